@@ -1,0 +1,49 @@
+# crossbayes. `make demo` and `make check` do everything on a fresh Debian:
+# install what is missing, build, run.
+BUILD ?= build
+PREFIX ?= /usr/local
+CMAKE = cmake -G Ninja -S .
+
+.PHONY: all deps demo check check-long bench install clean format lint
+
+all: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+deps:
+	./tools/install-deps.sh
+
+$(BUILD)/build.ninja: | deps
+	$(CMAKE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+
+demo: all
+	$(BUILD)/crossbayes demo -o $(BUILD)/demo
+
+# Optimised, then the same tests under AddressSanitizer and UBSan.
+check: deps
+	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
+	ninja -C $(BUILD)/check
+	cd $(BUILD)/check && ctest --output-on-failure -j2
+	$(CMAKE) -B $(BUILD)/sanitize -DXB_WERROR=ON -DXB_SANITIZE=ON
+	ninja -C $(BUILD)/sanitize
+	cd $(BUILD)/sanitize && ctest --output-on-failure -j2
+
+check-long: check
+	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
+
+bench: deps
+	./tools/install-deps.sh bench
+	$(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF
+	ninja -C $(BUILD)/bench
+	./bench/run.sh $(BUILD)/bench
+
+install: all
+	ninja -C $(BUILD) install
+
+format:
+	git ls-files '*.c' '*.h' | xargs clang-format -i
+
+lint: all
+	git ls-files 'src/*.c' 'cli/*.c' | xargs clang-tidy -p $(BUILD) --quiet
+
+clean:
+	rm -rf $(BUILD)

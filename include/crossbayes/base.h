@@ -1,0 +1,89 @@
+/* crossbayes/base.h: status codes, the context, progress events.
+ *
+ * Every function that can fail returns an xb_status and leaves its outputs
+ * untouched on failure; the detail (file, line, value) is in the context:
+ *
+ *     xb_ctx *ctx = NULL;
+ *     if (xb_ctx_create(&ctx) != XB_OK) ...
+ *     if (xb_law_parse(ctx, &law, "mtj:B=0.15,w=0.5") != XB_OK)
+ *         fprintf(stderr, "%s\n", xb_ctx_message(ctx));
+ *     xb_ctx_destroy(ctx);
+ *
+ * A context belongs to one thread at a time. The library keeps no other state:
+ * it has no writable globals, never prints, never exits, touches no signals.
+ */
+#ifndef CROSSBAYES_BASE_H
+#define CROSSBAYES_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define XB_API __attribute__((visibility("default")))
+#else
+#define XB_API
+#endif
+
+#define XB_VERSION_STRING "0.1.0"
+
+/* One list makes the enum, the text and the documentation. */
+#define XB_STATUS_LIST(X)                                                                \
+    X(XB_OK, "done")                                                                     \
+    X(XB_E_ARGUMENT, "an argument is outside its range")                                 \
+    X(XB_E_INPUT, "a file or a text is not what was expected")                           \
+    X(XB_E_IO, "a file could not be written")                                            \
+    X(XB_E_MEMORY, "not enough memory")                                                  \
+    X(XB_E_NUMERIC, "a computation did not reach a usable result")                       \
+    X(XB_E_CANCELLED, "stopped on request")
+
+typedef enum xb_status {
+#define XB_STATUS_ENUM(name, text) name,
+    XB_STATUS_LIST(XB_STATUS_ENUM)
+#undef XB_STATUS_ENUM
+} xb_status;
+
+/* One sentence per status; never NULL. */
+XB_API const char *xb_status_text(xb_status status);
+XB_API const char *xb_version(void);
+
+typedef struct xb_ctx xb_ctx;
+
+XB_API xb_status xb_ctx_create(xb_ctx **out);
+XB_API void xb_ctx_destroy(xb_ctx *ctx); /* NULL is fine */
+
+/* What went wrong last, one line, "" if nothing did. Valid until the next call
+ * that fails with this context. */
+XB_API const char *xb_ctx_message(const xb_ctx *ctx);
+
+/* Threads used by parallel loops; 0 (the default) means one per core. Results
+ * are the same bytes for every value. */
+XB_API void xb_ctx_set_threads(xb_ctx *ctx, int threads);
+XB_API int xb_ctx_threads(const xb_ctx *ctx);
+
+/* Provenance that results carry: the command line, or any text. Copied; control
+ * characters become blanks. */
+XB_API void xb_ctx_set_origin(xb_ctx *ctx, const char *origin);
+XB_API const char *xb_ctx_origin(const xb_ctx *ctx);
+
+/* Progress: long work calls `fn` now and then, from one thread at a time. A
+ * return value of false asks the work to stop; it then fails with
+ * XB_E_CANCELLED and leaves nothing half-written. */
+typedef struct xb_progress {
+    const char *task; /* what is being done, e.g. "reading noise.csv" */
+    int64_t done;     /* in units of the task */
+    int64_t total;    /* 0 if unknown */
+} xb_progress;
+
+typedef bool (*xb_progress_fn)(void *arg, const xb_progress *event);
+
+XB_API void xb_ctx_set_progress(xb_ctx *ctx, xb_progress_fn fn, void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,15 @@
+/* crossbayes/crossbayes.h: the whole public API. */
+#ifndef CROSSBAYES_H
+#define CROSSBAYES_H
+
+#include "crossbayes/base.h"
+#include "crossbayes/data.h"
+#include "crossbayes/draw.h"
+#include "crossbayes/fit.h"
+#include "crossbayes/law.h"
+#include "crossbayes/random.h"
+#include "crossbayes/report.h"
+#include "crossbayes/rule.h"
+#include "crossbayes/study.h"
+
+#endif

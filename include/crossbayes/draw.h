@@ -1,0 +1,96 @@
+/* crossbayes/draw.h: random draws from a law, at full speed.
+ *
+ *     xb_sampler *s = NULL;
+ *     xb_sampler_create(ctx, &s, law, NULL);
+ *     xb_stream where = {xb_key_make(seed, XB_PURPOSE_SAMPLE), 0, 0, 0};
+ *     xb_sampler_fill(s, z, n, &where, 0);
+ *
+ * A draw is z = G(u), u a pure function of (seed, purpose, element, tensor,
+ * sample, step): see crossbayes/random.h. Same address, same bytes, on every
+ * instruction-set level with fused multiply-add and at any thread count.
+ */
+#ifndef CROSSBAYES_DRAW_H
+#define CROSSBAYES_DRAW_H
+
+#include "crossbayes/law.h"
+#include "crossbayes/random.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct xb_sampler xb_sampler;
+
+typedef struct xb_sampler_options {
+    bool standardise; /* true: mean 0, variance 1; false: on the law's support */
+} xb_sampler_options;
+
+/* opt NULL means standardised, as networks want it. */
+XB_API xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
+                                   const xb_sampler_options *opt);
+XB_API void xb_sampler_destroy(xb_sampler *s);
+
+/* z[i] = draw of element first + i. `first` must be a multiple of 64 for the
+ * fast path to start at once; any value is right. Never fails: n >= 0 and
+ * first + n <= XB_STREAM_MAX are asserted. One thread. */
+XB_API void xb_sampler_fill(const xb_sampler *s, float *z, int64_t n,
+                            const xb_stream *where, int64_t first);
+/* The same in double precision, from 53 bits a draw (its own stream layout:
+ * element i takes words 2i and 2i+1; first + n <= XB_STREAM_MAX / 2). */
+XB_API void xb_sampler_fill_double(const xb_sampler *s, double *z, int64_t n,
+                                   const xb_stream *where, int64_t first);
+/* Over all threads of the context; the same bytes. */
+XB_API void xb_sampler_fill_parallel(xb_ctx *ctx, const xb_sampler *s, float *z,
+                                     int64_t n, const xb_stream *where, int64_t first);
+
+/* The value a 32-bit word becomes (D9): bit 31 picks the half, the other 31 bits
+ * k the tail mass v = (k + 1/2) 2^-32, in (0, 1/2), both ends open. */
+XB_API float xb_sampler_value(const xb_sampler *s, uint32_t word);
+/* G in double: mass v in (0, 1/2] in the lower (upper = false) or upper tail. */
+XB_API double xb_sampler_quantile(const xb_sampler *s, double v, bool upper);
+
+typedef struct xb_sampler_info {
+    int pieces; /* of the float table, both halves of an asymmetric law */
+    int degree;
+    double slow_share; /* share of draws that take the double path */
+    int double_pieces; /* of the double path, all halves */
+    int double_degree;
+    double float_u_error; /* largest |Q(G(u)) - u| seen when the table was built */
+    double double_u_error;
+} xb_sampler_info;
+
+XB_API xb_sampler_info xb_sampler_describe(const xb_sampler *s);
+
+/* Instruction-set levels compiled in: "ref", "v2", "v3", "v4" (x86-64 levels).
+ * The best the machine has is used. For tests and benchmarks only: */
+XB_API const char *xb_sampler_level(void);
+XB_API bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z,
+                                  int64_t n, const xb_stream *where, int64_t first);
+
+/* Quantile approximations of the paper, kept to be compared (D1-D5): a
+ * polynomial of the given degree on (0, 1/2) at Gauss-Lobatto points.
+ *   DIRECT     Legendre fit of G itself
+ *   CORRECTED  Legendre fit of G - G2, G2 = -1 + sqrt(2 v / K)
+ *   SPECTRAL   Legendre fit in s = sqrt(2 v)
+ * Symmetric laws on [-1, 1] only. CORRECTED fails with XB_E_NUMERIC where the
+ * end slope K is too small for it (the fit leaves the support), unless `force`. */
+typedef enum xb_quantile_kind {
+    XB_QUANTILE_DIRECT,
+    XB_QUANTILE_CORRECTED,
+    XB_QUANTILE_SPECTRAL
+} xb_quantile_kind;
+
+typedef struct xb_quantile_fit xb_quantile_fit;
+
+XB_API xb_status xb_quantile_fit_create(xb_ctx *ctx, xb_quantile_fit **out,
+                                        const xb_law *law, xb_quantile_kind kind,
+                                        int degree, bool force);
+XB_API void xb_quantile_fit_destroy(xb_quantile_fit *fit);
+/* v in (0, 1/2]: the lower half; the upper is its mirror image. */
+XB_API double xb_quantile_fit_eval(const xb_quantile_fit *fit, double v);
+XB_API double xb_quantile_fit_u_error(const xb_quantile_fit *fit);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,103 @@
+/* crossbayes/fit.h: from measured samples to a law one can trust.
+ *
+ *     xb_fit_options opt = xb_fit_options_default();
+ *     xb_fit *fit = NULL;
+ *     if (xb_fit_run(ctx, &fit, x, n, &opt) == XB_OK)
+ *         xb_fit_save(ctx, fit, "law.json");
+ *     xb_fit_destroy(fit);
+ *
+ * Every family asked for is fitted by maximum likelihood, judged by goodness
+ * of fit with p-values that know the parameters were fitted and the samples are
+ * correlated, and the best by AIC is chosen. If none of the parametric families
+ * fits, the choice is `empirical` and the verdict says so.
+ */
+#ifndef CROSSBAYES_FIT_H
+#define CROSSBAYES_FIT_H
+
+#include "crossbayes/law.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum xb_optimizer { XB_OPTIMIZER_NEWTON = 0, XB_OPTIMIZER_ADAM = 1 } xb_optimizer;
+typedef enum xb_criterion { XB_CRITERION_AIC = 0, XB_CRITERION_BIC = 1 } xb_criterion;
+
+typedef struct xb_fit_options {
+    const char *family; /* NULL: all, chosen by the criterion */
+    xb_optimizer optimizer;
+    xb_criterion criterion;
+    double adam_rate;    /* 1e-3 */
+    double fixed_scale;  /* > 0: the support's half-width is given, not fitted */
+    double fixed_offset; /* used when has_fixed_offset; else the sample mean */
+    bool has_fixed_offset;
+    const char *unit;   /* NULL or e.g. "S"; kept in the law file */
+    const char *source; /* NULL or the file's name; kept as provenance */
+    double level;       /* 0.01: below this p-value a family does not fit */
+    uint64_t seed;      /* of the simulated null distributions */
+} xb_fit_options;
+
+XB_API xb_fit_options xb_fit_options_default(void);
+
+#define XB_FIT_PARAM_MAX 4
+#define XB_FIT_FAMILY_MAX 8
+
+/* One family's fit. Parameters in `name` order: the family's own, then "scale"
+ * and "offset" in the user's units. */
+typedef struct xb_fit_family {
+    char family[16];
+    bool converged;
+    int iterations;
+    int n_param; /* of the likelihood, for AIC */
+    int n_named;
+    char name[6][8]; /* "w", "B", "m", "scale", "offset" */
+    double value[6];
+    double std_error[6];  /* from the observed information; NAN if fixed */
+    double gradient_norm; /* largest |d loglik / d log-parameter| / n at the end */
+    double log_likelihood;
+    double aic, bic; /* with the effective number of samples */
+    double ks, ks_p; /* Kolmogorov-Smirnov */
+    double ad, ad_p; /* Anderson-Darling */
+    bool fits;       /* both p-values above the level */
+} xb_fit_family;
+
+typedef struct xb_fit_sample {
+    int64_t n;
+    double n_effective; /* n / integrated autocorrelation time */
+    double tau;         /* integrated autocorrelation time, samples */
+    double lag1;        /* autocorrelation at lag 1 */
+    double min, max, mean, sd, skewness, excess_kurtosis;
+    int64_t distinct;  /* distinct values: few means a coarse converter */
+    uint64_t checksum; /* of the values, for provenance */
+} xb_fit_sample;
+
+typedef struct xb_fit xb_fit;
+
+XB_API xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
+                            const xb_fit_options *opt);
+XB_API void xb_fit_destroy(xb_fit *fit);
+
+XB_API const xb_fit_sample *xb_fit_sample_info(const xb_fit *fit);
+XB_API int xb_fit_family_count(const xb_fit *fit);
+XB_API const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int i);
+XB_API int xb_fit_chosen(const xb_fit *fit);          /* index into the above */
+XB_API const xb_law *xb_fit_law(const xb_fit *fit);   /* borrowed */
+XB_API const char *xb_fit_verdict(const xb_fit *fit); /* one or two sentences */
+
+/* The law file: law, standard errors, diagnostics, provenance. Atomic. */
+XB_API xb_status xb_fit_save(xb_ctx *ctx, const xb_fit *fit, const char *path);
+/* The same as text; free() it. */
+XB_API xb_status xb_fit_json(xb_ctx *ctx, char **out, const xb_fit *fit);
+
+/* Autocorrelation at lags 0..lags-1 (lags <= n); 1 at lag 0. */
+XB_API xb_status xb_autocorrelation(xb_ctx *ctx, double *rho, int64_t lags,
+                                    const double *x, int64_t n);
+/* (F9) Integrated autocorrelation time by Geyer's initial monotone sequence;
+ * 1 for white noise. */
+XB_API xb_status xb_autocorrelation_time(xb_ctx *ctx, double *tau, const double *x,
+                                         int64_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

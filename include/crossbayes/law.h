@@ -1,0 +1,125 @@
+/* crossbayes/law.h: noise laws.
+ *
+ * A law is a probability distribution of one device's noise. It is made from
+ * its text ("mtj:B=0.15,w=0.5"), from a law file, from samples (`empirical`, or
+ * crossbayes/fit.h for the parametric families), and never changes afterwards:
+ * all functions here are safe to call from many threads.
+ *
+ * A law lives on its own support: [-1, 1] for `mtj` and `ecram`, the real line
+ * for `gaussian` and `bimodal`, the sample's range (a little widened) for
+ * `empirical`. Networks use it standardised: z = (x - mean) / sd.
+ *
+ * Both tails are first-class: functions that come in pairs (cdf/survival,
+ * quantile/isf) keep their relative precision each in its own tail.
+ */
+#ifndef CROSSBAYES_LAW_H
+#define CROSSBAYES_LAW_H
+
+#include "crossbayes/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct xb_law xb_law;
+
+/* LAW as on the command line: `gaussian`, `mtj:B=0.15,w=0.5`,
+ * `ecram:B=0.1,w=0.6`, `bimodal:m=0.9`, or the path of a law file. Parameters
+ * left out take their defaults (those shown). A and C may stand in for w. */
+XB_API xb_status xb_law_parse(xb_ctx *ctx, xb_law **out, const char *text);
+
+/* `values` in the order of xb_law_param_name(); count must match the family. */
+XB_API xb_status xb_law_create(xb_ctx *ctx, xb_law **out, const char *family,
+                               const double *values, int count);
+
+/* A smooth law from any sample: a mixture of cubic M-splines with non-negative
+ * weights, so a twice continuously differentiable density (maths L20-L24).
+ * `x` need not be sorted; keep its time order: the smoothing is chosen by
+ * cross-validation over contiguous blocks. n >= 8 finite values, at least two
+ * of them distinct. */
+XB_API xb_status xb_law_from_samples(xb_ctx *ctx, xb_law **out, const double *x,
+                                     int64_t n);
+
+/* A law file is JSON; unknown keys, impossible values and a broken
+ * normalisation are refused. Saving is atomic. */
+XB_API xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path);
+XB_API xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path);
+XB_API void xb_law_destroy(xb_law *law); /* NULL is fine */
+
+/* The families, for help texts and loops: 0 <= i < xb_law_family_count(). */
+XB_API int xb_law_family_count(void);
+XB_API const char *xb_law_family_name(int i);
+XB_API const char *xb_law_family_about(int i);
+
+/* "mtj:B=0.15,w=0.5"; for a law with data "empirical". Borrowed from the law. */
+XB_API const char *xb_law_text(const xb_law *law);
+XB_API const char *xb_law_family(const xb_law *law);
+
+/* Named parameters. mtj and ecram know A, B, C and w; bimodal m and s; NAN for
+ * a name the law does not have. */
+XB_API double xb_law_param(const xb_law *law, const char *name);
+XB_API int xb_law_param_count(const xb_law *law);
+XB_API const char *xb_law_param_name(const xb_law *law, int i);
+
+/* Density, its logarithm (-INFINITY outside the support), mass below and above
+ * x. Relative error <= 1e-13 (maths L1-L9 and the tests). */
+XB_API double xb_law_pdf(const xb_law *law, double x);
+XB_API double xb_law_log_pdf(const xb_law *law, double x);
+XB_API double xb_law_cdf(const xb_law *law, double x);
+XB_API double xb_law_survival(const xb_law *law, double x);
+
+/* quantile(u): mass u below; isf(v): mass v above. NAN outside [0, 1]. */
+XB_API double xb_law_quantile(const xb_law *law, double u);
+XB_API double xb_law_isf(const xb_law *law, double v);
+
+/* The distance of quantile(v) from the lower edge of the support, or of isf(v)
+ * from the upper one, exact where x itself cannot be: at v = 1e-30 of a law on
+ * [-1, 1], x rounds to -1 while the distance is 1.6e-15. INFINITY where the
+ * support has no edge on that side. */
+XB_API double xb_law_quantile_from_edge(const xb_law *law, double v);
+XB_API double xb_law_isf_from_edge(const xb_law *law, double v);
+
+typedef struct xb_moments {
+    double mean;
+    double variance;
+    double skewness;
+    double excess_kurtosis;
+} xb_moments;
+
+XB_API xb_moments xb_law_moments(const xb_law *law);
+XB_API double xb_law_mean(const xb_law *law);
+XB_API double xb_law_sd(const xb_law *law);
+
+/* Raw moment E[x^k], 0 <= k <= 128; NAN beyond. */
+XB_API double xb_law_raw_moment(const xb_law *law, int k);
+
+XB_API double xb_law_entropy(const xb_law *law); /* nats */
+
+/* (L11) KL divergence from the law to the Gaussian of its mean and variance. */
+XB_API double xb_law_kl_gaussian(const xb_law *law);
+
+/* Edges of the support; -INFINITY / INFINITY where there are none. */
+XB_API double xb_law_lower(const xb_law *law);
+XB_API double xb_law_upper(const xb_law *law);
+XB_API bool xb_law_symmetric(const xb_law *law); /* about its mean */
+
+/* Panels: ascending points between which the density is smooth on the scale of
+ * the panel, first and last at the (effective) ends of the support. Quadrature
+ * splits there. Returns how many there are and writes at most `capacity`.
+ * For an unbounded law the ends are where the mass beyond is below 1e-300. */
+XB_API int64_t xb_law_panels(const xb_law *law, double *out, int64_t capacity);
+
+/* Where the law sits in the user's own units: physical = offset + scale * x.
+ * offset 0, scale 1, unit "" unless it came from a fit or a law file. */
+typedef struct xb_law_place {
+    double offset;
+    double scale;
+    char unit[32];
+} xb_law_place;
+
+XB_API xb_law_place xb_law_placement(const xb_law *law);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

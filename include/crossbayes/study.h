@@ -1,0 +1,66 @@
+/* crossbayes/study.h: the paper's experiments, each one call.
+ *
+ * A study computes numbers and returns them as tables and named facts; it draws
+ * nothing (crossbayes/report.h does). What it returns carries its provenance.
+ */
+#ifndef CROSSBAYES_STUDY_H
+#define CROSSBAYES_STUDY_H
+
+#include "crossbayes/data.h"
+#include "crossbayes/law.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct xb_study xb_study;
+
+typedef struct xb_study_options {
+    const char *device;  /* LAW text of the device; NULL: mtj:B=0.15,w=0.5 */
+    const double *noise; /* laws: measured samples; NULL: the built-in sample */
+    int64_t noise_n;
+    bool quick; /* fewer draws and orders: seconds, not minutes */
+    uint64_t seed;
+} xb_study_options;
+
+XB_API xb_study_options xb_study_options_default(void);
+
+/* The studies by name: "laws" (Fig. 1 and 7), "quadrature" (Fig. 2),
+ * "quantile" (Fig. 3). 0 <= i < xb_study_count(). */
+XB_API int xb_study_count(void);
+XB_API const char *xb_study_name_at(int i);
+XB_API const char *xb_study_about_at(int i);
+
+XB_API xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
+                              const xb_study_options *opt);
+XB_API void xb_study_destroy(xb_study *study);
+
+XB_API const char *xb_study_name(const xb_study *study);
+XB_API int xb_study_table_count(const xb_study *study);
+XB_API const xb_table *xb_study_table_at(const xb_study *study, int i);
+XB_API const xb_table *xb_study_table(const xb_study *study, const char *name);
+
+/* A fact: a number with its meaning in words, e.g. ("kl_device", 0.0481, NAN,
+ * "KL divergence from the device law to the Gaussian of its variance"). */
+typedef struct xb_fact {
+    const char *name;
+    double value;
+    double std_error; /* NAN: exact to the digits shown */
+    const char *text;
+} xb_fact;
+
+XB_API int xb_study_fact_count(const xb_study *study);
+XB_API xb_fact xb_study_fact_at(const xb_study *study, int i);
+
+/* NAME.json (facts, provenance, list of tables) and one CSV per table. */
+XB_API xb_status xb_study_write(xb_ctx *ctx, const xb_study *study, const char *dir);
+/* The JSON text alone; free() it. */
+XB_API xb_status xb_study_json(xb_ctx *ctx, char **out, const xb_study *study);
+
+/* The built-in noise sample: n draws of mtj:B=0.15,w=0.5, synthetic. */
+XB_API xb_status xb_builtin_noise(xb_ctx *ctx, double **out, int64_t n, uint64_t seed);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,87 @@
+/* ctx.c: the context and the status texts. Everything a call may complain about
+ * or ask for goes through here; the library has no other state. */
+#include "base/ctx.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <omp.h>
+
+const char *xb_status_text(xb_status status)
+{
+    switch (status) {
+#define XB_STATUS_CASE(name, text)                                                       \
+    case name: return text;
+        XB_STATUS_LIST(XB_STATUS_CASE)
+#undef XB_STATUS_CASE
+    }
+    return "unknown status";
+}
+
+const char *xb_version(void) { return XB_VERSION_STRING; }
+
+xb_status xb_ctx_create(xb_ctx **out)
+{
+    xb_ctx *ctx = calloc(1, sizeof *ctx);
+    if (!ctx) return XB_E_MEMORY;
+    *out = ctx;
+    return XB_OK;
+}
+
+void xb_ctx_destroy(xb_ctx *ctx) { free(ctx); }
+
+const char *xb_ctx_message(const xb_ctx *ctx) { return ctx->message; }
+
+void xb_ctx_set_threads(xb_ctx *ctx, int threads)
+{
+    ctx->threads = threads > 0 ? threads : 0;
+}
+
+int xb_ctx_threads(const xb_ctx *ctx)
+{
+    return ctx && ctx->threads > 0 ? ctx->threads : omp_get_num_procs();
+}
+
+/* Names of files and values end up in messages: keep them on one line. */
+static void blank_controls(char *text)
+{
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 127) *p = ' ';
+}
+
+void xb_ctx_set_origin(xb_ctx *ctx, const char *origin)
+{
+    snprintf(ctx->origin, sizeof ctx->origin, "%s", origin ? origin : "");
+    blank_controls(ctx->origin);
+}
+
+const char *xb_ctx_origin(const xb_ctx *ctx) { return ctx ? ctx->origin : ""; }
+
+void xb_ctx_set_progress(xb_ctx *ctx, xb_progress_fn fn, void *arg)
+{
+    ctx->progress = fn;
+    ctx->progress_arg = arg;
+}
+
+xb_status xb_fail(xb_ctx *ctx, xb_status status, const char *format, ...)
+{
+    if (!ctx) return status;
+    char text[XB_MESSAGE_MAX]; /* the old message may be an argument */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    blank_controls(text);
+    memcpy(ctx->message, text, sizeof text);
+    return status;
+}
+
+xb_status xb_progress_tell(xb_ctx *ctx, const char *task, int64_t done, int64_t total)
+{
+    if (!ctx || !ctx->progress) return XB_OK;
+    xb_progress event = {task, done, total};
+    if (ctx->progress(ctx->progress_arg, &event)) return XB_OK;
+    return xb_fail(ctx, XB_E_CANCELLED, "stopped on request while %s", task);
+}

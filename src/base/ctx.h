@@ -1,0 +1,37 @@
+/* ctx.h: what a context holds, and how a function fails.
+ *
+ *     if (n < 1) return xb_fail(ctx, XB_E_ARGUMENT, "n is %d, expected 1 or more", n);
+ *     XB_TRY(xb_law_load(ctx, &law, path));
+ */
+#ifndef XB_BASE_CTX_H
+#define XB_BASE_CTX_H
+
+#include "crossbayes/base.h"
+
+enum { XB_MESSAGE_MAX = 1024, XB_ORIGIN_MAX = 1024 };
+
+struct xb_ctx {
+    char message[XB_MESSAGE_MAX];
+    char origin[XB_ORIGIN_MAX];
+    int threads; /* 0: one per core */
+    xb_progress_fn progress;
+    void *progress_arg;
+};
+
+/* Records the message (one line: control characters become blanks), returns
+ * `status`. ctx may be NULL. */
+xb_status xb_fail(xb_ctx *ctx, xb_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* XB_OK, or XB_E_CANCELLED when the listener asked to stop. */
+xb_status xb_progress_tell(xb_ctx *ctx, const char *task, int64_t done, int64_t total);
+
+#define XB_TRY(expr)                                                                     \
+    do {                                                                                 \
+        xb_status xb_try_status_ = (expr);                                               \
+        if (xb_try_status_ != XB_OK) return xb_try_status_;                              \
+    } while (0)
+
+#define XB_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+#endif

@@ -1,0 +1,43 @@
+/* memory.c: checked allocation; see memory.h. */
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool fits(int64_t count, size_t item)
+{
+    return count >= 0 && (item == 0 || (uint64_t)count <= (uint64_t)PTRDIFF_MAX / item);
+}
+
+void *xb_new(xb_ctx *ctx, int64_t count, size_t item)
+{
+    void *block = NULL;
+    if (fits(count, item)) block = calloc(count > 0 ? (size_t)count : 1, item);
+    if (!block)
+        xb_fail(ctx, XB_E_MEMORY, "not enough memory for %lld items of %zu bytes",
+                (long long)count, item);
+    return block;
+}
+
+xb_status xb_grow(xb_ctx *ctx, void **block, int64_t *capacity, int64_t need, size_t item)
+{
+    if (need <= *capacity) return XB_OK;
+    int64_t larger = *capacity < INT64_MAX / 2 ? *capacity * 2 : need;
+    if (larger < need) larger = need;
+    if (larger < 64) larger = 64;
+    void *grown = fits(larger, item) ? realloc(*block, (size_t)larger * item) : NULL;
+    if (!grown)
+        return xb_fail(ctx, XB_E_MEMORY, "not enough memory for %lld items of %zu bytes",
+                       (long long)larger, item);
+    *block = grown;
+    *capacity = larger;
+    return XB_OK;
+}
+
+char *xb_strdup(xb_ctx *ctx, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = xb_new(ctx, (int64_t)size, 1);
+    if (copy) memcpy(copy, text, size);
+    return copy;
+}

@@ -1,0 +1,104 @@
+/* json.c: see json.h. */
+#include "data/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/outfile.h"
+
+static xb_status check_file(xb_ctx *ctx, const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return xb_fail(ctx, XB_E_INPUT, "%s: cannot read: %s", path, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return xb_fail(ctx, XB_E_INPUT, "%s: is a directory, expected a JSON file", path);
+    if (info.st_size > XB_JSON_BYTES_MAX)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "%s: %lld bytes, expected a JSON file of at most %d", path,
+                       (long long)info.st_size, XB_JSON_BYTES_MAX);
+    return XB_OK;
+}
+
+xb_status xb_json_load(xb_ctx *ctx, json_t **out, const char *path)
+{
+    XB_TRY(check_file(ctx, path));
+    json_error_t error;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!root)
+        return xb_fail(ctx, XB_E_INPUT, "%s:%d: not JSON: %s", path, error.line,
+                       error.text);
+    if (!json_is_object(root)) {
+        json_decref(root);
+        return xb_fail(ctx, XB_E_INPUT, "%s:1: expected a JSON object {...}", path);
+    }
+    *out = root;
+    return XB_OK;
+}
+
+enum { JSON_STYLE = JSON_INDENT(2) | JSON_REAL_PRECISION(17) };
+
+xb_status xb_json_text(xb_ctx *ctx, char **out, const json_t *root)
+{
+    char *text = root ? json_dumps(root, JSON_STYLE) : NULL;
+    if (!text) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a JSON text");
+    *out = text;
+    return XB_OK;
+}
+
+xb_status xb_json_save(xb_ctx *ctx, const json_t *root, const char *path)
+{
+    char *text = NULL;
+    XB_TRY(xb_json_text(ctx, &text, root));
+    xb_outfile *f = NULL;
+    xb_status status = xb_outfile_open(ctx, &f, path);
+    if (status == XB_OK) {
+        fprintf(xb_outfile_stream(f), "%s\n", text);
+        status = xb_outfile_commit(ctx, f);
+    }
+    free(text);
+    return status;
+}
+
+xb_status xb_json_known_keys(xb_ctx *ctx, const json_t *object, const char *path,
+                             const char *const *known)
+{
+    for (void *i = json_object_iter((json_t *)(uintptr_t)object); i;
+         i = json_object_iter_next((json_t *)(uintptr_t)object, i)) {
+        const char *key = json_object_iter_key(i);
+        const char *const *k = known;
+        while (*k && strcmp(*k, key) != 0) k++;
+        if (!*k) return xb_fail(ctx, XB_E_INPUT, "%s: unknown key '%s'", path, key);
+    }
+    return XB_OK;
+}
+
+xb_status xb_json_number_optional(xb_ctx *ctx, double *out, const json_t *object,
+                                  const char *path, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!value || json_is_null(value)) return XB_OK;
+    if (!json_is_number(value) || !isfinite(json_number_value(value)))
+        return xb_fail(ctx, XB_E_INPUT, "%s: '%s' is not a finite number", path, key);
+    *out = json_number_value(value);
+    return XB_OK;
+}
+
+xb_status xb_json_number(xb_ctx *ctx, double *out, const json_t *object, const char *path,
+                         const char *key)
+{
+    double value = NAN;
+    XB_TRY(xb_json_number_optional(ctx, &value, object, path, key));
+    if (isnan(value)) return xb_fail(ctx, XB_E_INPUT, "%s: '%s' is missing", path, key);
+    *out = value;
+    return XB_OK;
+}
+
+json_t *xb_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}

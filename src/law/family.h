@@ -1,0 +1,91 @@
+/* family.h: what a law is inside, and the table row each family fills.
+ *
+ * A new family is one file that defines an `xb_family` and one row in the table
+ * of law.c. Functions take x anywhere on the real line and v in (0, 1/2]. */
+#ifndef XB_LAW_FAMILY_H
+#define XB_LAW_FAMILY_H
+
+#include <jansson.h>
+
+#include "base/ctx.h"
+#include "crossbayes/law.h"
+
+enum { XB_LAW_PARAMS = 2, XB_LAW_CONSTANTS = 8, XB_LAW_TEXT = 96 };
+
+typedef struct xb_param_info {
+    const char *name;
+    double standard; /* the value when left out */
+    double min, max; /* inclusive */
+} xb_param_info;
+
+/* A quantile and its distance from the edge of the support on its side. */
+typedef struct xb_tail_point {
+    double x;
+    double from_edge; /* INFINITY where there is no edge */
+} xb_tail_point;
+
+typedef struct xb_family {
+    const char *name;
+    const char *about;
+    int n_param;
+    xb_param_info param[XB_LAW_PARAMS];
+    bool from_data; /* cannot be made from parameters alone */
+
+    const struct xb_device_peak *peak; /* mtj and ecram: see device.h */
+
+    /* Constants from param[]; sets lower, upper, symmetric. */
+    xb_status (*setup)(xb_ctx *ctx, xb_law *law);
+    void (*release)(xb_law *law); /* NULL: nothing to free but `data` */
+
+    double (*pdf)(const xb_law *law, double x);
+    double (*log_pdf)(const xb_law *law, double x);
+    double (*tail)(const xb_law *law, double x, bool upper); /* mass below/above x */
+    xb_tail_point (*tail_quantile)(const xb_law *law, double v, bool upper);
+
+    /* Optional (NULL: by quadrature on the panels). */
+    double (*raw_moment)(const xb_law *law, int k);
+    double (*entropy)(const xb_law *law);
+    double (*named)(const xb_law *law, const char *name); /* derived parameters */
+
+    /* Families with data beside parameters: to and from a law file. `read_data`
+     * makes the whole law. */
+    bool (*write_data)(const xb_law *law, json_t *root); /* false: out of memory */
+    xb_status (*read_data)(xb_ctx *ctx, xb_law **out, const json_t *root,
+                           const char *path);
+
+    int64_t (*panels)(const xb_law *law, double *out, int64_t capacity);
+} xb_family;
+
+struct xb_law {
+    const xb_family *family;
+    double param[XB_LAW_PARAMS];
+    double k[XB_LAW_CONSTANTS]; /* the family's own constants */
+    void *data;                 /* empirical: its spline */
+    double lower, upper;
+    bool symmetric;
+    xb_moments moments;
+    double sd;
+    double entropy;
+    xb_law_place place;
+    char text[XB_LAW_TEXT];
+};
+
+extern const xb_family xb_family_gaussian;
+extern const xb_family xb_family_mtj;
+extern const xb_family xb_family_ecram;
+extern const xb_family xb_family_bimodal;
+extern const xb_family xb_family_empirical;
+
+const xb_family *xb_family_find(const char *name); /* NULL: no such family */
+
+/* The shared end of every way to make a law: takes family, param and data as
+ * they are in `law` (which must come from xb_new), runs setup, fills moments,
+ * entropy and text. Destroys `law` on failure. */
+xb_status xb_law_finish(xb_ctx *ctx, xb_law **out, xb_law *law);
+
+void xb_law_set_place(xb_law *law, double offset, double scale, const char *unit);
+
+/* Puts a point among the panels if there is room; returns the new count. */
+int64_t xb_panel_add(double *out, int64_t capacity, int64_t count, double x);
+
+#endif

@@ -1,0 +1,144 @@
+/* lawfile.c: reading and writing law files. What is read is checked as if it
+ * came from an enemy: known keys only, finite numbers in range, A agreeing with
+ * B and C, and (empirical) a spline that integrates to one. */
+#include "law/lawfile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "law/device.h"
+
+static const char *const known_keys[] = {
+    "crossbayes", "family", "A",     "B",    "C",   "w",          "m",  "knots",
+    "weights",    "offset", "scale", "unit", "fit", "provenance", NULL,
+};
+
+json_t *xb_provenance(const xb_ctx *ctx)
+{
+    json_t *p = json_object();
+    json_object_set_new(p, "version", json_string(xb_version()));
+    json_object_set_new(p, "command", json_string(xb_ctx_origin(ctx)));
+    return p;
+}
+
+json_t *xb_law_to_json(const xb_law *law)
+{
+    json_t *root = json_object();
+    json_object_set_new(root, "crossbayes", json_string("law"));
+    json_object_set_new(root, "family", json_string(law->family->name));
+    if (law->family->peak) {
+        json_object_set_new(root, "A", json_real(law->k[XB_DEVICE_A]));
+        json_object_set_new(root, "C", json_real(law->k[XB_DEVICE_C]));
+    }
+    for (int i = 0; i < law->family->n_param; i++)
+        json_object_set_new(root, law->family->param[i].name, json_real(law->param[i]));
+    if (law->family->write_data && !law->family->write_data(law, root)) {
+        json_decref(root);
+        return NULL;
+    }
+    json_object_set_new(root, "offset", json_real(law->place.offset));
+    json_object_set_new(root, "scale", json_real(law->place.scale));
+    json_object_set_new(root, "unit", json_string(law->place.unit));
+    return root;
+}
+
+xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path)
+{
+    json_t *root = xb_law_to_json(law);
+    if (!root) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a law file");
+    json_object_set_new(root, "provenance", xb_provenance(ctx));
+    xb_status status = xb_json_save(ctx, root, path);
+    json_decref(root);
+    return status;
+}
+
+/* The device families may be written as (B, w) or as the paper's (A, B, C). */
+static xb_status read_device(xb_ctx *ctx, xb_law **out, const xb_family *family,
+                             const json_t *root, const char *path)
+{
+    double a = NAN, c = NAN, value[XB_LAW_PARAMS] = {NAN, NAN};
+    XB_TRY(xb_json_number(ctx, &value[XB_DEVICE_B], root, path, "B"));
+    XB_TRY(xb_json_number_optional(ctx, &value[XB_DEVICE_W], root, path, "w"));
+    XB_TRY(xb_json_number_optional(ctx, &a, root, path, "A"));
+    XB_TRY(xb_json_number_optional(ctx, &c, root, path, "C"));
+    if (a < 0) return xb_fail(ctx, XB_E_INPUT, "%s: A = %g, expected 0 or more", path, a);
+    if (isnan(value[XB_DEVICE_W])) {
+        if (isnan(a) || isnan(c))
+            return xb_fail(ctx, XB_E_INPUT, "%s: expected 'w', or both 'A' and 'C'",
+                           path);
+        XB_TRY(xb_device_w_from_ac(ctx, &value[XB_DEVICE_W], path, a, c));
+    } else if (!isnan(c) && !(fabs(c - 0.75 * (1 - value[XB_DEVICE_W])) <= 1e-9)) {
+        return xb_fail(ctx, XB_E_INPUT, "%s: C = %g and w = %g do not agree", path, c,
+                       value[XB_DEVICE_W]);
+    }
+    xb_law *law = NULL;
+    XB_TRY(xb_law_create(ctx, &law, family->name, value, family->n_param));
+    xb_status status = isnan(a) ? XB_OK : xb_device_check_a(ctx, law, path, a);
+    if (status == XB_OK)
+        *out = law;
+    else
+        xb_law_destroy(law);
+    return status;
+}
+
+static xb_status read_parameters(xb_ctx *ctx, xb_law **out, const xb_family *family,
+                                 const json_t *root, const char *path)
+{
+    if (family->peak) return read_device(ctx, out, family, root, path);
+    if (family->read_data) return family->read_data(ctx, out, root, path);
+    double value[XB_LAW_PARAMS] = {0};
+    for (int i = 0; i < family->n_param; i++)
+        XB_TRY(xb_json_number(ctx, &value[i], root, path, family->param[i].name));
+    return xb_law_create(ctx, out, family->name, value, family->n_param);
+}
+
+static xb_status read_place(xb_ctx *ctx, xb_law *law, const json_t *root,
+                            const char *path)
+{
+    double offset = 0, scale = 1;
+    XB_TRY(xb_json_number_optional(ctx, &offset, root, path, "offset"));
+    XB_TRY(xb_json_number_optional(ctx, &scale, root, path, "scale"));
+    if (!(scale > 0))
+        return xb_fail(ctx, XB_E_INPUT, "%s: scale = %g, expected more than 0", path,
+                       scale);
+    const json_t *unit = json_object_get(root, "unit");
+    if (unit && (!json_is_string(unit) ||
+                 strlen(json_string_value(unit)) >= sizeof law->place.unit))
+        return xb_fail(ctx, XB_E_INPUT, "%s: 'unit' is not a short text", path);
+    xb_law_set_place(law, offset, scale, unit ? json_string_value(unit) : "");
+    return XB_OK;
+}
+
+static xb_status read_law(xb_ctx *ctx, xb_law **out, const json_t *root, const char *path)
+{
+    const json_t *kind = json_object_get(root, "crossbayes");
+    if (!json_is_string(kind) || strcmp(json_string_value(kind), "law") != 0)
+        return xb_fail(ctx, XB_E_INPUT, "%s: not a law file (no \"crossbayes\": \"law\")",
+                       path);
+    XB_TRY(xb_json_known_keys(ctx, root, path, known_keys));
+    const json_t *name = json_object_get(root, "family");
+    const xb_family *family =
+        json_is_string(name) ? xb_family_find(json_string_value(name)) : NULL;
+    if (!family)
+        return xb_fail(ctx, XB_E_INPUT, "%s: 'family' is not one of the known families",
+                       path);
+    xb_law *law = NULL;
+    XB_TRY(read_parameters(ctx, &law, family, root, path));
+    xb_status status = read_place(ctx, law, root, path);
+    if (status == XB_OK)
+        *out = law;
+    else
+        xb_law_destroy(law);
+    return status;
+}
+
+xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path)
+{
+    json_t *root = NULL;
+    XB_TRY(xb_json_load(ctx, &root, path));
+    xb_status status = read_law(ctx, out, root, path);
+    json_decref(root);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* xbtest.h: what every test includes: cmocka, comparisons that print their
+ * operands, and the way to data that is not in the repository. */
+#ifndef XBTEST_H
+#define XBTEST_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "crossbayes/crossbayes.h"
+
+/* |a - b| <= tol * max(|b|, floor); prints both and the error otherwise. */
+#define assert_close(a, b, tol) assert_close_floor(a, b, tol, 0)
+#define assert_close_floor(a, b, tol, floor)                                             \
+    do {                                                                                 \
+        double xa_ = (a), xb_ = (b), xt_ = (tol)*fmax(fabs(xb_), (floor));               \
+        if (!(fabs(xa_ - xb_) <= xt_))                                                   \
+            fail_msg("%s = %.17g, expected %s = %.17g, off by %.3g > %.3g", #a, xa_, #b, \
+                     xb_, fabs(xa_ - xb_), xt_);                                         \
+    } while (0)
+
+/* At most `limit`, printed otherwise. */
+#define assert_at_most(a, limit)                                                         \
+    do {                                                                                 \
+        double xa_ = (a), xl_ = (limit);                                                 \
+        if (!(xa_ <= xl_)) fail_msg("%s = %.6g, expected at most %.6g", #a, xa_, xl_);   \
+    } while (0)
+
+#define assert_ok(ctx, call)                                                             \
+    do {                                                                                 \
+        xb_status xs_ = (call);                                                          \
+        if (xs_ != XB_OK)                                                                \
+            fail_msg("%s: %s: %s", #call, xb_status_text(xs_), xb_ctx_message(ctx));     \
+    } while (0)
+
+static inline xb_ctx *test_ctx(void)
+{
+    xb_ctx *ctx = NULL;
+    assert_int_equal(xb_ctx_create(&ctx), XB_OK);
+    return ctx;
+}
+
+static inline xb_law *test_law(xb_ctx *ctx, const char *text)
+{
+    xb_law *law = NULL;
+    assert_ok(ctx, xb_law_parse(ctx, &law, text));
+    return law;
+}
+
+/* XB_LONG=1 (make check-long): the heavy form of a test. */
+static inline bool test_long(void)
+{
+    const char *v = getenv("XB_LONG");
+    return v && *v && strcmp(v, "0") != 0;
+}
+
+/* The folder of measured data, or NULL after saying that the test is skipped.
+ * Found at $CROSSBAYES_DATA, else ../shared/data beside the source tree. */
+static inline const char *test_data_dir(void)
+{
+    static char path[4096];
+    const char *set = getenv("CROSSBAYES_DATA");
+    snprintf(path, sizeof path, "%s", set ? set : XB_SOURCE_DIR "/../shared/data");
+    if (access(path, R_OK) == 0) return path;
+    print_message("skipped: no measured data at $CROSSBAYES_DATA or %s\n", path);
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Installs the Debian packages that are missing, and nothing else. Needs root or
+# sudo only when something is missing.
+#   install-deps.sh          what building, testing and the demo need
+#   install-deps.sh bench    what the benchmarks need besides
+set -eu
+
+base="gcc g++ libc6-dev cmake ninja-build pkg-config
+      libopenblas-dev liblapacke-dev libjansson-dev
+      librandom123-dev libcmocka-dev libgsl-dev
+      gnuplot-nox fonts-dejavu-core"
+bench="libunuran-dev python3 python3-venv"
+
+want=$base
+[ "${1-}" = bench ] && want="$base $bench"
+
+missing=
+for package in $want; do
+    status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
+    [ "$status" = "install ok installed" ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+run=
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || {
+        echo "missing packages:$missing; install them as root" >&2
+        exit 1
+    }
+    run=sudo
+fi
+echo "installing:$missing"
+$run apt-get update -q
+# shellcheck disable=SC2086
+$run env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
