@@ -68,10 +68,10 @@ static xb_status read_exactly(xb_source *s, void *to, int64_t want, const char *
 static xb_status header_size(int64_t *out, xb_source *s)
 {
     unsigned char start[8], length[4] = {0};
+    if (!xb_source_starts(s, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE))
+        return fail_npy(s, "not an NPY file");
     XB_TRY(read_exactly(s, start, sizeof start, "header"));
     int version = start[XB_NPY_MAGIC_SIZE];
-    if (memcmp(start, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE) != 0)
-        return fail_npy(s, "not an NPY file");
     if (version < 1 || version > 3)
         return xb_fail(s->ctx, XB_E_INPUT, "%s: NPY version %d, expected 1 to 3", s->name,
                        version);
