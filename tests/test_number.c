@@ -186,6 +186,25 @@ static void edges_are_strtods(void **state)
     }
 }
 
+/* 17 to 19 digits and a power up to 10^28, the way of 64 bit integers: one in
+ * 4000 is decided by its sticky bit alone, so there are about 50 of them here. */
+static void integers_are_strtods(void **state)
+{
+    (void)state;
+    uint64_t random = 271828;
+    for (int i = 0; i < 200000; i++) {
+        char text[64];
+        int size = 17 + random_below(&random, 3), used = 0;
+        for (; used < size; used++)
+            text[used] =
+                (char)('0' + (used == 0) + random_below(&random, 10 - (used == 0)));
+        sprintf(text + used, "e%d", random_below(&random, 57) - 28);
+        double ours = NAN;
+        assert_true(xb_number_parse(&ours, text, text + strlen(text), '.'));
+        assert_same_bits(text, ours, strtod(text, NULL));
+    }
+}
+
 static void other_texts_are_refused(void **state)
 {
     (void)state;
@@ -291,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_strtods),
         cmocka_unit_test(edges_are_strtods),
+        cmocka_unit_test(integers_are_strtods),
         cmocka_unit_test(other_texts_are_refused),
         cmocka_unit_test(huge_texts_are_read),
         cmocka_unit_test(formats_are_printfs),
