@@ -150,8 +150,8 @@ static xb_status modes(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
 {
     (void)opt;
     if (strcmp(xb_law_family(law), "bimodal") != 0)
-        return xb_fail(ctx, XB_E_ARGUMENT, "a rule about each mode is for bimodal, not %s",
-                       xb_law_text(law));
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "a rule about each mode is for bimodal, not %s", xb_law_text(law));
     double m = xb_law_param(law, "m"), s = xb_law_param(law, "s");
     xb_rule hermite;
     XB_TRY(xb_rule_hermite(ctx, &hermite, n / 2));
@@ -260,8 +260,8 @@ static xb_status check_support(xb_ctx *ctx, const xb_law *law, xb_composite kind
     support_kind need = kinds[kind].support;
     if (need == ANY || (need == BOUNDED ? bounded : line)) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT, "a %s rule is for laws on %s, not %s",
-                   kinds[kind].name,
-                   need == BOUNDED ? "an interval" : "the real line", xb_law_text(law));
+                   kinds[kind].name, need == BOUNDED ? "an interval" : "the real line",
+                   xb_law_text(law));
 }
 
 xb_status xb_rule_composite(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,

@@ -7,8 +7,8 @@
  * with the margin here (measured: doubling it changes no digit that counts).
  * `bimodal`: the union of two Gauss-Hermite rules, exact with `order` points.
  *
- * Masses are kept as square roots: exp(-1000) is out of a double's range, and
- * orthonormal polynomials weigh even that. */
+ * Masses are kept as square roots and as logarithms: exp(-1000) is out of a
+ * double's range, yet polynomials of high order weigh even that. */
 #include "rule/discrete.h"
 
 #include <float.h>
@@ -25,16 +25,17 @@ enum { MARGIN = 64 }; /* points a panel beyond the order */
 static xb_status discrete_new(xb_ctx *ctx, xb_discrete *out, int64_t points)
 {
     int64_t n = (points + XB_DISCRETE_LANES - 1) / XB_DISCRETE_LANES * XB_DISCRETE_LANES;
-    double *block = xb_new(ctx, 2 * n, sizeof *block);
+    double *block = xb_new(ctx, 3 * n, sizeof *block);
     if (!block) return XB_E_MEMORY;
-    *out = (xb_discrete){n, block, block + n};
+    *out = (xb_discrete){n, block, block + n, block + 2 * n};
+    for (int64_t i = points; i < n; i++) out->log_root[i] = -INFINITY;
     return XB_OK;
 }
 
 void xb_discrete_free(xb_discrete *points)
 {
     free(points->x);
-    *points = (xb_discrete){0, NULL, NULL};
+    *points = (xb_discrete){0, NULL, NULL, NULL};
 }
 
 /* The edges of the panels that are integrated: all, or from 0 on. */
@@ -95,10 +96,14 @@ static xb_status edges_of(xb_ctx *ctx, edge_list *list, const xb_law *law)
     return status;
 }
 
-static double root_density(const xb_law *law, double x)
+/* A point of Lebesgue mass `weight`. */
+static void put_point(xb_discrete *out, int64_t at, const xb_law *law, double x,
+                      double weight)
 {
-    double q = xb_law_pdf(law, x);
-    return q > DBL_MIN ? sqrt(q) : exp(0.5 * xb_law_log_pdf(law, x));
+    double mass = weight * xb_law_pdf(law, x);
+    out->x[at] = x;
+    out->log_root[at] = 0.5 * (log(weight) + xb_law_log_pdf(law, x));
+    out->root[at] = mass > DBL_MIN ? sqrt(mass) : exp(out->log_root[at]);
 }
 
 static xb_status on_panels(xb_ctx *ctx, xb_discrete *out, const xb_law *law,
@@ -112,24 +117,38 @@ static xb_status on_panels(xb_ctx *ctx, xb_discrete *out, const xb_law *law,
     if (status == XB_OK) status = discrete_new(ctx, out, panels * points);
     for (int64_t j = 0; status == XB_OK && j < panels; j++) {
         double half = 0.5 * (list->edge[j + 1] - list->edge[j]);
-        for (int64_t i = 0; i < points; i++) {
-            double x = list->edge[j] + half * (1 + node[i]);
-            out->x[j * points + i] = x;
-            out->root_mass[j * points + i] =
-                sqrt(half * weight[i]) * root_density(law, x);
-        }
+        for (int64_t i = 0; i < points; i++)
+            put_point(out, j * points + i, law, list->edge[j] + half * (1 + node[i]),
+                      half * weight[i]);
     }
     free(node);
     return status;
 }
 
+/* A polynomial of degree d oscillates on half an interval as fast as one of
+ * degree d / sqrt 2 may: three quarters of the points will do. */
+static xb_status edges_halve(xb_ctx *ctx, edge_list *list, const edge_list *whole)
+{
+    for (int64_t j = 0; j < whole->n; j++) {
+        if (j > 0)
+            XB_TRY(edge_add(ctx, list, 0.5 * (whole->edge[j - 1] + whole->edge[j])));
+        XB_TRY(edge_add(ctx, list, whole->edge[j]));
+    }
+    return XB_OK;
+}
+
 static xb_status by_panels(xb_ctx *ctx, xb_discrete *out, const xb_law *law,
                            int64_t order)
 {
-    edge_list list = {NULL, 0, 0};
-    xb_status status = edges_of(ctx, &list, law);
-    if (status == XB_OK) status = on_panels(ctx, out, law, &list, order + MARGIN);
-    free(list.edge);
+    edge_list whole = {NULL, 0, 0}, halves = {NULL, 0, 0};
+    bool halve = order + MARGIN > XB_GAUSS_MAX;
+    xb_status status = edges_of(ctx, &whole, law);
+    if (status == XB_OK && halve) status = edges_halve(ctx, &halves, &whole);
+    if (status == XB_OK)
+        status = on_panels(ctx, out, law, halve ? &halves : &whole,
+                           halve ? 3 * order / 4 + MARGIN : order + MARGIN);
+    free(whole.edge);
+    free(halves.edge);
     return status;
 }
 
@@ -145,7 +164,8 @@ static xb_status by_modes(xb_ctx *ctx, xb_discrete *out, const xb_law *law, int6
     xb_status status = discrete_new(ctx, out, points);
     for (int64_t i = 0; status == XB_OK && i < points; i++) {
         out->x[i] = m + s * hermite.nodes[i];
-        out->root_mass[i] = exp(0.5 * hermite.weights[i]);
+        out->log_root[i] = 0.5 * hermite.weights[i];
+        out->root[i] = exp(out->log_root[i]);
     }
     xb_rule_free(&hermite);
     return status;

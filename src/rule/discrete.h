@@ -10,8 +10,9 @@ enum { XB_DISCRETE_LANES = 8 }; /* n is a multiple; padded with massless points 
 
 typedef struct xb_discrete {
     int64_t n;
-    double *x;         /* [n], owns the block */
-    double *root_mass; /* [n], square root of the point's mass, any norm */
+    double *x;        /* [n], owns the block */
+    double *root;     /* [n], square root of the point's mass, any norm */
+    double *log_root; /* [n], its logarithm: exact where the root underflows */
 } xb_discrete;
 
 /* The points of a symmetric law are one half: their mirror images are meant too. */

@@ -6,7 +6,8 @@
 double xb_rule_expect(const xb_rule *rule, double (*f)(double x, void *arg), void *arg)
 {
     double sum = 0;
-    for (int64_t i = 0; i < rule->n; i++) sum += rule->weights[i] * f(rule->nodes[i], arg);
+    for (int64_t i = 0; i < rule->n; i++)
+        sum += rule->weights[i] * f(rule->nodes[i], arg);
     return sum;
 }
 

