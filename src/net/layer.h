@@ -46,8 +46,20 @@ struct xb_net {
     xb_shape input;
 };
 
+struct xb_run; /* run.h */
+struct xb_linear;
+
+/* Where a layer's output goes. */
+typedef enum xb_placement {
+    XB_PLACE_FRESH,     /* a buffer of its own */
+    XB_PLACE_OVERWRITE, /* may overwrite its input; backward needs its output */
+    XB_PLACE_ALIAS      /* its output is its input */
+} xb_placement;
+
 typedef struct xb_layer_kind {
     const char *name;
+    xb_placement placement;
+    const struct xb_linear *linear; /* dense, conv: the operation by the weights */
     /* Reads the words after the name. NULL: there are none. */
     xb_status (*parse)(xb_reading *r, xb_layer *layer);
     /* out from in. NULL: the same shape. */
@@ -56,6 +68,15 @@ typedef struct xb_layer_kind {
     xb_status (*declare)(xb_reading *r, xb_net *net, xb_layer *layer, int index);
     /* Appends the words after the name, shortest form, to text. */
     void (*write)(const xb_layer *layer, char *text, size_t size);
+
+    /* Reals kept from forward to backward. NULL: none. */
+    int64_t (*keep)(const xb_layer *layer);
+    void (*forward)(const struct xb_run *run, const xb_layer *layer, xb_real *y,
+                    const xb_real *x);
+    /* dx NULL: not wanted. Parameter gradients are added to run->gradient. Where the
+     * placement is not fresh, dx may be dy. */
+    void (*backward)(const struct xb_run *run, const xb_layer *layer, xb_real *dx,
+                     const xb_real *dy, const xb_real *x, const xb_real *y);
 } xb_layer_kind;
 
 extern const xb_layer_kind xb_layer_dense, xb_layer_conv, xb_layer_maxpool,

@@ -192,6 +192,16 @@ xb_status xb_net_set_stochastic(xb_ctx *ctx, xb_net *net, int tensor, bool stoch
 int64_t xb_net_param_count(const xb_net *net) { return net->param_count; }
 int64_t xb_net_state_count(const xb_net *net) { return net->state_count; }
 
+void xb_net_state_start(const xb_net *net, xb_real *state)
+{
+    for (int l = 0; l < net->n_layer; l++) {
+        const xb_layer *layer = &net->layer[l];
+        if (layer->kind != &xb_layer_batchnorm) continue;
+        for (int64_t i = 0; i < 2 * layer->in.c; i++)
+            state[layer->state + i] = i < layer->in.c ? 0 : 1;
+    }
+}
+
 int64_t xb_net_stochastic_count(const xb_net *net)
 {
     int64_t count = 0;
