@@ -151,8 +151,8 @@ XB_API xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
 XB_API void xb_pass_destroy(xb_pass *pass);       /* NULL is fine */
 XB_API size_t xb_pass_bytes(const xb_pass *pass); /* of workspace */
 
-/* The backends: "ref", "cpu", and "cpu-v2", "cpu-v3", "cpu-v4" where the machine has
- * that level. 0 <= i < xb_backend_count(). */
+/* The backends of this machine, fastest first: "cpu-v4", "cpu-v3", "cpu-v2" (x86-64
+ * levels) and "ref"; "cpu" is the first of them. 0 <= i < xb_backend_count(). */
 XB_API int xb_backend_count(void);
 XB_API const char *xb_backend_name_at(int i);
 
