@@ -20,7 +20,13 @@
 
 #include "net/cpu_lanes.h"
 
-enum { DEPTH = 256, PANEL_WORTH = 1 << 15, FEW_ROWS = 4, PAIR = 2 * LANES };
+enum {
+    DEPTH = 256,
+    PANEL_WORTH = 1 << 15, /* elements of B */
+    MANY_ROWS = 16,        /* that are worth packing B for */
+    FEW_ROWS = 4,
+    PAIR = 2 * LANES
+};
 
 /* A (i, k) is a[i * a_row + k * a_step]; B (k, j) is b[k * b_row + j], or b[j * b_row +
  * k] if transposed. */
@@ -161,7 +167,7 @@ static void gemm(const gemm_args *g)
         return;
     }
     _Alignas(64) float panel[DEPTH * PAIR];
-    bool packed = g->transposed || (g->k * g->n > PANEL_WORTH && g->m > 4 * FEW_ROWS);
+    bool packed = g->transposed || (g->k * g->n > PANEL_WORTH && g->m > MANY_ROWS);
     int64_t depth = packed && g->k > DEPTH ? DEPTH : g->k;
     for (int64_t j = 0; j < g->n; j += PAIR) {
         int64_t width = g->n - j < PAIR ? g->n - j : PAIR, k0 = 0;

@@ -66,7 +66,7 @@ static void place_the_rest(xb_pass *pass)
         pass->layer[l].keep = pass->n_keep;
         if (layer->kind->keep) {
             pass->n_keep += padded(layer->kind->keep(layer));
-            pass->n_sums = larger(pass->n_sums, 2 * XB_SPLIT_MAX * layer->in.c);
+            pass->n_sums = larger(pass->n_sums, layer->in.c * 2 * XB_SPLIT_MAX);
         }
         if (layer->kind->linear)
             pass->n_scratch =
