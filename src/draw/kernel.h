@@ -3,7 +3,7 @@
 #define XB_DRAW_KERNEL_H
 
 #include "crossbayes/random.h"
-#include "draw/table.h"
+#include "draw/draw_table.h"
 
 enum { XB_BLOCK = 64 }; /* elements that share sixteen counters (R2) */
 

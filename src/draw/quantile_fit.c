@@ -1,6 +1,6 @@
 /* quantile_fit.c: the quantile as one polynomial on half the range, three ways;
  * maths D1-D5. The paper's two (direct and corrected) are kept to be compared;
- * draws use pieces.c and table.c.
+ * draws use pieces.c and draw_table.c.
  *
  * All three are Legendre expansions that interpolate at Gauss-Lobatto points:
  *   direct     G(v), v in [0, 1/2]: G has a square root at 0, error ~ n^-1

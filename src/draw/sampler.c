@@ -15,7 +15,7 @@
 #include "base/parallel.h"
 #include "draw/kernel.h"
 #include "draw/pieces.h"
-#include "draw/table.h"
+#include "draw/draw_table.h"
 
 struct xb_sampler {
     xb_law *law; /* shared */
