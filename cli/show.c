@@ -1,0 +1,102 @@
+/* show.c: see show.h. Every number is rounded to its error. */
+#include "show.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+
+/* Places after the point that matter at this standard error. */
+static void show_estimate(const char *name, double value, double error)
+{
+    char text[64];
+    cli_format_error(text, sizeof text, value, error);
+    printf("  %-20s%s\n", name, text);
+}
+
+static void show_sample(const xb_fit_sample *x, const char *source)
+{
+    /* standard errors for independent draws of a Gaussian, at the effective n */
+    double n = x->n_effective;
+    printf("%s: %lld samples, %lld distinct values\n\n", source, (long long)x->n,
+           (long long)x->distinct);
+    printf("  %-20s%.6g to %.6g\n", "range", x->min, x->max);
+    show_estimate("mean", x->mean, x->sd / sqrt(n));
+    show_estimate("standard deviation", x->sd, x->sd / sqrt(2 * n));
+    show_estimate("skewness", x->skewness, sqrt(6 / n));
+    show_estimate("excess kurtosis", x->excess_kurtosis, sqrt(24 / n));
+    printf("  %-20s%.3g of %lld: lag-1 autocorrelation %.3f, correlation time %.3g"
+           " samples\n\n",
+           "effective samples", n, (long long)x->n, x->lag1, x->tau);
+}
+
+static void show_parameters(const xb_fit_family *f)
+{
+    for (int i = 0; i < f->n_named; i++) {
+        char text[64];
+        cli_format_error(text, sizeof text, f->value[i], f->std_error[i]);
+        printf("%s%s = %s", i ? ", " : "", f->name[i], text);
+    }
+    if (!f->converged) printf("%s(not converged)", f->n_named ? " " : "");
+    putchar('\n');
+}
+
+static double best_aic(const xb_fit *fit)
+{
+    double best = INFINITY;
+    for (int i = 0; i < xb_fit_family_count(fit); i++)
+        best = fmin(best, xb_fit_family_at(fit, i)->aic);
+    return best;
+}
+
+static void show_families(const xb_fit *fit)
+{
+    double best = best_aic(fit);
+    printf("    %-11s%12s%10s%10s   %s\n", "family", "AIC - best", "KS p", "AD p",
+           "parameters");
+    for (int i = 0; i < xb_fit_family_count(fit); i++) {
+        const xb_fit_family *f = xb_fit_family_at(fit, i);
+        char aic[32] = "-", ks[16], ad[16];
+        if (isfinite(f->aic)) snprintf(aic, sizeof aic, "%.1f", f->aic - best);
+        cli_format_p(ks, sizeof ks, f->ks_p);
+        cli_format_p(ad, sizeof ad, f->ad_p);
+        printf("  %s %-11s%12s%10s%10s   ", i == xb_fit_chosen(fit) ? "*" : " ",
+               f->family, aic, ks, ad);
+        show_parameters(f);
+    }
+}
+
+void cli_show_fit(const xb_fit *fit, const char *source)
+{
+    show_sample(xb_fit_sample_info(fit), source);
+    show_families(fit);
+    putchar('\n');
+    cli_print_words(xb_fit_verdict(fit), 2);
+}
+
+/* The fact's meaning, then the number: meanings are sentences. */
+void cli_show_study(const xb_study *study)
+{
+    for (int i = 0; i < xb_study_fact_count(study); i++) {
+        xb_fact fact = xb_study_fact_at(study, i);
+        char text[64];
+        cli_format_error(text, sizeof text, fact.value, fact.std_error);
+        printf("  %-26s %s\n", text, fact.text);
+    }
+}
+
+unsigned cli_formats(const char *list)
+{
+    return (cli_has_word(list, "svg") ? XB_FIGURE_SVG : 0u) |
+           (cli_has_word(list, "png") ? XB_FIGURE_PNG : 0u) |
+           (cli_has_word(list, "pdf") ? XB_FIGURE_PDF : 0u);
+}
+
+char *cli_join(const char *dir, const char *name, const char *extension)
+{
+    size_t size = strlen(dir) + strlen(name) + strlen(extension) + 2;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s%s", dir, name, extension);
+    return path;
+}
