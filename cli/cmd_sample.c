@@ -12,7 +12,7 @@
 #include "print.h"
 #include "textfile.h"
 
-enum { CHUNK = 1 << 22 }; /* draws between two looks at the progress */
+enum { CHUNK = 1 << 20 }; /* draws between two looks at the progress */
 
 /* Sums about a fixed centre: no digits lost for laws far from 0. */
 typedef struct totals {

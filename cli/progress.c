@@ -70,7 +70,9 @@ static void format_time(char *out, size_t size, double seconds)
 static void draw_bar(const cli_progress *p, double share, double elapsed, int room)
 {
     char left[32] = "";
-    if (share > 0.01) format_time(left, sizeof left, elapsed * (1 - share) / share);
+    const double trust = 0.5; /* seconds before a guess is worth showing */
+    if (share > 0.01 && elapsed > trust)
+        format_time(left, sizeof left, elapsed * (1 - share) / share);
     if (room > 30) room = 30;
     int full = (int)(share * room);
     fprintf(stderr, " %s", p->colour ? "\033[34m" : "");
