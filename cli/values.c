@@ -84,7 +84,7 @@ static bool choice_value(cli_value *slot, const cli_option *option, char *why,
     for (;; p++) {
         size_t length = option->kind == CLI_CHOICES ? strcspn(p, ",") : strlen(p);
         char word[32] = "";
-        if (length < sizeof word) memcpy(word, p, length);
+        if (length < sizeof word) snprintf(word, sizeof word, "%.*s", (int)length, p);
         if (!*word || !cli_has_word(option->value, word)) {
             snprintf(why, size, "'%.*s' is not one of %s",
                      (int)(length < 60 ? length : 60), p, option->value);

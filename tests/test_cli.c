@@ -328,6 +328,31 @@ static void options_have_many_forms(void **state)
     assert_string_equal(out_text, "crossbayes " XB_VERSION_STRING "\n");
 }
 
+/* ---- JSON */
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_number(value)) fail_msg("'%s' is not a number", key);
+    return json_number_value(value);
+}
+
+static const char *words(const json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    if (!value) fail_msg("'%s' is not a text", key);
+    return value;
+}
+
+static json_t *run_json(const char *line)
+{
+    run_well(line);
+    json_error_t error;
+    json_t *root = json_loads(out_text, JSON_REJECT_DUPLICATES, &error);
+    if (!root) fail_msg("not JSON: %s", error.text);
+    return root;
+}
+
 /* ---- help */
 
 static const char *const commands[] = {"demo", "fit", "law", "sample", "study"};
@@ -396,45 +421,27 @@ static void fit_leaves_its_files(void **state)
         assert_int_equal(access(path, R_OK), 0);
     }
     assert_int_equal(count_files(), 5); /* and nothing temporary */
-    run_well("law law.json --json");
-    json_t *law = json_loads(out_text, 0, NULL);
-    assert_string_equal(json_string_value(json_object_get(law, "family")), "mtj");
+    json_t *law = run_json("law law.json --json");
+    assert_string_equal(words(law, "family"), "mtj");
     /* ten standard errors: SPEC 2 gives 0.005 and 0.002 at this n */
-    assert_close(json_number_value(json_object_get(law, "w")), 0.5, 0.1);
-    assert_close(json_number_value(json_object_get(law, "B")), 0.15, 0.13);
+    assert_close(number(law, "w"), 0.5, 0.1);
+    assert_close(number(law, "B"), 0.15, 0.13);
     json_decref(law);
-    run_well("fit noise.csv --family gaussian --json");
-    law = json_loads(out_text, 0, NULL);
-    assert_string_equal(json_string_value(json_object_get(law, "family")), "gaussian");
+    law = run_json("fit noise.csv --family gaussian --json");
+    assert_string_equal(words(law, "family"), "gaussian");
     assert_non_null(json_object_get(law, "provenance"));
     json_decref(law);
 }
 
 /* ---- law --json */
 
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_number(value)) fail_msg("'%s' is not a number", key);
-    return json_number_value(value);
-}
-
-static json_t *law_json(const char *line)
-{
-    run_well(line);
-    json_error_t error;
-    json_t *root = json_loads(out_text, JSON_REJECT_DUPLICATES, &error);
-    if (!root) fail_msg("not JSON: %s", error.text);
-    return root;
-}
-
 /* Golden values: mpmath, 60 digits. */
 static void law_json_is_golden(void **state)
 {
     (void)state;
-    json_t *root = law_json("law mtj:B=0.15,w=0.5 --json --quantile 1e-12,0.25,1-1e-12"
+    json_t *root = run_json("law mtj:B=0.15,w=0.5 --json --quantile 1e-12,0.25,1-1e-12"
                             " --cdf -0.999999,0.3 --pdf -0.99 --rule 4");
-    assert_string_equal(json_string_value(json_object_get(root, "family")), "mtj");
+    assert_string_equal(words(root, "family"), "mtj");
     assert_close(number(root, "A"), 1.6830883223541226194786613312277, 1e-14);
     assert_close(number(root, "B"), 0.15, 0);
     assert_close(number(root, "C"), 0.375, 0);
@@ -453,9 +460,8 @@ static void law_json_is_golden(void **state)
     assert_close(json_number_value(json_array_get(support, 1)), 1, 0);
     assert_close(number(root, "offset"), 0, 0);
     assert_close(number(root, "scale"), 1, 0);
-    assert_string_equal(json_string_value(json_object_get(root, "unit")), "");
-    assert_string_equal(json_string_value(json_object_get(root, "text")),
-                        "mtj:B=0.15,w=0.5");
+    assert_string_equal(words(root, "unit"), "");
+    assert_string_equal(words(root, "text"), "mtj:B=0.15,w=0.5");
 
     const json_t *q = json_object_get(root, "quantile");
     assert_int_equal(json_array_size(q), 3);
@@ -494,7 +500,7 @@ static void law_json_is_golden(void **state)
 static void law_json_of_the_real_line(void **state)
 {
     (void)state;
-    json_t *root = law_json("law gaussian --json --quantile 0,0.5,1-1e-20");
+    json_t *root = run_json("law gaussian --json --quantile 0,0.5,1-1e-20");
     static const char *const nulls[] = {"A", "B", "C", "w"};
     for (int i = 0; i < 4; i++)
         assert_true(json_is_null(json_object_get(root, nulls[i])));
@@ -506,7 +512,7 @@ static void law_json_of_the_real_line(void **state)
     assert_close(number(json_array_get(q, 2), "x"), 9.2623400897984075796, 1e-14);
     assert_close(number(json_array_get(q, 2), "one_minus_u"), 1e-20, 0);
     json_decref(root);
-    root = law_json("law bimodal:m=0.6 --json");
+    root = run_json("law bimodal:m=0.6 --json");
     assert_close(number(root, "m"), 0.6, 0);
     assert_close(number(root, "s"), 0.8, 1e-15);
     json_decref(root);
@@ -558,12 +564,12 @@ static void sample_standardises(void **state)
 {
     (void)state;
     empty(folder);
-    json_t *root = law_json("sample mtj -n 1e5 -o z.npy --standardise --json");
+    json_t *root = run_json("sample mtj -n 1e5 -o z.npy --standardise --json");
     assert_close(number(root, "law_sd"), 1, 0);
     assert_close(number(root, "sd"), 1, 0.012); /* five standard errors */
     assert_close(number(root, "n"), 100000, 0);
     json_decref(root);
-    root = law_json("sample mtj -n 1e5 -o z.csv --json");
+    root = run_json("sample mtj -n 1e5 -o z.csv --json");
     assert_close(number(root, "law_sd"), 0.34702945611766268502772106754099, 1e-14);
     assert_close(number(root, "sd"), 0.34702945611766268502772106754099, 0.012);
     assert_at_most(fabs(number(root, "mean")), 0.0055);

@@ -1,6 +1,6 @@
 /* gnuplot.c: finding and running gnuplot. The child gets its arguments as they
  * are (no shell), /dev/null as input, and its complaints come back by a pipe. */
-#define _GNU_SOURCE /* pipe2, addchdir_np */
+#define _GNU_SOURCE /* pipe2, addchdir_np, environ */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -10,8 +10,6 @@
 #include <unistd.h>
 
 #include "report/figure.h"
-
-extern char **environ;
 
 enum { COMPLAINT_MAX = 4096 };
 

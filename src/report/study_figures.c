@@ -143,8 +143,7 @@ static void draw_quantile(const sketch *k)
     draw_curves(k, "near_zero");
     fprintf(k->script, "set logscale xy\nset format xy '10^{%%L}'\nset xtics autofreq\n"
                        "set xlabel 'draws'\nset ylabel '|KL error| (nats)'\nplot ");
-    line(k, "kl_error", "draws", "std_error", "linewidth 2 dashtype 3",
-         "std. error");
+    line(k, "kl_error", "draws", "std_error", "linewidth 2 dashtype 3", "std. error");
     fprintf(k->script, ", \\\n     NaN with linespoints pointtype 7 pointsize 0.4"
                        " linecolor 'black' title 'Monte Carlo'"
                        ", \\\n     NaN with lines dashtype 2 linewidth 1.6"
