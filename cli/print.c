@@ -51,18 +51,21 @@ void cli_print_fact(const char *name, double value, int digits, const char *unit
     printf("  %-20s%s%s%s\n", name, text, *unit ? " " : "", unit);
 }
 
-void cli_print_words(const char *text, int indent)
+void cli_print_words(const char *text, int indent, bool there)
 {
     const int width = 78;
-    int column = 0;
+    int column = there ? indent : 0;
+    bool first = true; /* on its line */
     for (const char *p = text; *p;) {
         int length = (int)strcspn(p, " ");
-        if (column > 0 && column + 1 + length > width) {
+        if (!first && column + 1 + length > width) {
             putchar('\n');
             column = 0;
+            first = true;
         }
-        column += column ? printf(" %.*s", length, p)
-                         : printf("%*s%.*s", indent, "", length, p);
+        if (column == 0) column += printf("%*s", indent, "");
+        column += printf("%s%.*s", first ? "" : " ", length, p);
+        first = false;
         p += length;
         p += strspn(p, " ");
     }

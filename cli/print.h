@@ -19,8 +19,9 @@ void cli_format_p(char *out, size_t size, double p);
 /* "  name            value unit". */
 void cli_print_fact(const char *name, double value, int digits, const char *unit);
 
-/* Words broken into lines of at most 78 columns, each indented. */
-void cli_print_words(const char *text, int indent);
+/* Words broken into lines of at most 78 columns, all indented but the first when
+ * the cursor is there already. */
+void cli_print_words(const char *text, int indent, bool there);
 
 /* A number, or null for NAN and infinities. */
 json_t *cli_json_real(double value);

@@ -72,17 +72,20 @@ void cli_show_fit(const xb_fit *fit, const char *source)
     show_sample(xb_fit_sample_info(fit), source);
     show_families(fit);
     putchar('\n');
-    cli_print_words(xb_fit_verdict(fit), 2);
+    cli_print_words(xb_fit_verdict(fit), 2, false);
 }
 
-/* The fact's meaning, then the number: meanings are sentences. */
+/* The number, then what it means: meanings are sentences. */
 void cli_show_study(const xb_study *study)
 {
+    enum { COLUMN = 24 };
     for (int i = 0; i < xb_study_fact_count(study); i++) {
         xb_fact fact = xb_study_fact_at(study, i);
         char text[64];
         cli_format_error(text, sizeof text, fact.value, fact.std_error);
-        printf("  %-26s %s\n", text, fact.text);
+        bool wide = strstr(text, "±") != NULL; /* two bytes, one column */
+        printf("  %-*s", wide ? COLUMN - 1 : COLUMN - 2, text);
+        cli_print_words(fact.text, COLUMN, true);
     }
 }
 

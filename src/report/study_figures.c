@@ -85,6 +85,81 @@ static void draw_laws(const sketch *k)
     end_plot(k);
 }
 
+/* ---- quadrature: Fig. 2 */
+
+typedef struct rule_line {
+    const char *rule, *title;
+} rule_line;
+
+static const rule_line device_rules[] = {
+    {"legendre", "Legendre"},
+    {"paper_split", "split (paper)"},
+    {"gauss_wheeler", "Gauss by Wheeler"},
+    {"gauss", "Gauss"},
+    {"smooth", "smooth"},
+};
+static const rule_line bimodal_rules[] = {
+    {"hermite", "Hermite"},       {"paper_laguerre", "Laguerre (paper)"},
+    {"modes", "Hermite by mode"}, {"trapezoid", "trapezoid"},
+    {"smooth", "smooth"},
+};
+
+/* A log axis cannot show 0: what is below the floor is drawn on it. */
+static void rule_curve(const sketch *k, const char *table, const char *rule,
+                       const char *floor, const char *style)
+{
+    const xb_table *t = xb_study_table(k->study, table);
+    int column = t ? xb_table_find(t, rule) + 1 : 0;
+    if (column > 0)
+        fprintf(k->script, "%s index '%s' using 1:(column(%d) < %s ? %s : column(%d))",
+                k->data, table, column, floor, floor, column);
+    else
+        fprintf(k->script, "NaN");
+    fprintf(k->script, " with lines %s linecolor '%s' ", style, xb_style_colour(rule));
+}
+
+/* True error solid, the paper's measure dashed and thin. */
+static void draw_rules(const sketch *k, const char *law, const char *quantity,
+                       const rule_line *rules, int count)
+{
+    char error[64], step[64];
+    snprintf(error, sizeof error, "%s_%s_error", law, quantity);
+    snprintf(step, sizeof step, "%s_%s_step", law, quantity);
+    fprintf(k->script, "plot ");
+    for (int i = 0; i < count; i++) {
+        rule_curve(k, step, rules[i].rule, "1e-33", "linewidth 0.9 dashtype (6,6)");
+        fprintf(k->script, "notitle");
+        next_line(k);
+    }
+    for (int i = 0; i < count; i++) {
+        rule_curve(k, error, rules[i].rule, "1e-17", "linewidth 2.2");
+        fprintf(k->script, "title '%s'", rules[i].title);
+        next_line(k);
+    }
+    fprintf(k->script, "NaN with lines linewidth 0.9 dashtype (6,6) linecolor 'black'"
+                       " title 'step^2, as in the paper'");
+    end_plot(k);
+}
+
+static void draw_quadrature(const sketch *k)
+{
+    static const char *const quantities[] = {"variance", "kl"};
+    fprintf(k->script,
+            "set multiplot layout 2,2 margins 0.085,0.985,0.075,0.90 spacing 0.1,0.09\n"
+            "set key tmargin center horizontal maxcols 3\n"
+            "set logscale x 2\nset logscale y\nset autoscale xfix\n"
+            "set yrange [1e-34:10]\nset ytics 1e4\nset format y '10^{%%L}'\n"
+            "set xlabel 'points n'\n");
+    for (int q = 0; q < XB_COUNT(quantities); q++) {
+        const char *name = q ? "KL (nats)" : "variance";
+        fprintf(k->script, "set ylabel '%s of the device: error'\n", name);
+        draw_rules(k, "device", quantities[q], device_rules, XB_COUNT(device_rules));
+        fprintf(k->script, "set ylabel '%s of the mixture: error'\n", name);
+        draw_rules(k, "bimodal", quantities[q], bimodal_rules, XB_COUNT(bimodal_rules));
+        fprintf(k->script, "unset key\n"); /* the same rules below */
+    }
+}
+
 /* ---- quantile: Fig. 3 */
 
 static const char *const fits[] = {"direct", "corrected", "spectral"};
@@ -167,6 +242,7 @@ static const struct study_figure {
     void (*draw)(const sketch *k);
 } figures[] = {
     {"laws", 700, 720, draw_laws},
+    {"quadrature", 1000, 820, draw_quadrature},
     {"quantile", 1200, 420, draw_quantile},
 };
 

@@ -15,8 +15,21 @@ static const struct {
     {"bimodal", "#009E73"},   /* bluish green */
     {"ecram", "#E69F00"},     /* orange */
     {"empirical", "#CC79A7"}, /* reddish purple */
-    {"data", "#C4C4C4"},      {"exact", "#000000"},    {"direct", "#0072B2"},
-    {"corrected", "#E69F00"}, {"spectral", "#009E73"},
+    {"data", "#C4C4C4"},
+    {"exact", "#000000"},
+    {"direct", "#0072B2"},
+    {"corrected", "#E69F00"},
+    {"spectral", "#009E73"},
+    /* rules */
+    {"legendre", "#0072B2"},
+    {"hermite", "#0072B2"},
+    {"paper_split", "#D55E00"},
+    {"paper_laguerre", "#D55E00"},
+    {"gauss", "#000000"},
+    {"gauss_wheeler", "#CC79A7"},
+    {"modes", "#E69F00"},
+    {"trapezoid", "#56B4E9"},
+    {"smooth", "#009E73"},
 };
 
 const char *xb_style_colour(const char *role)
