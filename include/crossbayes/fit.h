@@ -58,12 +58,13 @@ typedef struct xb_fit_family {
     double aic, bic; /* with the effective number of samples */
     double ks, ks_p; /* Kolmogorov-Smirnov */
     double ad, ad_p; /* Anderson-Darling */
-    bool fits;       /* both p-values above the level */
+    bool fits;       /* both p-values above the level, and close to the sample where
+                        correlation leaves too few values for a test (F12) */
 } xb_fit_family;
 
 typedef struct xb_fit_sample {
     int64_t n;
-    double n_effective; /* n / integrated autocorrelation time */
+    double n_effective; /* n / integrated autocorrelation time, at most n */
     double tau;         /* integrated autocorrelation time, samples */
     double lag1;        /* autocorrelation at lag 1 */
     double min, max, mean, sd, skewness, excess_kurtosis;

@@ -1,5 +1,6 @@
 /* column.c: one column of numbers from a text table or an NPY file. The first
  * step of the whole chain: measured noise comes in here. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,8 @@ static xb_status choose_npy(column *c, int64_t *columns, const xb_npy_head *head
                        "%s: an array of %d dimensions, expected 1 or 2", s->name,
                        head->ndim);
     *columns = head->ndim == 2 ? head->shape[1] : 1;
-    if (c->n == 0) return xb_fail(s->ctx, XB_E_INPUT, "%s: an empty array", s->name);
+    if (c->n == 0 || *columns == 0)
+        return xb_fail(s->ctx, XB_E_INPUT, "%s: an empty array", s->name);
     if (!c->wanted && *columns > 1)
         return xb_fail(s->ctx, XB_E_INPUT,
                        "%s: %lld columns; choose one with --column NUMBER", s->name,
@@ -58,6 +60,7 @@ static xb_status choose_npy(column *c, int64_t *columns, const xb_npy_head *head
 /* Moves the column to the front of its own array. */
 static xb_status gather(column *c, int64_t columns, const xb_source *s)
 {
+    assert(columns > 0);
     c->n /= columns;
     for (int64_t i = 0; i < c->n; i++) {
         c->values[i] = c->values[i * columns + c->index];
@@ -97,6 +100,7 @@ xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const char *path
         free(c.values);
         return status;
     }
+    assert(c.n > 0); /* both readers refuse to find nothing */
     double *fitted = realloc(c.values, (size_t)c.n * sizeof *fitted);
     *out = fitted ? fitted : c.values; /* shrinking may fail: keep what there is */
     *n = c.n;

@@ -143,18 +143,21 @@ static bool all_numbers(xb_slice row, char separator)
 /* How well a separator explains the rows. */
 typedef struct judgement {
     int64_t columns;    /* the majority's, by the Boyer-Moore vote */
-    int64_t with;       /* rows that have the separator at all */
+    int64_t whole;      /* rows that can be cut at all */
+    int64_t with;       /* rows that have the separator */
     int64_t consistent; /* rows with that many columns */
     int64_t numeric;    /* rows that are all numbers */
 } judgement;
 
 static judgement judge(const xb_slice *rows, int64_t n, char separator)
 {
-    judgement j = {0, 0, 0, 0};
+    judgement j = {.columns = 0};
     for (int64_t i = 0, lead = 0; i < n; i++) {
         int64_t count = xb_dialect_split(NULL, 0, rows[i], separator);
-        if (count > 1) j.with++;
+        if (count < 0) continue; /* quotes that do not match decide nothing */
+        j.whole++;
         if (count < 2) continue;
+        j.with++;
         if (lead == 0) j.columns = count;
         lead += count == j.columns ? 1 : -1;
     }
@@ -193,10 +196,10 @@ static char guess_point(const xb_slice *rows, int64_t n, char separator)
 xb_dialect xb_dialect_guess(const xb_slice *rows, int64_t n)
 {
     xb_dialect best = {'\0', '.', 1};
-    judgement best_judgement = {0, 0, 0, 0};
+    judgement best_judgement = {.columns = 0};
     for (size_t s = 0; s < sizeof separators; s++) {
         judgement j = judge(rows, n, separators[s]);
-        if (2 * j.with <= n || !better(&j, &best_judgement)) continue;
+        if (2 * j.with <= j.whole || !better(&j, &best_judgement)) continue;
         best_judgement = j;
         best.separator = separators[s];
         best.columns = j.columns;

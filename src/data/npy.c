@@ -68,10 +68,10 @@ static xb_status read_exactly(xb_source *s, void *to, int64_t want, const char *
 static xb_status header_size(int64_t *out, xb_source *s)
 {
     unsigned char start[8], length[4] = {0};
+    if (!xb_source_starts(s, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE))
+        return fail_npy(s, "not an NPY file");
     XB_TRY(read_exactly(s, start, sizeof start, "header"));
     int version = start[XB_NPY_MAGIC_SIZE];
-    if (memcmp(start, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE) != 0)
-        return fail_npy(s, "not an NPY file");
     if (version < 1 || version > 3)
         return xb_fail(s->ctx, XB_E_INPUT, "%s: NPY version %d, expected 1 to 3", s->name,
                        version);
@@ -132,11 +132,11 @@ static xb_status count_elements(int64_t *out, const xb_npy_head *head, const ele
         overflow |= __builtin_mul_overflow(n, head->shape[i], &n);
     overflow |= __builtin_mul_overflow(n, (int64_t)sizeof(double), &bytes);
     if (overflow) return fail_npy(s, "NPY shape is absurd: more than 2^63 bytes");
-    int64_t there = s->size - s->taken;
-    if (s->size >= 0 && there < n * e->size)
+    int64_t there = s->size - s->taken, need = n * e->size;
+    if (s->size >= 0 && there < need)
         return xb_fail(s->ctx, XB_E_INPUT,
                        "%s: truncated NPY file: %lld bytes of data, its shape needs %lld",
-                       s->name, (long long)there, (long long)(n * e->size));
+                       s->name, (long long)there, (long long)need);
     *out = n;
     return XB_OK;
 }
@@ -233,7 +233,7 @@ xb_status xb_npy_write(xb_ctx *ctx, const char *path, const void *values, xb_dty
     int64_t bytes = 0;
     XB_TRY(check_shape(ctx, &bytes, shape, ndim, type == XB_F32 ? 4 : 8));
     xb_npy_head head = {.ndim = ndim};
-    strcpy(head.type, type == XB_F32 ? "<f4" : "<f8");
+    memcpy(head.type, type == XB_F32 ? "<f4" : "<f8", sizeof "<f4");
     for (int i = 0; i < ndim; i++) head.shape[i] = shape[i];
     char text[512];
     int size = xb_npy_head_format(text, &head);

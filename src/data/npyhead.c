@@ -123,7 +123,9 @@ int xb_npy_head_format(char out[512], const xb_npy_head *head)
             GROWTH_DIGITS - snprintf(NULL, 0, "%lld", (long long)head->shape[0]), "");
     while ((PREFIX + used + 1) % ALIGN != 0) text[used++] = ' ';
     text[used++] = '\n';
-    memcpy(out, XB_NPY_MAGIC "\1\0", 8);
+    memcpy(out, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE);
+    out[6] = 1; /* version 1.0 */
+    out[7] = 0;
     out[8] = (char)(used & 0xFF);
     out[9] = (char)(used >> 8);
     return PREFIX + used;

@@ -15,6 +15,7 @@ static const xb_family *const families[] = {
     &xb_family_mtj,
     &xb_family_ecram,
     &xb_family_bimodal,
+    &xb_family_empirical,
 };
 
 int xb_law_family_count(void) { return XB_COUNT(families); }

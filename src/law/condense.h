@@ -1,0 +1,22 @@
+/* condense.h: a large sample as a few thousand weighted points that have the
+ * same sums of smooth functions, for likelihoods; maths F2. */
+#ifndef XB_LAW_CONDENSE_H
+#define XB_LAW_CONDENSE_H
+
+#include "base/ctx.h"
+
+typedef struct xb_points {
+    int64_t n;
+    double *x;     /* [n] ascending by group */
+    double *count; /* [n] how many values the point stands for */
+    double total;  /* sum of `count` */
+} xb_points;
+
+/* From n ascending values. Small samples are taken as they are; `groups` sets
+ * how many groups a large one gets (0: the standard, near exact). Towards an end
+ * that matters (tails[0]: lower, tails[1]: upper) groups shrink to one value. */
+xb_status xb_points_make(xb_ctx *ctx, xb_points *out, const double *sorted, int64_t n,
+                         int64_t groups, const bool tails[2]);
+void xb_points_free(xb_points *points);
+
+#endif

@@ -1,0 +1,20 @@
+/* device_likelihood.h: the likelihood of `mtj` and `ecram`. */
+#ifndef XB_LAW_DEVICE_LIKELIHOOD_H
+#define XB_LAW_DEVICE_LIKELIHOOD_H
+
+#include "law/condense.h"
+
+/* Variables: logit w (+-INFINITY allowed if fixed), log B, log(S - 1), where S is
+ * the support's half-width in units of the largest |x - offset|. */
+enum { XB_LOGIT_W, XB_LOG_B, XB_LOG_MARGIN };
+
+typedef struct xb_device_data {
+    const xb_points *points; /* |x - offset| over the largest: in [0, 1] */
+    bool square;             /* ecram: the exponent has x^2 */
+} xb_device_data;
+
+/* (F3) Mean log density of the points, an xb_objective on an xb_device_data. */
+double xb_device_likelihood(void *data, const double *theta, double *gradient,
+                            double *hessian);
+
+#endif

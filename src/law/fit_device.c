@@ -1,0 +1,181 @@
+/* fit_device.c: the device families' maximum likelihood: starts, boundary
+ * cases, standard errors; maths F3, F4, F6. The likelihood is in device_likelihood.c.
+ *
+ * Three starts on a coarse form of the sample, the best one followed to gradient
+ * zero on the fine form. An optimum at w = 0 or 1 is put there exactly and the
+ * rest fitted again; what then has no influence gets no standard error. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "law/device.h"
+#include "law/device_likelihood.h"
+#include "law/fit_family.h"
+#include "law/optimise.h"
+
+enum { COARSE_GROUPS = 512, STARTS = 3 };
+
+static const double LOGIT_MAX = 16;        /* w = 1e-7 */
+static const double LOGIT_BOUNDARY = 11;   /* w below 2e-5: is it zero? */
+static const double LOG_LENGTH_MIN = -6.9; /* the peak's width, B or sqrt B: 1e-3 */
+static const double LOG_B_MAX = 6.9;       /* B = 1e3 */
+static const double LOG_MARGIN_MIN = -18, LOG_MARGIN_MAX = 7;
+
+/* |x - offset| ascending, over its largest value, which is returned. */
+static double distances(double *out, const xb_sample *s, double offset)
+{
+    int64_t low = 0, high = s->n - 1;
+    double largest = fmax(offset - s->sorted[low], s->sorted[high] - offset);
+    for (int64_t i = s->n - 1; i >= 0; i--) {
+        double below = offset - s->sorted[low], above = s->sorted[high] - offset;
+        bool take_low = low < high ? below > above : below > 0;
+        out[i] = (take_low ? below : above) / largest;
+        if (take_low)
+            low++;
+        else
+            high--;
+    }
+    return largest;
+}
+
+static xb_problem problem_on(xb_device_data *data, double fixed_margin)
+{
+    xb_problem p = {.f = xb_device_likelihood, .arg = data, .n = XB_VARIABLES};
+    p.lower[XB_LOGIT_W] = -LOGIT_MAX, p.upper[XB_LOGIT_W] = LOGIT_MAX;
+    p.lower[XB_LOG_B] = LOG_LENGTH_MIN * (data->square ? 2 : 1);
+    p.upper[XB_LOG_B] = LOG_B_MAX;
+    p.lower[XB_LOG_MARGIN] = LOG_MARGIN_MIN, p.upper[XB_LOG_MARGIN] = LOG_MARGIN_MAX;
+    p.fixed[XB_LOG_MARGIN] = !isnan(fixed_margin);
+    return p;
+}
+
+/* The paper's shape, the near-Gaussian or near-Laplace one, and a sharp peak on
+ * a broad parabola. `sd` in units of the largest distance. */
+static void starts_for(double start[STARTS][XB_VARIABLES], double sd, bool square,
+                       double fixed_margin)
+{
+    double wide = 1.3 + 0.3 * isnan(fixed_margin);
+    double matched = square ? 2 * sd * sd / (wide * wide) : sd / (M_SQRT2 * wide);
+    const double first[STARTS][XB_VARIABLES] = {
+        {0, log(0.15), log(0.02)},
+        {2, log(fmax(matched, 1e-3)), log(wide - 1)},
+        {-1, log(0.05), log(0.02)},
+    };
+    memcpy(start, first, sizeof first);
+    for (int i = 0; i < STARTS && !isnan(fixed_margin); i++)
+        start[i][XB_LOG_MARGIN] = fixed_margin;
+}
+
+/* (F4) If w has gone to 0 or 1, puts it there and fits the rest again. */
+static xb_optimum settle(xb_problem *p, xb_optimum best)
+{
+    if (fabs(best.theta[XB_LOGIT_W]) < LOGIT_BOUNDARY) return best;
+    double theta[XB_VARIABLES];
+    memcpy(theta, best.theta, sizeof theta);
+    theta[XB_LOGIT_W] = copysign(INFINITY, best.theta[XB_LOGIT_W]);
+    xb_problem inner = *p;
+    inner.fixed[XB_LOGIT_W] = true;
+    inner.fixed[XB_LOG_B] = theta[XB_LOGIT_W] < 0; /* no peak: B says nothing */
+    xb_optimum at = xb_newton(&inner, theta);
+    if (!(at.value >= best.value)) return best;
+    at.iterations += best.iterations;
+    *p = inner;
+    return at;
+}
+
+static xb_optimum climb(xb_problem *p, const xb_fit_task *task, xb_device_data *coarse,
+                        double start[STARTS][XB_VARIABLES])
+{
+    xb_optimum best = {.value = -INFINITY};
+    if (task->opt->optimizer == XB_OPTIMIZER_ADAM) {
+        best = xb_adam(p, start[0], task->opt->adam_rate);
+    } else {
+        xb_problem rough = *p;
+        rough.arg = coarse;
+        for (int i = 0; i < STARTS; i++) {
+            xb_optimum one = xb_newton(&rough, start[i]);
+            if (i == 0 || one.value > best.value) best = one;
+        }
+        int before = best.iterations;
+        best = xb_newton(p, best.theta);
+        best.iterations += before;
+    }
+    return settle(p, best);
+}
+
+/* (F6) By the delta method from the free variables. */
+static void describe(xb_fit_family *out, const xb_problem *p, const xb_optimum *at,
+                     const xb_fit_task *task, const xb_family *family, double largest)
+{
+    double cov[XB_VARIABLES * XB_VARIABLES], error[XB_VARIABLES];
+    xb_covariance(cov, p, at);
+    double n = (double)task->sample->n;
+    for (int i = 0; i < XB_VARIABLES; i++) {
+        double variance = cov[i * XB_VARIABLES + i];
+        error[i] = variance > 0 ? sqrt(variance / n) * task->inflate : INFINITY;
+        const double nothing = 3; /* of a logarithm: the data do not say */
+        if (error[i] > nothing) error[i] = NAN;
+    }
+    double w = 1 / (1 + exp(-at->theta[XB_LOGIT_W]));
+    double b = w > 0 ? exp(at->theta[XB_LOG_B]) : family->param[XB_DEVICE_B].standard;
+    double margin = exp(at->theta[XB_LOG_MARGIN]);
+    bool given = task->opt->fixed_scale > 0;
+    double scale = given ? task->opt->fixed_scale : largest * (1 + margin);
+    xb_fit_name(out, "B", b, b * error[XB_LOG_B]);
+    xb_fit_name(out, "w", w, w * (1 - w) * error[XB_LOGIT_W]);
+    xb_fit_name(out, "scale", scale,
+                given ? NAN : largest * margin * error[XB_LOG_MARGIN]);
+    double mean_error = task->sample->info.sd / sqrt(n) * task->inflate;
+    xb_fit_name(out, "offset", task->offset,
+                task->opt->has_fixed_offset ? NAN : mean_error);
+    out->n_param = 2 + !given + !task->opt->has_fixed_offset;
+    out->converged = at->converged;
+    out->iterations = at->iterations;
+    out->gradient_norm = at->gradient_norm;
+    out->log_likelihood = n * (at->value - log(largest));
+}
+
+static xb_status fit_points(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task,
+                            const xb_family *family, const double *distance,
+                            double largest)
+{
+    const bool tails[2] = {false, true};
+    int64_t n = task->sample->n;
+    xb_points fine, coarse;
+    XB_TRY(xb_points_make(ctx, &fine, distance, n, 0, tails));
+    int64_t groups = fine.n < n ? COARSE_GROUPS : 0;
+    xb_status status = xb_points_make(ctx, &coarse, distance, n, groups, tails);
+    if (status == XB_OK) {
+        bool square = family == &xb_family_ecram;
+        xb_device_data fine_data = {&fine, square}, coarse_data = {&coarse, square};
+        double margin = NAN, start[STARTS][XB_VARIABLES];
+        if (task->opt->fixed_scale > 0)
+            margin = log(task->opt->fixed_scale / largest - 1);
+        starts_for(start, task->sample->info.sd / largest, square, margin);
+        xb_problem p = problem_on(&fine_data, margin);
+        xb_optimum best = climb(&p, task, &coarse_data, start);
+        describe(out, &p, &best, task, family, largest);
+        xb_points_free(&coarse);
+    }
+    xb_points_free(&fine);
+    return status;
+}
+
+xb_status xb_fit_device(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task,
+                        const xb_family *family)
+{
+    double *distance = xb_new(ctx, task->sample->n, sizeof *distance);
+    if (!distance) return XB_E_MEMORY;
+    double largest = distances(distance, task->sample, task->offset);
+    xb_status status = XB_OK;
+    if (task->opt->fixed_scale > 0 && !(task->opt->fixed_scale > largest))
+        status = xb_fail(ctx, XB_E_INPUT,
+                         "the samples reach %g from the offset: the half-width %g given"
+                         " is too small for %s",
+                         largest, task->opt->fixed_scale, family->name);
+    else
+        status = fit_points(ctx, out, task, family, distance, largest);
+    free(distance);
+    return status;
+}
