@@ -64,7 +64,7 @@ static xb_status fit_noise(demo *d)
     cli_progress_clear(&d->s->progress);
     if (status == XB_OK && !d->json) {
         printf("From samples to a law\n\n");
-        cli_show_fit(fit, d->source);
+        cli_show_fit(fit, d->source, options.criterion);
     }
     xb_fit_destroy(fit);
     return status;

@@ -74,7 +74,7 @@ static cli_exit deliver(cli_session *s, const xb_fit *fit, const double *x, int6
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(s, fit);
-    cli_show_fit(fit, s->args.arg[0]);
+    cli_show_fit(fit, s->args.arg[0], read_options(s).criterion);
     if (file && !cli_quiet(s)) printf("\n  law file: %s\n", file);
     return CLI_DONE;
 }

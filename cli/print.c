@@ -38,8 +38,8 @@ void cli_format_p(char *out, size_t size, double p)
 {
     if (isnan(p))
         snprintf(out, size, "-");
-    else if (p < 1e-4)
-        snprintf(out, size, "< 0.0001");
+    else if (p < 1e-3)
+        snprintf(out, size, "< 0.001");
     else
         snprintf(out, size, "%.2g", p);
 }

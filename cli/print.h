@@ -13,7 +13,7 @@ void cli_format_error(char *out, size_t size, double value, double error);
 /* The value with `digits` significant ones; "none" for NAN. */
 void cli_format_value(char *out, size_t size, double value, int digits);
 
-/* A p-value: "0.43", "0.0021", "< 0.0001"; "-" for NAN. */
+/* A p-value: "0.43", "0.0021", "< 0.001"; "-" for NAN. */
 void cli_format_p(char *out, size_t size, double p);
 
 /* "  name            value unit". */

@@ -4,7 +4,8 @@
 
 #include "session.h"
 
-void cli_show_fit(const xb_fit *fit, const char *source);
+/* The families' distance to the best is by the criterion of the choice. */
+void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion);
 void cli_show_study(const xb_study *study);
 
 /* The or of figure formats named in "svg,png,pdf". */

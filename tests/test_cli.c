@@ -298,7 +298,7 @@ static void wrong_usage_is_one_line(void **state)
     run_badly("fit x.csv --optimizer sgd", "'sgd' is not one of newton|adam");
     run_badly("study lwas", "did you mean 'laws'");
     run_badly("study laws --format svg,gif", "'gif' is not one of");
-    run_badly("study quantile --noise x.csv", "--noise");
+    run_badly("study quadrature --noise x.csv", "--noise");
     run_badly("study laws --column x", "--noise");
 }
 

@@ -9,12 +9,11 @@
 #include "base/sort.h"
 #include "report/figure.h"
 #include "report/style.h"
+#include "study/bins.h"
 
 enum {
     CURVE_POINTS = 401,
     QQ_POINTS = 240,
-    BINS_MIN = 20,
-    BINS_MAX = 160,
 };
 
 /* One fitted law in the user's units. */
@@ -31,6 +30,7 @@ typedef struct fit_view {
     int64_t n;
     curve curve[XB_FIT_FAMILY_MAX + 1]; /* the chosen one first */
     int curves;
+    xb_axis_unit unit;
 } fit_view;
 
 static double named_value(const xb_fit_family *f, const char *name, double standard)
@@ -79,30 +79,19 @@ static xb_status collect_curves(xb_ctx *ctx, fit_view *v)
     return XB_OK;
 }
 
-/* Freedman and Diaconis' width, within reason; no more bins than values. */
-static int64_t bin_count(const fit_view *v)
+static xb_status write_histogram(xb_ctx *ctx, FILE *data, const fit_view *v)
 {
-    const double *x = v->sorted;
-    double range = x[v->n - 1] - x[0];
-    double iqr = x[(3 * v->n) / 4] - x[v->n / 4];
-    double bins = iqr > 0 ? range / (2 * iqr / cbrt((double)v->n)) : BINS_MIN;
-    double distinct = (double)xb_fit_sample_info(v->fit)->distinct;
-    bins = fmin(fmax(bins, BINS_MIN), BINS_MAX);
-    return (int64_t)fmax(1, fmin(bins, distinct));
-}
-
-static void write_histogram(FILE *data, const fit_view *v)
-{
-    int64_t bins = bin_count(v), i = 0;
-    double low = v->sorted[0], width = (v->sorted[v->n - 1] - low) / (double)bins;
+    xb_bins bins;
+    XB_TRY(xb_bins_choose(ctx, &bins, v->sorted, v->n, v->curve[0].offset));
+    double *density = xb_new(ctx, bins.count, sizeof *density);
+    if (!density) return XB_E_MEMORY;
+    xb_bins_density(density, &bins, v->sorted, v->n);
     fprintf(data, "# histogram: x, density, bin width\n");
-    for (int64_t b = 0; b < bins; b++) {
-        int64_t first = i;
-        double end = low + width * (double)(b + 1);
-        while (i < v->n && (v->sorted[i] < end || b + 1 == bins)) i++;
-        fprintf(data, "%.10g %.8g %.10g\n", end - width / 2,
-                (double)(i - first) / ((double)v->n * width), width);
-    }
+    for (int64_t k = 0; k < bins.count; k++)
+        fprintf(data, "%.10g %.8g %.10g\n", xb_bins_middle(&bins, k) / v->unit.factor,
+                density[k] * v->unit.factor, bins.width / v->unit.factor);
+    free(density);
+    return XB_OK;
 }
 
 static void write_densities(FILE *data, const fit_view *v)
@@ -112,11 +101,12 @@ static void write_densities(FILE *data, const fit_view *v)
     for (int c = 0; c < v->curves; c++) fprintf(data, ", %s", v->curve[c].family);
     for (int i = 0; i < CURVE_POINTS; i++) {
         double x = low - margin + (high - low + 2 * margin) * i / (CURVE_POINTS - 1);
-        fprintf(data, "\n%.10g", x);
+        fprintf(data, "\n%.10g", x / v->unit.factor);
         for (int c = 0; c < v->curves; c++) {
             const curve *k = &v->curve[c];
             fprintf(data, " %.8g",
-                    xb_law_pdf(k->law, (x - k->offset) / k->scale) / k->scale);
+                    xb_law_pdf(k->law, (x - k->offset) / k->scale) / k->scale *
+                        v->unit.factor);
         }
     }
     fputc('\n', data);
@@ -155,30 +145,19 @@ static void write_qq(FILE *data, const fit_view *v)
         last = i;
         double u = ((double)i + 0.5) / n, low, high;
         proportion_band(&low, &high, u, effective);
-        fprintf(data, "%.10g %.10g %.10g %.10g\n", quantile_at(k, u), v->sorted[i],
-                quantile_at(k, low), quantile_at(k, high));
+        fprintf(data, "%.10g %.10g %.10g %.10g\n", quantile_at(k, u) / v->unit.factor,
+                v->sorted[i] / v->unit.factor, quantile_at(k, low) / v->unit.factor,
+                quantile_at(k, high) / v->unit.factor);
     }
-}
-
-static void axis_label(FILE *script, const char *axis, const char *what, const char *unit)
-{
-    char text[96];
-    snprintf(text, sizeof text, "%s%s%s%s", what, *unit ? " (" : "", unit,
-             *unit ? ")" : "");
-    fprintf(script, "set %slabel ", axis);
-    xb_style_quote(script, text);
-    fprintf(script, " noenhanced\n");
 }
 
 static void write_script(FILE *script, const fit_view *v, const char *data)
 {
-    const char *unit = xb_law_placement(xb_fit_law(v->fit)).unit;
-    fprintf(script, "set multiplot layout 1,2 margins 0.09,0.97,0.14,0.86 spacing 0.12\n"
+    const char *unit = v->unit.text;
+    fprintf(script, "set multiplot layout 1,2 margins 0.09,0.97,0.14,0.82 spacing 0.12\n"
                     "set key tmargin center horizontal\n");
-    axis_label(script, "x", "noise", unit);
-    char density[48] = "";
-    if (*unit) snprintf(density, sizeof density, "1/%s", unit);
-    axis_label(script, "y", "density", density);
+    xb_style_label(script, "x", "noise", "", unit);
+    xb_style_label(script, "y", "density", "per ", unit);
     fprintf(script,
             "set yrange [0:*]\nset autoscale xfix\n"
             "plot %s index 0 using 1:2:3 with boxes fill solid 1 noborder"
@@ -191,8 +170,8 @@ static void write_script(FILE *script, const fit_view *v, const char *data)
                 data, c + 2, c == 0 ? "2.2" : "1.1", xb_style_colour(v->curve[c].family),
                 v->curve[c].family);
     fprintf(script, "\n\nset autoscale y\nset offsets graph 0.02, graph 0.02\n");
-    axis_label(script, "x", "quantile of the fitted law", unit);
-    axis_label(script, "y", "quantile of the samples", unit);
+    xb_style_label(script, "x", "quantile of the fitted law", "", unit);
+    xb_style_label(script, "y", "quantile of the samples", "", unit);
     fprintf(script,
             "plot %s index 2 using 1:3:4 with filledcurves fill solid 0.35 noborder"
             " linecolor '%s' title '95 %% band', \\\n"
@@ -207,8 +186,12 @@ static void write_script(FILE *script, const fit_view *v, const char *data)
 static xb_status draw(xb_ctx *ctx, const fit_view *v, const char *path, unsigned formats)
 {
     xb_figure *f = NULL;
-    XB_TRY(xb_figure_open(ctx, &f, path, 900, 420));
-    write_histogram(xb_figure_data(f), v);
+    XB_TRY(xb_figure_open(ctx, &f, path, 900, 440));
+    xb_status status = write_histogram(ctx, xb_figure_data(f), v);
+    if (status != XB_OK) {
+        xb_figure_discard(f);
+        return status;
+    }
     write_densities(xb_figure_data(f), v);
     write_qq(xb_figure_data(f), v);
     write_script(xb_figure_script(f), v, xb_figure_data_name(f));
@@ -224,7 +207,11 @@ xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t
     memcpy(v.sorted, x, (size_t)n * sizeof *x);
     xb_status status = xb_sort_doubles(ctx, v.sorted, n);
     if (status == XB_OK) status = collect_curves(ctx, &v);
-    if (status == XB_OK) status = draw(ctx, &v, path, formats);
+    if (status == XB_OK) {
+        v.unit = xb_style_unit(fmax(fabs(v.sorted[0]), fabs(v.sorted[n - 1])),
+                               xb_law_placement(xb_fit_law(fit)).unit);
+        status = draw(ctx, &v, path, formats);
+    }
     for (int c = 0; c < v.curves; c++) xb_law_destroy(v.curve[c].owned);
     free(v.sorted);
     return status;

@@ -61,27 +61,51 @@ static void end_plot(const sketch *k) { fprintf(k->script, "\n\n"); }
 
 /* ---- laws: Fig. 1 */
 
+static double largest_in_column(const xb_table *t, int column)
+{
+    double largest = 0;
+    for (int64_t r = 0; t && r < xb_table_rows(t); r++)
+        largest = fmax(largest, fabs(xb_table_get(t, r, column)));
+    return largest;
+}
+
+/* A density over x, both in the axis unit of the script. */
+static void density(const sketch *k, const char *table, const char *y, const char *role,
+                    const char *style, const char *title)
+{
+    const xb_table *t = xb_study_table(k->study, table);
+    int column = t ? xb_table_find(t, y) + 1 : 0;
+    fprintf(k->script,
+            "%s index '%s' using ($1/unit):(column(%d)*unit) with %s linecolor '%s'"
+            " title '%s'",
+            k->data, table, column, style, xb_style_colour(role), title);
+}
+
 static void draw_laws(const sketch *k)
 {
+    double largest = largest_in_column(xb_study_table(k->study, "histogram"), 0);
+    xb_axis_unit unit = xb_style_unit(largest, "");
     fprintf(k->script,
-            "set multiplot layout 2,1 margins 0.11,0.97,0.08,0.98 spacing 0.11\n"
-            "set key inside top right\n"
-            "set style fill solid 1 noborder\n"
-            "set ylabel 'density'\nset xlabel 'noise'\nset yrange [0:*]\n"
-            "plot ");
-    source(k, "histogram", "x", "density");
-    fprintf(k->script, " with boxes linecolor '%s' title 'samples', \\\n     ",
-            xb_style_colour("data"));
-    source(k, "histogram", "x", "fit");
-    fprintf(k->script, " with lines linewidth 2.2 linecolor '%s' title 'fitted law'",
-            xb_style_colour("device"));
+            "unit = %g\n"
+            "set multiplot layout 2,1 margins 0.11,0.96,0.08,0.98 spacing 0.11\n"
+            "set key inside top right\nset style fill solid 1 noborder\n"
+            "set yrange [0:*]\nset autoscale xfix\n",
+            unit.factor);
+    xb_style_label(k->script, "x", "noise", "", unit.text);
+    xb_style_label(k->script, "y", "density", "per ", unit.text);
+    fprintf(k->script, "plot ");
+    density(k, "histogram", "density", "data", "boxes", "samples");
+    next_line(k);
+    density(k, "histogram", "fit", "device", "lines linewidth 2.2", "fitted law");
     end_plot(k);
-    fprintf(k->script, "set xlabel 'noise, mean 0 and the same variance for all'\nplot ");
-    line(k, "densities", "x", "gaussian", "linewidth 2", "Gaussian");
+    xb_style_label(k->script, "x", "noise, with mean 0 and the same variance for all", "",
+                   unit.text);
+    fprintf(k->script, "plot ");
+    density(k, "densities", "gaussian", "gaussian", "lines linewidth 2", "Gaussian");
     next_line(k);
-    line(k, "densities", "x", "device", "linewidth 2", "device");
+    density(k, "densities", "device", "device", "lines linewidth 2", "device");
     next_line(k);
-    line(k, "densities", "x", "bimodal", "linewidth 2", "bimodal");
+    density(k, "densities", "bimodal", "bimodal", "lines linewidth 2", "bimodal");
     end_plot(k);
 }
 

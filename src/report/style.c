@@ -2,6 +2,8 @@
  * every common form of colour blindness. */
 #include "report/style.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ctx.h"
@@ -77,4 +79,32 @@ void xb_style_preamble(FILE *script, const char *name, int width, int height)
             "set tics nomirror textcolor '#222222'\n"
             "set grid linecolor '#e4e4e4' linetype 1 linewidth 0.6\n"
             "set key samplen 2 spacing 1.15 Left reverse textcolor '#222222'\n\n");
+}
+
+xb_axis_unit xb_style_unit(double largest, const char *unit)
+{
+    static const char *const digit[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    xb_axis_unit u = {.factor = 1};
+    char power_text[32] = "";
+    if (largest > 0 && (largest < 0.01 || largest >= 1e4)) {
+        int power = 3 * (int)floor(log10(largest) / 3), size = abs(power);
+        u.factor = pow(10, power);
+        snprintf(power_text, sizeof power_text, "10%s%s%s%s%s", power < 0 ? "⁻" : "",
+                 size >= 100 ? digit[size / 100] : "",
+                 size >= 10 ? digit[size / 10 % 10] : "", digit[size % 10],
+                 *unit ? " " : "");
+    }
+    snprintf(u.text, sizeof u.text, "%s%s", power_text, unit);
+    return u;
+}
+
+void xb_style_label(FILE *script, const char *axis, const char *what, const char *prefix,
+                    const char *unit)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s%s%s%s%s", what, *unit ? " (" : "",
+             *unit ? prefix : "", unit, *unit ? ")" : "");
+    fprintf(script, "set %slabel ", axis);
+    xb_style_quote(script, text);
+    fprintf(script, " noenhanced\n");
 }

@@ -12,6 +12,18 @@ const char *xb_style_colour(const char *role);
  * file name without extension. */
 void xb_style_preamble(FILE *script, const char *name, int width, int height);
 
+/* Numbers of 1e-6 S are drawn in units of 10^-6 S: axes one can read. */
+typedef struct xb_axis_unit {
+    double factor; /* a power of 1000; 1 for values of ordinary size */
+    char text[64]; /* "10^-6 S" with a real superscript; "" for none */
+} xb_axis_unit;
+
+xb_axis_unit xb_style_unit(double largest, const char *unit);
+
+/* set AXISlabel 'what (prefix unit)', or 'what' alone without a unit. */
+void xb_style_label(FILE *script, const char *axis, const char *what, const char *prefix,
+                    const char *unit);
+
 /* Text as a gnuplot string in single quotes. */
 void xb_style_quote(FILE *script, const char *text);
 

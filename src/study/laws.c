@@ -9,8 +9,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/memory.h"
+#include "base/sort.h"
 #include "crossbayes/fit.h"
+#include "study/bins.h"
 #include "study/builtin.h"
 #include "study/study.h"
 
@@ -18,8 +22,6 @@ enum {
     SAMPLES = 100000,
     SAMPLES_QUICK = 20000,
     DENSITY_POINTS = 601, /* odd: 0 is one of them */
-    BINS_MIN = 21,
-    BINS_MAX = 201,
 };
 
 typedef struct laws_study {
@@ -57,31 +59,6 @@ static xb_status fit_samples(laws_study *s)
 
 /* ---- tables */
 
-/* Bins of equal width, one of them centred on the law's centre. */
-typedef struct bins {
-    double centre, width;
-    int64_t first, count; /* bin k is centred on centre + (first + k) width */
-} bins;
-
-static int64_t bin_of(const bins *b, double x)
-{
-    return (int64_t)floor((x - b->centre) / b->width + 0.5) - b->first;
-}
-
-/* The width that is best for a Gaussian (Scott), within reason. */
-static bins choose_bins(const laws_study *s)
-{
-    const xb_fit_sample *info = xb_fit_sample_info(s->fit);
-    double range = info->max - info->min;
-    double wanted = range / (3.49 * info->sd / cbrt((double)info->n));
-    wanted = fmin(fmax(wanted, BINS_MIN), BINS_MAX);
-    bins b = {.centre = xb_law_placement(xb_fit_law(s->fit)).offset,
-              .width = range / wanted};
-    b.first = bin_of(&b, info->min);
-    b.count = bin_of(&b, info->max) + 1;
-    return b;
-}
-
 static double device_pdf(const laws_study *s, double x)
 {
     const xb_law *law = xb_fit_law(s->fit);
@@ -89,25 +66,40 @@ static double device_pdf(const laws_study *s, double x)
     return xb_law_pdf(law, (x - place.offset) / place.scale) / place.scale;
 }
 
-static xb_status add_histogram(laws_study *s)
+static xb_status fill_histogram(laws_study *s, const double *sorted, double *density,
+                                const xb_bins *b)
 {
     static const char *const names[] = {"x", "density", "fit"};
-    bins b = choose_bins(s);
     xb_table *t = NULL;
-    XB_TRY(xb_study_new_table(s->ctx, s->study, &t, "histogram", b.count, XB_COUNT(names),
-                              names));
-    for (int64_t k = 0; k < b.count; k++) {
-        double x = b.centre + (double)(b.first + k) * b.width;
+    XB_TRY(xb_study_new_table(s->ctx, s->study, &t, "histogram", b->count,
+                              XB_COUNT(names), names));
+    xb_bins_density(density, b, sorted, s->n);
+    for (int64_t k = 0; k < b->count; k++) {
+        double x = xb_bins_middle(b, k);
         xb_table_set(t, k, 0, x);
-        xb_table_set(t, k, 1, 0);
+        xb_table_set(t, k, 1, density[k]);
         xb_table_set(t, k, 2, device_pdf(s, x));
     }
-    double unit = 1 / ((double)s->n * b.width);
-    for (int64_t i = 0; i < s->n; i++) {
-        int64_t k = bin_of(&b, s->x[i]);
-        xb_table_set(t, k, 1, xb_table_get(t, k, 1) + unit);
-    }
     return XB_OK;
+}
+
+static xb_status add_histogram(laws_study *s)
+{
+    double *sorted = xb_new(s->ctx, s->n, sizeof *sorted), *density = NULL;
+    if (!sorted) return XB_E_MEMORY;
+    memcpy(sorted, s->x, (size_t)s->n * sizeof *sorted);
+    xb_bins bins = {0};
+    xb_status status = xb_sort_doubles(s->ctx, sorted, s->n);
+    if (status == XB_OK)
+        status = xb_bins_choose(s->ctx, &bins, sorted, s->n,
+                                xb_law_placement(xb_fit_law(s->fit)).offset);
+    if (status == XB_OK) {
+        density = xb_new(s->ctx, bins.count, sizeof *density);
+        status = density ? fill_histogram(s, sorted, density, &bins) : XB_E_MEMORY;
+    }
+    free(density);
+    free(sorted);
+    return status;
 }
 
 /* Density at a distance z standard deviations from the mean, in units of 1/sd. */
