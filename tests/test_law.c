@@ -15,7 +15,7 @@ static json_t *fixture(void)
     json_error_t error;
     json_t *root = json_load_file(XB_FIXTURES "/laws.json", 0, &error);
     if (!root) fail_msg("laws.json:%d: %s", error.line, error.text);
-    return json_object_get(root, "laws");
+    return root;
 }
 
 static double number(const json_t *object, const char *key)
@@ -29,10 +29,10 @@ static double number(const json_t *object, const char *key)
 static void for_each_law(void (*check)(const xb_law *, const json_t *))
 {
     xb_ctx *ctx = test_ctx();
-    json_t *laws = fixture(), *entry;
+    json_t *root = fixture(), *entry;
     size_t i;
     int count = 0;
-    json_array_foreach(laws, i, entry)
+    json_array_foreach(json_object_get(root, "laws"), i, entry)
     {
         xb_law *law = test_law(ctx, json_string_value(json_object_get(entry, "law")));
         check(law, entry);
@@ -40,6 +40,7 @@ static void for_each_law(void (*check)(const xb_law *, const json_t *))
         count++;
     }
     assert_true(count >= 16);
+    json_decref(root);
     xb_ctx_destroy(ctx);
 }
 

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "crossbayes/data.h"

