@@ -560,6 +560,38 @@ static void sample_is_the_same_for_any_threads(void **state)
     free(other);
 }
 
+/* More draws than the program takes at a time are the library's, one by one. */
+static void sample_is_the_librarys(void **state)
+{
+    (void)state;
+    enum { N = (1 << 20) + 12345, HEADER = 128 };
+    empty(folder);
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "mtj");
+    xb_sampler *sampler = NULL;
+    const xb_sampler_options own_support = {.standardise = false};
+    assert_ok(ctx, xb_sampler_create(ctx, &sampler, law, &own_support));
+    xb_stream where = {xb_key_make(7, XB_PURPOSE_SAMPLE), 0, 0, 0};
+    size_t size = HEADER + N * sizeof(double) + 1;
+    char *bytes = malloc(size), options[80];
+    double *d = malloc(N * sizeof *d);
+    float *f = malloc(N * sizeof *f);
+    xb_sampler_fill_double(sampler, d, N, &where, 0);
+    xb_sampler_fill(sampler, f, N, &where, 0);
+    snprintf(options, sizeof options, "-n %d --seed 7 --dtype f8", N);
+    assert_int_equal(sample_bytes(bytes, size, options), HEADER + N * sizeof *d);
+    assert_memory_equal(bytes + HEADER, d, N * sizeof *d);
+    snprintf(options, sizeof options, "-n %d --seed 7", N);
+    assert_int_equal(sample_bytes(bytes, size, options), HEADER + N * sizeof *f);
+    assert_memory_equal(bytes + HEADER, f, N * sizeof *f);
+    free(bytes);
+    free(d);
+    free(f);
+    xb_sampler_destroy(sampler);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
 static void sample_standardises(void **state)
 {
     (void)state;
@@ -630,6 +662,7 @@ int main(void)
         cmocka_unit_test(law_json_is_golden),
         cmocka_unit_test(law_json_of_the_real_line),
         cmocka_unit_test(sample_is_the_same_for_any_threads),
+        cmocka_unit_test(sample_is_the_librarys),
         cmocka_unit_test(sample_standardises),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(unwritable_places_are_errors),
