@@ -3,7 +3,7 @@
 #define XB_DRAW_KERNEL_H
 
 #include "crossbayes/random.h"
-#include "draw/table.h"
+#include "draw/draw_table.h"
 
 enum { XB_BLOCK = 64 }; /* elements that share sixteen counters (R2) */
 
@@ -22,6 +22,9 @@ typedef struct xb_kernel {
      * `slow` (room for XB_BLOCK * blocks), their number returned. */
     int64_t (*draws)(float *z, xb_slow_draw *slow, int64_t blocks,
                      const xb_draw_table *table, const xb_stream *where, int64_t first);
+    /* The same for given words, XB_BLOCK * blocks of them. */
+    int64_t (*values)(float *z, xb_slow_draw *slow, int64_t blocks,
+                      const xb_draw_table *table, const uint32_t *word);
 } xb_kernel;
 
 extern const xb_kernel xb_kernel_ref;

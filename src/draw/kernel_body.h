@@ -203,6 +203,27 @@ static int64_t draws(float *z, xb_slow_draw *slow, int64_t blocks, const xb_draw
     DRAWS_OF(64, 2)
 }
 
+/* Not on the hot path of networks: shape is looked at per block, not compiled in. */
+static int64_t values(float *z, xb_slow_draw *slow, int64_t blocks,
+                      const xb_draw_table *t, const uint32_t *given)
+{
+    int64_t count = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        lane_int word[4][PER_BLOCK];
+        float *to = z + b * XB_BLOCK;
+        uint32_t mask = 0;
+        for (int i = 0; i < 4 * PER_BLOCK; i++) {
+            lane_int one = int_load(given + b * XB_BLOCK + i * LANES);
+            lane_float y = draw_lanes(one, t, t->columns, t->degree, t->halves);
+            word[i / PER_BLOCK][i % PER_BLOCK] = one;
+            float_store(to + i * LANES, y);
+            mask |= float_nan_mask(y, y);
+        }
+        if (mask) count = note_slow(slow, count, to, word, b * XB_BLOCK);
+    }
+    return count;
+}
+
 const xb_kernel XB_KERNEL_NAME = {
     .level = XB_KERNEL_LEVEL,
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -210,4 +231,5 @@ const xb_kernel XB_KERNEL_NAME = {
 #endif
     .words = words,
     .draws = draws,
+    .values = values,
 };

@@ -45,6 +45,7 @@ LANE_INLINE lane_int wide_join(lane_int even, lane_int odd)
     return _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, (_MM_PERM_ENUM)0xA0);
 }
 LANE_INLINE void int_store(uint32_t *to, lane_int a) { _mm512_storeu_si512(to, a); }
+LANE_INLINE lane_int int_load(const uint32_t *from) { return _mm512_loadu_si512(from); }
 LANE_INLINE lane_int int_and(lane_int a, uint32_t b)
 {
     return _mm512_and_si512(a, _mm512_set1_epi32((int)b));
@@ -135,6 +136,10 @@ LANE_INLINE lane_int wide_join(lane_int even, lane_int odd)
 LANE_INLINE void int_store(uint32_t *to, lane_int a)
 {
     _mm256_storeu_si256((__m256i *)to, a);
+}
+LANE_INLINE lane_int int_load(const uint32_t *from)
+{
+    return _mm256_loadu_si256((const __m256i *)from);
 }
 LANE_INLINE lane_int int_and(lane_int a, uint32_t b)
 {
@@ -228,6 +233,12 @@ LANE_INLINE lane_int wide_join(lane_int even, lane_int odd)
     return even;
 }
 LANE_INLINE void int_store(uint32_t *to, lane_int a) { memcpy(to, a.v, sizeof a.v); }
+LANE_INLINE lane_int int_load(const uint32_t *from)
+{
+    lane_int a;
+    memcpy(a.v, from, sizeof a.v);
+    return a;
+}
 LANE_INLINE lane_int int_and(lane_int a, uint32_t b)
 {
     LANE_EACH(LANES) a.v[l] &= b;

@@ -15,7 +15,7 @@
 #include "base/parallel.h"
 #include "draw/kernel.h"
 #include "draw/pieces.h"
-#include "draw/table.h"
+#include "draw/draw_table.h"
 
 struct xb_sampler {
     xb_law *law; /* shared */
@@ -76,19 +76,39 @@ float xb_sampler_value(const xb_sampler *s, uint32_t word)
     return isnan(z) ? (float)xb_sampler_quantile(s, xb_word_mass(word), word >> 31) : z;
 }
 
+enum { BATCH = 16 }; /* blocks at a time: 4 KiB of draws, 8 KiB for slow ones */
+
+static void redo_slow(const xb_sampler *s, float *z, const xb_slow_draw *slow,
+                      int64_t count)
+{
+    for (int64_t j = 0; j < count; j++)
+        z[slow[j].at] =
+            (float)xb_sampler_quantile(s, xb_word_mass(slow[j].word), slow[j].word >> 31);
+}
+
 static void fill_blocks(const xb_sampler *s, const xb_kernel *kernel, float *z,
                         int64_t blocks, const xb_stream *where, int64_t first_block)
 {
-    enum { BATCH = 16 }; /* blocks at a time: 4 KiB of draws, 8 KiB for slow ones */
     xb_slow_draw slow[BATCH * XB_BLOCK];
     for (int64_t b = 0; b < blocks; b += BATCH) {
         int64_t some = blocks - b < BATCH ? blocks - b : BATCH;
         float *to = z + b * XB_BLOCK;
-        int64_t count = kernel->draws(to, slow, some, &s->table, where, first_block + b);
-        for (int64_t j = 0; j < count; j++)
-            to[slow[j].at] = (float)xb_sampler_quantile(s, xb_word_mass(slow[j].word),
-                                                        slow[j].word >> 31);
+        redo_slow(s, to, slow,
+                  kernel->draws(to, slow, some, &s->table, where, first_block + b));
     }
+}
+
+void xb_sampler_map(const xb_sampler *s, float *z, const uint32_t *word, int64_t n)
+{
+    const xb_kernel *kernel = xb_kernel_best();
+    xb_slow_draw slow[BATCH * XB_BLOCK];
+    int64_t blocks = n / XB_BLOCK;
+    for (int64_t b = 0; b < blocks; b += BATCH) {
+        int64_t some = blocks - b < BATCH ? blocks - b : BATCH, at = b * XB_BLOCK;
+        redo_slow(s, z + at, slow,
+                  kernel->values(z + at, slow, some, &s->table, word + at));
+    }
+    for (int64_t i = blocks * XB_BLOCK; i < n; i++) z[i] = xb_sampler_value(s, word[i]);
 }
 
 /* Part of one block: elements [from, from + n) of it. */

@@ -56,17 +56,29 @@ static int64_t wheeler(double *alpha, double *beta, double *s, double *older, in
     return n;
 }
 
+/* NAN from the law, in this range, means that its grid found no memory. */
+static xb_status moments_fill(xb_ctx *ctx, double *moment, const xb_law *law, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        moment[k] = xb_law_raw_moment(law, (int)k);
+        if (isnan(moment[k]))
+            return xb_fail(ctx, XB_E_MEMORY, "not enough memory for the moments of %s",
+                           xb_law_text(law));
+    }
+    return XB_OK;
+}
+
 static xb_status by_moments(xb_ctx *ctx, double *alpha, double *beta, const xb_law *law,
                             int64_t n)
 {
-    enum { LARGEST = 64 }; /* raw moments to 2n - 1 <= 128 */
-    int64_t used = n < LARGEST ? n : LARGEST;
+    enum { LARGEST = 64 }; /* raw moments end at 128; no law gets that far */
+    int64_t used = n < LARGEST ? n : LARGEST, reached = 0;
     double *moment = xb_new(ctx, 4 * used, sizeof *moment);
     if (!moment) return XB_E_MEMORY;
-    for (int64_t k = 0; k < 2 * used; k++) moment[k] = xb_law_raw_moment(law, (int)k);
-    int64_t reached = wheeler(alpha, beta, moment, moment + 2 * used, used);
+    xb_status status = moments_fill(ctx, moment, law, 2 * used);
+    if (status == XB_OK) reached = wheeler(alpha, beta, moment, moment + 2 * used, used);
     free(moment);
-    if (reached == n) return XB_OK;
+    if (status != XB_OK || reached == n) return status;
     return xb_fail(ctx, XB_E_NUMERIC,
                    "Wheeler's algorithm on the raw moments of %s breaks at order %lld",
                    xb_law_text(law), (long long)reached + 1);

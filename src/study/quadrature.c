@@ -4,7 +4,8 @@
  *
  * Tables LAW_QUANTITY_MEASURE, LAW device or bimodal, QUANTITY variance or kl,
  * MEASURE
- *   error  |value - exact|, exact from the law itself
+ *   error  |value - exact|: the law's own variance, and KL by the smooth rule with
+ *          as many points as there may be, good to 1e-15
  *   step   (value - value of the order before)^2, the paper's own measure: blind
  *          to an error that more points do not change
  * with a row per n and a column per rule; empty where a rule does not apply or
@@ -39,11 +40,16 @@ enum { RULES = XB_COUNT(contenders), STEP = 2, LARGEST = 256, LARGEST_QUICK = 64
 enum { VARIANCE, KL, QUANTITIES };
 static const char *const quantity_names[] = {"variance", "kl"};
 
-/* What the rules give for one law, and what is right. */
-typedef struct results {
+/* A law, and what is right for it. */
+typedef struct subject {
     const char *name;
     const xb_law *law;
     double exact[QUANTITIES];
+} subject;
+
+/* What the rules give for it. */
+typedef struct results {
+    const subject *of;
     int64_t rows;
     double (*value)[RULES][QUANTITIES]; /* [rows], NAN where there is none */
 } results;
@@ -60,6 +66,12 @@ static xb_status rule_make(xb_ctx *ctx, xb_rule *out, const xb_law *law, int rul
                                                           : XB_RECURRENCE_WHEELER);
 }
 
+static void rule_apply(double value[QUANTITIES], const xb_rule *rule, const xb_law *law)
+{
+    value[VARIANCE] = xb_rule_variance(rule);
+    value[KL] = xb_rule_kl_gaussian(rule, law, xb_law_mean(law), xb_law_sd(law));
+}
+
 /* NAN where the rule does not apply (XB_E_ARGUMENT), breaks (Wheeler's
  * XB_E_NUMERIC) or cannot have exactly n points. */
 static xb_status rule_values(xb_ctx *ctx, double value[QUANTITIES], const xb_law *law,
@@ -69,12 +81,21 @@ static xb_status rule_values(xb_ctx *ctx, double value[QUANTITIES], const xb_law
     xb_rule made = {0, NULL, NULL};
     xb_status status = rule_make(ctx, &made, law, rule, n);
     if (status == XB_E_ARGUMENT || status == XB_E_NUMERIC) return XB_OK;
-    if (status == XB_OK && made.n == n) {
-        value[VARIANCE] = xb_rule_variance(&made);
-        value[KL] = xb_rule_kl_gaussian(&made, law, xb_law_mean(law), xb_law_sd(law));
-    }
+    if (status == XB_OK && made.n == n) rule_apply(value, &made, law);
     xb_rule_free(&made);
     return status;
+}
+
+static xb_status subject_make(xb_ctx *ctx, subject *out, const char *name,
+                              const xb_law *law)
+{
+    xb_rule rule = {0, NULL, NULL};
+    XB_TRY(xb_rule_composite(ctx, &rule, law, XB_RULE_MAX, XB_COMPOSITE_SMOOTH, NULL));
+    *out = (subject){name, law, {0}};
+    rule_apply(out->exact, &rule, law);
+    out->exact[VARIANCE] = xb_law_moments(law).variance;
+    xb_rule_free(&rule);
+    return XB_OK;
 }
 
 static int64_t row_points(int64_t row) { return STEP * (row + 1); }
@@ -84,7 +105,7 @@ static xb_status results_fill(xb_ctx *ctx, results *r)
     for (int64_t i = 0; i < r->rows; i++) {
         XB_TRY(xb_progress_tell(ctx, "comparing quadratures", i, r->rows));
         for (int rule = 0; rule < RULES; rule++)
-            XB_TRY(rule_values(ctx, r->value[i][rule], r->law, rule, row_points(i)));
+            XB_TRY(rule_values(ctx, r->value[i][rule], r->of->law, rule, row_points(i)));
     }
     return XB_OK;
 }
@@ -96,7 +117,7 @@ static void put_errors(xb_table *table, const results *r, int quantity)
     for (int rule = 0; rule < RULES; rule++)
         for (int64_t i = 0; i < r->rows; i++)
             xb_table_set(table, i, rule + 1,
-                         fabs(r->value[i][rule][quantity] - r->exact[quantity]));
+                         fabs(r->value[i][rule][quantity] - r->of->exact[quantity]));
 }
 
 static void put_steps(xb_table *table, const results *r, int quantity)
@@ -119,7 +140,8 @@ static xb_status add_table(xb_ctx *ctx, xb_study *study, const results *r, int q
     const char *columns[RULES + 1] = {"n"};
     for (int rule = 0; rule < RULES; rule++) columns[rule + 1] = contenders[rule].name;
     char name[64];
-    snprintf(name, sizeof name, "%s_%s_%s", r->name, quantity_names[quantity], measure);
+    snprintf(name, sizeof name, "%s_%s_%s", r->of->name, quantity_names[quantity],
+             measure);
     xb_table *table = NULL;
     XB_TRY(xb_study_new_table(ctx, study, &table, name, r->rows, RULES + 1, columns));
     for (int64_t i = 0; i < r->rows; i++)
@@ -137,14 +159,10 @@ static xb_status add_tables(xb_ctx *ctx, xb_study *study, const results *r)
     return XB_OK;
 }
 
-static xb_status compare_rules(xb_ctx *ctx, xb_study *study, const char *name,
-                               const xb_law *law, bool quick)
+static xb_status compare_rules(xb_ctx *ctx, xb_study *study, const subject *of,
+                               bool quick)
 {
-    results r = {name,
-                 law,
-                 {xb_law_moments(law).variance, xb_law_kl_gaussian(law)},
-                 (quick ? LARGEST_QUICK : LARGEST) / STEP,
-                 NULL};
+    results r = {of, (quick ? LARGEST_QUICK : LARGEST) / STEP, NULL};
     r.value = xb_new(ctx, r.rows, sizeof *r.value);
     if (!r.value) return XB_E_MEMORY;
     xb_status status = results_fill(ctx, &r);
@@ -188,23 +206,20 @@ static const error_fact bimodal_facts[] = {
 };
 
 /* Facts about rules that do not apply to the law are left out. */
-static xb_status add_error_facts(xb_ctx *ctx, xb_study *study, const xb_law *law,
+static xb_status add_error_facts(xb_ctx *ctx, xb_study *study, const subject *of,
                                  const error_fact *facts, int count)
 {
-    const double exact[] = {xb_law_moments(law).variance, xb_law_kl_gaussian(law)};
     for (int i = 0; i < count; i++) {
         const error_fact *f = &facts[i];
+        double value[QUANTITIES];
         xb_rule rule = {0, NULL, NULL};
-        xb_status status = xb_rule_composite(ctx, &rule, law, f->n, f->kind, NULL);
+        xb_status status = xb_rule_composite(ctx, &rule, of->law, f->n, f->kind, NULL);
         if (status == XB_E_ARGUMENT) continue;
         XB_TRY(status);
-        double value =
-            f->quantity == VARIANCE
-                ? xb_rule_variance(&rule)
-                : xb_rule_kl_gaussian(&rule, law, xb_law_mean(law), xb_law_sd(law));
+        rule_apply(value, &rule, of->law);
         xb_rule_free(&rule);
-        XB_TRY(xb_study_add_fact(ctx, study, f->name, fabs(value - exact[f->quantity]),
-                                 NAN, "%s", f->text));
+        double error = fabs(value[f->quantity] - of->exact[f->quantity]);
+        XB_TRY(xb_study_add_fact(ctx, study, f->name, error, NAN, "%s", f->text));
     }
     return XB_OK;
 }
@@ -258,30 +273,32 @@ static xb_status add_gauss_facts(xb_ctx *ctx, xb_study *study, const xb_law *law
                              "moments, the paper's way to the Gauss rule, breaks");
 }
 
-static xb_status add_exact_facts(xb_ctx *ctx, xb_study *study, const xb_law *device,
-                                 const xb_law *bimodal)
+static xb_status add_exact_facts(xb_ctx *ctx, xb_study *study, const subject *device,
+                                 const subject *bimodal)
 {
-    XB_TRY(xb_study_add_fact(ctx, study, "device_variance",
-                             xb_law_moments(device).variance, NAN, "variance of %s",
-                             xb_law_text(device)));
-    XB_TRY(xb_study_add_fact(ctx, study, "device_kl", xb_law_kl_gaussian(device), NAN,
+    XB_TRY(xb_study_add_fact(ctx, study, "device_variance", device->exact[VARIANCE], NAN,
+                             "variance of %s", xb_law_text(device->law)));
+    XB_TRY(xb_study_add_fact(ctx, study, "device_kl", device->exact[KL], NAN,
                              "KL divergence from %s to the Gaussian of its mean and "
                              "variance",
-                             xb_law_text(device)));
-    return xb_study_add_fact(ctx, study, "bimodal_kl", xb_law_kl_gaussian(bimodal), NAN,
+                             xb_law_text(device->law)));
+    return xb_study_add_fact(ctx, study, "bimodal_kl", bimodal->exact[KL], NAN,
                              "KL divergence from %s to the standard Gaussian",
-                             xb_law_text(bimodal));
+                             xb_law_text(bimodal->law));
 }
 
-static xb_status compare_laws(xb_ctx *ctx, xb_study *study, const xb_law *device,
-                              const xb_law *bimodal, bool quick)
+static xb_status compare_laws(xb_ctx *ctx, xb_study *study, const xb_law *device_law,
+                              const xb_law *bimodal_law, bool quick)
 {
-    XB_TRY(compare_rules(ctx, study, "device", device, quick));
-    XB_TRY(compare_rules(ctx, study, "bimodal", bimodal, quick));
-    XB_TRY(add_exact_facts(ctx, study, device, bimodal));
-    XB_TRY(add_error_facts(ctx, study, device, device_facts, XB_COUNT(device_facts)));
-    XB_TRY(add_error_facts(ctx, study, bimodal, bimodal_facts, XB_COUNT(bimodal_facts)));
-    return add_gauss_facts(ctx, study, device);
+    subject device, bimodal;
+    XB_TRY(subject_make(ctx, &device, "device", device_law));
+    XB_TRY(subject_make(ctx, &bimodal, "bimodal", bimodal_law));
+    XB_TRY(compare_rules(ctx, study, &device, quick));
+    XB_TRY(compare_rules(ctx, study, &bimodal, quick));
+    XB_TRY(add_exact_facts(ctx, study, &device, &bimodal));
+    XB_TRY(add_error_facts(ctx, study, &device, device_facts, XB_COUNT(device_facts)));
+    XB_TRY(add_error_facts(ctx, study, &bimodal, bimodal_facts, XB_COUNT(bimodal_facts)));
+    return add_gauss_facts(ctx, study, device_law);
 }
 
 static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,

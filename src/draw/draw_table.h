@@ -1,7 +1,7 @@
-/* table.h: the quantile as float polynomials on equal cells of s = sqrt(2 v);
+/* draw_table.h: the quantile as float polynomials on equal cells of s = sqrt(2 v);
  * what the vector kernels read. maths D8, D9. */
-#ifndef XB_DRAW_TABLE_H
-#define XB_DRAW_TABLE_H
+#ifndef XB_DRAW_DRAW_TABLE_H
+#define XB_DRAW_DRAW_TABLE_H
 
 #include "draw/pieces.h"
 

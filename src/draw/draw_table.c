@@ -1,4 +1,4 @@
-/* table.c: building and reading the float table; maths D8, D9.
+/* draw_table.c: building and reading the float table; maths D8, D9.
  *
  * Cells are equal in s, so finding one costs a truncation; 32 floats are two vector
  * registers of AVX-512, and looking a coefficient up is one permutation. Each cell holds
@@ -10,7 +10,7 @@
  * The degree (3 to 7) and the number of cells (32 or 64) are the cheapest that
  * leave few slow cells: cells in which the float path would miss u by more than
  * 2.5e-7 (the far tail of a Gaussian, the jump between distant modes). */
-#include "draw/table.h"
+#include "draw/draw_table.h"
 
 #include <float.h>
 #include <math.h>
