@@ -117,7 +117,9 @@ typedef struct rule_line {
 
 static const rule_line device_rules[] = {
     {"legendre", "Legendre"},
+    {"hermite", "Hermite"},
     {"paper_split", "split (paper)"},
+    {"paper_laguerre", "Laguerre (paper)"},
     {"gauss_wheeler", "Gauss by Wheeler"},
     {"gauss", "Gauss"},
     {"smooth", "smooth"},
@@ -128,18 +130,28 @@ static const rule_line bimodal_rules[] = {
     {"smooth", "smooth"},
 };
 
-/* A log axis cannot show 0: what is below the floor is drawn on it. */
-static void rule_curve(const sketch *k, const char *table, const char *rule,
-                       const char *floor, const char *style)
+/* The rule's column counted from 1; 0 where it has no value for this law. */
+static int rule_column(const sketch *k, const char *table, const char *rule)
 {
     const xb_table *t = xb_study_table(k->study, table);
-    int column = t ? xb_table_find(t, rule) + 1 : 0;
-    if (column > 0)
-        fprintf(k->script, "%s index '%s' using 1:(column(%d) < %s ? %s : column(%d))",
-                k->data, table, column, floor, floor, column);
-    else
-        fprintf(k->script, "NaN");
-    fprintf(k->script, " with lines %s linecolor '%s' ", style, xb_style_colour(rule));
+    int column = t ? xb_table_find(t, rule) : -1;
+    for (int64_t r = 0; column >= 0 && r < xb_table_rows(t); r++)
+        if (!isnan(xb_table_get(t, r, column))) return column + 1;
+    return 0;
+}
+
+/* A log axis cannot show 0: what is below the floor is drawn on it. */
+static void rule_curve(const sketch *k, const char *table, const rule_line *rule,
+                       const char *floor, const char *style, bool titled)
+{
+    int column = rule_column(k, table, rule->rule);
+    if (column == 0) return;
+    fprintf(k->script,
+            "%s index '%s' using 1:(column(%d) < %s ? %s : column(%d)) with lines %s"
+            " linecolor '%s' title '%s'",
+            k->data, table, column, floor, floor, column, style,
+            xb_style_colour(rule->rule), titled ? rule->title : "");
+    next_line(k);
 }
 
 /* True error solid, the paper's measure dashed and thin. */
@@ -150,18 +162,12 @@ static void draw_rules(const sketch *k, const char *law, const char *quantity,
     snprintf(error, sizeof error, "%s_%s_error", law, quantity);
     snprintf(step, sizeof step, "%s_%s_step", law, quantity);
     fprintf(k->script, "plot ");
-    for (int i = 0; i < count; i++) {
-        rule_curve(k, step, rules[i].rule, "1e-33", "linewidth 0.9 dashtype (6,6)");
-        fprintf(k->script, "notitle");
-        next_line(k);
-    }
-    for (int i = 0; i < count; i++) {
-        rule_curve(k, error, rules[i].rule, "1e-17", "linewidth 2.2");
-        fprintf(k->script, "title '%s'", rules[i].title);
-        next_line(k);
-    }
+    for (int i = 0; i < count; i++)
+        rule_curve(k, step, &rules[i], "1e-33", "linewidth 0.9 dashtype (6,6)", false);
+    for (int i = 0; i < count; i++)
+        rule_curve(k, error, &rules[i], "1e-17", "linewidth 2.2", true);
     fprintf(k->script, "NaN with lines linewidth 0.9 dashtype (6,6) linecolor 'black'"
-                       " title 'step^2, as in the paper'");
+                       " title 'step^2 (paper)'");
     end_plot(k);
 }
 
@@ -169,8 +175,8 @@ static void draw_quadrature(const sketch *k)
 {
     static const char *const quantities[] = {"variance", "kl"};
     fprintf(k->script,
-            "set multiplot layout 2,2 margins 0.085,0.985,0.075,0.90 spacing 0.1,0.09\n"
-            "set key tmargin center horizontal maxcols 3\n"
+            "set multiplot layout 2,2 margins 0.085,0.975,0.075,0.90 spacing 0.1,0.09\n"
+            "set key at graph 0.5, graph 1.03 center bottom horizontal maxrows 3\n"
             "set logscale x 2\nset logscale y\nset autoscale xfix\n"
             "set yrange [1e-34:10]\nset ytics 1e4\nset format y '10^{%%L}'\n"
             "set xlabel 'points n'\n");
@@ -200,62 +206,87 @@ static void few_tics(const sketch *k, const char *table)
 }
 
 /* Dashes, so that curves on top of each other are all seen. */
+static const char *const fit_style[] = {"linewidth 1.6", "linewidth 2.4 dashtype (12,6)",
+                                        "linewidth 2.4 dashtype (4,8)"};
+
 static void draw_curves(const sketch *k, const char *table)
 {
-    static const char *const style[] = {"linewidth 1.6", "linewidth 2.4 dashtype (12,6)",
-                                        "linewidth 2.4 dashtype (4,8)"};
     few_tics(k, table);
     fprintf(k->script, "plot ");
     line(k, table, "u", "exact", "linewidth 4", "exact");
     for (int i = 0; i < XB_COUNT(fits); i++) {
         next_line(k);
-        line(k, table, "u", fits[i], style[i], fits[i]);
+        line(k, table, "u", fits[i], fit_style[i], fits[i]);
     }
     end_plot(k);
 }
 
-/* The bias of each fit at the last degree of the table, a level line. */
-static void draw_bias(const sketch *k)
+static double fact_value(const xb_study *study, const char *name)
 {
-    const xb_table *t = xb_study_table(k->study, "bias");
-    if (!t || xb_table_rows(t) == 0) return;
-    int64_t row = xb_table_rows(t) - 1;
+    for (int i = 0; i < xb_study_fact_count(study); i++)
+        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
+            return xb_study_fact_at(study, i).value;
+    return NAN;
+}
+
+/* Monte Carlo error against draws, and the bias that stays as level lines. */
+static void draw_kl_error(const sketch *k)
+{
+    fprintf(k->script, "plot ");
+    line(k, "kl_error", "draws", "std_error", "linewidth 2 dashtype 3", "std. error");
+    fprintf(k->script, ", \\\n     NaN with linespoints pointtype 7 pointsize 0.4"
+                       " linecolor 'black' title 'Monte Carlo'"
+                       ", \\\n     NaN with lines dashtype (20,10) linewidth 1.6"
+                       " linecolor 'black' title 'exact bias'");
     for (int i = 0; i < XB_COUNT(fits); i++) {
-        int column = xb_table_find(t, fits[i]);
-        double bias = column < 0 ? NAN : fabs(xb_table_get(t, row, column));
+        char name[32];
+        snprintf(name, sizeof name, "bias_%s", fits[i]);
+        double bias = fabs(fact_value(k->study, name));
+        next_line(k);
+        source(k, "kl_error", "draws", fits[i]);
+        fprintf(k->script,
+                " with linespoints %s pointtype 7 pointsize 0.4 linecolor '%s' notitle",
+                fit_style[i], xb_style_colour(fits[i]));
         if (!(bias > 0)) continue;
         next_line(k);
         fprintf(k->script,
-                "%.6g with lines dashtype 2 linewidth 1.6 linecolor '%s' notitle", bias,
-                xb_style_colour(fits[i]));
+                "%.6g with lines dashtype (20,10) linewidth 1.6 linecolor '%s' notitle",
+                bias, xb_style_colour(fits[i]));
     }
+    end_plot(k);
+}
+
+static void draw_bias(const sketch *k)
+{
+    const xb_table *t = xb_study_table(k->study, "bias");
+    fprintf(k->script, "plot ");
+    for (int i = 0; i < XB_COUNT(fits); i++) {
+        int column = t ? xb_table_find(t, fits[i]) + 1 : 0;
+        if (i > 0) next_line(k);
+        fprintf(k->script,
+                "%s index 'bias' using 1:(abs(column(%d))) with linespoints pointtype 7"
+                " pointsize 0.4 linewidth 1.6 linecolor '%s' title '%s'",
+                k->data, column, xb_style_colour(fits[i]), fits[i]);
+    }
+    end_plot(k);
 }
 
 static void draw_quantile(const sketch *k)
 {
     fprintf(k->script,
-            "set multiplot layout 1,3 margins 0.06,0.985,0.14,0.86 spacing 0.075\n"
-            "set key tmargin center horizontal\n"
+            "set multiplot layout 2,2 margins 0.085,0.975,0.075,0.93 spacing 0.1,0.16\n"
+            "set key at graph 0.5, graph 1.03 center bottom horizontal maxrows 2\n"
+            "set autoscale xfix\n"
             "set xlabel 'u'\nset ylabel 'quantile G(u)'\n");
     draw_curves(k, "curves");
     fprintf(k->script, "set xlabel 'u, near 0'\n");
     draw_curves(k, "near_zero");
     fprintf(k->script, "set logscale xy\nset format xy '10^{%%L}'\nset xtics autofreq\n"
-                       "set xlabel 'draws'\nset ylabel '|KL error| (nats)'\nplot ");
-    line(k, "kl_error", "draws", "std_error", "linewidth 2 dashtype 3", "std. error");
-    fprintf(k->script, ", \\\n     NaN with linespoints pointtype 7 pointsize 0.4"
-                       " linecolor 'black' title 'Monte Carlo'"
-                       ", \\\n     NaN with lines dashtype 2 linewidth 1.6"
-                       " linecolor 'black' title 'exact bias'");
-    for (int i = 0; i < XB_COUNT(fits); i++) {
-        next_line(k);
-        source(k, "kl_error", "draws", fits[i]);
-        fprintf(k->script,
-                " with linespoints pointtype 7 pointsize 0.4 linecolor '%s' notitle",
-                xb_style_colour(fits[i]));
-    }
+                       "set xlabel 'draws'\nset ylabel '|error of KL| (nats)'\n");
+    draw_kl_error(k);
+    fprintf(k->script, "unset logscale x\nset format x '%%g'\nset xlabel 'degree'\n"
+                       "set ylabel '|exact bias of KL| (nats)'\n");
     draw_bias(k);
-    end_plot(k);
 }
 
 /* ---- the table */
@@ -267,7 +298,7 @@ static const struct study_figure {
 } figures[] = {
     {"laws", 700, 720, draw_laws},
     {"quadrature", 1000, 820, draw_quadrature},
-    {"quantile", 1200, 420, draw_quantile},
+    {"quantile", 1000, 820, draw_quantile},
 };
 
 static const struct study_figure *find_figure(const char *study)
