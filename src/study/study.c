@@ -14,6 +14,7 @@
 #include "data/json.h"
 
 static const xb_study_kind *const kinds[] = {
+    &xb_study_laws,
     &xb_study_quadrature,
     &xb_study_quantile,
 };
