@@ -147,12 +147,11 @@ static void lay_edges(xb_groups *g, const working *w, double middle, double spre
         if (i < w->n)
             part = (g->edge[e] - w->sorted[i - 1]) / (w->sorted[i] - w->sorted[i - 1]);
         double seen = ((double)(i - 1) + part) / (double)(w->n - 1);
-        double even_part =
-            (asinh((g->edge[e] - middle) / spread) - first) / (last - first);
-        g->blend[e] = 0.5 * (seen + even_part);
+        g->even[e] = (asinh((g->edge[e] - middle) / spread) - first) / (last - first);
+        g->blend[e] = 0.5 * (seen + g->even[e]);
     }
-    g->blend[0] = 0;
-    g->blend[count] = 1;
+    g->blend[0] = g->even[0] = 0;
+    g->blend[count] = g->even[count] = 1;
 }
 
 /* Blocks of time go to the folds in turn. */
@@ -190,13 +189,14 @@ xb_status xb_groups_make(xb_ctx *ctx, xb_groups *out, const xb_sample *sample)
     working w;
     xb_status status = prepare(ctx, &w, sample);
     if (status == XB_OK) {
-        g.edge = xb_new(ctx, 3 * (2 * GRID + 1), sizeof *g.edge);
+        g.edge = xb_new(ctx, 4 * (2 * GRID + 1), sizeof *g.edge);
         g.held = xb_new(ctx, 2 * GRID, sizeof *g.held);
         if (!g.edge || !g.held) status = XB_E_MEMORY;
     }
     if (status == XB_OK) {
         g.blend = g.edge + 2 * GRID + 1;
-        g.mean = g.blend + 2 * GRID + 1;
+        g.even = g.blend + 2 * GRID + 1;
+        g.mean = g.even + 2 * GRID + 1;
         double spread = spread_of(&w);
         g.resolution = resolution_of(&w, sample->step / sample->info.sd, spread);
         g.few_levels = w.levels <= XB_FEW_LEVELS;

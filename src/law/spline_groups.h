@@ -12,6 +12,7 @@ typedef struct xb_groups {
     int64_t n;
     double *edge;             /* [n + 1] ascending, standardised units */
     double *blend;            /* [n + 1] (L23) at the edges: 0 .. 1 */
+    double *even;             /* [n + 1] the even part of the blend: 0 .. 1 */
     double *mean;             /* [n] of the values in the group */
     double (*held)[XB_LANES]; /* [n][lanes] values of the fold; of all */
     double total[XB_LANES];   /* sums of `held` */
