@@ -337,6 +337,12 @@ static void steps_leave_no_comb(void **state)
         assert_close_floor(xb_law_pdf(law, z), xb_law_pdf(normal, z), 0.06, 0.2);
     xb_law_destroy(normal);
     xb_law_destroy(law);
+    for (int i = 0; i < N; i++) x[i] = floor(2 * x[i]); /* two steps a deviation */
+    law = from_samples(ctx, x, N);
+    assert_int_equal(maxima(law), 1);
+    assert_close(xb_law_moments(law).excess_kurtosis + 3, 3, 0.05);
+    assert_close(xb_law_pdf(law, 0), 1 / sqrt(2 * M_PI), 0.05);
+    xb_law_destroy(law);
     free(x);
     xb_ctx_destroy(ctx);
 }

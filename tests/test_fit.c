@@ -429,18 +429,19 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Upper 5 % points of a law's null process. */
-static void five_percent(xb_ctx *ctx, double *ks, double *ad, const xb_null_noise *noise,
-                         const xb_law *law, const xb_fit_family *fit)
+/* Quantiles of a law's null process. */
+static void null_points(xb_ctx *ctx, double *ks, double *ad, const xb_null_noise *noise,
+                        const xb_law *law, const xb_fit_family *fit, double share)
 {
+    int at = (int)(share * XB_NULL_RUNS);
     xb_null_model *model = malloc(sizeof *model);
     float *runs = malloc(2 * XB_NULL_RUNS * sizeof *runs);
     assert_ok(ctx, xb_goodness_model(ctx, model, law, fit));
     assert_ok(ctx, xb_null_run(ctx, runs, runs + XB_NULL_RUNS, noise, model));
     qsort(runs, XB_NULL_RUNS, sizeof *runs, compare_floats);
     qsort(runs + XB_NULL_RUNS, XB_NULL_RUNS, sizeof *runs, compare_floats);
-    *ks = (double)runs[XB_NULL_RUNS * 95 / 100];
-    *ad = (double)runs[XB_NULL_RUNS + XB_NULL_RUNS * 95 / 100];
+    *ks = (double)runs[at];
+    *ad = (double)runs[XB_NULL_RUNS + at];
     free(runs);
     free(model);
 }
@@ -455,16 +456,19 @@ static void null_points_are_known(void **state)
     xb_null_noise noise;
     assert_ok(ctx, xb_null_noise_make(ctx, &noise, 0));
     double ks, ad;
-    five_percent(ctx, &ks, &ad, &noise, law, NULL);
+    null_points(ctx, &ks, &ad, &noise, law, NULL, 0.5);
+    assert_close(ks, 0.82757, 0.01);
+    assert_close(ad, 0.7742, 0.03);
+    null_points(ctx, &ks, &ad, &noise, law, NULL, 0.95);
     assert_close(ks, 1.3581, 0.02);
     assert_close(ad, 2.492, 0.05);
     xb_fit_family fit = {
         .n_named = 2, .name = {"scale", "offset"}, .std_error = {0.1, 0.1}};
-    five_percent(ctx, &ks, &ad, &noise, law, &fit);
+    null_points(ctx, &ks, &ad, &noise, law, &fit, 0.95);
     assert_close(ks, 0.895, 0.02);
     assert_close(ad, 0.752, 0.04);
     fit.std_error[0] = NAN; /* mean fitted, variance known: Stephens' case 1 */
-    five_percent(ctx, &ks, &ad, &noise, law, &fit);
+    null_points(ctx, &ks, &ad, &noise, law, &fit, 0.95);
     assert_close(ad, 1.105, 0.04);
     xb_null_noise_free(&noise);
     xb_law_destroy(law);
@@ -553,6 +557,9 @@ static void correlation_is_allowed_for(void **state)
         assert_close(s->lag1, 0.9, 0.02);
         assert_close(s->n_effective, N / 19.0, 0.25);
         assert_close(error_of(f, "offset"), s->sd / sqrt(s->n_effective), 1e-12);
+        double deviance = -2 * f->log_likelihood * s->n_effective / N;
+        assert_close(f->aic, deviance + 2 * 2, 1e-14);
+        assert_close(f->bic, deviance + 2 * log(s->n_effective), 1e-14);
         assert_non_null(strstr(xb_fit_verdict(fit), "correlated"));
         xb_fit_destroy(fit);
         free(x);
