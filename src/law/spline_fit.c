@@ -53,7 +53,7 @@ static void lay_knots(candidate *c, const xb_groups *g, int size)
     allowed[0] = 0;
     for (int64_t j = 0; j < g->n; j++) {
         double wanted = size * (g->blend[j + 1] - g->blend[j]);
-        double most = (g->edge[j + 1] - g->edge[j]) / g->resolution;
+        double most = (g->edge[j + 1] - g->edge[j]) / g->resolution[j];
         allowed[j + 1] = allowed[j] + fmin(wanted, most);
     }
     c->cells = (int64_t)floor(allowed[g->n] + 1e-9);

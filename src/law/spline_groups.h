@@ -16,7 +16,7 @@ typedef struct xb_groups {
     double *mean;             /* [n] of the values in the group */
     double (*held)[XB_LANES]; /* [n][lanes] values of the fold; of all */
     double total[XB_LANES];   /* sums of `held` */
-    double resolution;        /* knots may not be closer than this */
+    double *resolution;       /* [n] knots in the group may not be closer than this */
     double ramp[2];           /* (L23) width of the way down to zero at either end */
     bool few_levels;          /* two or three distinct values */
 } xb_groups;
