@@ -194,7 +194,12 @@ static xb_tail_point tail_quantile(const xb_law *law, double v, bool upper)
     if (wanted < all) {
         spline_target at = {s, j, log(wanted), upper};
         double guess = 0.25 * log(wanted / all);
+        double slope;
         r = exp(xb_solve(cell_residual, &at, smallest, 0, guess));
+        (void)cell_residual(&at, log(r), &slope);
+        /* far out a logarithm is coarse: the last digits of r by one more step */
+        double off = (part_mass(s, j, r, upper) - wanted) / wanted;
+        if (slope > 0 && slope < INFINITY) r = fmin(1, r - r * off / slope);
     }
     double step = r * cell_width(s, j);
     if (upper)

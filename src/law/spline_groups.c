@@ -103,11 +103,30 @@ static double spread_of(const working *w)
  * fine; a quarter of a level's width; never below a thousandth of the spread. */
 static double resolution_of(const working *w, double step, double spread)
 {
-    const double steps = 3, fine = 0.2, finest = 1e-3;
+    const double steps = 3, fine = 0.6, finest = 1e-3;
     double least = finest * spread;
     if (w->levels <= XB_FEW_LEVELS)
         return fmax(least, 0.5 * xb_level_reach(step, w->levels));
     return fmax(least, fmax(step, fmin(steps * step, fine * spread)));
+}
+
+/* The converter's step at y: the distance of the levels around it, unless that is
+ * a gap between values rather than a step. */
+static double step_at(const working *w, double typical, double y)
+{
+    const double gap = 20;
+    if (!w->level || w->levels <= XB_FEW_LEVELS) return typical;
+    int64_t j = find_last_not_above(w->level, w->levels - 1, y);
+    double step = w->level[j + 1] - w->level[j];
+    return step < gap * typical ? step : typical;
+}
+
+static void find_resolution(xb_groups *g, const working *w, double step, double spread)
+{
+    for (int64_t j = 0; j < g->n; j++) {
+        double middle = 0.5 * (g->edge[j] + g->edge[j + 1]);
+        g->resolution[j] = resolution_of(w, step_at(w, step, middle), spread);
+    }
 }
 
 /* (L23) The distance over which the density may fall to zero at either end: the
@@ -115,8 +134,9 @@ static double resolution_of(const working *w, double step, double spread)
 static void find_ramps(xb_groups *g, const working *w)
 {
     int64_t m = 3 + (int64_t)ceil(log2((double)w->n)); /* 6 of 8 */
-    g->ramp[0] = fmax(w->sorted[m] - w->sorted[0], g->resolution);
-    g->ramp[1] = fmax(w->sorted[w->n - 1] - w->sorted[w->n - 1 - m], g->resolution);
+    g->ramp[0] = fmax(w->sorted[m] - w->sorted[0], g->resolution[0]);
+    g->ramp[1] =
+        fmax(w->sorted[w->n - 1] - w->sorted[w->n - 1 - m], g->resolution[g->n - 1]);
 }
 
 /* The union of both grids, ascending, without repeats; (L23). */
@@ -147,12 +167,11 @@ static void lay_edges(xb_groups *g, const working *w, double middle, double spre
         if (i < w->n)
             part = (g->edge[e] - w->sorted[i - 1]) / (w->sorted[i] - w->sorted[i - 1]);
         double seen = ((double)(i - 1) + part) / (double)(w->n - 1);
-        double even_part =
-            (asinh((g->edge[e] - middle) / spread) - first) / (last - first);
-        g->blend[e] = 0.5 * (seen + even_part);
+        g->even[e] = (asinh((g->edge[e] - middle) / spread) - first) / (last - first);
+        g->blend[e] = 0.5 * (seen + g->even[e]);
     }
-    g->blend[0] = 0;
-    g->blend[count] = 1;
+    g->blend[0] = g->even[0] = 0;
+    g->blend[count] = g->even[count] = 1;
 }
 
 /* Blocks of time go to the folds in turn. */
@@ -190,18 +209,20 @@ xb_status xb_groups_make(xb_ctx *ctx, xb_groups *out, const xb_sample *sample)
     working w;
     xb_status status = prepare(ctx, &w, sample);
     if (status == XB_OK) {
-        g.edge = xb_new(ctx, 3 * (2 * GRID + 1), sizeof *g.edge);
+        g.edge = xb_new(ctx, 5 * (2 * GRID + 1), sizeof *g.edge);
         g.held = xb_new(ctx, 2 * GRID, sizeof *g.held);
         if (!g.edge || !g.held) status = XB_E_MEMORY;
     }
     if (status == XB_OK) {
         g.blend = g.edge + 2 * GRID + 1;
-        g.mean = g.blend + 2 * GRID + 1;
+        g.even = g.blend + 2 * GRID + 1;
+        g.mean = g.even + 2 * GRID + 1;
+        g.resolution = g.mean + 2 * GRID + 1;
         double spread = spread_of(&w);
-        g.resolution = resolution_of(&w, sample->step / sample->info.sd, spread);
         g.few_levels = w.levels <= XB_FEW_LEVELS;
-        find_ramps(&g, &w);
         lay_edges(&g, &w, w.sorted[w.n / 2], spread);
+        find_resolution(&g, &w, sample->step / sample->info.sd, spread);
+        find_ramps(&g, &w);
         count_values(&g, &w);
         finish(&g);
         *out = g;
