@@ -26,9 +26,23 @@ typedef struct sampling {
     const xb_sampler *sampler;
     xb_stream where;
     bool standardise, wide; /* wide: float64 */
+    bool physical;          /* in the units of the law file */
+    xb_law_place place;
     int64_t n;
     totals totals;
 } sampling;
+
+/* From the law's own support to the user's units. */
+static void place_draws(const sampling *job, void *out, int64_t count)
+{
+    float *f = out;
+    double *d = out;
+    for (int64_t i = 0; i < count; i++)
+        if (job->wide)
+            d[i] = job->place.offset + job->place.scale * d[i];
+        else
+            f[i] = (float)(job->place.offset + job->place.scale * (double)f[i]);
+}
 
 /* Draws [first, first + count) into `out`, float or double, and into the sums. */
 static void fill(sampling *job, void *out, int64_t count, int64_t first)
@@ -38,6 +52,7 @@ static void fill(sampling *job, void *out, int64_t count, int64_t first)
     else
         xb_sampler_fill_parallel(job->s->ctx, job->sampler, out, count, &job->where,
                                  first);
+    if (job->physical) place_draws(job, out, count);
     const float *f = out;
     const double *d = out;
     for (int64_t i = 0; i < count; i++) {
@@ -133,14 +148,20 @@ typedef struct summary {
     double mean_error, sd_error; /* standard errors at this n */
 } summary;
 
+static double expected_mean(const sampling *job)
+{
+    if (job->standardise) return 0;
+    return job->place.offset + job->place.scale * xb_law_mean(job->law);
+}
+
 static summary summarise(const sampling *job)
 {
     const totals *t = &job->totals;
     double n = (double)t->n, shift = t->sum / n;
     double variance = n > 1 ? (t->sum_squares - n * shift * shift) / (n - 1) : NAN;
     summary r = {.mean = t->centre + shift, .sd = sqrt(variance)};
-    r.law_mean = job->standardise ? 0 : xb_law_mean(job->law);
-    r.law_sd = job->standardise ? 1 : xb_law_sd(job->law);
+    r.law_mean = expected_mean(job);
+    r.law_sd = job->standardise ? 1 : job->place.scale * xb_law_sd(job->law);
     double kurtosis = xb_law_moments(job->law).excess_kurtosis;
     r.mean_error = r.law_sd / sqrt(n);
     r.sd_error = r.law_sd * sqrt((kurtosis + 2) / (4 * n)); /* delta method */
@@ -156,6 +177,8 @@ static cli_exit print_json(const sampling *job, const char *path)
     json_object_set_new(root, "n", json_integer(job->n));
     json_object_set_new(root, "dtype", json_string(job->wide ? "f8" : "f4"));
     json_object_set_new(root, "standardised", json_boolean(job->standardise));
+    json_object_set_new(root, "physical", json_boolean(job->physical));
+    json_object_set_new(root, "unit", json_string(job->place.unit));
     json_object_set_new(root, "seed", json_integer((json_int_t)cli_seed(job->s)));
     json_object_set_new(root, "mean", cli_json_real(r.mean));
     json_object_set_new(root, "sd", cli_json_real(r.sd));
@@ -167,9 +190,11 @@ static cli_exit print_json(const sampling *job, const char *path)
 static void print_summary(const sampling *job, const char *path)
 {
     summary r = summarise(job);
+    const char *how = job->standardise ? ", standardised"
+                      : job->physical  ? ", in physical units"
+                                       : "";
     printf("%s: %lld draws of %s%s, seed %llu\n", path, (long long)job->n,
-           xb_law_text(job->law), job->standardise ? ", standardised" : "",
-           (unsigned long long)cli_seed(job->s));
+           xb_law_text(job->law), how, (unsigned long long)cli_seed(job->s));
     printf("  mean  %-12.6g expected %.6g ± %.2g\n", r.mean, r.law_mean, r.mean_error);
     printf("  sd    %-12.6g expected %.6g ± %.2g\n", r.sd, r.law_sd, r.sd_error);
 }
@@ -204,6 +229,9 @@ static cli_exit run(cli_session *s)
     sampling job = {.s = s};
     job.n = (int64_t)cli_count(&s->args, "count", 0);
     job.standardise = cli_flag(&s->args, "standardise");
+    job.physical = cli_flag(&s->args, "physical");
+    if (job.physical && job.standardise)
+        return cli_fail(s, CLI_USAGE, "--physical and --standardise exclude each other");
     job.wide = strcmp(cli_text(&s->args, "dtype", "f4"), "f8") == 0;
     if (job.wide && job.n > XB_STREAM_MAX / 2)
         return cli_fail(s, CLI_USAGE, "-n: at most %lld with --dtype f8",
@@ -218,7 +246,8 @@ static cli_exit run(cli_session *s)
     if (code == CLI_DONE) {
         job.law = law;
         job.sampler = sampler;
-        job.totals.centre = job.standardise ? 0 : xb_law_mean(law);
+        job.place = job.physical ? xb_law_placement(law) : (xb_law_place){.scale = 1};
+        job.totals.centre = expected_mean(&job);
         code = draw(&job, path);
     }
     xb_sampler_destroy(sampler);
@@ -231,6 +260,8 @@ static const cli_option options[] = {
     {"output", 'o', CLI_PATH, "FILE", ".npy or .csv; - is text on stdout", 0, 0},
     {"standardise", 0, CLI_FLAG, NULL, "mean 0, variance 1 instead of the own support", 0,
      0},
+    {"physical", 0, CLI_FLAG, NULL, "in the samples' own units, as the law file has them",
+     0, 0},
     {"dtype", 0, CLI_CHOICE, "f4|f8", "float32 or float64 (f4)", 0, 0},
 };
 
