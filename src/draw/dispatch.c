@@ -30,9 +30,10 @@ const xb_kernel *xb_kernel_find(const char *level)
     return strcmp(level, "ref") == 0 ? &xb_kernel_ref : NULL;
 }
 #else
-const xb_kernel *xb_kernel_best(void) { return &xb_kernel_ref; }
+const xb_kernel *xb_kernel_best(void) { return &xb_kernel_plain; }
 const xb_kernel *xb_kernel_find(const char *level)
 {
+    if (strcmp(level, xb_kernel_plain.level) == 0) return &xb_kernel_plain;
     return strcmp(level, "ref") == 0 ? &xb_kernel_ref : NULL;
 }
 #endif
