@@ -6,7 +6,7 @@
  * cells is the one under which held-out blocks of time are most likely. All
  * folds and the whole sample are fitted side by side, one lane each.
  *
- * Cost: about 4 ms for each number of cells tried, whatever the sample's size. */
+ * Cost: about 2 ms for each number of cells tried, whatever the sample's size. */
 #include "law/spline_fit.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
  * Then the values are grouped: edges at 1/1024 quantiles, so that every mode is
  * resolved, and as many evenly spaced in asinh((x - median) / spread), so that
  * long tails and gaps are. A group is far narrower than a spline cell, and its
- * mean stands for it. Cost: O(n log groups), 35 ms for 1e6 values. */
+ * mean stands for it. Cost: O(n log groups), 20 ms for 1e6 values. */
 #include "law/spline_groups.h"
 
 #include <math.h>
