@@ -178,10 +178,10 @@ static void run_piece(void *arg, int64_t piece)
     }
 }
 
-xb_status xb_null_run(const xb_ctx *ctx, float *ks, float *ad, const xb_null_noise *noise,
+xb_status xb_null_run(xb_ctx *ctx, float *ks, float *ad, const xb_null_noise *noise,
                       const xb_null_model *model)
 {
-    run_task *t = xb_new(NULL, 1, sizeof *t);
+    run_task *t = xb_new(ctx, 1, sizeof *t);
     if (!t) return XB_E_MEMORY;
     t->ks = ks, t->ad = ad, t->noise = noise, t->n = model->n;
     for (int p = 0; p < model->n; p++)
