@@ -9,6 +9,9 @@ if(TARGET crossbayes_cli)
   install(TARGETS crossbayes_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+file(RELATIVE_PATH XB_PC_TO_PREFIX
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" XB_PC_TO_PREFIX ${XB_PC_TO_PREFIX})
 configure_file(cmake/crossbayes.pc.in crossbayes.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/crossbayes.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

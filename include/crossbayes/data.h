@@ -15,10 +15,12 @@ extern "C" {
 /* One column of numbers from a CSV-like text or an NPY file (told apart by the
  * content). `column` is a header name, a number from 1, or NULL: then the file
  * must have one column of numbers only. Text dialects: comma, semicolon, tab or
- * blanks between fields (found from the first rows), a header or none, '#'
- * comments, LF or CRLF, a UTF-8 mark at the start, quoted fields, "1,5" as a
- * decimal where the separator is a semicolon or tab. NaN, inf and text are
- * errors, as is an empty column. Free *out with free(). path "-" reads stdin.
+ * blanks between fields (found from the first rows), a header or none, comments
+ * from a '#' that starts a line or follows a blank, LF or CRLF, a UTF-8 mark at
+ * the start, quoted fields, "1,5" as a decimal where the separator is a semicolon
+ * or tab; lines of at most 1 MiB. NaN, inf and text are errors, as is an empty
+ * column. Of an NPY array a column is chosen by number. Free *out with free().
+ * path "-" reads stdin.
  */
 XB_API xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const char *path,
                                 const char *column);

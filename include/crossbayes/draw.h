@@ -43,6 +43,11 @@ XB_API void xb_sampler_fill_double(const xb_sampler *s, double *z, int64_t n,
 XB_API void xb_sampler_fill_parallel(xb_ctx *ctx, const xb_sampler *s, float *z,
                                      int64_t n, const xb_stream *where, int64_t first);
 
+/* Draws of words the caller chose: z[i] = value of word[i]. The same words through
+ * two laws give draws of the same u, which is how laws are compared closely. */
+XB_API void xb_sampler_map(const xb_sampler *s, float *z, const uint32_t *word,
+                           int64_t n);
+
 /* The value a 32-bit word becomes (D9): bit 31 picks the half, the other 31 bits
  * k the tail mass v = (k + 1/2) 2^-32, in (0, 1/2), both ends open. */
 XB_API float xb_sampler_value(const xb_sampler *s, uint32_t word);

@@ -117,18 +117,19 @@ xb_tail_point xb_device_tail_quantile(const xb_law *law, double v, bool upper)
 
 int64_t xb_device_panels(const xb_law *law, double *out, int64_t capacity)
 {
-    /* The kink (mtj) or the peak's scale (both): split at 0 and, where the peak
-     * is narrow, at 4 and 16 of its lengths. */
+    /* Split at 0 (mtj has a kink there) and, where the peak is narrow, where it has
+     * fallen by exp(-4), exp(-16) and exp(-40): past that it is below rounding. */
+    static const double multiples[] = {40, 16, 4};
     double length = law->family->peak->length(law->param[XB_DEVICE_B]);
-    bool narrow4 = law->param[XB_DEVICE_W] > 0 && 4 * length < 1;
-    bool narrow16 = narrow4 && 16 * length < 1;
-    int64_t n = 0;
-    n = xb_panel_add(out, capacity, n, -1);
-    if (narrow16) n = xb_panel_add(out, capacity, n, -16 * length);
-    if (narrow4) n = xb_panel_add(out, capacity, n, -4 * length);
+    if (law->param[XB_DEVICE_W] == 0) length = 1;
+    int64_t n = xb_panel_add(out, capacity, 0, -1);
+    for (int i = 0; i < XB_COUNT(multiples); i++)
+        if (multiples[i] * length < 1)
+            n = xb_panel_add(out, capacity, n, -multiples[i] * length);
     n = xb_panel_add(out, capacity, n, 0);
-    if (narrow4) n = xb_panel_add(out, capacity, n, 4 * length);
-    if (narrow16) n = xb_panel_add(out, capacity, n, 16 * length);
+    for (int i = XB_COUNT(multiples) - 1; i >= 0; i--)
+        if (multiples[i] * length < 1)
+            n = xb_panel_add(out, capacity, n, multiples[i] * length);
     return xb_panel_add(out, capacity, n, 1);
 }
 

@@ -5,6 +5,8 @@
 #ifndef XB_LAW_FAMILY_H
 #define XB_LAW_FAMILY_H
 
+#include <stdatomic.h>
+
 #include <jansson.h>
 
 #include "base/ctx.h"
@@ -57,6 +59,7 @@ typedef struct xb_family {
 } xb_family;
 
 struct xb_law {
+    atomic_int extra_owners; /* beside the first; see xb_law_share() */
     const xb_family *family;
     double param[XB_LAW_PARAMS];
     double k[XB_LAW_CONSTANTS]; /* the family's own constants */
@@ -82,6 +85,9 @@ const xb_family *xb_family_find(const char *name); /* NULL: no such family */
  * they are in `law` (which must come from xb_new), runs setup, fills moments,
  * entropy and text. Destroys `law` on failure. */
 xb_status xb_law_finish(xb_ctx *ctx, xb_law **out, xb_law *law);
+
+/* Another owner of the same law: it lives until each has destroyed it. */
+xb_law *xb_law_share(const xb_law *law);
 
 void xb_law_set_place(xb_law *law, double offset, double scale, const char *unit);
 

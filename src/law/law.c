@@ -72,9 +72,16 @@ xb_status xb_law_create(xb_ctx *ctx, xb_law **out, const char *family,
     return xb_law_finish(ctx, out, law);
 }
 
+xb_law *xb_law_share(const xb_law *law)
+{
+    xb_law *shared = (xb_law *)(uintptr_t)law; /* only the count of owners changes */
+    atomic_fetch_add(&shared->extra_owners, 1);
+    return shared;
+}
+
 void xb_law_destroy(xb_law *law)
 {
-    if (!law) return;
+    if (!law || atomic_fetch_sub(&law->extra_owners, 1) > 0) return;
     if (law->family->release) law->family->release(law);
     free(law->data);
     free(law);

@@ -54,6 +54,15 @@ xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path)
     return status;
 }
 
+/* What making the law complained about, with the file's name before it. */
+static xb_status create_law(xb_ctx *ctx, xb_law **out, const xb_family *family,
+                            const double *value, const char *path)
+{
+    xb_status status = xb_law_create(ctx, out, family->name, value, family->n_param);
+    return status == XB_OK ? status
+                           : xb_fail(ctx, status, "%s: %s", path, xb_ctx_message(ctx));
+}
+
 /* The device families may be written as (B, w) or as the paper's (A, B, C). */
 static xb_status read_device(xb_ctx *ctx, xb_law **out, const xb_family *family,
                              const json_t *root, const char *path)
@@ -74,7 +83,7 @@ static xb_status read_device(xb_ctx *ctx, xb_law **out, const xb_family *family,
                        value[XB_DEVICE_W]);
     }
     xb_law *law = NULL;
-    XB_TRY(xb_law_create(ctx, &law, family->name, value, family->n_param));
+    XB_TRY(create_law(ctx, &law, family, value, path));
     xb_status status = isnan(a) ? XB_OK : xb_device_check_a(ctx, law, path, a);
     if (status == XB_OK)
         *out = law;
@@ -91,7 +100,7 @@ static xb_status read_parameters(xb_ctx *ctx, xb_law **out, const xb_family *fam
     double value[XB_LAW_PARAMS] = {0};
     for (int i = 0; i < family->n_param; i++)
         XB_TRY(xb_json_number(ctx, &value[i], root, path, family->param[i].name));
-    return xb_law_create(ctx, out, family->name, value, family->n_param);
+    return create_law(ctx, out, family, value, path);
 }
 
 static xb_status read_place(xb_ctx *ctx, xb_law *law, const json_t *root,

@@ -1,0 +1,216 @@
+/* csv.c: a streaming reader of text tables.
+ *
+ * The file comes in blocks of 1 MiB behind what is left of the line before. The
+ * first rows decide the dialect (dialect.c); after that a row costs one search
+ * for its end and one for each separator. Comments are looked for only in
+ * blocks that hold a '#'. No allocation per row.
+ *
+ * Measured with xb_column_read on one idle core (EPYC, virtual): 300 MB/s for a
+ * column of "%.6e", 390 MB/s for "%.17g"; linear in the size up to 1e8 rows. */
+#include "data/csv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+    BLOCK = 1 << 20,
+    CAPACITY = XB_CSV_LINE_MAX + BLOCK,
+    SAMPLE_ROWS = 1000, /* looked at to find the dialect */
+};
+
+typedef struct reader {
+    xb_source *source;
+    const xb_csv_visitor *visitor;
+    char *buffer;         /* [CAPACITY] */
+    const char *at, *end; /* what is left of it */
+    bool last;            /* the file ends with this buffer */
+    bool comments;        /* there is a '#' in the buffer */
+    int64_t line;         /* of the line taken last */
+    int64_t rows;         /* without the header */
+    xb_csv_head head;
+    char *name_text;  /* all names, one after the other */
+    xb_slice *fields; /* [2 columns]; NULL until the dialect is known */
+} reader;
+
+static xb_status fail_at(const reader *r, int64_t line, const char *what)
+{
+    return xb_fail(r->source->ctx, XB_E_INPUT, "%s:%lld: %s", r->source->name,
+                   (long long)line, what);
+}
+
+static xb_status check_length(const reader *r, int64_t line, int64_t bytes)
+{
+    if (bytes <= XB_CSV_LINE_MAX) return XB_OK;
+    return fail_at(r, line, "line longer than 1 MiB, expected a table");
+}
+
+static xb_status fill(reader *r)
+{
+    int64_t kept = r->end - r->at, got = 0;
+    int64_t want = CAPACITY - kept < BLOCK ? CAPACITY - kept : BLOCK;
+    memmove(r->buffer, r->at, (size_t)kept);
+    XB_TRY(xb_source_read(r->source, r->buffer + kept, want, &got));
+    if (memchr(r->buffer + kept, '\0', (size_t)got))
+        return xb_fail(r->source->ctx, XB_E_INPUT,
+                       "%s: has NUL bytes (a binary file, or UTF-16), expected text "
+                       "or NPY",
+                       r->source->name);
+    r->at = r->buffer;
+    r->end = r->buffer + kept + got;
+    r->last = got < want;
+    r->comments = memchr(r->at, '#', (size_t)(kept + got)) != NULL;
+    return XB_OK;
+}
+
+static void skip_utf8_mark(reader *r)
+{
+    if (r->end - r->at >= 3 && memcmp(r->at, "\xEF\xBB\xBF", 3) == 0) r->at += 3;
+}
+
+/* The next line as it stands; false when the buffer has no whole one. */
+static bool next_line(reader *r, xb_slice *out)
+{
+    const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
+    if (!newline && (!r->last || r->at == r->end)) return false;
+    *out = (xb_slice){r->at, newline ? newline : r->end};
+    r->at = newline ? newline + 1 : r->end;
+    r->line++;
+    return true;
+}
+
+/* Takes CR and comment off the end; false if nothing is left. */
+static bool cut(const reader *r, xb_slice *line)
+{
+    if (line->end > line->text && line->end[-1] == '\r') line->end--;
+    if (r->comments) *line = xb_dialect_uncomment(*line);
+    const char *p = line->text;
+    while (p < line->end && (*p == ' ' || *p == '\t')) p++;
+    return p < line->end;
+}
+
+/* The rows ahead, without taking them. */
+static int64_t look_ahead(const reader *r, xb_slice *rows)
+{
+    reader ahead = *r;
+    int64_t n = 0;
+    xb_slice line;
+    while (n < SAMPLE_ROWS && next_line(&ahead, &line))
+        if (cut(r, &line)) rows[n++] = line;
+    return n;
+}
+
+/* Copies a field and turns "" into ". */
+static char *copy_name(char *to, xb_slice field)
+{
+    for (const char *p = field.text; p < field.end; p++) {
+        *to++ = *p;
+        if (*p == '"' && p + 1 < field.end && p[1] == '"') p++;
+    }
+    *to++ = '\0';
+    return to;
+}
+
+static xb_status take_names(reader *r)
+{
+    xb_slice line;
+    (void)next_line(r, &line);
+    (void)cut(r, &line);
+    int64_t columns = r->head.dialect.columns;
+    xb_dialect_split(r->fields, columns, line, r->head.dialect.separator);
+    r->head.names = xb_new(r->source->ctx, columns, sizeof *r->head.names);
+    r->name_text = xb_new(r->source->ctx, line.end - line.text + columns, 1);
+    if (!r->head.names || !r->name_text) return XB_E_MEMORY;
+    char *to = r->name_text;
+    for (int64_t k = 0; k < columns; k++) {
+        r->head.names[k] = to;
+        to = copy_name(to, r->fields[k]);
+    }
+    return XB_OK;
+}
+
+/* At the first row: what the table is like. `first` is its first byte. */
+static xb_status begin(reader *r, const char *first)
+{
+    r->head.line = r->line--;
+    r->at = first;
+    if (!r->last) XB_TRY(fill(r));
+    xb_slice *rows = xb_new(r->source->ctx, SAMPLE_ROWS, sizeof *rows);
+    if (!rows) return XB_E_MEMORY;
+    int64_t n = look_ahead(r, rows);
+    r->head.dialect = xb_dialect_guess(rows, n);
+    r->fields = xb_new(r->source->ctx, 2 * r->head.dialect.columns, sizeof *r->fields);
+    bool header =
+        r->fields && xb_dialect_has_header(&r->head.dialect, rows, n, r->fields);
+    free(rows);
+    if (!r->fields) return XB_E_MEMORY;
+    if (header) XB_TRY(take_names(r));
+    return r->visitor->head(r->visitor->arg, &r->head);
+}
+
+static xb_status take_row(reader *r, xb_slice line)
+{
+    const xb_dialect *d = &r->head.dialect;
+    int64_t count = xb_dialect_split(r->fields, d->columns, line, d->separator);
+    if (count < 0) return fail_at(r, r->line, "quotes around a field do not match");
+    if (count != d->columns)
+        return xb_fail(r->source->ctx, XB_E_INPUT, "%s:%lld: %lld field%s, expected %lld",
+                       r->source->name, (long long)r->line, (long long)count,
+                       count == 1 ? "" : "s", (long long)d->columns);
+    xb_csv_row row = {&r->head, r->line, r->fields};
+    r->rows++;
+    return r->visitor->row(r->visitor->arg, &row);
+}
+
+static xb_status take_lines(reader *r)
+{
+    xb_slice line;
+    while (next_line(r, &line)) {
+        const char *first = line.text;
+        XB_TRY(check_length(r, r->line, line.end - line.text));
+        if (!cut(r, &line)) continue;
+        if (r->fields)
+            XB_TRY(take_row(r, line));
+        else
+            XB_TRY(begin(r, first)); /* comes to this line again */
+    }
+    return XB_OK;
+}
+
+static xb_status nothing_there(const reader *r)
+{
+    if (r->fields)
+        return fail_at(r, r->head.line,
+                       "only a header, expected rows of numbers after it");
+    return xb_fail(
+        r->source->ctx, XB_E_INPUT, "%s: %s, expected numbers", r->source->name,
+        r->source->taken ? "nothing but blank lines and comments" : "empty file");
+}
+
+static xb_status read_all(reader *r)
+{
+    XB_TRY(fill(r));
+    skip_utf8_mark(r);
+    for (;;) {
+        XB_TRY(take_lines(r));
+        if (r->last) return r->rows > 0 ? XB_OK : nothing_there(r);
+        XB_TRY(check_length(r, r->line + 1, r->end - r->at));
+        XB_TRY(fill(r));
+    }
+}
+
+xb_status xb_csv_read(xb_source *source, const xb_csv_visitor *visitor)
+{
+    reader r = {.source = source, .visitor = visitor};
+    r.head.ctx = source->ctx;
+    r.head.file = source->name;
+    r.buffer = xb_new(source->ctx, CAPACITY, 1);
+    r.at = r.end = r.buffer;
+    xb_status status = r.buffer ? read_all(&r) : XB_E_MEMORY;
+    free(r.head.names);
+    free(r.name_text);
+    free(r.fields);
+    free(r.buffer);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* csv.h: a text table, row by row. Memory stays at a few MiB however long the
+ * file is; what is kept is up to the visitor.
+ *
+ *     xb_csv_visitor v = {.arg = &mine, .head = choose_columns, .row = take_row};
+ *     XB_TRY(xb_csv_read(&source, &v));
+ */
+#ifndef XB_DATA_CSV_H
+#define XB_DATA_CSV_H
+
+#include "data/dialect.h"
+#include "data/source.h"
+
+enum { XB_CSV_LINE_MAX = 1 << 20 }; /* bytes; a longer line is refused */
+
+typedef struct xb_csv_head {
+    xb_ctx *ctx;
+    const char *file;   /* for messages */
+    xb_dialect dialect; /* has the number of columns */
+    char **names;       /* [columns], or NULL where there is no header */
+    int64_t line;       /* of the first row, header or not */
+} xb_csv_head;
+
+typedef struct xb_csv_row {
+    const xb_csv_head *head;
+    int64_t line;
+    const xb_slice *field; /* [columns] */
+} xb_csv_row;
+
+/* Called once before the first row and then for every row; whatever they return
+ * other than XB_OK ends the reading with that. What they are given is borrowed
+ * for the call. */
+typedef struct xb_csv_visitor {
+    void *arg;
+    xb_status (*head)(void *arg, const xb_csv_head *head);
+    xb_status (*row)(void *arg, const xb_csv_row *row);
+} xb_csv_visitor;
+
+xb_status xb_csv_read(xb_source *source, const xb_csv_visitor *visitor);
+
+/* The finite number in a field, or why it is none. 0 <= column < columns. */
+xb_status xb_csv_number(double *out, const xb_csv_row *row, int64_t column);
+
+/* The column called `wanted`, or, if none is, the one with that number from 1.
+ * NULL stands for the only column. */
+xb_status xb_csv_column(int64_t *out, const xb_csv_head *head, const char *wanted);
+
+/* "3" as a column number; 0 unless it is one from 1 to `columns`. */
+int64_t xb_column_number(const char *text, int64_t columns);
+
+#endif

@@ -1,0 +1,45 @@
+/* dialect.h: how a text table is written: what stands between fields, which
+ * decimal point, whether the first row is a header. */
+#ifndef XB_DATA_DIALECT_H
+#define XB_DATA_DIALECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Bytes of a line or a field, borrowed from the reader's buffer. */
+typedef struct xb_slice {
+    const char *text;
+    const char *end;
+} xb_slice;
+
+typedef struct xb_dialect {
+    char separator;  /* ',' ';' '\t', ' ' for runs of blanks, '\0' for none */
+    char point;      /* '.' or, only with ';' and '\t', ',' */
+    int64_t columns; /* fields that a row has */
+} xb_dialect;
+
+/* Looks at the first rows (lines without comments, none blank; n >= 1). */
+xb_dialect xb_dialect_guess(const xb_slice *rows, int64_t n);
+
+/* True if rows[0] names columns. `fields` is room for 2 x columns. */
+bool xb_dialect_has_header(const xb_dialect *dialect, const xb_slice *rows, int64_t n,
+                           xb_slice *fields);
+
+/* Cuts a line into fields, blanks and quotes around them taken off. Returns how
+ * many there are, writes at most `capacity` of them; -1 if quotes do not match. */
+int64_t xb_dialect_split(xb_slice *out, int64_t capacity, xb_slice line, char separator);
+
+/* The line up to a '#' that starts it or follows a blank, outside quotes. */
+xb_slice xb_dialect_uncomment(xb_slice line);
+
+typedef enum xb_field_kind {
+    XB_FIELD_EMPTY,
+    XB_FIELD_NUMBER,
+    XB_FIELD_NOT_FINITE, /* nan, inf and the like */
+    XB_FIELD_ALMOST,     /* starts like a number: "1.5x", "12:30" */
+    XB_FIELD_TEXT
+} xb_field_kind;
+
+xb_field_kind xb_field_kind_of(xb_slice field, char point);
+
+#endif

@@ -1,0 +1,19 @@
+/* number.h: decimal text to double and back, the same in every locale. */
+#ifndef XB_DATA_NUMBER_H
+#define XB_DATA_NUMBER_H
+
+#include <stdbool.h>
+
+/* The number that fills [text, end) from first to last byte: digits with an
+ * optional sign, `point` ('.' or ',') and exponent; "5.", ".5" and "+1E-3" are
+ * numbers. True with *out the nearest double (ties to even, infinite beyond the
+ * range), or false with *out alone. Never reads at or past `end`. */
+bool xb_number_parse(double *out, const char *text, const char *end, char point);
+
+enum { XB_NUMBER_TEXT_MAX = 32 };
+
+/* The fewest of 15, 16 or 17 digits that read back as the same double, without
+ * trailing zeros; "nan", "inf" and "-inf" for those. Returns the length. */
+int xb_number_format(char out[XB_NUMBER_TEXT_MAX], double value);
+
+#endif

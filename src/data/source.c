@@ -1,0 +1,74 @@
+/* source.c: see source.h. The one place where the data readers touch files. */
+#include "data/source.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { TELL_EVERY = 4 << 20 }; /* bytes between progress events */
+
+static xb_status cannot_read(const xb_source *s)
+{
+    return xb_fail(s->ctx, XB_E_INPUT, "%s: cannot read: %s", s->name, strerror(errno));
+}
+
+static xb_status look_at(xb_source *s)
+{
+    struct stat info;
+    if (fstat(fileno(s->stream), &info) != 0) return cannot_read(s);
+    if (S_ISDIR(info.st_mode))
+        return xb_fail(s->ctx, XB_E_INPUT, "%s: is a directory, expected a file",
+                       s->name);
+    bool whole = S_ISREG(info.st_mode) && s->stream != stdin; /* from its start */
+    s->size = whole ? (int64_t)info.st_size : -1;
+    s->head_size = (int64_t)fread(s->head, 1, sizeof s->head, s->stream);
+    return ferror(s->stream) ? cannot_read(s) : XB_OK;
+}
+
+xb_status xb_source_open(xb_ctx *ctx, xb_source *out, const char *path)
+{
+    if (!path) return xb_fail(ctx, XB_E_ARGUMENT, "no file name");
+    bool standard = strcmp(path, "-") == 0;
+    xb_source s = {.ctx = ctx, .name = standard ? "stdin" : path};
+    s.stream = standard ? stdin : fopen(path, "rb");
+    if (!s.stream) return cannot_read(&s);
+    xb_status status = look_at(&s);
+    if (status == XB_OK) *out = s;
+    if (status != XB_OK) xb_source_close(&s);
+    return status;
+}
+
+void xb_source_close(xb_source *source)
+{
+    if (source->stream && source->stream != stdin) fclose(source->stream);
+    source->stream = NULL;
+}
+
+bool xb_source_starts(const xb_source *source, const void *bytes, int64_t size)
+{
+    return source->head_size >= size && memcmp(source->head, bytes, (size_t)size) == 0;
+}
+
+static xb_status tell(xb_source *s, int64_t before)
+{
+    if (before / TELL_EVERY == s->taken / TELL_EVERY) return XB_OK;
+    char task[256];
+    snprintf(task, sizeof task, "reading %s", s->name);
+    return xb_progress_tell(s->ctx, task, s->taken, s->size > 0 ? s->size : 0);
+}
+
+xb_status xb_source_read(xb_source *source, void *to, int64_t want, int64_t *got)
+{
+    int64_t before = source->taken, held = 0;
+    if (before < source->head_size) { /* read when it was opened */
+        held = source->head_size - before;
+        if (held > want) held = want;
+        memcpy(to, source->head + before, (size_t)held);
+    }
+    int64_t fresh =
+        (int64_t)fread((char *)to + held, 1, (size_t)(want - held), source->stream);
+    if (ferror(source->stream)) return cannot_read(source);
+    source->taken += held + fresh;
+    *got = held + fresh;
+    return tell(source, before);
+}

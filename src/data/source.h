@@ -1,0 +1,31 @@
+/* source.h: a file, or stdin, read once from front to back. */
+#ifndef XB_DATA_SOURCE_H
+#define XB_DATA_SOURCE_H
+
+#include <stdio.h>
+
+#include "base/ctx.h"
+
+enum { XB_SOURCE_HEAD = 8 };
+
+typedef struct xb_source {
+    xb_ctx *ctx;
+    FILE *stream;
+    const char *name;          /* for messages; borrowed from the path */
+    int64_t size;              /* of a regular file; -1 if it cannot be known */
+    int64_t taken;             /* bytes handed out so far */
+    char head[XB_SOURCE_HEAD]; /* the first bytes, to tell kinds of file apart */
+    int64_t head_size;
+} xb_source;
+
+/* path "-" is stdin. Fails on a directory and on what cannot be read. */
+xb_status xb_source_open(xb_ctx *ctx, xb_source *out, const char *path);
+void xb_source_close(xb_source *source); /* stdin stays open */
+
+bool xb_source_starts(const xb_source *source, const void *bytes, int64_t size);
+
+/* As many bytes as asked for, fewer only at the end. Tells progress every few
+ * MiB, so it may be cancelled. */
+xb_status xb_source_read(xb_source *source, void *to, int64_t want, int64_t *got);
+
+#endif

@@ -1,0 +1,38 @@
+/* dispatch.c: which kernel this machine runs. Asked anew at every fill: it is a
+ * few loads, and so the library needs no writable global. */
+#include <string.h>
+
+#include "draw/kernel.h"
+
+#if defined(__x86_64__)
+static bool machine_has(const xb_kernel *kernel)
+{
+    __builtin_cpu_init();
+    if (kernel == &xb_kernel_v4) return __builtin_cpu_supports("x86-64-v4");
+    if (kernel == &xb_kernel_v3) return __builtin_cpu_supports("x86-64-v3");
+    return __builtin_cpu_supports("x86-64-v2");
+}
+
+static const xb_kernel *const kernels[] = {&xb_kernel_v4, &xb_kernel_v3, &xb_kernel_v2};
+
+const xb_kernel *xb_kernel_best(void)
+{
+    for (int i = 0; i < XB_COUNT(kernels); i++)
+        if (machine_has(kernels[i])) return kernels[i];
+    return &xb_kernel_ref;
+}
+
+const xb_kernel *xb_kernel_find(const char *level)
+{
+    for (int i = 0; i < XB_COUNT(kernels); i++)
+        if (strcmp(kernels[i]->level, level) == 0)
+            return machine_has(kernels[i]) ? kernels[i] : NULL;
+    return strcmp(level, "ref") == 0 ? &xb_kernel_ref : NULL;
+}
+#else
+const xb_kernel *xb_kernel_best(void) { return &xb_kernel_ref; }
+const xb_kernel *xb_kernel_find(const char *level)
+{
+    return strcmp(level, "ref") == 0 ? &xb_kernel_ref : NULL;
+}
+#endif

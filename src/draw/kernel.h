@@ -1,0 +1,42 @@
+/* kernel.h: the kernels a level provides; kernel_body.h is their one source. */
+#ifndef XB_DRAW_KERNEL_H
+#define XB_DRAW_KERNEL_H
+
+#include "crossbayes/random.h"
+#include "draw/draw_table.h"
+
+enum { XB_BLOCK = 64 }; /* elements that share sixteen counters (R2) */
+
+/* A draw the float table cannot make: its place in the output and its word. */
+typedef struct xb_slow_draw {
+    int32_t at;
+    uint32_t word;
+} xb_slow_draw;
+
+typedef struct xb_kernel {
+    const char *level;
+    bool fused; /* fused multiply-add: the same bytes as xb_table_value() */
+    /* Raw words of `blocks` whole blocks from block `first`. */
+    void (*words)(uint32_t *out, int64_t blocks, const xb_stream *where, int64_t first);
+    /* Draws of `blocks` whole blocks. Slow draws are left for the caller: listed in
+     * `slow` (room for XB_BLOCK * blocks), their number returned. */
+    int64_t (*draws)(float *z, xb_slow_draw *slow, int64_t blocks,
+                     const xb_draw_table *table, const xb_stream *where, int64_t first);
+    /* The same for given words, XB_BLOCK * blocks of them. */
+    int64_t (*values)(float *z, xb_slow_draw *slow, int64_t blocks,
+                      const xb_draw_table *table, const uint32_t *word);
+} xb_kernel;
+
+extern const xb_kernel xb_kernel_ref;
+#if defined(__x86_64__)
+extern const xb_kernel xb_kernel_v2;
+extern const xb_kernel xb_kernel_v3;
+extern const xb_kernel xb_kernel_v4;
+#endif
+
+/* The best kernel this machine can run; the one of a given name, or NULL if it
+ * is not compiled in or the machine lacks it. */
+const xb_kernel *xb_kernel_best(void);
+const xb_kernel *xb_kernel_find(const char *level);
+
+#endif

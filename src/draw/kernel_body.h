@@ -1,0 +1,235 @@
+/* kernel_body.h: the draw kernel, included by one kernel_*.c per level; maths
+ * R1, R2, D9.
+ *
+ * A block of 64 draws takes sixteen counters. Philox runs on 64-bit lanes whose
+ * low halves count (the 32 x 32 -> 64 bit product needs no shuffling then), even
+ * and odd counters apart; joined, they are sixteen words in order. The counter's
+ * last three words are the same for all elements of a tensor, so half of the
+ * first two rounds is done once per call. A word then costs: conversion, square
+ * root, cell, `degree` + 1 lookups and `degree` fused multiply-adds.
+ *
+ * Nothing is stored but the draws. No branch depends on data except one for
+ * slow cells. Define XB_KERNEL_NAME and XB_KERNEL_LEVEL before including. */
+#include "base/philox.h"
+#include "draw/kernel.h"
+#include "draw/lanes.h"
+
+enum { PER_BLOCK = 16 / LANES }; /* lane vectors that hold sixteen counters */
+
+/* The key of every round, and what the first two rounds make of the constant
+ * words. */
+typedef struct philox_start {
+    uint32_t key[2][XB_PHILOX_ROUNDS];
+    uint32_t c1;              /* after round 1 */
+    uint32_t c3_key;          /* step ^ key of round 1 */
+    uint32_t p0_high, p0_low; /* M0 * c0 of round 2 */
+} philox_start;
+
+static philox_start start_of(const xb_stream *where)
+{
+    philox_start s;
+    for (int round = 0; round < XB_PHILOX_ROUNDS; round++) {
+        s.key[0][round] = where->key.word[0] + (uint32_t)round * XB_PHILOX_W0;
+        s.key[1][round] = where->key.word[1] + (uint32_t)round * XB_PHILOX_W1;
+    }
+    uint64_t p1 = (uint64_t)XB_PHILOX_M1 * where->sample;
+    uint32_t c0 = (uint32_t)(p1 >> 32) ^ where->tensor ^ s.key[0][0];
+    uint64_t p0 = (uint64_t)XB_PHILOX_M0 * c0;
+    s.c1 = (uint32_t)p1;
+    s.c3_key = where->step ^ s.key[1][0];
+    s.p0_high = (uint32_t)(p0 >> 32);
+    s.p0_low = (uint32_t)p0;
+    return s;
+}
+
+/* The state of sixteen counters on the way: 64-bit lanes, even and odd counters
+ * apart. */
+enum { STRANDS = 2 * PER_BLOCK };
+
+typedef struct philox_state {
+    lane_int c[4][STRANDS];
+} philox_state;
+
+/* Rounds 1 and 2, half of them known. */
+LANE_INLINE void philox_begin(philox_state *p, const philox_start *s, int64_t block)
+{
+    const lane_int zero = wide_set(0);
+    uint32_t counter = (uint32_t)block * 16;
+    for (int i = 0; i < STRANDS; i++) {
+        lane_int even = wide_counters(counter + (uint32_t)(i / 2 * LANES));
+        lane_int p0 = wide_mul(i % 2 ? wide_add(even, 1) : even, XB_PHILOX_M0);
+        lane_int c2 = wide_xor3(wide_high(p0), wide_set(s->c3_key), zero);
+        lane_int p1 = wide_mul(c2, XB_PHILOX_M1);
+        p->c[0][i] = wide_xor3(wide_high(p1), wide_set(s->c1), wide_set(s->key[0][1]));
+        p->c[1][i] = p1;
+        p->c[2][i] = wide_xor3(p0, wide_set(s->p0_high), wide_set(s->key[1][1]));
+        p->c[3][i] = wide_set(s->p0_low);
+    }
+}
+
+/* Rounds from `first` to before `last`, all strands side by side: one strand
+ * alone would leave the multipliers waiting. (R1) */
+LANE_INLINE void philox_rounds(philox_state *p, const philox_start *s, int first,
+                               int last)
+{
+#pragma GCC unroll 16
+    for (int round = first; round < last; round++) {
+        lane_int p0[STRANDS], p1[STRANDS];
+        for (int i = 0; i < STRANDS; i++) {
+            p0[i] = wide_mul(p->c[0][i], XB_PHILOX_M0);
+            p1[i] = wide_mul(p->c[2][i], XB_PHILOX_M1);
+        }
+        for (int i = 0; i < STRANDS; i++) {
+            p->c[0][i] =
+                wide_xor3(wide_high(p1[i]), p->c[1][i], wide_set(s->key[0][round]));
+            p->c[1][i] = p1[i];
+            p->c[2][i] =
+                wide_xor3(wide_high(p0[i]), p->c[3][i], wide_set(s->key[1][round]));
+            p->c[3][i] = p0[i];
+        }
+    }
+}
+
+/* The words, as lanes in element order. */
+LANE_INLINE void philox_end(lane_int word[4][PER_BLOCK], const philox_state *p)
+{
+    for (int w = 0; w < 4; w++)
+        for (int part = 0; part < PER_BLOCK; part++)
+            word[w][part] = wide_join(p->c[w][2 * part], p->c[w][2 * part + 1]);
+}
+
+static void words(uint32_t *out, int64_t blocks, const xb_stream *where, int64_t first)
+{
+    philox_start s = start_of(where);
+    for (int64_t b = 0; b < blocks; b++) {
+        philox_state p;
+        lane_int word[4][PER_BLOCK];
+        philox_begin(&p, &s, first + b);
+        philox_rounds(&p, &s, 2, XB_PHILOX_ROUNDS);
+        philox_end(word, &p);
+        for (int w = 0; w < 4; w++)
+            for (int part = 0; part < PER_BLOCK; part++)
+                int_store(out + b * XB_BLOCK + w * 16 + part * LANES, word[w][part]);
+    }
+}
+
+/* (D9), lane by lane what xb_table_value() does. */
+LANE_INLINE lane_float draw_lanes(lane_int word, const xb_draw_table *t, int columns,
+                                  int degree, int halves)
+{
+    lane_float k = float_of_int(int_and(word, 0x7fffffffu));
+    lane_float q = float_sqrt(float_fma(k, float_set(xb_table_slope(columns)),
+                                        float_set(xb_table_offset(columns))));
+    lane_int column = int_of_float(q);
+    lane_float r = float_fraction(q);
+    if (halves == 2) column = int_add(column, int_top_bit(word, columns));
+    int groups = columns * halves / 32;
+    lane_float y = float_lookup(t->coef[degree], column, groups);
+    for (int j = degree - 1; j >= 0; j--)
+        y = float_fma(y, r, float_lookup(t->coef[j], column, groups));
+    return float_flip(y, word);
+}
+
+/* Out of the way of the fast loop: the slow draws of one block. */
+static __attribute__((noinline, cold)) int64_t note_slow(xb_slow_draw *slow,
+                                                         int64_t count, const float *z,
+                                                         lane_int word[4][PER_BLOCK],
+                                                         int64_t at)
+{
+    for (int i = 0; i < 4 * PER_BLOCK; i++) {
+        lane_float y = float_load(z + i * LANES);
+        uint32_t mask = float_nan_mask(y, y), bits[LANES];
+        if (!mask) continue;
+        int_store(bits, word[i / PER_BLOCK][i % PER_BLOCK]);
+        for (; mask; mask &= mask - 1) {
+            int l = __builtin_ctz(mask);
+            slow[count++] = (xb_slow_draw){(int32_t)at + i * LANES + l, bits[l]};
+        }
+    }
+    return count;
+}
+
+LANE_INLINE int64_t draw_blocks(float *z, xb_slow_draw *slow, int64_t blocks,
+                                const xb_draw_table *t, const xb_stream *where,
+                                int64_t first, int columns, int degree, int halves)
+{
+    philox_start s = start_of(where);
+    philox_state p;
+    int64_t count = 0;
+    philox_begin(&p, &s, first);
+    philox_rounds(&p, &s, 2, XB_PHILOX_ROUNDS);
+    for (int64_t b = 0; b < blocks; b++) {
+        lane_int word[4][PER_BLOCK];
+        lane_float y[4][PER_BLOCK];
+        float *to = z + b * XB_BLOCK;
+        uint32_t mask = 0;
+        philox_end(word, &p);
+        philox_begin(&p, &s, first + b + 1);
+        /* two rounds of the next block beside each quarter of this one: the
+         * multipliers of one fill the gaps of the other */
+#pragma GCC unroll 4
+        for (int w = 0; w < 4; w++) {
+            philox_rounds(&p, &s, 2 + 2 * w, 4 + 2 * w);
+            for (int part = 0; part < PER_BLOCK; part++) {
+                y[w][part] = draw_lanes(word[w][part], t, columns, degree, halves);
+                float_store(to + w * 16 + part * LANES, y[w][part]);
+                if (w % 2) mask |= float_nan_mask(y[w - 1][part], y[w][part]);
+            }
+        }
+        if (__builtin_expect(mask != 0, 0))
+            count = note_slow(slow, count, to, word, b * XB_BLOCK);
+    }
+    return count;
+}
+
+/* The degree, columns and halves as constants: the compiler unrolls each. */
+#define DRAWS_CASE(columns, degree, halves)                                              \
+    return draw_blocks(z, slow, blocks, t, where, first, columns, degree, halves)
+#define DRAWS_OF(columns, halves)                                                        \
+    switch (t->degree) {                                                                 \
+    case 3: DRAWS_CASE(columns, 3, halves);                                              \
+    case 4: DRAWS_CASE(columns, 4, halves);                                              \
+    case 5: DRAWS_CASE(columns, 5, halves);                                              \
+    case 6: DRAWS_CASE(columns, 6, halves);                                              \
+    default: DRAWS_CASE(columns, 7, halves);                                             \
+    }
+
+static int64_t draws(float *z, xb_slow_draw *slow, int64_t blocks, const xb_draw_table *t,
+                     const xb_stream *where, int64_t first)
+{
+    if (t->columns == 32 && t->halves == 1) DRAWS_OF(32, 1)
+    if (t->columns == 32) DRAWS_OF(32, 2)
+    if (t->halves == 1) DRAWS_OF(64, 1)
+    DRAWS_OF(64, 2)
+}
+
+/* Not on the hot path of networks: shape is looked at per block, not compiled in. */
+static int64_t values(float *z, xb_slow_draw *slow, int64_t blocks,
+                      const xb_draw_table *t, const uint32_t *given)
+{
+    int64_t count = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        lane_int word[4][PER_BLOCK];
+        float *to = z + b * XB_BLOCK;
+        uint32_t mask = 0;
+        for (int i = 0; i < 4 * PER_BLOCK; i++) {
+            lane_int one = int_load(given + b * XB_BLOCK + i * LANES);
+            lane_float y = draw_lanes(one, t, t->columns, t->degree, t->halves);
+            word[i / PER_BLOCK][i % PER_BLOCK] = one;
+            float_store(to + i * LANES, y);
+            mask |= float_nan_mask(y, y);
+        }
+        if (mask) count = note_slow(slow, count, to, word, b * XB_BLOCK);
+    }
+    return count;
+}
+
+const xb_kernel XB_KERNEL_NAME = {
+    .level = XB_KERNEL_LEVEL,
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    .fused = true,
+#endif
+    .words = words,
+    .draws = draws,
+    .values = values,
+};

@@ -1,0 +1,316 @@
+/* lanes.h: the few vector operations the kernel needs, on the widest registers
+ * of the level this file is compiled for. The only place in draw/ that knows
+ * instruction sets; the last branch is plain C that any compiler can vectorise.
+ *
+ * `lane_int` holds LANES 32-bit words, or LANES / 2 64-bit words of which the
+ * low halves count (the Philox state). */
+#ifndef XB_DRAW_LANES_H
+#define XB_DRAW_LANES_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
+#include <immintrin.h>
+
+enum { LANES = 16 };
+typedef __m512i lane_int;
+typedef __m512 lane_float;
+
+#define LANE_INLINE static inline __attribute__((always_inline))
+
+LANE_INLINE lane_int wide_counters(uint32_t first) /* first, first + 2, ... */
+{
+    return _mm512_add_epi64(_mm512_set1_epi64(first),
+                            _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0));
+}
+LANE_INLINE lane_int wide_set(uint32_t x) { return _mm512_set1_epi64(x); }
+LANE_INLINE lane_int wide_add(lane_int a, uint32_t b)
+{
+    return _mm512_add_epi64(a, _mm512_set1_epi64(b));
+}
+LANE_INLINE lane_int wide_mul(lane_int a, uint32_t m)
+{
+    return _mm512_mul_epu32(a, _mm512_set1_epi64(m));
+}
+LANE_INLINE lane_int wide_high(lane_int a) { return _mm512_srli_epi64(a, 32); }
+LANE_INLINE lane_int wide_xor3(lane_int a, lane_int b, lane_int c)
+{
+    return _mm512_ternarylogic_epi64(a, b, c, 0x96);
+}
+/* low halves of `even` and `odd`, interleaved */
+LANE_INLINE lane_int wide_join(lane_int even, lane_int odd)
+{
+    return _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, (_MM_PERM_ENUM)0xA0);
+}
+LANE_INLINE void int_store(uint32_t *to, lane_int a) { _mm512_storeu_si512(to, a); }
+LANE_INLINE lane_int int_load(const uint32_t *from) { return _mm512_loadu_si512(from); }
+LANE_INLINE lane_int int_and(lane_int a, uint32_t b)
+{
+    return _mm512_and_si512(a, _mm512_set1_epi32((int)b));
+}
+LANE_INLINE lane_int int_add(lane_int a, lane_int b) { return _mm512_add_epi32(a, b); }
+/* word >> 31 ? n : 0 */
+LANE_INLINE lane_int int_top_bit(lane_int word, int n)
+{
+    return _mm512_maskz_set1_epi32(_mm512_movepi32_mask(word), n);
+}
+LANE_INLINE lane_float float_of_int(lane_int a) { return _mm512_cvtepi32_ps(a); }
+LANE_INLINE lane_int int_of_float(lane_float a) { return _mm512_cvttps_epi32(a); }
+LANE_INLINE lane_float float_set(float a) { return _mm512_set1_ps(a); }
+LANE_INLINE lane_float float_fma(lane_float a, lane_float b, lane_float c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+LANE_INLINE lane_float float_sqrt(lane_float a) { return _mm512_sqrt_ps(a); }
+/* a minus its whole part, a >= 0: exact */
+LANE_INLINE lane_float float_fraction(lane_float a)
+{
+    return _mm512_reduce_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+/* flips the sign where the word's top bit is set */
+LANE_INLINE lane_float float_flip(lane_float a, lane_int word)
+{
+    lane_int sign = _mm512_set1_epi32(INT32_MIN);
+    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(a), word,
+                                                         sign, 0x78)); /* a ^ (b & c) */
+}
+/* where a or b is not a number */
+LANE_INLINE uint32_t float_nan_mask(lane_float a, lane_float b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q);
+}
+LANE_INLINE void float_store(float *to, lane_float a) { _mm512_storeu_ps(to, a); }
+LANE_INLINE lane_float float_load(const float *from) { return _mm512_loadu_ps(from); }
+
+/* table[i], i below 32 * groups; table 64-byte aligned, groups 1, 2 or 4 */
+LANE_INLINE lane_float float_lookup32(const float *table, lane_int i)
+{
+    return _mm512_permutex2var_ps(_mm512_load_ps(table), i, _mm512_load_ps(table + 16));
+}
+LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int groups)
+{
+    if (groups == 1) return float_lookup32(table, i);
+    __mmask16 bit5 = _mm512_test_epi32_mask(i, _mm512_set1_epi32(32));
+    lane_float low = _mm512_mask_blend_ps(bit5, float_lookup32(table, i),
+                                          float_lookup32(table + 32, i));
+    if (groups == 2) return low;
+    __mmask16 bit6 = _mm512_test_epi32_mask(i, _mm512_set1_epi32(64));
+    lane_float high = _mm512_mask_blend_ps(bit5, float_lookup32(table + 64, i),
+                                           float_lookup32(table + 96, i));
+    return _mm512_mask_blend_ps(bit6, low, high);
+}
+
+#elif defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+
+enum { LANES = 8 };
+typedef __m256i lane_int;
+typedef __m256 lane_float;
+
+#define LANE_INLINE static inline __attribute__((always_inline))
+
+LANE_INLINE lane_int wide_counters(uint32_t first)
+{
+    return _mm256_add_epi64(_mm256_set1_epi64x(first), _mm256_set_epi64x(6, 4, 2, 0));
+}
+LANE_INLINE lane_int wide_set(uint32_t x) { return _mm256_set1_epi64x(x); }
+LANE_INLINE lane_int wide_add(lane_int a, uint32_t b)
+{
+    return _mm256_add_epi64(a, _mm256_set1_epi64x(b));
+}
+LANE_INLINE lane_int wide_mul(lane_int a, uint32_t m)
+{
+    return _mm256_mul_epu32(a, _mm256_set1_epi64x(m));
+}
+LANE_INLINE lane_int wide_high(lane_int a) { return _mm256_srli_epi64(a, 32); }
+LANE_INLINE lane_int wide_xor3(lane_int a, lane_int b, lane_int c)
+{
+    return _mm256_xor_si256(_mm256_xor_si256(a, b), c);
+}
+LANE_INLINE lane_int wide_join(lane_int even, lane_int odd)
+{
+    return _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA);
+}
+LANE_INLINE void int_store(uint32_t *to, lane_int a)
+{
+    _mm256_storeu_si256((__m256i *)to, a);
+}
+LANE_INLINE lane_int int_load(const uint32_t *from)
+{
+    return _mm256_loadu_si256((const __m256i *)from);
+}
+LANE_INLINE lane_int int_and(lane_int a, uint32_t b)
+{
+    return _mm256_and_si256(a, _mm256_set1_epi32((int)b));
+}
+LANE_INLINE lane_int int_add(lane_int a, lane_int b) { return _mm256_add_epi32(a, b); }
+LANE_INLINE lane_int int_top_bit(lane_int word, int n)
+{
+    return _mm256_and_si256(_mm256_srai_epi32(word, 31), _mm256_set1_epi32(n));
+}
+LANE_INLINE lane_float float_of_int(lane_int a) { return _mm256_cvtepi32_ps(a); }
+LANE_INLINE lane_int int_of_float(lane_float a) { return _mm256_cvttps_epi32(a); }
+LANE_INLINE lane_float float_set(float a) { return _mm256_set1_ps(a); }
+LANE_INLINE lane_float float_fma(lane_float a, lane_float b, lane_float c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+LANE_INLINE lane_float float_fraction(lane_float a)
+{
+    return _mm256_sub_ps(a, _mm256_round_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
+}
+LANE_INLINE lane_float float_sqrt(lane_float a) { return _mm256_sqrt_ps(a); }
+LANE_INLINE lane_float float_flip(lane_float a, lane_int word)
+{
+    lane_int sign = _mm256_and_si256(word, _mm256_set1_epi32(INT32_MIN));
+    return _mm256_xor_ps(a, _mm256_castsi256_ps(sign));
+}
+LANE_INLINE uint32_t float_nan_mask(lane_float a, lane_float b)
+{
+    return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q));
+}
+LANE_INLINE void float_store(float *to, lane_float a) { _mm256_storeu_ps(to, a); }
+LANE_INLINE lane_float float_load(const float *from) { return _mm256_loadu_ps(from); }
+LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int groups)
+{
+    (void)groups;
+    return _mm256_i32gather_ps(table, i, 4);
+}
+
+#else /* plain C, four lanes; no fused multiply-add unless the target has one */
+
+enum { LANES = 4 };
+typedef struct lane_int {
+    uint32_t v[LANES];
+} lane_int;
+typedef struct lane_float {
+    float v[LANES];
+} lane_float;
+
+#define LANE_INLINE static inline __attribute__((always_inline))
+#define LANE_EACH(n) for (int l = 0; l < (n); l++)
+
+/* wide values: 64-bit lane l in v[2 l] (low) and v[2 l + 1] (high) */
+LANE_INLINE lane_int wide_counters(uint32_t first)
+{
+    return (lane_int){{first, 0, first + 2, 0}};
+}
+LANE_INLINE lane_int wide_set(uint32_t x) { return (lane_int){{x, 0, x, 0}}; }
+LANE_INLINE lane_int wide_add(lane_int a, uint32_t b)
+{
+    LANE_EACH(LANES / 2) a.v[2 * l] += b;
+    return a;
+}
+LANE_INLINE lane_int wide_mul(lane_int a, uint32_t m)
+{
+    LANE_EACH(LANES / 2)
+    {
+        uint64_t product = (uint64_t)a.v[2 * l] * m;
+        a.v[2 * l] = (uint32_t)product;
+        a.v[2 * l + 1] = (uint32_t)(product >> 32);
+    }
+    return a;
+}
+LANE_INLINE lane_int wide_high(lane_int a)
+{
+    LANE_EACH(LANES / 2)
+    {
+        a.v[2 * l] = a.v[2 * l + 1];
+        a.v[2 * l + 1] = 0;
+    }
+    return a;
+}
+LANE_INLINE lane_int wide_xor3(lane_int a, lane_int b, lane_int c)
+{
+    LANE_EACH(LANES) a.v[l] ^= b.v[l] ^ c.v[l];
+    return a;
+}
+LANE_INLINE lane_int wide_join(lane_int even, lane_int odd)
+{
+    LANE_EACH(LANES / 2) even.v[2 * l + 1] = odd.v[2 * l];
+    return even;
+}
+LANE_INLINE void int_store(uint32_t *to, lane_int a) { memcpy(to, a.v, sizeof a.v); }
+LANE_INLINE lane_int int_load(const uint32_t *from)
+{
+    lane_int a;
+    memcpy(a.v, from, sizeof a.v);
+    return a;
+}
+LANE_INLINE lane_int int_and(lane_int a, uint32_t b)
+{
+    LANE_EACH(LANES) a.v[l] &= b;
+    return a;
+}
+LANE_INLINE lane_int int_add(lane_int a, lane_int b)
+{
+    LANE_EACH(LANES) a.v[l] += b.v[l];
+    return a;
+}
+LANE_INLINE lane_int int_top_bit(lane_int word, int n)
+{
+    LANE_EACH(LANES) word.v[l] = word.v[l] >> 31 ? (uint32_t)n : 0;
+    return word;
+}
+LANE_INLINE lane_float float_of_int(lane_int a)
+{
+    lane_float f;
+    LANE_EACH(LANES) f.v[l] = (float)(int32_t)a.v[l];
+    return f;
+}
+LANE_INLINE lane_int int_of_float(lane_float a)
+{
+    lane_int i;
+    LANE_EACH(LANES) i.v[l] = (uint32_t)(int32_t)a.v[l];
+    return i;
+}
+LANE_INLINE lane_float float_set(float a) { return (lane_float){{a, a, a, a}}; }
+LANE_INLINE lane_float float_fma(lane_float a, lane_float b, lane_float c)
+{
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    LANE_EACH(LANES) a.v[l] = __builtin_fmaf(a.v[l], b.v[l], c.v[l]);
+#else
+    LANE_EACH(LANES) a.v[l] = a.v[l] * b.v[l] + c.v[l];
+#endif
+    return a;
+}
+LANE_INLINE lane_float float_fraction(lane_float a)
+{
+    LANE_EACH(LANES) a.v[l] -= (float)(int32_t)a.v[l];
+    return a;
+}
+LANE_INLINE lane_float float_sqrt(lane_float a)
+{
+    LANE_EACH(LANES) a.v[l] = __builtin_sqrtf(a.v[l]);
+    return a;
+}
+LANE_INLINE lane_float float_flip(lane_float a, lane_int word)
+{
+    LANE_EACH(LANES) a.v[l] = word.v[l] >> 31 ? -a.v[l] : a.v[l];
+    return a;
+}
+LANE_INLINE uint32_t float_nan_mask(lane_float a, lane_float b)
+{
+    uint32_t mask = 0;
+    LANE_EACH(LANES) mask |= (uint32_t)(a.v[l] != a.v[l] || b.v[l] != b.v[l]) << l;
+    return mask;
+}
+LANE_INLINE void float_store(float *to, lane_float a) { memcpy(to, a.v, sizeof a.v); }
+LANE_INLINE lane_float float_load(const float *from)
+{
+    lane_float a;
+    memcpy(a.v, from, sizeof a.v);
+    return a;
+}
+LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int groups)
+{
+    (void)groups;
+    lane_float f;
+    LANE_EACH(LANES) f.v[l] = table[i.v[l]];
+    return f;
+}
+#endif
+
+#endif

@@ -1,0 +1,215 @@
+/* sampler.c: the public sampler: builds the double pieces and the float table of
+ * a law, fills arrays with draws. A reader of draw/ starts here.
+ *
+ * fill: whole blocks of 64 go to the kernel; it lists the draws for which the
+ * float table is not good enough (slow cells), and those are made in double from
+ * the same word. Ends that are not whole blocks go through a block of their own. */
+#include "crossbayes/draw.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "draw/kernel.h"
+#include "draw/pieces.h"
+#include "draw/draw_table.h"
+
+struct xb_sampler {
+    xb_law *law; /* shared */
+    xb_affine affine;
+    xb_pieces half[2]; /* [1] is a view of [0] when the law is symmetric */
+    xb_draw_table table;
+};
+
+void xb_sampler_destroy(xb_sampler *s)
+{
+    if (!s) return;
+    xb_pieces_free(&s->half[0]);
+    if (!s->law->symmetric) xb_pieces_free(&s->half[1]);
+    xb_law_destroy(s->law);
+    free(s);
+}
+
+static xb_status sampler_build(xb_ctx *ctx, xb_sampler *s)
+{
+    XB_TRY(xb_pieces_build(ctx, &s->half[0], s->law, false));
+    if (s->law->symmetric)
+        s->half[1] = s->half[0];
+    else
+        XB_TRY(xb_pieces_build(ctx, &s->half[1], s->law, true));
+    return xb_table_build(ctx, &s->table, s->law, s->half, s->affine);
+}
+
+xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
+                            const xb_sampler_options *opt)
+{
+    bool standardise = opt ? opt->standardise : true;
+    void *block = aligned_alloc(64, (sizeof(xb_sampler) + 63) / 64 * 64);
+    if (!block) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a sampler");
+    xb_sampler *s = memset(block, 0, sizeof *s);
+    s->law = xb_law_share(law);
+    s->affine = standardise ? (xb_affine){law->moments.mean, law->sd, 1 / law->sd}
+                            : (xb_affine){0, 1, 1};
+    xb_status status = sampler_build(ctx, s);
+    if (status != XB_OK) {
+        xb_sampler_destroy(s);
+        return status;
+    }
+    *out = s;
+    return XB_OK;
+}
+
+double xb_sampler_quantile(const xb_sampler *s, double v, bool upper)
+{
+    if (!(v > 0 && v <= 0.5)) return NAN;
+    double x = s->law->symmetric && upper ? -xb_pieces_eval(&s->half[0], v)
+                                          : xb_pieces_eval(&s->half[upper], v);
+    return (x - s->affine.shift) * s->affine.inverse;
+}
+
+float xb_sampler_value(const xb_sampler *s, uint32_t word)
+{
+    float z = xb_table_value(&s->table, word);
+    return isnan(z) ? (float)xb_sampler_quantile(s, xb_word_mass(word), word >> 31) : z;
+}
+
+enum { BATCH = 16 }; /* blocks at a time: 4 KiB of draws, 8 KiB for slow ones */
+
+static void redo_slow(const xb_sampler *s, float *z, const xb_slow_draw *slow,
+                      int64_t count)
+{
+    for (int64_t j = 0; j < count; j++)
+        z[slow[j].at] =
+            (float)xb_sampler_quantile(s, xb_word_mass(slow[j].word), slow[j].word >> 31);
+}
+
+static void fill_blocks(const xb_sampler *s, const xb_kernel *kernel, float *z,
+                        int64_t blocks, const xb_stream *where, int64_t first_block)
+{
+    xb_slow_draw slow[BATCH * XB_BLOCK];
+    for (int64_t b = 0; b < blocks; b += BATCH) {
+        int64_t some = blocks - b < BATCH ? blocks - b : BATCH;
+        float *to = z + b * XB_BLOCK;
+        redo_slow(s, to, slow,
+                  kernel->draws(to, slow, some, &s->table, where, first_block + b));
+    }
+}
+
+void xb_sampler_map(const xb_sampler *s, float *z, const uint32_t *word, int64_t n)
+{
+    const xb_kernel *kernel = xb_kernel_best();
+    xb_slow_draw slow[BATCH * XB_BLOCK];
+    int64_t blocks = n / XB_BLOCK;
+    for (int64_t b = 0; b < blocks; b += BATCH) {
+        int64_t some = blocks - b < BATCH ? blocks - b : BATCH, at = b * XB_BLOCK;
+        redo_slow(s, z + at, slow,
+                  kernel->values(z + at, slow, some, &s->table, word + at));
+    }
+    for (int64_t i = blocks * XB_BLOCK; i < n; i++) z[i] = xb_sampler_value(s, word[i]);
+}
+
+/* Part of one block: elements [from, from + n) of it. */
+static void fill_part(const xb_sampler *s, const xb_kernel *kernel, float *z, int64_t n,
+                      const xb_stream *where, int64_t block, int64_t from)
+{
+    float whole[XB_BLOCK];
+    fill_blocks(s, kernel, whole, 1, where, block);
+    memcpy(z, whole + from, (size_t)n * sizeof *z);
+}
+
+static void fill(const xb_sampler *s, const xb_kernel *kernel, float *z, int64_t n,
+                 const xb_stream *where, int64_t first)
+{
+    assert(n >= 0 && first >= 0 && first + n <= XB_STREAM_MAX);
+    int64_t skip = first % XB_BLOCK;
+    if (skip && n > 0) {
+        int64_t head = XB_BLOCK - skip < n ? XB_BLOCK - skip : n;
+        fill_part(s, kernel, z, head, where, first / XB_BLOCK, skip);
+        z += head, n -= head, first += head;
+    }
+    fill_blocks(s, kernel, z, n / XB_BLOCK, where, first / XB_BLOCK);
+    int64_t done = n / XB_BLOCK * XB_BLOCK;
+    if (done < n)
+        fill_part(s, kernel, z + done, n - done, where, (first + done) / XB_BLOCK, 0);
+}
+
+void xb_sampler_fill(const xb_sampler *s, float *z, int64_t n, const xb_stream *where,
+                     int64_t first)
+{
+    fill(s, xb_kernel_best(), z, n, where, first);
+}
+
+bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z, int64_t n,
+                           const xb_stream *where, int64_t first)
+{
+    const xb_kernel *kernel = xb_kernel_find(level);
+    if (!kernel) return false;
+    fill(s, kernel, z, n, where, first);
+    return true;
+}
+
+const char *xb_sampler_level(void) { return xb_kernel_best()->level; }
+
+/* (R3, D7) One bit for the half, 52 for the mass. */
+static double draw_double(const xb_sampler *s, uint64_t bits)
+{
+    double v = ((double)(bits << 1 >> 12) + 0.5) * 0x1p-53;
+    return xb_sampler_quantile(s, v, bits >> 63);
+}
+
+void xb_sampler_fill_double(const xb_sampler *s, double *z, int64_t n,
+                            const xb_stream *where, int64_t first)
+{
+    assert(n >= 0 && first >= 0 && first + n <= XB_STREAM_MAX / 2);
+    const xb_kernel *kernel = xb_kernel_best();
+    uint32_t word[XB_BLOCK];
+    int64_t have = -1; /* the block in `word` */
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = 2 * (first + i);
+        if (at / XB_BLOCK != have) kernel->words(word, 1, where, have = at / XB_BLOCK);
+        uint64_t high = word[at % XB_BLOCK], low = word[at % XB_BLOCK + 1];
+        z[i] = draw_double(s, high << 32 | low);
+    }
+}
+
+typedef struct fill_job {
+    const xb_sampler *s;
+    float *z;
+    int64_t n;
+    const xb_stream *where;
+    int64_t first;
+} fill_job;
+
+enum { FILL_PIECE = 1 << 18 };
+
+static void fill_piece(void *arg, int64_t piece)
+{
+    const fill_job *job = arg;
+    int64_t from = piece * FILL_PIECE;
+    int64_t n = job->n - from < FILL_PIECE ? job->n - from : FILL_PIECE;
+    xb_sampler_fill(job->s, job->z + from, n, job->where, job->first + from);
+}
+
+void xb_sampler_fill_parallel(xb_ctx *ctx, const xb_sampler *s, float *z, int64_t n,
+                              const xb_stream *where, int64_t first)
+{
+    fill_job job = {s, z, n, where, first};
+    xb_parallel_for(ctx, (n + FILL_PIECE - 1) / FILL_PIECE, fill_piece, &job);
+}
+
+xb_sampler_info xb_sampler_describe(const xb_sampler *s)
+{
+    bool two = !s->law->symmetric;
+    return (xb_sampler_info){
+        .pieces = (s->table.columns - 1) * s->table.halves,
+        .degree = s->table.degree,
+        .slow_share = s->table.slow_share,
+        .double_pieces = (int)(s->half[0].n + (two ? s->half[1].n : 0)),
+        .double_degree = XB_PIECE_DEGREE,
+        .float_u_error = s->table.u_error,
+        .double_u_error = fmax(s->half[0].u_error, s->half[1].u_error),
+    };
+}

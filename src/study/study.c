@@ -1,0 +1,265 @@
+/* study.c: the table of studies, and the container each one fills: tables, facts
+ * and provenance, to JSON and CSV. A reader starts here; the experiments are one
+ * file each beside it. */
+#include "study/study.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/outfile.h"
+#include "data/json.h"
+
+static const xb_study_kind *const kinds[] = {
+    &xb_study_laws,
+    &xb_study_quadrature,
+    &xb_study_quantile,
+};
+
+static const char *const STANDARD_DEVICE = "mtj:B=0.15,w=0.5";
+
+enum { NAME_MAX_LENGTH = 64, TEXT_MAX_LENGTH = 256, FILE_MAX_LENGTH = 160 };
+
+typedef struct study_fact {
+    char name[NAME_MAX_LENGTH];
+    char text[TEXT_MAX_LENGTH];
+    double value;
+    double std_error;
+} study_fact;
+
+struct xb_study {
+    char name[NAME_MAX_LENGTH];
+    xb_table **tables;
+    int64_t n_tables, table_capacity;
+    study_fact *facts;
+    int64_t n_facts, fact_capacity;
+    char *device;
+    char *command;
+    uint64_t seed;
+};
+
+xb_study_options xb_study_options_default(void) { return (xb_study_options){.seed = 1}; }
+
+int xb_study_count(void) { return XB_COUNT(kinds); }
+const char *xb_study_name_at(int i) { return kinds[i]->name; }
+const char *xb_study_about_at(int i) { return kinds[i]->about; }
+
+/* ---- making and filling */
+
+xb_status xb_study_new(xb_ctx *ctx, xb_study **out, const char *name, const char *device,
+                       uint64_t seed)
+{
+    xb_study *study = xb_new(ctx, 1, sizeof *study);
+    if (!study) return XB_E_MEMORY;
+    snprintf(study->name, sizeof study->name, "%s", name);
+    study->seed = seed;
+    study->device = xb_strdup(ctx, device);
+    study->command = xb_strdup(ctx, xb_ctx_origin(ctx));
+    if (!study->device || !study->command) {
+        xb_study_destroy(study);
+        return XB_E_MEMORY;
+    }
+    *out = study;
+    return XB_OK;
+}
+
+void xb_study_destroy(xb_study *study)
+{
+    if (!study) return;
+    for (int64_t i = 0; i < study->n_tables; i++) xb_table_destroy(study->tables[i]);
+    free(study->tables);
+    free(study->facts);
+    free(study->device);
+    free(study->command);
+    free(study);
+}
+
+xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
+                             const char *name, int64_t rows, int columns,
+                             const char *const *column_names)
+{
+    void *block = study->tables;
+    XB_TRY(xb_grow(ctx, &block, &study->table_capacity, study->n_tables + 1,
+                   sizeof(xb_table *)));
+    study->tables = block;
+    xb_table *table = NULL;
+    XB_TRY(xb_table_create(ctx, &table, name, rows, columns, column_names));
+    study->tables[study->n_tables++] = table;
+    *out = table;
+    return XB_OK;
+}
+
+xb_status xb_study_add_fact(xb_ctx *ctx, xb_study *study, const char *name, double value,
+                            double std_error, const char *format, ...)
+{
+    void *block = study->facts;
+    XB_TRY(xb_grow(ctx, &block, &study->fact_capacity, study->n_facts + 1,
+                   sizeof *study->facts));
+    study->facts = block;
+    study_fact *fact = &study->facts[study->n_facts++];
+    snprintf(fact->name, sizeof fact->name, "%s", name);
+    fact->value = value;
+    fact->std_error = std_error;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fact->text, sizeof fact->text, format, args);
+    va_end(args);
+    return XB_OK;
+}
+
+/* ---- running */
+
+static const xb_study_kind *kind_find(const char *name)
+{
+    for (int i = 0; i < XB_COUNT(kinds); i++)
+        if (strcmp(kinds[i]->name, name) == 0) return kinds[i];
+    return NULL;
+}
+
+xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
+                       const xb_study_options *opt)
+{
+    xb_study_options standard = xb_study_options_default();
+    if (!opt) opt = &standard;
+    const xb_study_kind *kind = kind_find(name);
+    if (!kind) return xb_fail(ctx, XB_E_ARGUMENT, "there is no study '%s'", name);
+    xb_law *device = NULL;
+    XB_TRY(xb_law_parse(ctx, &device, opt->device ? opt->device : STANDARD_DEVICE));
+    xb_study *study = NULL;
+    xb_status status = xb_study_new(ctx, &study, name, xb_law_text(device), opt->seed);
+    if (status == XB_OK) status = kind->run(ctx, study, device, opt);
+    xb_law_destroy(device);
+    if (status != XB_OK) {
+        xb_study_destroy(study);
+        return status;
+    }
+    *out = study;
+    return XB_OK;
+}
+
+/* ---- reading */
+
+const char *xb_study_name(const xb_study *study) { return study->name; }
+int xb_study_table_count(const xb_study *study) { return (int)study->n_tables; }
+const xb_table *xb_study_table_at(const xb_study *study, int i)
+{
+    return study->tables[i];
+}
+
+const xb_table *xb_study_table(const xb_study *study, const char *name)
+{
+    for (int64_t i = 0; i < study->n_tables; i++)
+        if (strcmp(xb_table_name(study->tables[i]), name) == 0) return study->tables[i];
+    return NULL;
+}
+
+int xb_study_fact_count(const xb_study *study) { return (int)study->n_facts; }
+xb_fact xb_study_fact_at(const xb_study *study, int i)
+{
+    const study_fact *fact = &study->facts[i];
+    return (xb_fact){fact->name, fact->value, fact->std_error, fact->text};
+}
+
+/* ---- writing */
+
+static void csv_name(char *out, size_t size, const xb_study *study, const xb_table *table)
+{
+    snprintf(out, size, "%s_%s.csv", study->name, xb_table_name(table));
+}
+
+/* Appends, or gives the whole list up: NULL means that memory is out, here and
+ * below, and json_pack passes it on. */
+static json_t *list_add(json_t *list, json_t *item)
+{
+    if (json_array_append_new(list, item) == 0) return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *facts_json(const xb_study *study)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < study->n_facts && list; i++) {
+        const study_fact *fact = &study->facts[i];
+        list =
+            list_add(list, json_pack("{s:s, s:o, s:o, s:s}", "name", fact->name, "value",
+                                     xb_json_real(fact->value), "std_error",
+                                     xb_json_real(fact->std_error), "text", fact->text));
+    }
+    return list;
+}
+
+static json_t *table_json(const xb_study *study, const xb_table *table)
+{
+    char file[FILE_MAX_LENGTH];
+    csv_name(file, sizeof file, study, table);
+    json_t *columns = json_array();
+    for (int c = 0; c < xb_table_columns(table) && columns; c++)
+        columns = list_add(columns, json_string(xb_table_column_name(table, c)));
+    return json_pack("{s:s, s:o, s:I, s:s}", "name", xb_table_name(table), "columns",
+                     columns, "rows", (json_int_t)xb_table_rows(table), "file", file);
+}
+
+static json_t *tables_json(const xb_study *study)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < study->n_tables && list; i++)
+        list = list_add(list, table_json(study, study->tables[i]));
+    return list;
+}
+
+/* As text where JSON's integers, which end at 2^63, cannot say it. */
+static json_t *seed_json(uint64_t seed)
+{
+    char text[24];
+    if (seed <= INT64_MAX) return json_integer((json_int_t)seed);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+    return json_string(text);
+}
+
+static json_t *study_json(const xb_study *study)
+{
+    json_t *provenance = json_pack("{s:s, s:s, s:o, s:s}", "version", xb_version(),
+                                   "command", study->command, "seed",
+                                   seed_json(study->seed), "device", study->device);
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "crossbayes", "study", "study",
+                     study->name, "facts", facts_json(study), "tables",
+                     tables_json(study), "provenance", provenance);
+}
+
+xb_status xb_study_json(xb_ctx *ctx, char **out, const xb_study *study)
+{
+    json_t *root = study_json(study);
+    xb_status status = xb_json_text(ctx, out, root);
+    json_decref(root);
+    return status;
+}
+
+static xb_status path_join(xb_ctx *ctx, char *out, size_t size, const char *dir,
+                           const char *file)
+{
+    int length = snprintf(out, size, "%s/%s", dir, file);
+    if (length >= 0 && (size_t)length < size) return XB_OK;
+    return xb_fail(ctx, XB_E_IO, "%s: the path is too long", dir);
+}
+
+/* The JSON last: where it is, everything it lists is there. */
+xb_status xb_study_write(xb_ctx *ctx, const xb_study *study, const char *dir)
+{
+    char file[FILE_MAX_LENGTH], path[4096];
+    XB_TRY(xb_dir_make(ctx, dir));
+    for (int64_t i = 0; i < study->n_tables; i++) {
+        csv_name(file, sizeof file, study, study->tables[i]);
+        XB_TRY(path_join(ctx, path, sizeof path, dir, file));
+        XB_TRY(xb_table_write_csv(ctx, study->tables[i], path));
+    }
+    snprintf(file, sizeof file, "%s.json", study->name);
+    XB_TRY(path_join(ctx, path, sizeof path, dir, file));
+    json_t *root = study_json(study);
+    xb_status status = xb_json_save(ctx, root, path);
+    json_decref(root);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* study.h: how a study is made. A study is one file that defines an
+ * `xb_study_kind` and one row in the table of study.c; its run function fills
+ * the study with tables and facts:
+ *
+ *     xb_table *table = NULL;
+ *     XB_TRY(xb_study_new_table(ctx, study, &table, "device_kl_error", rows, 3, names));
+ *     xb_table_set(table, row, column, value);
+ *     XB_TRY(xb_study_add_fact(ctx, study, "kl_device", kl, NAN, "KL of %s", text));
+ */
+#ifndef XB_STUDY_STUDY_H
+#define XB_STUDY_STUDY_H
+
+#include "base/ctx.h"
+#include "crossbayes/study.h"
+
+/* `opt` is never NULL; opt->device is the text that `device` was made from, or
+ * NULL. On failure the study is destroyed by the caller. */
+typedef xb_status xb_study_fn(xb_ctx *ctx, xb_study *study, const xb_law *device,
+                              const xb_study_options *opt);
+
+typedef struct xb_study_kind {
+    const char *name;
+    const char *about;
+    xb_study_fn *run;
+} xb_study_kind;
+
+extern const xb_study_kind xb_study_laws;
+extern const xb_study_kind xb_study_quadrature;
+extern const xb_study_kind xb_study_quantile;
+
+/* An empty study; `device` is kept as provenance. */
+xb_status xb_study_new(xb_ctx *ctx, xb_study **out, const char *name, const char *device,
+                       uint64_t seed);
+
+/* The table belongs to the study; *out is borrowed. All cells empty at first. */
+xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
+                             const char *name, int64_t rows, int columns,
+                             const char *const *column_names);
+
+/* std_error NAN: exact to the digits shown. */
+xb_status xb_study_add_fact(xb_ctx *ctx, xb_study *study, const char *name, double value,
+                            double std_error, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+#endif

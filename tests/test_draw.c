@@ -1,0 +1,518 @@
+/* test_draw.c: draws. The double path against the law's own distribution, the
+ * float path over every one of the 2^31 masses, all kernels against the scalar
+ * one, addressing, and the statistics of streams. */
+#include "xbtest.h"
+
+#include <gsl/gsl_cdf.h>
+
+#include "base/ctx.h"
+#include "draw/brent.h"
+#include "draw/kernel.h"
+#include "law/family.h"
+
+static const char *const every_law[] = {
+    "gaussian",           "mtj:B=0.15,w=0.5", "mtj:B=0.05,w=0.3",     "mtj:B=0.5,w=0.8",
+    "mtj:B=0.15,w=1",     "mtj:B=0.15,w=0",   "mtj:B=0.01,w=0.5",     "mtj:B=0.003,w=0.5",
+    "mtj:B=0.001,w=0.5",  "mtj:B=0.01,w=1",   "mtj:B=1e6,w=0.5",      "ecram:B=0.1,w=0.6",
+    "ecram:B=0.02,w=0.4", "ecram:B=1,w=0.7",  "ecram:B=0.0005,w=0.5", "ecram:B=0.003,w=1",
+    "bimodal:m=0.9",      "bimodal:m=0.5",    "bimodal:m=0.99",
+};
+
+#if defined(__SANITIZE_ADDRESS__)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+static xb_sampler *sampler_of(xb_ctx *ctx, const xb_law *law, bool standardise)
+{
+    xb_sampler *s = NULL;
+    xb_sampler_options opt = {standardise};
+    assert_ok(ctx, xb_sampler_create(ctx, &s, law, &opt));
+    return s;
+}
+
+/* An asymmetric law with a long tail: the shape measured traces have. */
+static xb_law *skewed_law(xb_ctx *ctx)
+{
+    enum { N = 4000 };
+    static double x[N];
+    xb_stream at = {xb_key_make(5, XB_PURPOSE_TEST), 0, 0, 0};
+    for (int i = 0; i < N; i++) x[i] = -log(xb_stream_uniform(&at, i)); /* exponential */
+    xb_law *law = NULL;
+    assert_ok(ctx, xb_law_from_samples(ctx, &law, x, N));
+    assert_false(xb_law_symmetric(law));
+    return law;
+}
+
+/* Runs a check on every law and on an asymmetric one. */
+static void for_each_law(void (*check)(xb_ctx *, const xb_law *))
+{
+    xb_ctx *ctx = test_ctx();
+    for (int j = 0; j < XB_COUNT(every_law); j++) {
+        xb_law *law = test_law(ctx, every_law[j]);
+        check(ctx, law);
+        xb_law_destroy(law);
+    }
+    xb_law *law = skewed_law(ctx);
+    check(ctx, law);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+/* |Q(G(u)) - u| <= 1e-14, and relatively 1e-9 down to u = 1e-12, in both tails. */
+static void check_double_path(xb_ctx *ctx, const xb_law *law)
+{
+    xb_sampler *s = sampler_of(ctx, law, false);
+    double worst = 0, worst_relative = 0;
+    for (int upper = 0; upper < 2; upper++)
+        for (int i = 0; i < 20000; i++) {
+            /* half of them even in u, half in log u */
+            double v = i % 2 ? 0.5 * (i + 1) / 20000 : pow(10, -12 + 11.69 * i / 20000);
+            double x = xb_sampler_quantile(s, v, upper);
+            double mass = upper ? xb_law_survival(law, x) : xb_law_cdf(law, x);
+            worst = fmax(worst, fabs(mass - v));
+            worst_relative = fmax(worst_relative, fabs(mass - v) / v);
+        }
+    if (!(worst <= 1e-14) || !(worst_relative <= 1e-9))
+        fail_msg("%s: u-error %.3g, relative %.3g", xb_law_text(law), worst,
+                 worst_relative);
+    /* below any draw's reach the law itself answers */
+    double far = xb_sampler_quantile(s, 1e-40, false);
+    assert_true(far == xb_law_quantile(law, 1e-40));
+    assert_true(isnan(xb_sampler_quantile(s, 0, false)));
+    assert_true(isnan(xb_sampler_quantile(s, 0.6, false)));
+    xb_sampler_destroy(s);
+}
+
+static void double_path_is_exact(void **state)
+{
+    (void)state;
+    for_each_law(check_double_path);
+}
+
+/* What steep laws lose to the rounding of a float, besides 5e-7. */
+static double float_allowance(const xb_law *law, double x)
+{
+    return fmax(5e-7, 1.5 * xb_law_pdf(law, x) * fabs(x - xb_law_mean(law)) * 0x1p-23);
+}
+
+/* u-error over the whole range: about two million words a half, dense at both
+ * ends. */
+static void check_float_error(xb_ctx *ctx, const xb_law *law)
+{
+    xb_sampler *s = sampler_of(ctx, law, true);
+    double mean = xb_law_mean(law), sd = xb_law_sd(law), worst = 0;
+    uint32_t step = SANITIZED ? 39989 : 3989;
+    for (int upper = 0; upper < (xb_law_symmetric(law) ? 1 : 2); upper++)
+        for (uint32_t k = 0; k < 0x80000000u;) {
+            uint32_t word = k | (uint32_t)upper << 31;
+            double x = mean + sd * (double)xb_sampler_value(s, word);
+            double v = ((double)k + 0.5) * 0x1p-32;
+            double mass = upper ? xb_law_survival(law, x) : xb_law_cdf(law, x);
+            if (!(fabs(mass - v) <= float_allowance(law, x)))
+                fail_msg("%s: word %08x misses u by %.3g", xb_law_text(law), word,
+                         fabs(mass - v));
+            worst = fmax(worst, fabs(mass - v));
+            bool end = k < 1000 || k > 0x80000000u - 1000;
+            k += end ? 1 : step;
+        }
+    xb_sampler_destroy(s);
+}
+
+static void float_path_is_close(void **state)
+{
+    (void)state;
+    for_each_law(check_float_error);
+}
+
+/* Every word of one half: in order, inside the support, and the exact sums of z
+ * and z^2 over all of them. */
+typedef struct sweep {
+    double sum, square;
+} sweep;
+
+static sweep sweep_half(const xb_sampler *s, const xb_law *law, bool upper)
+{
+    enum { CHUNK = 1 << 14 };
+    static uint32_t word[CHUNK];
+    static float z[CHUNK];
+    sweep all = {0, 0};
+    float last = upper ? INFINITY : -INFINITY;
+    double lower = (xb_law_lower(law) - xb_law_mean(law)) / xb_law_sd(law);
+    double top = (xb_law_upper(law) - xb_law_mean(law)) / xb_law_sd(law);
+    for (uint64_t from = 0; from < UINT64_C(1) << 31; from += CHUNK) {
+        for (int i = 0; i < CHUNK; i++)
+            word[i] = (uint32_t)(from + (uint64_t)i) | (upper ? 0x80000000u : 0);
+        xb_sampler_map(s, z, word, CHUNK);
+        double sum = 0, square = 0;
+        for (int i = 0; i < CHUNK; i++) {
+            if (upper ? z[i] > last : z[i] < last)
+                fail_msg("%s: word %08x goes back", xb_law_text(law), word[i]);
+            last = z[i];
+            sum += (double)z[i];
+            square += (double)z[i] * (double)z[i];
+        }
+        if (!((double)z[0] >= lower && (double)z[CHUNK - 1] >= lower &&
+              (double)z[0] <= top))
+            fail_msg("%s: word %08x leaves the support", xb_law_text(law), word[0]);
+        all.sum += sum;
+        all.square += square;
+    }
+    return all;
+}
+
+static void check_every_word(xb_ctx *ctx, const xb_law *law)
+{
+    xb_sampler *s = sampler_of(ctx, law, true);
+    sweep low = sweep_half(s, law, false), high = {-low.sum, low.square};
+    if (!xb_law_symmetric(law)) high = sweep_half(s, law, true);
+    double mean = (low.sum + high.sum) * 0x1p-32;
+    double variance = (low.square + high.square) * 0x1p-32 - mean * mean;
+    if (!(fabs(variance - 1) <= 1e-6 && fabs(mean) <= 1e-6))
+        fail_msg("%s: over all words mean %.3g, variance 1 %+.3g", xb_law_text(law), mean,
+                 variance - 1);
+    xb_sampler_destroy(s);
+}
+
+static void every_word_in_order(void **state)
+{
+    (void)state;
+    if (SANITIZED) {
+        print_message("skipped: 2^31 words are for the optimised build\n");
+        skip();
+    }
+    if (test_long()) {
+        for_each_law(check_every_word);
+        return;
+    }
+    xb_ctx *ctx = test_ctx();
+    static const char *const some[] = {"gaussian", "mtj:B=0.15,w=0.5"};
+    for (int j = 0; j < XB_COUNT(some); j++) {
+        xb_law *law = test_law(ctx, some[j]);
+        check_every_word(ctx, law);
+        xb_law_destroy(law);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+/* Levels with fused multiply-add: the same bytes. The one without: within 4 ulp
+ * of the largest value at hand. */
+static void check_levels(xb_ctx *ctx, const xb_law *law)
+{
+    enum { N = 3000 };
+    static const char *const level[] = {"ref", "v2", "v3", "v4"};
+    float right[N], z[N];
+    xb_stream at = {xb_key_make(3, XB_PURPOSE_TEST), 1, 2, 3};
+    xb_sampler *s = sampler_of(ctx, law, true);
+    for (int64_t i = 0; i < N; i++)
+        right[i] = xb_sampler_value(s, xb_stream_word(&at, i));
+    for (int j = 0; j < XB_COUNT(level); j++) {
+        if (!xb_sampler_fill_level(s, level[j], z, N, &at, 0)) continue;
+        bool fused = xb_kernel_find(level[j])->fused;
+        for (int i = 0; i < N; i++) {
+            double slack = fused ? 0 : 4 * 0x1p-23 * fmax(1, fabs((double)right[i]));
+            if (!(fabs((double)z[i] - (double)right[i]) <= slack))
+                fail_msg("%s, level %s: element %d is %.9g, expected %.9g",
+                         xb_law_text(law), level[j], i, (double)z[i], (double)right[i]);
+        }
+    }
+    xb_sampler_destroy(s);
+}
+
+static void levels_agree(void **state)
+{
+    (void)state;
+    assert_null(xb_kernel_find("v9"));
+    for_each_law(check_levels);
+}
+
+static void words_of_every_level(void **state)
+{
+    (void)state;
+    static const char *const level[] = {"ref", "v2", "v3", "v4"};
+    xb_stream at = {xb_key_make(3, XB_PURPOSE_TEST), 0xfffffff0u, 77, 0x80000001u};
+    int64_t block[] = {0, 1, 12345, (XB_STREAM_MAX >> 6) - 3};
+    for (int j = 0; j < XB_COUNT(level); j++) {
+        const xb_kernel *kernel = xb_kernel_find(level[j]);
+        if (!kernel) {
+            print_message("skipped: this machine has no level %s\n", level[j]);
+            continue;
+        }
+        for (int b = 0; b < XB_COUNT(block); b++) {
+            uint32_t word[3 * XB_BLOCK];
+            kernel->words(word, 3, &at, block[b]);
+            for (int i = 0; i < 3 * XB_BLOCK; i++)
+                assert_int_equal(word[i], xb_stream_word(&at, block[b] * XB_BLOCK + i));
+        }
+    }
+}
+
+/* Any start and length: element i does not know how it was asked for. */
+static void any_slice_is_the_same(void **state)
+{
+    (void)state;
+    enum { N = 700 };
+    static const int64_t start[] = {0, 1, 17, 63, 64, 65, 130};
+    static const int64_t length[] = {0, 1, 17, 63, 64, 65, 127, 500};
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "gaussian");
+    xb_sampler *s = sampler_of(ctx, law, true);
+    xb_stream at = {xb_key_make(11, XB_PURPOSE_TEST), 0, 0, 0};
+    float whole[N], part[N];
+    double whole_d[N], part_d[N];
+    xb_sampler_fill(s, whole, N, &at, 0);
+    xb_sampler_fill_double(s, whole_d, N, &at, 0);
+    for (int i = 0; i < XB_COUNT(start); i++)
+        for (int j = 0; j < XB_COUNT(length); j++) {
+            memset(part, 0x55, sizeof part);
+            xb_sampler_fill(s, part, length[j], &at, start[i]);
+            assert_memory_equal(part, whole + start[i], (size_t)length[j] * sizeof *part);
+            if (length[j] < N)
+                assert_int_equal(((unsigned char *)(part + length[j]))[0], 0x55);
+            xb_sampler_fill_double(s, part_d, length[j], &at, start[i]);
+            assert_memory_equal(part_d, whole_d + start[i],
+                                (size_t)length[j] * sizeof *part_d);
+        }
+    xb_sampler_destroy(s);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    enum { N = 1000003 };
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "mtj:B=0.15,w=0.5");
+    xb_sampler *s = sampler_of(ctx, law, true);
+    xb_stream at = {xb_key_make(11, XB_PURPOSE_TEST), 0, 0, 0};
+    float *one = malloc(N * sizeof *one), *many = malloc(N * sizeof *many);
+    xb_sampler_fill(s, one, N, &at, 5);
+    static const int threads[] = {1, 2, 3, 8};
+    for (int j = 0; j < XB_COUNT(threads); j++) {
+        xb_ctx_set_threads(ctx, threads[j]);
+        memset(many, 0, N * sizeof *many);
+        xb_sampler_fill_parallel(ctx, s, many, N, &at, 5);
+        assert_memory_equal(one, many, N * sizeof *one);
+    }
+    free(one);
+    free(many);
+    xb_sampler_destroy(s);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+/* The law may be destroyed before its sampler. */
+static void sampler_keeps_its_law(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "bimodal:m=0.9");
+    double right = xb_law_quantile(law, 1e-50);
+    xb_sampler *s = sampler_of(ctx, law, false);
+    xb_law_destroy(law);
+    assert_true(xb_sampler_quantile(s, 1e-50, false) == right);
+    xb_sampler_destroy(s);
+    xb_sampler_destroy(NULL);
+    xb_ctx_destroy(ctx);
+}
+
+/* Kolmogorov-Smirnov distance of n draws; sqrt(n) D above 2.2 has probability
+ * 1.3e-4, so the 20 laws false-alarm once in 400 choices of the seed. */
+static void check_distribution(xb_ctx *ctx, const xb_law *law)
+{
+    enum { N = 200000 };
+    static float z[N];
+    static double u[N];
+    xb_sampler *s = sampler_of(ctx, law, false);
+    xb_stream at = {xb_key_make(2024, XB_PURPOSE_TEST), 0, 0, 0};
+    xb_sampler_fill(s, z, N, &at, 0);
+    int bin[1000] = {0};
+    for (int i = 0; i < N; i++) {
+        u[i] = xb_law_cdf(law, (double)z[i]);
+        int b = (int)(u[i] * 1000);
+        bin[b < 1000 ? b : 999]++;
+    }
+    double below = 0, distance = 0;
+    for (int b = 0; b < 1000; b++) { /* at bin edges: within 1e-3 of the supremum */
+        below += bin[b];
+        distance = fmax(distance, fabs(below / N - (b + 1) / 1000.0));
+    }
+    assert_at_most(distance * sqrt(N), 2.2);
+    xb_sampler_destroy(s);
+}
+
+static void draws_follow_their_law(void **state)
+{
+    (void)state;
+    for_each_law(check_distribution);
+}
+
+static double correlation(const float *a, const float *b, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += (double)a[i] * (double)b[i];
+    return sum / n;
+}
+
+/* Neighbours in every direction are uncorrelated: |r| sqrt(n) above 4.5 has
+ * probability 7e-6. */
+static void streams_are_independent(void **state)
+{
+    (void)state;
+    enum { N = 1 << 17 };
+    static float a[N + 64], b[N + 64];
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "gaussian");
+    xb_sampler *s = sampler_of(ctx, law, true);
+    const xb_stream base = {xb_key_make(1, XB_PURPOSE_TEST), 0, 0, 0};
+    xb_sampler_fill(s, a, N + 64, &base, 0);
+    const double limit = 4.5 / sqrt(N);
+    for (int lag = 1; lag <= 64; lag++)
+        assert_at_most(fabs(correlation(a, a + lag, N)), limit);
+    xb_stream other[] = {base, base, base, base, base};
+    other[0].tensor = 1;
+    other[1].sample = 1;
+    other[2].step = 1;
+    other[3].key = xb_key_make(2, XB_PURPOSE_TEST);
+    other[4].key = xb_key_make(1, XB_PURPOSE_WEIGHT);
+    for (int j = 0; j < XB_COUNT(other); j++) {
+        xb_sampler_fill(s, b, N, &other[j], 0);
+        assert_at_most(fabs(correlation(a, b, N)), limit);
+    }
+    xb_sampler_destroy(s);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+/* Modes 40 standard deviations apart: half the draws in each, none between. */
+static void no_mode_is_lost(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    static float z[N];
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "bimodal:m=0.999");
+    xb_sampler *s = sampler_of(ctx, law, true);
+    xb_stream at = {xb_key_make(4, XB_PURPOSE_TEST), 0, 0, 0};
+    xb_sampler_fill(s, z, N, &at, 0);
+    int right = 0, between = 0;
+    for (int i = 0; i < N; i++) {
+        right += z[i] > 0;
+        between += fabs((double)z[i]) < 0.6;
+    }
+    assert_int_equal(between, 0);
+    assert_at_most(fabs(right - 0.5 * N), 4.5 * 0.5 * sqrt(N));
+    xb_sampler_destroy(s);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static void gaussian_is_gsls(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "gaussian");
+    for (double v = 1e-300; v < 0.5; v *= 3.7)
+        assert_close_floor(xb_law_quantile(law, v), gsl_cdf_ugaussian_Pinv(v), 2e-14,
+                           1e-2);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static double cubic(const void *arg, double x)
+{
+    return x * x * x - *(const double *)arg;
+}
+
+static void brent_finds_roots(void **state)
+{
+    (void)state;
+    for (double a = -8; a <= 8; a += 0.37)
+        assert_close_floor(xb_brent(cubic, &a, -3, 3, 1e-15), cbrt(a), 1e-14, 1);
+}
+
+static double fit_error(xb_ctx *ctx, const xb_law *law, xb_quantile_kind kind, int degree)
+{
+    xb_quantile_fit *fit = NULL;
+    assert_ok(ctx, xb_quantile_fit_create(ctx, &fit, law, kind, degree, true));
+    double error = xb_quantile_fit_u_error(fit);
+    xb_quantile_fit_destroy(fit);
+    return error;
+}
+
+/* The smallest degree with u-error below 2^-24, as an independent prototype
+ * (SciPy) found it; 41 stands for more than 40. */
+static void paper_fits_converge_as_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *law;
+        int degree[3]; /* direct, corrected, spectral */
+    } known[] = {
+        {"mtj:B=0.15,w=0.5", {41, 18, 17}},
+        {"mtj:B=0.5,w=0.8", {41, 26, 8}},
+        {"mtj:B=0.05,w=0.3", {41, 32, 41}},
+        {"ecram:B=0.1,w=0.6", {41, 26, 25}},
+    };
+    xb_ctx *ctx = test_ctx();
+    for (int j = 0; j < XB_COUNT(known); j++) {
+        xb_law *law = test_law(ctx, known[j].law);
+        for (int kind = 0; kind < 3; kind++) {
+            int degree = 1;
+            while (degree <= 40 &&
+                   fit_error(ctx, law, (xb_quantile_kind)kind, degree) >= 0x1p-24)
+                degree++;
+            assert_int_equal(degree, known[j].degree[kind]);
+        }
+        xb_law_destroy(law);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+static void corrected_fit_is_refused_where_useless(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "mtj:B=0.01,w=1");
+    xb_quantile_fit *fit = NULL;
+    assert_int_equal(
+        xb_quantile_fit_create(ctx, &fit, law, XB_QUANTILE_CORRECTED, 10, false),
+        XB_E_NUMERIC);
+    assert_null(fit);
+    assert_non_null(strstr(xb_ctx_message(ctx), "leaves the support"));
+    xb_law_destroy(law);
+    law = test_law(ctx, "gaussian");
+    assert_int_equal(
+        xb_quantile_fit_create(ctx, &fit, law, XB_QUANTILE_DIRECT, 10, false),
+        XB_E_ARGUMENT);
+    xb_law_destroy(law);
+    law = test_law(ctx, "mtj");
+    assert_int_equal(xb_quantile_fit_create(ctx, &fit, law, XB_QUANTILE_DIRECT, 0, false),
+                     XB_E_ARGUMENT);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(double_path_is_exact),
+        cmocka_unit_test(float_path_is_close),
+        cmocka_unit_test(every_word_in_order),
+        cmocka_unit_test(levels_agree),
+        cmocka_unit_test(words_of_every_level),
+        cmocka_unit_test(any_slice_is_the_same),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(sampler_keeps_its_law),
+        cmocka_unit_test(draws_follow_their_law),
+        cmocka_unit_test(streams_are_independent),
+        cmocka_unit_test(no_mode_is_lost),
+        cmocka_unit_test(gaussian_is_gsls),
+        cmocka_unit_test(brent_finds_roots),
+        cmocka_unit_test(paper_fits_converge_as_known),
+        cmocka_unit_test(corrected_fit_is_refused_where_useless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* test_layers.c: the folders keep their order. A file in src/FOLDER includes
+ * its own folder, those above it in the list, and the public headers; the
+ * program in cli/ includes the public headers and its own files only. File names
+ * are unique across src/ and cli/. Broken rules are told as file:line. */
+#include "scratch.h"
+
+#include <sys/stat.h>
+
+#include "base/ctx.h"
+
+static const char *const order[] = {"base",    "data",     "law",   "rule",
+                                    "draw",    "net",      "vi",    "predict",
+                                    "compare", "crossbar", "study", "report"};
+
+enum { NAME_MAX_LENGTH = 128, NAMES_MAX = 2000, PATH_LENGTH = 1024 };
+
+typedef struct layers {
+    char complaint[4 * PATH_LENGTH]; /* the first */
+    int complaints;
+    int files;
+    char (*name)[NAME_MAX_LENGTH]; /* [files] */
+} layers;
+
+static void complain(layers *l, const char *path, int line, const char *what,
+                     const char *which)
+{
+    if (l->complaints++ == 0)
+        snprintf(l->complaint, sizeof l->complaint, "%.*s:%d: %s '%.*s'", PATH_LENGTH,
+                 path, line, what, PATH_LENGTH, which);
+}
+
+/* Place in the order; -1 for what is no folder of src/. */
+static int rank_of(const char *folder, size_t size)
+{
+    for (int i = 0; i < XB_COUNT(order); i++)
+        if (strlen(order[i]) == size && strncmp(order[i], folder, size) == 0) return i;
+    return -1;
+}
+
+/* What `#include "..."` names, cut out of the line; NULL if it is another line. */
+static char *quoted_include(char *line)
+{
+    char *p = line + strspn(line, " \t");
+    if (*p != '#') return NULL;
+    p += 1 + strspn(p + 1, " \t");
+    if (strncmp(p, "include", 7) != 0) return NULL;
+    p += 7 + strspn(p + 7, " \t");
+    char *end = *p == '"' ? strchr(p + 1, '"') : NULL;
+    if (!end) return NULL;
+    *end = '\0';
+    return p + 1;
+}
+
+/* NULL if a file of `folder` may include `target`, else why not. */
+static const char *forbidden(const char *folder, const char *target)
+{
+    const char *slash = strchr(target, '/');
+    if (strstr(target, "..")) return "leaves its folder for";
+    if (!slash) return NULL; /* beside the file: its own folder */
+    if (strncmp(target, "crossbayes/", 11) == 0) return NULL;
+    size_t size = (size_t)(slash - target);
+    if (strcmp(folder, "cli") == 0)
+        return strncmp(target, "cli/", 4) == 0 ? NULL : "cli uses an inner header,";
+    int to = rank_of(target, size);
+    if (to < 0) return "includes an unknown folder,";
+    return to <= rank_of(folder, strlen(folder)) ? NULL
+                                                 : "includes a folder below its own,";
+}
+
+static void check_file(layers *l, const char *folder, const char *path)
+{
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    char line[4096];
+    for (int number = 1; fgets(line, sizeof line, f); number++) {
+        const char *target = quoted_include(line);
+        const char *why = target ? forbidden(folder, target) : NULL;
+        if (why) complain(l, path, number, why, target);
+    }
+    fclose(f);
+}
+
+static void check_name(layers *l, const char *path, const char *name)
+{
+    assert_true(l->files < NAMES_MAX && strlen(name) < NAME_MAX_LENGTH);
+    for (int i = 0; i < l->files; i++)
+        if (strcmp(l->name[i], name) == 0)
+            complain(l, path, 1, "second file named", name);
+    strcpy(l->name[l->files++], name);
+}
+
+static bool is_source(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
+}
+
+/* Every source of one folder; `folder` is its name in the order. */
+static void check_folder(layers *l, const char *folder, const char *path)
+{
+    DIR *dir = opendir(path);
+    if (!dir) return;
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+        char file[2 * PATH_LENGTH];
+        snprintf(file, sizeof file, "%s/%s", path, e->d_name);
+        if (!is_source(e->d_name)) continue;
+        check_name(l, file, e->d_name);
+        check_file(l, folder, file);
+    }
+    closedir(dir);
+}
+
+static void check_folder_names(layers *l, const char *src)
+{
+    DIR *dir = opendir(src);
+    assert_non_null(dir);
+    for (struct dirent *e; (e = readdir(dir)) != NULL;)
+        if (e->d_name[0] != '.' && rank_of(e->d_name, strlen(e->d_name)) < 0)
+            complain(l, src, 1, "has a folder that is not in the order,", e->d_name);
+    closedir(dir);
+}
+
+static void check_tree(layers *l, const char *root)
+{
+    char path[2 * PATH_LENGTH];
+    *l = (layers){.name = calloc(NAMES_MAX, NAME_MAX_LENGTH)};
+    assert_non_null(l->name);
+    snprintf(path, sizeof path, "%s/src", root);
+    check_folder_names(l, path);
+    for (int i = 0; i < XB_COUNT(order); i++) {
+        snprintf(path, sizeof path, "%s/src/%s", root, order[i]);
+        check_folder(l, order[i], path);
+    }
+    snprintf(path, sizeof path, "%s/cli", root);
+    check_folder(l, "cli", path);
+    free(l->name);
+}
+
+static void the_repository_keeps_the_order(void **state)
+{
+    (void)state;
+    layers l;
+    check_tree(&l, XB_SOURCE_DIR);
+    assert_true(l.files > 20); /* it did look */
+    if (l.complaints) fail_msg("%d broken, the first: %s", l.complaints, l.complaint);
+}
+
+/* A tree of src/base/ctx.c and one file as given: what the test says of it. */
+static void assert_tree_says(const char *file, const char *content, const char *says)
+{
+    static const char *const folders[] = {"src", "src/base", "src/law", "cli"};
+    scratch s = scratch_make();
+    for (int i = 0; i < XB_COUNT(folders); i++)
+        assert_int_equal(mkdir(scratch_path(&s, folders[i]), 0777), 0);
+    scratch_write(&s, "src/base/ctx.c", "#include \"base/ctx.h\"\n", 22);
+    scratch_write(&s, file, content, strlen(content));
+    layers l;
+    check_tree(&l, s.dir);
+    char expected[PATH_LENGTH];
+    snprintf(expected, sizeof expected, "%s/%s%s", s.dir, file, says ? says : "");
+    assert_int_equal(l.complaints, says ? 1 : 0);
+    assert_string_equal(l.complaint, says ? expected : "");
+    unlink(s.path);
+    unlink(scratch_path(&s, "src/base/ctx.c"));
+    for (int i = XB_COUNT(folders) - 1; i >= 0; i--) rmdir(scratch_path(&s, folders[i]));
+    assert_int_equal(scratch_remove(&s), 0);
+}
+
+static void a_broken_rule_is_told(void **state)
+{
+    (void)state;
+    static const char good[] =
+        "#include <math.h>\n#include \"base/x.h\"\n  #  include \"law/y.h\"\n"
+        "#include \"data/z.h\"\n#include \"near.h\"\n"
+        "#include \"crossbayes/law.h\"\n";
+    assert_tree_says("src/law/a.c", good, NULL);
+    assert_tree_says("src/law/a.h", "\n\n#include \"rule/y.h\"\n",
+                     ":3: includes a folder below its own, 'rule/y.h'");
+    assert_tree_says("src/base/a.c", "#include \"data/y.h\"\n",
+                     ":1: includes a folder below its own, 'data/y.h'");
+    assert_tree_says("src/law/a.c", "# include \"other/y.h\"\n",
+                     ":1: includes an unknown folder, 'other/y.h'");
+    assert_tree_says("src/law/a.c", "x\n#include \"../rule/y.h\"\n",
+                     ":2: leaves its folder for '../rule/y.h'");
+    assert_tree_says("cli/main.c",
+                     "#include \"crossbayes/law.h\"\n#include \"cli/o.h\"\n", NULL);
+    assert_tree_says("cli/main.c",
+                     "#include \"crossbayes/law.h\"\n#include \"law/family.h\"\n",
+                     ":2: cli uses an inner header, 'law/family.h'");
+    assert_tree_says("src/law/ctx.c", "", ":1: second file named 'ctx.c'");
+    assert_tree_says("cli/ctx.c", "", ":1: second file named 'ctx.c'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_repository_keeps_the_order),
+        cmocka_unit_test(a_broken_rule_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
