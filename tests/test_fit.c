@@ -296,7 +296,7 @@ static void maxima_are_maxima(void **state)
 {
     (void)state;
     static const char *const laws[] = {"gaussian", "mtj:B=0.2,w=0.7", "ecram", "bimodal"};
-    enum { N = 20000 };
+    enum { N = 6000 };
     xb_ctx *ctx = test_ctx();
     for (int l = 0; l < XB_COUNT(laws); l++) {
         double *x = draw(ctx, laws[l], N, 9, 4e-5, 3e-6);
@@ -728,7 +728,7 @@ static void any_sample_gets_an_answer(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
-    static const int64_t sizes[] = {8, 100, 3000};
+    static const int64_t sizes[] = {8, 2000};
     for (int j = 0; j < XB_COUNT(sizes); j++)
         for (int kind = 0; kind < 6; kind++) {
             double *x = draw(ctx, "gaussian", sizes[j], 3 + (uint64_t)j, 0, 1);

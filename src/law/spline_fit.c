@@ -6,7 +6,7 @@
  * cells is the one under which held-out blocks of time are most likely. All
  * folds and the whole sample are fitted side by side, one lane each.
  *
- * Cost: about 4 ms for each number of cells tried, whatever the sample's size. */
+ * Cost: about 2 ms for each number of cells tried, whatever the sample's size. */
 #include "law/spline_fit.h"
 
 #include <math.h>
@@ -36,8 +36,8 @@ typedef struct candidate {
     int64_t cells;                 /* between the sample's ends */
     double knot[KNOTS_MAX];        /* [cells + 1 + 2 OUTER] */
     lanes weight[WEIGHTS_MAX + 6]; /* three zeros at either end */
-    double fold_score[XB_FOLDS];   /* (L24) log likelihood of what the lane did not see */
-    double cross_validated;        /* their sum */
+    double
+        cross_validated; /* (L24) log likelihood of what the folds' lanes did not see */
 } candidate;
 
 typedef struct basis {
@@ -49,7 +49,7 @@ typedef struct basis {
  * resolution; then one cell beyond each end, cut in three. */
 static void lay_knots(candidate *c, const xb_groups *g, int size)
 {
-    double allowed[2 * 1024 + 1]; /* knots up to each edge */
+    double allowed[XB_GROUPS_MAX + 1]; /* knots up to each edge */
     allowed[0] = 0;
     for (int64_t j = 0; j < g->n; j++) {
         double wanted = size * (g->blend[j + 1] - g->blend[j]);

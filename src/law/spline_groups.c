@@ -8,7 +8,7 @@
  * Then the values are grouped: edges at 1/1024 quantiles, so that every mode is
  * resolved, and as many evenly spaced in asinh((x - median) / spread), so that
  * long tails and gaps are. A group is far narrower than a spline cell, and its
- * mean stands for it. Cost: O(n log groups), 35 ms for 1e6 values. */
+ * mean stands for it. Cost: O(n log groups), 20 ms for 1e6 values. */
 #include "law/spline_groups.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-enum { GRID = 1024, LEVELS_MAX = 4096, BLOCKS = 4 * XB_FOLDS };
+enum { GRID = XB_GROUPS_MAX / 2, LEVELS_MAX = 4096, BLOCKS = 4 * XB_FOLDS };
 
 static const double GOLDEN = 0.61803398874989485;
 
@@ -87,16 +87,17 @@ static xb_status prepare(xb_ctx *ctx, working *w, const xb_sample *s)
 }
 
 /* Half the width of the central half of the sample, or of more where that is a
- * single value. */
+ * single value; not so small that rounding would merge knots. */
 static double spread_of(const working *w)
 {
-    static const double tail[] = {0.25, 0.1, 0.02};
-    for (int i = 0; i < XB_COUNT(tail); i++) {
+    static const double tail[] = {0.25, 0.1, 0.02, 0};
+    const double least = 1e-9;
+    double range = w->sorted[w->n - 1] - w->sorted[0], width = 0;
+    for (int i = 0; i < XB_COUNT(tail) && width == 0; i++) {
         int64_t low = (int64_t)(tail[i] * (double)(w->n - 1));
-        double width = w->sorted[w->n - 1 - low] - w->sorted[low];
-        if (width > 0) return 0.5 * width;
+        width = w->sorted[w->n - 1 - low] - w->sorted[low];
     }
-    return 0.5 * (w->sorted[w->n - 1] - w->sorted[0]);
+    return fmax(0.5 * width, least * range);
 }
 
 /* (L23) How close knots may be: three of a converter's steps, if that is still
@@ -123,9 +124,11 @@ static double step_at(const working *w, double typical, double y)
 
 static void find_resolution(xb_groups *g, const working *w, double step, double spread)
 {
+    const double digits = 0x1p-22; /* of x: a cell must hold many doubles */
     for (int64_t j = 0; j < g->n; j++) {
         double middle = 0.5 * (g->edge[j] + g->edge[j + 1]);
-        g->resolution[j] = resolution_of(w, step_at(w, step, middle), spread);
+        g->resolution[j] = fmax(resolution_of(w, step_at(w, step, middle), spread),
+                                digits * fabs(middle));
     }
 }
 
@@ -209,15 +212,15 @@ xb_status xb_groups_make(xb_ctx *ctx, xb_groups *out, const xb_sample *sample)
     working w;
     xb_status status = prepare(ctx, &w, sample);
     if (status == XB_OK) {
-        g.edge = xb_new(ctx, 5 * (2 * GRID + 1), sizeof *g.edge);
-        g.held = xb_new(ctx, 2 * GRID, sizeof *g.held);
+        g.edge = xb_new(ctx, 5 * (XB_GROUPS_MAX + 1), sizeof *g.edge);
+        g.held = xb_new(ctx, XB_GROUPS_MAX, sizeof *g.held);
         if (!g.edge || !g.held) status = XB_E_MEMORY;
     }
     if (status == XB_OK) {
-        g.blend = g.edge + 2 * GRID + 1;
-        g.even = g.blend + 2 * GRID + 1;
-        g.mean = g.even + 2 * GRID + 1;
-        g.resolution = g.mean + 2 * GRID + 1;
+        g.blend = g.edge + XB_GROUPS_MAX + 1;
+        g.even = g.blend + XB_GROUPS_MAX + 1;
+        g.mean = g.even + XB_GROUPS_MAX + 1;
+        g.resolution = g.mean + XB_GROUPS_MAX + 1;
         double spread = spread_of(&w);
         g.few_levels = w.levels <= XB_FEW_LEVELS;
         lay_edges(&g, &w, w.sorted[w.n / 2], spread);

@@ -6,7 +6,7 @@
 #include "law/sample.h"
 
 /* Folds 0 .. FOLDS-1 are held out in turn; the last lane is the whole sample. */
-enum { XB_FOLDS = 7, XB_LANES = XB_FOLDS + 1 };
+enum { XB_FOLDS = 7, XB_LANES = XB_FOLDS + 1, XB_GROUPS_MAX = 2048 };
 
 typedef struct xb_groups {
     int64_t n;
