@@ -306,7 +306,8 @@ LANE_INLINE lane_float float_load(const float *from)
 }
 LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], lane_int i)
 {
-    for (int j = 0; j < 4; j++) LANE_EACH out[j][l] = row[i[l]][j];
+    for (int j = 0; j < 4; j++)
+        out[j] = (lane_float){row[i[0]][j], row[i[1]][j], row[i[2]][j], row[i[3]][j]};
 }
 #endif
 
