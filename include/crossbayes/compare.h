@@ -120,8 +120,9 @@ typedef struct xb_distance {
     double value;
     double std_error; /* grouped jackknife over draws (C2); NAN for one draw */
     double p_value;   /* that one law made both, by permutation (C16); NAN without */
-    double floor;     /* root mean square under permutation: what two samples of one
-                         law would read; below it nothing is resolved. NAN without */
+    double floor;     /* what two samples of one law, a mixture of both, would read
+                         (root mean square, C16): below it nothing is resolved. NAN
+                         without permutations */
 } xb_distance;
 
 typedef enum xb_verdict {

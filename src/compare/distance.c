@@ -33,7 +33,7 @@ typedef struct work {
     int64_t points;       /* how many, at most POINTS */
     xb_pool pool[POINTS]; /* [draws_a + draws_b] each */
     xb_tagged *tagged;    /* behind them, and as much to sort in */
-    double *room;         /* [PIECES][draws_a + draws_b] */
+    double *room;         /* [PIECES][2][draws_a + draws_b + 1] */
     double *pairs;        /* [POINTS][blocks][blocks], exponent other than 1 */
     double *stat;         /* [POINTS][labellings][XB_STATS] */
     double *sum;          /* [labellings][XB_STATS] */
@@ -117,7 +117,7 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
     labellings = w->blocks.labellings;
     pairs = w->opt->exponent == 1 ? 0 : (int64_t)w->blocks.count * w->blocks.count;
     w->tagged = xb_new(ctx, 2 * points * draws, sizeof *w->tagged);
-    w->room = xb_new(ctx, PIECES * draws, sizeof *w->room);
+    w->room = xb_new(ctx, PIECES * 2 * (draws + 1), sizeof *w->room);
     w->pairs = xb_new(ctx, points * pairs, sizeof *w->pairs);
     w->stat = xb_new(ctx, (points + 1) * labellings * XB_STATS, sizeof *w->stat);
     if (!w->tagged || !w->room || !w->pairs || !w->stat) return XB_E_MEMORY;
@@ -159,27 +159,27 @@ static void set_unit(xb_pool *pool, double *room, const work *w)
     pool->unit = sd > 0 ? sd : 1;
 }
 
+/* With an exponent other than 1. */
 static double energy(const work *w, int64_t i, const uint8_t *label, const xb_two *t)
 {
-    double exponent = w->opt->exponent, unit = w->pool[i].unit;
     int blocks = w->blocks.count;
-    if (exponent == 1) return xb_energy_distance(t) / unit;
     const double *pairs = w->pairs + i * blocks * blocks;
-    return xb_energy_of_blocks(pairs, label, blocks, t) / pow(unit, exponent);
+    return xb_energy_of_blocks(pairs, label, blocks, t) /
+           pow(w->pool[i].unit, w->opt->exponent);
 }
 
 /* Every PIECES-th labelling at all points in hand. */
 static void run_labellings(void *arg, int64_t piece)
 {
     work *w = arg;
-    double *room = w->room + piece * (w->draws_a + w->draws_b);
+    double *room = w->room + piece * 2 * (w->draws_a + w->draws_b + 1);
     for (int64_t v = piece; v < w->blocks.labellings; v += PIECES)
         for (int64_t i = 0; i < w->points; i++) {
             const uint8_t *label = w->blocks.label + v * w->blocks.count;
             double *stat = w->stat + (i * w->blocks.labellings + v) * XB_STATS;
             xb_two t = xb_pool_split(room, &w->pool[i], label);
-            xb_distance_stats(stat, &t, w->pool[i].unit, w->neighbours);
-            stat[XB_STAT_ENERGY] = energy(w, i, label, &t);
+            xb_distance_stats(stat, &w->pool[i], label, &t, w->neighbours);
+            if (w->opt->exponent != 1) stat[XB_STAT_ENERGY] = energy(w, i, label, &t);
         }
 }
 
@@ -222,21 +222,24 @@ static xb_status run(xb_ctx *ctx, work *w)
     return XB_OK;
 }
 
-/* (C16) The share of permutations that reach the data's value, and their root mean
- * square. */
+/* (C16) The share of permutations that reach the data's value, and what balanced
+ * labellings read. */
 static void judge(xb_distance *d, const work *w, xb_statistic which)
 {
-    int permutations = w->opt->permutations, reached = 0;
+    const xb_blocks *b = &w->blocks;
+    const double *at = w->sum + (1 + b->groups) * XB_STATS + which;
+    int reached = 0;
     double square = 0;
-    const double *at = w->sum + (1 + w->blocks.groups) * XB_STATS + which;
-    for (int r = 0; r < permutations; r++) {
+    for (int r = 0; r < b->permutations; r++)
+        reached += at[r * XB_STATS] / (double)w->n >= d->value;
+    at += b->permutations * XB_STATS;
+    for (int r = 0; r < b->balanced; r++) {
         double value = at[r * XB_STATS] / (double)w->n;
-        reached += value >= d->value;
         square += value * value;
     }
-    bool known = permutations > 0 && isfinite(square) && isfinite(d->value);
-    d->p_value = known ? (reached + 1.0) / (permutations + 1.0) : NAN;
-    d->floor = known ? sqrt(square / permutations) : NAN;
+    bool known = b->permutations > 0 && isfinite(d->value);
+    d->p_value = known ? (reached + 1.0) / (b->permutations + 1.0) : NAN;
+    d->floor = known ? sqrt(square / b->balanced) : NAN;
 }
 
 static xb_distance distance_of(const work *w, xb_statistic which)

@@ -1,10 +1,11 @@
 /* distance_stats.c: KL, energy, Wasserstein-1, Kolmogorov-Smirnov of two sorted
  * samples, each in one pass; maths C12-C15, C17.
  *
- * KL by k nearest neighbours (Wang, Kulkarni & Verdu 2009): with the same k in both
- * samples it is unbiased where they are of one law, and k of the order of sqrt(n)
- * takes its noise down to about 1.4 n^(-3/4). Sums of distances on sorted values
- * are weighted sums of order statistics; values come centred, so little cancels. */
+ * KL by nearest neighbours (Wang, Kulkarni & Verdu 2009), looking as far as the same
+ * share of either sample: then it reads nothing where they are of one law, and k of
+ * the order of sqrt(n) takes its noise down to about 1.4 n^(-3/4). Sums of distances on
+ * sorted values are weighted sums of order statistics; values come centred, so little
+ * cancels. */
 #include "compare/distance_stats.h"
 
 #include <math.h>
@@ -14,19 +15,15 @@
 
 xb_two xb_pool_split(double *room, const xb_pool *pool, const uint8_t *label)
 {
+    double *a = room, *b = room + pool->count + 1;
     int64_t n = 0, m = 0;
-    for (int64_t i = 0; i < pool->count; i++) /* b from the right, descending */
-        switch (label[pool->item[i].tag]) {
-        case XB_LABEL_A: room[n++] = pool->item[i].x; break;
-        case XB_LABEL_B: room[pool->count - ++m] = pool->item[i].x; break;
-        default: break;
-        }
-    double *b = room + pool->count - m;
-    for (int64_t i = 0, j = m - 1; i < j; i++, j--) {
-        double swap = b[i];
-        b[i] = b[j], b[j] = swap;
+    for (int64_t i = 0; i < pool->count; i++) { /* both written, one kept: no branch */
+        uint8_t side = label[pool->item[i].tag];
+        a[n] = b[m] = pool->item[i].x;
+        n += side == XB_LABEL_A;
+        m += side == XB_LABEL_B;
     }
-    return (xb_two){room, b, n, m};
+    return (xb_two){a, b, n, m};
 }
 
 /* Distance from x to its k-th neighbour in sorted y, k <= n. *low: start of the
@@ -39,88 +36,75 @@ static double neighbour(const double *y, int64_t n, int64_t k, double x, int64_t
     return fmax(x - y[l], y[l + k - 1] - x);
 }
 
+/* Derivative of log gamma at a whole number: the series after ten steps up. */
+static double digamma(int64_t k)
+{
+    double sum = 0;
+    for (; k < 10; k++) sum -= 1 / (double)k;
+    double x = (double)k, r = 1 / (x * x);
+    double series = r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r / 240)));
+    return sum + log(x) - 0.5 / x - series;
+}
+
+/* Sums of logarithms as the logarithm of a product, taken before it leaves the range:
+ * returns what is taken. */
+static double logs_take(double *product, double factor)
+{
+    const double large = 1e100;
+    double next = *product * factor;
+    if (next < large && next > 1 / large) {
+        *product = next;
+        return 0;
+    }
+    double taken = log(*product);
+    *product = 1;
+    return taken + log(factor);
+}
+
 double xb_kl_neighbours(const xb_two *t, int64_t neighbours)
 {
-    int64_t most = t->n - 1 < t->m ? t->n - 1 : t->m;
-    int64_t k = neighbours < most ? neighbours : most, own = 0, other = 0;
-    if (k < 1) return NAN;
-    double sum = 0;
+    int64_t others = t->n - 1, own = 0, other = 0;
+    int64_t fewer = others < t->m ? others : t->m;
+    if (fewer < 1) return NAN;
+    double share = fmin(1, (double)neighbours / (double)fewer);
+    double sum = 0, product = 1;
+    int64_t k_own = llrint(share * (double)others),
+            k_other = llrint(share * (double)t->m);
     for (int64_t i = 0; i < t->n; i++) {
         double x = t->a[i];
-        double near = neighbour(t->a, t->n, k + 1, x, &own); /* itself is one of them */
-        double far = neighbour(t->b, t->m, k, x, &other);
+        double near =
+            neighbour(t->a, t->n, k_own + 1, x, &own); /* itself is one of them */
+        double far = neighbour(t->b, t->m, k_other, x, &other);
         if (!(near > 0 && far > 0)) return NAN; /* more than k values coincide */
-        sum += log(far / near);
+        sum += logs_take(&product, far / near);
     }
-    return sum / (double)t->n + log((double)t->m / (double)(t->n - 1)); /* (C15) */
+    sum += log(product);
+    return sum / (double)t->n + digamma(k_own) - digamma(t->n) - digamma(k_other) +
+           digamma(t->m + 1); /* (C15) */
 }
 
-/* Sum over all ordered pairs of |x - x'|. */
-static double pair_sum(const double *x, int64_t n)
+void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
+                      const xb_two *t)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += (double)(2 * i + 1 - n) * x[i];
-    return 2 * sum;
-}
-
-/* Sum over pairs of |a - b|: each value of the merged order, weighted by how many
- * of the other sample lie below less how many above. */
-static double cross_sum(const xb_two *t)
-{
-    double sum = 0;
-    int64_t i = 0, j = 0;
-    while (i < t->n || j < t->m)
-        if (j >= t->m || (i < t->n && t->a[i] <= t->b[j]))
-            sum += (double)(2 * j - t->m) * t->a[i++];
-        else
-            sum += (double)(2 * i - t->n) * t->b[j++];
-    return sum;
-}
-
-double xb_energy_distance(const xb_two *t)
-{
-    double n = (double)t->n, m = (double)t->m;
-    if (t->n < 2 || t->m < 2) return NAN; /* no pair within: no unbiased estimate */
-    return 2 * cross_sum(t) / (n * m) - pair_sum(t->a, t->n) / (n * (n - 1)) -
-           pair_sum(t->b, t->m) / (m * (m - 1)); /* (C14) */
-}
-
-/* Steps through the merged values: calls for each stretch between neighbours with
- * the difference of the cdfs on it. */
-typedef struct stretch {
-    double difference, width;
-} stretch;
-
-static bool next_stretch(stretch *out, const xb_two *t, int64_t *i, int64_t *j)
-{
-    if (*i >= t->n && *j >= t->m) return false;
-    double x = *i < t->n ? t->a[*i] : INFINITY;
-    if (*j < t->m) x = fmin(x, t->b[*j]);
-    while (*i < t->n && t->a[*i] == x) ++*i; /* ties are one step */
-    while (*j < t->m && t->b[*j] == x) ++*j;
-    double end = *i < t->n ? t->a[*i] : INFINITY;
-    if (*j < t->m) end = fmin(end, t->b[*j]);
-    out->difference = (double)*i / (double)t->n - (double)*j / (double)t->m;
-    out->width = end == INFINITY ? 0 : end - x;
-    return true;
-}
-
-double xb_wasserstein(const xb_two *t)
-{
-    double sum = 0;
-    stretch s;
-    for (int64_t i = 0, j = 0; next_stretch(&s, t, &i, &j);)
-        sum += fabs(s.difference) * s.width; /* (C12) */
-    return sum;
-}
-
-double xb_ks_distance(const xb_two *t)
-{
-    double largest = 0;
-    stretch s;
-    for (int64_t i = 0, j = 0; next_stretch(&s, t, &i, &j);)
-        largest = fmax(largest, fabs(s.difference)); /* (C13) */
-    return largest;
+    double n = (double)t->n, m = (double)t->m, f = 0, g = 0;
+    double absolute = 0, square = 0, within_a = 0, within_b = 0, largest = 0;
+    const double step_a[] = {1 / n, 0, 0}, step_b[] = {0, 1 / m, 0};
+    for (int64_t i = 0; i + 1 < pool->count; i++) {
+        uint8_t side = label[pool->item[i].tag];
+        f += step_a[side], g += step_b[side];
+        double width = pool->item[i + 1].x - pool->item[i].x, d = fabs(f - g);
+        absolute += width * d;
+        square += width * (d * d);
+        within_a += width * (f * (1 - f));
+        within_b += width * (g * (1 - g));
+        largest = fmax(largest, width > 0 ? d : 0); /* ties are one step */
+    }
+    bool pairs = t->n > 1 && t->m > 1; /* else no unbiased energy distance */
+    stat[XB_STAT_WASSERSTEIN] = absolute / pool->unit; /* (C12) */
+    stat[XB_STAT_KS] = largest;                        /* (C13) */
+    stat[XB_STAT_ENERGY] =
+        pairs ? 2 * (square - within_a / (n - 1) - within_b / (m - 1)) / pool->unit
+              : NAN; /* (C14) */
 }
 
 typedef struct moments {
@@ -142,14 +126,14 @@ double xb_pooled_sd(const xb_two *t)
                 (moments_of(t->a, t->n).variance + moments_of(t->b, t->m).variance));
 }
 
-void xb_distance_stats(double *stat, const xb_two *t, double unit, int64_t neighbours)
+void xb_distance_stats(double *stat, const xb_pool *pool, const uint8_t *label,
+                       const xb_two *t, int64_t neighbours)
 {
     moments a = moments_of(t->a, t->n), b = moments_of(t->b, t->m);
     double pooled = sqrt(0.5 * (a.variance + b.variance));
+    xb_cdf_distances(stat, pool, label, t);
     stat[XB_STAT_KL] = xb_kl_neighbours(t, neighbours);
-    stat[XB_STAT_WASSERSTEIN] = xb_wasserstein(t) / unit;
-    stat[XB_STAT_KS] = xb_ks_distance(t);
-    stat[XB_STAT_MEAN] = (a.mean - b.mean) / unit; /* (C17) */
+    stat[XB_STAT_MEAN] = (a.mean - b.mean) / pool->unit; /* (C17) */
     stat[XB_STAT_SD] = pooled > 0 ? (sqrt(a.variance) - sqrt(b.variance)) / pooled : 0;
 }
 

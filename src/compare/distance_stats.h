@@ -28,14 +28,15 @@ typedef struct xb_pool {
     double unit;   /* distances are given in it */
 } xb_pool;
 
-/* Splits the pool into a ([n] from the left of `room`) and b; room: [count]. */
+/* Splits the pool into a and b; room: [2 * count + 2]. */
 xb_two xb_pool_split(double *room, const xb_pool *pool, const uint8_t *label);
 
-double xb_kl_neighbours(const xb_two *t, int64_t neighbours); /* (C15) */
-double xb_energy_distance(const xb_two *t);                   /* (C14), exponent 1 */
-double xb_ks_distance(const xb_two *t);                       /* (C13) */
-double xb_wasserstein(const xb_two *t);                       /* (C12) */
 double xb_pooled_sd(const xb_two *t);
+/* (C15) `neighbours` in the smaller sample, as great a share in the other. */
+double xb_kl_neighbours(const xb_two *t, int64_t neighbours);
+/* (C12-C14) Wasserstein, KS and energy of exponent 1. */
+void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
+                      const xb_two *t);
 
 /* (C14) with any exponent: sums over the pairs of two blocks, [blocks][blocks], each
  * unordered pair of values once; then the distance under a labelling. */
@@ -43,7 +44,8 @@ void xb_energy_blocks(double *sum, const xb_pool *pool, int blocks, double expon
 double xb_energy_of_blocks(const double *sum, const uint8_t *label, int blocks,
                            const xb_two *t);
 
-/* All but the energy distance. */
-void xb_distance_stats(double *stat, const xb_two *t, double unit, int64_t neighbours);
+/* All of them, the energy distance with exponent 1. */
+void xb_distance_stats(double *stat, const xb_pool *pool, const uint8_t *label,
+                       const xb_two *t, int64_t neighbours);
 
 #endif

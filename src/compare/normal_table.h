@@ -1,8 +1,8 @@
 /* normal_table.h: the normal distribution and density, fast, from a table.
  *
  * Scores of mixtures need the cdf of every component at dozens of places: erfc would
- * be most of the time. Nodes 1/64 apart, Taylor's series of degree 5 about the
- * nearest (C1): absolute error of the cdf 6e-16, of the density 2e-12, against erfc.
+ * be most of the time. Nodes 1/64 apart, Taylor's series of degree 6 about the
+ * nearest (C1): absolute error of the cdf 8e-16, of the density 1e-15, against erfc.
  * Beyond 8.5 the cdf is taken as 0 or 1 (off by 1e-17). The table belongs to the call
  * that makes it: the library has no globals. */
 #ifndef XB_COMPARE_NORMAL_TABLE_H
@@ -30,11 +30,13 @@ static inline xb_normal_pair xb_normal_at(const xb_normal_table *table, double t
     int i = (int)(t * XB_NORMAL_STEPS + (XB_NORMAL_HALF + 0.5));
     double t0 = (double)(i - XB_NORMAL_HALF) / XB_NORMAL_STEPS;
     double d = t - t0, q = t0 * t0;
-    double c2 = -t0 / 2, c3 = (q - 1) / 6, c4 = (3 - q) * t0 / 24;
-    double c5 = (q * (q - 6) + 3) / 120; /* (C1) */
+    double c2 = -0.5 * t0, c3 = (1.0 / 6) * (q - 1), c4 = (1.0 / 24) * (3 - q) * t0;
+    double c5 = (1.0 / 120) * (q * (q - 6) + 3);
+    double c6 = (1.0 / 720) * (q * (10 - q) - 15) * t0; /* (C1) */
     xb_normal_pair at = table->node[i];
-    at.cdf += at.pdf * d * (1 + d * (c2 + d * (c3 + d * (c4 + d * c5))));
-    at.pdf *= 1 + d * (2 * c2 + d * (3 * c3 + d * (4 * c4 + d * (5 * c5))));
+    at.cdf += at.pdf * d * (1 + d * (c2 + d * (c3 + d * (c4 + d * (c5 + d * c6)))));
+    at.pdf *=
+        1 + d * (2 * c2 + d * (3 * c3 + d * (4 * c4 + d * (5 * c5 + d * (6 * c6)))));
     return at;
 }
 
