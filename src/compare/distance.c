@@ -117,7 +117,7 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
     labellings = w->blocks.labellings;
     pairs = w->opt->exponent == 1 ? 0 : (int64_t)w->blocks.count * w->blocks.count;
     w->tagged = xb_new(ctx, 2 * points * draws, sizeof *w->tagged);
-    w->room = xb_new(ctx, PIECES * 2 * (draws + 1), sizeof *w->room);
+    w->room = xb_new(ctx, 2 * (draws + 1) * PIECES, sizeof *w->room);
     w->pairs = xb_new(ctx, points * pairs, sizeof *w->pairs);
     w->stat = xb_new(ctx, (points + 1) * labellings * XB_STATS, sizeof *w->stat);
     if (!w->tagged || !w->room || !w->pairs || !w->stat) return XB_E_MEMORY;
@@ -227,14 +227,14 @@ static xb_status run(xb_ctx *ctx, work *w)
 static void judge(xb_distance *d, const work *w, xb_statistic which)
 {
     const xb_blocks *b = &w->blocks;
-    const double *at = w->sum + (1 + b->groups) * XB_STATS + which;
+    const double(*at)[XB_STATS] = (const double(*)[XB_STATS])w->sum + 1 + b->groups;
     int reached = 0;
     double square = 0;
     for (int r = 0; r < b->permutations; r++)
-        reached += at[r * XB_STATS] / (double)w->n >= d->value;
-    at += b->permutations * XB_STATS;
+        reached += at[r][which] / (double)w->n >= d->value;
+    at += b->permutations;
     for (int r = 0; r < b->balanced; r++) {
-        double value = at[r * XB_STATS] / (double)w->n;
+        double value = at[r][which] / (double)w->n;
         square += value * value;
     }
     bool known = b->permutations > 0 && isfinite(d->value);

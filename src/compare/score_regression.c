@@ -81,7 +81,7 @@ static void share_out(work *w, double *block)
         double **part[] = {&p->m, &p->a, &p->inverse, &p->plain};
         for (int j = 0; j < XB_COUNT(part); j++) *part[j] = block, block += draws;
         p->grid.all = block, block += XB_GRID_MAX;
-        p->grid.group = block, block += XB_JACKKNIFE_GROUPS * XB_GRID_MAX;
+        p->grid.group = block, block += (int64_t)XB_JACKKNIFE_GROUPS * XB_GRID_MAX;
         p->sorted = tagged, tagged += draws;
         p->spare = tagged, tagged += draws;
     }
@@ -98,7 +98,7 @@ static xb_status work_make(xb_ctx *ctx, work **out, const xb_mixture *in, const 
     xb_normal_table_fill(&w->normal);
     int64_t values = XB_COLUMNS * in->n, pits = w->groups.versions * in->n;
     int64_t sums = w->pieces * XB_COLUMNS * XB_VERSIONS;
-    int64_t scratch = 4 * in->draws + XB_VERSIONS * XB_GRID_MAX;
+    int64_t scratch = 4 * in->draws + (int64_t)XB_VERSIONS * XB_GRID_MAX;
     w->point = xb_new(ctx, w->pieces, sizeof *w->point);
     w->numbers = xb_new(ctx, values + pits + sums + w->pieces * scratch, sizeof(double));
     w->tagged = xb_new(ctx, 2 * w->pieces * in->draws, sizeof *w->tagged);
@@ -181,7 +181,7 @@ static void score_curve(xb_regression_scores *out, const double *mass, int64_t n
 static xb_status score_calibration(xb_ctx *ctx, xb_regression_scores *out, work *w)
 {
     int64_t n = w->in->n;
-    double area[XB_VERSIONS], inside[XB_VERSIONS];
+    double area[XB_VERSIONS] = {0}, inside[XB_VERSIONS] = {0};
     for (int v = 0; v < w->groups.versions; v++) {
         double *mass = w->pit + v * n;
         XB_TRY(xb_central_masses(ctx, mass, mass, n));
