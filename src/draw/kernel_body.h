@@ -182,6 +182,7 @@ LANE_INLINE int64_t draw_blocks(float *z, xb_slow_draw *slow, int64_t blocks,
     return count;
 }
 
+#if LANES_NATIVE && !defined(__SANITIZE_ADDRESS__)
 /* The degree, columns and halves as constants: the compiler unrolls each. */
 #define DRAWS_CASE(columns, degree, halves)                                              \
     return draw_blocks(z, slow, blocks, t, where, first, columns, degree, halves)
@@ -202,6 +203,14 @@ static int64_t draws(float *z, xb_slow_draw *slow, int64_t blocks, const xb_draw
     if (t->halves == 1) DRAWS_OF(64, 1)
     DRAWS_OF(64, 2)
 }
+#else /* vector types or instrumented: one instance, quick to compile */
+static int64_t draws(float *z, xb_slow_draw *slow, int64_t blocks, const xb_draw_table *t,
+                     const xb_stream *where, int64_t first)
+{
+    return draw_blocks(z, slow, blocks, t, where, first, t->columns, t->degree,
+                       t->halves);
+}
+#endif
 
 /* Not on the hot path of networks: shape is looked at per block, not compiled in. */
 static int64_t values(float *z, xb_slow_draw *slow, int64_t blocks,
