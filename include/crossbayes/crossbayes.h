@@ -12,5 +12,6 @@
 #include "crossbayes/report.h"
 #include "crossbayes/rule.h"
 #include "crossbayes/study.h"
+#include "crossbayes/vi.h"
 
 #endif
