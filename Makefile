@@ -30,11 +30,12 @@ check: deps
 check-long: check
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
 
+# Beside the peers, on one core; QUICK=1 for fewer, shorter repeats.
 bench: deps
 	./tools/install-deps.sh bench
 	$(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF
 	ninja -C $(BUILD)/bench
-	./bench/run.sh $(BUILD)/bench
+	./bench/run.sh $(BUILD)/bench $(if $(QUICK),--quick)
 
 install: all
 	ninja -C $(BUILD) install
@@ -43,7 +44,7 @@ format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
 lint: all
-	git ls-files 'src/*.c' 'cli/*.c' | xargs clang-tidy -p $(BUILD) --quiet
+	git ls-files 'src/*.c' 'cli/*.c' | xargs -n1 -P2 clang-tidy -p $(BUILD) --quiet
 
 clean:
 	rm -rf $(BUILD)

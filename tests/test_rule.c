@@ -9,6 +9,7 @@
 #include "base/ctx.h"
 #include "base/gauss.h"
 #include "base/memory.h"
+#include "failalloc.h"
 #include "law/family.h"
 
 static const double NODE_ERROR = 1e-14, WEIGHT_ERROR = 2e-12; /* what is promised */
@@ -437,6 +438,37 @@ static void two_bumps_and_a_gap(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* A law made from skewed samples: spline panels, no symmetry. */
+static void empirical_laws_have_rules(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 3000 };
+    xb_ctx *ctx = test_ctx();
+    double *x = NULL;
+    xb_law *law = NULL;
+    assert_ok(ctx, xb_builtin_noise(ctx, &x, SAMPLES, 3));
+    for (int i = 0; i < SAMPLES; i++) x[i] = exp(2 * x[i]);
+    assert_ok(ctx, xb_law_from_samples(ctx, &law, x, SAMPLES));
+    double alpha[GRAM], beta[GRAM];
+    assert_ok(ctx, xb_rule_recurrence(ctx, alpha, beta, law, GRAM, 0));
+    assert_close_floor(alpha[0], xb_law_mean(law), 1e-14, xb_law_sd(law));
+    assert_close(beta[1], xb_law_moments(law).variance, 1e-13);
+    xb_rule fine = composite(ctx, law, 4096, XB_COMPOSITE_SMOOTH);
+    assert_at_most(gram_error(&fine, alpha, beta), 1e-11);
+    assert_close(xb_rule_kl_gaussian(&fine, law, xb_law_mean(law), xb_law_sd(law)),
+                 xb_law_kl_gaussian(law), 1e-12);
+    xb_rule rule = gauss(ctx, law, 256);
+    for (int i = 0; i < 256; i++) assert_true(rule.weights[i] > 0);
+    assert_true(rule.nodes[0] > xb_law_lower(law));
+    assert_true(rule.nodes[255] < xb_law_upper(law));
+    assert_close(total(&rule), 1, 1e-14);
+    xb_rule_free(&fine);
+    xb_rule_free(&rule);
+    xb_law_destroy(law);
+    free(x);
+    xb_ctx_destroy(ctx);
+}
+
 /* ---- cross entropy by two points (Q7) */
 
 typedef struct normal {
@@ -858,6 +890,39 @@ static void bad_arguments_are_refused(void **state)
     xb_ctx_destroy(ctx);
 }
 
+static xb_status make_any(xb_ctx *ctx, xb_rule *out, const xb_law *law, int which)
+{
+    if (which < 2) return xb_rule_gauss(ctx, out, law, 20, (xb_recurrence_method)which);
+    return xb_rule_composite(ctx, out, law, 20, (xb_composite)(which - 2), NULL);
+}
+
+/* Every allocation of every rule fails once: told, nothing leaked or touched. */
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    static const char *const laws[] = {"mtj:B=0.001,w=1", "bimodal:m=0.9", "gaussian"};
+    xb_ctx *ctx = test_ctx();
+    int failures = 0;
+    for (int l = 0; l < XB_COUNT(laws); l++) {
+        xb_law *law = test_law(ctx, laws[l]);
+        for (int which = 0; which < 9; which++)
+            for (int k = 0; fail_alloc_after(k); k++) {
+                xb_rule rule = {0, NULL, NULL};
+                xb_status status = make_any(ctx, &rule, law, which);
+                if (!fail_alloc_happened()) {
+                    xb_rule_free(&rule);
+                    break;
+                }
+                assert_int_equal(status, XB_E_MEMORY);
+                assert_null(rule.nodes);
+                failures++;
+            }
+        xb_law_destroy(law);
+    }
+    assert_true(failures > 80);
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -871,6 +936,7 @@ int main(void)
         cmocka_unit_test(one_bump_is_jacobi),
         cmocka_unit_test(parabola_in_one_panel),
         cmocka_unit_test(two_bumps_and_a_gap),
+        cmocka_unit_test(empirical_laws_have_rules),
         cmocka_unit_test(two_points_give_cross_entropy),
         cmocka_unit_test(standard_rules_are_gsls),
         cmocka_unit_test(unbounded_rules_are_mpmaths),
@@ -882,6 +948,7 @@ int main(void)
         cmocka_unit_test(split_rule_has_a_floor),
         cmocka_unit_test(composites_are_rules),
         cmocka_unit_test(bad_arguments_are_refused),
+        cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

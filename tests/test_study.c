@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "base/ctx.h"
+#include "failalloc.h"
 #include "study/study.h"
 
 static json_t *parse(const char *text)
@@ -322,6 +323,36 @@ static void same_bytes_for_any_thread_count(void **state)
     free(text[1]);
 }
 
+/* The first allocations of a run, and those of its facts and tables. */
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    enum { TRIED = 120 };
+    static const char *const column[] = {"n"};
+    xb_ctx *ctx = test_ctx();
+    xb_study *study = NULL;
+    xb_table *table = NULL;
+    for (int k = 0; k < TRIED; k++) {
+        fail_alloc_after(k);
+        assert_int_equal(xb_study_run(ctx, &study, "quadrature", NULL), XB_E_MEMORY);
+        assert_true(fail_alloc_happened());
+        assert_null(study);
+    }
+    assert_ok(ctx, xb_study_new(ctx, &study, "small", "gaussian", 1));
+    fail_alloc_after(0);
+    assert_int_equal(xb_study_add_fact(ctx, study, "a", 1, NAN, "b"), XB_E_MEMORY);
+    for (int k = 0; k < 3; k++) {
+        fail_alloc_after(k);
+        assert_int_equal(xb_study_new_table(ctx, study, &table, "t", 1, 1, column),
+                         XB_E_MEMORY);
+    }
+    fail_alloc_happened(); /* no more failing */
+    assert_int_equal(xb_study_fact_count(study), 0);
+    assert_int_equal(xb_study_table_count(study), 0);
+    xb_study_destroy(study);
+    xb_ctx_destroy(ctx);
+}
+
 /* ---- the built-in sample */
 
 static void builtin_noise_is_the_reference_device(void **state)
@@ -368,6 +399,7 @@ int main(void)
         cmocka_unit_test(quadrature_tables_are_consistent),
         cmocka_unit_test(quadrature_takes_any_device),
         cmocka_unit_test(same_bytes_for_any_thread_count),
+        cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(builtin_noise_is_the_reference_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #define CROSSBAYES_H
 
 #include "crossbayes/base.h"
+#include "crossbayes/compare.h"
 #include "crossbayes/data.h"
 #include "crossbayes/draw.h"
 #include "crossbayes/fit.h"
@@ -12,5 +13,6 @@
 #include "crossbayes/report.h"
 #include "crossbayes/rule.h"
 #include "crossbayes/study.h"
+#include "crossbayes/vi.h"
 
 #endif

@@ -32,6 +32,8 @@ extern const xb_kernel xb_kernel_ref;
 extern const xb_kernel xb_kernel_v2;
 extern const xb_kernel xb_kernel_v3;
 extern const xb_kernel xb_kernel_v4;
+#else
+extern const xb_kernel xb_kernel_plain;
 #endif
 
 /* The best kernel this machine can run; the one of a given name, or NULL if it

@@ -1,6 +1,6 @@
 /* lanes.h: the few vector operations the kernel needs, on the widest registers
  * of the level this file is compiled for. The only place in draw/ that knows
- * instruction sets; the last branch is plain C that any compiler can vectorise.
+ * instruction sets; the last branch is GCC's vector types, for all others.
  *
  * `lane_int` holds LANES 32-bit words, or LANES / 2 64-bit words of which the
  * low halves count (the Philox state). */
@@ -14,6 +14,7 @@
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
 #include <immintrin.h>
 
+#define LANES_NATIVE 1
 enum { LANES = 16 };
 typedef __m512i lane_int;
 typedef __m512 lane_float;
@@ -26,9 +27,9 @@ LANE_INLINE lane_int wide_counters(uint32_t first) /* first, first + 2, ... */
                             _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0));
 }
 LANE_INLINE lane_int wide_set(uint32_t x) { return _mm512_set1_epi64(x); }
-LANE_INLINE lane_int wide_add(lane_int a, uint32_t b)
+LANE_INLINE lane_int wide_add(lane_int a, uint64_t b) /* all 64 bits */
 {
-    return _mm512_add_epi64(a, _mm512_set1_epi64(b));
+    return _mm512_add_epi64(a, _mm512_set1_epi64((int64_t)b));
 }
 LANE_INLINE lane_int wide_mul(lane_int a, uint32_t m)
 {
@@ -84,27 +85,47 @@ LANE_INLINE uint32_t float_nan_mask(lane_float a, lane_float b)
 LANE_INLINE void float_store(float *to, lane_float a) { _mm512_storeu_ps(to, a); }
 LANE_INLINE lane_float float_load(const float *from) { return _mm512_loadu_ps(from); }
 
-/* table[i], i below 32 * groups; table 64-byte aligned, groups 1, 2 or 4 */
+#define LANE_PERMUTES 1 /* there is float_lookup(), faster than float_rows() */
+
+/* table[i], i below 32 * halves; table 64-byte aligned, halves 1 or 2 */
 LANE_INLINE lane_float float_lookup32(const float *table, lane_int i)
 {
     return _mm512_permutex2var_ps(_mm512_load_ps(table), i, _mm512_load_ps(table + 16));
 }
-LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int groups)
+LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int halves)
 {
-    if (groups == 1) return float_lookup32(table, i);
+    if (halves == 1) return float_lookup32(table, i);
     __mmask16 bit5 = _mm512_test_epi32_mask(i, _mm512_set1_epi32(32));
-    lane_float low = _mm512_mask_blend_ps(bit5, float_lookup32(table, i),
-                                          float_lookup32(table + 32, i));
-    if (groups == 2) return low;
-    __mmask16 bit6 = _mm512_test_epi32_mask(i, _mm512_set1_epi32(64));
-    lane_float high = _mm512_mask_blend_ps(bit5, float_lookup32(table + 64, i),
-                                           float_lookup32(table + 96, i));
-    return _mm512_mask_blend_ps(bit6, low, high);
+    return _mm512_mask_blend_ps(bit5, float_lookup32(table, i),
+                                float_lookup32(table + 32, i));
+}
+/* lanes 0, 4, 8 and 12 of `at` as rows of four */
+LANE_INLINE lane_float float_four_rows(const float (*row)[4], const uint32_t *at)
+{
+    lane_float a = _mm512_castps128_ps512(_mm_load_ps(row[at[0]]));
+    a = _mm512_insertf32x4(a, _mm_load_ps(row[at[4]]), 1);
+    a = _mm512_insertf32x4(a, _mm_load_ps(row[at[8]]), 2);
+    return _mm512_insertf32x4(a, _mm_load_ps(row[at[12]]), 3);
+}
+/* out[j] = row[i][j]; rows 16-byte aligned */
+LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], lane_int i)
+{
+    uint32_t at[LANES];
+    int_store(at, i);
+    lane_float a = float_four_rows(row, at), b = float_four_rows(row, at + 1);
+    lane_float c = float_four_rows(row, at + 2), d = float_four_rows(row, at + 3);
+    lane_float ab = _mm512_unpacklo_ps(a, b), cd = _mm512_unpacklo_ps(c, d);
+    out[0] = _mm512_shuffle_ps(ab, cd, 0x44);
+    out[1] = _mm512_shuffle_ps(ab, cd, 0xEE);
+    ab = _mm512_unpackhi_ps(a, b), cd = _mm512_unpackhi_ps(c, d);
+    out[2] = _mm512_shuffle_ps(ab, cd, 0x44);
+    out[3] = _mm512_shuffle_ps(ab, cd, 0xEE);
 }
 
 #elif defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 
+#define LANES_NATIVE 1
 enum { LANES = 8 };
 typedef __m256i lane_int;
 typedef __m256 lane_float;
@@ -116,9 +137,9 @@ LANE_INLINE lane_int wide_counters(uint32_t first)
     return _mm256_add_epi64(_mm256_set1_epi64x(first), _mm256_set_epi64x(6, 4, 2, 0));
 }
 LANE_INLINE lane_int wide_set(uint32_t x) { return _mm256_set1_epi64x(x); }
-LANE_INLINE lane_int wide_add(lane_int a, uint32_t b)
+LANE_INLINE lane_int wide_add(lane_int a, uint64_t b)
 {
-    return _mm256_add_epi64(a, _mm256_set1_epi64x(b));
+    return _mm256_add_epi64(a, _mm256_set1_epi64x((int64_t)b));
 }
 LANE_INLINE lane_int wide_mul(lane_int a, uint32_t m)
 {
@@ -173,143 +194,120 @@ LANE_INLINE uint32_t float_nan_mask(lane_float a, lane_float b)
 }
 LANE_INLINE void float_store(float *to, lane_float a) { _mm256_storeu_ps(to, a); }
 LANE_INLINE lane_float float_load(const float *from) { return _mm256_loadu_ps(from); }
-LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int groups)
+/* a gather is slower than whole rows */
+LANE_INLINE lane_float float_two_rows(const float (*row)[4], const uint32_t *at)
 {
-    (void)groups;
-    return _mm256_i32gather_ps(table, i, 4);
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(row[at[0]])),
+                                _mm_load_ps(row[at[4]]), 1);
+}
+LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], lane_int i)
+{
+    uint32_t at[LANES];
+    int_store(at, i);
+    lane_float a = float_two_rows(row, at), b = float_two_rows(row, at + 1);
+    lane_float c = float_two_rows(row, at + 2), d = float_two_rows(row, at + 3);
+    lane_float ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
+    out[0] = _mm256_shuffle_ps(ab, cd, 0x44);
+    out[1] = _mm256_shuffle_ps(ab, cd, 0xEE);
+    ab = _mm256_unpackhi_ps(a, b), cd = _mm256_unpackhi_ps(c, d);
+    out[2] = _mm256_shuffle_ps(ab, cd, 0x44);
+    out[3] = _mm256_shuffle_ps(ab, cd, 0xEE);
 }
 
-#else /* plain C, four lanes; no fused multiply-add unless the target has one */
+#else /* GCC's vector types: any machine; fused only where the target is */
 
+#define LANES_NATIVE 0
 enum { LANES = 4 };
-typedef struct lane_int {
-    uint32_t v[LANES];
-} lane_int;
-typedef struct lane_float {
-    float v[LANES];
-} lane_float;
+typedef uint32_t lane_int __attribute__((vector_size(16)));
+typedef int32_t lane_signed __attribute__((vector_size(16)));
+typedef uint64_t lane_wide __attribute__((vector_size(16)));
+typedef float lane_float __attribute__((vector_size(16)));
 
 #define LANE_INLINE static inline __attribute__((always_inline))
-#define LANE_EACH(n) for (int l = 0; l < (n); l++)
+#define LANE_EACH for (int l = 0; l < LANES; l++)
+#define LANE_LOW UINT64_C(0xffffffff)
 
-/* wide values: 64-bit lane l in v[2 l] (low) and v[2 l + 1] (high) */
 LANE_INLINE lane_int wide_counters(uint32_t first)
 {
-    return (lane_int){{first, 0, first + 2, 0}};
+    return (lane_int)(lane_wide){first, (uint64_t)first + 2};
 }
-LANE_INLINE lane_int wide_set(uint32_t x) { return (lane_int){{x, 0, x, 0}}; }
-LANE_INLINE lane_int wide_add(lane_int a, uint32_t b)
+LANE_INLINE lane_int wide_set(uint32_t x) { return (lane_int)(lane_wide){x, x}; }
+LANE_INLINE lane_int wide_add(lane_int a, uint64_t b)
 {
-    LANE_EACH(LANES / 2) a.v[2 * l] += b;
-    return a;
+    return (lane_int)((lane_wide)a + b);
 }
 LANE_INLINE lane_int wide_mul(lane_int a, uint32_t m)
 {
-    LANE_EACH(LANES / 2)
-    {
-        uint64_t product = (uint64_t)a.v[2 * l] * m;
-        a.v[2 * l] = (uint32_t)product;
-        a.v[2 * l + 1] = (uint32_t)(product >> 32);
-    }
-    return a;
+    return (lane_int)(((lane_wide)a & LANE_LOW) * (uint64_t)m);
 }
-LANE_INLINE lane_int wide_high(lane_int a)
-{
-    LANE_EACH(LANES / 2)
-    {
-        a.v[2 * l] = a.v[2 * l + 1];
-        a.v[2 * l + 1] = 0;
-    }
-    return a;
-}
-LANE_INLINE lane_int wide_xor3(lane_int a, lane_int b, lane_int c)
-{
-    LANE_EACH(LANES) a.v[l] ^= b.v[l] ^ c.v[l];
-    return a;
-}
+LANE_INLINE lane_int wide_high(lane_int a) { return (lane_int)((lane_wide)a >> 32); }
+LANE_INLINE lane_int wide_xor3(lane_int a, lane_int b, lane_int c) { return a ^ b ^ c; }
 LANE_INLINE lane_int wide_join(lane_int even, lane_int odd)
 {
-    LANE_EACH(LANES / 2) even.v[2 * l + 1] = odd.v[2 * l];
-    return even;
+    return (lane_int)(((lane_wide)even & LANE_LOW) | (lane_wide)odd << 32);
 }
-LANE_INLINE void int_store(uint32_t *to, lane_int a) { memcpy(to, a.v, sizeof a.v); }
+LANE_INLINE void int_store(uint32_t *to, lane_int a) { memcpy(to, &a, sizeof a); }
 LANE_INLINE lane_int int_load(const uint32_t *from)
 {
     lane_int a;
-    memcpy(a.v, from, sizeof a.v);
+    memcpy(&a, from, sizeof a);
     return a;
 }
-LANE_INLINE lane_int int_and(lane_int a, uint32_t b)
-{
-    LANE_EACH(LANES) a.v[l] &= b;
-    return a;
-}
-LANE_INLINE lane_int int_add(lane_int a, lane_int b)
-{
-    LANE_EACH(LANES) a.v[l] += b.v[l];
-    return a;
-}
+LANE_INLINE lane_int int_and(lane_int a, uint32_t b) { return a & b; }
+LANE_INLINE lane_int int_add(lane_int a, lane_int b) { return a + b; }
 LANE_INLINE lane_int int_top_bit(lane_int word, int n)
 {
-    LANE_EACH(LANES) word.v[l] = word.v[l] >> 31 ? (uint32_t)n : 0;
-    return word;
+    return (word >> 31) * (uint32_t)n;
 }
 LANE_INLINE lane_float float_of_int(lane_int a)
 {
-    lane_float f;
-    LANE_EACH(LANES) f.v[l] = (float)(int32_t)a.v[l];
-    return f;
+    return __builtin_convertvector((lane_signed)a, lane_float);
 }
 LANE_INLINE lane_int int_of_float(lane_float a)
 {
-    lane_int i;
-    LANE_EACH(LANES) i.v[l] = (uint32_t)(int32_t)a.v[l];
-    return i;
+    return (lane_int) __builtin_convertvector(a, lane_signed);
 }
-LANE_INLINE lane_float float_set(float a) { return (lane_float){{a, a, a, a}}; }
+LANE_INLINE lane_float float_set(float a) { return (lane_float){a, a, a, a}; }
 LANE_INLINE lane_float float_fma(lane_float a, lane_float b, lane_float c)
 {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-    LANE_EACH(LANES) a.v[l] = __builtin_fmaf(a.v[l], b.v[l], c.v[l]);
-#else
-    LANE_EACH(LANES) a.v[l] = a.v[l] * b.v[l] + c.v[l];
-#endif
+    LANE_EACH a[l] = __builtin_fmaf(a[l], b[l], c[l]);
     return a;
+#else
+    return a * b + c;
+#endif
 }
 LANE_INLINE lane_float float_fraction(lane_float a)
 {
-    LANE_EACH(LANES) a.v[l] -= (float)(int32_t)a.v[l];
-    return a;
+    return a - float_of_int(int_of_float(a));
 }
 LANE_INLINE lane_float float_sqrt(lane_float a)
 {
-    LANE_EACH(LANES) a.v[l] = __builtin_sqrtf(a.v[l]);
+    LANE_EACH a[l] = __builtin_sqrtf(a[l]);
     return a;
 }
 LANE_INLINE lane_float float_flip(lane_float a, lane_int word)
 {
-    LANE_EACH(LANES) a.v[l] = word.v[l] >> 31 ? -a.v[l] : a.v[l];
-    return a;
+    return (lane_float)((lane_int)a ^ (word & 0x80000000u));
 }
 LANE_INLINE uint32_t float_nan_mask(lane_float a, lane_float b)
 {
+    lane_int nan = (lane_int)(a != a) | (lane_int)(b != b);
     uint32_t mask = 0;
-    LANE_EACH(LANES) mask |= (uint32_t)(a.v[l] != a.v[l] || b.v[l] != b.v[l]) << l;
+    LANE_EACH mask |= (nan[l] & 1) << l;
     return mask;
 }
-LANE_INLINE void float_store(float *to, lane_float a) { memcpy(to, a.v, sizeof a.v); }
+LANE_INLINE void float_store(float *to, lane_float a) { memcpy(to, &a, sizeof a); }
 LANE_INLINE lane_float float_load(const float *from)
 {
     lane_float a;
-    memcpy(a.v, from, sizeof a.v);
+    memcpy(&a, from, sizeof a);
     return a;
 }
-LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int groups)
+LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], lane_int i)
 {
-    (void)groups;
-    lane_float f;
-    LANE_EACH(LANES) f.v[l] = table[i.v[l]];
-    return f;
+    for (int j = 0; j < 4; j++)
+        out[j] = (lane_float){row[i[0]][j], row[i[1]][j], row[i[2]][j], row[i[3]][j]};
 }
 #endif
 

@@ -12,6 +12,7 @@
  * u-error at most 4e-15. */
 #include "draw/pieces.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -46,15 +47,20 @@ static void piece_fit(xb_piece *piece, const xb_law *law, bool upper)
 {
     double node[NODES], value[NODES];
     xb_chebyshev_points(node, XB_PIECE_DEGREE);
-    double half = 0.5 * (piece->to - piece->from);
-    for (int j = 0; j < NODES; j++) {
+    double half = 0.5 * (piece->to - piece->from), level = 0;
+    for (int j = NODES - 1; j >= 0; j--) {
         double s = piece->middle + half * node[j];
         /* at s = 0 itself the limit of value / s: take it just beside */
         if (piece->times_s && j == 0) s = 0x1p-40 * piece->to;
         value[j] = value_at(law, piece, upper, s);
         if (piece->times_s) value[j] /= s;
+        if (j == NODES - 1) level = value[j];
+        /* what is left is small on a narrow piece, and so are its roundings:
+         * without this they would never fall below the tolerance */
+        value[j] -= level;
     }
     xb_chebyshev_powers(piece->coef, value, XB_PIECE_DEGREE);
+    piece->coef[0] += level;
 }
 
 static double piece_value(const xb_piece *piece, double s)
@@ -176,6 +182,7 @@ xb_status xb_pieces_build(xb_ctx *ctx, xb_pieces *out, const xb_law *law, bool u
         xb_pieces_free(&p);
         return status;
     }
+    assert(p.n > 0); /* the last piece ends at 1 */
     for (int i = 0, at = 0; i < XB_PIECE_INDEX; i++) {
         while (p.piece[at].to <= (double)i / XB_PIECE_INDEX) at++;
         p.index[i] = at;

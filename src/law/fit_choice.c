@@ -1,6 +1,6 @@
 /* fit_choice.c: which family, and what to tell the user; maths F5, F12.
  *
- * Among the parametric families the criterion decides. If that one does not fit,
+ * Among the parametric families that fit the criterion decides. If none does,
  * `empirical` is taken, and the verdict says why. A trace that is nearly all
  * drift has so few independent values that no test can reject anything; then a
  * family must also look like the trace (KS distance), or it is not believed. */
@@ -40,11 +40,12 @@ static double criterion(const xb_fit *fit, int i)
     return fit->criterion == XB_CRITERION_BIC ? f->bic : f->aic;
 }
 
-static int best_parametric(const xb_fit *fit)
+static int best_parametric(const xb_fit *fit, bool must_fit)
 {
     int best = -1;
     for (int i = 0; i < fit->count; i++) {
         if (is_empirical(fit, i) || !fit->family[i].converged) continue;
+        if (must_fit && !fit->family[i].fits) continue;
         if (best < 0 || criterion(fit, i) < criterion(fit, best)) best = i;
     }
     return best;
@@ -153,25 +154,23 @@ static void judge_asked(xb_fit *fit)
 
 static void judge_all(xb_fit *fit)
 {
-    int best = best_parametric(fit);
+    int best = best_parametric(fit, false), fitting = best_parametric(fit, true);
+    const char *by = fit->criterion == XB_CRITERION_BIC ? "BIC" : "AIC";
     for (int i = 0; i < fit->count; i++)
         if (is_empirical(fit, i)) fit->chosen = i;
     if (best < 0) {
         say(fit, "No parametric family converged: empirical is the honest choice. ");
-        return;
-    }
-    const xb_fit_family *f = &fit->family[best];
-    const char *by = fit->criterion == XB_CRITERION_BIC ? "BIC" : "AIC";
-    if (f->fits) {
-        fit->chosen = best;
-        say(fit, "%s is best by %s and fits: KS p = %.2g, Anderson-Darling p = %.2g. ",
-            f->family, by, f->ks_p, f->ad_p);
-    } else {
+    } else if (fitting < 0) {
         say(fit,
             "No parametric family fits; empirical is the honest choice. The best by"
             " %s, %s: ",
-            by, f->family);
-        say_not_believed(fit, f);
+            by, fit->family[best].family);
+        say_not_believed(fit, &fit->family[best]);
+    } else {
+        const xb_fit_family *f = &fit->family[fitting];
+        fit->chosen = fitting;
+        say(fit, "%s fits and is best by %s%s: KS p = %.2g, Anderson-Darling p = %.2g. ",
+            f->family, by, fitting == best ? "" : " of those that fit", f->ks_p, f->ad_p);
     }
 }
 

@@ -80,16 +80,25 @@ typedef struct state {
     double hessian[XB_VARIABLES * XB_VARIABLES];
 } state;
 
-static double evaluate(state *s, const xb_problem *p)
+static void evaluate(state *s, const xb_problem *p)
 {
     s->value = p->f(p->arg, s->theta, s->gradient, s->hessian);
-    return s->value;
 }
 
-/* Halves the step until the value rises (or, at the last digit, does not fall). */
+/* At the top the value is lost in its own rounding; the gradient still tells. */
+static bool improves(const state *next, const state *s, const xb_problem *p)
+{
+    const double rounding = 1e-13;
+    bool held[XB_VARIABLES];
+    if (next->value > s->value) return true;
+    return next->value >= s->value - rounding * (1 + fabs(s->value)) &&
+           xb_free_gradient(p, next->theta, next->gradient, held) <
+               xb_free_gradient(p, s->theta, s->gradient, held);
+}
+
+/* Halves the step until it improves matters. */
 static bool advance(state *s, const xb_problem *p, const double *step)
 {
-    double slack = 1e-15 * (1 + fabs(s->value));
     state next;
     for (int h = 0; h < HALVINGS; h++) {
         for (int i = 0; i < p->n; i++) {
@@ -98,7 +107,8 @@ static bool advance(state *s, const xb_problem *p, const double *step)
             if (p->fixed[i]) next.theta[i] = s->theta[i];
         }
         if (memcmp(next.theta, s->theta, (size_t)p->n * sizeof *step) == 0) return false;
-        if (evaluate(&next, p) >= s->value - slack) {
+        evaluate(&next, p);
+        if (improves(&next, s, p)) {
             *s = next;
             return true;
         }

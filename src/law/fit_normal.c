@@ -18,7 +18,7 @@ xb_status xb_fit_gaussian(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *ta
     (void)ctx;
     const xb_fit_sample *s = &task->sample->info;
     double n = (double)s->n, off = s->mean - task->offset;
-    double sd = sqrt(s->sd * s->sd + off * off); /* (F3) about the offset */
+    double sd = hypot(s->sd, off); /* (F3) about the offset */
     bool given = task->opt->has_fixed_offset;
     xb_fit_name(out, "scale", sd, sd / sqrt(2 * n) * task->inflate);
     xb_fit_name(out, "offset", task->offset, given ? NAN : sd / sqrt(n) * task->inflate);

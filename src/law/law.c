@@ -11,11 +11,8 @@
 #include "law/grid.h"
 
 static const xb_family *const families[] = {
-    &xb_family_gaussian,
-    &xb_family_mtj,
-    &xb_family_ecram,
-    &xb_family_bimodal,
-    &xb_family_empirical,
+    &xb_family_gaussian, &xb_family_mtj,       &xb_family_ecram,
+    &xb_family_bimodal,  &xb_family_empirical,
 };
 
 int xb_law_family_count(void) { return XB_COUNT(families); }

@@ -3,7 +3,7 @@
  * Values by the Cox-de Boor recurrence, Bernstein coefficients by blossoming
  * (Ramshaw 1989): both are chains of convex combinations of non-negative
  * numbers, so relative precision is kept everywhere, however uneven the knots.
- * Worst relative error seen against 60-digit arithmetic: 6e-16 (tests). */
+ * Relative error against 60-digit arithmetic below 4e-15 (tests). */
 #include "law/mspline.h"
 
 #include <assert.h>

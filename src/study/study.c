@@ -14,6 +14,7 @@
 #include "data/json.h"
 
 static const xb_study_kind *const kinds[] = {
+    &xb_study_laws,
     &xb_study_quadrature,
     &xb_study_quantile,
 };
@@ -82,7 +83,7 @@ xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
 {
     void *block = study->tables;
     XB_TRY(xb_grow(ctx, &block, &study->table_capacity, study->n_tables + 1,
-                   sizeof *study->tables));
+                   sizeof(xb_table *)));
     study->tables = block;
     xb_table *table = NULL;
     XB_TRY(xb_table_create(ctx, &table, name, rows, columns, column_names));

@@ -1,0 +1,127 @@
+/* cmd_fit.c: `crossbayes fit`: measured samples in, a law out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "print.h"
+#include "show.h"
+
+static xb_fit_options read_options(const cli_session *s)
+{
+    const cli_args *args = &s->args;
+    xb_fit_options o = xb_fit_options_default();
+    o.family = cli_text(args, "family", NULL);
+    if (strcmp(cli_text(args, "optimizer", ""), "adam") == 0)
+        o.optimizer = XB_OPTIMIZER_ADAM;
+    if (strcmp(cli_text(args, "criterion", ""), "bic") == 0)
+        o.criterion = XB_CRITERION_BIC;
+    o.adam_rate = cli_number(args, "adam-rate", o.adam_rate);
+    o.fixed_scale = cli_number(args, "scale", o.fixed_scale);
+    o.fixed_offset = cli_number(args, "offset", o.fixed_offset);
+    o.has_fixed_offset = cli_flag(args, "offset");
+    o.unit = cli_text(args, "unit", NULL);
+    o.source = args->arg[0];
+    o.seed = cli_seed(s);
+    return o;
+}
+
+static cli_exit check_family(cli_session *s, const char *family)
+{
+    if (!family) return CLI_DONE;
+    char known[128] = "";
+    for (int i = 0; i < xb_law_family_count(); i++) {
+        const char *name = xb_law_family_name(i);
+        if (strcmp(name, family) == 0) return CLI_DONE;
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", name);
+    }
+    return cli_fail(s, CLI_USAGE, "--family: '%s' is not one of %s", family, known);
+}
+
+/* NAME.png asks for PNG; a name without a known ending for SVG. */
+static xb_status draw_figure(cli_session *s, const xb_fit *fit, const double *x,
+                             int64_t n, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    unsigned format = dot ? cli_formats(dot + 1) : 0;
+    size_t length = format ? (size_t)(dot - name) : strlen(name);
+    char *stem = strndup(name, length);
+    if (!stem) return XB_E_MEMORY;
+    xb_status status =
+        xb_report_fit(s->ctx, fit, x, n, stem, format ? format : XB_FIGURE_SVG);
+    free(stem);
+    return status;
+}
+
+static cli_exit print_json(cli_session *s, const xb_fit *fit)
+{
+    char *text = NULL;
+    xb_status status = xb_fit_json(s->ctx, &text, fit);
+    if (status != XB_OK) return cli_status(s, status);
+    puts(text);
+    free(text);
+    return CLI_DONE;
+}
+
+/* The figure first: where it fails, no law file is left to mislead. */
+static cli_exit deliver(cli_session *s, const xb_fit *fit, const double *x, int64_t n)
+{
+    const char *file = cli_text(&s->args, "output", NULL);
+    const char *figure = cli_text(&s->args, "figure", NULL);
+    xb_status status = XB_OK;
+    if (figure) status = draw_figure(s, fit, x, n, figure);
+    if (status == XB_OK && file) status = xb_fit_save(s->ctx, fit, file);
+    if (status != XB_OK) return cli_status(s, status);
+    cli_progress_clear(&s->progress);
+    if (cli_json(s)) return print_json(s, fit);
+    cli_show_fit(fit, s->args.arg[0], read_options(s).criterion);
+    if (file && !cli_quiet(s)) printf("\n  law file: %s\n", file);
+    return CLI_DONE;
+}
+
+static cli_exit run(cli_session *s)
+{
+    xb_fit_options options = read_options(s);
+    cli_exit code = check_family(s, options.family);
+    if (code != CLI_DONE) return code;
+    double *x = NULL;
+    int64_t n = 0;
+    xb_fit *fit = NULL;
+    const char *column = cli_text(&s->args, "column", NULL);
+    xb_status status = xb_column_read(s->ctx, &x, &n, s->args.arg[0], column);
+    if (status == XB_OK) status = xb_fit_run(s->ctx, &fit, x, n, &options);
+    code = status == XB_OK ? deliver(s, fit, x, n) : cli_status(s, status);
+    xb_fit_destroy(fit);
+    free(x);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"column", 'c', CLI_TEXT, "COLUMN", "the column, by name or number from 1", 0, 0},
+    {"family", 0, CLI_TEXT, "FAMILY", "fit this one only (all, best by AIC)", 0, 0},
+    {"criterion", 0, CLI_CHOICE, "aic|bic", "what the family is chosen by (aic)", 0, 0},
+    {"optimizer", 0, CLI_CHOICE, "newton|adam", "adam is the paper's way (newton)", 0, 0},
+    {"adam-rate", 0, CLI_NUMBER, "RATE", "Adam's step (1e-3)", 1e-9, 1},
+    {"scale", 0, CLI_NUMBER, "S", "half-width of the support; fitted if left out", 1e-300,
+     1e300},
+    {"offset", 0, CLI_NUMBER, "X", "centre of the law; the mean if left out", -1e300,
+     1e300},
+    {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S; kept in the law file", 0,
+     0},
+    {"output", 'o', CLI_PATH, "FILE", "write the law file (JSON)", 0, 0},
+    {"figure", 0, CLI_PATH, "NAME", "draw NAME.svg (or .png, .pdf as named)", 0, 0},
+};
+
+const cli_command cli_command_fit = {
+    .name = "fit",
+    .group = "Noise laws",
+    .about = "measured samples to a law: family, parameters, goodness of fit",
+    .usage = "NOISE.csv [-o law.json] [options]",
+    .example = "crossbayes sample mtj:B=0.15,w=0.5 -n 1e5 -o noise.csv\n"
+               "crossbayes fit noise.csv -o law.json --figure noise",
+    .options = options,
+    .n_options = CLI_COUNT_OF(options),
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};

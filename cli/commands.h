@@ -1,0 +1,16 @@
+/* commands.h: one row per command; main.c has the table. */
+#ifndef XB_CLI_COMMANDS_H
+#define XB_CLI_COMMANDS_H
+
+#include "options.h"
+
+extern const cli_command cli_command_demo;
+extern const cli_command cli_command_fit;
+extern const cli_command cli_command_law;
+extern const cli_command cli_command_sample;
+extern const cli_command cli_command_study;
+
+/* What LAW may be, for the help of commands that take one. */
+void cli_help_families(FILE *out);
+
+#endif

@@ -1,0 +1,56 @@
+/* help.c: what the command table says, for people. */
+#include <string.h>
+
+#include "options.h"
+
+enum { HELP_COLUMN = 26 };
+
+static void print_option(FILE *out, const cli_option *option)
+{
+    char left[96], letter[] = "    ";
+    if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name,
+             option->value ? " " : "", option->value ? option->value : "");
+    if (strlen(left) < HELP_COLUMN)
+        fprintf(out, "  %-*s%s\n", HELP_COLUMN, left, option->about);
+    else
+        fprintf(out, "  %s\n  %*s%s\n", left, HELP_COLUMN, "", option->about);
+}
+
+/* The example's lines, indented. */
+static void print_example(FILE *out, const char *example)
+{
+    fprintf(out, "\nExample:\n");
+    for (const char *p = example; *p;) {
+        size_t length = strcspn(p, "\n");
+        fprintf(out, "  %.*s\n", (int)length, p);
+        p += length + (p[length] == '\n');
+    }
+}
+
+void cli_help_command(FILE *out, const cli_command *command)
+{
+    fprintf(out, "crossbayes %s: %s\n\nUsage: crossbayes %s %s\n", command->name,
+            command->about, command->name, command->usage);
+    if (command->n_options) fprintf(out, "\nOptions:\n");
+    for (int i = 0; i < command->n_options; i++) print_option(out, &command->options[i]);
+    fprintf(out, "\nOptions of every command:\n");
+    for (int i = 0; i < cli_common_count; i++) print_option(out, &cli_common[i]);
+    if (command->more) command->more(out);
+    print_example(out, command->example);
+}
+
+void cli_help_all(FILE *out, const cli_command *const *commands, int count)
+{
+    fprintf(out, "crossbayes: Bayesian neural networks on noisy analog memory\n\n"
+                 "Usage: crossbayes COMMAND [arguments] [options]\n");
+    const char *group = "";
+    for (int i = 0; i < count; i++) {
+        if (strcmp(group, commands[i]->group) != 0)
+            fprintf(out, "\n%s\n", commands[i]->group);
+        group = commands[i]->group;
+        fprintf(out, "  %-10s%s\n", commands[i]->name, commands[i]->about);
+    }
+    fprintf(out, "\ncrossbayes COMMAND --help   options and an example\n"
+                 "crossbayes --version        the version\n");
+}

@@ -1,0 +1,64 @@
+/* main.c: the table of commands, and finding the one that was asked for.
+ *
+ * The program uses the public API only. Results go to stdout, everything else
+ * to stderr; exit 0 done, 1 failed, 2 wrong usage or bad input. */
+#include <string.h>
+
+#include "commands.h"
+#include "session.h"
+
+/* Neighbours of a group stay together: the list is printed in this order. */
+static const cli_command *const commands[] = {
+    &cli_command_demo,   &cli_command_fit,   &cli_command_law,
+    &cli_command_sample, &cli_command_study,
+};
+
+static const cli_command *find_command(const char *name)
+{
+    for (int i = 0; i < CLI_COUNT_OF(commands); i++)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+static cli_exit unknown_command(const char *word)
+{
+    const char *names[CLI_COUNT_OF(commands)];
+    for (int i = 0; i < CLI_COUNT_OF(commands); i++) names[i] = commands[i]->name;
+    const char *kind = word[0] == '-' ? "option" : "command";
+    const char *nearest = cli_nearest(word, names, CLI_COUNT_OF(commands));
+    if (nearest)
+        return cli_misuse(NULL, "unknown %s '%s', did you mean '%s'?", kind, word,
+                          nearest);
+    return cli_misuse(NULL, "unknown %s '%s' (crossbayes --help lists the commands)",
+                      kind, word);
+}
+
+static cli_exit say(void (*print)(void))
+{
+    print();
+    return fflush(stdout) == 0 ? CLI_DONE : CLI_FAILED;
+}
+
+static void print_commands(void)
+{
+    cli_help_all(stdout, commands, CLI_COUNT_OF(commands));
+}
+
+static void print_version(void) { printf("crossbayes %s\n", xb_version()); }
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) return say(print_commands);
+    const char *word = argv[1];
+    bool help = strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 ||
+                strcmp(word, "-h") == 0;
+    if (help && argc == 2) return say(print_commands);
+    if (strcmp(word, "--version") == 0) return say(print_version);
+    if (help) word = argv[2];
+    const cli_command *command = find_command(word);
+    if (!command) return unknown_command(word);
+    static char help_option[] = "--help";
+    char *only_help[] = {help_option};
+    if (help) return cli_session_run(command, 1, only_help);
+    return cli_session_run(command, argc - 2, argv + 2);
+}

@@ -1,0 +1,214 @@
+/* options.c: a command line read by the command's table. Every mistake is one
+ * line on stderr that names the option, what was given and what was expected. */
+#include "options.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "values.h"
+
+const cli_option cli_common[] = {
+    {"seed", 0, CLI_COUNT, "N", "seed of every random number (1)", 0, 0x1p63},
+    {"threads", 0, CLI_COUNT, "N", "threads; 0 is one per core (0)", 0, 1024},
+    {"json", 0, CLI_FLAG, NULL, "print JSON instead of text", 0, 0},
+    {"quiet", 'q', CLI_FLAG, NULL, "no progress, no notes", 0, 0},
+    {"help", 'h', CLI_FLAG, NULL, "this text", 0, 0},
+};
+const int cli_common_count = CLI_COUNT_OF(cli_common);
+
+const cli_option *cli_option_at(const cli_command *command, int i)
+{
+    if (i < command->n_options) return &command->options[i];
+    i -= command->n_options;
+    return i < cli_common_count ? &cli_common[i] : NULL;
+}
+
+cli_exit cli_misuse(const cli_command *command, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 127) *p = ' ';
+    if (command)
+        fprintf(stderr, "crossbayes %s: %s\n", command->name, text);
+    else
+        fprintf(stderr, "crossbayes: %s\n", text);
+    return CLI_USAGE;
+}
+
+/* Where reading stands. */
+typedef struct reader {
+    cli_args *out;
+    int argc;
+    char **argv;
+    int next;
+} reader;
+
+static int find_long(const cli_command *command, const char *name, size_t length)
+{
+    for (int i = 0; cli_option_at(command, i); i++) {
+        const char *known = cli_option_at(command, i)->name;
+        if (strlen(known) == length && memcmp(known, name, length) == 0) return i;
+    }
+    return -1;
+}
+
+static int find_short(const cli_command *command, char letter)
+{
+    for (int i = 0; cli_option_at(command, i); i++)
+        if (cli_option_at(command, i)->letter == letter) return i;
+    return -1;
+}
+
+static cli_exit unknown_option(const cli_command *command, const char *name)
+{
+    const char *names[CLI_OPTIONS_MAX];
+    int count = 0;
+    for (; cli_option_at(command, count); count++)
+        names[count] = cli_option_at(command, count)->name;
+    const char *nearest = cli_nearest(name, names, count);
+    if (nearest)
+        return cli_misuse(command, "unknown option '--%s', did you mean '--%s'?", name,
+                          nearest);
+    return cli_misuse(command, "unknown option '--%s' (crossbayes %s --help lists them)",
+                      name, command->name);
+}
+
+/* The word after the option, or NULL where it looks like the next option.
+ * A lone "-" and a negative number are values. */
+static const char *next_value(reader *r)
+{
+    if (r->next >= r->argc) return NULL;
+    const char *word = r->argv[r->next];
+    double ignored;
+    bool dash = word[0] == '-' && word[1] != '\0';
+    if (dash && !cli_read_leading_number(&ignored, word)) return NULL;
+    r->next++;
+    return word;
+}
+
+static cli_exit take_option(reader *r, int index, const char *shown, const char *value)
+{
+    const cli_command *command = r->out->command;
+    const cli_option *option = cli_option_at(command, index);
+    cli_value *slot = &r->out->value[index];
+    if (slot->given) return cli_misuse(command, "%s is given twice", shown);
+    slot->given = true;
+    if (option->kind == CLI_FLAG)
+        return value ? cli_misuse(command, "%s takes no value", shown) : CLI_DONE;
+    if (!value) value = next_value(r);
+    if (!value)
+        return cli_misuse(command, "%s needs a value: --%s %s", shown, option->name,
+                          option->value);
+    slot->text = value;
+    char why[256];
+    if (cli_value_read(slot, option, why, sizeof why)) return CLI_DONE;
+    return cli_misuse(command, "%s: %s", shown, why);
+}
+
+static cli_exit take_long(reader *r, const char *word)
+{
+    const char *name = word + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    char shown[80];
+    snprintf(shown, sizeof shown, "%.*s", (int)(length + 2), word);
+    int index = find_long(r->out->command, name, length);
+    if (index < 0) return unknown_option(r->out->command, shown + 2);
+    return take_option(r, index, shown, equals ? equals + 1 : NULL);
+}
+
+/* -q, -oFILE, -o FILE; flags may share a dash: -qh. */
+static cli_exit take_short(reader *r, const char *word)
+{
+    const cli_command *command = r->out->command;
+    for (const char *p = word + 1; *p; p++) {
+        char shown[] = {'-', *p, '\0'};
+        int index = find_short(command, *p);
+        if (index < 0)
+            return cli_misuse(command,
+                              "unknown option '%s' (crossbayes %s --help lists them)",
+                              shown, command->name);
+        bool flag = cli_option_at(command, index)->kind == CLI_FLAG;
+        const char *rest = !flag && p[1] ? p + 1 : NULL;
+        cli_exit code = take_option(r, index, shown, rest);
+        if (code != CLI_DONE || !flag) return code;
+    }
+    return CLI_DONE;
+}
+
+static cli_exit take_positional(reader *r, const char *word)
+{
+    cli_args *out = r->out;
+    if (out->n_args >= out->command->max_args)
+        return cli_misuse(out->command,
+                          "unexpected argument '%s' (usage: crossbayes %s %s)", word,
+                          out->command->name, out->command->usage);
+    out->arg[out->n_args++] = word;
+    return CLI_DONE;
+}
+
+cli_exit cli_parse(cli_args *out, const cli_command *command, int argc, char **argv)
+{
+    *out = (cli_args){.command = command};
+    assert(command->n_options + cli_common_count <= CLI_OPTIONS_MAX);
+    reader r = {.out = out, .argc = argc, .argv = argv};
+    bool options = true; /* until "--" */
+    while (r.next < argc) {
+        const char *word = argv[r.next++];
+        cli_exit code = CLI_DONE;
+        if (options && strcmp(word, "--") == 0)
+            options = false;
+        else if (options && strncmp(word, "--", 2) == 0)
+            code = take_long(&r, word);
+        else if (options && word[0] == '-' && word[1])
+            code = take_short(&r, word);
+        else
+            code = take_positional(&r, word);
+        if (code != CLI_DONE) return code;
+        if (cli_flag(out, "help")) return CLI_DONE; /* whatever else is there */
+    }
+    if (out->n_args < command->min_args)
+        return cli_misuse(command, "an argument is missing (usage: crossbayes %s %s)",
+                          command->name, command->usage);
+    return CLI_DONE;
+}
+
+void cli_args_free(cli_args *args)
+{
+    for (int i = 0; i < CLI_OPTIONS_MAX; i++) free(args->value[i].items);
+}
+
+const cli_value *cli_get(const cli_args *args, const char *name)
+{
+    int index = find_long(args->command, name, strlen(name));
+    assert(index >= 0);
+    return &args->value[index];
+}
+
+bool cli_flag(const cli_args *args, const char *name)
+{
+    return cli_get(args, name)->given;
+}
+
+const char *cli_text(const cli_args *args, const char *name, const char *standard)
+{
+    const cli_value *v = cli_get(args, name);
+    return v->given ? v->text : standard;
+}
+
+double cli_number(const cli_args *args, const char *name, double standard)
+{
+    const cli_value *v = cli_get(args, name);
+    return v->given ? v->number : standard;
+}
+
+uint64_t cli_count(const cli_args *args, const char *name, uint64_t standard)
+{
+    const cli_value *v = cli_get(args, name);
+    return v->given ? v->count : standard;
+}

@@ -1,0 +1,111 @@
+/* options.h: commands as table rows, and reading a command line by them.
+ *
+ * One row says all there is to know about a command: `--help`, the list that
+ * `crossbayes` alone prints and the checks of every argument come from it. A
+ * command's run function asks for values by name; by then they are of the right
+ * kind and within their range. */
+#ifndef XB_CLI_OPTIONS_H
+#define XB_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define CLI_COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
+
+typedef enum cli_kind {
+    CLI_FLAG,    /* takes no value */
+    CLI_TEXT,    /* any text */
+    CLI_PATH,    /* a file or directory */
+    CLI_NUMBER,  /* a finite number within [min, max] */
+    CLI_COUNT,   /* a whole number within [min, max]; 1e6 is one */
+    CLI_CHOICE,  /* one of "a|b|c", which is the option's `value` */
+    CLI_CHOICES, /* some of "a,b,c" */
+    CLI_NUMBERS, /* numbers separated by commas */
+    CLI_MASSES,  /* probabilities separated by commas; 1-1e-20 is one */
+} cli_kind;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes */
+    char letter;      /* its short form; 0: none */
+    cli_kind kind;
+    const char *value; /* what the help calls the value */
+    const char *about;
+    double min, max; /* of NUMBER and COUNT */
+} cli_option;
+
+/* One number of a list. */
+typedef struct cli_item {
+    double value;
+    bool from_one; /* MASSES: written as 1-value */
+} cli_item;
+
+typedef struct cli_value {
+    bool given;
+    const char *text; /* borrowed from argv */
+    double number;
+    uint64_t count;
+    cli_item *items;
+    int n_items;
+} cli_value;
+
+typedef struct cli_session cli_session;
+
+typedef struct cli_command {
+    const char *name;
+    const char *group; /* the task it belongs to, for the list of commands */
+    const char *about;
+    const char *usage;   /* the arguments, e.g. "LAW [options]" */
+    const char *example; /* lines that run as they are printed */
+    const cli_option *options;
+    int n_options;
+    int min_args, max_args;
+    void (*more)(FILE *out); /* optional: what else the help should say */
+    cli_exit (*run)(cli_session *s);
+} cli_command;
+
+enum { CLI_OPTIONS_MAX = 32, CLI_ARGS_MAX = 8 };
+
+typedef struct cli_args {
+    const cli_command *command;
+    const char *arg[CLI_ARGS_MAX]; /* positional */
+    int n_args;
+    cli_value value[CLI_OPTIONS_MAX]; /* the command's options, then the common ones */
+} cli_args;
+
+/* Options every command has. */
+extern const cli_option cli_common[];
+extern const int cli_common_count;
+
+/* Option i of a command, the common ones after its own; NULL past the end. */
+const cli_option *cli_option_at(const cli_command *command, int i);
+
+/* argv[0] is the first argument after the command's name. On a mistake prints
+ * one line on stderr and returns CLI_USAGE. Free `out` in any case. */
+cli_exit cli_parse(cli_args *out, const cli_command *command, int argc, char **argv);
+void cli_args_free(cli_args *args);
+
+/* Values by name. The name must be in the command's table (asserted). */
+const cli_value *cli_get(const cli_args *args, const char *name);
+bool cli_flag(const cli_args *args, const char *name);
+const char *cli_text(const cli_args *args, const char *name, const char *standard);
+double cli_number(const cli_args *args, const char *name, double standard);
+uint64_t cli_count(const cli_args *args, const char *name, uint64_t standard);
+
+/* Whether `word` is among the words of a "a,b,c" or "a|b|c" list. */
+bool cli_has_word(const char *list, const char *word);
+
+/* The nearest of `count` names by edit distance; NULL if none is near. */
+const char *cli_nearest(const char *word, const char *const *names, int count);
+
+/* "crossbayes NAME: message" on stderr, one line; returns CLI_USAGE. */
+cli_exit cli_misuse(const cli_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* help.c */
+void cli_help_command(FILE *out, const cli_command *command);
+void cli_help_all(FILE *out, const cli_command *const *commands, int count);
+
+#endif

@@ -1,0 +1,122 @@
+/* progress.c: see progress.h. The bar is redrawn at most ten times a second and
+ * leaves no trace; nothing is drawn when stderr is not a terminal. */
+#include "progress.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stop_asked;
+
+static void ask_to_stop(int number)
+{
+    (void)number;
+    stop_asked = 1;
+}
+
+/* Without SA_RESTART a read from a terminal ends too; with SA_RESETHAND the
+ * second signal is the usual end. */
+static void listen_to_signals(void)
+{
+    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+void cli_progress_start(cli_progress *p, bool quiet)
+{
+    const char *term = getenv("TERM");
+    bool dumb = !term || !*term || strcmp(term, "dumb") == 0;
+    *p = (cli_progress){0};
+    p->visible = !quiet && !dumb && isatty(STDERR_FILENO);
+    p->colour = !is_set("NO_COLOR");
+    listen_to_signals();
+}
+
+static int line_width(void)
+{
+    struct winsize size;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : 80;
+}
+
+static void format_time(char *out, size_t size, double seconds)
+{
+    long s = (long)(seconds + 0.5);
+    if (s < 3600)
+        snprintf(out, size, "%ld:%02ld left", s / 60, s % 60);
+    else
+        snprintf(out, size, "%ld:%02ld:%02ld left", s / 3600, s / 60 % 60, s % 60);
+}
+
+static void draw_bar(const cli_progress *p, double share, double elapsed, int room)
+{
+    char left[32] = "";
+    const double trust = 0.5; /* seconds before a guess is worth showing */
+    if (share > 0.01 && elapsed > trust)
+        format_time(left, sizeof left, elapsed * (1 - share) / share);
+    if (room > 30) room = 30;
+    int full = (int)(share * room);
+    fprintf(stderr, " %s", p->colour ? "\033[34m" : "");
+    for (int i = 0; i < room; i++) fputc(i < full ? '#' : '-', stderr);
+    fprintf(stderr, "%s %3d%% %s", p->colour ? "\033[0m" : "", (int)(100 * share), left);
+}
+
+static void draw(cli_progress *p, const xb_progress *event, double time)
+{
+    enum { BESIDE_BAR = 24 }; /* percent, time left, blanks */
+    int width = line_width(), task = (int)strlen(p->task);
+    if (task > width / 2) task = width / 2;
+    int room = width - task - BESIDE_BAR;
+    fprintf(stderr, "\r\033[K%.*s", task, p->task);
+    if (event->total > 0 && room >= 5) {
+        double share = (double)event->done / (double)event->total;
+        draw_bar(p, share < 0 ? 0 : share > 1 ? 1 : share, time - p->started, room);
+    } else if (event->total <= 0 && event->done > 0) {
+        fprintf(stderr, " %lld", (long long)event->done);
+    }
+    fflush(stderr);
+    p->drawn = true;
+    p->last = time;
+}
+
+bool cli_progress_event(void *arg, const xb_progress *event)
+{
+    const double interval = 0.1;
+    cli_progress *p = arg;
+    if (stop_asked) return false;
+    if (!p->visible) return true;
+    double time = now();
+    if (strncmp(p->task, event->task, sizeof p->task - 1) != 0) {
+        snprintf(p->task, sizeof p->task, "%s", event->task);
+        p->started = time;
+    }
+    if (time - p->last >= interval) draw(p, event, time);
+    return true;
+}
+
+void cli_progress_clear(cli_progress *p)
+{
+    if (!p->drawn) return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    p->drawn = false;
+}

@@ -1,0 +1,25 @@
+/* progress.h: the library's progress events as a bar on stderr, and the way a
+ * signal stops the work. */
+#ifndef XB_CLI_PROGRESS_H
+#define XB_CLI_PROGRESS_H
+
+#include "crossbayes/base.h"
+
+typedef struct cli_progress {
+    bool visible; /* stderr is a terminal that can redraw a line */
+    bool colour;
+    bool drawn; /* something is on the line now */
+    char task[64];
+    double started, last; /* seconds; of the task, of the last redraw */
+} cli_progress;
+
+/* Looks at the terminal; from now on SIGINT and SIGTERM ask the work to stop
+ * (a second one ends the program at once). */
+void cli_progress_start(cli_progress *p, bool quiet);
+
+/* An xb_progress_fn; arg is the cli_progress. */
+bool cli_progress_event(void *arg, const xb_progress *event);
+
+void cli_progress_clear(cli_progress *p);
+
+#endif

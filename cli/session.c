@@ -1,0 +1,86 @@
+/* session.c: from a command line to an exit code. */
+#include "session.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+uint64_t cli_seed(const cli_session *s) { return cli_count(&s->args, "seed", 1); }
+bool cli_quiet(const cli_session *s) { return cli_flag(&s->args, "quiet"); }
+bool cli_json(const cli_session *s) { return cli_flag(&s->args, "json"); }
+
+cli_exit cli_status(cli_session *s, xb_status status)
+{
+    if (status == XB_OK) return CLI_DONE;
+    cli_progress_clear(&s->progress);
+    const char *message = xb_ctx_message(s->ctx);
+    fprintf(stderr, "crossbayes: %s\n", *message ? message : xb_status_text(status));
+    return status == XB_E_INPUT || status == XB_E_ARGUMENT ? CLI_USAGE : CLI_FAILED;
+}
+
+cli_exit cli_fail(cli_session *s, cli_exit code, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cli_progress_clear(&s->progress);
+    cli_misuse(s->args.command, "%s", text);
+    return code;
+}
+
+/* A word a shell would have to be given in quotes. */
+static bool needs_quotes(const char *word)
+{
+    return !*word || strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}") != NULL;
+}
+
+/* The command line as provenance; a long one is cut. */
+static void set_origin(xb_ctx *ctx, const cli_command *command, int argc, char **argv)
+{
+    char text[1024];
+    size_t used = (size_t)snprintf(text, sizeof text, "crossbayes %s", command->name);
+    for (int i = 0; i < argc && used < sizeof text; i++) {
+        const char *quote = needs_quotes(argv[i]) ? "'" : "";
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s%s%s", quote,
+                                 argv[i], quote);
+    }
+    xb_ctx_set_origin(ctx, text);
+}
+
+/* Results that did not reach their reader are a failure. */
+static cli_exit check_stdout(cli_exit code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "crossbayes: standard output: cannot write: %s\n", strerror(errno));
+    return CLI_FAILED;
+}
+
+static cli_exit run(cli_session *s, const cli_command *command, int argc, char **argv)
+{
+    if (xb_ctx_create(&s->ctx) != XB_OK) {
+        fprintf(stderr, "crossbayes: not enough memory\n");
+        return CLI_FAILED;
+    }
+    set_origin(s->ctx, command, argc, argv);
+    xb_ctx_set_threads(s->ctx, (int)cli_count(&s->args, "threads", 0));
+    cli_progress_start(&s->progress, cli_quiet(s));
+    xb_ctx_set_progress(s->ctx, cli_progress_event, &s->progress);
+    cli_exit code = command->run(s);
+    cli_progress_clear(&s->progress);
+    xb_ctx_destroy(s->ctx);
+    return code;
+}
+
+cli_exit cli_session_run(const cli_command *command, int argc, char **argv)
+{
+    cli_session s = {0};
+    cli_exit code = cli_parse(&s.args, command, argc, argv);
+    if (code == CLI_DONE && cli_flag(&s.args, "help"))
+        cli_help_command(stdout, command);
+    else if (code == CLI_DONE)
+        code = run(&s, command, argc, argv);
+    cli_args_free(&s.args);
+    return check_stdout(code);
+}

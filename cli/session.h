@@ -1,0 +1,31 @@
+/* session.h: what a running command has: its arguments, the library's context,
+ * and the ways to end. */
+#ifndef XB_CLI_SESSION_H
+#define XB_CLI_SESSION_H
+
+#include "crossbayes/crossbayes.h"
+#include "options.h"
+#include "progress.h"
+
+struct cli_session {
+    cli_args args;
+    xb_ctx *ctx;
+    cli_progress progress;
+};
+
+/* Parses, runs, reports: the whole life of one command. */
+cli_exit cli_session_run(const cli_command *command, int argc, char **argv);
+
+uint64_t cli_seed(const cli_session *s);
+bool cli_quiet(const cli_session *s);
+bool cli_json(const cli_session *s);
+
+/* XB_OK is CLI_DONE; anything else prints the context's message and returns the
+ * exit code it stands for. */
+cli_exit cli_status(cli_session *s, xb_status status);
+
+/* "crossbayes NAME: message" on stderr, below a cleared progress bar. */
+cli_exit cli_fail(cli_session *s, cli_exit code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

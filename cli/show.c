@@ -1,0 +1,116 @@
+/* show.c: see show.h. Every number is rounded to its error. */
+#include "show.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+
+static void show_estimate(const char *name, double value, double error, const char *unit)
+{
+    char text[64];
+    cli_format_error(text, sizeof text, value, error);
+    printf("  %-20s%s%s%s\n", name, text, *unit ? " " : "", unit);
+}
+
+static void show_sample(const xb_fit_sample *x, const char *source, const char *unit)
+{
+    /* standard errors for independent draws of a Gaussian, at the effective n */
+    double n = x->n_effective;
+    printf("%s: %lld samples, %lld distinct values\n\n", source, (long long)x->n,
+           (long long)x->distinct);
+    printf("  %-20s%.6g to %.6g%s%s\n", "range", x->min, x->max, *unit ? " " : "", unit);
+    show_estimate("mean", x->mean, x->sd / sqrt(n), unit);
+    show_estimate("standard deviation", x->sd, x->sd / sqrt(2 * n), unit);
+    show_estimate("skewness", x->skewness, sqrt(6 / n), "");
+    show_estimate("excess kurtosis", x->excess_kurtosis, sqrt(24 / n), "");
+    printf("  %-20s%.*f of %lld\n", "independent samples", n < 100 ? 1 : 0, n,
+           (long long)x->n);
+    printf("  %-20s%.3f at lag 1, correlation time %.3g samples\n\n", "autocorrelation",
+           x->lag1, x->tau);
+}
+
+/* Two to a line, below each other. */
+static void show_parameters(const xb_fit_family *f, int column)
+{
+    for (int i = 0; i < f->n_named; i++) {
+        char text[64];
+        cli_format_error(text, sizeof text, f->value[i], f->std_error[i]);
+        if (i > 0 && i % 2 == 0) printf(",\n%*s", column, "");
+        printf("%s%s = %s", i % 2 ? ", " : "", f->name[i], text);
+    }
+    if (!f->converged) printf("%s(not converged)", f->n_named ? " " : "");
+    putchar('\n');
+}
+
+static double score(const xb_fit_family *f, xb_criterion criterion)
+{
+    return criterion == XB_CRITERION_BIC ? f->bic : f->aic;
+}
+
+static double best_score(const xb_fit *fit, xb_criterion criterion)
+{
+    double best = INFINITY;
+    for (int i = 0; i < xb_fit_family_count(fit); i++)
+        best = fmin(best, score(xb_fit_family_at(fit, i), criterion));
+    return best;
+}
+
+static void show_families(const xb_fit *fit, xb_criterion criterion)
+{
+    enum { COLUMN = 46 };
+    double best = best_score(fit, criterion);
+    printf("    %-10s%12s%9s%9s  %s\n", "family",
+           criterion == XB_CRITERION_BIC ? "BIC - best" : "AIC - best", "KS p", "AD p",
+           "parameters");
+    for (int i = 0; i < xb_fit_family_count(fit); i++) {
+        const xb_fit_family *f = xb_fit_family_at(fit, i);
+        char text[32] = "-", ks[16], ad[16];
+        double above = score(f, criterion) - best;
+        if (isfinite(above)) snprintf(text, sizeof text, "%.1f", above);
+        cli_format_p(ks, sizeof ks, f->ks_p);
+        cli_format_p(ad, sizeof ad, f->ad_p);
+        printf("  %s %-10s%12s%9s%9s  ", i == xb_fit_chosen(fit) ? "*" : " ", f->family,
+               text, ks, ad);
+        show_parameters(f, COLUMN);
+    }
+}
+
+void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion)
+{
+    xb_law_place place = xb_law_placement(xb_fit_law(fit));
+    show_sample(xb_fit_sample_info(fit), source, place.unit);
+    show_families(fit, criterion);
+    putchar('\n');
+    cli_print_words(xb_fit_verdict(fit), 2, false);
+}
+
+/* The number, then what it means: meanings are sentences. */
+void cli_show_study(const xb_study *study)
+{
+    enum { COLUMN = 24 };
+    for (int i = 0; i < xb_study_fact_count(study); i++) {
+        xb_fact fact = xb_study_fact_at(study, i);
+        char text[64];
+        cli_format_error(text, sizeof text, fact.value, fact.std_error);
+        bool wide = strstr(text, "±") != NULL; /* two bytes, one column */
+        printf("  %-*s", wide ? COLUMN - 1 : COLUMN - 2, text);
+        cli_print_words(fact.text, COLUMN, true);
+    }
+}
+
+unsigned cli_formats(const char *list)
+{
+    return (cli_has_word(list, "svg") ? XB_FIGURE_SVG : 0u) |
+           (cli_has_word(list, "png") ? XB_FIGURE_PNG : 0u) |
+           (cli_has_word(list, "pdf") ? XB_FIGURE_PDF : 0u);
+}
+
+char *cli_join(const char *dir, const char *name, const char *extension)
+{
+    size_t size = strlen(dir) + strlen(name) + strlen(extension) + 2;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s%s", dir, name, extension);
+    return path;
+}

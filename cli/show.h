@@ -1,0 +1,18 @@
+/* show.h: a fit or a study as text, for `fit`, `study` and `demo` alike. */
+#ifndef XB_CLI_SHOW_H
+#define XB_CLI_SHOW_H
+
+#include "session.h"
+
+/* The families' distance to the best is by the criterion of the choice. */
+void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion);
+void cli_show_study(const xb_study *study);
+
+/* The or of figure formats named in "svg,png,pdf". */
+unsigned cli_formats(const char *list);
+#define CLI_FORMATS "svg,png,pdf"
+
+/* DIR/NAME.EXT; free() it. NULL when memory is out. */
+char *cli_join(const char *dir, const char *name, const char *extension);
+
+#endif

@@ -1,0 +1,64 @@
+/* textfile.c: see textfile.h. */
+#include "textfile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static cli_exit cannot_write(cli_session *s, const char *path)
+{
+    return cli_fail(s, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno));
+}
+
+/* mkstemp makes files only the owner can read; give them what open() would. */
+static void apply_umask(int fd)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    (void)fchmod(fd, 0666 & ~mask);
+}
+
+cli_exit cli_textfile_open(cli_session *s, cli_textfile *f, const char *path)
+{
+    *f = (cli_textfile){.path = path};
+    if (strcmp(path, "-") == 0) {
+        f->stream = stdout;
+        return CLI_DONE;
+    }
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        return cannot_write(s, path);
+    }
+    size_t size = strlen(path) + 16;
+    f->temporary = malloc(size);
+    if (!f->temporary) return cannot_write(s, path);
+    snprintf(f->temporary, size, "%s.tmp-XXXXXX", path);
+    int fd = mkstemp(f->temporary);
+    if (fd >= 0) {
+        apply_umask(fd);
+        f->stream = fdopen(fd, "w");
+    }
+    if (f->stream) return CLI_DONE;
+    cli_exit code = cannot_write(s, path);
+    if (fd >= 0) unlink(f->temporary);
+    free(f->temporary);
+    return code;
+}
+
+cli_exit cli_textfile_close(cli_session *s, cli_textfile *f, bool keep)
+{
+    if (f->stream == stdout) return CLI_DONE; /* checked at the end of the program */
+    bool whole = keep && fflush(f->stream) == 0 && !ferror(f->stream) &&
+                 fsync(fileno(f->stream)) == 0;
+    int reason = errno;
+    bool closed = fclose(f->stream) == 0;
+    bool placed = whole && closed && rename(f->temporary, f->path) == 0;
+    if (whole) reason = errno;
+    if (!placed) unlink(f->temporary);
+    free(f->temporary);
+    errno = reason;
+    return placed || !keep ? CLI_DONE : cannot_write(s, f->path);
+}

@@ -1,0 +1,18 @@
+/* textfile.h: text that goes to a file, whole or not at all, or to stdout. */
+#ifndef XB_CLI_TEXTFILE_H
+#define XB_CLI_TEXTFILE_H
+
+#include "session.h"
+
+typedef struct cli_textfile {
+    FILE *stream;
+    const char *path; /* "-": stdout */
+    char *temporary;
+} cli_textfile;
+
+/* Opens a temporary file beside `path`. Prints the reason on failure. */
+cli_exit cli_textfile_open(cli_session *s, cli_textfile *f, const char *path);
+/* Renames it into place, or (keep = false) takes it away. */
+cli_exit cli_textfile_close(cli_session *s, cli_textfile *f, bool keep);
+
+#endif

@@ -1,0 +1,198 @@
+/* figure.c: see figure.h. NAME.gp and NAME.dat are written to a new folder
+ * beside the target, gnuplot draws there, then all files are renamed into
+ * place: a failure anywhere leaves what was there before. */
+#include "report/figure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/outfile.h"
+#include "report/style.h"
+
+struct xb_figure {
+    char *dir;    /* where the files end up */
+    bool new_dir; /* made for this figure */
+    char *name;   /* without extension */
+    char *quoted; /* NAME.dat as a gnuplot string */
+    char *work;   /* the folder it is made in */
+    FILE *script, *data;
+};
+
+static const char *const extensions[] = {"gp", "dat", "svg", "png", "pdf"};
+
+/* DIR/NAME.EXT; NULL when memory is out. */
+static char *join(xb_ctx *ctx, const char *dir, const char *name, const char *extension)
+{
+    size_t size = strlen(dir) + strlen(name) + strlen(extension) + 3;
+    char *path = xb_new(ctx, (int64_t)size, 1);
+    if (path) snprintf(path, size, "%s/%s.%s", dir, name, extension);
+    return path;
+}
+
+/* Takes the working folder away, with whatever is left in it. */
+static void remove_work(xb_figure *f)
+{
+    for (int i = 0; i < XB_COUNT(extensions); i++) {
+        char *path = join(NULL, f->work, f->name, extensions[i]);
+        if (path) (void)unlink(path);
+        free(path);
+    }
+    (void)rmdir(f->work);
+}
+
+static void figure_free(xb_figure *f)
+{
+    if (f->script) fclose(f->script);
+    if (f->data) fclose(f->data);
+    free(f->dir);
+    free(f->name);
+    free(f->quoted);
+    free(f->work);
+    free(f);
+}
+
+void xb_figure_discard(xb_figure *f)
+{
+    if (!f) return;
+    if (f->work) remove_work(f);
+    if (f->new_dir) (void)rmdir(f->dir);
+    figure_free(f);
+}
+
+static xb_status split_path(xb_ctx *ctx, xb_figure *f, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    f->name = xb_strdup(ctx, slash ? slash + 1 : path);
+    f->dir = xb_strdup(ctx, slash ? path : ".");
+    if (!f->name || !f->dir) return XB_E_MEMORY;
+    if (slash) f->dir[slash == path ? 1 : slash - path] = '\0';
+    if (!*f->name)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%s: expected a name for the figure", path);
+    return XB_OK;
+}
+
+static xb_status make_work(xb_ctx *ctx, xb_figure *f)
+{
+    struct stat info;
+    f->new_dir = stat(f->dir, &info) != 0;
+    XB_TRY(xb_dir_make(ctx, f->dir));
+    char *work = join(ctx, f->dir, "", "figure-XXXXXX");
+    if (!work) return XB_E_MEMORY;
+    if (!mkdtemp(work)) {
+        free(work);
+        return xb_fail(ctx, XB_E_IO, "%s: cannot write here: %s", f->dir,
+                       strerror(errno));
+    }
+    f->work = work;
+    return XB_OK;
+}
+
+static xb_status open_part(xb_ctx *ctx, FILE **out, const xb_figure *f,
+                           const char *extension)
+{
+    char *path = join(ctx, f->work, f->name, extension);
+    if (!path) return XB_E_MEMORY;
+    *out = fopen(path, "w");
+    xb_status status = XB_OK;
+    if (!*out)
+        status = xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", path, strerror(errno));
+    free(path);
+    return status;
+}
+
+/* './NAME.dat' in single quotes, quotes inside doubled. The dot keeps gnuplot
+ * from taking a name that starts with '<' for a command. */
+static xb_status quote_data_name(xb_ctx *ctx, xb_figure *f)
+{
+    size_t size = 0;
+    char *name = join(ctx, ".", f->name, "dat");
+    if (!name) return XB_E_MEMORY;
+    FILE *text = open_memstream(&f->quoted, &size);
+    if (text) xb_style_quote(text, name);
+    free(name);
+    if (text && fclose(text) == 0) return XB_OK;
+    return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a figure");
+}
+
+static xb_status figure_begin(xb_ctx *ctx, xb_figure *f, const char *path)
+{
+    XB_TRY(split_path(ctx, f, path));
+    XB_TRY(quote_data_name(ctx, f));
+    XB_TRY(make_work(ctx, f));
+    XB_TRY(open_part(ctx, &f->script, f, "gp"));
+    return open_part(ctx, &f->data, f, "dat");
+}
+
+xb_status xb_figure_open(xb_ctx *ctx, xb_figure **out, const char *path, int width,
+                         int height)
+{
+    xb_figure *f = xb_new(ctx, 1, sizeof *f);
+    if (!f) return XB_E_MEMORY;
+    xb_status status = figure_begin(ctx, f, path);
+    if (status != XB_OK) {
+        xb_figure_discard(f);
+        return status;
+    }
+    xb_style_preamble(f->script, f->name, width, height);
+    *out = f;
+    return XB_OK;
+}
+
+FILE *xb_figure_script(xb_figure *f) { return f->script; }
+FILE *xb_figure_data(xb_figure *f) { return f->data; }
+const char *xb_figure_data_name(const xb_figure *f) { return f->quoted; }
+
+static xb_status close_part(xb_ctx *ctx, FILE **part, const xb_figure *f)
+{
+    bool ok = fflush(*part) == 0 && !ferror(*part);
+    ok = fclose(*part) == 0 && ok;
+    *part = NULL;
+    if (ok) return XB_OK;
+    return xb_fail(ctx, XB_E_IO, "%s/%s: cannot write: %s", f->dir, f->name,
+                   strerror(errno));
+}
+
+/* Moves NAME.EXT to its place, if it was made. */
+static xb_status place(xb_ctx *ctx, const xb_figure *f, const char *extension)
+{
+    char *from = join(ctx, f->work, f->name, extension);
+    char *to = join(ctx, f->dir, f->name, extension);
+    xb_status status = from && to ? XB_OK : XB_E_MEMORY;
+    if (status == XB_OK && rename(from, to) != 0 && errno != ENOENT)
+        status = xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", to, strerror(errno));
+    free(from);
+    free(to);
+    return status;
+}
+
+static xb_status draw_formats(xb_ctx *ctx, xb_figure *f, unsigned formats)
+{
+    static const struct {
+        xb_figure_format format;
+        const char *name;
+    } known[] = {{XB_FIGURE_SVG, "svg"}, {XB_FIGURE_PNG, "png"}, {XB_FIGURE_PDF, "pdf"}};
+    char *script = join(ctx, ".", f->name, "gp");
+    if (!script) return XB_E_MEMORY;
+    xb_status status = XB_OK;
+    for (int i = 0; i < XB_COUNT(known) && status == XB_OK; i++)
+        if (formats & (unsigned)known[i].format)
+            status = xb_gnuplot_run(ctx, f->work, script, known[i].name);
+    free(script);
+    return status;
+}
+
+xb_status xb_figure_draw(xb_ctx *ctx, xb_figure *f, unsigned formats)
+{
+    xb_status status = close_part(ctx, &f->script, f);
+    if (status == XB_OK) status = close_part(ctx, &f->data, f);
+    if (status == XB_OK) status = draw_formats(ctx, f, formats);
+    for (int i = 0; i < XB_COUNT(extensions) && status == XB_OK; i++)
+        status = place(ctx, f, extensions[i]);
+    if (status == XB_OK) f->new_dir = false;
+    xb_figure_discard(f);
+    return status;
+}

@@ -1,0 +1,38 @@
+/* figure.h: one figure on its way to disk.
+ *
+ *     xb_figure *f = NULL;
+ *     XB_TRY(xb_figure_open(ctx, &f, "out/laws", 800, 400));
+ *     fprintf(xb_figure_data(f), ...);       // becomes out/laws.dat
+ *     fprintf(xb_figure_script(f), ...);     // becomes out/laws.gp
+ *     return xb_figure_draw(ctx, f, XB_FIGURE_SVG | XB_FIGURE_PNG);
+ *
+ * Everything happens in a folder of its own beside the target; the files move
+ * to their places only when gnuplot has drawn all of them. */
+#ifndef XB_REPORT_FIGURE_H
+#define XB_REPORT_FIGURE_H
+
+#include <stdio.h>
+
+#include "base/ctx.h"
+#include "crossbayes/report.h"
+
+typedef struct xb_figure xb_figure;
+
+/* `path` has no extension; its folder is made if it is not there. The script
+ * opens with terminal, output, fonts and line styles; size in pixels. */
+xb_status xb_figure_open(xb_ctx *ctx, xb_figure **out, const char *path, int width,
+                         int height);
+FILE *xb_figure_script(xb_figure *f);
+FILE *xb_figure_data(xb_figure *f);
+const char *xb_figure_data_name(const xb_figure *f); /* quoted for gnuplot */
+
+/* Draws and puts the files in place. Frees f in any case. */
+xb_status xb_figure_draw(xb_ctx *ctx, xb_figure *f, unsigned formats);
+void xb_figure_discard(xb_figure *f); /* NULL is fine */
+
+/* gnuplot.c: runs `gnuplot -d -e format='..' script` in `dir`, no shell between.
+ * A failure carries gnuplot's own last words. */
+xb_status xb_gnuplot_run(xb_ctx *ctx, const char *dir, const char *script,
+                         const char *format);
+
+#endif

@@ -1,0 +1,218 @@
+/* fit_figure.c: a fit for the eye: histogram and fitted densities on the left,
+ * Q-Q plot of the chosen law on the right with the band in which 95 % of such
+ * points fall at the effective number of samples. All in the user's units. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "report/figure.h"
+#include "report/style.h"
+#include "study/bins.h"
+
+enum {
+    CURVE_POINTS = 401,
+    QQ_POINTS = 240,
+};
+
+/* One fitted law in the user's units. */
+typedef struct curve {
+    const char *family;
+    const xb_law *law;
+    xb_law *owned; /* NULL: the fit's own */
+    double offset, scale;
+} curve;
+
+typedef struct fit_view {
+    const xb_fit *fit;
+    double *sorted; /* [n] */
+    int64_t n;
+    curve curve[XB_FIT_FAMILY_MAX + 1]; /* the chosen one first */
+    int curves;
+    xb_axis_unit unit;
+} fit_view;
+
+static double named_value(const xb_fit_family *f, const char *name, double standard)
+{
+    for (int i = 0; i < f->n_named; i++)
+        if (strcmp(f->name[i], name) == 0) return f->value[i];
+    return standard;
+}
+
+static bool can_draw(const xb_fit_family *f)
+{
+    double scale = named_value(f, "scale", NAN), offset = named_value(f, "offset", NAN);
+    return f->converged && scale > 0 && isfinite(offset) &&
+           strcmp(f->family, "empirical") != 0;
+}
+
+/* The family's law at its fitted parameters. */
+static xb_status make_curve(xb_ctx *ctx, curve *out, const xb_fit_family *f)
+{
+    xb_law *standard = NULL; /* for the names of its parameters */
+    XB_TRY(xb_law_parse(ctx, &standard, f->family));
+    double value[XB_FIT_PARAM_MAX] = {0};
+    int count = xb_law_param_count(standard);
+    for (int i = 0; i < count; i++)
+        value[i] = named_value(f, xb_law_param_name(standard, i), NAN);
+    xb_law_destroy(standard);
+    xb_law *law = NULL;
+    XB_TRY(xb_law_create(ctx, &law, f->family, value, count));
+    *out = (curve){f->family, law, law, named_value(f, "offset", 0),
+                   named_value(f, "scale", 1)};
+    return XB_OK;
+}
+
+static xb_status collect_curves(xb_ctx *ctx, fit_view *v)
+{
+    const xb_law *law = xb_fit_law(v->fit);
+    xb_law_place place = xb_law_placement(law);
+    v->curve[v->curves++] =
+        (curve){xb_law_family(law), law, NULL, place.offset, place.scale};
+    for (int i = 0; i < xb_fit_family_count(v->fit); i++) {
+        const xb_fit_family *f = xb_fit_family_at(v->fit, i);
+        if (i == xb_fit_chosen(v->fit) || !can_draw(f)) continue;
+        XB_TRY(make_curve(ctx, &v->curve[v->curves], f));
+        v->curves++;
+    }
+    return XB_OK;
+}
+
+static xb_status write_histogram(xb_ctx *ctx, FILE *data, const fit_view *v)
+{
+    xb_bins bins;
+    XB_TRY(xb_bins_choose(ctx, &bins, v->sorted, v->n, v->curve[0].offset));
+    double *density = xb_new(ctx, bins.count, sizeof *density);
+    if (!density) return XB_E_MEMORY;
+    xb_bins_density(density, &bins, v->sorted, v->n);
+    fprintf(data, "# histogram: x, density, bin width\n");
+    for (int64_t k = 0; k < bins.count; k++)
+        fprintf(data, "%.10g %.8g %.10g\n", xb_bins_middle(&bins, k) / v->unit.factor,
+                density[k] * v->unit.factor, bins.width / v->unit.factor);
+    free(density);
+    return XB_OK;
+}
+
+static void write_densities(FILE *data, const fit_view *v)
+{
+    double low = v->sorted[0], high = v->sorted[v->n - 1], margin = 0.05 * (high - low);
+    fprintf(data, "\n\n# densities: x");
+    for (int c = 0; c < v->curves; c++) fprintf(data, ", %s", v->curve[c].family);
+    for (int i = 0; i < CURVE_POINTS; i++) {
+        double x = low - margin + (high - low + 2 * margin) * i / (CURVE_POINTS - 1);
+        fprintf(data, "\n%.10g", x / v->unit.factor);
+        for (int c = 0; c < v->curves; c++) {
+            const curve *k = &v->curve[c];
+            fprintf(data, " %.8g",
+                    xb_law_pdf(k->law, (x - k->offset) / k->scale) / k->scale *
+                        v->unit.factor);
+        }
+    }
+    fputc('\n', data);
+}
+
+/* Wilson's interval for a proportion u of n. */
+static void proportion_band(double *low, double *high, double u, double n)
+{
+    const double z = 1.959963984540054; /* 97.5 % point of the normal */
+    double centre = (u + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z / (1 + z * z / n) * sqrt(u * (1 - u) / n + z * z / (4 * n * n));
+    *low = fmax(centre - half, 0);
+    *high = fmin(centre + half, 1);
+}
+
+static double quantile_at(const curve *k, double u)
+{
+    const double open = 1e-12; /* the band never reaches infinity */
+    double inside = fmin(fmax(u, open), 1 - open);
+    return k->offset + k->scale * xb_law_quantile(k->law, inside);
+}
+
+/* Points crowd towards both tails: equal steps of log(u / (1 - u)). */
+static void write_qq(FILE *data, const fit_view *v)
+{
+    const curve *k = &v->curve[0];
+    double n = (double)v->n, effective = xb_fit_sample_info(v->fit)->n_effective;
+    double reach = log(2 * n - 1);
+    int64_t last = -1;
+    fprintf(data, "\n\n# q-q: law, sample, low, high\n");
+    for (int j = 0; j < QQ_POINTS; j++) {
+        double logit = reach * (2.0 * j / (QQ_POINTS - 1) - 1);
+        int64_t i = (int64_t)(n / (1 + exp(-logit)));
+        if (i >= v->n) i = v->n - 1;
+        if (i == last) continue;
+        last = i;
+        double u = ((double)i + 0.5) / n, low, high;
+        proportion_band(&low, &high, u, effective);
+        fprintf(data, "%.10g %.10g %.10g %.10g\n", quantile_at(k, u) / v->unit.factor,
+                v->sorted[i] / v->unit.factor, quantile_at(k, low) / v->unit.factor,
+                quantile_at(k, high) / v->unit.factor);
+    }
+}
+
+static void write_script(FILE *script, const fit_view *v, const char *data)
+{
+    const char *unit = v->unit.text;
+    fprintf(script, "set multiplot layout 1,2 margins 0.09,0.97,0.14,0.82 spacing 0.12\n"
+                    "set key tmargin center horizontal\n");
+    xb_style_label(script, "x", "noise", "", unit);
+    xb_style_label(script, "y", "density", "per ", unit);
+    fprintf(script,
+            "set yrange [0:*]\nset autoscale xfix\n"
+            "plot %s index 0 using 1:2:3 with boxes fill solid 1 noborder"
+            " linecolor '%s' title 'samples'",
+            data, xb_style_colour("data"));
+    for (int c = v->curves - 1; c >= 0; c--) /* the chosen one on top */
+        fprintf(script,
+                ", \\\n     %s index 1 using 1:%d with lines linewidth %s linecolor '%s'"
+                " title '%s'",
+                data, c + 2, c == 0 ? "2.2" : "1.1", xb_style_colour(v->curve[c].family),
+                v->curve[c].family);
+    fprintf(script, "\n\nset autoscale y\nset offsets graph 0.02, graph 0.02\n");
+    xb_style_label(script, "x", "quantile of the fitted law", "", unit);
+    xb_style_label(script, "y", "quantile of the samples", "", unit);
+    fprintf(script,
+            "plot %s index 2 using 1:3:4 with filledcurves fill solid 0.35 noborder"
+            " linecolor '%s' title '95 %% band', \\\n"
+            "     %s index 2 using 1:1 with lines linecolor '#444444' notitle, \\\n"
+            "     %s index 2 using 1:2 with points pointtype 7 pointsize 0.4"
+            " linecolor '%s' title 'samples against %s'\n"
+            "unset multiplot\n",
+            data, xb_style_colour("data"), data, data,
+            xb_style_colour(v->curve[0].family), v->curve[0].family);
+}
+
+static xb_status draw(xb_ctx *ctx, const fit_view *v, const char *path, unsigned formats)
+{
+    xb_figure *f = NULL;
+    XB_TRY(xb_figure_open(ctx, &f, path, 900, 440));
+    xb_status status = write_histogram(ctx, xb_figure_data(f), v);
+    if (status != XB_OK) {
+        xb_figure_discard(f);
+        return status;
+    }
+    write_densities(xb_figure_data(f), v);
+    write_qq(xb_figure_data(f), v);
+    write_script(xb_figure_script(f), v, xb_figure_data_name(f));
+    return xb_figure_draw(ctx, f, formats);
+}
+
+xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t n,
+                        const char *path, unsigned formats)
+{
+    if (n < 2) return xb_fail(ctx, XB_E_ARGUMENT, "a figure needs 2 samples or more");
+    fit_view v = {.fit = fit, .n = n, .sorted = xb_new(ctx, n, sizeof(double))};
+    if (!v.sorted) return XB_E_MEMORY;
+    memcpy(v.sorted, x, (size_t)n * sizeof *x);
+    xb_status status = xb_sort_doubles(ctx, v.sorted, n);
+    if (status == XB_OK) status = collect_curves(ctx, &v);
+    if (status == XB_OK) {
+        v.unit = xb_style_unit(fmax(fabs(v.sorted[0]), fabs(v.sorted[n - 1])),
+                               xb_law_placement(xb_fit_law(fit)).unit);
+        status = draw(ctx, &v, path, formats);
+    }
+    for (int c = 0; c < v.curves; c++) xb_law_destroy(v.curve[c].owned);
+    free(v.sorted);
+    return status;
+}

@@ -1,0 +1,332 @@
+/* study_figures.c: the studies' figures from their tables, one script each.
+ * A table becomes a block of NAME.dat under its own name, so that a script line
+ * reads like what it draws: index 'curves' using 1:3. A new study's figure is
+ * one function and one row of the table at the end. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/figure.h"
+#include "report/style.h"
+
+typedef struct sketch {
+    const xb_study *study;
+    FILE *script;
+    const char *data; /* quoted name of the data file */
+} sketch;
+
+static void write_table(FILE *data, const xb_table *t)
+{
+    fprintf(data, "# %s\n#", xb_table_name(t));
+    for (int c = 0; c < xb_table_columns(t); c++)
+        fprintf(data, " %s", xb_table_column_name(t, c));
+    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+        fputc('\n', data);
+        for (int c = 0; c < xb_table_columns(t); c++) {
+            double value = xb_table_get(t, r, c);
+            if (isnan(value))
+                fprintf(data, "NaN ");
+            else
+                fprintf(data, "%.17g ", value);
+        }
+    }
+    fprintf(data, "\n\n\n");
+}
+
+/* "index 'table' using x:y"; a column that is not there draws nothing. */
+static void source(const sketch *k, const char *table, const char *x, const char *y)
+{
+    const xb_table *t = xb_study_table(k->study, table);
+    int cx = t ? xb_table_find(t, x) : -1, cy = t ? xb_table_find(t, y) : -1;
+    if (cx < 0 || cy < 0)
+        fprintf(k->script, "NaN");
+    else
+        fprintf(k->script, "%s index '%s' using %d:%d", k->data, table, cx + 1, cy + 1);
+}
+
+static void line(const sketch *k, const char *table, const char *x, const char *y,
+                 const char *style, const char *title)
+{
+    source(k, table, x, y);
+    fprintf(k->script, " with lines %s linecolor '%s' ", style, xb_style_colour(y));
+    if (title)
+        fprintf(k->script, "title '%s'", title);
+    else
+        fprintf(k->script, "notitle");
+}
+
+static void next_line(const sketch *k) { fprintf(k->script, ", \\\n     "); }
+static void end_plot(const sketch *k) { fprintf(k->script, "\n\n"); }
+
+/* ---- laws: Fig. 1 */
+
+static double largest_in_column(const xb_table *t, int column)
+{
+    double largest = 0;
+    for (int64_t r = 0; t && r < xb_table_rows(t); r++)
+        largest = fmax(largest, fabs(xb_table_get(t, r, column)));
+    return largest;
+}
+
+/* A density over x, both in the axis unit of the script. */
+static void density(const sketch *k, const char *table, const char *y, const char *role,
+                    const char *style, const char *title)
+{
+    const xb_table *t = xb_study_table(k->study, table);
+    int column = t ? xb_table_find(t, y) + 1 : 0;
+    fprintf(k->script,
+            "%s index '%s' using ($1/unit):(column(%d)*unit) with %s linecolor '%s'"
+            " title '%s'",
+            k->data, table, column, style, xb_style_colour(role), title);
+}
+
+static void draw_laws(const sketch *k)
+{
+    double largest = largest_in_column(xb_study_table(k->study, "histogram"), 0);
+    xb_axis_unit unit = xb_style_unit(largest, "");
+    fprintf(k->script,
+            "unit = %g\n"
+            "set multiplot layout 2,1 margins 0.11,0.96,0.08,0.98 spacing 0.11\n"
+            "set key inside top right\nset style fill solid 1 noborder\n"
+            "set yrange [0:*]\nset autoscale xfix\n",
+            unit.factor);
+    xb_style_label(k->script, "x", "noise", "", unit.text);
+    xb_style_label(k->script, "y", "density", "per ", unit.text);
+    fprintf(k->script, "plot ");
+    density(k, "histogram", "density", "data", "boxes", "samples");
+    next_line(k);
+    density(k, "histogram", "fit", "device", "lines linewidth 2.2", "fitted law");
+    end_plot(k);
+    xb_style_label(k->script, "x", "noise, with mean 0 and the same variance for all", "",
+                   unit.text);
+    fprintf(k->script, "plot ");
+    density(k, "densities", "gaussian", "gaussian", "lines linewidth 2", "Gaussian");
+    next_line(k);
+    density(k, "densities", "device", "device", "lines linewidth 2", "device");
+    next_line(k);
+    density(k, "densities", "bimodal", "bimodal", "lines linewidth 2", "bimodal");
+    end_plot(k);
+}
+
+/* ---- quadrature: Fig. 2 */
+
+typedef struct rule_line {
+    const char *rule, *title;
+} rule_line;
+
+static const rule_line device_rules[] = {
+    {"legendre", "Legendre"},
+    {"hermite", "Hermite"},
+    {"paper_split", "split (paper)"},
+    {"paper_laguerre", "Laguerre (paper)"},
+    {"gauss_wheeler", "Gauss by Wheeler"},
+    {"gauss", "Gauss"},
+    {"smooth", "smooth"},
+};
+static const rule_line bimodal_rules[] = {
+    {"hermite", "Hermite"},       {"paper_laguerre", "Laguerre (paper)"},
+    {"modes", "Hermite by mode"}, {"trapezoid", "trapezoid"},
+    {"smooth", "smooth"},
+};
+
+/* The rule's column counted from 1; 0 where it has no value for this law. */
+static int rule_column(const sketch *k, const char *table, const char *rule)
+{
+    const xb_table *t = xb_study_table(k->study, table);
+    int column = t ? xb_table_find(t, rule) : -1;
+    for (int64_t r = 0; column >= 0 && r < xb_table_rows(t); r++)
+        if (!isnan(xb_table_get(t, r, column))) return column + 1;
+    return 0;
+}
+
+/* A log axis cannot show 0: what is below the floor is drawn on it. */
+static void rule_curve(const sketch *k, const char *table, const rule_line *rule,
+                       const char *floor, const char *style, bool titled)
+{
+    int column = rule_column(k, table, rule->rule);
+    if (column == 0) return;
+    fprintf(k->script,
+            "%s index '%s' using 1:(column(%d) < %s ? %s : column(%d)) with lines %s"
+            " linecolor '%s' title '%s'",
+            k->data, table, column, floor, floor, column, style,
+            xb_style_colour(rule->rule), titled ? rule->title : "");
+    next_line(k);
+}
+
+/* True error solid, the paper's measure dashed and thin. */
+static void draw_rules(const sketch *k, const char *law, const char *quantity,
+                       const rule_line *rules, int count)
+{
+    char error[64], step[64];
+    snprintf(error, sizeof error, "%s_%s_error", law, quantity);
+    snprintf(step, sizeof step, "%s_%s_step", law, quantity);
+    fprintf(k->script, "plot ");
+    for (int i = 0; i < count; i++)
+        rule_curve(k, step, &rules[i], "1e-33", "linewidth 0.9 dashtype (6,6)", false);
+    for (int i = 0; i < count; i++)
+        rule_curve(k, error, &rules[i], "1e-17", "linewidth 2.2", true);
+    fprintf(k->script, "NaN with lines linewidth 0.9 dashtype (6,6) linecolor 'black'"
+                       " title 'step^2 (paper)'");
+    end_plot(k);
+}
+
+static void draw_quadrature(const sketch *k)
+{
+    static const char *const quantities[] = {"variance", "kl"};
+    fprintf(k->script,
+            "set multiplot layout 2,2 margins 0.085,0.975,0.075,0.90 spacing 0.1,0.09\n"
+            "set key at graph 0.5, graph 1.03 center bottom horizontal maxrows 3\n"
+            "set logscale x 2\nset logscale y\nset autoscale xfix\n"
+            "set ytics 1e4\nset format y '10^{%%L}'\nset xlabel 'points n'\n");
+    for (int q = 0; q < XB_COUNT(quantities); q++) {
+        const char *name = q ? "KL (nats)" : "variance";
+        fprintf(k->script, "set yrange [%s:10]\n", q ? "1e-30" : "1e-34");
+        fprintf(k->script, "set ylabel '%s of the device: error'\n", name);
+        draw_rules(k, "device", quantities[q], device_rules, XB_COUNT(device_rules));
+        fprintf(k->script, "set ylabel '%s of the mixture: error'\n", name);
+        draw_rules(k, "bimodal", quantities[q], bimodal_rules, XB_COUNT(bimodal_rules));
+        fprintf(k->script, "unset key\n"); /* the same rules below */
+    }
+}
+
+/* ---- quantile: Fig. 3 */
+
+static const char *const fits[] = {"direct", "corrected", "spectral"};
+
+/* About four labels on the x axis, however small the range. */
+static void few_tics(const sketch *k, const char *table)
+{
+    const xb_table *t = xb_study_table(k->study, table);
+    if (!t || xb_table_rows(t) == 0) return;
+    double step = xb_table_get(t, xb_table_rows(t) - 1, 0) / 4;
+    double unit = pow(10, floor(log10(step)));
+    double round = step / unit >= 5 ? 5 : step / unit >= 2 ? 2 : 1;
+    fprintf(k->script, "set xtics %g\n", round * unit);
+}
+
+/* Dashes, so that curves on top of each other are all seen. */
+static const char *const fit_style[] = {"linewidth 1.6", "linewidth 2.4 dashtype (12,6)",
+                                        "linewidth 2.4 dashtype (4,8)"};
+
+static void draw_curves(const sketch *k, const char *table)
+{
+    few_tics(k, table);
+    fprintf(k->script, "plot ");
+    line(k, table, "u", "exact", "linewidth 4", "exact");
+    for (int i = 0; i < XB_COUNT(fits); i++) {
+        next_line(k);
+        line(k, table, "u", fits[i], fit_style[i], fits[i]);
+    }
+    end_plot(k);
+}
+
+static double fact_value(const xb_study *study, const char *name)
+{
+    for (int i = 0; i < xb_study_fact_count(study); i++)
+        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
+            return xb_study_fact_at(study, i).value;
+    return NAN;
+}
+
+/* Monte Carlo error against draws, and the bias that stays as level lines. */
+static void draw_kl_error(const sketch *k)
+{
+    fprintf(k->script, "plot ");
+    line(k, "kl_error", "draws", "std_error", "linewidth 2 dashtype 3", "std. error");
+    fprintf(k->script, ", \\\n     NaN with linespoints pointtype 7 pointsize 0.4"
+                       " linecolor 'black' title 'Monte Carlo'"
+                       ", \\\n     NaN with lines dashtype (20,10) linewidth 1.6"
+                       " linecolor 'black' title 'exact bias'");
+    for (int i = 0; i < XB_COUNT(fits); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "bias_%s", fits[i]);
+        double bias = fabs(fact_value(k->study, name));
+        next_line(k);
+        source(k, "kl_error", "draws", fits[i]);
+        fprintf(k->script,
+                " with linespoints %s pointtype 7 pointsize 0.4 linecolor '%s' notitle",
+                fit_style[i], xb_style_colour(fits[i]));
+        if (!(bias > 0)) continue;
+        next_line(k);
+        fprintf(k->script,
+                "%.6g with lines dashtype (20,10) linewidth 1.6 linecolor '%s' notitle",
+                bias, xb_style_colour(fits[i]));
+    }
+    end_plot(k);
+}
+
+static void draw_bias(const sketch *k)
+{
+    const xb_table *t = xb_study_table(k->study, "bias");
+    fprintf(k->script, "plot ");
+    for (int i = 0; i < XB_COUNT(fits); i++) {
+        int column = t ? xb_table_find(t, fits[i]) + 1 : 0;
+        if (i > 0) next_line(k);
+        fprintf(k->script,
+                "%s index 'bias' using 1:(abs(column(%d))) with linespoints pointtype 7"
+                " pointsize 0.4 linewidth 1.6 linecolor '%s' title '%s'",
+                k->data, column, xb_style_colour(fits[i]), fits[i]);
+    }
+    end_plot(k);
+}
+
+static void draw_quantile(const sketch *k)
+{
+    fprintf(k->script,
+            "set multiplot layout 2,2 margins 0.085,0.975,0.075,0.93 spacing 0.1,0.16\n"
+            "set key at graph 0.5, graph 1.03 center bottom horizontal maxrows 2\n"
+            "set autoscale xfix\n"
+            "set xlabel 'u'\nset ylabel 'quantile G(u)'\n");
+    draw_curves(k, "curves");
+    fprintf(k->script, "set xlabel 'u, near 0'\n");
+    draw_curves(k, "near_zero");
+    fprintf(k->script, "set logscale xy\nset format xy '10^{%%L}'\nset xtics autofreq\n"
+                       "set xlabel 'draws'\nset ylabel '|error of KL| (nats)'\n");
+    draw_kl_error(k);
+    fprintf(k->script, "unset logscale x\nset format x '%%g'\nset xlabel 'degree'\n"
+                       "set ylabel '|exact bias of KL| (nats)'\n");
+    draw_bias(k);
+}
+
+/* ---- the table */
+
+static const struct study_figure {
+    const char *study;
+    int width, height;
+    void (*draw)(const sketch *k);
+} figures[] = {
+    {"laws", 700, 720, draw_laws},
+    {"quadrature", 1000, 820, draw_quadrature},
+    {"quantile", 1000, 820, draw_quantile},
+};
+
+static const struct study_figure *find_figure(const char *study)
+{
+    for (int i = 0; i < XB_COUNT(figures); i++)
+        if (strcmp(figures[i].study, study) == 0) return &figures[i];
+    return NULL;
+}
+
+xb_status xb_report_study(xb_ctx *ctx, const xb_study *study, const char *dir,
+                          unsigned formats)
+{
+    const char *name = xb_study_name(study);
+    const struct study_figure *figure = find_figure(name);
+    if (!figure)
+        return xb_fail(ctx, XB_E_ARGUMENT, "there is no figure of the study '%s'", name);
+    size_t size = strlen(dir) + strlen(name) + 2;
+    char *path = xb_new(ctx, (int64_t)size, 1);
+    if (!path) return XB_E_MEMORY;
+    snprintf(path, size, "%s/%s", dir, name);
+    xb_figure *f = NULL;
+    xb_status status = xb_figure_open(ctx, &f, path, figure->width, figure->height);
+    free(path);
+    XB_TRY(status);
+    for (int i = 0; i < xb_study_table_count(study); i++)
+        write_table(xb_figure_data(f), xb_study_table_at(study, i));
+    sketch k = {study, xb_figure_script(f), xb_figure_data_name(f)};
+    figure->draw(&k);
+    fprintf(k.script, "unset multiplot\n");
+    return xb_figure_draw(ctx, f, formats);
+}

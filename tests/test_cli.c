@@ -1,0 +1,672 @@
+/* test_cli.c: the program as users meet it, run as a process of its own
+ * ($XB_PROGRAM, no shell) in a fresh folder: bad input, wrong usage, help whose
+ * examples run as printed, JSON with golden numbers, same bytes for any number
+ * of threads, full disks and signals. */
+#include "xbtest.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <jansson.h>
+
+enum { TEXT_MAX = 1 << 20, ARGS_MAX = 32 };
+
+static char folder[64]; /* where the program runs */
+static char captured[64];
+static char *out_text, *err_text;
+
+static const char *program(void)
+{
+    const char *path = getenv("XB_PROGRAM");
+    if (!path) fail_msg("XB_PROGRAM is not set");
+    return path;
+}
+
+/* ---- files */
+
+static void in_folder(char path[512], const char *name)
+{
+    snprintf(path, 512, "%s/%s", folder, name);
+}
+
+static void make_file(const char *name, const void *bytes, size_t size)
+{
+    char path[512];
+    in_folder(path, name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, size, f), size);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void make_text(const char *name, const char *text)
+{
+    make_file(name, text, strlen(text));
+}
+
+static size_t read_file(char *out, size_t size, const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) fail_msg("%s is not there", path);
+    size_t n = fread(out, 1, size - 1, f);
+    out[n] = '\0';
+    fclose(f);
+    return n;
+}
+
+/* Files in a folder, temporary ones included. */
+static int count_files(void)
+{
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    int count = -2; /* . and .. */
+    while (readdir(d)) count++;
+    closedir(d);
+    return count;
+}
+
+static void empty(const char *dir)
+{
+    DIR *d = opendir(dir);
+    for (struct dirent *e; (e = readdir(d));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        if (unlink(path) != 0) {
+            empty(path);
+            rmdir(path);
+        }
+    }
+    closedir(d);
+}
+
+/* ---- running */
+
+static void redirect(int fd, const char *path, int flags)
+{
+    int file = open(path, flags, 0600);
+    if (file < 0 || dup2(file, fd) < 0) _exit(126);
+}
+
+static pid_t start(char *const *args, const char *stdout_path)
+{
+    char *argv[ARGS_MAX + 2] = {(char *)(uintptr_t)program()};
+    for (int i = 0; args[i]; i++) {
+        assert_true(i < ARGS_MAX);
+        argv[i + 1] = args[i];
+    }
+    char out[80], err[80];
+    snprintf(out, sizeof out, "%s/out", captured);
+    snprintf(err, sizeof err, "%s/err", captured);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid > 0) return pid;
+    if (chdir(folder) != 0) _exit(126);
+    redirect(0, "/dev/null", O_RDONLY);
+    redirect(1, stdout_path ? stdout_path : out, O_WRONLY | O_CREAT | O_TRUNC);
+    redirect(2, err, O_WRONLY | O_CREAT | O_TRUNC);
+    execv(argv[0], argv);
+    _exit(127);
+}
+
+/* Exit code; output in out_text and err_text. A signal fails the test. */
+static int finish(pid_t pid)
+{
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    char path[80];
+    snprintf(path, sizeof path, "%s/out", captured);
+    read_file(out_text, TEXT_MAX, path);
+    snprintf(path, sizeof path, "%s/err", captured);
+    read_file(err_text, TEXT_MAX, path);
+    if (!WIFEXITED(status)) fail_msg("ended by signal %d", WTERMSIG(status));
+    return WEXITSTATUS(status);
+}
+
+/* A command line cut at blanks. */
+static int run(const char *line)
+{
+    char copy[1024], *args[ARGS_MAX] = {NULL}, *rest = copy;
+    snprintf(copy, sizeof copy, "%s", line);
+    int count = 0;
+    for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " "))
+        if (*word) args[count++] = word;
+    return finish(start(args, NULL));
+}
+
+static void run_well(const char *line)
+{
+    int code = run(line);
+    if (code != 0) fail_msg("crossbayes %s: exit %d: %s", line, code, err_text);
+    if (*err_text) fail_msg("crossbayes %s: said: %s", line, err_text);
+}
+
+/* Exit 2, one line on stderr that starts as it should and holds `part`, nothing
+ * on stdout, no file more or less than before. */
+static void run_badly(const char *line, const char *part)
+{
+    int before = count_files(), code = run(line);
+    if (code != 2)
+        fail_msg("crossbayes %s: exit %d, expected 2: %s", line, code, err_text);
+    const char *newline = strchr(err_text, '\n');
+    if (!newline || newline[1])
+        fail_msg("crossbayes %s: not one line: %s", line, err_text);
+    if (strncmp(err_text, "crossbayes", 10) != 0 || !strstr(err_text, part))
+        fail_msg("crossbayes %s: expected '%s' in: %s", line, part, err_text);
+    assert_string_equal(out_text, "");
+    assert_int_equal(count_files(), before);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/xb-cli-XXXXXX");
+    snprintf(captured, sizeof captured, "/tmp/xb-cli-said-XXXXXX");
+    out_text = calloc(TEXT_MAX, 1);
+    err_text = calloc(TEXT_MAX, 1);
+    return mkdtemp(folder) && mkdtemp(captured) && out_text && err_text ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    empty(folder);
+    empty(captured);
+    free(out_text);
+    free(err_text);
+    return rmdir(folder) == 0 && rmdir(captured) == 0 ? 0 : -1;
+}
+
+/* ---- bad input */
+
+/* NPY that promises 1000 doubles and holds none; and one cut in its header. */
+static void make_npy(void)
+{
+    static const char magic[] = "\x93NUMPY\x01\x00\x76\x00";
+    static const char header[] =
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1000,), }";
+    char npy[128];
+    memset(npy, ' ', sizeof npy);
+    memcpy(npy, magic, sizeof magic - 1);
+    memcpy(npy + sizeof magic - 1, header, sizeof header - 1);
+    npy[sizeof npy - 1] = '\n';
+    make_file("short.npy", npy, sizeof npy);
+    make_file("cut.npy", npy, 40);
+}
+
+static void make_bad_files(void)
+{
+    make_text("empty.csv", "");
+    make_text("blank.csv", "\n\n  \n");
+    make_text("text.csv", "x\n1.5\n2.5\nabc\n3.5\n4\n5\n6\n7\n8\n9\n");
+    make_text("nan.csv", "x\n1\n2\nnan\n4\n5\n6\n7\n8\n9\n10\n");
+    make_text("inf.csv", "x\n1\n2\n3\ninf\n5\n6\n7\n8\n9\n10\n");
+    make_text("one.csv", "x\n3\n3\n3\n3\n3\n3\n3\n3\n3\n3\n3\n3\n3\n3\n3\n3\n");
+    make_text("three.csv", "x\n1\n2\n4\n");
+    make_text("two.csv", "x,y\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n7,8\n8,9\n9,1\n1,0\n");
+    unsigned char binary[4096];
+    for (size_t i = 0; i < sizeof binary; i++) binary[i] = (unsigned char)(i * 167 + 13);
+    make_file("binary.csv", binary, sizeof binary);
+    make_npy();
+    char path[512];
+    in_folder(path, "dir.csv");
+    assert_int_equal(mkdir(path, 0700), 0);
+    make_text("negative.json", "{\"crossbayes\": \"law\", \"family\": \"mtj\", "
+                               "\"A\": -1, \"B\": 0.15, \"C\": 0.375}");
+    make_text("unknown.json", "{\"crossbayes\": \"law\", \"family\": \"mtj\", "
+                              "\"B\": 0.15, \"w\": 0.5, \"colour\": 3}");
+    make_text("broken.json", "{\"crossbayes\": \"law\",\n \"family\": ");
+    make_text("array.json", "[1, 2]");
+}
+
+static void bad_input_is_one_line(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_bad_files();
+    run_badly("fit missing.csv -o law.json", "missing.csv");
+    run_badly("fit empty.csv -o law.json --figure f", "empty.csv");
+    run_badly("fit blank.csv -o law.json", "blank.csv");
+    run_badly("fit text.csv -o law.json --figure f", "text.csv:4");
+    run_badly("fit nan.csv -o law.json", "nan.csv:4");
+    run_badly("fit inf.csv -o law.json", "inf.csv:5");
+    run_badly("fit one.csv -o law.json --figure f", "distinct");
+    run_badly("fit three.csv -o law.json --figure f", "3 ");
+    run_badly("fit two.csv -o law.json", "column");
+    run_badly("fit two.csv --column z -o law.json", "'z'");
+    run_badly("fit two.csv --column 3 -o law.json", "3");
+    run_badly("fit binary.csv -o law.json", "binary.csv");
+    run_badly("fit dir.csv -o law.json", "directory");
+    run_badly("fit short.npy -o law.json", "short.npy");
+    run_badly("fit cut.npy -o law.json", "cut.npy");
+    run_badly("law negative.json", "A = -1");
+    run_badly("law unknown.json", "'colour'");
+    run_badly("law broken.json", "broken.json:2");
+    run_badly("law array.json", "array.json");
+    run_badly("law dir.csv", "directory");
+    run_badly("law mtj:B=-1", "B = -1");
+    run_badly("law mtj:B=x", "'x'");
+    run_badly("law mtj:Q=1", "'Q'");
+    run_badly("law mtj:w=2", "w = 2");
+    run_badly("law empirical", "samples");
+    run_badly("sample negative.json -n 10 -o z.npy", "A = -1");
+    run_badly("study laws --noise text.csv -o d", "text.csv:4");
+    run_badly("study laws --noise three.csv -o d", "3 ");
+    run_badly("study quadrature --device nonsense -o d", "nonsense");
+    run_badly("demo --noise nan.csv -o d", "nan.csv:4");
+}
+
+/* ---- usage */
+
+static void wrong_usage_is_one_line(void **state)
+{
+    (void)state;
+    empty(folder);
+    run_badly("lwa", "did you mean 'law'");
+    run_badly("zzzzzz", "unknown command 'zzzzzz'");
+    run_badly("--verson", "unknown option '--verson'");
+    run_badly("law", "crossbayes law: an argument is missing");
+    run_badly("law gaussian mtj", "unexpected argument 'mtj'");
+    run_badly("law gaussian --qantile 0.5", "did you mean '--quantile'");
+    run_badly("law gaussian --xyzzy", "unknown option '--xyzzy'");
+    run_badly("law gaussian -x", "unknown option '-x'");
+    run_badly("law gaussian --quantile", "--quantile needs a value");
+    run_badly("law gaussian --quantile --json", "--quantile needs a value");
+    run_badly("law gaussian --quantile 0.5,x", "'x' is not a probability");
+    run_badly("law gaussian --quantile 1.5", "'1.5' is not a probability");
+    run_badly("law gaussian --cdf 1,,2", "'' is not a number");
+    run_badly("law gaussian --pdf abc", "--pdf: 'abc' is not a number");
+    run_badly("law gaussian --rule 2.5", "'2.5' is not a whole number");
+    run_badly("law gaussian --rule 0", "out of range");
+    run_badly("law gaussian --rule 99999", "out of range");
+    run_badly("law gaussian --json --json", "--json is given twice");
+    run_badly("law gaussian --json=1", "--json takes no value");
+    run_badly("law gaussian --threads -1", "'-1' is not a whole number");
+    run_badly("law gaussian --seed=", "is not a whole number");
+    run_badly("sample mtj -n 10", "-o FILE");
+    run_badly("sample mtj -o z.npy", "-n N");
+    run_badly("sample mtj -n 10 -o z.txt", "z.txt");
+    run_badly("sample mtj -n 10 -n 10 -o z.npy", "-n is given twice");
+    run_badly("sample mtj -n many -o z.npy", "'many' is not a whole number");
+    run_badly("sample mtj -n 1e12 -o z.npy", "out of range");
+    run_badly("sample mtj -n 10 -o z.npy --dtype f2", "'f2' is not one of f4|f8");
+    run_badly("fit x.csv --scale -3", "out of range");
+    run_badly("fit x.csv --family normal", "'normal' is not one of");
+    run_badly("fit x.csv --optimizer sgd", "'sgd' is not one of newton|adam");
+    run_badly("study lwas", "did you mean 'laws'");
+    run_badly("study laws --format svg,gif", "'gif' is not one of");
+    run_badly("study quadrature --noise x.csv", "--noise");
+    run_badly("study laws --column x", "--noise");
+}
+
+static void options_have_many_forms(void **state)
+{
+    (void)state;
+    run_well("law mtj --quantile 0.25 --json");
+    char *plain = strdup(out_text);
+    run_well("law --quantile=0.25 --json mtj");
+    assert_string_equal(out_text, plain);
+    run_well("law --json --quantile=0.25 -- mtj");
+    assert_string_equal(out_text, plain);
+    free(plain);
+    run_well("law mtj --cdf -0.5,-.25 --json"); /* a value that starts with a dash */
+    assert_non_null(strstr(out_text, "\"cdf\""));
+    run_well("sample mtj -n3 -o-");
+    plain = strdup(out_text);
+    run_well("sample mtj --count 3 --output -");
+    assert_string_equal(out_text, plain);
+    run_well("sample mtj -qn3 -o - --seed=1");
+    assert_string_equal(out_text, plain);
+    run_well("sample mtj -n 3 -o - --seed 2");
+    assert_string_not_equal(out_text, plain);
+    free(plain);
+    run_badly("law -- --json", "--json");
+    run_well("--version");
+    assert_string_equal(out_text, "crossbayes " XB_VERSION_STRING "\n");
+}
+
+/* ---- JSON */
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_number(value)) fail_msg("'%s' is not a number", key);
+    return json_number_value(value);
+}
+
+static const char *words(const json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    if (!value) fail_msg("'%s' is not a text", key);
+    return value;
+}
+
+static json_t *run_json(const char *line)
+{
+    run_well(line);
+    json_error_t error;
+    json_t *root = json_loads(out_text, JSON_REJECT_DUPLICATES, &error);
+    if (!root) fail_msg("not JSON: %s", error.text);
+    return root;
+}
+
+/* ---- help */
+
+static const char *const commands[] = {"demo", "fit", "law", "sample", "study"};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void every_command_is_listed(void **state)
+{
+    (void)state;
+    run_well("");
+    for (int i = 0; i < COMMANDS; i++) {
+        char start[32];
+        snprintf(start, sizeof start, "\n  %s ", commands[i]);
+        assert_non_null(strstr(out_text, start));
+    }
+    char *list = strdup(out_text);
+    run_well("--help");
+    assert_string_equal(out_text, list);
+    free(list);
+    run_well("help law");
+    list = strdup(out_text);
+    run_well("law --help");
+    assert_string_equal(out_text, list);
+    free(list);
+}
+
+/* Runs the lines after "Example:" as they stand. */
+static void run_example(const char *command)
+{
+    char line[256];
+    snprintf(line, sizeof line, "%s --help", command);
+    run_well(line);
+    assert_non_null(strstr(out_text, "--seed"));
+    char *help = strdup(out_text), *rest = strstr(help, "\nExample:\n");
+    assert_non_null(rest);
+    rest += strlen("\nExample:\n");
+    int count = 0;
+    for (char *one = strsep(&rest, "\n"); one && *one; one = strsep(&rest, "\n")) {
+        static const char start[] = "  crossbayes ";
+        assert_memory_equal(one, start, sizeof start - 1);
+        run_well(one + sizeof start - 1);
+        count++;
+    }
+    assert_true(count >= 1);
+    free(help);
+}
+
+static void examples_run_as_printed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COMMANDS; i++) {
+        empty(folder);
+        run_example(commands[i]);
+    }
+}
+
+static void fit_leaves_its_files(void **state)
+{
+    (void)state;
+    empty(folder);
+    run_example("fit");
+    char path[512];
+    static const char *const files[] = {"noise.csv", "law.json", "noise.svg", "noise.gp",
+                                        "noise.dat"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        in_folder(path, files[i]);
+        assert_int_equal(access(path, R_OK), 0);
+    }
+    assert_int_equal(count_files(), 5); /* and nothing temporary */
+    json_t *law = run_json("law law.json --json");
+    assert_string_equal(words(law, "family"), "mtj");
+    /* ten standard errors: SPEC 2 gives 0.005 and 0.002 at this n */
+    assert_close(number(law, "w"), 0.5, 0.1);
+    assert_close(number(law, "B"), 0.15, 0.13);
+    json_decref(law);
+    law = run_json("fit noise.csv --family gaussian --json");
+    assert_string_equal(words(law, "family"), "gaussian");
+    assert_non_null(json_object_get(law, "provenance"));
+    json_decref(law);
+}
+
+/* ---- law --json */
+
+/* Golden values: mpmath, 60 digits. */
+static void law_json_is_golden(void **state)
+{
+    (void)state;
+    json_t *root = run_json("law mtj:B=0.15,w=0.5 --json --quantile 1e-12,0.25,1-1e-12"
+                            " --cdf -0.999999,0.3 --pdf -0.99 --rule 4");
+    assert_string_equal(words(root, "family"), "mtj");
+    assert_close(number(root, "A"), 1.6830883223541226194786613312277, 1e-14);
+    assert_close(number(root, "B"), 0.15, 0);
+    assert_close(number(root, "C"), 0.375, 0);
+    assert_close(number(root, "w"), 0.5, 0);
+    assert_close_floor(number(root, "mean"), 0, 1e-15, 1);
+    assert_close(number(root, "variance"), 0.12042944341332077116718328142491, 1e-14);
+    assert_close_floor(number(root, "skewness"), 0, 1e-14, 1);
+    assert_close(number(root, "excess_kurtosis"), 0.23194603267647179928320687, 1e-12);
+    assert_close(number(root, "entropy"), 0.31248727231764884016675866275791, 1e-13);
+    assert_close(number(root, "kl_gaussian"), 0.048105646196122854575850954752, 1e-12);
+    static const char *const nulls[] = {"m", "s"};
+    for (int i = 0; i < 2; i++)
+        assert_true(json_is_null(json_object_get(root, nulls[i])));
+    const json_t *support = json_object_get(root, "support");
+    assert_close(json_number_value(json_array_get(support, 0)), -1, 0);
+    assert_close(json_number_value(json_array_get(support, 1)), 1, 0);
+    assert_close(number(root, "offset"), 0, 0);
+    assert_close(number(root, "scale"), 1, 0);
+    assert_string_equal(words(root, "unit"), "");
+    assert_string_equal(words(root, "text"), "mtj:B=0.15,w=0.5");
+
+    const json_t *q = json_object_get(root, "quantile");
+    assert_int_equal(json_array_size(q), 3);
+    const double edge = 1.6176662910342601896128688428419e-6;
+    assert_close(number(json_array_get(q, 0), "u"), 1e-12, 0);
+    assert_close(number(json_array_get(q, 0), "x"), -0.999998382333708965739810387,
+                 1e-15);
+    assert_close(number(json_array_get(q, 0), "x_from_edge"), edge, 1e-13);
+    assert_close(number(json_array_get(q, 1), "x"), -0.188430318999055148903345, 1e-14);
+    assert_close(number(json_array_get(q, 1), "x_from_edge"), 0.811569681000944851,
+                 1e-14);
+    assert_close(number(json_array_get(q, 2), "x"), 0.999998382333708965739810387, 1e-15);
+    assert_close(number(json_array_get(q, 2), "x_from_edge"), edge, 1e-13);
+    const json_t *cdf = json_object_get(root, "cdf");
+    assert_close(number(json_array_get(cdf, 0), "x"), -0.999999, 0);
+    /* x rounds by 1e-17, 1e-11 of its distance to the edge, twice that in the mass */
+    assert_close(number(json_array_get(cdf, 0), "value"), 3.8213974116525433399e-13,
+                 1e-9);
+    assert_close(number(json_array_get(cdf, 1), "value"), 0.82677847660351337216, 1e-13);
+    const json_t *pdf = json_object_get(root, "pdf");
+    assert_close(number(json_array_get(pdf, 0), "value"), 0.00761016446843248626, 1e-13);
+    const json_t *rule = json_object_get(root, "rule");
+    const json_t *nodes = json_object_get(rule, "nodes");
+    const json_t *weights = json_object_get(rule, "weights");
+    assert_int_equal(json_array_size(nodes), 4);
+    assert_int_equal(json_array_size(weights), 4);
+    assert_close(json_number_value(json_array_get(nodes, 0)), -0.747962687904667112525,
+                 1e-14);
+    assert_close(json_number_value(json_array_get(nodes, 2)), 0.216091993957259585438,
+                 1e-14);
+    assert_close(json_number_value(json_array_get(weights, 3)), 0.0718998963891057671055,
+                 2e-12);
+    json_decref(root);
+}
+
+static void law_json_of_the_real_line(void **state)
+{
+    (void)state;
+    json_t *root = run_json("law gaussian --json --quantile 0,0.5,1-1e-20");
+    static const char *const nulls[] = {"A", "B", "C", "w"};
+    for (int i = 0; i < 4; i++)
+        assert_true(json_is_null(json_object_get(root, nulls[i])));
+    assert_true(json_is_null(json_array_get(json_object_get(root, "support"), 0)));
+    assert_null(json_object_get(root, "cdf"));
+    const json_t *q = json_object_get(root, "quantile");
+    assert_true(json_is_null(json_object_get(json_array_get(q, 0), "x")));
+    assert_true(json_is_null(json_object_get(json_array_get(q, 1), "x_from_edge")));
+    assert_close(number(json_array_get(q, 2), "x"), 9.2623400897984075796, 1e-14);
+    assert_close(number(json_array_get(q, 2), "one_minus_u"), 1e-20, 0);
+    json_decref(root);
+    root = run_json("law bimodal:m=0.6 --json");
+    assert_close(number(root, "m"), 0.6, 0);
+    assert_close(number(root, "s"), 0.8, 1e-15);
+    json_decref(root);
+}
+
+/* ---- sample */
+
+static size_t sample_bytes(char *out, size_t size, const char *options)
+{
+    char line[256], path[512];
+    snprintf(line, sizeof line, "sample mtj -o z.npy %s", options);
+    run_well(line);
+    in_folder(path, "z.npy");
+    return read_file(out, size, path);
+}
+
+static void sample_is_the_same_for_any_threads(void **state)
+{
+    (void)state;
+    empty(folder);
+    size_t size = 1 << 20;
+    char *first = malloc(size), *other = malloc(size);
+    static const char *const dtypes[] = {"f4", "f8"};
+    for (int t = 0; t < 2; t++) {
+        size_t n = 0;
+        static const int threads[] = {1, 2, 3, 8};
+        for (int i = 0; i < 4; i++) {
+            char options[80];
+            snprintf(options, sizeof options, "-n 100001 --dtype %s --threads %d",
+                     dtypes[t], threads[i]);
+            size_t m = sample_bytes(i ? other : first, size, options);
+            if (i == 0) n = m;
+            assert_int_equal(m, n);
+            if (i > 0) assert_memory_equal(first, other, n);
+        }
+        assert_int_equal(n, 128 + 100001u * (t ? 8 : 4));
+    }
+    /* fewer draws are the first of many */
+    sample_bytes(first, size, "-n 1000");
+    sample_bytes(other, size, "-n 5000");
+    assert_memory_equal(first + 128, other + 128, 4000);
+    sample_bytes(other, size, "-n 1000 --seed 2");
+    assert_true(memcmp(first + 128, other + 128, 4000) != 0);
+    free(first);
+    free(other);
+}
+
+/* More draws than the program takes at a time are the library's, one by one. */
+static void sample_is_the_librarys(void **state)
+{
+    (void)state;
+    enum { N = (1 << 20) + 12345, HEADER = 128 };
+    empty(folder);
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "mtj");
+    xb_sampler *sampler = NULL;
+    const xb_sampler_options own_support = {.standardise = false};
+    assert_ok(ctx, xb_sampler_create(ctx, &sampler, law, &own_support));
+    xb_stream where = {xb_key_make(7, XB_PURPOSE_SAMPLE), 0, 0, 0};
+    size_t size = HEADER + N * sizeof(double) + 1;
+    char *bytes = malloc(size), options[80];
+    double *d = malloc(N * sizeof *d);
+    float *f = malloc(N * sizeof *f);
+    xb_sampler_fill_double(sampler, d, N, &where, 0);
+    xb_sampler_fill(sampler, f, N, &where, 0);
+    snprintf(options, sizeof options, "-n %d --seed 7 --dtype f8", N);
+    assert_int_equal(sample_bytes(bytes, size, options), HEADER + N * sizeof *d);
+    assert_memory_equal(bytes + HEADER, d, N * sizeof *d);
+    snprintf(options, sizeof options, "-n %d --seed 7", N);
+    assert_int_equal(sample_bytes(bytes, size, options), HEADER + N * sizeof *f);
+    assert_memory_equal(bytes + HEADER, f, N * sizeof *f);
+    free(bytes);
+    free(d);
+    free(f);
+    xb_sampler_destroy(sampler);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static void sample_standardises(void **state)
+{
+    (void)state;
+    empty(folder);
+    json_t *root = run_json("sample mtj -n 1e5 -o z.npy --standardise --json");
+    assert_close(number(root, "law_sd"), 1, 0);
+    assert_close(number(root, "sd"), 1, 0.012); /* five standard errors */
+    assert_close(number(root, "n"), 100000, 0);
+    json_decref(root);
+    root = run_json("sample mtj -n 1e5 -o z.csv --json");
+    assert_close(number(root, "law_sd"), 0.34702945611766268502772106754099, 1e-14);
+    assert_close(number(root, "sd"), 0.34702945611766268502772106754099, 0.012);
+    assert_at_most(fabs(number(root, "mean")), 0.0055);
+    json_decref(root);
+}
+
+/* ---- the outside world */
+
+static void a_full_disk_is_an_error(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0) skip();
+    char law[] = "law", mtj[] = "mtj", *args[] = {law, mtj, NULL};
+    assert_int_equal(finish(start(args, "/dev/full")), 1);
+    assert_non_null(strstr(err_text, "standard output"));
+    char *nothing[] = {NULL};
+    assert_int_equal(finish(start(nothing, "/dev/full")), 1);
+}
+
+static void unwritable_places_are_errors(void **state)
+{
+    (void)state;
+    empty(folder);
+    assert_int_equal(run("sample mtj -n 10 -o no/such/dir/z.npy"), 1);
+    assert_non_null(strstr(err_text, "no/such/dir/z.npy"));
+    assert_int_equal(run("sample mtj -n 10 -o no/such/dir/z.csv"), 1);
+    assert_non_null(strstr(err_text, "no/such/dir/z.csv"));
+    assert_int_equal(count_files(), 0);
+}
+
+/* A signal in the middle: exit 1, nothing left behind. */
+static void a_signal_stops_cleanly(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGINT, SIGTERM};
+    for (int i = 0; i < 2; i++) {
+        empty(folder);
+        char sample[] = "sample", mtj[] = "mtj", n[] = "-n", many[] = "1e9", o[] = "-o",
+             file[] = "z.csv", *args[] = {sample, mtj, n, many, o, file, NULL};
+        pid_t pid = start(args, NULL);
+        for (int wait = 0; wait < 500 && count_files() == 0; wait++) usleep(10000);
+        assert_int_equal(kill(pid, signals[i]), 0);
+        assert_int_equal(finish(pid), 1);
+        assert_non_null(strstr(err_text, "stopped on request"));
+        assert_int_equal(count_files(), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_input_is_one_line),
+        cmocka_unit_test(wrong_usage_is_one_line),
+        cmocka_unit_test(options_have_many_forms),
+        cmocka_unit_test(every_command_is_listed),
+        cmocka_unit_test(examples_run_as_printed),
+        cmocka_unit_test(fit_leaves_its_files),
+        cmocka_unit_test(law_json_is_golden),
+        cmocka_unit_test(law_json_of_the_real_line),
+        cmocka_unit_test(sample_is_the_same_for_any_threads),
+        cmocka_unit_test(sample_is_the_librarys),
+        cmocka_unit_test(sample_standardises),
+        cmocka_unit_test(a_full_disk_is_an_error),
+        cmocka_unit_test(unwritable_places_are_errors),
+        cmocka_unit_test(a_signal_stops_cleanly),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

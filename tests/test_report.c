@@ -1,0 +1,329 @@
+/* test_report.c: figures appear whole with their script and data, are
+ * well-formed, can be drawn again from what is kept, and leave nothing behind
+ * where gnuplot is missing or fails. */
+#include "xbtest.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "base/ctx.h"
+#include "report/figure.h"
+#include "report/style.h"
+
+static char folder[64];
+
+static void in_folder(char path[512], const char *name)
+{
+    snprintf(path, 512, "%s/%s", folder, name);
+}
+
+static char *read_whole(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) fail_msg("%s is not there", path);
+    size_t room = 1 << 22;
+    char *text = malloc(room);
+    *size = fread(text, 1, room - 1, f);
+    text[*size] = '\0';
+    fclose(f);
+    return text;
+}
+
+static int count_files(const char *dir)
+{
+    DIR *d = opendir(dir);
+    assert_non_null(d);
+    int count = -2;
+    while (readdir(d)) count++;
+    closedir(d);
+    return count;
+}
+
+static void empty(const char *dir)
+{
+    DIR *d = opendir(dir);
+    for (struct dirent *e; (e = readdir(d));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        if (unlink(path) != 0) {
+            empty(path);
+            rmdir(path);
+        }
+    }
+    closedir(d);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/xb-report-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    empty(folder);
+    return rmdir(folder);
+}
+
+/* ---- well-formed XML: tags nest, attributes are quoted, '&' starts an entity */
+
+enum { DEPTH_MAX = 64, NAME_MAX_LENGTH = 32 };
+
+typedef struct xml_check {
+    char open[DEPTH_MAX][NAME_MAX_LENGTH];
+    int depth, roots;
+    const char *path;
+} xml_check;
+
+static const char *skip_to(const xml_check *x, const char *p, const char *end)
+{
+    const char *found = strstr(p, end);
+    if (!found) fail_msg("%s: no '%s'", x->path, end);
+    return found + strlen(end);
+}
+
+/* From '<' of a start or end tag to after its '>'. */
+static const char *check_tag(xml_check *x, const char *p)
+{
+    bool closing = p[1] == '/';
+    const char *name = p + 1 + closing;
+    size_t length = strcspn(name, " \t\r\n/>");
+    assert_true(length > 0 && length < NAME_MAX_LENGTH);
+    char quote = 0, before = 0;
+    const char *q = name + length;
+    for (; *q && (quote || *q != '>'); q++) {
+        if (quote && *q == quote)
+            quote = 0;
+        else if (!quote && (*q == '"' || *q == '\''))
+            quote = *q;
+        else if (*q == '<')
+            fail_msg("%s: '<' inside a tag", x->path);
+        before = *q;
+    }
+    if (!*q) fail_msg("%s: a tag without end", x->path);
+    if (closing) {
+        assert_true(x->depth > 0);
+        x->depth--;
+        assert_true(strncmp(x->open[x->depth], name, length) == 0);
+        assert_int_equal(x->open[x->depth][length], 0);
+    } else if (before != '/') {
+        assert_true(x->depth < DEPTH_MAX);
+        x->roots += x->depth == 0;
+        snprintf(x->open[x->depth++], NAME_MAX_LENGTH, "%.*s", (int)length, name);
+    }
+    return q + 1;
+}
+
+static void assert_well_formed(const char *path, const char *text)
+{
+    xml_check x = {.path = path};
+    for (const char *p = text; *p;) {
+        if (strncmp(p, "<!--", 4) == 0)
+            p = skip_to(&x, p, "-->");
+        else if (strncmp(p, "<?", 2) == 0 || strncmp(p, "<!", 2) == 0)
+            p = skip_to(&x, p, ">");
+        else if (*p == '<')
+            p = check_tag(&x, p);
+        else if (*p == '&' &&
+                 p[1 + strspn(p + 1, "#abcdefghijklmnopqrstuvwxyz0123456789")] != ';')
+            fail_msg("%s: a bare '&'", path);
+        else
+            p++;
+    }
+    assert_int_equal(x.depth, 0);
+    assert_int_equal(x.roots, 1);
+}
+
+/* NAME.svg well-formed with at least `strokes` drawn paths, .gp and .dat kept. */
+static void assert_figure(const char *name, int strokes)
+{
+    char path[512];
+    size_t size = 0;
+    char file[64];
+    static const char *const kept[] = {"gp", "dat"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(file, sizeof file, "%s.%s", name, kept[i]);
+        in_folder(path, file);
+        free(read_whole(path, &size));
+        assert_true(size > 100);
+    }
+    snprintf(file, sizeof file, "%s.svg", name);
+    in_folder(path, file);
+    char *text = read_whole(path, &size);
+    assert_well_formed(path, text);
+    int paths = 0;
+    for (const char *p = text; (p = strstr(p, "<path")); p++) paths++;
+    if (paths < strokes) fail_msg("%s: %d paths, expected %d", path, paths, strokes);
+    free(text);
+}
+
+static void assert_starts_with(const char *name, const char *magic)
+{
+    char path[512];
+    size_t size = 0;
+    in_folder(path, name);
+    char *bytes = read_whole(path, &size);
+    assert_true(size > 1000);
+    assert_memory_equal(bytes, magic, strlen(magic));
+    free(bytes);
+}
+
+static xb_fit *quick_fit(xb_ctx *ctx, double **x, int64_t n, const char *unit)
+{
+    assert_ok(ctx, xb_builtin_noise(ctx, x, n, 3));
+    xb_fit_options options = xb_fit_options_default();
+    options.unit = unit;
+    xb_fit *fit = NULL;
+    assert_ok(ctx, xb_fit_run(ctx, &fit, *x, n, &options));
+    return fit;
+}
+
+static void fit_figure_is_drawn(void **state)
+{
+    (void)state;
+    empty(folder);
+    xb_ctx *ctx = test_ctx();
+    double *x = NULL;
+    xb_fit *fit = quick_fit(ctx, &x, 3000, "\xc2\xb5S_{a}'&<");
+    char path[512];
+    in_folder(path, "new/fit"); /* makes the folder */
+    assert_ok(ctx, xb_report_fit(ctx, fit, x, 3000, path,
+                                 XB_FIGURE_SVG | XB_FIGURE_PNG | XB_FIGURE_PDF));
+    assert_figure("new/fit", 40);
+    assert_starts_with("new/fit.png", "\x89PNG");
+    assert_starts_with("new/fit.pdf", "%PDF");
+    in_folder(path, "new");
+    assert_int_equal(count_files(path), 5); /* nothing temporary */
+    /* what is kept draws the same figure again */
+    size_t before, after;
+    in_folder(path, "new/fit.svg");
+    char *first = read_whole(path, &before);
+    assert_int_equal(unlink(path), 0);
+    char dir[512];
+    in_folder(dir, "new");
+    assert_ok(ctx, xb_gnuplot_run(ctx, dir, "fit.gp", "svg"));
+    char *again = read_whole(path, &after);
+    assert_string_equal(first, again);
+    free(first);
+    free(again);
+    xb_fit_destroy(fit);
+    free(x);
+    xb_ctx_destroy(ctx);
+}
+
+static void study_figures_are_drawn(void **state)
+{
+    (void)state;
+    empty(folder);
+    xb_ctx *ctx = test_ctx();
+    for (int i = 0; i < xb_study_count(); i++) {
+        xb_study_options options = xb_study_options_default();
+        options.quick = true;
+        xb_study *study = NULL;
+        assert_ok(ctx, xb_study_run(ctx, &study, xb_study_name_at(i), &options));
+        assert_ok(ctx, xb_report_study(ctx, study, folder, XB_FIGURE_SVG));
+        assert_figure(xb_study_name_at(i), 20);
+        assert_int_equal(count_files(folder), 3 * (i + 1));
+        xb_study_destroy(study);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+static void no_gnuplot_is_a_clear_error(void **state)
+{
+    (void)state;
+    empty(folder);
+    xb_ctx *ctx = test_ctx();
+    double *x = NULL;
+    xb_fit *fit = quick_fit(ctx, &x, 500, NULL);
+    char *old = strdup(getenv("PATH")), path[512];
+    setenv("PATH", "/nonexistent", 1);
+    in_folder(path, "new/fit");
+    assert_int_equal(xb_report_fit(ctx, fit, x, 500, path, XB_FIGURE_SVG), XB_E_IO);
+    assert_non_null(strstr(xb_ctx_message(ctx), "gnuplot was not found"));
+    assert_int_equal(count_files(folder), 0); /* not even the new folder */
+    setenv("PATH", old, 1);
+    free(old);
+    xb_fit_destroy(fit);
+    free(x);
+    xb_ctx_destroy(ctx);
+}
+
+static void a_failing_script_leaves_the_old_figure(void **state)
+{
+    (void)state;
+    empty(folder);
+    xb_ctx *ctx = test_ctx();
+    char path[512];
+    size_t size;
+    in_folder(path, "a");
+    for (int round = 0; round < 2; round++) {
+        xb_figure *f = NULL;
+        assert_ok(ctx, xb_figure_open(ctx, &f, path, 300, 200));
+        fprintf(xb_figure_data(f), "# block\n1 2\n2 3\n");
+        fprintf(xb_figure_script(f), "plot %s index 'block' with lines%s\n",
+                xb_figure_data_name(f), round ? "\nplot nonsense_here" : "");
+        assert_int_equal(xb_figure_draw(ctx, f, XB_FIGURE_SVG), round ? XB_E_IO : XB_OK);
+    }
+    assert_non_null(strstr(xb_ctx_message(ctx), "gnuplot failed:"));
+    assert_non_null(strstr(xb_ctx_message(ctx), "nonsense_here"));
+    assert_int_equal(count_files(folder), 3);
+    in_folder(path, "a.gp");
+    char *script = read_whole(path, &size);
+    assert_null(strstr(script, "nonsense_here"));
+    free(script);
+    xb_ctx_destroy(ctx);
+}
+
+/* Names that gnuplot or a shell could take for something else. */
+static void odd_names_are_only_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"|touch x", "<touch x",   "it's",     "-e",
+                                        "a b",      "$(touch x)", "`touch x`"};
+    xb_ctx *ctx = test_ctx();
+    for (int i = 0; i < XB_COUNT(names); i++) {
+        empty(folder);
+        char path[512];
+        in_folder(path, names[i]);
+        xb_figure *f = NULL;
+        assert_ok(ctx, xb_figure_open(ctx, &f, path, 300, 200));
+        fprintf(xb_figure_data(f), "1 2\n2 3\n");
+        for (int c = 0; c < 100; c++) fprintf(xb_figure_data(f), "%d %d\n", c, c);
+        fprintf(xb_figure_script(f), "plot %s with lines\n", xb_figure_data_name(f));
+        assert_ok(ctx, xb_figure_draw(ctx, f, XB_FIGURE_SVG));
+        assert_figure(names[i], 1);
+        assert_int_equal(count_files(folder), 3);
+    }
+    xb_figure *f = NULL;
+    assert_int_equal(xb_figure_open(ctx, &f, "/nowhere/at/all/", 1, 1), XB_E_ARGUMENT);
+    assert_int_equal(xb_figure_open(ctx, &f, "/proc/no/figure", 1, 1), XB_E_IO);
+    xb_ctx_destroy(ctx);
+}
+
+static void laws_have_their_colours(void **state)
+{
+    (void)state;
+    static const char *const roles[] = {"gaussian", "device", "bimodal", "data"};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(xb_style_colour(roles[i]), xb_style_colour(roles[j]));
+    assert_string_equal(xb_style_colour("mtj"), xb_style_colour("device"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fit_figure_is_drawn),
+        cmocka_unit_test(study_figures_are_drawn),
+        cmocka_unit_test(no_gnuplot_is_a_clear_error),
+        cmocka_unit_test(a_failing_script_leaves_the_old_figure),
+        cmocka_unit_test(odd_names_are_only_names),
+        cmocka_unit_test(laws_have_their_colours),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
