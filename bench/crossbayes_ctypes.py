@@ -50,6 +50,13 @@ def pointer(buffer):
     return buffer.ctypes.data if hasattr(buffer, "ctypes") else c.addressof(buffer)
 
 
+def aligned_floats(n):
+    """n floats from a cache line's start on, as numpy and torch have theirs."""
+    line = 64
+    block = (c.c_char * (4 * n + line))()
+    return (c.c_float * n).from_buffer(block, -c.addressof(block) % line)
+
+
 class Library:
     """The library and one context on one thread."""
 

@@ -73,8 +73,9 @@ def ratio_text(value):
 
 def cells(row):
     peer = row.get("peer") or ""
-    if "missing" in row:
-        return [row["case"], "", peer, "missing", "", "", row["missing"]]
+    for why in ("missing", "wrong"):
+        if why in row:
+            return [row["case"], "", peer, why, "", "", row[why]]
     ours = human(per_item(row, "ours"))
     if "theirs" not in row:
         return [row["case"], ours, "", "", "", width(row["ours"]), row["check"]]

@@ -93,6 +93,10 @@ class Bench:
     def missing(self, workload, case, peer, reason):
         self.put(workload=workload, case=case, peer=peer, missing=str(reason))
 
+    def wrong(self, workload, case, peer, reason):
+        """The peer answers, but not the question."""
+        self.put(workload=workload, case=case, peer=peer, wrong=str(reason))
+
     def judge(self, who, ks):
         if not ks <= KS_LIMIT:
             raise WrongResult(f"{who}: draws miss the law, sqrt(n) KS = {ks:.3g}")
