@@ -7,6 +7,7 @@
 #include "crossbayes/draw.h"
 #include "crossbayes/fit.h"
 #include "crossbayes/law.h"
+#include "crossbayes/net.h"
 #include "crossbayes/random.h"
 #include "crossbayes/report.h"
 #include "crossbayes/rule.h"

@@ -29,6 +29,7 @@ typedef struct xb_sampler_options {
 XB_API xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
                                    const xb_sampler_options *opt);
 XB_API void xb_sampler_destroy(xb_sampler *s);
+XB_API const xb_law *xb_sampler_law(const xb_sampler *s); /* borrowed */
 
 /* z[i] = draw of element first + i. `first` must be a multiple of 64 for the
  * fast path to start at once; any value is right. Never fails: n >= 0 and

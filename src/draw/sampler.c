@@ -33,6 +33,8 @@ void xb_sampler_destroy(xb_sampler *s)
     free(s);
 }
 
+const xb_law *xb_sampler_law(const xb_sampler *s) { return s->law; }
+
 static xb_status sampler_build(xb_ctx *ctx, xb_sampler *s)
 {
     XB_TRY(xb_pieces_build(ctx, &s->half[0], s->law, false));

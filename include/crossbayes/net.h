@@ -1,0 +1,204 @@
+/* crossbayes/net.h: networks from a line of text, and passes through them.
+ *
+ *     xb_net *net = NULL;
+ *     xb_net_parse(ctx, &net, "dense 16, elu, dense 1", (xb_shape){1, 1, 8}, NULL);
+ *
+ * A net is a shape, not numbers: parameters live in blocks of the caller, one per
+ * kind (means, standard deviations, gradients), laid out by the net's table of
+ * tensors. A pass owns the workspace of one batch: forward, then backward.
+ *
+ *     xb_pass_options opt = xb_pass_options_default();
+ *     xb_pass *pass = NULL;
+ *     xb_pass_create(ctx, &pass, net, &opt);
+ *     xb_weights weights = {mu, sigma, state};
+ *     xb_noise noise = {.sampler = sampler, .key = key, .step = k, .sample = s};
+ *     xb_pass_forward(ctx, pass, y, x, batch, &weights, &noise, XB_MODE_TRAIN);
+ *     ... dy from a likelihood ...
+ *     xb_gradient gradient = {d_mu, d_sigma, NULL};
+ *     xb_pass_backward(ctx, pass, &gradient, dy);
+ *
+ * Noise is never stored: backward makes the same draw again. A net never changes
+ * while passes use it, so threads may share it, each with a pass and a context of
+ * its own.
+ */
+#ifndef CROSSBAYES_NET_H
+#define CROSSBAYES_NET_H
+
+#include "crossbayes/draw.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Activations and parameters are float32. (The tests compile the same sources with
+ * double, for finite differences.) */
+#if defined(XB_REAL_DOUBLE)
+typedef double xb_real;
+#else
+typedef float xb_real;
+#endif
+
+/* One example: height, width, channels. A vector of features is 1 x 1 x c.
+ * Activations are [batch][h][w][c], row-major. */
+typedef struct xb_shape {
+    int64_t h, w, c;
+} xb_shape;
+
+/* Which tensors are random: theta = mu + sigma z. Scale and shift of batchnorm
+ * never are. */
+typedef enum xb_stochastic {
+    XB_STOCHASTIC_KERNELS = 0, /* kernels; biases are fixed (the paper's nets) */
+    XB_STOCHASTIC_ALL = 1,     /* kernels and biases (its energy study) */
+    XB_STOCHASTIC_NONE = 2     /* a deterministic net */
+} xb_stochastic;
+
+typedef struct xb_net_options {
+    xb_stochastic stochastic;
+} xb_net_options;
+
+typedef struct xb_net xb_net;
+
+/* Layers, separated by commas:
+ *   dense N [nobias]
+ *   conv N [KxK] [stride S] [same|valid] [nobias]     3x3, stride 1, same
+ *   maxpool K [stride S] [floor|ceil]                 stride K, floor
+ *   batchnorm [momentum M] [epsilon E]                0.99, 0.001
+ *   elu, relu, tanh, sigmoid, flatten
+ * `same` pads as TensorFlow does; `ceil` keeps a last window that hangs over the
+ * edge. Shapes are inferred from `input`; an error quotes the text and names the
+ * layer, counted from 1. opt NULL: kernels stochastic. */
+XB_API xb_status xb_net_parse(xb_ctx *ctx, xb_net **out, const char *text, xb_shape input,
+                              const xb_net_options *opt);
+XB_API void xb_net_destroy(xb_net *net); /* NULL is fine */
+
+/* The net in its shortest form, which parses to the same net. Borrowed. */
+XB_API const char *xb_net_text(const xb_net *net);
+XB_API xb_shape xb_net_input(const xb_net *net);
+XB_API xb_shape xb_net_output(const xb_net *net);
+XB_API int64_t xb_shape_size(xb_shape shape); /* h w c */
+
+XB_API int xb_net_layer_count(const xb_net *net);
+XB_API const char *xb_net_layer_name(const xb_net *net, int layer); /* "dense" */
+XB_API xb_shape xb_net_layer_output(const xb_net *net, int layer);
+
+typedef enum xb_role {
+    XB_ROLE_KERNEL, /* dense [in][out], conv [kh][kw][in][out] */
+    XB_ROLE_BIAS,   /* [out] */
+    XB_ROLE_SCALE,  /* [c], batchnorm */
+    XB_ROLE_SHIFT   /* [c], batchnorm */
+} xb_role;
+
+/* A parameter tensor: elements [offset, offset + size) of every parameter block. */
+typedef struct xb_tensor {
+    char name[24]; /* "0.kernel": layer counted from 0, role */
+    int layer;
+    xb_role role;
+    int64_t offset, size;
+    int ndim;
+    int64_t shape[4];
+    bool stochastic;
+} xb_tensor;
+
+XB_API int xb_net_tensor_count(const xb_net *net);
+XB_API const xb_tensor *xb_net_tensor_at(const xb_net *net, int i); /* borrowed */
+XB_API int xb_net_tensor_find(const xb_net *net, const char *name); /* -1: none */
+
+/* Random or fixed, tensor by tensor; kernels and biases only. */
+XB_API xb_status xb_net_set_stochastic(xb_ctx *ctx, xb_net *net, int tensor,
+                                       bool stochastic);
+
+XB_API int64_t xb_net_param_count(const xb_net *net);      /* elements of a block */
+XB_API int64_t xb_net_stochastic_count(const xb_net *net); /* of them random */
+/* Running mean and variance of every batchnorm: state, not parameters. */
+XB_API int64_t xb_net_state_count(const xb_net *net);
+
+/* Running means 0, variances 1. */
+XB_API void xb_net_state_start(const xb_net *net, xb_real *state);
+
+/* ---- passes */
+
+/* How weight noise enters a batch (maths N8-N11). Each gives every example weights of
+ * the same law; they differ in what examples share, so in the variance of gradients.
+ *   SHARED   one draw for the whole batch
+ *   EXAMPLE  one draw for each `group` examples
+ *   FLIPOUT  one draw, its signs turned per example; symmetric laws
+ *   LOCAL    noise on the layer's outputs; gaussian law */
+typedef enum xb_estimator {
+    XB_ESTIMATOR_SHARED = 0,
+    XB_ESTIMATOR_EXAMPLE,
+    XB_ESTIMATOR_FLIPOUT,
+    XB_ESTIMATOR_LOCAL
+} xb_estimator;
+
+XB_API const char *xb_estimator_name(xb_estimator e); /* "shared", "example", ... */
+XB_API bool xb_estimator_find(const char *name, xb_estimator *out);
+
+typedef struct xb_pass_options {
+    const char *backend; /* NULL or "cpu": the fastest; "ref": plain C */
+    int64_t batch;       /* the largest, 100 */
+    bool gradients;      /* true; false: forward only, in less memory */
+    xb_estimator estimator;
+    int64_t group; /* EXAMPLE: examples that share a draw, 1 */
+} xb_pass_options;
+
+XB_API xb_pass_options xb_pass_options_default(void);
+
+typedef struct xb_pass xb_pass;
+
+/* `net` is borrowed and must outlive the pass. All memory is taken here. */
+XB_API xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
+                                const xb_pass_options *opt);
+XB_API void xb_pass_destroy(xb_pass *pass);       /* NULL is fine */
+XB_API size_t xb_pass_bytes(const xb_pass *pass); /* of workspace */
+
+/* The backends: "ref", "cpu", and "cpu-v2", "cpu-v3", "cpu-v4" where the machine has
+ * that level. 0 <= i < xb_backend_count(). */
+XB_API int xb_backend_count(void);
+XB_API const char *xb_backend_name_at(int i);
+
+/* Blocks of the net's layout, borrowed. */
+typedef struct xb_weights {
+    const xb_real *mu;    /* [param_count] */
+    const xb_real *sigma; /* [param_count], read where a tensor is stochastic; NULL
+                             will do without noise */
+    xb_real *state;       /* [state_count]; NULL if that is 0 */
+} xb_weights;
+
+/* Where in the stream of noise a pass stands: element i of tensor t is the draw at
+ * {key, tensor t, sample, step} (maths N7). */
+typedef struct xb_noise {
+    const xb_sampler *sampler; /* a standardised law */
+    xb_key key;
+    uint32_t step, sample;
+    bool antithetic; /* odd samples take the even one before them with -z; symmetric
+                        laws */
+    int64_t first;   /* number of the batch's first example: with it a batch in parts
+                        gets the noise of the whole */
+} xb_noise;
+
+/* TRAIN: batchnorm uses the batch's statistics and moves the running ones towards
+ * them; PREDICT: it uses the running ones. */
+typedef enum xb_mode { XB_MODE_PREDICT = 0, XB_MODE_TRAIN = 1 } xb_mode;
+
+/* y [batch][output] from x [batch][input]; noise NULL: theta = mu. 0 <= batch <= the
+ * largest. For a backward pass, x and the weights must stay as they are till then.
+ * Fails with XB_E_ARGUMENT where law and estimator do not agree. */
+XB_API xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
+                                 int64_t batch, const xb_weights *weights,
+                                 const xb_noise *noise, xb_mode mode);
+
+typedef struct xb_gradient {
+    xb_real *mu;    /* [param_count], added to */
+    xb_real *sigma; /* [param_count], added to where a tensor is stochastic; NULL will do
+                       without noise */
+    xb_real *x;     /* [batch][input], written; NULL: not wanted */
+} xb_gradient;
+
+/* Of a function whose gradient by the outputs of the last forward pass is dy. */
+XB_API xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                                  const xb_real *dy);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

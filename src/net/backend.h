@@ -1,0 +1,92 @@
+/* backend.h: the kernels a backend provides. `ref` is plain C and defines what is
+ * right; tests/test_net_ops.c compares every other with it.
+ *
+ * Kernels are pure functions of (outputs, inputs, sizes): they allocate nothing, fail
+ * never and run on one thread; the layers cut the work into pieces. Outputs do not
+ * overlap inputs unless said. `rows` counts examples (or pixels), a NULL bias is 0. */
+#ifndef XB_NET_BACKEND_H
+#define XB_NET_BACKEND_H
+
+#include "net/layer.h"
+
+typedef struct xb_activation_kernel {
+    void (*forward)(xb_real *y, const xb_real *x, int64_t n); /* y may be x */
+    /* dx = dy f'(x), from y = f(x); dx may be dy */
+    void (*backward)(xb_real *dx, const xb_real *dy, const xb_real *y, int64_t n);
+} xb_activation_kernel;
+
+typedef struct xb_backend {
+    const char *name;
+
+    /* (N1) y [rows][out] = x [rows][in] w [in][out] + b [out] */
+    void (*dense_forward)(xb_real *y, const xb_real *x, const xb_real *w,
+                          const xb_real *b, int64_t rows, int64_t in, int64_t out);
+    void (*dense_backward_input)(xb_real *dx, const xb_real *dy, const xb_real *w,
+                                 int64_t rows, int64_t in, int64_t out);
+    void (*dense_backward_weight)(xb_real *dw, const xb_real *x, const xb_real *dy,
+                                  int64_t rows, int64_t in, int64_t out);
+
+    /* (N2) y [rows][oh][ow][oc], x [rows][h][w][c], w [kh][kw][c][oc]; `room` is
+     * conv_room() reals */
+    int64_t (*conv_room)(const xb_window *win);
+    void (*conv_forward)(xb_real *y, const xb_real *x, const xb_real *w, const xb_real *b,
+                         int64_t rows, const xb_window *win, xb_real *room);
+    void (*conv_backward_input)(xb_real *dx, const xb_real *dy, const xb_real *w,
+                                int64_t rows, const xb_window *win, xb_real *room);
+    void (*conv_backward_weight)(xb_real *dw, const xb_real *x, const xb_real *dy,
+                                 int64_t rows, const xb_window *win, xb_real *room);
+
+    /* db [c] = sum over rows of dy [rows][c] */
+    void (*bias_backward)(xb_real *db, const xb_real *dy, int64_t rows, int64_t c);
+
+    /* (N3) */
+    void (*maxpool_forward)(xb_real *y, const xb_real *x, int64_t rows,
+                            const xb_window *win);
+    void (*maxpool_backward)(xb_real *dx, const xb_real *dy, const xb_real *x,
+                             int64_t rows, const xb_window *win);
+
+    /* (N4, N5) channel by channel, x [rows][c] */
+    void (*norm_sum)(double *sum, const xb_real *x, int64_t rows, int64_t c);
+    void (*norm_square)(double *sum, const xb_real *x, const xb_real *mean, int64_t rows,
+                        int64_t c); /* of (x - mean)^2 */
+    /* y = (x - mean) gain + shift; y may be x */
+    void (*norm_forward)(xb_real *y, const xb_real *x, const xb_real *mean,
+                         const xb_real *gain, const xb_real *shift, int64_t rows,
+                         int64_t c);
+    /* sums of dy and of dy (x - mean) */
+    void (*norm_backward_sum)(double *dy_sum, double *dyx_sum, const xb_real *dy,
+                              const xb_real *x, const xb_real *mean, int64_t rows,
+                              int64_t c);
+    /* dx = gain (dy - a - (x - mean) b); dx may be dy */
+    void (*norm_backward)(xb_real *dx, const xb_real *dy, const xb_real *x,
+                          const xb_real *mean, const xb_real *gain, const xb_real *a,
+                          const xb_real *b, int64_t rows, int64_t c);
+
+    /* (N6) */
+    xb_activation_kernel elu, relu, tanh, sigmoid;
+
+    /* (N7-N11), n elements each */
+    void (*theta)(xb_real *out, const xb_real *mu, const xb_real *sigma, const xb_real *z,
+                  int64_t n); /* mu + sigma z */
+    void (*multiply)(xb_real *out, const xb_real *a, const xb_real *b, int64_t n);
+    void (*add)(xb_real *sum, const xb_real *a, int64_t n); /* sum += a */
+    void (*add_product)(xb_real *sum, const xb_real *a, const xb_real *b, xb_real factor,
+                        int64_t n); /* sum += factor a b */
+    /* x [rows][pixels][c] times r [rows][c]; set, or added to `out` */
+    void (*channel_multiply)(xb_real *out, const xb_real *x, const xb_real *r,
+                             int64_t rows, int64_t pixels, int64_t c);
+    void (*channel_add_product)(xb_real *out, const xb_real *x, const xb_real *r,
+                                int64_t rows, int64_t pixels, int64_t c);
+    /* y += sqrt(v) e, and dv = dy e / (2 sqrt(v)), 0 where v is; dv may
+     * be v */
+    void (*local_forward)(xb_real *y, const xb_real *v, const xb_real *e, int64_t n);
+    void (*local_backward)(xb_real *dv, const xb_real *dy, const xb_real *v,
+                           const xb_real *e, int64_t n);
+} xb_backend;
+
+extern const xb_backend xb_backend_ref;
+
+/* By name; NULL name: "cpu". NULL: there is none, or the machine lacks it. */
+const xb_backend *xb_backend_find(const char *name);
+
+#endif

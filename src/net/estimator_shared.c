@@ -1,0 +1,88 @@
+/* estimator_shared.c: one draw of the weights for the whole batch, or none; maths
+ * N8. The batch is cut into pieces that share theta; each piece has room for its part
+ * of the weight gradient, and the parts are added in order.
+ * Scratch: theta [n], z [n], then for each piece dw [n] and the operation's room. */
+#include "net/linear.h"
+
+typedef struct shared_job {
+    const xb_op *op;
+    xb_real *y, *dx, *slots;
+    const xb_real *x, *dy, *w;
+    int64_t slot;
+} shared_job;
+
+static int64_t slot_size(const xb_op *op) { return op->n + op->room; }
+
+static int64_t scratch(const xb_op *op)
+{
+    int64_t pieces = xb_split_most(op->run->batch, op->work, XB_SPLIT_MAX);
+    return 2 * op->n + pieces * slot_size(op);
+}
+
+/* mu itself, or a draw made in the scratch. */
+static const xb_real *weights(const xb_op *op)
+{
+    xb_real *theta = op->run->scratch;
+    if (!op->run->noise.sampler || !xb_op_random(op)) return xb_op_mu(op);
+    xb_z z = xb_op_z(op, theta + op->n);
+    xb_op_draw(op, z, 0, 1, true);
+    xb_op_theta(op, theta, z);
+    return theta;
+}
+
+static shared_job job_of(const xb_op *op)
+{
+    return (shared_job){.op = op,
+                        .w = weights(op),
+                        .slots = op->run->scratch + 2 * op->n,
+                        .slot = slot_size(op)};
+}
+
+static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
+{
+    const shared_job *job = arg;
+    const xb_op *op = job->op;
+    xb_op_forward(op, job->y + begin * op->out, job->x + begin * op->in, job->w,
+                  end - begin, job->slots + piece * job->slot + op->n);
+}
+
+static void forward(const xb_op *op, xb_real *y, const xb_real *x)
+{
+    shared_job job = job_of(op);
+    xb_split split = xb_split_of(op->run->batch, op->work, XB_SPLIT_MAX);
+    job.y = y, job.x = x;
+    xb_split_run(op->run->ctx, &split, forward_rows, &job);
+}
+
+static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
+{
+    const shared_job *job = arg;
+    const xb_op *op = job->op;
+    xb_real *dw = job->slots + piece * job->slot, *room = dw + op->n;
+    const xb_real *dy = job->dy + begin * op->out;
+    xb_op_weight(op, dw, job->x + begin * op->in, dy, end - begin, room);
+    if (job->dx)
+        op->linear->backward_input(op->run, op->layer, job->dx + begin * op->in, dy,
+                                   job->w, end - begin, room);
+}
+
+static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *x)
+{
+    shared_job job = job_of(op);
+    xb_split split = xb_split_of(op->run->batch, op->work, XB_SPLIT_MAX);
+    job.dx = dx, job.dy = dy, job.x = x;
+    xb_split_run(op->run->ctx, &split, backward_rows, &job);
+    const xb_real *z = op->run->scratch + op->n;
+    xb_op_sum(op, job.slots, job.slot, split.count, op->n);
+    xb_op_add_mu(op, op->run->gradient.mu + op->offset, job.slots);
+    if (job.w != xb_op_mu(op)) /* (N8) */
+        xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, job.slots,
+                        (const xb_real *[]){z, z + op->size}, 1);
+}
+
+const xb_estimator_kind xb_estimator_shared = {
+    .name = "shared",
+    .scratch = scratch,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,116 @@
+/* maxpool.c: the largest value of each window, channel by channel; maths N3. */
+#include <stdio.h>
+#include <string.h>
+
+#include "net/run.h"
+#include "net/window.h"
+
+static xb_status parse_option(xb_reading *r, xb_layer *layer)
+{
+    static const char *const known[] = {"stride", "floor", "ceil"};
+    if (strcmp(r->word, "stride") == 0)
+        return xb_reading_count(r, &layer->window.stride, "the stride");
+    if (strcmp(r->word, "floor") == 0)
+        layer->ceil = false;
+    else if (strcmp(r->word, "ceil") == 0)
+        layer->ceil = true;
+    else
+        return xb_reading_unknown(r, "option", known, XB_COUNT(known));
+    return XB_OK;
+}
+
+static xb_status parse(xb_reading *r, xb_layer *layer)
+{
+    xb_window *win = &layer->window;
+    XB_TRY(xb_reading_count(r, &win->kh, "the window, as in 'maxpool 2',"));
+    win->kw = win->stride = win->kh;
+    while (xb_reading_word(r)) XB_TRY(parse_option(r, layer));
+    return XB_OK;
+}
+
+static xb_status infer(xb_reading *r, xb_layer *layer)
+{
+    xb_window *win = &layer->window;
+    xb_shape in = layer->in;
+    int64_t (*places)(int64_t, int64_t, int64_t) =
+        layer->ceil ? xb_window_ceil : xb_window_floor;
+    win->h = in.h, win->w = in.w, win->c = win->oc = in.c;
+    win->oh = places(in.h, win->kh, win->stride);
+    win->ow = places(in.w, win->kw, win->stride);
+    if (win->oh < 1 || win->ow < 1)
+        return xb_reading_fail(r,
+                               "a window of %lld does not fit into %lld x %lld:"
+                               " use ceil, or a smaller one",
+                               (long long)win->kh, (long long)in.h, (long long)in.w);
+    layer->out = (xb_shape){win->oh, win->ow, win->oc};
+    return XB_OK;
+}
+
+static void write(const xb_layer *layer, char *text, size_t size)
+{
+    const xb_window *win = &layer->window;
+    char stride[32] = "";
+    if (win->stride != win->kh)
+        snprintf(stride, sizeof stride, " stride %lld", (long long)win->stride);
+    snprintf(text, size, " %lld%s%s", (long long)win->kh, stride,
+             layer->ceil ? " ceil" : "");
+}
+
+typedef struct pool_job {
+    const xb_run *run;
+    const xb_window *win;
+    xb_real *out;
+    const xb_real *x, *dy;
+} pool_job;
+
+static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
+{
+    (void)piece;
+    const pool_job *job = arg;
+    const xb_window *win = job->win;
+    job->run->backend->maxpool_forward(job->out + begin * win->oh * win->ow * win->oc,
+                                       job->x + begin * win->h * win->w * win->c,
+                                       end - begin, win);
+}
+
+static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
+{
+    (void)piece;
+    const pool_job *job = arg;
+    const xb_window *win = job->win;
+    int64_t image = win->h * win->w * win->c;
+    job->run->backend->maxpool_backward(job->out + begin * image,
+                                        job->dy + begin * win->oh * win->ow * win->oc,
+                                        job->x + begin * image, end - begin, win);
+}
+
+static void run_rows(const pool_job *job, xb_range_fn body)
+{
+    const xb_window *win = job->win;
+    int64_t work = win->oh * win->ow * win->oc * win->kh * win->kw;
+    xb_split split = xb_split_of(job->run->batch, work, XB_SPLIT_MAX);
+    pool_job own = *job;
+    xb_split_run(job->run->ctx, &split, body, &own);
+}
+
+static void forward(const xb_run *run, const xb_layer *layer, xb_real *y,
+                    const xb_real *x)
+{
+    run_rows(&(pool_job){run, &layer->window, y, x, NULL}, forward_rows);
+}
+
+static void backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
+                     const xb_real *dy, const xb_real *x, const xb_real *y)
+{
+    (void)y;
+    if (dx) run_rows(&(pool_job){run, &layer->window, dx, x, dy}, backward_rows);
+}
+
+const xb_layer_kind xb_layer_maxpool = {
+    .name = "maxpool",
+    .forward = forward,
+    .backward = backward,
+    .parse = parse,
+    .infer = infer,
+    .write = write,
+};

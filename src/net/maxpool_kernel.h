@@ -1,0 +1,63 @@
+/* maxpool_kernel.h: the largest of each window, and its gradient to the first place
+ * that holds it; maths N3. One source for all backends: the compiler makes vectors of
+ * the loop over channels. A NaN in a window is passed on. */
+#ifndef XB_NET_MAXPOOL_KERNEL_H
+#define XB_NET_MAXPOOL_KERNEL_H
+
+#include <string.h>
+
+#include "net/conv_kernel.h"
+
+/* The best so far stays the best; a NaN wins for good. */
+static inline bool stays(xb_real best, xb_real other)
+{
+    return (other <= best) | (best != best);
+}
+
+static void maxpool_pixel(xb_real *restrict y, const xb_real *x, const xb_window *g,
+                          window_place p)
+{
+    memcpy(y, x + (p.y0 * g->w + p.x0) * g->c, (size_t)g->c * sizeof *y);
+    for (int64_t ky = 0; ky < p.ky1; ky++)
+        for (int64_t kx = 0; kx < p.kx1; kx++) {
+            const xb_real *from = x + ((p.y0 + ky) * g->w + p.x0 + kx) * g->c;
+            for (int64_t i = 0; i < g->c; i++)
+                y[i] = stays(y[i], from[i]) ? y[i] : from[i];
+        }
+}
+
+static void maxpool_forward(xb_real *y, const xb_real *x, int64_t rows,
+                            const xb_window *g)
+{
+    for (int64_t r = 0; r < rows; r++, x += g->h * g->w * g->c)
+        for (int64_t oy = 0; oy < g->oh; oy++)
+            for (int64_t ox = 0; ox < g->ow; ox++, y += g->oc)
+                maxpool_pixel(y, x, g, window_at(g, oy, ox));
+}
+
+static void maxpool_pixel_backward(xb_real *restrict dx, const xb_real *dy,
+                                   const xb_real *x, const xb_window *g, window_place p)
+{
+    for (int64_t i = 0; i < g->c; i++) {
+        int64_t best = (p.y0 * g->w + p.x0) * g->c + i;
+        for (int64_t ky = 0; ky < p.ky1; ky++)
+            for (int64_t kx = 0; kx < p.kx1; kx++) {
+                int64_t at = ((p.y0 + ky) * g->w + p.x0 + kx) * g->c + i;
+                best = stays(x[best], x[at]) ? best : at;
+            }
+        dx[best] += dy[i];
+    }
+}
+
+static void maxpool_backward(xb_real *dx, const xb_real *dy, const xb_real *x,
+                             int64_t rows, const xb_window *g)
+{
+    int64_t image = g->h * g->w * g->c;
+    memset(dx, 0, (size_t)(rows * image) * sizeof *dx);
+    for (int64_t r = 0; r < rows; r++, x += image, dx += image)
+        for (int64_t oy = 0; oy < g->oh; oy++)
+            for (int64_t ox = 0; ox < g->ow; ox++, dy += g->oc)
+                maxpool_pixel_backward(dx, dy, x, g, window_at(g, oy, ox));
+}
+
+#endif

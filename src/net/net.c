@@ -1,0 +1,211 @@
+/* net.c: the table of layers and the public face of a net. A reader starts here:
+ * the text is read layer by layer, each kind reads its own words, infers its shape
+ * and declares its tensors. Running a net is in pass.c. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "net/layer.h"
+
+static const xb_layer_kind *const kinds[] = {
+    &xb_layer_dense,     &xb_layer_conv,    &xb_layer_maxpool,
+    &xb_layer_batchnorm, &xb_layer_elu,     &xb_layer_relu,
+    &xb_layer_tanh,      &xb_layer_sigmoid, &xb_layer_flatten,
+};
+
+enum { LAYERS_MAX = 4096, TENSORS_PER_LAYER = 2 };
+
+static const char *role_name(xb_role role)
+{
+    static const char *const name[] = {"kernel", "bias", "scale", "shift"};
+    return name[role];
+}
+
+int64_t xb_shape_size(xb_shape s) { return s.h * s.w * s.c; }
+
+static bool random_by_choice(const xb_net *net, xb_role role)
+{
+    if (net->opt.stochastic == XB_STOCHASTIC_NONE) return false;
+    return role == XB_ROLE_KERNEL ||
+           (role == XB_ROLE_BIAS && net->opt.stochastic == XB_STOCHASTIC_ALL);
+}
+
+xb_status xb_net_declare(xb_reading *r, xb_net *net, xb_layer *layer, int index,
+                         xb_role role, int ndim, const int64_t *shape)
+{
+    xb_tensor t = {.layer = index,
+                   .role = role,
+                   .offset = net->param_count,
+                   .size = 1,
+                   .ndim = ndim,
+                   .stochastic = random_by_choice(net, role)};
+    snprintf(t.name, sizeof t.name, "%d.%s", index, role_name(role));
+    for (int i = 0; i < ndim; i++) {
+        t.shape[i] = shape[i];
+        if (t.size > XB_NET_SIZE_MAX / shape[i])
+            return xb_reading_fail(r, "its %s has more than 2^31 elements",
+                                   role_name(role));
+        t.size *= shape[i];
+    }
+    if (layer->tensors == 0) layer->tensor = net->n_tensor;
+    layer->tensors++;
+    net->tensor[net->n_tensor++] = t;
+    net->param_count += t.size;
+    return XB_OK;
+}
+
+static xb_status find_kind(xb_reading *r, const xb_layer_kind **out)
+{
+    const char *known[XB_COUNT(kinds)];
+    if (!xb_reading_word(r)) return xb_reading_fail(r, "it is empty");
+    for (int i = 0; i < XB_COUNT(kinds); i++) {
+        known[i] = kinds[i]->name;
+        if (strcmp(kinds[i]->name, r->word) != 0) continue;
+        *out = kinds[i];
+        return XB_OK;
+    }
+    return xb_reading_unknown(r, "layer", known, XB_COUNT(kinds));
+}
+
+static xb_status read_layer(xb_reading *r, xb_net *net, xb_shape in)
+{
+    xb_layer *layer = &net->layer[net->n_layer];
+    *layer = (xb_layer){.in = in, .out = in, .tensor = -1, .bias = true};
+    XB_TRY(find_kind(r, &layer->kind));
+    if (layer->kind->parse) XB_TRY(layer->kind->parse(r, layer));
+    if (xb_reading_word(r)) return xb_reading_unknown(r, "word", NULL, 0);
+    if (layer->kind->infer) XB_TRY(layer->kind->infer(r, layer));
+    if (layer->out.h * layer->out.w > XB_NET_SIZE_MAX / layer->out.c)
+        return xb_reading_fail(r, "its output has more than 2^31 elements");
+    if (layer->kind->declare) XB_TRY(layer->kind->declare(r, net, layer, net->n_layer));
+    net->n_layer++;
+    return XB_OK;
+}
+
+/* The shortest form of every layer. */
+static void write_text(const xb_net *net, char *text, size_t size)
+{
+    for (int i = 0; i < net->n_layer; i++) {
+        const xb_layer *layer = &net->layer[i];
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s", i ? ", " : "", layer->kind->name);
+        used = strlen(text);
+        if (layer->kind->write) layer->kind->write(layer, text + used, size - used);
+    }
+}
+
+static xb_status read_net(xb_ctx *ctx, xb_net *net, const char *text)
+{
+    int64_t layers = 1;
+    for (const char *p = text; *p; p++) layers += *p == ',';
+    if (layers > LAYERS_MAX)
+        return xb_fail(ctx, XB_E_INPUT, "a net of %lld layers: at most %d",
+                       (long long)layers, LAYERS_MAX);
+    net->layer = xb_new(ctx, layers, sizeof *net->layer);
+    net->tensor = xb_new(ctx, TENSORS_PER_LAYER * layers, sizeof *net->tensor);
+    net->text = xb_new(ctx, XB_LAYER_TEXT * layers, 1);
+    if (!net->layer || !net->tensor || !net->text) return XB_E_MEMORY;
+    xb_reading r = {.ctx = ctx, .text = text};
+    xb_shape shape = net->input;
+    while (xb_reading_layer(&r)) {
+        XB_TRY(read_layer(&r, net, shape));
+        shape = net->layer[net->n_layer - 1].out;
+    }
+    write_text(net, net->text, (size_t)(XB_LAYER_TEXT * layers));
+    return XB_OK;
+}
+
+static xb_status check_input(xb_ctx *ctx, xb_shape s)
+{
+    const int64_t side = 1 << 24;
+    if (s.h >= 1 && s.w >= 1 && s.c >= 1 && s.h <= side && s.w <= side && s.c <= side &&
+        s.h * s.w <= XB_NET_SIZE_MAX / s.c)
+        return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT,
+                   "an input of %lld x %lld x %lld: expected 1 or more of each, at most"
+                   " 2^31 in all",
+                   (long long)s.h, (long long)s.w, (long long)s.c);
+}
+
+xb_status xb_net_parse(xb_ctx *ctx, xb_net **out, const char *text, xb_shape input,
+                       const xb_net_options *opt)
+{
+    XB_TRY(check_input(ctx, input));
+    xb_net *net = xb_new(ctx, 1, sizeof *net);
+    if (!net) return XB_E_MEMORY;
+    net->input = input;
+    if (opt) net->opt = *opt;
+    xb_status status = read_net(ctx, net, text);
+    if (status != XB_OK) {
+        xb_net_destroy(net);
+        return status;
+    }
+    *out = net;
+    return XB_OK;
+}
+
+void xb_net_destroy(xb_net *net)
+{
+    if (!net) return;
+    free(net->layer);
+    free(net->tensor);
+    free(net->text);
+    free(net);
+}
+
+const char *xb_net_text(const xb_net *net) { return net->text; }
+xb_shape xb_net_input(const xb_net *net) { return net->input; }
+xb_shape xb_net_output(const xb_net *net) { return net->layer[net->n_layer - 1].out; }
+int xb_net_layer_count(const xb_net *net) { return net->n_layer; }
+const char *xb_net_layer_name(const xb_net *net, int layer)
+{
+    return net->layer[layer].kind->name;
+}
+xb_shape xb_net_layer_output(const xb_net *net, int layer)
+{
+    return net->layer[layer].out;
+}
+int xb_net_tensor_count(const xb_net *net) { return net->n_tensor; }
+const xb_tensor *xb_net_tensor_at(const xb_net *net, int i) { return &net->tensor[i]; }
+
+int xb_net_tensor_find(const xb_net *net, const char *name)
+{
+    for (int i = 0; i < net->n_tensor; i++)
+        if (strcmp(net->tensor[i].name, name) == 0) return i;
+    return -1;
+}
+
+xb_status xb_net_set_stochastic(xb_ctx *ctx, xb_net *net, int tensor, bool stochastic)
+{
+    if (tensor < 0 || tensor >= net->n_tensor)
+        return xb_fail(ctx, XB_E_ARGUMENT, "no tensor %d: the net has %d", tensor,
+                       net->n_tensor);
+    xb_tensor *t = &net->tensor[tensor];
+    if (stochastic && t->role != XB_ROLE_KERNEL && t->role != XB_ROLE_BIAS)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%s cannot be random: kernels and biases can",
+                       t->name);
+    t->stochastic = stochastic;
+    return XB_OK;
+}
+
+int64_t xb_net_param_count(const xb_net *net) { return net->param_count; }
+int64_t xb_net_state_count(const xb_net *net) { return net->state_count; }
+
+void xb_net_state_start(const xb_net *net, xb_real *state)
+{
+    for (int l = 0; l < net->n_layer; l++) {
+        const xb_layer *layer = &net->layer[l];
+        if (layer->kind != &xb_layer_batchnorm) continue;
+        for (int64_t i = 0; i < 2 * layer->in.c; i++)
+            state[layer->state + i] = i < layer->in.c ? 0 : 1;
+    }
+}
+
+int64_t xb_net_stochastic_count(const xb_net *net)
+{
+    int64_t count = 0;
+    for (int i = 0; i < net->n_tensor; i++)
+        if (net->tensor[i].stochastic) count += net->tensor[i].size;
+    return count;
+}

@@ -1,0 +1,138 @@
+/* net_text.c: the words of a net's text; see net_text.h. Layers are separated by
+ * commas, words by blanks. What is not known is answered with the nearest word
+ * that is (edit distance with swaps of neighbours, at most 2). */
+#include "net/net_text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUOTE_MAX = 160, COUNT_MAX = 1 << 24, WORD_MAX = 32 };
+
+bool xb_reading_layer(xb_reading *r)
+{
+    if (r->layer > 0 && !*r->end) return false;
+    r->begin = r->layer > 0 ? r->end + 1 : r->text;
+    r->end = r->begin + strcspn(r->begin, ",");
+    r->next = r->begin;
+    r->layer++;
+    return true;
+}
+
+bool xb_reading_word(xb_reading *r)
+{
+    const char *p = r->next;
+    while (p < r->end && isspace((unsigned char)*p)) p++;
+    size_t length = 0;
+    while (p + length < r->end && !isspace((unsigned char)p[length])) length++;
+    if (length < sizeof r->word) /* no word we know is longer: cut so that it shows */
+        snprintf(r->word, sizeof r->word, "%.*s", (int)length, p);
+    else
+        snprintf(r->word, sizeof r->word, "%.*s...", (int)sizeof r->word - 4, p);
+    r->next = p + length;
+    return length > 0;
+}
+
+xb_status xb_reading_fail(const xb_reading *r, const char *format, ...)
+{
+    char what[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    if (strlen(r->text) <= QUOTE_MAX)
+        return xb_fail(r->ctx, XB_E_INPUT, "net '%s': layer %d: %s", r->text, r->layer,
+                       what);
+    int length = (int)(r->end - r->begin < QUOTE_MAX ? r->end - r->begin : QUOTE_MAX);
+    return xb_fail(r->ctx, XB_E_INPUT, "net '...%.*s...': layer %d: %s", length, r->begin,
+                   r->layer, what);
+}
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* Damerau-Levenshtein distance, neighbours swapped once; words below WORD_MAX. */
+static int distance(const char *a, const char *b)
+{
+    int n = (int)strlen(a), m = (int)strlen(b);
+    int row[3][WORD_MAX + 1]; /* rows i - 2, i - 1, i in turn */
+    for (int j = 0; j <= m; j++) row[0][j] = j;
+    for (int i = 1; i <= n; i++) {
+        int *now = row[i % 3];
+        const int *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= m; j++) {
+            now[j] = least(last[j - 1] + (a[i - 1] != b[j - 1]),
+                           least(last[j], now[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = least(now[j], before[j - 2] + 1);
+        }
+    }
+    return row[n % 3][m];
+}
+
+xb_status xb_reading_unknown(const xb_reading *r, const char *what,
+                             const char *const *known, int count)
+{
+    int best = -1, best_distance = 3;
+    char list[256] = "";
+    for (int i = 0; i < count; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", known[i]);
+        int d = distance(r->word, known[i]);
+        if (d < best_distance && d < (int)strlen(r->word)) best = i, best_distance = d;
+    }
+    if (best >= 0)
+        return xb_reading_fail(r, "no %s '%s' (did you mean %s?)", what, r->word,
+                               known[best]);
+    if (count == 0) return xb_reading_fail(r, "'%s' is one word too many", r->word);
+    return xb_reading_fail(r, "no %s '%s' (there are: %s)", what, r->word, list);
+}
+
+/* Digits alone, 1 to COUNT_MAX; false otherwise. */
+static bool count_of(const char *text, size_t length, int64_t *out)
+{
+    int64_t value = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (!isdigit((unsigned char)text[i]) || value > COUNT_MAX) return false;
+        value = 10 * value + (text[i] - '0');
+    }
+    *out = value;
+    return length > 0 && value >= 1 && value <= COUNT_MAX;
+}
+
+xb_status xb_reading_count(xb_reading *r, int64_t *out, const char *what)
+{
+    if (!xb_reading_word(r)) return xb_reading_fail(r, "%s is missing", what);
+    if (!count_of(r->word, strlen(r->word), out))
+        return xb_reading_fail(r, "%s is '%s', expected a whole number from 1 to %d",
+                               what, r->word, COUNT_MAX);
+    return XB_OK;
+}
+
+xb_status xb_reading_number(xb_reading *r, double *out, const char *what, bool from_low,
+                            double low, double high)
+{
+    if (!xb_reading_word(r)) return xb_reading_fail(r, "%s is missing", what);
+    char *end = NULL;
+    double value = strtod(r->word, &end);
+    if (end == r->word || *end || !isfinite(value))
+        return xb_reading_fail(r, "%s is not a number: '%s'", what, r->word);
+    if (value < low || (value == low && !from_low) || value >= high)
+        return xb_reading_fail(r, "%s is %s, expected %g %s and below %g", what, r->word,
+                               low, from_low ? "or more" : "excluded", high);
+    *out = value;
+    return XB_OK;
+}
+
+xb_status xb_reading_pair(const xb_reading *r, int64_t *a, int64_t *b)
+{
+    const char *x = strchr(r->word, 'x');
+    if (!x || !count_of(r->word, (size_t)(x - r->word), a) ||
+        !count_of(x + 1, strlen(x + 1), b))
+        return xb_reading_fail(r, "'%s' is no window, expected e.g. 3x3", r->word);
+    return XB_OK;
+}

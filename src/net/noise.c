@@ -1,0 +1,66 @@
+/* noise.c: a pass's draws by their address; maths N7, N10. Nothing here keeps a
+ * number: forward and backward ask for the same address and get the same bytes. */
+#include <string.h>
+
+#include "draw/kernel.h"
+#include "net/run.h"
+
+/* Tensors are numbered from 0; the two highest bits tell their signs apart. */
+#define SIGNS_IN (UINT32_C(1) << 30)
+#define SIGNS_OUT (UINT32_C(1) << 31)
+
+static xb_stream stream_of(const xb_run *run, uint32_t tensor)
+{
+    const xb_noise *n = &run->noise;
+    uint32_t sample = n->antithetic ? n->sample & ~UINT32_C(1) : n->sample;
+    return (xb_stream){n->key, tensor, sample, n->step};
+}
+
+#if defined(XB_REAL_DOUBLE)
+/* The same draws as the float build's, widened. */
+static void fill(const xb_run *run, double *z, int64_t n, const xb_stream *where,
+                 int64_t first, bool wide)
+{
+    (void)wide;
+    float part[XB_BLOCK];
+    for (int64_t i = 0; i < n; i += XB_BLOCK) {
+        int64_t some = n - i < XB_BLOCK ? n - i : XB_BLOCK;
+        xb_sampler_fill(run->noise.sampler, part, some, where, first + i);
+        for (int64_t j = 0; j < some; j++) z[i + j] = (double)part[j];
+    }
+}
+#else
+static void fill(const xb_run *run, float *z, int64_t n, const xb_stream *where,
+                 int64_t first, bool wide)
+{
+    if (wide)
+        xb_sampler_fill_parallel(run->ctx, run->noise.sampler, z, n, where, first);
+    else
+        xb_sampler_fill(run->noise.sampler, z, n, where, first);
+}
+#endif
+
+void xb_run_draw(const xb_run *run, xb_real *z, int64_t n, int tensor, int64_t first,
+                 bool wide)
+{
+    xb_stream where = stream_of(run, (uint32_t)tensor);
+    fill(run, z, n, &where, first, wide);
+    if (run->noise.antithetic && run->noise.sample % 2)
+        for (int64_t i = 0; i < n; i++) z[i] = -z[i];
+}
+
+void xb_run_signs(const xb_run *run, xb_real *sign, int64_t n, int tensor, xb_side side,
+                  int64_t first)
+{
+    xb_stream where =
+        stream_of(run, (uint32_t)tensor | (side == XB_SIDE_IN ? SIGNS_IN : SIGNS_OUT));
+    const xb_kernel *kernel = xb_kernel_best();
+    for (int64_t i = 0; i < n;) {
+        uint32_t word[XB_BLOCK];
+        int64_t skip = (first + i) % XB_BLOCK, some = XB_BLOCK - skip;
+        if (some > n - i) some = n - i;
+        kernel->words(word, 1, &where, (first + i) / XB_BLOCK);
+        for (int64_t j = 0; j < some; j++) sign[i + j] = word[skip + j] >> 31 ? -1 : 1;
+        i += some;
+    }
+}

@@ -1,0 +1,274 @@
+/* pass.c: forward and backward through a net.
+ *
+ * One block of memory is planned when the pass is made: the activations of every
+ * layer (activation functions overwrite their input where backward allows), two
+ * buffers that the gradient goes through in turn, what batchnorm keeps, and scratch
+ * that each layer has to itself while it runs. Nothing is allocated after that, and no
+ * noise outlives a layer's call: backward draws it again. */
+#include "net/pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "net/linear.h"
+
+enum { ALIGN = 64 }; /* bytes: a vector register, a cache line */
+
+xb_pass_options xb_pass_options_default(void)
+{
+    return (xb_pass_options){.batch = 100, .gradients = true, .group = 1};
+}
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* n reals rounded up to whole cache lines. */
+static int64_t padded(int64_t n)
+{
+    const int64_t line = ALIGN / (int64_t)sizeof(xb_real);
+    return (n + line - 1) / line * line;
+}
+
+/* Outputs in memory of their own, one after the other; or, when there will be no
+ * backward, in two buffers in turn. */
+static void place_outputs(xb_pass *pass)
+{
+    const xb_net *net = pass->net;
+    int64_t batch = pass->opt.batch, widest = 0, turn = 0;
+    bool held = true; /* the input may not be overwritten: it is the caller's */
+    for (int l = 0; l < net->n_layer; l++)
+        widest = larger(widest, padded(batch * xb_shape_size(net->layer[l].out)));
+    for (int l = 0; l < net->n_layer; l++) {
+        xb_placement place = net->layer[l].kind->placement;
+        bool stay =
+            l > 0 && (place == XB_PLACE_ALIAS ||
+                      (place == XB_PLACE_OVERWRITE && (!held || !pass->opt.gradients)));
+        if (place != XB_PLACE_ALIAS) held = place == XB_PLACE_OVERWRITE;
+        if (stay) {
+            pass->layer[l].output = pass->layer[l - 1].output;
+        } else if (pass->opt.gradients) {
+            pass->layer[l].output = pass->n_output;
+            pass->n_output += padded(batch * xb_shape_size(net->layer[l].out));
+        } else {
+            pass->layer[l].output = turn++ % 2 * widest;
+            pass->n_output = 2 * widest;
+        }
+    }
+    int64_t input = padded(batch * xb_shape_size(net->input));
+    if (pass->opt.gradients) pass->n_gradient = larger(widest, input);
+}
+
+static void place_the_rest(xb_pass *pass)
+{
+    const xb_net *net = pass->net;
+    for (int l = 0; l < net->n_layer; l++) {
+        const xb_layer *layer = &net->layer[l];
+        pass->layer[l].keep = pass->n_keep;
+        if (layer->kind->keep) {
+            pass->n_keep += padded(layer->kind->keep(layer));
+            pass->n_sums = larger(pass->n_sums, 2 * XB_SPLIT_MAX * layer->in.c);
+        }
+        if (layer->kind->linear)
+            pass->n_scratch =
+                larger(pass->n_scratch, padded(xb_linear_scratch(&pass->run, layer)));
+    }
+}
+
+static xb_status take_memory(xb_ctx *ctx, xb_pass *pass)
+{
+    int64_t reals =
+        pass->n_output + 2 * pass->n_gradient + pass->n_keep + pass->n_scratch;
+    int64_t sums = pass->n_sums * (int64_t)sizeof(double);
+    if (reals > INT64_MAX / (int64_t)sizeof(xb_real) - sums - ALIGN)
+        return xb_fail(ctx, XB_E_MEMORY, "a batch of %lld is more than memory can hold",
+                       (long long)pass->opt.batch);
+    pass->bytes = (size_t)(reals * (int64_t)sizeof(xb_real) + sums);
+    pass->memory = xb_new(ctx, (int64_t)pass->bytes + ALIGN, 1);
+    if (!pass->memory) return XB_E_MEMORY;
+    uintptr_t start = ((uintptr_t)pass->memory + ALIGN - 1) / ALIGN * ALIGN;
+    xb_real *p = (xb_real *)start;
+    pass->output = p, p += pass->n_output;
+    pass->gradient[0] = p, p += pass->n_gradient;
+    pass->gradient[1] = p, p += pass->n_gradient;
+    pass->keep = p, p += pass->n_keep;
+    pass->scratch = p, p += pass->n_scratch;
+    pass->sums = (double *)p; /* every part is whole cache lines */
+    pass->run.scratch = pass->scratch;
+    pass->run.sums = pass->sums;
+    return XB_OK;
+}
+
+static xb_status check_options(xb_ctx *ctx, const xb_pass_options *opt)
+{
+    if (!xb_backend_find(opt->backend))
+        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
+                       opt->backend);
+    if (!xb_estimator_at(opt->estimator))
+        return xb_fail(ctx, XB_E_ARGUMENT, "there is no estimator number %d",
+                       (int)opt->estimator);
+    if (opt->batch < 1 || opt->batch > INT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "a batch of %lld: expected 1 to 2^31 - 1",
+                       (long long)opt->batch);
+    if (opt->group < 1)
+        return xb_fail(ctx, XB_E_ARGUMENT, "groups of %lld examples: expected 1 or more",
+                       (long long)opt->group);
+    return XB_OK;
+}
+
+xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
+                         const xb_pass_options *opt)
+{
+    XB_TRY(check_options(ctx, opt));
+    xb_pass *pass = xb_new(ctx, 1, sizeof *pass);
+    if (!pass) return XB_E_MEMORY;
+    pass->net = net;
+    pass->opt = *opt;
+    pass->run = (xb_run){.net = net,
+                         .backend = xb_backend_find(opt->backend),
+                         .estimator = opt->estimator,
+                         .group = opt->group,
+                         .batch = opt->batch};
+    pass->layer = xb_new(ctx, net->n_layer, sizeof *pass->layer);
+    xb_status status = pass->layer ? XB_OK : XB_E_MEMORY;
+    if (status == XB_OK) {
+        place_outputs(pass);
+        place_the_rest(pass);
+        status = take_memory(ctx, pass);
+    }
+    if (status != XB_OK) {
+        xb_pass_destroy(pass);
+        return status;
+    }
+    *out = pass;
+    return XB_OK;
+}
+
+void xb_pass_destroy(xb_pass *pass)
+{
+    if (!pass) return;
+    free(pass->layer);
+    free(pass->memory);
+    free(pass);
+}
+
+size_t xb_pass_bytes(const xb_pass *pass) { return pass->bytes; }
+
+static xb_status check_noise(xb_ctx *ctx, const xb_pass *pass, const xb_noise *noise)
+{
+    const xb_law *law = xb_sampler_law(noise->sampler);
+    const xb_estimator_kind *kind = xb_estimator_at(pass->opt.estimator);
+    if (kind->symmetric && !xb_law_symmetric(law))
+        return xb_fail(ctx, XB_E_ARGUMENT, "estimator %s needs a symmetric law, not %s",
+                       kind->name, xb_law_text(law));
+    if (noise->antithetic && !xb_law_symmetric(law))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "antithetic pairs need a symmetric law, not %s", xb_law_text(law));
+    if (kind->gaussian && strcmp(xb_law_family(law), "gaussian") != 0)
+        return xb_fail(ctx, XB_E_ARGUMENT, "estimator %s needs the gaussian law, not %s",
+                       kind->name, xb_law_text(law));
+    if (noise->first < 0)
+        return xb_fail(ctx, XB_E_ARGUMENT, "the first example is number %lld",
+                       (long long)noise->first);
+    return XB_OK;
+}
+
+/* The last element asked of any stream must be one there is. */
+static xb_status check_reach(xb_ctx *ctx, const xb_pass *pass, const xb_noise *noise,
+                             int64_t batch)
+{
+    for (int i = 0; i < pass->net->n_tensor; i++) {
+        const xb_tensor *t = &pass->net->tensor[i];
+        int64_t each = larger(t->size, xb_shape_size(pass->net->layer[t->layer].out));
+        if (t->stochastic && noise->first + batch > XB_STREAM_MAX / each)
+            return xb_fail(ctx, XB_E_ARGUMENT,
+                           "example %lld is beyond the noise that tensor %s has",
+                           (long long)(noise->first + batch), t->name);
+    }
+    return XB_OK;
+}
+
+static xb_status check_forward(xb_ctx *ctx, const xb_pass *pass, int64_t batch,
+                               const xb_weights *weights, const xb_noise *noise)
+{
+    if (batch < 0 || batch > pass->opt.batch)
+        return xb_fail(ctx, XB_E_ARGUMENT, "a batch of %lld: this pass takes 0 to %lld",
+                       (long long)batch, (long long)pass->opt.batch);
+    if (pass->net->state_count > 0 && !weights->state)
+        return xb_fail(ctx, XB_E_ARGUMENT, "the net has batchnorm and needs its state");
+    if (!noise) return XB_OK;
+    if (!weights->sigma && xb_net_stochastic_count(pass->net) > 0)
+        return xb_fail(ctx, XB_E_ARGUMENT, "noise without sigma");
+    XB_TRY(check_noise(ctx, pass, noise));
+    return check_reach(ctx, pass, noise, batch);
+}
+
+xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
+                          int64_t batch, const xb_weights *weights, const xb_noise *noise,
+                          xb_mode mode)
+{
+    XB_TRY(check_forward(ctx, pass, batch, weights, noise));
+    const xb_net *net = pass->net;
+    xb_run *run = &pass->run;
+    run->ctx = ctx, run->batch = batch, run->weights = *weights, run->mode = mode;
+    run->noise = noise ? *noise : (xb_noise){0};
+    pass->x = x;
+    pass->done = pass->opt.gradients;
+    if (batch == 0) return XB_OK;
+    for (int l = 0; l < net->n_layer; l++) {
+        xb_real *to = pass->output + pass->layer[l].output;
+        run->keep = pass->keep + pass->layer[l].keep;
+        net->layer[l].kind->forward(run, &net->layer[l], to, x);
+        x = to;
+    }
+    memcpy(y, x, (size_t)(batch * xb_shape_size(xb_net_output(net))) * sizeof *y);
+    return XB_OK;
+}
+
+/* The lowest layer whose backward anyone needs. */
+static int lowest(const xb_net *net, bool want_x)
+{
+    int l = 0;
+    while (!want_x && l < net->n_layer && net->layer[l].tensors == 0) l++;
+    return l;
+}
+
+static xb_status check_backward(xb_ctx *ctx, const xb_pass *pass,
+                                const xb_gradient *gradient)
+{
+    if (!pass->done)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "no forward pass to go back through (or one without gradients)");
+    if (pass->run.noise.sampler && !gradient->sigma &&
+        xb_net_stochastic_count(pass->net) > 0)
+        return xb_fail(ctx, XB_E_ARGUMENT, "noise without room for sigma's gradient");
+    return XB_OK;
+}
+
+xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                           const xb_real *dy)
+{
+    XB_TRY(check_backward(ctx, pass, gradient));
+    const xb_net *net = pass->net;
+    xb_run *run = &pass->run;
+    run->ctx = ctx, run->gradient = *gradient;
+    if (run->batch == 0) return XB_OK;
+    int turn = 0, stop = lowest(net, gradient->x != NULL);
+    size_t item = sizeof *dy;
+    memcpy(pass->gradient[0], dy,
+           (size_t)(run->batch * xb_shape_size(xb_net_output(net))) * item);
+    for (int l = net->n_layer - 1; l >= stop; l--) {
+        const xb_layer *layer = &net->layer[l];
+        const xb_real *y = pass->output + pass->layer[l].output;
+        const xb_real *x = l > 0 ? pass->output + pass->layer[l - 1].output : pass->x;
+        const xb_real *from = pass->gradient[turn];
+        if (layer->kind->placement == XB_PLACE_FRESH) turn = 1 - turn;
+        bool wanted = l > stop || gradient->x;
+        run->keep = pass->keep + pass->layer[l].keep;
+        layer->kind->backward(run, layer, wanted ? pass->gradient[turn] : NULL, from, x,
+                              y);
+    }
+    if (gradient->x)
+        memcpy(gradient->x, pass->gradient[turn],
+               (size_t)(run->batch * xb_shape_size(net->input)) * item);
+    return XB_OK;
+}

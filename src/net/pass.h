@@ -1,0 +1,30 @@
+/* pass.h: the workspace of one batch; see pass.c. */
+#ifndef XB_NET_PASS_H
+#define XB_NET_PASS_H
+
+#include "net/run.h"
+
+/* One layer's places. */
+typedef struct xb_pass_layer {
+    int64_t output; /* offset in the block of activations */
+    int64_t keep;   /* offset in the block of kept numbers */
+} xb_pass_layer;
+
+struct xb_pass {
+    const xb_net *net;
+    xb_pass_options opt;
+    xb_pass_layer *layer; /* [n_layer] */
+    /* Sizes in reals (sums: doubles), then where they are in `memory`. */
+    int64_t n_output, n_gradient, n_keep, n_scratch, n_sums;
+    double *sums;
+    xb_real *output;      /* activations of the whole batch */
+    xb_real *gradient[2]; /* of what is between two layers, in turn */
+    xb_real *keep, *scratch;
+    void *memory;
+    size_t bytes;
+    xb_run run; /* the last forward pass */
+    const xb_real *x;
+    bool done; /* a forward pass ran, backward may */
+};
+
+#endif

@@ -1,0 +1,34 @@
+/* run.h: what a layer sees of the pass it runs in. */
+#ifndef XB_NET_RUN_H
+#define XB_NET_RUN_H
+
+#include "net/backend.h"
+#include "net/split.h"
+
+typedef struct xb_run {
+    xb_ctx *ctx;
+    const xb_net *net;
+    const xb_backend *backend;
+    xb_estimator estimator;
+    int64_t group;
+    int64_t batch;
+    xb_weights weights;
+    xb_noise noise; /* sampler NULL: none */
+    xb_mode mode;
+    xb_gradient gradient;
+    /* Room for one layer at a time; nothing in it outlives the call. */
+    xb_real *scratch;
+    double *sums;  /* [XB_SPLIT_MAX][2][largest batchnorm] */
+    xb_real *keep; /* the layer's own, from forward to backward */
+} xb_run;
+
+/* (N7) z[i] = draw of element first + i of the tensor; `wide`: over all threads. */
+void xb_run_draw(const xb_run *run, xb_real *z, int64_t n, int tensor, int64_t first,
+                 bool wide);
+
+/* (N10) Signs -1 or 1 of elements first + i; two sets beside each tensor. */
+typedef enum xb_side { XB_SIDE_IN, XB_SIDE_OUT } xb_side;
+void xb_run_signs(const xb_run *run, xb_real *sign, int64_t n, int tensor, xb_side side,
+                  int64_t first);
+
+#endif

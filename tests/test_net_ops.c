@@ -1,0 +1,203 @@
+/* test_net_ops.c: every layer with every way of noise, on every backend. One table of
+ * nets, driven in two modes:
+ *   float build   each backend gives what `ref` gives, within float's reach
+ *   double build  (XB_REAL_DOUBLE) gradients by mu, sigma and x are the central
+ *                 differences of the forward pass at the same draw, to 1e-6
+ */
+#include "nettest.h"
+
+#include "base/ctx.h"
+
+typedef struct op_case {
+    const char *text;
+    xb_shape in;
+} op_case;
+
+static const op_case cases[] = {
+    {"dense 1", {1, 1, 1}},
+    {"dense 17", {1, 1, 3}},
+    {"dense 33", {1, 1, 17}},
+    {"dense 3 nobias", {1, 1, 33}},
+    {"dense 16, elu, dense 16, elu, dense 1", {1, 1, 1}},
+    {"dense 5, tanh, sigmoid, dense 3, relu", {1, 1, 4}},
+    {"elu, dense 3", {1, 1, 5}},
+    {"dense 4, elu, flatten, tanh", {1, 1, 3}},
+    {"conv 1 1x1", {1, 1, 1}},
+    {"conv 3", {5, 6, 2}},
+    {"conv 3 valid", {5, 6, 2}},
+    {"conv 17 2x3 stride 2", {7, 5, 3}},
+    {"conv 2 3x2 stride 2 valid nobias", {7, 6, 1}},
+    {"conv 2 5x5", {3, 2, 2}},
+    {"conv 33 1x1, relu, maxpool 2", {4, 4, 3}},
+    {"maxpool 2 ceil, conv 2", {5, 5, 3}},
+    {"conv 3, maxpool 3 stride 2 ceil, elu", {6, 7, 2}},
+    {"conv 4, maxpool 2 stride 1", {4, 3, 1}},
+    {"flatten, dense 4", {3, 2, 2}},
+    {"dense 6, batchnorm, elu, dense 2", {1, 1, 4}},
+    {"conv 3, batchnorm, relu, maxpool 2 ceil, flatten, dense 3, batchnorm", {5, 5, 2}},
+    {"batchnorm, dense 2", {1, 1, 3}},
+};
+
+typedef struct way {
+    const char *law; /* NULL: no noise */
+    xb_estimator estimator;
+    int64_t group;
+    bool antithetic;
+    xb_stochastic choice;
+    xb_mode mode;
+} way;
+
+static const char mtj[] = "mtj:B=0.15,w=0.5";
+
+static const way ways[] = {
+    {NULL, XB_ESTIMATOR_SHARED, 1, false, XB_STOCHASTIC_NONE, XB_MODE_TRAIN},
+    {NULL, XB_ESTIMATOR_LOCAL, 1, false, XB_STOCHASTIC_ALL, XB_MODE_PREDICT},
+    {mtj, XB_ESTIMATOR_SHARED, 1, false, XB_STOCHASTIC_KERNELS, XB_MODE_TRAIN},
+    {mtj, XB_ESTIMATOR_SHARED, 1, true, XB_STOCHASTIC_ALL, XB_MODE_PREDICT},
+    {mtj, XB_ESTIMATOR_EXAMPLE, 1, false, XB_STOCHASTIC_KERNELS, XB_MODE_PREDICT},
+    {mtj, XB_ESTIMATOR_EXAMPLE, 2, true, XB_STOCHASTIC_ALL, XB_MODE_TRAIN},
+    {mtj, XB_ESTIMATOR_FLIPOUT, 1, false, XB_STOCHASTIC_KERNELS, XB_MODE_TRAIN},
+    {mtj, XB_ESTIMATOR_FLIPOUT, 1, true, XB_STOCHASTIC_ALL, XB_MODE_PREDICT},
+    {"gaussian", XB_ESTIMATOR_LOCAL, 1, false, XB_STOCHASTIC_KERNELS, XB_MODE_TRAIN},
+    {"gaussian", XB_ESTIMATOR_LOCAL, 1, true, XB_STOCHASTIC_ALL, XB_MODE_PREDICT},
+};
+
+static netbed bed_of(const op_case *c, const way *w, int64_t batch, const char *backend)
+{
+    xb_net_options choice = {w->choice};
+    xb_pass_options opt = xb_pass_options_default();
+    opt.backend = backend;
+    opt.batch = batch;
+    opt.estimator = w->estimator;
+    opt.group = w->group;
+    netbed b = netbed_make(c->text, c->in, w->law, &choice, &opt);
+    b.noise.antithetic = w->antithetic;
+    b.noise.first =
+        w->estimator == XB_ESTIMATOR_EXAMPLE ? 3 : 0; /* not at a group's start */
+    b.mode = w->mode;
+    return b;
+}
+
+static void say_case(char *text, size_t size, const op_case *c, const way *w,
+                     int64_t batch, const char *what)
+{
+    snprintf(text, size, "'%s' %s %s group %d%s choice %d mode %d batch %d: %s", c->text,
+             w->law ? w->law : "no noise", xb_estimator_name(w->estimator), (int)w->group,
+             w->antithetic ? " antithetic" : "", (int)w->choice, (int)w->mode, (int)batch,
+             what);
+}
+
+/* |a - b| within tol of the largest |b|. */
+static void compare(const char *who, const xb_real *a, const xb_real *b, int64_t n,
+                    double tol)
+{
+    double scale = 1e-3, worst = 0;
+    for (int64_t i = 0; i < n; i++) scale = fmax(scale, fabs((double)b[i]));
+    for (int64_t i = 0; i < n; i++) {
+        double off = fabs((double)a[i] - (double)b[i]);
+        worst = off <= worst ? worst : off;
+    }
+    if (!(worst <= tol * scale)) fail_msg("%s: off by %.3g of %.3g", who, worst, scale);
+}
+
+#if defined(XB_REAL_DOUBLE)
+
+static double loss(netbed *b)
+{
+    netbed_forward(b);
+    double sum = 0;
+    for (int64_t i = 0; i < b->batch * b->out; i++) sum += b->y[i] * b->dy[i];
+    return sum;
+}
+
+/* Central differences of the loss by v[0..n-1]. */
+static double *differences(netbed *b, double *v, int64_t n)
+{
+    const double h = 1e-5;
+    double *d = calloc((size_t)n + 1, sizeof *d);
+    assert_non_null(d);
+    for (int64_t i = 0; i < n; i++) {
+        double old = v[i];
+        v[i] = old + h;
+        double up = loss(b);
+        v[i] = old - h;
+        d[i] = (up - loss(b)) / (2 * h);
+        v[i] = old;
+    }
+    return d;
+}
+
+static void check_case(const op_case *c, const way *w, int64_t batch)
+{
+    char who[512];
+    netbed b = bed_of(c, w, batch, "ref");
+    netbed_forward(&b);
+    netbed_backward(&b);
+    struct {
+        const char *name;
+        double *value, *gradient;
+        int64_t n;
+    } part[] = {{"mu", b.mu, b.d_mu, b.params},
+                {"sigma", b.sigma, b.d_sigma, b.params},
+                {"x", b.x, b.d_x, b.batch * b.in}};
+    for (int i = 0; i < 3; i++) {
+        double *d = differences(&b, part[i].value, part[i].n);
+        say_case(who, sizeof who, c, w, batch, part[i].name);
+        compare(who, part[i].gradient, d, part[i].n, 1e-6);
+        free(d);
+    }
+    netbed_free(&b);
+}
+
+#else
+
+static void check_backend(const op_case *c, const way *w, int64_t batch,
+                          const char *backend)
+{
+    const double tol = 2e-5;
+    char what[64], who[512];
+    netbed a = bed_of(c, w, batch, backend), b = bed_of(c, w, batch, "ref");
+    snprintf(what, sizeof what, "%s against ref", backend);
+    say_case(who, sizeof who, c, w, batch, what);
+    netbed_forward(&a);
+    netbed_forward(&b);
+    compare(who, a.y, b.y, batch * a.out, tol);
+    compare(who, a.state, b.state, a.states, tol);
+    netbed_backward(&a);
+    netbed_backward(&b);
+    compare(who, a.d_mu, b.d_mu, a.params, tol);
+    compare(who, a.d_sigma, b.d_sigma, a.params, tol);
+    compare(who, a.d_x, b.d_x, batch * a.in, tol);
+    netbed_free(&a);
+    netbed_free(&b);
+}
+
+static void check_case(const op_case *c, const way *w, int64_t batch)
+{
+    for (int i = 0; i < xb_backend_count(); i++)
+        check_backend(c, w, batch, xb_backend_name_at(i));
+}
+
+#endif
+
+static void every_op_every_way(void **state)
+{
+    (void)state;
+    static const int64_t batch[] = {1, 5};
+    for (int c = 0; c < XB_COUNT(cases); c++)
+        for (int w = 0; w < XB_COUNT(ways); w++)
+            for (int b = 0; b < XB_COUNT(batch); b++) {
+                /* one row per channel: the batch's variance is 0, nothing to compare */
+                bool alone = batch[b] == 1 && ways[w].mode == XB_MODE_TRAIN &&
+                             strstr(cases[c].text, "batchnorm");
+                if (!alone) check_case(&cases[c], &ways[w], batch[b]);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_op_every_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
