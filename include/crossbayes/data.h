@@ -25,6 +25,53 @@ extern "C" {
 XB_API xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const char *path,
                                 const char *column);
 
+/* A table to train on or to predict from: rows of features, all numbers, and a
+ * target beside them if one is named. From the same files as xb_column_read; a
+ * cell that is missing or no number is an error with file and line.
+ *
+ *     xb_frame_options opt = xb_frame_options_default();
+ *     opt.target = "price";
+ *     if (xb_frame_read(ctx, &frame, "houses.csv", &opt) != XB_OK) ...
+ *
+ * Columns are named by the header, or "1", "2", ... where there is none (always
+ * in an NPY file, and for a nameless column). Names must differ and be UTF-8. */
+typedef struct xb_frame xb_frame;
+
+/* A target of classes has the values 0, 1, ...: the place of the class in
+ * ascending order (as numbers if all of them are, else by bytes). "1", "1.0" and
+ * "1e0" are one class, "1". */
+typedef enum xb_target_kind {
+    XB_TARGET_AUTO,   /* classes if its first cell is text, else numbers */
+    XB_TARGET_NUMBER, /* numbers; text is an error */
+    XB_TARGET_CLASS   /* every distinct cell is a class, numbers too */
+} xb_target_kind;
+
+#define XB_CLASSES_MAX 10000
+
+typedef struct xb_frame_options {
+    const char *target; /* a column's name, or its number from 1; NULL: none */
+    xb_target_kind target_kind;
+    const char *const *classes; /* the only classes there may be, in their order; */
+    int64_t n_classes;          /* NULL: those that are found */
+    const char *const *columns; /* the features wanted, names or numbers, in this */
+    int64_t n_columns;          /* order; NULL: all columns but the target */
+} xb_frame_options;
+
+XB_API xb_frame_options xb_frame_options_default(void);
+XB_API xb_status xb_frame_read(xb_ctx *ctx, xb_frame **out, const char *path,
+                               const xb_frame_options *opt); /* NULL: the defaults */
+XB_API void xb_frame_destroy(xb_frame *frame);               /* NULL is fine */
+
+/* All borrowed from the frame. */
+XB_API int64_t xb_frame_rows(const xb_frame *frame);
+XB_API int64_t xb_frame_features(const xb_frame *frame);
+XB_API const char *xb_frame_feature_name(const xb_frame *frame, int64_t i);
+XB_API const double *xb_frame_values(const xb_frame *frame);    /* [rows][features] */
+XB_API const double *xb_frame_target(const xb_frame *frame);    /* [rows], or NULL */
+XB_API const char *xb_frame_target_name(const xb_frame *frame); /* NULL: no target */
+XB_API int64_t xb_frame_classes(const xb_frame *frame); /* 0: a target of numbers */
+XB_API const char *xb_frame_class_name(const xb_frame *frame, int64_t k);
+
 /* NPY: little-endian float32 and float64 (and integers on reading), C order. */
 typedef enum xb_dtype { XB_F32, XB_F64 } xb_dtype;
 

@@ -101,17 +101,6 @@ static int64_t look_ahead(const reader *r, xb_slice *rows)
     return n;
 }
 
-/* Copies a field and turns "" into ". */
-static char *copy_name(char *to, xb_slice field)
-{
-    for (const char *p = field.text; p < field.end; p++) {
-        *to++ = *p;
-        if (*p == '"' && p + 1 < field.end && p[1] == '"') p++;
-    }
-    *to++ = '\0';
-    return to;
-}
-
 static xb_status take_names(reader *r)
 {
     xb_slice line;
@@ -125,7 +114,7 @@ static xb_status take_names(reader *r)
     char *to = r->name_text;
     for (int64_t k = 0; k < columns; k++) {
         r->head.names[k] = to;
-        to = copy_name(to, r->fields[k]);
+        to = xb_field_copy(to, r->fields[k]);
     }
     return XB_OK;
 }

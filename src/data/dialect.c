@@ -83,6 +83,16 @@ int64_t xb_dialect_split(xb_slice *out, int64_t capacity, xb_slice line, char se
     }
 }
 
+char *xb_field_copy(char *to, xb_slice field)
+{
+    for (const char *p = field.text; p < field.end; p++) {
+        *to++ = *p;
+        if (*p == '"' && p + 1 < field.end && p[1] == '"') p++;
+    }
+    *to++ = '\0';
+    return to;
+}
+
 xb_slice xb_dialect_uncomment(xb_slice line)
 {
     bool quoted = false, after_blank = true;

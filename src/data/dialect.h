@@ -29,6 +29,10 @@ bool xb_dialect_has_header(const xb_dialect *dialect, const xb_slice *rows, int6
  * many there are, writes at most `capacity` of them; -1 if quotes do not match. */
 int64_t xb_dialect_split(xb_slice *out, int64_t capacity, xb_slice line, char separator);
 
+/* Copies a field, "" inside it as ", and a NUL; returns where the copy ends. Room
+ * for the field's bytes and one more is enough. */
+char *xb_field_copy(char *to, xb_slice field);
+
 /* The line up to a '#' that starts it or follows a blank, outside quotes. */
 xb_slice xb_dialect_uncomment(xb_slice line);
 

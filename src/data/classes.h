@@ -1,0 +1,32 @@
+/* classes.h: the distinct labels of a column, while it is read, and their
+ * numbers 0 .. K-1 when it has been. */
+#ifndef XB_DATA_CLASSES_H
+#define XB_DATA_CLASSES_H
+
+#include "base/ctx.h"
+#include "data/dialect.h"
+
+typedef struct xb_classes {
+    xb_ctx *ctx;
+    struct xb_class_label *label; /* [count], ascending by bytes */
+    int64_t count, capacity;
+    bool closed; /* no others may come */
+} xb_classes;
+
+/* `names` NULL: an empty set that grows. Else these and no others, in this
+ * order. */
+xb_status xb_classes_start(xb_ctx *ctx, xb_classes *out, const char *const *names,
+                           int64_t n);
+void xb_classes_free(xb_classes *classes);
+
+/* Number of a label, for the time being; -1 if the set is closed and has none
+ * such, -2 if there are more than XB_CLASSES_MAX, -3 if it is not UTF-8. */
+xb_status xb_classes_number(xb_classes *classes, int64_t *out, xb_slice field,
+                            char point);
+xb_status xb_classes_number_of_value(xb_classes *classes, int64_t *out, double value);
+
+/* Closes a set that grew: rank[number] is the class's final number, names[rank]
+ * its text, owned by the caller (one block for each, free() them). */
+xb_status xb_classes_finish(xb_classes *classes, int64_t **rank, char ***names);
+
+#endif

@@ -1,0 +1,363 @@
+/* frame.c: a table of features and a target, from a text table or an NPY file.
+ * Where training and prediction get their data. Rows come one by one through
+ * csv.h; classes.c turns labels into numbers. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "crossbayes/data.h"
+#include "data/classes.h"
+#include "data/csv.h"
+#include "data/npy.h"
+#include "data/utf8.h"
+
+enum { NAME_SHOWN = 80, LABELS_SHOWN = 200 };
+
+struct xb_frame {
+    int64_t rows, features;
+    char **feature_name; /* [features] */
+    double *values;      /* [rows][features] */
+    char *target_name;   /* NULL: no target */
+    double *target;      /* [rows] */
+    int64_t classes;
+    char **class_name; /* [classes] */
+};
+
+typedef struct filling {
+    xb_ctx *ctx;
+    const xb_frame_options *opt;
+    xb_frame *frame;
+    int64_t *column; /* [features] where each is in the file */
+    int64_t target;  /* -1: none */
+    bool as_classes;
+    xb_classes classes;
+    int64_t values_room, target_room;
+} filling;
+
+xb_frame_options xb_frame_options_default(void)
+{
+    return (xb_frame_options){.target_kind = XB_TARGET_AUTO};
+}
+
+static void free_texts(char **texts, int64_t n)
+{
+    for (int64_t i = 0; texts && i < n; i++) free(texts[i]);
+    free(texts);
+}
+
+void xb_frame_destroy(xb_frame *frame)
+{
+    if (!frame) return;
+    free_texts(frame->feature_name, frame->features);
+    free_texts(frame->class_name, frame->classes);
+    free(frame->values);
+    free(frame->target_name);
+    free(frame->target);
+    free(frame);
+}
+
+/* ---- which columns */
+
+/* The column's name, or its number where it has none; free() it. */
+static char *name_of(const xb_csv_head *head, int64_t column)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)column + 1);
+    bool named = head->names && *head->names[column];
+    return xb_strdup(head->ctx, named ? head->names[column] : number);
+}
+
+static int64_t wanted_count(const filling *f, int64_t columns)
+{
+    if (f->opt->columns) return f->opt->n_columns;
+    return columns - (f->target >= 0);
+}
+
+static xb_status choose_features(filling *f, const xb_csv_head *head)
+{
+    xb_frame *frame = f->frame;
+    int64_t n = wanted_count(f, head->dialect.columns), next = 0;
+    if (n < 1)
+        return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: no column beside the target",
+                       head->file, (long long)head->line);
+    f->column = xb_new(f->ctx, n, sizeof *f->column);
+    frame->feature_name = xb_new(f->ctx, n, sizeof *frame->feature_name);
+    if (!f->column || !frame->feature_name) return XB_E_MEMORY;
+    frame->features = n;
+    for (int64_t i = 0; i < n; i++, next++) {
+        next += next == f->target; /* all but the target */
+        f->column[i] = next;
+        if (f->opt->columns)
+            XB_TRY(xb_csv_column(&f->column[i], head, f->opt->columns[i]));
+        frame->feature_name[i] = name_of(head, f->column[i]);
+        if (!frame->feature_name[i]) return XB_E_MEMORY;
+    }
+    return XB_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names find columns again in other files: each must be there once, and writable
+ * to a model file. */
+static xb_status check_names(const filling *f, const xb_csv_head *head)
+{
+    int64_t n = f->frame->features, total = n + (f->target >= 0);
+    const char **sorted = xb_new(f->ctx, total, sizeof *sorted);
+    if (!sorted) return XB_E_MEMORY;
+    for (int64_t i = 0; i < n; i++) sorted[i] = f->frame->feature_name[i];
+    if (f->target >= 0) sorted[n] = f->frame->target_name;
+    qsort(sorted, (size_t)total, sizeof *sorted, by_text);
+    const char *what = NULL, *name = NULL;
+    for (int64_t i = 0; i < total && !what; i++) {
+        if (!xb_utf8_valid(sorted[i])) what = "a name is not UTF-8:";
+        if (i > 0 && strcmp(sorted[i - 1], sorted[i]) == 0) what = "two columns named";
+        name = sorted[i];
+    }
+    free(sorted);
+    if (!what) return XB_OK;
+    return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: %s '%.*s'", head->file,
+                   (long long)head->line, what, NAME_SHOWN, name);
+}
+
+static xb_status choose_columns(void *arg, const xb_csv_head *head)
+{
+    filling *f = arg;
+    if (f->opt->target) {
+        XB_TRY(xb_csv_column(&f->target, head, f->opt->target));
+        f->frame->target_name = name_of(head, f->target);
+        if (!f->frame->target_name) return XB_E_MEMORY;
+    }
+    XB_TRY(choose_features(f, head));
+    return check_names(f, head);
+}
+
+/* ---- one row */
+
+static xb_status make_room(filling *f)
+{
+    xb_frame *frame = f->frame;
+    int64_t cells = 0;
+    if (__builtin_mul_overflow(frame->rows + 1, frame->features, &cells))
+        return xb_fail(f->ctx, XB_E_MEMORY, "not enough memory for the table");
+    XB_TRY(xb_grow(f->ctx, (void **)&frame->values, &f->values_room, cells,
+                   sizeof *frame->values));
+    if (f->target < 0) return XB_OK;
+    return xb_grow(f->ctx, (void **)&frame->target, &f->target_room, frame->rows + 1,
+                   sizeof *frame->target);
+}
+
+/* The message of a bad cell, and which column it is in. */
+static xb_status number_in(double *out, const xb_csv_row *row, int64_t column,
+                           const char *name)
+{
+    xb_status status = xb_csv_number(out, row, column);
+    if (status != XB_E_INPUT) return status;
+    xb_ctx *ctx = row->head->ctx;
+    return xb_fail(ctx, status, "%s (column '%.*s')", ctx ? xb_ctx_message(ctx) : "",
+                   NAME_SHOWN, name);
+}
+
+/* "a, b, c" as far as there is room. */
+static const char *known_classes(char out[LABELS_SHOWN], const xb_frame_options *opt)
+{
+    int used = 0;
+    out[0] = '\0';
+    for (int64_t i = 0; i < opt->n_classes && used < LABELS_SHOWN; i++)
+        used += snprintf(out + used, (size_t)(LABELS_SHOWN - used), "%s%s", i ? ", " : "",
+                         opt->classes[i]);
+    return out;
+}
+
+/* Why a label has no number (classes.h); `where` is "file:line". */
+static xb_status no_class(const filling *f, const char *where, int64_t why,
+                          const char *label, int size)
+{
+    char known[LABELS_SHOWN];
+    if (why == -2)
+        return xb_fail(f->ctx, XB_E_INPUT,
+                       "%s: more than %d classes in column '%.*s': is it a number?",
+                       where, XB_CLASSES_MAX, NAME_SHOWN, f->frame->target_name);
+    if (why == -3)
+        return xb_fail(f->ctx, XB_E_INPUT, "%s: class '%.*s' is not UTF-8", where, size,
+                       label);
+    return xb_fail(f->ctx, XB_E_INPUT, "%s: class '%.*s' is not among: %s", where, size,
+                   label, known_classes(known, f->opt));
+}
+
+static xb_status label_in(filling *f, double *out, const xb_csv_row *row)
+{
+    const xb_csv_head *head = row->head;
+    xb_slice field = row->field[f->target];
+    xb_field_kind kind = xb_field_kind_of(field, head->dialect.point);
+    if (kind == XB_FIELD_EMPTY || kind == XB_FIELD_NOT_FINITE) /* a missing label */
+        return number_in(out, row, f->target, f->frame->target_name);
+    int64_t number = 0, size = field.end - field.text;
+    XB_TRY(xb_classes_number(&f->classes, &number, field, head->dialect.point));
+    *out = (double)number;
+    if (number >= 0) return XB_OK;
+    char where[512];
+    snprintf(where, sizeof where, "%s:%lld", head->file, (long long)row->line);
+    return no_class(f, where, number, field.text,
+                    size < NAME_SHOWN ? (int)size : NAME_SHOWN);
+}
+
+static xb_status take_target(filling *f, const xb_csv_row *row)
+{
+    double *out = &f->frame->target[f->frame->rows];
+    bool first = f->frame->rows == 0 && f->opt->target_kind == XB_TARGET_AUTO;
+    if (first && xb_field_kind_of(row->field[f->target], row->head->dialect.point) ==
+                     XB_FIELD_TEXT)
+        f->as_classes = true;
+    if (f->as_classes) return label_in(f, out, row);
+    return number_in(out, row, f->target, f->frame->target_name);
+}
+
+static xb_status take_row(void *arg, const xb_csv_row *row)
+{
+    filling *f = arg;
+    xb_frame *frame = f->frame;
+    XB_TRY(make_room(f));
+    double *to = frame->values + frame->rows * frame->features;
+    for (int64_t i = 0; i < frame->features; i++)
+        XB_TRY(number_in(&to[i], row, f->column[i], frame->feature_name[i]));
+    if (f->target >= 0) XB_TRY(take_target(f, row));
+    frame->rows++;
+    return XB_OK;
+}
+
+/* ---- the two kinds of file */
+
+static xb_status read_text(filling *f, xb_source *source)
+{
+    xb_csv_visitor visitor = {.arg = f, .head = choose_columns, .row = take_row};
+    return xb_csv_read(source, &visitor);
+}
+
+static xb_status value_at(double *out, const xb_source *s, const double *row,
+                          int64_t index, int64_t column)
+{
+    if (!isfinite(row[column]))
+        return xb_fail(s->ctx, XB_E_INPUT,
+                       "%s: row %lld, column %lld is not a finite number: '%g'", s->name,
+                       (long long)index + 1, (long long)column + 1, row[column]);
+    *out = row[column];
+    return XB_OK;
+}
+
+static xb_status class_at(filling *f, double *out, const xb_source *s, int64_t index)
+{
+    int64_t number = 0;
+    char where[512], label[32];
+    double value = *out;
+    XB_TRY(xb_classes_number_of_value(&f->classes, &number, value));
+    *out = (double)number;
+    if (number >= 0) return XB_OK;
+    snprintf(where, sizeof where, "%s: row %lld", s->name, (long long)index + 1);
+    snprintf(label, sizeof label, "%g", value);
+    return no_class(f, where, number, label, (int)strlen(label));
+}
+
+static xb_status take_array(filling *f, const xb_source *s, const double *x, int64_t rows,
+                            int64_t columns)
+{
+    xb_frame *frame = f->frame;
+    for (int64_t i = 0; i < rows; i++, frame->rows++) {
+        const double *row = x + i * columns;
+        XB_TRY(make_room(f));
+        double *to = frame->values + i * frame->features;
+        for (int64_t k = 0; k < frame->features; k++)
+            XB_TRY(value_at(&to[k], s, row, i, f->column[k]));
+        if (f->target < 0) continue;
+        XB_TRY(value_at(&frame->target[i], s, row, i, f->target));
+        if (f->as_classes) XB_TRY(class_at(f, &frame->target[i], s, i));
+    }
+    return XB_OK;
+}
+
+static xb_status read_npy(filling *f, xb_source *s)
+{
+    xb_npy_head npy;
+    double *x = NULL;
+    int64_t n = 0;
+    XB_TRY(xb_npy_read_source(&x, &n, &npy, s));
+    int64_t columns = npy.ndim == 2 ? npy.shape[1] : 1;
+    xb_csv_head head = {s->ctx, s->name, {'\0', '.', columns}, NULL, 1};
+    xb_status status = XB_OK;
+    if (npy.ndim < 1 || npy.ndim > 2 || n == 0)
+        status = xb_fail(s->ctx, XB_E_INPUT,
+                         "%s: an array of %d dimensions and %lld values, expected rows "
+                         "and columns",
+                         s->name, npy.ndim, (long long)n);
+    if (status == XB_OK) status = choose_columns(f, &head);
+    if (status == XB_OK) status = take_array(f, s, x, n / columns, columns);
+    free(x);
+    return status;
+}
+
+/* Numbers of labels as they came become numbers in the classes' order. */
+static xb_status number_classes(filling *f)
+{
+    xb_frame *frame = f->frame;
+    int64_t *rank = NULL, count = f->classes.count;
+    XB_TRY(xb_classes_finish(&f->classes, &rank, &frame->class_name));
+    frame->classes = count;
+    for (int64_t i = 0; i < frame->rows; i++)
+        frame->target[i] = (double)rank[(int64_t)frame->target[i]];
+    free(rank);
+    return XB_OK;
+}
+
+static xb_status fill(filling *f, xb_source *source)
+{
+    const xb_frame_options *opt = f->opt;
+    bool npy = xb_source_starts(source, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE);
+    if (opt->target && opt->classes && opt->target_kind == XB_TARGET_NUMBER)
+        return xb_fail(f->ctx, XB_E_ARGUMENT, "classes for a target of numbers");
+    XB_TRY(xb_classes_start(f->ctx, &f->classes, opt->classes, opt->n_classes));
+    f->as_classes = opt->target_kind == XB_TARGET_CLASS || opt->classes;
+    XB_TRY(npy ? read_npy(f, source) : read_text(f, source));
+    assert(f->frame->rows > 0); /* both readers refuse to find nothing */
+    return f->target >= 0 && f->as_classes ? number_classes(f) : XB_OK;
+}
+
+xb_status xb_frame_read(xb_ctx *ctx, xb_frame **out, const char *path,
+                        const xb_frame_options *opt)
+{
+    xb_frame_options standard = xb_frame_options_default();
+    filling f = {.ctx = ctx, .opt = opt ? opt : &standard, .target = -1};
+    xb_source source;
+    XB_TRY(xb_source_open(ctx, &source, path));
+    f.frame = xb_new(ctx, 1, sizeof *f.frame);
+    xb_status status = f.frame ? fill(&f, &source) : XB_E_MEMORY;
+    xb_source_close(&source);
+    xb_classes_free(&f.classes);
+    free(f.column);
+    if (status == XB_OK) *out = f.frame;
+    if (status != XB_OK) xb_frame_destroy(f.frame);
+    return status;
+}
+
+int64_t xb_frame_rows(const xb_frame *frame) { return frame->rows; }
+int64_t xb_frame_features(const xb_frame *frame) { return frame->features; }
+const double *xb_frame_values(const xb_frame *frame) { return frame->values; }
+const double *xb_frame_target(const xb_frame *frame) { return frame->target; }
+const char *xb_frame_target_name(const xb_frame *frame) { return frame->target_name; }
+int64_t xb_frame_classes(const xb_frame *frame) { return frame->classes; }
+
+const char *xb_frame_feature_name(const xb_frame *frame, int64_t i)
+{
+    assert(i >= 0 && i < frame->features);
+    return frame->feature_name[i];
+}
+
+const char *xb_frame_class_name(const xb_frame *frame, int64_t k)
+{
+    assert(k >= 0 && k < frame->classes);
+    return frame->class_name[k];
+}

@@ -1,0 +1,40 @@
+/* utf8.c: see utf8.h. The Unicode standard, table 3-7. */
+#include "data/utf8.h"
+
+#include <stddef.h>
+
+/* Lead bytes, how many bytes follow, and what the first of those may be. */
+static const struct {
+    unsigned char first, last;
+    int more;
+    unsigned char low, high;
+} forms[] = {
+    {0x01, 0x7F, 0, 0, 0},       {0xC2, 0xDF, 1, 0x80, 0xBF}, {0xE0, 0xE0, 2, 0xA0, 0xBF},
+    {0xE1, 0xEC, 2, 0x80, 0xBF}, {0xED, 0xED, 2, 0x80, 0x9F}, {0xEE, 0xEF, 2, 0x80, 0xBF},
+    {0xF0, 0xF0, 3, 0x90, 0xBF}, {0xF1, 0xF3, 3, 0x80, 0xBF}, {0xF4, 0xF4, 3, 0x80, 0x8F},
+};
+
+/* Bytes of the character at p; 0 if it is none. A NUL ends every form. */
+static int character(const unsigned char *p)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (*p < forms[i].first || *p > forms[i].last) continue;
+        if (forms[i].more == 0) return 1;
+        if (p[1] < forms[i].low || p[1] > forms[i].high) return 0;
+        for (int k = 2; k <= forms[i].more; k++)
+            if ((p[k] & 0xC0) != 0x80) return 0;
+        return 1 + forms[i].more;
+    }
+    return 0;
+}
+
+bool xb_utf8_valid(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    while (*p) {
+        int size = character(p);
+        if (size == 0) return false;
+        p += size;
+    }
+    return true;
+}
