@@ -3,6 +3,7 @@
 #define CROSSBAYES_H
 
 #include "crossbayes/base.h"
+#include "crossbayes/compare.h"
 #include "crossbayes/data.h"
 #include "crossbayes/draw.h"
 #include "crossbayes/fit.h"

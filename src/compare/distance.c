@@ -1,0 +1,302 @@
+/* distance.c: distances between two samples at each of n points, averaged over the
+ * points, with what noise does to them; maths C12-C17.
+ *
+ * Points go in groups of 16: their pools are sorted in parallel, then the labellings
+ * (the data's own, those of the jackknife, the permutations) are shared among eight
+ * pieces. Every labelling's numbers are added in the order of the points, so the
+ * bytes do not depend on threads. Two samples of 10,000 with 199 permutations: 0.3 s;
+ * 1000 + 1000 draws at 1000 points without permutations: 1 s, on one core. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "compare/distance_stats.h"
+#include "compare/labelling.h"
+
+enum { POINTS = 16, PIECES = 8, ENERGY_DRAWS_MAX = 65536 };
+
+/* Sums over points for the two gaps. */
+typedef struct gap_sums {
+    double square, variance;
+    double largest, largest_error;
+    int64_t largest_at;
+} gap_sums;
+
+typedef struct work {
+    const double *a, *b;
+    int64_t draws_a, draws_b, n, neighbours;
+    const xb_distance_options *opt;
+    xb_blocks blocks;
+    int64_t first;        /* of the points in hand */
+    int64_t points;       /* how many, at most POINTS */
+    xb_pool pool[POINTS]; /* [draws_a + draws_b] each */
+    xb_tagged *tagged;    /* behind them, and as much to sort in */
+    double *room;         /* [PIECES][2][draws_a + draws_b + 1] */
+    double *pairs;        /* [POINTS][blocks][blocks], exponent other than 1 */
+    double *stat;         /* [POINTS][labellings][XB_STATS] */
+    double *sum;          /* [labellings][XB_STATS] */
+    gap_sums mean, sd;
+} work;
+
+xb_distance_options xb_distance_options_default(void)
+{
+    return (xb_distance_options){.exponent = 1, .permutations = 199, .tolerance = 0.01};
+}
+
+const char *xb_verdict_text(xb_verdict verdict)
+{
+    switch (verdict) {
+    case XB_VERDICT_SAME: return "same";
+    case XB_VERDICT_DIFFERENT: return "different";
+    case XB_VERDICT_UNRESOLVED: return "unresolved";
+    }
+    return "unknown";
+}
+
+static xb_status check_values(xb_ctx *ctx, const double *x, const char *name,
+                              int64_t draws, int64_t n)
+{
+    for (int64_t i = 0; i < draws * n; i++)
+        if (!isfinite(x[i]))
+            return xb_fail(ctx, XB_E_INPUT,
+                           "draw %lld of sample %s at point %lld is %g, expected a finite"
+                           " number",
+                           (long long)(i / n) + 1, name, (long long)(i % n) + 1, x[i]);
+    return XB_OK;
+}
+
+static xb_status check_options(xb_ctx *ctx, const xb_distance_options *opt,
+                               int64_t draws_a, int64_t draws_b)
+{
+    if (!(opt->exponent > 0 && opt->exponent < 2))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "exponent %g of the energy distance: expected between 0 and 2",
+                       opt->exponent);
+    if (opt->exponent != 1 && (draws_a > ENERGY_DRAWS_MAX || draws_b > ENERGY_DRAWS_MAX))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "exponent %g of the energy distance needs all pairs: at most %d"
+                       " draws a sample, or exponent 1",
+                       opt->exponent, ENERGY_DRAWS_MAX);
+    if (opt->paired && draws_a != draws_b)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld and %lld draws cannot be paired",
+                       (long long)draws_a, (long long)draws_b);
+    if (opt->permutations < 0 || opt->neighbours < 0 || !(opt->tolerance >= 0))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%d permutations, %d neighbours, tolerance %g: expected 0 or more",
+                       opt->permutations, opt->neighbours, opt->tolerance);
+    return XB_OK;
+}
+
+static xb_status check(xb_ctx *ctx, const work *w)
+{
+    if (w->draws_a < 1 || w->draws_b < 1 || w->n < 1 || !w->a || !w->b)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%lld and %lld draws at %lld points: expected 1 or more of each",
+                       (long long)w->draws_a, (long long)w->draws_b, (long long)w->n);
+    XB_TRY(check_options(ctx, w->opt, w->draws_a, w->draws_b));
+    XB_TRY(check_values(ctx, w->a, "a", w->draws_a, w->n));
+    return check_values(ctx, w->b, "b", w->draws_b, w->n);
+}
+
+static void work_free(work *w)
+{
+    xb_blocks_free(&w->blocks);
+    free(w->tagged);
+    free(w->room);
+    free(w->pairs);
+    free(w->stat);
+}
+
+static xb_status work_plan(xb_ctx *ctx, work *w)
+{
+    int64_t draws = w->draws_a + w->draws_b, labellings, pairs;
+    int64_t points = w->n < POINTS ? w->n : POINTS;
+    XB_TRY(xb_blocks_make(ctx, &w->blocks, w->draws_a, w->draws_b, w->opt));
+    labellings = w->blocks.labellings;
+    pairs = w->opt->exponent == 1 ? 0 : (int64_t)w->blocks.count * w->blocks.count;
+    w->tagged = xb_new(ctx, 2 * points * draws, sizeof *w->tagged);
+    w->room = xb_new(ctx, PIECES * 2 * (draws + 1), sizeof *w->room);
+    w->pairs = xb_new(ctx, points * pairs, sizeof *w->pairs);
+    w->stat = xb_new(ctx, (points + 1) * labellings * XB_STATS, sizeof *w->stat);
+    if (!w->tagged || !w->room || !w->pairs || !w->stat) return XB_E_MEMORY;
+    w->sum = w->stat + points * labellings * XB_STATS;
+    for (int64_t i = 0; i < points; i++) {
+        w->pool[i].item = w->tagged + 2 * i * draws;
+        w->pool[i].count = draws;
+    }
+    int64_t fewer = w->draws_a < w->draws_b ? w->draws_a : w->draws_b;
+    w->neighbours = w->opt->neighbours > 0 ? w->opt->neighbours
+                                           : (int64_t)fmax(1, sqrt((double)fewer));
+    return XB_OK;
+}
+
+/* The values of both samples at a point, about their middle, in order. */
+static void make_pool(void *arg, int64_t i)
+{
+    work *w = arg;
+    xb_pool *pool = &w->pool[i];
+    const xb_blocks *b = &w->blocks;
+    int64_t point = w->first + i;
+    pool->centre = w->a[point];
+    for (int64_t s = 0; s < w->draws_a; s++)
+        pool->item[s] =
+            (xb_tagged){w->a[s * w->n + point] - pool->centre, (int32_t)(s / b->size)};
+    for (int64_t s = 0; s < w->draws_b; s++)
+        pool->item[w->draws_a + s] = (xb_tagged){w->b[s * w->n + point] - pool->centre,
+                                                 b->count_a + (int32_t)(s / b->size)};
+    xb_tagged_sort(pool->item, pool->item + pool->count, pool->count);
+    if (w->opt->exponent != 1)
+        xb_energy_blocks(w->pairs + i * b->count * b->count, pool, b->count,
+                         w->opt->exponent);
+}
+
+static void set_unit(xb_pool *pool, double *room, const work *w)
+{
+    xb_two own = xb_pool_split(room, pool, w->blocks.label);
+    double sd = w->opt->standardise ? xb_pooled_sd(&own) : 1;
+    pool->unit = sd > 0 ? sd : 1;
+}
+
+/* With an exponent other than 1. */
+static double energy(const work *w, int64_t i, const uint8_t *label, const xb_two *t)
+{
+    int blocks = w->blocks.count;
+    const double *pairs = w->pairs + i * blocks * blocks;
+    return xb_energy_of_blocks(pairs, label, blocks, t) /
+           pow(w->pool[i].unit, w->opt->exponent);
+}
+
+/* Every PIECES-th labelling at all points in hand. */
+static void run_labellings(void *arg, int64_t piece)
+{
+    work *w = arg;
+    double *room = w->room + piece * 2 * (w->draws_a + w->draws_b + 1);
+    for (int64_t v = piece; v < w->blocks.labellings; v += PIECES)
+        for (int64_t i = 0; i < w->points; i++) {
+            const uint8_t *label = w->blocks.label + v * w->blocks.count;
+            double *stat = w->stat + (i * w->blocks.labellings + v) * XB_STATS;
+            xb_two t = xb_pool_split(room, &w->pool[i], label);
+            xb_distance_stats(stat, &w->pool[i], label, &t, w->neighbours);
+            if (w->opt->exponent != 1) stat[XB_STAT_ENERGY] = energy(w, i, label, &t);
+        }
+}
+
+/* (C17) One point's difference and its jackknife error. */
+static void add_gap(gap_sums *gap, const double *stat, int groups, xb_statistic which,
+                    int64_t point)
+{
+    double without[XB_GROUPS], value = stat[which];
+    for (int g = 0; g < groups; g++) without[g] = stat[(1 + g) * XB_STATS + which];
+    double error = xb_jackknife_error(without, groups);
+    gap->square += value * value;
+    gap->variance += error * error;
+    if (point > 0 && fabs(value) <= fabs(gap->largest)) return;
+    gap->largest = value;
+    gap->largest_error = error;
+    gap->largest_at = point;
+}
+
+static void add_points(work *w)
+{
+    int64_t numbers = (int64_t)w->blocks.labellings * XB_STATS;
+    for (int64_t i = 0; i < w->points; i++) {
+        const double *stat = w->stat + i * numbers;
+        for (int64_t j = 0; j < numbers; j++) w->sum[j] += stat[j];
+        add_gap(&w->mean, stat, w->blocks.groups, XB_STAT_MEAN, w->first + i);
+        add_gap(&w->sd, stat, w->blocks.groups, XB_STAT_SD, w->first + i);
+    }
+}
+
+static xb_status run(xb_ctx *ctx, work *w)
+{
+    for (w->first = 0; w->first < w->n; w->first += POINTS) {
+        XB_TRY(xb_progress_tell(ctx, "comparing samples", w->first, w->n));
+        w->points = w->n - w->first < POINTS ? w->n - w->first : POINTS;
+        xb_parallel_for(ctx, w->points, make_pool, w);
+        for (int64_t i = 0; i < w->points; i++) set_unit(&w->pool[i], w->room, w);
+        xb_parallel_for(ctx, PIECES, run_labellings, w);
+        add_points(w);
+    }
+    return XB_OK;
+}
+
+/* (C16) The share of permutations that reach the data's value, and what balanced
+ * labellings read. */
+static void judge(xb_distance *d, const work *w, xb_statistic which)
+{
+    const xb_blocks *b = &w->blocks;
+    const double *at = w->sum + (1 + b->groups) * XB_STATS + which;
+    int reached = 0;
+    double square = 0;
+    for (int r = 0; r < b->permutations; r++)
+        reached += at[r * XB_STATS] / (double)w->n >= d->value;
+    at += b->permutations * XB_STATS;
+    for (int r = 0; r < b->balanced; r++) {
+        double value = at[r * XB_STATS] / (double)w->n;
+        square += value * value;
+    }
+    bool known = b->permutations > 0 && isfinite(d->value);
+    d->p_value = known ? (reached + 1.0) / (b->permutations + 1.0) : NAN;
+    d->floor = known ? sqrt(square / b->balanced) : NAN;
+}
+
+static xb_distance distance_of(const work *w, xb_statistic which)
+{
+    double without[XB_GROUPS];
+    for (int g = 0; g < w->blocks.groups; g++)
+        without[g] = w->sum[(1 + g) * XB_STATS + which] / (double)w->n;
+    xb_distance d = {.value = w->sum[which] / (double)w->n};
+    d.std_error = xb_jackknife_error(without, w->blocks.groups);
+    judge(&d, w, which);
+    return d;
+}
+
+/* (C17) */
+static xb_gap gap_of(const work *w, const gap_sums *sums)
+{
+    double square = sums->square / (double)w->n, noise2 = sums->variance / (double)w->n;
+    double fewer = (double)(w->draws_a < w->draws_b ? w->draws_a : w->draws_b);
+    xb_gap g = {.rms = sqrt(square), .noise = sqrt(noise2)};
+    g.excess = sqrt(fmax(0, square - noise2));
+    g.bound = g.rms + 2 * g.noise;
+    g.largest = sums->largest;
+    g.largest_error = sums->largest_error;
+    g.largest_at = sums->largest_at;
+    double ratio = 3 * g.noise / w->opt->tolerance; /* bound without a gap: 3 noise */
+    g.draws_needed = ceil(fewer * ratio * ratio);
+    g.verdict = g.bound <= w->opt->tolerance ? XB_VERDICT_SAME
+                : g.rms > 2 * g.noise        ? XB_VERDICT_DIFFERENT
+                                             : XB_VERDICT_UNRESOLVED;
+    return g;
+}
+
+static void sum_up(xb_distances *out, const work *w)
+{
+    *out = (xb_distances){.n = w->n,
+                          .draws_a = w->draws_a,
+                          .draws_b = w->draws_b,
+                          .neighbours = (int)w->neighbours,
+                          .kl = distance_of(w, XB_STAT_KL),
+                          .energy = distance_of(w, XB_STAT_ENERGY),
+                          .wasserstein = distance_of(w, XB_STAT_WASSERSTEIN),
+                          .ks = distance_of(w, XB_STAT_KS),
+                          .mean = gap_of(w, &w->mean),
+                          .sd = gap_of(w, &w->sd)};
+}
+
+xb_status xb_distance_samples(xb_ctx *ctx, xb_distances *out, const double *a,
+                              int64_t draws_a, const double *b, int64_t draws_b,
+                              int64_t n, const xb_distance_options *opt)
+{
+    xb_distance_options chosen = opt ? *opt : xb_distance_options_default();
+    work w = {.a = a, .b = b, .draws_a = draws_a, .draws_b = draws_b, .n = n};
+    w.opt = &chosen;
+    XB_TRY(check(ctx, &w));
+    xb_status status = work_plan(ctx, &w);
+    if (status == XB_OK) status = run(ctx, &w);
+    if (status == XB_OK) sum_up(out, &w);
+    work_free(&w);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* distance_stats.h: distances of two one-dimensional samples under one labelling. */
+#ifndef XB_COMPARE_DISTANCE_STATS_H
+#define XB_COMPARE_DISTANCE_STATS_H
+
+#include "compare/tagged.h"
+
+typedef enum xb_statistic {
+    XB_STAT_KL,
+    XB_STAT_ENERGY,
+    XB_STAT_WASSERSTEIN,
+    XB_STAT_KS,
+    XB_STAT_MEAN, /* mean a - mean b */
+    XB_STAT_SD,   /* (sd a - sd b) / pooled sd */
+    XB_STATS
+} xb_statistic;
+
+/* Two samples in ascending order. */
+typedef struct xb_two {
+    const double *a, *b;
+    int64_t n, m;
+} xb_two;
+
+/* All values in ascending order with their blocks, less `centre`. */
+typedef struct xb_pool {
+    xb_tagged *item; /* [count] */
+    int64_t count;
+    double centre; /* taken off every value */
+    double unit;   /* distances are given in it */
+} xb_pool;
+
+/* Splits the pool into a and b; room: [2 * count + 2]. */
+xb_two xb_pool_split(double *room, const xb_pool *pool, const uint8_t *label);
+
+double xb_pooled_sd(const xb_two *t);
+/* (C15) `neighbours` in the smaller sample, as great a share in the other. */
+double xb_kl_neighbours(const xb_two *t, int64_t neighbours);
+/* (C12-C14) Wasserstein, KS and energy of exponent 1. */
+void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
+                      const xb_two *t);
+
+/* (C14) with any exponent: sums over the pairs of two blocks, [blocks][blocks], each
+ * unordered pair of values once; then the distance under a labelling. */
+void xb_energy_blocks(double *sum, const xb_pool *pool, int blocks, double exponent);
+double xb_energy_of_blocks(const double *sum, const uint8_t *label, int blocks,
+                           const xb_two *t);
+
+/* All of them, the energy distance with exponent 1. */
+void xb_distance_stats(double *stat, const xb_pool *pool, const uint8_t *label,
+                       const xb_two *t, int64_t neighbours);
+
+#endif

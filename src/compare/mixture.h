@@ -1,0 +1,57 @@
+/* mixture.h: the predictive at one test point, a mixture over weight draws: its cdf,
+ * density and quantiles, each also without every group of draws (jackknife.h). */
+#ifndef XB_COMPARE_MIXTURE_H
+#define XB_COMPARE_MIXTURE_H
+
+#include "compare/jackknife.h"
+#include "compare/normal_table.h"
+#include "compare/tagged.h"
+
+/* The cdf on an equidistant grid, as sums over the draws of each group (C5). */
+enum { XB_GRID_MAX = 1024 };
+
+typedef struct xb_grid {
+    int count; /* 0: none was made */
+    double start, step;
+    double *all;   /* [XB_GRID_MAX] */
+    double *group; /* [XB_GROUPS][XB_GRID_MAX] */
+} xb_grid;
+
+/* Room for `draws` values in each array, made once and used for many points. */
+typedef struct xb_point {
+    const xb_groups *groups;
+    const xb_normal_table *normal;
+    int64_t draws;
+    double *m, *a, *inverse;   /* [draws] mean, sd, 1 / sd (0 for a point mass) */
+    double *plain;             /* [draws] spare */
+    xb_tagged *sorted, *spare; /* [draws] means in order with their groups, if discrete */
+    bool discrete;             /* every sd is 0: quantiles are order statistics */
+    double a_min, a_max;
+    double lower, upper; /* no mass beyond */
+    xb_grid grid;
+} xb_point;
+
+/* After m and a are filled: everything else. */
+void xb_point_prepare(xb_point *p);
+
+typedef struct xb_mixture_sums {
+    double cdf[XB_GROUPS], pdf[XB_GROUPS]; /* sums over the draws of each group */
+    double slope;                          /* of the density, sum over all draws */
+} xb_mixture_sums;
+
+void xb_mixture_at(xb_mixture_sums *out, const xb_point *p, double z);
+
+/* (C6) Predictive cdf at y, half of what sits at y itself; all versions. */
+void xb_mixture_pit(double *version, const xb_point *p, double y);
+
+/* (C3) log density at y with the sds given ([draws]); all versions. */
+void xb_mixture_log_density(double *version, const xb_point *p, const double *sd,
+                            double y);
+
+/* (C7) The quantile of a level in (0, 1); all versions. */
+void xb_mixture_quantile(double *version, const xb_point *p, double level);
+
+/* (C4) Width of the kernel that turns plain samples into a density. */
+double xb_mixture_kernel(const xb_point *p, double sd);
+
+#endif

@@ -1,0 +1,15 @@
+/* tagged.h: values in ascending order that remember which group they came from. */
+#ifndef XB_COMPARE_TAGGED_H
+#define XB_COMPARE_TAGGED_H
+
+#include "base/ctx.h"
+
+typedef struct xb_tagged {
+    double x;
+    int32_t tag;
+} xb_tagged;
+
+/* Stable merge sort, O(n log n); room for n items in `spare`. No NaN. */
+void xb_tagged_sort(xb_tagged *item, xb_tagged *spare, int64_t n);
+
+#endif
