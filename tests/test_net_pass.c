@@ -345,6 +345,29 @@ static void values_by_hand(void **state)
     netbed_free(&b);
 }
 
+/* TensorFlow's SAME, worked out by hand: 4 rows, window 2, stride 2: 2 places, no
+ * padding; 7 columns, window 5, stride 2: 4 places, 2 before and 2 after. */
+static void same_pads_as_tensorflow(void **state)
+{
+    (void)state;
+    xb_pass_options opt = options_of(XB_ESTIMATOR_SHARED, 1, NULL);
+    netbed b =
+        netbed_make("conv 1 2x5 stride 2 nobias", (xb_shape){4, 7, 1}, NULL, NULL, &opt);
+    netbed_forward(&b);
+    for (int oy = 0; oy < 2; oy++)
+        for (int ox = 0; ox < 4; ox++) {
+            double sum = 0;
+            for (int ky = 0; ky < 2; ky++)
+                for (int kx = 0; kx < 5; kx++) {
+                    int y = 2 * oy + ky, x = 2 * ox + kx - 2;
+                    if (x < 0 || x > 6) continue;
+                    sum += (double)b.mu[5 * ky + kx] * (double)b.x[7 * y + x];
+                }
+            assert_close_floor((double)b.y[4 * oy + ox], sum, 1e-6, 1);
+        }
+    netbed_free(&b);
+}
+
 static void not_a_number_shows(void **state)
 {
     (void)state;
@@ -485,6 +508,7 @@ int main(void)
         cmocka_unit_test(bytes_do_not_depend_on_threads),
         cmocka_unit_test(batchnorm_runs_its_statistics),
         cmocka_unit_test(values_by_hand),
+        cmocka_unit_test(same_pads_as_tensorflow),
         cmocka_unit_test(not_a_number_shows),
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(laws_must_suit),

@@ -151,8 +151,8 @@ XB_API xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
 XB_API void xb_pass_destroy(xb_pass *pass);       /* NULL is fine */
 XB_API size_t xb_pass_bytes(const xb_pass *pass); /* of workspace */
 
-/* The backends: "ref", "cpu", and "cpu-v2", "cpu-v3", "cpu-v4" where the machine has
- * that level. 0 <= i < xb_backend_count(). */
+/* The backends of this machine, fastest first: "cpu-v4", "cpu-v3", "cpu-v2" (x86-64
+ * levels) and "ref"; "cpu" is the first of them. 0 <= i < xb_backend_count(). */
 XB_API int xb_backend_count(void);
 XB_API const char *xb_backend_name_at(int i);
 
@@ -197,6 +197,37 @@ typedef struct xb_gradient {
 /* Of a function whose gradient by the outputs of the last forward pass is dy. */
 XB_API xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
                                   const xb_real *dy);
+
+/* ---- likelihoods: minus the log-likelihood of a batch, summed in double, and its
+ * gradient by the net's outputs (maths N13-N16). Gradients are written, and may be NULL.
+ * Nothing fails; what is not a number stays so. */
+
+/* Sum of (y - target)^2, n values. */
+XB_API double xb_nll_square(xb_real *dy, const xb_real *y, const xb_real *target,
+                            int64_t n);
+
+/* Normal with one standard deviation exp(log_sd) for all n values. */
+XB_API double xb_nll_gaussian(xb_real *dy, double *d_log_sd, const xb_real *y,
+                              const xb_real *target, double log_sd, int64_t n);
+
+/* Normal with a standard deviation for each value: least + exp(raw), or least +
+ * log(1 + exp(raw)). */
+typedef enum xb_sd_link { XB_SD_EXP = 0, XB_SD_SOFTPLUS = 1 } xb_sd_link;
+
+XB_API double xb_sd_of(xb_sd_link link, double least, double raw);
+
+/* mean and raw [rows][d] with rows `stride` apart: d where they come from two nets, 2 d
+ * where one net gives [rows][2 d], means first: then raw = mean + d. The gradients lie
+ * like them. target [rows][d]. least >= 0. */
+XB_API double xb_nll_heteroscedastic(xb_real *d_mean, xb_real *d_raw, const xb_real *mean,
+                                     const xb_real *raw, const xb_real *target,
+                                     int64_t rows, int64_t d, int64_t stride,
+                                     xb_sd_link link, double least);
+
+/* Cross entropy of softmax(y), y [rows][classes]. label [rows] in [0, classes): NAN is
+ * returned, and nothing written, where one is not. */
+XB_API double xb_nll_softmax(xb_real *dy, const xb_real *y, const int32_t *label,
+                             int64_t rows, int64_t classes);
 
 #ifdef __cplusplus
 }

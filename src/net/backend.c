@@ -1,16 +1,50 @@
-/* backend.c: the backends by name. Asked when a pass is made. */
+/* backend.c: the backends by name. Asked when a pass is made; which levels the machine
+ * has is looked at each time, so the library needs no writable global. */
 #include "net/backend.h"
 
 #include <string.h>
 
-static const xb_backend *const backends[] = {&xb_backend_ref};
+/* The double build of the tests has no vector kernels. */
+#if defined(__x86_64__) && !defined(XB_REAL_DOUBLE)
+static const xb_backend *const levels[] = {&xb_backend_cpu_v4, &xb_backend_cpu_v3,
+                                           &xb_backend_cpu_v2, &xb_backend_ref};
 
-int xb_backend_count(void) { return XB_COUNT(backends); }
-const char *xb_backend_name_at(int i) { return backends[i]->name; }
+static bool machine_has(const xb_backend *backend)
+{
+    __builtin_cpu_init();
+    if (backend == &xb_backend_cpu_v4) return __builtin_cpu_supports("x86-64-v4");
+    if (backend == &xb_backend_cpu_v3) return __builtin_cpu_supports("x86-64-v3");
+    return backend == &xb_backend_ref || __builtin_cpu_supports("x86-64-v2");
+}
+#else
+static const xb_backend *const levels[] = {&xb_backend_ref};
+
+static bool machine_has(const xb_backend *backend) { return backend != NULL; }
+#endif
+
+int xb_backend_count(void)
+{
+    int count = 0;
+    for (int i = 0; i < XB_COUNT(levels); i++) count += machine_has(levels[i]);
+    return count;
+}
+
+/* Best first: the i-th that the machine has. */
+static const xb_backend *backend_at(int i)
+{
+    int level = 0;
+    for (;; level++) {
+        if (!machine_has(levels[level])) continue;
+        if (i-- == 0) return levels[level];
+    }
+}
+
+const char *xb_backend_name_at(int i) { return backend_at(i)->name; }
 
 const xb_backend *xb_backend_find(const char *name)
 {
-    for (int i = 0; i < XB_COUNT(backends); i++)
-        if (!name || strcmp(backends[i]->name, name) == 0) return backends[i];
+    if (!name || strcmp(name, "cpu") == 0) return backend_at(0);
+    for (int i = 0; i < xb_backend_count(); i++)
+        if (strcmp(backend_at(i)->name, name) == 0) return backend_at(i);
     return NULL;
 }

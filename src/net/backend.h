@@ -85,6 +85,11 @@ typedef struct xb_backend {
 } xb_backend;
 
 extern const xb_backend xb_backend_ref;
+#if defined(__x86_64__)
+extern const xb_backend xb_backend_cpu_v2;
+extern const xb_backend xb_backend_cpu_v3;
+extern const xb_backend xb_backend_cpu_v4;
+#endif
 
 /* By name; NULL name: "cpu". NULL: there is none, or the machine lacks it. */
 const xb_backend *xb_backend_find(const char *name);

@@ -7,15 +7,16 @@
 
 #include "net/backend.h"
 
-static void norm_sum(double *restrict sum, const xb_real *x, int64_t rows, int64_t c)
+static inline void norm_sum(double *restrict sum, const xb_real *x, int64_t rows,
+                            int64_t c)
 {
     memset(sum, 0, (size_t)c * sizeof *sum);
     for (int64_t r = 0; r < rows; r++, x += c)
         for (int64_t i = 0; i < c; i++) sum[i] += (double)x[i];
 }
 
-static void norm_square(double *restrict sum, const xb_real *x, const xb_real *mean,
-                        int64_t rows, int64_t c)
+static inline void norm_square(double *restrict sum, const xb_real *x,
+                               const xb_real *mean, int64_t rows, int64_t c)
 {
     memset(sum, 0, (size_t)c * sizeof *sum);
     for (int64_t r = 0; r < rows; r++, x += c)
@@ -25,17 +26,19 @@ static void norm_square(double *restrict sum, const xb_real *x, const xb_real *m
         }
 }
 
-static void norm_forward(xb_real *y, const xb_real *x, const xb_real *restrict mean,
-                         const xb_real *restrict gain, const xb_real *restrict shift,
-                         int64_t rows, int64_t c)
+static inline void norm_forward(xb_real *y, const xb_real *x,
+                                const xb_real *restrict mean,
+                                const xb_real *restrict gain,
+                                const xb_real *restrict shift, int64_t rows, int64_t c)
 {
     for (int64_t r = 0; r < rows; r++, x += c, y += c)
+#pragma GCC ivdep /* y may be x */
         for (int64_t i = 0; i < c; i++) y[i] = (x[i] - mean[i]) * gain[i] + shift[i];
 }
 
-static void norm_backward_sum(double *restrict dy_sum, double *restrict dyx_sum,
-                              const xb_real *dy, const xb_real *x, const xb_real *mean,
-                              int64_t rows, int64_t c)
+static inline void norm_backward_sum(double *restrict dy_sum, double *restrict dyx_sum,
+                                     const xb_real *dy, const xb_real *x,
+                                     const xb_real *mean, int64_t rows, int64_t c)
 {
     memset(dy_sum, 0, (size_t)c * sizeof *dy_sum);
     memset(dyx_sum, 0, (size_t)c * sizeof *dyx_sum);
@@ -46,12 +49,13 @@ static void norm_backward_sum(double *restrict dy_sum, double *restrict dyx_sum,
         }
 }
 
-static void norm_backward(xb_real *dx, const xb_real *dy, const xb_real *x,
-                          const xb_real *restrict mean, const xb_real *restrict gain,
-                          const xb_real *restrict a, const xb_real *restrict b,
-                          int64_t rows, int64_t c)
+static inline void norm_backward(xb_real *dx, const xb_real *dy, const xb_real *x,
+                                 const xb_real *restrict mean,
+                                 const xb_real *restrict gain, const xb_real *restrict a,
+                                 const xb_real *restrict b, int64_t rows, int64_t c)
 {
     for (int64_t r = 0; r < rows; r++, x += c, dy += c, dx += c)
+#pragma GCC ivdep /* dx may be dy */
         for (int64_t i = 0; i < c; i++)
             dx[i] = gain[i] * (dy[i] - a[i] - (x[i] - mean[i]) * b[i]);
 }

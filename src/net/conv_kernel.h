@@ -6,35 +6,16 @@
 #include <string.h>
 
 #include "net/backend.h"
+#include "net/window.h"
 
-/* Where the window of output pixel (oy, ox) lies: input rows y0 + ky, ky in
- * [ky0, ky1), and columns likewise. */
-typedef struct window_place {
-    int64_t y0, x0, ky0, ky1, kx0, kx1;
-} window_place;
-
-static inline int64_t clip_low(int64_t start) { return start < 0 ? -start : 0; }
-static inline int64_t clip_high(int64_t start, int64_t k, int64_t size)
-{
-    return start + k > size ? size - start : k;
-}
-
-static inline window_place window_at(const xb_window *g, int64_t oy, int64_t ox)
-{
-    int64_t y0 = oy * g->stride - g->top, x0 = ox * g->stride - g->left;
-    return (window_place){y0,           x0,
-                          clip_low(y0), clip_high(y0, g->kh, g->h),
-                          clip_low(x0), clip_high(x0, g->kw, g->w)};
-}
-
-static int64_t conv_room(const xb_window *g)
+static inline int64_t conv_room(const xb_window *g)
 {
     (void)g;
     return 0;
 }
 
-static void conv_pixel(xb_real *restrict y, const xb_real *x, const xb_real *w,
-                       const xb_window *g, window_place p)
+static inline void conv_pixel(xb_real *restrict y, const xb_real *x, const xb_real *w,
+                              const xb_window *g, window_place p)
 {
     for (int64_t ky = p.ky0; ky < p.ky1; ky++)
         for (int64_t kx = p.kx0; kx < p.kx1; kx++) {
@@ -45,8 +26,9 @@ static void conv_pixel(xb_real *restrict y, const xb_real *x, const xb_real *w,
         }
 }
 
-static void conv_forward(xb_real *y, const xb_real *x, const xb_real *w, const xb_real *b,
-                         int64_t rows, const xb_window *g, xb_real *room)
+static inline void conv_forward(xb_real *y, const xb_real *x, const xb_real *w,
+                                const xb_real *b, int64_t rows, const xb_window *g,
+                                xb_real *room)
 {
     (void)room;
     for (int64_t r = 0; r < rows; r++, x += g->h * g->w * g->c)
@@ -57,8 +39,8 @@ static void conv_forward(xb_real *y, const xb_real *x, const xb_real *w, const x
             }
 }
 
-static void conv_pixel_input(xb_real *restrict dx, const xb_real *dy, const xb_real *w,
-                             const xb_window *g, window_place p)
+static inline void conv_pixel_input(xb_real *restrict dx, const xb_real *dy,
+                                    const xb_real *w, const xb_window *g, window_place p)
 {
     for (int64_t ky = p.ky0; ky < p.ky1; ky++)
         for (int64_t kx = p.kx0; kx < p.kx1; kx++) {
@@ -69,8 +51,8 @@ static void conv_pixel_input(xb_real *restrict dx, const xb_real *dy, const xb_r
         }
 }
 
-static void conv_backward_input(xb_real *dx, const xb_real *dy, const xb_real *w,
-                                int64_t rows, const xb_window *g, xb_real *room)
+static inline void conv_backward_input(xb_real *dx, const xb_real *dy, const xb_real *w,
+                                       int64_t rows, const xb_window *g, xb_real *room)
 {
     (void)room;
     int64_t image = g->h * g->w * g->c;
@@ -81,8 +63,9 @@ static void conv_backward_input(xb_real *dx, const xb_real *dy, const xb_real *w
                 conv_pixel_input(dx, dy, w, g, window_at(g, oy, ox));
 }
 
-static void conv_pixel_weight(xb_real *restrict dw, const xb_real *x, const xb_real *dy,
-                              const xb_window *g, window_place p)
+static inline void conv_pixel_weight(xb_real *restrict dw, const xb_real *x,
+                                     const xb_real *dy, const xb_window *g,
+                                     window_place p)
 {
     for (int64_t ky = p.ky0; ky < p.ky1; ky++)
         for (int64_t kx = p.kx0; kx < p.kx1; kx++) {
@@ -93,8 +76,8 @@ static void conv_pixel_weight(xb_real *restrict dw, const xb_real *x, const xb_r
         }
 }
 
-static void conv_backward_weight(xb_real *dw, const xb_real *x, const xb_real *dy,
-                                 int64_t rows, const xb_window *g, xb_real *room)
+static inline void conv_backward_weight(xb_real *dw, const xb_real *x, const xb_real *dy,
+                                        int64_t rows, const xb_window *g, xb_real *room)
 {
     (void)room;
     memset(dw, 0, (size_t)(g->kh * g->kw * g->c * g->oc) * sizeof *dw);

@@ -6,8 +6,8 @@
 
 #include "net/backend.h"
 
-static void dense_forward(xb_real *restrict y, const xb_real *x, const xb_real *w,
-                          const xb_real *b, int64_t rows, int64_t in, int64_t out)
+static inline void dense_forward(xb_real *restrict y, const xb_real *x, const xb_real *w,
+                                 const xb_real *b, int64_t rows, int64_t in, int64_t out)
 {
     for (int64_t r = 0; r < rows; r++, x += in, y += out) {
         for (int64_t o = 0; o < out; o++) y[o] = b ? b[o] : 0;
@@ -16,8 +16,9 @@ static void dense_forward(xb_real *restrict y, const xb_real *x, const xb_real *
     }
 }
 
-static void dense_backward_input(xb_real *restrict dx, const xb_real *dy,
-                                 const xb_real *w, int64_t rows, int64_t in, int64_t out)
+static inline void dense_backward_input(xb_real *restrict dx, const xb_real *dy,
+                                        const xb_real *w, int64_t rows, int64_t in,
+                                        int64_t out)
 {
     for (int64_t r = 0; r < rows; r++, dx += in, dy += out)
         for (int64_t i = 0; i < in; i++) {
@@ -27,9 +28,9 @@ static void dense_backward_input(xb_real *restrict dx, const xb_real *dy,
         }
 }
 
-static void dense_backward_weight(xb_real *restrict dw, const xb_real *x,
-                                  const xb_real *dy, int64_t rows, int64_t in,
-                                  int64_t out)
+static inline void dense_backward_weight(xb_real *restrict dw, const xb_real *x,
+                                         const xb_real *dy, int64_t rows, int64_t in,
+                                         int64_t out)
 {
     memset(dw, 0, (size_t)(in * out) * sizeof *dw);
     for (int64_t r = 0; r < rows; r++, x += in, dy += out)

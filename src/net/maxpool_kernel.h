@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#include "net/conv_kernel.h"
+#include "net/backend.h"
+#include "net/window.h"
 
 /* The best so far stays the best; a NaN wins for good. */
 static inline bool stays(xb_real best, xb_real other)
@@ -14,8 +15,8 @@ static inline bool stays(xb_real best, xb_real other)
     return (other <= best) | (best != best);
 }
 
-static void maxpool_pixel(xb_real *restrict y, const xb_real *x, const xb_window *g,
-                          window_place p)
+static inline void maxpool_pixel(xb_real *restrict y, const xb_real *x,
+                                 const xb_window *g, window_place p)
 {
     memcpy(y, x + (p.y0 * g->w + p.x0) * g->c, (size_t)g->c * sizeof *y);
     for (int64_t ky = 0; ky < p.ky1; ky++)
@@ -26,8 +27,8 @@ static void maxpool_pixel(xb_real *restrict y, const xb_real *x, const xb_window
         }
 }
 
-static void maxpool_forward(xb_real *y, const xb_real *x, int64_t rows,
-                            const xb_window *g)
+static inline void maxpool_forward(xb_real *y, const xb_real *x, int64_t rows,
+                                   const xb_window *g)
 {
     for (int64_t r = 0; r < rows; r++, x += g->h * g->w * g->c)
         for (int64_t oy = 0; oy < g->oh; oy++)
@@ -35,8 +36,9 @@ static void maxpool_forward(xb_real *y, const xb_real *x, int64_t rows,
                 maxpool_pixel(y, x, g, window_at(g, oy, ox));
 }
 
-static void maxpool_pixel_backward(xb_real *restrict dx, const xb_real *dy,
-                                   const xb_real *x, const xb_window *g, window_place p)
+static inline void maxpool_pixel_backward(xb_real *restrict dx, const xb_real *dy,
+                                          const xb_real *x, const xb_window *g,
+                                          window_place p)
 {
     for (int64_t i = 0; i < g->c; i++) {
         int64_t best = (p.y0 * g->w + p.x0) * g->c + i;
@@ -49,8 +51,8 @@ static void maxpool_pixel_backward(xb_real *restrict dx, const xb_real *dy,
     }
 }
 
-static void maxpool_backward(xb_real *dx, const xb_real *dy, const xb_real *x,
-                             int64_t rows, const xb_window *g)
+static inline void maxpool_backward(xb_real *dx, const xb_real *dy, const xb_real *x,
+                                    int64_t rows, const xb_window *g)
 {
     int64_t image = g->h * g->w * g->c;
     memset(dx, 0, (size_t)(rows * image) * sizeof *dx);

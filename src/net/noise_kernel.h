@@ -8,61 +8,65 @@
 
 #include "net/backend.h"
 
-static void theta(xb_real *restrict out, const xb_real *mu, const xb_real *sigma,
-                  const xb_real *z, int64_t n)
+static inline void theta(xb_real *restrict out, const xb_real *mu, const xb_real *sigma,
+                         const xb_real *z, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) out[i] = mu[i] + sigma[i] * z[i];
 }
 
-static void multiply(xb_real *restrict out, const xb_real *a, const xb_real *b, int64_t n)
+static inline void multiply(xb_real *restrict out, const xb_real *a, const xb_real *b,
+                            int64_t n)
 {
     for (int64_t i = 0; i < n; i++) out[i] = a[i] * b[i];
 }
 
-static void add(xb_real *restrict sum, const xb_real *a, int64_t n)
+static inline void add(xb_real *restrict sum, const xb_real *a, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) sum[i] += a[i];
 }
 
-static void add_product(xb_real *restrict sum, const xb_real *a, const xb_real *b,
-                        xb_real factor, int64_t n)
+static inline void add_product(xb_real *restrict sum, const xb_real *a, const xb_real *b,
+                               xb_real factor, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) sum[i] += factor * (a[i] * b[i]);
 }
 
-static void bias_backward(xb_real *restrict db, const xb_real *dy, int64_t rows,
-                          int64_t c)
+static inline void bias_backward(xb_real *restrict db, const xb_real *dy, int64_t rows,
+                                 int64_t c)
 {
     memset(db, 0, (size_t)c * sizeof *db);
     for (int64_t r = 0; r < rows; r++, dy += c)
         for (int64_t i = 0; i < c; i++) db[i] += dy[i];
 }
 
-static void channel_multiply(xb_real *restrict out, const xb_real *x, const xb_real *r,
-                             int64_t rows, int64_t pixels, int64_t c)
+static inline void channel_multiply(xb_real *restrict out, const xb_real *x,
+                                    const xb_real *r, int64_t rows, int64_t pixels,
+                                    int64_t c)
 {
     for (int64_t n = 0; n < rows; n++, r += c)
         for (int64_t p = 0; p < pixels; p++, x += c, out += c)
             for (int64_t i = 0; i < c; i++) out[i] = x[i] * r[i];
 }
 
-static void channel_add_product(xb_real *restrict out, const xb_real *x, const xb_real *r,
-                                int64_t rows, int64_t pixels, int64_t c)
+static inline void channel_add_product(xb_real *restrict out, const xb_real *x,
+                                       const xb_real *r, int64_t rows, int64_t pixels,
+                                       int64_t c)
 {
     for (int64_t n = 0; n < rows; n++, r += c)
         for (int64_t p = 0; p < pixels; p++, x += c, out += c)
             for (int64_t i = 0; i < c; i++) out[i] += x[i] * r[i];
 }
 
-static void local_forward(xb_real *restrict y, const xb_real *v, const xb_real *e,
-                          int64_t n)
+static inline void local_forward(xb_real *restrict y, const xb_real *v, const xb_real *e,
+                                 int64_t n)
 {
     for (int64_t i = 0; i < n; i++) y[i] += sqrt(v[i]) * e[i];
 }
 
-static void local_backward(xb_real *dv, const xb_real *dy, const xb_real *v,
-                           const xb_real *e, int64_t n)
+static inline void local_backward(xb_real *dv, const xb_real *dy, const xb_real *v,
+                                  const xb_real *e, int64_t n)
 {
+#pragma GCC ivdep /* dv may be v */
     for (int64_t i = 0; i < n; i++)
         dv[i] = v[i] > 0 ? dy[i] * e[i] / (2 * sqrt(v[i])) : 0;
 }

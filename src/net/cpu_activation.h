@@ -1,0 +1,77 @@
+/* cpu_activation.h: elu, tanh and sigmoid by a vector exponential; maths N6, N12.
+ *
+ *     x = n log 2 + r, |r| <= log(2) / 2;   expm1(x) = 2^n expm1(r) + (2^n - 1)
+ *
+ * expm1(r) by its Taylor series to r^7 (what is left out is below 1.6e-8 of it). For
+ * x <= 0 nothing cancels: 2^n - 1 is exact or dominates. Arguments below -87 act as
+ * -87 (there exp is 1.6e-38). NaN goes through. Worst error over all floats with a
+ * step, against double (tests/test_net_cpu.c): elu 0.9, tanh 2.5, sigmoid 2.4 ulp. */
+#ifndef XB_NET_CPU_ACTIVATION_H
+#define XB_NET_CPU_ACTIVATION_H
+
+#include "net/cpu_lanes.h"
+
+static const float EXP_LEAST = -87.0f;
+static const float LOG2_E = 0x1.715476p+0f; /* 1 / log 2 */
+/* log 2 in two parts: the first has 15 bits, so n times it is exact */
+static const float LOG_2_HIGH = 0x1.62e4p-1f, LOG_2_LOW = 0x1.7f7d1cp-20f;
+static const float ROUND = 0x1.8p23f; /* adding and taking it away rounds to whole */
+
+typedef struct vec_exp {
+    vec power, rest; /* exp(x) = power + rest, power = 2^n */
+} vec_exp;
+
+/* x <= 0 */
+LANE_INLINE vec_exp exp_parts(vec x)
+{
+    x = vec_if_more(vec_set(EXP_LEAST), x, vec_set(EXP_LEAST), x);
+    vec n = vec_fma(x, vec_set(LOG2_E), vec_set(ROUND)) - vec_set(ROUND);
+    vec r = vec_fma(n, vec_set(-LOG_2_HIGH), x);
+    r = vec_fma(n, vec_set(-LOG_2_LOW), r);
+    vec p = vec_set(1.0f / 5040);
+    p = vec_fma(p, r, vec_set(1.0f / 720));
+    p = vec_fma(p, r, vec_set(1.0f / 120));
+    p = vec_fma(p, r, vec_set(1.0f / 24));
+    p = vec_fma(p, r, vec_set(1.0f / 6));
+    p = vec_fma(p, r, vec_set(0.5f));
+    p = vec_fma(p, r * r, r); /* expm1(r) */
+    vec power = vec_power_of_two(n);
+    return (vec_exp){power, power * p};
+}
+
+LANE_INLINE vec elu_of(vec x)
+{
+    vec_exp e = exp_parts(x);
+    vec below = e.rest + (e.power - vec_set(1));
+    return vec_if_more(x, vec_set(0), x, below);
+}
+
+/* tanh |x| = -t / (t + 2), t = expm1(-2 |x|) */
+LANE_INLINE vec tanh_of(vec x)
+{
+    vec_exp e = exp_parts(vec_set(-2) * vec_abs(x));
+    vec t = e.rest + (e.power - vec_set(1));
+    return vec_copysign(t / (t + vec_set(2)), x);
+}
+
+/* With t = exp(-|x|): 1 / (1 + t) above 0, t / (1 + t) below. */
+LANE_INLINE vec sigmoid_of(vec x)
+{
+    vec_exp e = exp_parts(-vec_abs(x));
+    vec t = e.power + e.rest;
+    return vec_if_more(x, vec_set(0), vec_set(1), t) / (vec_set(1) + t);
+}
+
+#define CPU_ACTIVATION(NAME)                                                             \
+    static void cpu_##NAME##_forward(float *y, const float *x, int64_t n)                \
+    {                                                                                    \
+        int64_t i = 0;                                                                   \
+        for (; i + LANES <= n; i += LANES) vec_store(y + i, NAME##_of(vec_load(x + i))); \
+        if (i < n) vec_store_part(y + i, NAME##_of(vec_load_part(x + i, n - i)), n - i); \
+    }
+
+CPU_ACTIVATION(elu)
+CPU_ACTIVATION(tanh)
+CPU_ACTIVATION(sigmoid)
+
+#endif

@@ -1,0 +1,41 @@
+/* cpu_body.h: the `cpu` backend, included by one cpu_*.c per instruction-set level.
+ * Matrix products and exponentials have vector code of their own; the other kernels
+ * are the plain ones, which the compiler turns into vectors at each level. Define
+ * XB_CPU_NAME and XB_CPU_LEVEL before including. */
+#include "net/activation_kernel.h"
+#include "net/batchnorm_kernel.h"
+#include "net/cpu_activation.h"
+#include "net/cpu_linear.h"
+#include "net/maxpool_kernel.h"
+#include "net/noise_kernel.h"
+
+const xb_backend XB_CPU_NAME = {
+    .name = "cpu-" XB_CPU_LEVEL,
+    .dense_forward = cpu_dense_forward,
+    .dense_backward_input = cpu_dense_backward_input,
+    .dense_backward_weight = cpu_dense_backward_weight,
+    .conv_room = cpu_conv_room,
+    .conv_forward = cpu_conv_forward,
+    .conv_backward_input = cpu_conv_backward_input,
+    .conv_backward_weight = cpu_conv_backward_weight,
+    .bias_backward = bias_backward,
+    .maxpool_forward = maxpool_forward,
+    .maxpool_backward = maxpool_backward,
+    .norm_sum = norm_sum,
+    .norm_square = norm_square,
+    .norm_forward = norm_forward,
+    .norm_backward_sum = norm_backward_sum,
+    .norm_backward = norm_backward,
+    .elu = {cpu_elu_forward, elu_backward},
+    .relu = {relu_forward, relu_backward},
+    .tanh = {cpu_tanh_forward, tanh_backward},
+    .sigmoid = {cpu_sigmoid_forward, sigmoid_backward},
+    .theta = theta,
+    .multiply = multiply,
+    .add = add,
+    .add_product = add_product,
+    .channel_multiply = channel_multiply,
+    .channel_add_product = channel_add_product,
+    .local_forward = local_forward,
+    .local_backward = local_backward,
+};

@@ -1,0 +1,159 @@
+/* cpu_gemm.h: C = A B (+ bias, or + C) for matrices of any size, tuned for small ones:
+ * no call overhead, no allocation, no threads.
+ *
+ * A tile of C stays in registers, up to 12 rows by two vectors, while k runs: per step
+ * one load of B for all rows and one broadcast of A for each. A is read where it
+ * lies (any strides: so it may be a transpose). B is read where it lies when its rows
+ * are contiguous, and otherwise, or when it is large, through a panel of two vectors by
+ * DEPTH on the stack. Every element of C is one chain of fused multiply-adds in the
+ * order of k, whatever the tiling: rows do not depend on their neighbours, and levels
+ * with fused multiply-add give the same bytes. */
+#ifndef XB_NET_CPU_GEMM_H
+#define XB_NET_CPU_GEMM_H
+
+#include <stdbool.h>
+
+#include "net/cpu_lanes.h"
+
+enum { DEPTH = 256, PANEL_WORTH = 1 << 15, FEW_ROWS = 4 };
+
+/* A (i, k) is a[i * a_row + k * a_step]; B (k, j) is b[k * b_row + j], or b[j * b_row +
+ * k] if transposed. */
+typedef struct gemm_args {
+    float *c; /* [m][n], rows c_row apart */
+    const float *a, *b;
+    const float *bias; /* [n]; NULL: 0 */
+    int64_t c_row, a_row, a_step, b_row;
+    int64_t m, n, k;
+    bool transposed; /* B */
+    bool add;        /* to C; no bias then */
+} gemm_args;
+
+/* One strip of columns and one run of k: what a tile needs. */
+typedef struct gemm_strip {
+    const float *a, *b, *bias;
+    int64_t a_row, a_step, b_row, c_row, k;
+    int64_t last; /* columns of the last vector */
+    bool add;
+} gemm_strip;
+
+LANE_INLINE vec column_load(const float *p, int v, int vectors, int64_t last)
+{
+    return v < vectors - 1 || last == LANES ? vec_load(p + v * LANES)
+                                            : vec_load_part(p + v * LANES, last);
+}
+
+LANE_INLINE void tile(const gemm_strip *s, float *c, const float *a, int rows,
+                      int vectors, int64_t last)
+{
+    vec sum[12][2];
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; i++)
+        for (int v = 0; v < vectors; v++)
+            sum[i][v] = s->add    ? column_load(c + i * s->c_row, v, vectors, last)
+                        : s->bias ? column_load(s->bias, v, vectors, last)
+                                  : vec_set(0);
+    const float *b = s->b;
+    for (int64_t k = 0; k < s->k; k++, a += s->a_step, b += s->b_row) {
+        vec line[2];
+        for (int v = 0; v < vectors; v++) line[v] = column_load(b, v, vectors, last);
+#pragma GCC unroll 12
+        for (int i = 0; i < rows; i++) {
+            vec x = vec_set(a[i * s->a_row]);
+            for (int v = 0; v < vectors; v++) sum[i][v] = vec_fma(x, line[v], sum[i][v]);
+        }
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; i++)
+        for (int v = 0; v < vectors; v++)
+            if (v < vectors - 1 || last == LANES)
+                vec_store(c + i * s->c_row + v * LANES, sum[i][v]);
+            else
+                vec_store_part(c + i * s->c_row + v * LANES, sum[i][v], last);
+}
+
+/* All rows of a strip; the counts are constants where this is inlined. */
+LANE_INLINE void strip_rows(const gemm_strip *s, float *c, int64_t m, int rows,
+                            int vectors, int64_t last)
+{
+    const float *a = s->a;
+    int64_t i = 0;
+    for (; i + rows <= m; i += rows)
+        tile(s, c + i * s->c_row, a + i * s->a_row, rows, vectors, last);
+    for (; i + FEW_ROWS <= m; i += FEW_ROWS)
+        tile(s, c + i * s->c_row, a + i * s->a_row, FEW_ROWS, vectors, last);
+    for (; i < m; i++) tile(s, c + i * s->c_row, a + i * s->a_row, 1, vectors, last);
+}
+
+static void strip_one(const gemm_strip *s, float *c, int64_t m)
+{
+    strip_rows(s, c, m, ROWS_ONE, 1, LANES);
+}
+static void strip_one_part(const gemm_strip *s, float *c, int64_t m)
+{
+    strip_rows(s, c, m, ROWS_ONE, 1, s->last);
+}
+static void strip_two(const gemm_strip *s, float *c, int64_t m)
+{
+    strip_rows(s, c, m, ROWS_TWO, 2, LANES);
+}
+static void strip_two_part(const gemm_strip *s, float *c, int64_t m)
+{
+    strip_rows(s, c, m, ROWS_TWO, 2, s->last);
+}
+
+/* B (k0 .. k0 + k, j .. j + width) as rows of 2 LANES; what is beyond is not read. */
+static void pack(float *panel, const gemm_args *g, int64_t k0, int64_t k, int64_t j,
+                 int64_t width)
+{
+    if (g->transposed) {
+        for (int64_t col = 0; col < width; col++) {
+            const float *from = g->b + (j + col) * g->b_row + k0;
+            for (int64_t i = 0; i < k; i++) panel[i * 2 * LANES + col] = from[i];
+        }
+        return;
+    }
+    for (int64_t i = 0; i < k; i++)
+        memcpy(panel + i * 2 * LANES, g->b + (k0 + i) * g->b_row + j,
+               (size_t)width * sizeof *panel);
+}
+
+static void strip(const gemm_args *g, const gemm_strip *s, float *c, int64_t width)
+{
+    if (width == 2 * LANES)
+        strip_two(s, c, g->m);
+    else if (width > LANES)
+        strip_two_part(s, c, g->m);
+    else if (width == LANES)
+        strip_one(s, c, g->m);
+    else
+        strip_one_part(s, c, g->m);
+}
+
+static void gemm(const gemm_args *g)
+{
+    _Alignas(64) float panel[DEPTH * 2 * LANES];
+    bool packed = g->transposed || (g->k * g->n > PANEL_WORTH && g->m > 4 * FEW_ROWS);
+    int64_t depth = packed && g->k > DEPTH ? DEPTH : g->k;
+    for (int64_t j = 0; j < g->n; j += 2 * LANES) {
+        int64_t width = g->n - j < 2 * LANES ? g->n - j : 2 * LANES, k0 = 0;
+        do { /* once for k = 0 too: C is then the bias */
+            int64_t k = g->k - k0 < depth ? g->k - k0 : depth;
+            gemm_strip s = {.a = g->a + k0 * g->a_step,
+                            .b = packed ? panel : g->b + k0 * g->b_row + j,
+                            .bias = g->bias ? g->bias + j : NULL,
+                            .a_row = g->a_row,
+                            .a_step = g->a_step,
+                            .b_row = packed ? 2 * LANES : g->b_row,
+                            .c_row = g->c_row,
+                            .k = k,
+                            .last = width > LANES ? width - LANES : width,
+                            .add = g->add || k0 > 0};
+            if (packed) pack(panel, g, k0, k, j, width);
+            strip(g, &s, g->c + j, width);
+            k0 += k;
+        } while (k0 < g->k);
+    }
+}
+
+#endif

@@ -1,0 +1,142 @@
+/* cpu_lanes.h: vectors of floats on the widest registers of the level this file is
+ * compiled for; the only place in net/ that knows instruction sets. The last branch is
+ * plain C. Parts of a vector (count < LANES) never touch memory beyond the count; the
+ * lanes left over are 0. */
+#ifndef XB_NET_CPU_LANES_H
+#define XB_NET_CPU_LANES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define LANE_INLINE static inline __attribute__((always_inline))
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
+#include <immintrin.h>
+
+enum { LANES = 16, ROWS_ONE = 12, ROWS_TWO = 12 }; /* ROWS: see cpu_gemm.h */
+typedef __m512 vec;
+
+LANE_INLINE vec vec_set(float a) { return _mm512_set1_ps(a); }
+LANE_INLINE vec vec_load(const float *p) { return _mm512_loadu_ps(p); }
+LANE_INLINE void vec_store(float *p, vec a) { _mm512_storeu_ps(p, a); }
+LANE_INLINE __mmask16 vec_mask(int64_t count)
+{
+    return (__mmask16)((UINT32_C(1) << count) - 1);
+}
+LANE_INLINE vec vec_load_part(const float *p, int64_t count)
+{
+    return _mm512_maskz_loadu_ps(vec_mask(count), p);
+}
+LANE_INLINE void vec_store_part(float *p, vec a, int64_t count)
+{
+    _mm512_mask_storeu_ps(p, vec_mask(count), a);
+}
+LANE_INLINE vec vec_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }
+LANE_INLINE vec vec_abs(vec a) { return _mm512_abs_ps(a); }
+LANE_INLINE vec vec_copysign(vec a, vec s)
+{
+    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(
+        _mm512_set1_epi32(INT32_MIN), _mm512_castps_si512(s), _mm512_castps_si512(a),
+        0xCA)); /* sign bit of s, the rest of a */
+}
+/* a > b ? x : y */
+LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
+{
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_GT_OQ), y, x);
+}
+/* 2^n, n whole, -126 <= n <= 127 */
+LANE_INLINE vec vec_power_of_two(vec n)
+{
+    __m512i bits = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 23));
+}
+
+#elif defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+
+enum { LANES = 8, ROWS_ONE = 12, ROWS_TWO = 6 };
+typedef __m256 vec;
+
+LANE_INLINE vec vec_set(float a) { return _mm256_set1_ps(a); }
+LANE_INLINE vec vec_load(const float *p) { return _mm256_loadu_ps(p); }
+LANE_INLINE void vec_store(float *p, vec a) { _mm256_storeu_ps(p, a); }
+LANE_INLINE __m256i vec_mask(int64_t count)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+LANE_INLINE vec vec_load_part(const float *p, int64_t count)
+{
+    return _mm256_maskload_ps(p, vec_mask(count));
+}
+LANE_INLINE void vec_store_part(float *p, vec a, int64_t count)
+{
+    _mm256_maskstore_ps(p, vec_mask(count), a);
+}
+LANE_INLINE vec vec_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }
+LANE_INLINE vec vec_abs(vec a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+LANE_INLINE vec vec_copysign(vec a, vec s)
+{
+    vec sign = _mm256_set1_ps(-0.0f);
+    return _mm256_or_ps(_mm256_and_ps(sign, s), _mm256_andnot_ps(sign, a));
+}
+LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
+{
+    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_GT_OQ));
+}
+LANE_INLINE vec vec_power_of_two(vec n)
+{
+    __m256i bits = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(bits, 23));
+}
+
+#else /* plain C, four lanes in a vector of the compiler */
+
+enum { LANES = 4, ROWS_ONE = 8, ROWS_TWO = 4 };
+typedef float vec __attribute__((vector_size(16)));
+typedef int32_t vec_int __attribute__((vector_size(16)));
+
+LANE_INLINE vec vec_set(float a) { return (vec){a, a, a, a}; }
+LANE_INLINE vec vec_load(const float *p)
+{
+    vec a;
+    memcpy(&a, p, sizeof a);
+    return a;
+}
+LANE_INLINE void vec_store(float *p, vec a) { memcpy(p, &a, sizeof a); }
+LANE_INLINE vec vec_load_part(const float *p, int64_t count)
+{
+    vec a = {0};
+    memcpy(&a, p, (size_t)count * sizeof *p);
+    return a;
+}
+LANE_INLINE void vec_store_part(float *p, vec a, int64_t count)
+{
+    memcpy(p, &a, (size_t)count * sizeof *p);
+}
+LANE_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    for (int l = 0; l < LANES; l++) a[l] = __builtin_fmaf(a[l], b[l], c[l]);
+    return a;
+#else
+    return a * b + c;
+#endif
+}
+LANE_INLINE vec vec_abs(vec a) { return (vec)((vec_int)a & 0x7fffffff); }
+LANE_INLINE vec vec_copysign(vec a, vec s)
+{
+    return (vec)(((vec_int)s & INT32_MIN) | ((vec_int)a & 0x7fffffff));
+}
+LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
+{
+    vec_int more = a > b;
+    return (vec)((more & (vec_int)x) | (~more & (vec_int)y));
+}
+LANE_INLINE vec vec_power_of_two(vec n)
+{
+    return (vec)((__builtin_convertvector(n, vec_int) + 127) << 23);
+}
+#endif
+
+#endif

@@ -1,0 +1,178 @@
+/* cpu_linear.h: dense and conv as matrix products; maths N1, N2. A convolution goes
+ * through the windows of some output rows written out side by side (im2col), as many
+ * as fit in the second cache. */
+#ifndef XB_NET_CPU_LINEAR_H
+#define XB_NET_CPU_LINEAR_H
+
+#include "net/backend.h"
+#include "net/cpu_gemm.h"
+#include "net/window.h"
+
+static void cpu_dense_forward(float *y, const float *x, const float *w, const float *b,
+                              int64_t rows, int64_t in, int64_t out)
+{
+    gemm(&(gemm_args){.c = y,
+                      .a = x,
+                      .b = w,
+                      .bias = b,
+                      .c_row = out,
+                      .a_row = in,
+                      .a_step = 1,
+                      .b_row = out,
+                      .m = rows,
+                      .n = out,
+                      .k = in});
+}
+
+static void cpu_dense_backward_input(float *dx, const float *dy, const float *w,
+                                     int64_t rows, int64_t in, int64_t out)
+{
+    gemm(&(gemm_args){.c = dx,
+                      .a = dy,
+                      .b = w,
+                      .c_row = in,
+                      .a_row = out,
+                      .a_step = 1,
+                      .b_row = out,
+                      .m = rows,
+                      .n = in,
+                      .k = out,
+                      .transposed = true});
+}
+
+static void cpu_dense_backward_weight(float *dw, const float *x, const float *dy,
+                                      int64_t rows, int64_t in, int64_t out)
+{
+    gemm(&(gemm_args){.c = dw,
+                      .a = x,
+                      .b = dy,
+                      .c_row = out,
+                      .a_row = 1,
+                      .a_step = in,
+                      .b_row = out,
+                      .m = in,
+                      .n = out,
+                      .k = rows});
+}
+
+enum { COLUMNS_ROOM = 1 << 16 }; /* reals */
+
+/* A convolution as a product of [pixels][taps] and [taps][oc]. */
+static int64_t conv_taps(const xb_window *g) { return g->kh * g->kw * g->c; }
+
+/* Output rows whose windows are written out at once. */
+static int64_t conv_lines(const xb_window *g)
+{
+    int64_t lines = COLUMNS_ROOM / (g->ow * conv_taps(g));
+    return lines < 1 ? 1 : lines < g->oh ? lines : g->oh;
+}
+
+/* A window of one pixel at every pixel: the image is its own columns. */
+static bool conv_pointwise(const xb_window *g)
+{
+    return g->kh == 1 && g->kw == 1 && g->stride == 1;
+}
+
+static int64_t cpu_conv_room(const xb_window *g)
+{
+    return conv_pointwise(g) ? 0 : conv_lines(g) * g->ow * conv_taps(g);
+}
+
+/* Windows of output rows [from, to) of one image, a row of taps each. */
+static void columns_of(float *columns, const float *x, const xb_window *g, int64_t from,
+                       int64_t to)
+{
+    int64_t line = g->kw * g->c;
+    for (int64_t oy = from; oy < to; oy++)
+        for (int64_t ox = 0; ox < g->ow; ox++, columns += g->kh * line) {
+            window_place p = window_at(g, oy, ox);
+            bool whole = p.ky0 == 0 && p.kx0 == 0 && p.ky1 == g->kh && p.kx1 == g->kw;
+            if (!whole) memset(columns, 0, (size_t)(g->kh * line) * sizeof *columns);
+            for (int64_t ky = p.ky0; ky < p.ky1; ky++)
+                memcpy(columns + ky * line + p.kx0 * g->c,
+                       x + ((p.y0 + ky) * g->w + p.x0 + p.kx0) * g->c,
+                       (size_t)((p.kx1 - p.kx0) * g->c) * sizeof *columns);
+        }
+}
+
+/* The reverse: gradients of the windows added to that of the image. */
+static void columns_back(float *dx, const float *columns, const xb_window *g,
+                         int64_t from, int64_t to)
+{
+    int64_t line = g->kw * g->c;
+    for (int64_t oy = from; oy < to; oy++)
+        for (int64_t ox = 0; ox < g->ow; ox++, columns += g->kh * line) {
+            window_place p = window_at(g, oy, ox);
+            for (int64_t ky = p.ky0; ky < p.ky1; ky++) {
+                const float *c = columns + ky * line + p.kx0 * g->c;
+                float *to_x = dx + ((p.y0 + ky) * g->w + p.x0 + p.kx0) * g->c;
+                int64_t n = (p.kx1 - p.kx0) * g->c;
+                for (int64_t i = 0; i < n; i++) to_x[i] += c[i];
+            }
+        }
+}
+
+static void cpu_conv_forward(float *y, const float *x, const float *w, const float *b,
+                             int64_t rows, const xb_window *g, float *room)
+{
+    int64_t taps = conv_taps(g), lines = conv_lines(g), pixels = g->oh * g->ow;
+    if (conv_pointwise(g)) {
+        cpu_dense_forward(y, x, w, b, rows * pixels, taps, g->oc);
+        return;
+    }
+    for (int64_t r = 0; r < rows; r++, x += g->h * g->w * g->c, y += pixels * g->oc)
+        for (int64_t oy = 0; oy < g->oh; oy += lines) {
+            int64_t to = oy + lines < g->oh ? oy + lines : g->oh;
+            columns_of(room, x, g, oy, to);
+            cpu_dense_forward(y + oy * g->ow * g->oc, room, w, b, (to - oy) * g->ow, taps,
+                              g->oc);
+        }
+}
+
+static void cpu_conv_backward_input(float *dx, const float *dy, const float *w,
+                                    int64_t rows, const xb_window *g, float *room)
+{
+    int64_t taps = conv_taps(g), lines = conv_lines(g), pixels = g->oh * g->ow;
+    int64_t image = g->h * g->w * g->c;
+    if (conv_pointwise(g)) {
+        cpu_dense_backward_input(dx, dy, w, rows * pixels, taps, g->oc);
+        return;
+    }
+    memset(dx, 0, (size_t)(rows * image) * sizeof *dx);
+    for (int64_t r = 0; r < rows; r++, dx += image, dy += pixels * g->oc)
+        for (int64_t oy = 0; oy < g->oh; oy += lines) {
+            int64_t to = oy + lines < g->oh ? oy + lines : g->oh;
+            cpu_dense_backward_input(room, dy + oy * g->ow * g->oc, w, (to - oy) * g->ow,
+                                     taps, g->oc);
+            columns_back(dx, room, g, oy, to);
+        }
+}
+
+static void cpu_conv_backward_weight(float *dw, const float *x, const float *dy,
+                                     int64_t rows, const xb_window *g, float *room)
+{
+    int64_t taps = conv_taps(g), lines = conv_lines(g), pixels = g->oh * g->ow;
+    if (conv_pointwise(g)) {
+        cpu_dense_backward_weight(dw, x, dy, rows * pixels, taps, g->oc);
+        return;
+    }
+    memset(dw, 0, (size_t)(taps * g->oc) * sizeof *dw);
+    for (int64_t r = 0; r < rows; r++, x += g->h * g->w * g->c, dy += pixels * g->oc)
+        for (int64_t oy = 0; oy < g->oh; oy += lines) {
+            int64_t to = oy + lines < g->oh ? oy + lines : g->oh;
+            columns_of(room, x, g, oy, to);
+            gemm(&(gemm_args){.c = dw,
+                              .a = room,
+                              .b = dy + oy * g->ow * g->oc,
+                              .c_row = g->oc,
+                              .a_row = 1,
+                              .a_step = taps,
+                              .b_row = g->oc,
+                              .m = taps,
+                              .n = g->oc,
+                              .k = (to - oy) * g->ow,
+                              .add = true});
+        }
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* likelihood.c: minus the log-likelihood of a batch and its gradient by the outputs;
+ * maths N13-N16. All arithmetic in double: the outputs of a batch are few. */
+#include <math.h>
+
+#include "crossbayes/net.h"
+
+static const double HALF_LOG_TWO_PI = 0.91893853320467274178;
+
+double xb_nll_square(xb_real *dy, const xb_real *y, const xb_real *target, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double e = (double)y[i] - (double)target[i];
+        sum += e * e; /* (N13) */
+        if (dy) dy[i] = (xb_real)(2 * e);
+    }
+    return sum;
+}
+
+double xb_nll_gaussian(xb_real *dy, double *d_log_sd, const xb_real *y,
+                       const xb_real *target, double log_sd, int64_t n)
+{
+    double inverse = exp(-log_sd), square = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double e = ((double)y[i] - (double)target[i]) * inverse;
+        square += e * e;
+        if (dy) dy[i] = (xb_real)(e * inverse);
+    }
+    if (d_log_sd) *d_log_sd = (double)n - square;
+    return 0.5 * square + (double)n * (log_sd + HALF_LOG_TWO_PI); /* (N14) */
+}
+
+/* A standard deviation and its derivative by raw. */
+typedef struct linked_sd {
+    double sd, slope;
+} linked_sd;
+
+/* log(1 + exp(raw)) without overflow: for raw > 0 as raw + log(1 + exp(-raw)). */
+static linked_sd sd_at(xb_sd_link link, double least, double raw)
+{
+    double t = exp(link == XB_SD_EXP ? raw : -fabs(raw));
+    if (link == XB_SD_EXP) return (linked_sd){least + t, t};
+    double soft = log1p(t) + (raw > 0 ? raw : 0);
+    return (linked_sd){least + soft, (raw > 0 ? 1 : t) / (1 + t)};
+}
+
+double xb_sd_of(xb_sd_link link, double least, double raw)
+{
+    return sd_at(link, least, raw).sd;
+}
+
+double xb_nll_heteroscedastic(xb_real *d_mean, xb_real *d_raw, const xb_real *mean,
+                              const xb_real *raw, const xb_real *target, int64_t rows,
+                              int64_t d, int64_t stride, xb_sd_link link, double least)
+{
+    double sum = (double)(rows * d) * HALF_LOG_TWO_PI;
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t j = 0; j < d; j++) {
+            int64_t at = r * stride + j;
+            linked_sd s = sd_at(link, least, (double)raw[at]);
+            double e = ((double)mean[at] - (double)target[r * d + j]) / s.sd;
+            sum += 0.5 * e * e + log(s.sd); /* (N15) */
+            if (d_mean) d_mean[at] = (xb_real)(e / s.sd);
+            if (d_raw) d_raw[at] = (xb_real)((1 - e * e) / s.sd * s.slope);
+        }
+    return sum;
+}
+
+/* The largest of a row and the log of the sum of exp above it. */
+static double log_sum(double *top, const xb_real *y, int64_t classes)
+{
+    double sum = 0;
+    *top = (double)y[0];
+    for (int64_t k = 1; k < classes; k++) *top = fmax(*top, (double)y[k]);
+    for (int64_t k = 0; k < classes; k++) sum += exp((double)y[k] - *top);
+    return log(sum);
+}
+
+double xb_nll_softmax(xb_real *dy, const xb_real *y, const int32_t *label, int64_t rows,
+                      int64_t classes)
+{
+    double sum = 0;
+    for (int64_t r = 0; r < rows; r++)
+        if (label[r] < 0 || label[r] >= classes) return NAN;
+    for (int64_t r = 0; r < rows; r++, y += classes) {
+        double top, rest = log_sum(&top, y, classes);
+        sum += rest - ((double)y[label[r]] - top); /* (N16) */
+        for (int64_t k = 0; dy && k < classes; k++)
+            dy[r * classes + k] =
+                (xb_real)(exp((double)y[k] - top - rest) - (k == label[r]));
+    }
+    return sum;
+}

@@ -1,0 +1,160 @@
+/* test_net_cpu.c: the vector kernels on their own: the error of the activations, in
+ * units of the last place against double, and products of matrices of every small
+ * shape against the plain ones. */
+#include "xbtest.h"
+
+#include "base/ctx.h"
+#include "net/backend.h"
+
+static double exact_elu(double x) { return x > 0 ? x : expm1(x); }
+static double exact_sigmoid(double x) { return 1 / (1 + exp(-x)); }
+
+/* Error in units of the last place of the exact value (at least FLT_MIN's). */
+static double ulps(float got, double exact)
+{
+    double unit = fmax(fabs(exact), 0x1p-126);
+    int e;
+    frexp(unit, &e);
+    return fabs((double)got - exact) / ldexp(1, e - 24);
+}
+
+/* Every 61st float of either sign up to 100. */
+static double worst_error(const xb_activation_kernel *k, double (*exact)(double))
+{
+    enum { CHUNK = 1000 };
+    float x[CHUNK], y[CHUNK];
+    uint32_t last;
+    float top = 85;
+    memcpy(&last, &top, sizeof last);
+    double worst = 0;
+    for (uint32_t bits = 0; bits < last;) {
+        for (int i = 0; i < CHUNK; i++, bits += i % 2 ? 0 : 61) {
+            uint32_t word = bits | (i % 2 ? UINT32_C(1) << 31 : 0);
+            memcpy(&x[i], &word, sizeof word);
+        }
+        k->forward(y, x, CHUNK);
+        for (int i = 0; i < CHUNK; i++)
+            worst = fmax(worst, ulps(y[i], exact((double)x[i])));
+    }
+    return worst;
+}
+
+static void activations_are_accurate(void **state)
+{
+    (void)state;
+    for (int i = 0; i < xb_backend_count(); i++) {
+        const xb_backend *b = xb_backend_find(xb_backend_name_at(i));
+        double elu = worst_error(&b->elu, exact_elu), t = worst_error(&b->tanh, tanh);
+        double s = worst_error(&b->sigmoid, exact_sigmoid);
+        print_message("%s: elu %.2f, tanh %.2f, sigmoid %.2f ulp\n", b->name, elu, t, s);
+        assert_at_most(elu, 1.6);
+        assert_at_most(t, 3.0);
+        assert_at_most(s, 2.6);
+    }
+}
+
+static void activations_at_the_ends(void **state)
+{
+    (void)state;
+    const float x[] = {0, -0.0f, INFINITY, -INFINITY, -200, 200, 1e-40f, -1e-40f, 3};
+    const float elu[] = {0, 0, INFINITY, -1, -1, 200, 1e-40f, -1e-40f, 3};
+    const float relu[] = {0, 0, INFINITY, 0, 0, 200, 1e-40f, 0, 3};
+    float y[9];
+    for (int i = 0; i < xb_backend_count(); i++) {
+        const xb_backend *b = xb_backend_find(xb_backend_name_at(i));
+        b->elu.forward(y, x, 9);
+        for (int j = 0; j < 9; j++) assert_true(y[j] == elu[j]);
+        b->relu.forward(y, x, 9);
+        for (int j = 0; j < 9; j++) assert_true(y[j] == relu[j]);
+        b->tanh.forward(y, x, 9);
+        assert_true(y[0] == 0 && y[2] == 1 && y[3] == -1 && y[4] == -1 && y[5] == 1);
+        b->sigmoid.forward(y, x, 9);
+        assert_true(y[0] == 0.5f && y[2] == 1 && y[3] < 1e-37f && y[4] < 1e-37f &&
+                    y[5] == 1);
+    }
+}
+
+/* Whole numbers: sums are exact, so every backend must give the very same. */
+static float *whole(int64_t n, int seed)
+{
+    float *v = calloc((size_t)n + 1, sizeof *v);
+    assert_non_null(v);
+    for (int64_t i = 0; i < n; i++) v[i] = (float)((i * 7919 + seed * 104729) % 17 - 8);
+    return v;
+}
+
+static void check_product(const xb_backend *b, int64_t rows, int64_t in, int64_t out)
+{
+    const xb_backend *ref = &xb_backend_ref;
+    int64_t largest = rows * in + rows * out + in * out;
+    float *x = whole(rows * in, 1), *w = whole(in * out, 2), *dy = whole(rows * out, 3);
+    float *bias = whole(out, 4), *got = whole(largest, 5), *want = whole(largest, 5);
+    size_t size = (size_t)largest * sizeof *got; /* what is beyond must stay */
+    b->dense_forward(got, x, w, bias, rows, in, out);
+    ref->dense_forward(want, x, w, bias, rows, in, out);
+    assert_memory_equal(got, want, size);
+    b->dense_forward(got, x, w, NULL, rows, in, out);
+    ref->dense_forward(want, x, w, NULL, rows, in, out);
+    assert_memory_equal(got, want, size);
+    b->dense_backward_input(got, dy, w, rows, in, out);
+    ref->dense_backward_input(want, dy, w, rows, in, out);
+    assert_memory_equal(got, want, size);
+    b->dense_backward_weight(got, x, dy, rows, in, out);
+    ref->dense_backward_weight(want, x, dy, rows, in, out);
+    assert_memory_equal(got, want, size);
+    free(x), free(w), free(dy), free(bias), free(got), free(want);
+}
+
+static void products_of_every_shape(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 16, 17, 31, 33, 48};
+    for (int i = 0; i < xb_backend_count(); i++) {
+        const xb_backend *b = xb_backend_find(xb_backend_name_at(i));
+        for (int r = 0; r < XB_COUNT(sizes); r++)
+            for (int n = 0; n < XB_COUNT(sizes); n++)
+                for (int o = 0; o < XB_COUNT(sizes); o++)
+                    check_product(b, sizes[r], sizes[n], sizes[o]);
+        check_product(b, 30, 300, 190);
+        check_product(b, 20, 513, 70);
+        check_product(b, 600, 40, 70);
+    }
+}
+
+/* The rows of a product do not depend on how many there are; levels with fused
+ * multiply-add agree to the byte. */
+static void products_are_the_same_bytes(void **state)
+{
+    (void)state;
+    enum { ROWS = 29, IN = 70, OUT = 37 };
+    float x[ROWS * IN], w[IN * OUT], all[ROWS * OUT], one[OUT], other[ROWS * OUT];
+    for (int i = 0; i < ROWS * IN; i++) x[i] = sinf((float)i);
+    for (int i = 0; i < IN * OUT; i++) w[i] = cosf((float)i);
+    for (int i = 0; i < xb_backend_count(); i++) {
+        const xb_backend *b = xb_backend_find(xb_backend_name_at(i));
+        b->dense_forward(all, x, w, NULL, ROWS, IN, OUT);
+        for (int r = 0; r < ROWS; r++) {
+            b->dense_forward(one, x + r * IN, w, NULL, 1, IN, OUT);
+            assert_memory_equal(one, all + r * OUT, sizeof one);
+        }
+    }
+    const xb_backend *v3 = xb_backend_find("cpu-v3"), *v4 = xb_backend_find("cpu-v4");
+    if (!v3 || !v4) {
+        print_message("skipped: the machine has one level with fused multiply-add\n");
+        return;
+    }
+    v3->dense_forward(all, x, w, NULL, ROWS, IN, OUT);
+    v4->dense_forward(other, x, w, NULL, ROWS, IN, OUT);
+    assert_memory_equal(all, other, sizeof all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(activations_are_accurate),
+        cmocka_unit_test(activations_at_the_ends),
+        cmocka_unit_test(products_of_every_shape),
+        cmocka_unit_test(products_are_the_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
