@@ -43,7 +43,7 @@ format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
 lint: all
-	git ls-files 'src/*.c' 'cli/*.c' | xargs clang-tidy -p $(BUILD) --quiet
+	git ls-files 'src/*.c' 'cli/*.c' | xargs -n1 -P2 clang-tidy -p $(BUILD) --quiet
 
 clean:
 	rm -rf $(BUILD)

@@ -255,6 +255,11 @@ static void pairs_resolve_more(void **state)
     assert_int_equal(d.sd.verdict, XB_VERDICT_SAME);
     assert_at_most(d.mean.bound, 2e-4);
     assert_true(d.energy.p_value > 0.025); /* swapping pairs: one law, still */
+    assert_close(d.mean.bound, d.mean.rms + 2 * d.mean.noise, 1e-15);
+    assert_true(d.mean.rms < 2 * d.mean.noise);
+    opt.tolerance = d.mean.rms + d.mean.noise; /* noise could hide as much */
+    assert_ok(ctx, xb_distance_samples(ctx, &d, a, S, near, S, N, &opt));
+    assert_int_equal(d.mean.verdict, XB_VERDICT_UNRESOLVED);
     for (int i = 0; i < S * N; i++) near[i] += 0.05;
     assert_ok(ctx, xb_distance_samples(ctx, &d, a, S, near, S, N, &opt));
     assert_int_equal(d.mean.verdict, XB_VERDICT_DIFFERENT);

@@ -228,6 +228,7 @@ static void bad_texts_are_refused(void **state)
         {"mtj:A=1", "A goes with C"},
         {"bimodal:m=1", "expected 0 to 0.999999"},
         {"gaussian:s=1", "no parameter 's'"},
+        {"empirical", "made from samples"},
         {"nosuchlaw", "neither a law"},
         {"", "neither a law"},
     };

@@ -65,9 +65,9 @@ void xb_ctx_set_progress(xb_ctx *ctx, xb_progress_fn fn, void *arg)
     ctx->progress_arg = arg;
 }
 
-xb_status xb_fail(xb_ctx *ctx, xb_status status, const char *format, ...)
+void xb_note(xb_ctx *ctx, const char *format, ...)
 {
-    if (!ctx) return status;
+    if (!ctx) return;
     char text[XB_MESSAGE_MAX]; /* the old message may be an argument */
     va_list args;
     va_start(args, format);
@@ -75,7 +75,6 @@ xb_status xb_fail(xb_ctx *ctx, xb_status status, const char *format, ...)
     va_end(args);
     blank_controls(text);
     memcpy(ctx->message, text, sizeof text);
-    return status;
 }
 
 xb_status xb_progress_tell(xb_ctx *ctx, const char *task, int64_t done, int64_t total)

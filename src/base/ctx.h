@@ -18,10 +18,14 @@ struct xb_ctx {
     void *progress_arg;
 };
 
-/* Records the message (one line: control characters become blanks), returns
- * `status`. ctx may be NULL. */
-xb_status xb_fail(xb_ctx *ctx, xb_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Records the message (one line: control characters become blanks). ctx may be
+ * NULL. */
+void xb_note(xb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Records the message and returns `status`: in the caller's sight, so that compilers
+ * and analysers know that a failure is not XB_OK. */
+#define xb_fail(ctx, status, ...) (xb_note((ctx), __VA_ARGS__), xb_failure(status))
+static inline xb_status xb_failure(xb_status status) { return status; }
 
 /* XB_OK, or XB_E_CANCELLED when the listener asked to stop. */
 xb_status xb_progress_tell(xb_ctx *ctx, const char *task, int64_t done, int64_t total);

@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-xb_groups xb_groups_make(int64_t draws)
+xb_jackknife xb_jackknife_make(int64_t draws)
 {
-    xb_groups g = {.count = draws < XB_GROUPS ? (int)draws : XB_GROUPS};
+    xb_jackknife g = {.count =
+                          draws < XB_JACKKNIFE_GROUPS ? (int)draws : XB_JACKKNIFE_GROUPS};
     g.versions = g.count > 1 ? g.count + 1 : 1;
     for (int i = 0; i <= g.count; i++) g.start[i] = draws * i / g.count;
     g.kept[0] = (double)draws;
@@ -14,7 +15,7 @@ xb_groups xb_groups_make(int64_t draws)
     return g;
 }
 
-void xb_groups_fold(double *version, const double *group, const xb_groups *g)
+void xb_jackknife_fold(double *version, const double *group, const xb_jackknife *g)
 {
     for (int v = 0; v < g->versions; v++) {
         double sum = 0;

@@ -8,19 +8,19 @@
 
 #include "base/ctx.h"
 
-enum { XB_GROUPS = 20, XB_VERSIONS = XB_GROUPS + 1 };
+enum { XB_JACKKNIFE_GROUPS = 20, XB_VERSIONS = XB_JACKKNIFE_GROUPS + 1 };
 
-typedef struct xb_groups {
-    int count;                    /* min(20, draws) */
-    int versions;                 /* count + 1, or 1 for a single draw */
-    int64_t start[XB_GROUPS + 1]; /* group g: start[g] <= draw < start[g + 1] */
-    double kept[XB_VERSIONS];     /* draws in each version */
-} xb_groups;
+typedef struct xb_jackknife {
+    int count;                              /* min(20, draws) */
+    int versions;                           /* count + 1, or 1 for a single draw */
+    int64_t start[XB_JACKKNIFE_GROUPS + 1]; /* group g: start[g] <= draw < start[g + 1] */
+    double kept[XB_VERSIONS];               /* draws in each version */
+} xb_jackknife;
 
-xb_groups xb_groups_make(int64_t draws);
+xb_jackknife xb_jackknife_make(int64_t draws);
 
 /* Sums over groups -> sums over versions, each added up anew: nothing cancels. */
-void xb_groups_fold(double *version, const double *group, const xb_groups *g);
+void xb_jackknife_fold(double *version, const double *group, const xb_jackknife *g);
 
 /* (C2) The standard error from the values without each group; NAN for count < 2. */
 double xb_jackknife_error(const double *without, int count);

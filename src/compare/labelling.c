@@ -91,14 +91,14 @@ xb_status xb_blocks_make(xb_ctx *ctx, xb_blocks *out, int64_t draws_a, int64_t d
                          const xb_distance_options *opt)
 {
     int64_t fewer = draws_a < draws_b ? draws_a : draws_b;
-    int64_t size = ceil_ratio(fewer, XB_GROUPS);
+    int64_t size = ceil_ratio(fewer, XB_JACKKNIFE_GROUPS);
     int64_t least = ceil_ratio(draws_a + draws_b, XB_BLOCKS_MAX - 2);
     xb_blocks b = {.size = size > least ? size : least};
     b.count_a = (int)ceil_ratio(draws_a, b.size);
     b.count = b.count_a + (int)ceil_ratio(draws_b, b.size);
     int count_b = b.count - b.count_a;
     b.groups = b.count_a < count_b ? b.count_a : count_b;
-    if (b.groups > XB_GROUPS) b.groups = XB_GROUPS;
+    if (b.groups > XB_JACKKNIFE_GROUPS) b.groups = XB_JACKKNIFE_GROUPS;
     if (b.groups < 2) b.groups = 0;
     b.permutations = opt->permutations;
     b.balanced = b.permutations < XB_BALANCED_MAX ? b.permutations : XB_BALANCED_MAX;

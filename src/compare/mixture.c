@@ -4,7 +4,7 @@
  * Quantiles by Halley's steps inside a shrinking bracket, started on the grid the
  * CRPS has made: two looks at the mixture each. The versions without a group are one
  * Newton step away. A mixture without any spread is a sample: order statistics.
- * Quantiles agree with their cdf to 1e-12 (tests/test_compare.c). */
+ * Quantiles agree with their cdf to 1e-12 (tests/test_score.c). */
 #include "compare/mixture.h"
 
 #include <float.h>
@@ -12,7 +12,7 @@
 
 static void order_means(xb_point *p)
 {
-    const xb_groups *g = p->groups;
+    const xb_jackknife *g = p->groups;
     for (int b = 0; b < g->count; b++)
         for (int64_t s = g->start[b]; s < g->start[b + 1]; s++)
             p->sorted[s] = (xb_tagged){p->m[s], b};
@@ -41,7 +41,7 @@ static double step_at(double z, double m) { return z > m ? 1 : z == m ? 0.5 : 0;
 
 void xb_mixture_at(xb_mixture_sums *out, const xb_point *p, double z)
 {
-    const xb_groups *g = p->groups;
+    const xb_jackknife *g = p->groups;
     out->slope = 0;
     for (int b = 0; b < g->count; b++) {
         double cdf = 0, pdf = 0;
@@ -66,7 +66,7 @@ void xb_mixture_pit(double *version, const xb_point *p, double y)
 {
     xb_mixture_sums at;
     xb_mixture_at(&at, p, y);
-    xb_groups_fold(version, at.cdf, p->groups);
+    xb_jackknife_fold(version, at.cdf, p->groups);
     for (int v = 0; v < p->groups->versions; v++) {
         double kept = p->groups->kept[v];
         version[v] = p->discrete ? (version[v] + 0.5) / (kept + 1) /* (C6) */
@@ -103,8 +103,8 @@ static void log_add(log_sum *l, double top, double sum)
 void xb_mixture_log_density(double *version, const xb_point *p, const double *sd,
                             double y)
 {
-    const xb_groups *g = p->groups;
-    log_sum group[XB_GROUPS];
+    const xb_jackknife *g = p->groups;
+    log_sum group[XB_JACKKNIFE_GROUPS];
     for (int b = 0; b < g->count; b++) {
         group[b] = (log_sum){-INFINITY, 0};
         for (int64_t s = g->start[b]; s < g->start[b + 1]; s++)
@@ -206,8 +206,8 @@ void xb_mixture_quantile(double *version, const xb_point *p, double level)
     xb_mixture_sums at;
     double z, cdf[XB_VERSIONS], pdf[XB_VERSIONS];
     double found = solve(p, level, &z, &at);
-    xb_groups_fold(cdf, at.cdf, p->groups);
-    xb_groups_fold(pdf, at.pdf, p->groups);
+    xb_jackknife_fold(cdf, at.cdf, p->groups);
+    xb_jackknife_fold(pdf, at.pdf, p->groups);
     for (int v = 1; v < p->groups->versions; v++) {
         double step = pdf[v] > 0 ? (cdf[v] - level * p->groups->kept[v]) / pdf[v] : 0;
         version[v] = fmin(fmax(z - step, p->lower), p->upper);

@@ -14,12 +14,12 @@ typedef struct xb_grid {
     int count; /* 0: none was made */
     double start, step;
     double *all;   /* [XB_GRID_MAX] */
-    double *group; /* [XB_GROUPS][XB_GRID_MAX] */
+    double *group; /* [XB_JACKKNIFE_GROUPS][XB_GRID_MAX] */
 } xb_grid;
 
 /* Room for `draws` values in each array, made once and used for many points. */
 typedef struct xb_point {
-    const xb_groups *groups;
+    const xb_jackknife *groups;
     const xb_normal_table *normal;
     int64_t draws;
     double *m, *a, *inverse;   /* [draws] mean, sd, 1 / sd (0 for a point mass) */
@@ -35,8 +35,9 @@ typedef struct xb_point {
 void xb_point_prepare(xb_point *p);
 
 typedef struct xb_mixture_sums {
-    double cdf[XB_GROUPS], pdf[XB_GROUPS]; /* sums over the draws of each group */
-    double slope;                          /* of the density, sum over all draws */
+    double cdf[XB_JACKKNIFE_GROUPS],
+        pdf[XB_JACKKNIFE_GROUPS]; /* sums over the draws of each group */
+    double slope;                 /* of the density, sum over all draws */
 } xb_mixture_sums;
 
 void xb_mixture_at(xb_mixture_sums *out, const xb_point *p, double z);

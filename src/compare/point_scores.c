@@ -1,5 +1,5 @@
 /* point_scores.c: see point_scores.h; maths C3-C7, C10. Each score comes in all
- * versions of the jackknife. With 1000 draws about 0.3 ms a point, most of it CRPS
+ * versions of the jackknife. With 1000 draws about 0.4 ms a point, most of it CRPS
  * and quantiles. */
 #include "compare/point_scores.h"
 
@@ -10,8 +10,9 @@ typedef double scores[XB_COLUMNS][XB_VERSIONS];
 /* Mean, error, and the two parts of the variance. */
 static void score_moments(scores score, const xb_point *p, double y)
 {
-    const xb_groups *g = p->groups;
-    double d[XB_GROUPS] = {0}, d2[XB_GROUPS] = {0}, a2[XB_GROUPS] = {0};
+    const xb_jackknife *g = p->groups;
+    double d[XB_JACKKNIFE_GROUPS] = {0}, d2[XB_JACKKNIFE_GROUPS] = {0},
+           a2[XB_JACKKNIFE_GROUPS] = {0};
     double sum[XB_VERSIONS], sum2[XB_VERSIONS], noise[XB_VERSIONS], centre = 0;
     for (int64_t s = 0; s < p->draws; s++) centre += p->m[s] / (double)p->draws;
     for (int b = 0; b < g->count; b++)
@@ -20,9 +21,9 @@ static void score_moments(scores score, const xb_point *p, double y)
             d[b] += e, d2[b] += e * e;
             a2[b] += p->a[s] * p->a[s];
         }
-    xb_groups_fold(sum, d, g);
-    xb_groups_fold(sum2, d2, g);
-    xb_groups_fold(noise, a2, g);
+    xb_jackknife_fold(sum, d, g);
+    xb_jackknife_fold(sum2, d2, g);
+    xb_jackknife_fold(noise, a2, g);
     for (int v = 0; v < g->versions; v++) { /* (C10) */
         double kept = g->kept[v], shift = sum[v] / kept, error = y - centre - shift;
         double spread = sum2[v] - kept * shift * shift;

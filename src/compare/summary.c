@@ -51,7 +51,7 @@ xb_score xb_score_root(xb_score mean)
     return (xb_score){root, slope * mean.std_error, slope * mean.mc_error};
 }
 
-double xb_score_mc_error(const double *version, const xb_groups *g)
+double xb_score_mc_error(const double *version, const xb_jackknife *g)
 {
     return g->versions > 1 ? xb_jackknife_error(version + 1, g->count) : NAN;
 }

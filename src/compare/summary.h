@@ -12,7 +12,7 @@ xb_score xb_score_mean(const double *x, int64_t n);
 xb_score xb_score_root(xb_score mean);
 
 /* mc_error from the score's versions ([g->versions]). */
-double xb_score_mc_error(const double *version, const xb_groups *g);
+double xb_score_mc_error(const double *version, const xb_jackknife *g);
 
 /* Fails with the options' fault in words. */
 xb_status xb_score_options_check(xb_ctx *ctx, const xb_score_options *opt);

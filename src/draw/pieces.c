@@ -12,6 +12,7 @@
  * u-error at most 4e-15. */
 #include "draw/pieces.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -181,6 +182,7 @@ xb_status xb_pieces_build(xb_ctx *ctx, xb_pieces *out, const xb_law *law, bool u
         xb_pieces_free(&p);
         return status;
     }
+    assert(p.n > 0); /* the last piece ends at 1 */
     for (int i = 0, at = 0; i < XB_PIECE_INDEX; i++) {
         while (p.piece[at].to <= (double)i / XB_PIECE_INDEX) at++;
         p.index[i] = at;

@@ -194,8 +194,11 @@ xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
 {
     XB_TRY(check_options(ctx, opt));
     xb_sample sample;
-    XB_TRY(xb_sample_make(ctx, &sample, x, n));
-    xb_status status = fit_sample(ctx, out, &sample, opt);
+    xb_status status = xb_sample_make(ctx, &sample, x, n);
+    if (status == XB_E_INPUT && opt->source) /* say whose samples they are */
+        return xb_fail(ctx, status, "%s: %s", opt->source, xb_ctx_message(ctx));
+    XB_TRY(status);
+    status = fit_sample(ctx, out, &sample, opt);
     xb_sample_free(&sample);
     return status;
 }

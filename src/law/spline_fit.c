@@ -9,6 +9,7 @@
  * Cost: about 2 ms for each number of cells tried, whatever the sample's size. */
 #include "law/spline_fit.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,7 @@ typedef struct basis {
 static void lay_knots(candidate *c, const xb_groups *g, int size)
 {
     double allowed[XB_GROUPS_MAX + 1]; /* knots up to each edge */
+    assert(g->n > 0);
     allowed[0] = 0;
     for (int64_t j = 0; j < g->n; j++) {
         double wanted = size * (g->blend[j + 1] - g->blend[j]);

@@ -178,10 +178,10 @@ static void draw_quadrature(const sketch *k)
             "set multiplot layout 2,2 margins 0.085,0.975,0.075,0.90 spacing 0.1,0.09\n"
             "set key at graph 0.5, graph 1.03 center bottom horizontal maxrows 3\n"
             "set logscale x 2\nset logscale y\nset autoscale xfix\n"
-            "set yrange [1e-34:10]\nset ytics 1e4\nset format y '10^{%%L}'\n"
-            "set xlabel 'points n'\n");
+            "set ytics 1e4\nset format y '10^{%%L}'\nset xlabel 'points n'\n");
     for (int q = 0; q < XB_COUNT(quantities); q++) {
         const char *name = q ? "KL (nats)" : "variance";
+        fprintf(k->script, "set yrange [%s:10]\n", q ? "1e-30" : "1e-34");
         fprintf(k->script, "set ylabel '%s of the device: error'\n", name);
         draw_rules(k, "device", quantities[q], device_rules, XB_COUNT(device_rules));
         fprintf(k->script, "set ylabel '%s of the mixture: error'\n", name);
