@@ -1,0 +1,125 @@
+/* crossbayes/vi.h: the parts of mean-field variational inference.
+ *
+ * A weight is theta = mu + sigma z, z a standardised law (mean 0, variance 1).
+ * Training minimises F = -(likelihood)/T + sum over weights of KL(q || prior)
+ * (maths V1). Here are the priors, the KL of any law to them with its gradient,
+ * the ways to write sigma > 0, schedules, and Adam's settings.
+ *
+ *     xb_prior prior;
+ *     xb_prior_parse(ctx, &prior, "normal:sd=1");
+ *     xb_kl *kl = NULL;
+ *     xb_kl_create(ctx, &kl, law, &prior, 0);
+ *     double sum = xb_kl_sum(ctx, kl, grad_mu, grad_sigma, mu, sigma, n, 1.0);
+ *     xb_kl_destroy(kl);
+ */
+#ifndef CROSSBAYES_VI_H
+#define CROSSBAYES_VI_H
+
+#include "crossbayes/law.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- priors of a weight (V3-V5) */
+typedef enum xb_prior_kind {
+    XB_PRIOR_NORMAL,  /* a = mean, b = sd */
+    XB_PRIOR_LAPLACE, /* a = b, the scale: density exp(-|x|/b) / 2b */
+    XB_PRIOR_MIXTURE  /* a = pi, b = s1, c = s2: pi N(0, s1^2) + (1-pi) N(0, s2^2) */
+} xb_prior_kind;
+
+typedef struct xb_prior {
+    xb_prior_kind kind;
+    double a, b, c;
+} xb_prior;
+
+#define XB_PRIOR_TEXT 128
+#define XB_SCHEDULE_TEXT 128
+
+/* `normal:mean=0,sd=1`, `laplace:b=1`, `mixture:pi=0.5,s1=1,s2=0.01`; what is left
+ * out takes the value shown. Scales from 1e-10 to 1e10, pi inside (0, 1), s1 and s2
+ * not the same. */
+XB_API xb_status xb_prior_parse(xb_ctx *ctx, xb_prior *out, const char *text);
+/* The text that parses to the same prior. */
+XB_API void xb_prior_text(char out[XB_PRIOR_TEXT], const xb_prior *prior);
+
+XB_API double xb_prior_log_density(const xb_prior *prior, double x);
+/* Its derivative; 0 at the kink of `laplace`. */
+XB_API double xb_prior_slope(const xb_prior *prior, double x);
+
+/* ---- KL(q || prior) of weights with one law and one prior (V2) */
+typedef struct xb_kl xb_kl;
+
+/* points 0: to 1e-5 nats a weight or better, by the way that suits the prior
+ * (closed form for normal, exact for laplace, V4-V6). points n >= 1: by the n-point
+ * Gauss rule of the law, whatever the prior; 2 are exact for normal. The law is
+ * only read here, and may be destroyed before the xb_kl. */
+XB_API xb_status xb_kl_create(xb_ctx *ctx, xb_kl **out, const xb_law *law,
+                              const xb_prior *prior, int64_t points);
+XB_API void xb_kl_destroy(xb_kl *kl); /* NULL is fine */
+
+/* Returns the sum of KL over n weights, and adds `weight` times its gradient to
+ * grad_mu and grad_sigma (both, or NULL for neither). sigma > 0; the sum is
+ * INFINITY if one is 0. The same bytes for any number of threads; no allocation. */
+XB_API double xb_kl_sum(const xb_ctx *ctx, const xb_kl *kl, float *grad_mu,
+                        float *grad_sigma, const float *mu, const float *sigma, int64_t n,
+                        double weight);
+
+/* One weight, in double. */
+typedef struct xb_kl_value {
+    double kl;
+    double d_mu;
+    double d_sigma;
+} xb_kl_value;
+
+XB_API xb_kl_value xb_kl_one(const xb_kl *kl, double mu, double sigma);
+
+/* ---- sigma = f(rho) > 0 (V8) */
+typedef enum xb_spread {
+    XB_SPREAD_EXP,     /* sigma = exp(rho) */
+    XB_SPREAD_SOFTPLUS /* sigma = log(1 + exp(rho)) */
+} xb_spread;
+
+XB_API xb_status xb_spread_parse(xb_ctx *ctx, xb_spread *out, const char *text);
+XB_API const char *xb_spread_name(xb_spread spread);
+XB_API double xb_spread_sigma(xb_spread spread, double rho);
+XB_API double xb_spread_slope(xb_spread spread, double rho); /* d sigma / d rho */
+XB_API double xb_spread_rho(xb_spread spread, double sigma); /* inverse, sigma > 0 */
+
+/* ---- schedules: a factor at step i = 0, 1, ... of `total` (V9), for the
+ * temperature and for learning rates */
+typedef enum xb_schedule_kind {
+    XB_SCHEDULE_CONSTANT,
+    XB_SCHEDULE_EXP,
+    XB_SCHEDULE_COSINE,
+    XB_SCHEDULE_STEP
+} xb_schedule_kind;
+
+typedef struct xb_schedule {
+    xb_schedule_kind kind;
+    double value;  /* constant: itself; exp, step: the number of steps */
+    double factor; /* step: what each step multiplies by */
+    double floor;  /* never below */
+} xb_schedule;
+
+/* `constant:1`; `exp:1000` for exp(-i/1000); `cosine`, from 1 to the floor at the
+ * last step; `step:1000`, times factor every 1000 steps. All but constant take
+ * `floor=0`, step takes `factor=0.1`: `exp:1000,floor=0.1`. Never below 1e-12. */
+XB_API xb_status xb_schedule_parse(xb_ctx *ctx, xb_schedule *out, const char *text);
+XB_API void xb_schedule_text(char out[XB_SCHEDULE_TEXT], const xb_schedule *schedule);
+XB_API double xb_schedule_at(const xb_schedule *schedule, int64_t step, int64_t total);
+
+/* ---- Adam (V7), TensorFlow's form and defaults */
+typedef struct xb_adam_options {
+    double rate;    /* 1e-3 */
+    double beta1;   /* 0.9 */
+    double beta2;   /* 0.999 */
+    double epsilon; /* 1e-7 */
+} xb_adam_options;
+
+XB_API xb_adam_options xb_adam_options_default(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

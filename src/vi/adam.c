@@ -1,0 +1,76 @@
+/* adam.c: Kingma & Ba's Adam in the form TensorFlow computes it: the bias
+ * corrections go into the rate, and epsilon stands beside the uncorrected root;
+ * maths V7.
+ *
+ * 1 - beta^t comes from expm1(t log beta) in double: exact from the first step to
+ * the last, where 1 - powf(beta, t) in float loses three digits at beta 0.999. */
+#include "vi/adam.h"
+
+#include <math.h>
+
+#include "base/parallel.h"
+
+enum { PIECE = 1 << 14 };
+
+xb_adam_options xb_adam_options_default(void)
+{
+    return (xb_adam_options){.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
+}
+
+xb_status xb_adam_check(xb_ctx *ctx, const xb_adam_options *o)
+{
+    bool good = o->rate > 0 && isfinite(o->rate) && o->beta1 >= 0 && o->beta1 < 1 &&
+                o->beta2 >= 0 && o->beta2 < 1 && o->epsilon > 0 && isfinite(o->epsilon);
+    if (good) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT,
+                   "Adam with rate %g, betas %g and %g, epsilon %g: expected rate and "
+                   "epsilon above 0, betas in [0, 1)",
+                   o->rate, o->beta1, o->beta2, o->epsilon);
+}
+
+/* 1 - beta^t, t >= 1. */
+static double correction(double beta, int64_t t)
+{
+    return beta > 0 ? -expm1((double)t * log(beta)) : 1;
+}
+
+typedef struct adam_job {
+    const xb_adam_block *block;
+    float rate, beta1, beta2, rest1, rest2, epsilon;
+} adam_job;
+
+static void adam_piece(void *arg, int64_t piece)
+{
+    const adam_job *job = arg;
+    const xb_adam_block *b = job->block;
+    int64_t from = piece * PIECE;
+    int64_t count = b->n - from < PIECE ? b->n - from : PIECE;
+    float *restrict p = b->parameter + from, *restrict m = b->first + from;
+    float *restrict v = b->second + from;
+    const float *restrict g = b->gradient + from;
+    float rate = job->rate, beta1 = job->beta1, beta2 = job->beta2;
+    float rest1 = job->rest1, rest2 = job->rest2, epsilon = job->epsilon;
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++) { /* (V7) */
+        m[i] = beta1 * m[i] + rest1 * g[i];
+        v[i] = beta2 * v[i] + rest2 * (g[i] * g[i]);
+        p[i] -= rate * m[i] / (sqrtf(v[i]) + epsilon);
+    }
+}
+
+void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *o,
+                  const xb_adam_block *blocks, int n_blocks, int64_t step, double rate)
+{
+    double corrected =
+        o->rate * rate * sqrt(correction(o->beta2, step)) / correction(o->beta1, step);
+    for (int k = 0; k < n_blocks; k++) {
+        adam_job job = {&blocks[k],
+                        (float)(corrected * blocks[k].rate),
+                        (float)o->beta1,
+                        (float)o->beta2,
+                        (float)(1 - o->beta1),
+                        (float)(1 - o->beta2),
+                        (float)o->epsilon};
+        xb_parallel_for(ctx, (blocks[k].n + PIECE - 1) / PIECE, adam_piece, &job);
+    }
+}

@@ -1,0 +1,249 @@
+/* kl.c: KL(q || prior) of weights theta = mu + sigma z; maths V2-V6.
+ *
+ *     KL = -log sigma - H(z) - E log p(mu + sigma z)
+ *
+ * One row of a table per way to find the cross entropy -E log p: closed form
+ * (normal), exact (laplace), tables (mixture), or the law's n-point Gauss rule.
+ * Sums are over at most 256 pieces whose bounds depend on n alone, added in
+ * order. Measured on one core of a virtual EPYC: normal 2, laplace 12, mixture
+ * 100 to 250 ns a weight. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "crossbayes/vi.h"
+#include "vi/spike.h"
+
+enum {
+    PIECES = 256, /* at most */
+    PIECE_LEAST = 4096,
+    LANES = 8, /* partial sums kept apart, so that vectors add alike */
+    DEPTH = 4, /* sigmas multiplied before one logarithm */
+    BLOCK = LANES * DEPTH,
+};
+
+/* -E log p without the constant, and its derivatives. */
+typedef xb_kl_value (*cross_fn)(const xb_kl *kl, double mu, double sigma);
+/* Piece [n] of xb_kl_sum, without the constant. */
+typedef double (*piece_fn)(const xb_kl *kl, float *grad_mu, float *grad_sigma,
+                           const float *mu, const float *sigma, int64_t n, double weight);
+
+struct xb_kl {
+    xb_prior prior;
+    cross_fn cross;
+    piece_fn piece;
+    double constant;    /* of every weight: -H(z) and the prior's normaliser */
+    xb_meanabs meanabs; /* laplace */
+    xb_spike spike;     /* mixture */
+    xb_rule rule;       /* standardised nodes, if points were asked for */
+};
+
+/* ---- one weight */
+
+static xb_kl_value cross_normal(const xb_kl *kl, double mu, double sigma)
+{
+    double d = (mu - kl->prior.a) / kl->prior.b, s = sigma / kl->prior.b;
+    return (xb_kl_value){0.5 * (s * s + d * d), d / kl->prior.b,
+                         s / kl->prior.b}; /* (V3) */
+}
+
+static xb_kl_value cross_laplace(const xb_kl *kl, double mu, double sigma)
+{
+    double t = mu / sigma, slope, inverse = 1 / kl->prior.a;
+    double a = xb_meanabs_at(&kl->meanabs, t, &slope); /* (V4) */
+    if (isinf(t)) return (xb_kl_value){fabs(mu) * inverse, slope * inverse, 0};
+    return (xb_kl_value){sigma * a * inverse, slope * inverse, (a - t * slope) * inverse};
+}
+
+static xb_kl_value cross_mixture(const xb_kl *kl, double mu, double sigma)
+{
+    double wide = 1 / kl->spike.wide, d = mu * wide, s = sigma * wide;
+    xb_spike_mean k = xb_spike_expect(&kl->spike, mu, sigma); /* (V5) */
+    return (xb_kl_value){0.5 * (s * s + d * d) - k.value, d * wide - k.d_mu,
+                         s * wide - k.d_sigma};
+}
+
+static xb_kl_value cross_rule(const xb_kl *kl, double mu, double sigma)
+{
+    xb_kl_value sum = {0, 0, 0};
+    for (int64_t i = 0; i < kl->rule.n; i++) {
+        double z = kl->rule.nodes[i], x = mu + sigma * z, w = kl->rule.weights[i];
+        double slope = w * xb_prior_slope(&kl->prior, x);
+        sum.kl -= w * xb_prior_log_density(&kl->prior, x); /* (V2) */
+        sum.d_mu -= slope;
+        sum.d_sigma -= z * slope;
+    }
+    return sum;
+}
+
+xb_kl_value xb_kl_one(const xb_kl *kl, double mu, double sigma)
+{
+    xb_kl_value v = kl->cross(kl, mu, sigma);
+    v.kl += kl->constant - log(sigma);
+    v.d_sigma -= 1 / sigma;
+    return v;
+}
+
+/* ---- many weights */
+
+static double piece_any(const xb_kl *kl, float *grad_mu, float *grad_sigma,
+                        const float *mu, const float *sigma, int64_t n, double weight)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double s = sigma[i];
+        xb_kl_value v = kl->cross(kl, mu[i], s);
+        sum += v.kl - log(s);
+        if (!grad_mu) continue;
+        grad_mu[i] += (float)(weight * v.d_mu);
+        grad_sigma[i] += (float)(weight * (v.d_sigma - 1 / s));
+    }
+    return sum;
+}
+
+/* The sums of a normal prior, in lanes. DEPTH floats multiplied in double neither
+ * overflow nor underflow. */
+static void sum_squares(double square[LANES], double *logs, const float *restrict mu,
+                        const float *restrict sigma, double mean)
+{
+    double product[LANES];
+    for (int l = 0; l < LANES; l++) product[l] = 1;
+    for (int d = 0; d < DEPTH; d++)
+#pragma omp simd
+        for (int l = 0; l < LANES; l++) {
+            double s = sigma[d * LANES + l], m = mu[d * LANES + l] - mean;
+            square[l] += s * s + m * m;
+            product[l] *= s;
+        }
+    for (int l = 0; l < LANES; l++) *logs += log(product[l]);
+}
+
+static void add_gradient(float *restrict grad_mu, float *restrict grad_sigma,
+                         const float *restrict mu, const float *restrict sigma, int64_t n,
+                         double mean, double precision, double weight)
+{
+    double scaled = weight * precision;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        double s = sigma[i];
+        grad_mu[i] += (float)(scaled * (mu[i] - mean));
+        grad_sigma[i] += (float)(scaled * s - weight / s);
+    }
+}
+
+static double piece_normal(const xb_kl *kl, float *grad_mu, float *grad_sigma,
+                           const float *mu, const float *sigma, int64_t n, double weight)
+{
+    double square[LANES] = {0}, logs = 0, mean = kl->prior.a;
+    double precision = 1 / (kl->prior.b * kl->prior.b), total = 0;
+    int64_t whole = n - n % BLOCK;
+    for (int64_t i = 0; i < whole; i += BLOCK)
+        sum_squares(square, &logs, mu + i, sigma + i, mean);
+    for (int64_t i = whole; i < n; i++) {
+        double s = sigma[i], m = mu[i] - mean;
+        square[0] += s * s + m * m;
+        logs += log(s);
+    }
+    for (int l = 0; l < LANES; l++) total += square[l];
+    if (grad_mu) add_gradient(grad_mu, grad_sigma, mu, sigma, n, mean, precision, weight);
+    return 0.5 * precision * total - logs; /* (V3) */
+}
+
+typedef struct kl_job {
+    const xb_kl *kl;
+    float *grad_mu, *grad_sigma;
+    const float *mu, *sigma;
+    int64_t n, size;
+    double weight;
+    double partial[PIECES];
+} kl_job;
+
+static void run_piece(void *arg, int64_t piece)
+{
+    kl_job *job = arg;
+    int64_t from = piece * job->size;
+    int64_t n = job->n - from < job->size ? job->n - from : job->size;
+    job->partial[piece] =
+        job->kl->piece(job->kl, job->grad_mu ? job->grad_mu + from : NULL,
+                       job->grad_mu ? job->grad_sigma + from : NULL, job->mu + from,
+                       job->sigma + from, n, job->weight);
+}
+
+double xb_kl_sum(const xb_ctx *ctx, const xb_kl *kl, float *grad_mu, float *grad_sigma,
+                 const float *mu, const float *sigma, int64_t n, double weight)
+{
+    kl_job job = {.kl = kl,
+                  .grad_mu = grad_mu,
+                  .grad_sigma = grad_sigma,
+                  .mu = mu,
+                  .sigma = sigma,
+                  .n = n,
+                  .weight = weight};
+    job.size = (n + PIECES - 1) / PIECES;
+    if (job.size < PIECE_LEAST) job.size = PIECE_LEAST;
+    int64_t pieces = (n + job.size - 1) / job.size;
+    xb_parallel_for(ctx, pieces, run_piece, &job);
+    double sum = (double)n * kl->constant;
+    for (int64_t p = 0; p < pieces; p++) sum += job.partial[p];
+    return sum;
+}
+
+/* ---- making one */
+
+static xb_status make_rule(xb_ctx *ctx, xb_kl *kl, const xb_law *law, int64_t points)
+{
+    kl->cross = cross_rule;
+    XB_TRY(xb_rule_gauss(ctx, &kl->rule, law, points, XB_RECURRENCE_STABLE));
+    for (int64_t i = 0; i < points; i++)
+        kl->rule.nodes[i] = (kl->rule.nodes[i] - xb_law_mean(law)) / xb_law_sd(law);
+    return XB_OK;
+}
+
+static xb_status make_cross(xb_ctx *ctx, xb_kl *kl, const xb_law *law)
+{
+    double log_root = 0.5 * log(2 * M_PI);
+    switch (kl->prior.kind) {
+    case XB_PRIOR_NORMAL:
+        kl->cross = cross_normal;
+        kl->piece = piece_normal;
+        kl->constant += log_root + log(kl->prior.b);
+        return XB_OK;
+    case XB_PRIOR_LAPLACE:
+        kl->cross = cross_laplace;
+        kl->constant += log(2 * kl->prior.a);
+        return xb_meanabs_make(ctx, &kl->meanabs, law);
+    case XB_PRIOR_MIXTURE: break;
+    }
+    kl->cross = cross_mixture;
+    XB_TRY(xb_spike_make(ctx, &kl->spike, law, &kl->prior));
+    kl->constant += log_root + log(kl->spike.wide) - kl->spike.log_wide_weight;
+    return XB_OK;
+}
+
+xb_status xb_kl_create(xb_ctx *ctx, xb_kl **out, const xb_law *law, const xb_prior *prior,
+                       int64_t points)
+{
+    if (points < 0 || points > XB_RULE_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "KL by %lld points, expected 0 to %d",
+                       (long long)points, XB_RULE_MAX);
+    xb_kl *kl = xb_new(ctx, 1, sizeof *kl);
+    if (!kl) return XB_E_MEMORY;
+    kl->prior = *prior;
+    kl->piece = piece_any;
+    kl->constant = log(xb_law_sd(law)) - xb_law_entropy(law); /* -H(z) */
+    xb_status status =
+        points > 0 ? make_rule(ctx, kl, law, points) : make_cross(ctx, kl, law);
+    if (status == XB_OK) *out = kl;
+    if (status != XB_OK) xb_kl_destroy(kl);
+    return status;
+}
+
+void xb_kl_destroy(xb_kl *kl)
+{
+    if (!kl) return;
+    xb_meanabs_free(&kl->meanabs);
+    xb_spike_free(&kl->spike);
+    xb_rule_free(&kl->rule);
+    free(kl);
+}

@@ -1,0 +1,129 @@
+/* prior.c: priors of a weight: text, log density and slope; maths V3-V5. Their
+ * expectation under a law is in kl.c. */
+#include <math.h>
+#include <stdio.h>
+
+#include "crossbayes/vi.h"
+#include "data/number.h"
+#include "vi/settings.h"
+
+#define SCALE_MIN 1e-10 /* squares of scales and their inverses stay finite in float */
+#define SCALE_MAX 1e10
+
+static const char *const kinds[] = {
+    [XB_PRIOR_NORMAL] = "normal",
+    [XB_PRIOR_LAPLACE] = "laplace",
+    [XB_PRIOR_MIXTURE] = "mixture",
+    NULL,
+};
+
+static xb_status parse_normal(xb_ctx *ctx, xb_prior *p, const char *text,
+                              const char *rest)
+{
+    const xb_setting settings[] = {
+        {"mean", &p->a, -SCALE_MAX, SCALE_MAX},
+        {"sd", &p->b, SCALE_MIN, SCALE_MAX},
+    };
+    p->a = 0;
+    p->b = 1;
+    return xb_settings_read(ctx, "prior", text, rest, settings, XB_COUNT(settings));
+}
+
+static xb_status parse_laplace(xb_ctx *ctx, xb_prior *p, const char *text,
+                               const char *rest)
+{
+    const xb_setting settings[] = {{"b", &p->a, SCALE_MIN, SCALE_MAX}};
+    p->a = 1;
+    return xb_settings_read(ctx, "prior", text, rest, settings, XB_COUNT(settings));
+}
+
+static xb_status parse_mixture(xb_ctx *ctx, xb_prior *p, const char *text,
+                               const char *rest)
+{
+    const xb_setting settings[] = {
+        {"pi", &p->a, 1e-6, 1 - 1e-6},
+        {"s1", &p->b, SCALE_MIN, SCALE_MAX},
+        {"s2", &p->c, SCALE_MIN, SCALE_MAX},
+    };
+    p->a = 0.5;
+    p->b = 1;
+    p->c = 0.01;
+    XB_TRY(xb_settings_read(ctx, "prior", text, rest, settings, XB_COUNT(settings)));
+    const double least = 1.001; /* closer than that, they are one */
+    if (fmax(p->b / p->c, p->c / p->b) < least)
+        return xb_fail(ctx, XB_E_INPUT, "prior '%s': s1 and s2 are the same; use normal",
+                       text);
+    return XB_OK;
+}
+
+xb_status xb_prior_parse(xb_ctx *ctx, xb_prior *out, const char *text)
+{
+    static xb_status (*const parse[])(xb_ctx *, xb_prior *, const char *,
+                                      const char *) = {
+        [XB_PRIOR_NORMAL] = parse_normal,
+        [XB_PRIOR_LAPLACE] = parse_laplace,
+        [XB_PRIOR_MIXTURE] = parse_mixture,
+    };
+    xb_prior prior = {.c = 0};
+    const char *rest = NULL;
+    int kind = 0;
+    XB_TRY(xb_settings_kind(ctx, &kind, &rest, "prior", text, kinds));
+    prior.kind = (xb_prior_kind)kind;
+    XB_TRY(parse[kind](ctx, &prior, text, rest));
+    *out = prior;
+    return XB_OK;
+}
+
+void xb_prior_text(char out[XB_PRIOR_TEXT], const xb_prior *p)
+{
+    char a[XB_NUMBER_TEXT_MAX], b[XB_NUMBER_TEXT_MAX], c[XB_NUMBER_TEXT_MAX];
+    xb_number_format(a, p->a);
+    xb_number_format(b, p->b);
+    xb_number_format(c, p->c);
+    switch (p->kind) {
+    case XB_PRIOR_NORMAL:
+        snprintf(out, XB_PRIOR_TEXT, "normal:mean=%s,sd=%s", a, b);
+        break;
+    case XB_PRIOR_LAPLACE: snprintf(out, XB_PRIOR_TEXT, "laplace:b=%s", a); break;
+    case XB_PRIOR_MIXTURE:
+        snprintf(out, XB_PRIOR_TEXT, "mixture:pi=%s,s1=%s,s2=%s", a, b, c);
+        break;
+    }
+}
+
+static double log_normal(double x, double sd)
+{
+    return -0.5 * (x / sd) * (x / sd) - log(sd) - 0.5 * log(2 * M_PI);
+}
+
+/* Logarithms of the two parts of a mixture. */
+static void mixture_parts(const xb_prior *p, double x, double part[2])
+{
+    part[0] = log(p->a) + log_normal(x, p->b);
+    part[1] = log1p(-p->a) + log_normal(x, p->c);
+}
+
+double xb_prior_log_density(const xb_prior *p, double x)
+{
+    double part[2];
+    switch (p->kind) {
+    case XB_PRIOR_NORMAL: return log_normal(x - p->a, p->b);       /* (V3) */
+    case XB_PRIOR_LAPLACE: return -fabs(x) / p->a - log(2 * p->a); /* (V4) */
+    case XB_PRIOR_MIXTURE: break;
+    }
+    mixture_parts(p, x, part); /* (V5); the larger part leads, so nothing overflows */
+    return fmax(part[0], part[1]) + log1p(exp(-fabs(part[0] - part[1])));
+}
+
+double xb_prior_slope(const xb_prior *p, double x)
+{
+    double part[2];
+    switch (p->kind) {
+    case XB_PRIOR_NORMAL: return -(x - p->a) / (p->b * p->b);
+    case XB_PRIOR_LAPLACE: return x == 0 ? 0 : -copysign(1 / p->a, x);
+    case XB_PRIOR_MIXTURE: break;
+    }
+    mixture_parts(p, x, part);
+    double share = 1 / (1 + exp(part[1] - part[0])); /* of the first; 0 if exp is inf */
+    return -x * (share / (p->b * p->b) + (1 - share) / (p->c * p->c));
+}

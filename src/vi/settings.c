@@ -1,0 +1,109 @@
+/* settings.c: see settings.h. Every error quotes the whole text and says what
+ * would have been right. */
+#include "vi/settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/number.h"
+
+enum { LIST = 160, SETTINGS_MAX = 8 };
+
+static const char *list_kinds(char out[LIST], const char *const *kinds)
+{
+    int used = 0;
+    out[0] = '\0';
+    for (int i = 0; kinds[i] && used < LIST; i++)
+        used +=
+            snprintf(out + used, (size_t)(LIST - used), "%s%s", i ? ", " : "", kinds[i]);
+    return out;
+}
+
+xb_status xb_settings_kind(xb_ctx *ctx, int *out, const char **rest, const char *what,
+                           const char *text, const char *const *kinds)
+{
+    size_t length = strcspn(text, ":");
+    char list[LIST];
+    for (int i = 0; kinds[i]; i++) {
+        if (strlen(kinds[i]) != length || strncmp(kinds[i], text, length) != 0) continue;
+        *out = i;
+        *rest = text[length] ? text + length + 1 : text + length;
+        return XB_OK;
+    }
+    return xb_fail(ctx, XB_E_INPUT, "%s '%s': no %s '%.*s' (there are: %s)", what, text,
+                   what, (int)length, text, list_kinds(list, kinds));
+}
+
+typedef struct reading {
+    xb_ctx *ctx;
+    const char *what, *text;
+    const xb_setting *setting;
+    int n;
+    bool given[SETTINGS_MAX];
+} reading;
+
+static xb_status fail_setting(const reading *r, const char *why, const char *part,
+                              size_t size)
+{
+    return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': %s: '%.*s'", r->what, r->text, why,
+                   (int)size, part);
+}
+
+static xb_status unknown(const reading *r, const char *name, size_t size)
+{
+    char list[LIST] = "none";
+    int used = 0;
+    for (int i = 0; i < r->n && used < LIST; i++)
+        if (*r->setting[i].name)
+            used += snprintf(list + used, (size_t)(LIST - used), "%s%s", used ? ", " : "",
+                             r->setting[i].name);
+    return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': no setting '%.*s' (there are: %s)",
+                   r->what, r->text, (int)size, name, list);
+}
+
+static int find(const reading *r, const char *name, size_t size)
+{
+    for (int i = 0; i < r->n; i++)
+        if (strlen(r->setting[i].name) == size &&
+            strncmp(r->setting[i].name, name, size) == 0)
+            return i;
+    return -1;
+}
+
+/* One "NAME=VALUE" or lone "VALUE". */
+static xb_status read_one(reading *r, const char *part, size_t size, bool first)
+{
+    const char *equals = memchr(part, '=', size), *end = part + size;
+    if (!equals && !first) return fail_setting(r, "not NAME=VALUE", part, size);
+    size_t name_size = equals ? (size_t)(equals - part) : 0;
+    int i = find(r, part, name_size);
+    if (i < 0 && !equals) return fail_setting(r, "not NAME=VALUE", part, size);
+    if (i < 0 || (equals && name_size == 0)) return unknown(r, part, name_size);
+    const char *number = equals ? equals + 1 : part;
+    double value;
+    if (!xb_number_parse(&value, number, end, '.') || !isfinite(value))
+        return fail_setting(r, "not a number", number, (size_t)(end - number));
+    if (r->given[i]) return fail_setting(r, "given twice", part, name_size);
+    const xb_setting *s = &r->setting[i];
+    if (!(value >= s->min && value <= s->max))
+        return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': %s%s%g, expected %g to %g", r->what,
+                       r->text, s->name, *s->name ? " = " : "", value, s->min, s->max);
+    *s->value = value;
+    r->given[i] = true;
+    return XB_OK;
+}
+
+xb_status xb_settings_read(xb_ctx *ctx, const char *what, const char *text,
+                           const char *rest, const xb_setting *settings, int n)
+{
+    reading r = {.ctx = ctx, .what = what, .text = text, .setting = settings, .n = n};
+    const char *part = rest;
+    while (*part) {
+        size_t size = strcspn(part, ",");
+        XB_TRY(read_one(&r, part, size, part == rest));
+        part += size;
+        if (*part == ',' && !*++part) return fail_setting(&r, "ends in a comma", "", 0);
+    }
+    return XB_OK;
+}

@@ -1,0 +1,311 @@
+/* test_vi.c: the small parts of variational inference: priors and schedules from
+ * text, sigma's forms, Adam. KL is in test_kl.c. */
+#include "xbtest.h"
+
+#include <float.h>
+
+#include "base/ctx.h"
+#include "vi/adam.h"
+#include "vi/spread.h"
+
+static void priors_are_parsed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        xb_prior prior;
+        const char *whole;
+    } known[] = {
+        {"normal", {XB_PRIOR_NORMAL, 0, 1, 0}, "normal:mean=0,sd=1"},
+        {"normal:sd=0.1", {XB_PRIOR_NORMAL, 0, 0.1, 0}, "normal:mean=0,sd=0.1"},
+        {"normal:sd=2,mean=-1e-1",
+         {XB_PRIOR_NORMAL, -0.1, 2, 0},
+         "normal:mean=-0.1,sd=2"},
+        {"laplace:b=0.5", {XB_PRIOR_LAPLACE, 0.5, 0, 0}, "laplace:b=0.5"},
+        {"mixture", {XB_PRIOR_MIXTURE, 0.5, 1, 0.01}, "mixture:pi=0.5,s1=1,s2=0.01"},
+        {"mixture:s2=3,pi=0.1",
+         {XB_PRIOR_MIXTURE, 0.1, 1, 3},
+         "mixture:pi=0.1,s1=1,s2=3"},
+    };
+    xb_ctx *ctx = test_ctx();
+    for (int i = 0; i < XB_COUNT(known); i++) {
+        xb_prior p, again;
+        char text[XB_PRIOR_TEXT];
+        assert_ok(ctx, xb_prior_parse(ctx, &p, known[i].text));
+        assert_true(p.kind == known[i].prior.kind && p.a == known[i].prior.a &&
+                    p.b == known[i].prior.b && p.c == known[i].prior.c);
+        xb_prior_text(text, &p);
+        assert_string_equal(text, known[i].whole);
+        assert_ok(ctx, xb_prior_parse(ctx, &again, text));
+        assert_true(p.a == again.a && p.b == again.b && p.c == again.c);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+static void wrong_priors_are_explained(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } wrong[] = {
+        {"gauss:sd=1",
+         "prior 'gauss:sd=1': no prior 'gauss' (there are: normal, laplace, "
+         "mixture)"},
+        {"", "prior '': no prior '' (there are: normal, laplace, mixture)"},
+        {"normal:sd=0", "prior 'normal:sd=0': sd = 0, expected 1e-10 to 1e+10"},
+        {"normal:sd=x", "prior 'normal:sd=x': not a number: 'x'"},
+        {"normal:sd=nan", "prior 'normal:sd=nan': not a number: 'nan'"},
+        {"normal:1", "prior 'normal:1': not NAME=VALUE: '1'"},
+        {"normal:=1", "prior 'normal:=1': no setting '' (there are: mean, sd)"},
+        {"normal:b=1", "prior 'normal:b=1': no setting 'b' (there are: mean, sd)"},
+        {"normal:sd=1,sd=2", "prior 'normal:sd=1,sd=2': given twice: 'sd'"},
+        {"normal:sd=1,", "prior 'normal:sd=1,': ends in a comma: ''"},
+        {"mixture:pi=1", "prior 'mixture:pi=1': pi = 1, expected 1e-06 to 0.999999"},
+        {"mixture:s1=2,s2=2",
+         "prior 'mixture:s1=2,s2=2': s1 and s2 are the same; use normal"},
+    };
+    xb_ctx *ctx = test_ctx();
+    for (int i = 0; i < XB_COUNT(wrong); i++) {
+        xb_prior p = {.a = 7};
+        assert_int_equal(xb_prior_parse(ctx, &p, wrong[i].text), XB_E_INPUT);
+        assert_string_equal(xb_ctx_message(ctx), wrong[i].message);
+        assert_true(p.a == 7);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+static void schedules_are_as_written(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *whole;
+        int64_t step, total;
+        double value;
+    } known[] = {
+        {"constant", "constant:1", 5, 10, 1},
+        {"constant:0.5", "constant:0.5", 0, 1, 0.5},
+        {"exp:1000", "exp:1000,floor=0", 0, 10, 1},
+        {"exp:1000", "exp:1000,floor=0", 1000, 10, 0.36787944117144233},
+        {"exp:1000,floor=0.5", "exp:1000,floor=0.5", 1000, 10, 0.5},
+        {"exp:1000", "exp:1000,floor=0", 100000000, 10, 1e-12},
+        {"cosine", "cosine:floor=0", 0, 101, 1},
+        {"cosine", "cosine:floor=0", 50, 101, 0.5},
+        {"cosine", "cosine:floor=0", 100, 101, 1e-12},
+        {"cosine", "cosine:floor=0", 999, 101, 1e-12},
+        {"cosine", "cosine:floor=0", 0, 1, 1},
+        {"cosine:floor=0.2", "cosine:floor=0.2", 25, 101, 0.8828427124746190},
+        {"step:100", "step:100,factor=0.1,floor=0", 99, 1000, 1},
+        {"step:100", "step:100,factor=0.1,floor=0", 100, 1000, 0.1},
+        {"step:100,factor=0.5", "step:100,factor=0.5,floor=0", 399, 1000, 0.125},
+        {"step:100,factor=0.5,floor=0.2", "step:100,factor=0.5,floor=0.2", 399, 1000,
+         0.2},
+    };
+    xb_ctx *ctx = test_ctx();
+    for (int i = 0; i < XB_COUNT(known); i++) {
+        xb_schedule s;
+        char text[XB_SCHEDULE_TEXT];
+        assert_ok(ctx, xb_schedule_parse(ctx, &s, known[i].text));
+        assert_close(xb_schedule_at(&s, known[i].step, known[i].total), known[i].value,
+                     1e-14);
+        xb_schedule_text(text, &s);
+        assert_string_equal(text, known[i].whole);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+static void wrong_schedules_are_explained(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } wrong[] = {
+        {"linear", "schedule 'linear': no schedule 'linear' (there are: constant, exp, "
+                   "cosine, step)"},
+        {"exp", "schedule 'exp': expected the number of steps first: exp:1000"},
+        {"step:factor=1",
+         "schedule 'step:factor=1': expected the number of steps first: step:1000"},
+        {"exp:0", "schedule 'exp:0': 0, expected 1e-12 to 1e+12"},
+        {"constant:-1", "schedule 'constant:-1': -1, expected 1e-12 to 1e+12"},
+        {"constant:1,floor=0",
+         "schedule 'constant:1,floor=0': no setting 'floor' (there are: none)"},
+        {"exp:10,floor=2", "schedule 'exp:10,floor=2': floor = 2, expected 0 to 1"},
+        {"exp:10,20", "schedule 'exp:10,20': not NAME=VALUE: '20'"},
+        {"cosine:5", "schedule 'cosine:5': not NAME=VALUE: '5'"},
+    };
+    xb_ctx *ctx = test_ctx();
+    for (int i = 0; i < XB_COUNT(wrong); i++) {
+        xb_schedule s = {.value = 7};
+        assert_int_equal(xb_schedule_parse(ctx, &s, wrong[i].text), XB_E_INPUT);
+        assert_string_equal(xb_ctx_message(ctx), wrong[i].message);
+        assert_true(s.value == 7);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+/* mpmath, 40 digits. */
+static void spreads_agree_with_mpmath(void **state)
+{
+    (void)state;
+    static const double known[][3] = {
+        /* rho, softplus, its slope */
+        {-80, 1.8048513878454151723e-35, 1.8048513878454151723e-35},
+        {-20, 2.0611536203143807032e-9, 2.0611536181902035814e-9},
+        {-1, 0.31326168751822283405, 0.26894142136999512075},
+        {0, 0.69314718055994530942, 0.5},
+        {1, 1.313261687518222834, 0.73105857863000487925},
+        {20, 20.00000000206115362, 0.99999999793884638181},
+        {80, 80, 1},
+    };
+    static const double inverse[][2] = {
+        /* sigma, rho of softplus */
+        {1e-30, -69.077552789821370521}, {1e-8, -18.420680738952365468},
+        {0.01, -4.6001660193248969181},  {1, 0.54132485461291810898},
+        {30, 29.999999999999906424},     {800, 800},
+    };
+    for (int i = 0; i < XB_COUNT(known); i++) {
+        assert_close(xb_spread_sigma(XB_SPREAD_SOFTPLUS, known[i][0]), known[i][1],
+                     3e-16);
+        assert_close(xb_spread_slope(XB_SPREAD_SOFTPLUS, known[i][0]), known[i][2],
+                     5e-16);
+    }
+    for (int i = 0; i < XB_COUNT(inverse); i++)
+        assert_close(xb_spread_rho(XB_SPREAD_SOFTPLUS, inverse[i][0]), inverse[i][1],
+                     5e-16);
+    for (double s = 1e-300; s < 1e300; s *= 17)
+        for (int k = 0; k < 2; k++) {
+            if (k == XB_SPREAD_SOFTPLUS && s > 1e15) continue;
+            double rho = xb_spread_rho((xb_spread)k, s);
+            assert_close(xb_spread_sigma((xb_spread)k, rho), s, 2e-13);
+        }
+    assert_true(xb_spread_slope(XB_SPREAD_EXP, -3) == exp(-3));
+}
+
+/* Blocks of float against the double functions, and one name for each form. */
+static void spread_blocks_agree(void **state)
+{
+    (void)state;
+    enum { N = 40001 };
+    static float rho[N], sigma[N], gradient[N];
+    xb_ctx *ctx = test_ctx();
+    for (int k = 0; k < 2; k++) {
+        xb_spread form, again;
+        form = (xb_spread)k;
+        assert_ok(ctx, xb_spread_parse(ctx, &again, xb_spread_name(form)));
+        assert_int_equal(again, form);
+        for (int i = 0; i < N; i++) {
+            rho[i] = -110 + (k ? 180.0F : 190.0F) * (float)i / N;
+            gradient[i] = 1;
+        }
+        xb_spread_fill(ctx, form, sigma, rho, N);
+        xb_spread_chain(ctx, form, gradient, sigma, N);
+        for (int i = 0; i < N; i++) {
+            double s = fmax(xb_spread_sigma(form, rho[i]), FLT_MIN);
+            double d = fmax(xb_spread_slope(form, rho[i]), FLT_MIN);
+            assert_close(sigma[i], s, 2.5e-7);
+            assert_close(gradient[i], d, 5e-7);
+        }
+    }
+    xb_spread form;
+    assert_int_equal(xb_spread_parse(ctx, &form, "square"), XB_E_INPUT);
+    assert_string_equal(xb_ctx_message(ctx),
+                        "sigma as 'square', expected exp or softplus");
+    xb_ctx_destroy(ctx);
+}
+
+/* ---- Adam: TensorFlow's update (keras/optimizers/adam.py: alpha = rate
+ * sqrt(1 - beta2^t) / (1 - beta1^t), p -= alpha m / (sqrt(v) + epsilon)), written
+ * anew in mpmath with 30 digits. */
+enum { TRACE_STEPS = 4, TRACE_WIDTH = 4 };
+static const double trace_gradient[TRACE_STEPS][TRACE_WIDTH] = {
+    {0.1, -2, 1e-6, 0}, {0.3, 1, -1e-6, 0}, {-0.2, 0.5, 3e-6, 0}, {0.05, -4, 1e-9, 0.25}};
+static const double trace_start[TRACE_WIDTH] = {1, -0.5, 0.25, 2};
+static const double trace_parameter[TRACE_STEPS][TRACE_WIDTH] = {
+    {0.999000031622, -0.499000001581, 0.249759746927, 2.0},
+    {0.998082259681, -0.498733664918, 0.249776008169, 2.0},
+    {0.997824358056, -0.49867227614, 0.249489064921, 2.0},
+    {0.99753792608, -0.498142880606, 0.249253986147, 1.99941887899}};
+
+static void adam_follows_the_trace(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_adam_options o = xb_adam_options_default();
+    float p[TRACE_WIDTH], m[TRACE_WIDTH] = {0}, v[TRACE_WIDTH] = {0}, g[TRACE_WIDTH];
+    xb_adam_block block = {p, m, v, g, TRACE_WIDTH, 1};
+    assert_ok(ctx, xb_adam_check(ctx, &o));
+    for (int i = 0; i < TRACE_WIDTH; i++) p[i] = (float)trace_start[i];
+    for (int t = 1; t <= TRACE_STEPS; t++) {
+        for (int i = 0; i < TRACE_WIDTH; i++) g[i] = (float)trace_gradient[t - 1][i];
+        xb_adam_step(ctx, &o, &block, 1, t, 1);
+        for (int i = 0; i < TRACE_WIDTH; i++) /* a float step at 2 is 1.2e-7 */
+            assert_close_floor(p[i], trace_parameter[t - 1][i], 1.5e-7, 1);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+/* From zero with gradient 1 and moments 0 the first step at any t is rate_t (1 -
+ * beta1) / (sqrt(1 - beta2) + epsilon), rate_t by mpmath. */
+static void adam_corrects_its_bias(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t step;
+        double rate;
+    } known[] = {{1, 0.000316227766016838},
+                 {10, 0.000153189073951183},
+                 {1000, 0.000795175814036768},
+                 {100000, 0.001},
+                 {INT64_C(1) << 40, 0.001}};
+    xb_ctx *ctx = test_ctx();
+    xb_adam_options o = xb_adam_options_default();
+    for (int i = 0; i < XB_COUNT(known); i++) {
+        float p = 0, m = 0, v = 0, g = 1;
+        xb_adam_block block = {&p, &m, &v, &g, 1, 3}; /* three times the rate */
+        xb_adam_step(ctx, &o, &block, 1, known[i].step, 0.5);
+        double expected = -1.5 * known[i].rate * 0.1 / (sqrt(0.001) + 1e-7);
+        assert_close(p, expected, 4e-7);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+static void adam_blocks_are_independent(void **state)
+{
+    (void)state;
+    enum { N = 50001 };
+    static float p[3][N], m[3][N], v[3][N], g[N];
+    static const int threads[] = {1, 3, 8};
+    xb_ctx *ctx = test_ctx();
+    xb_adam_options o = xb_adam_options_default();
+    for (int i = 0; i < N; i++) g[i] = sinf((float)i);
+    for (int k = 0; k < 3; k++) {
+        xb_adam_block two[] = {{p[k], m[k], v[k], g, N - 7, 1},
+                               {p[k] + N - 7, m[k] + N - 7, v[k] + N - 7, g, 7, 0}};
+        xb_ctx_set_threads(ctx, threads[k]);
+        for (int t = 1; t <= 3; t++) xb_adam_step(ctx, &o, two, 2, t, 1);
+        assert_memory_equal(p[k], p[0], sizeof p[0]);
+        assert_memory_equal(m[k], m[0], sizeof m[0]);
+        assert_memory_equal(v[k], v[0], sizeof v[0]);
+    }
+    for (int i = 0; i < N; i++) assert_true((p[0][i] != 0) == (i < N - 7 && g[i] != 0));
+    o.beta1 = 1;
+    assert_int_equal(xb_adam_check(ctx, &o), XB_E_ARGUMENT);
+    o = (xb_adam_options){NAN, 0.9, 0.999, 1e-7};
+    assert_int_equal(xb_adam_check(ctx, &o), XB_E_ARGUMENT);
+    xb_ctx_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(priors_are_parsed),
+        cmocka_unit_test(wrong_priors_are_explained),
+        cmocka_unit_test(schedules_are_as_written),
+        cmocka_unit_test(wrong_schedules_are_explained),
+        cmocka_unit_test(spreads_agree_with_mpmath),
+        cmocka_unit_test(spread_blocks_agree),
+        cmocka_unit_test(adam_follows_the_trace),
+        cmocka_unit_test(adam_corrects_its_bias),
+        cmocka_unit_test(adam_blocks_are_independent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
