@@ -172,6 +172,36 @@ static void tensors_can_be_chosen(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Within the bound, of the bound's variance, and by place alone. */
+static void parameters_start_as_glorot(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_net *net = parsed(ctx, "conv 40 3x5, batchnorm, flatten, dense 30", small);
+    int64_t n = xb_net_param_count(net);
+    xb_real *mu = calloc((size_t)n, sizeof *mu), *again = calloc((size_t)n, sizeof *mu);
+    xb_net_params_start(net, mu, xb_key_make(3, XB_PURPOSE_INIT));
+    xb_net_params_start(net, again, xb_key_make(3, XB_PURPOSE_INIT));
+    assert_memory_equal(mu, again, (size_t)n * sizeof *mu);
+    const double bound[] = {sqrt(6.0 / (15 * (2 + 40))),   0, 0, 0,
+                            sqrt(6.0 / (5 * 6 * 40 + 30)), 0};
+    for (int k = 0; k < xb_net_tensor_count(net); k++) {
+        const xb_tensor *t = xb_net_tensor_at(net, k);
+        double square = 0, largest = 0, fixed = t->role == XB_ROLE_SCALE ? 1 : 0;
+        for (int64_t i = t->offset; i < t->offset + t->size; i++) {
+            largest = fmax(largest, fabs((double)mu[i]));
+            square += (double)mu[i] * (double)mu[i] / (double)t->size;
+            if (t->role != XB_ROLE_KERNEL) assert_true(mu[i] == (xb_real)fixed);
+        }
+        if (t->role != XB_ROLE_KERNEL) continue;
+        assert_at_most(largest, bound[k] * (1 + 1e-6));
+        assert_close(square, bound[k] * bound[k] / 3, 0.1); /* 4 standard errors */
+    }
+    free(mu), free(again);
+    xb_net_destroy(net);
+    xb_ctx_destroy(ctx);
+}
+
 static void errors_point_at_the_layer(void **state)
 {
     (void)state;
@@ -313,6 +343,7 @@ int main(void)
         cmocka_unit_test(faces_go_to_one_pixel),
         cmocka_unit_test(tensors_are_listed),
         cmocka_unit_test(tensors_can_be_chosen),
+        cmocka_unit_test(parameters_start_as_glorot),
         cmocka_unit_test(errors_point_at_the_layer),
         cmocka_unit_test(long_texts_are_quoted_in_part),
         cmocka_unit_test(memory_may_run_out),

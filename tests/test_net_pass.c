@@ -279,8 +279,10 @@ static void bytes_do_not_depend_on_threads(void **state)
             const char *backend = xb_backend_name_at(i);
             check_threads("dense 100, batchnorm, elu, dense 33", (xb_shape){1, 1, 90},
                           300, (xb_estimator)e, backend);
-            check_threads("conv 16, relu, maxpool 2, flatten, dense 3",
-                          (xb_shape){15, 15, 9}, 35, (xb_estimator)e, backend);
+            check_threads("conv 16, batchnorm, relu, maxpool 2, flatten, dense 3",
+                          (xb_shape){15, 15, 9}, 45, (xb_estimator)e, backend);
+            check_threads("maxpool 3 stride 1, conv 1 1x1", (xb_shape){40, 40, 8}, 10,
+                          (xb_estimator)e, backend);
         }
 }
 

@@ -77,6 +77,8 @@ typedef struct xb_backend {
                              int64_t rows, int64_t pixels, int64_t c);
     void (*channel_add_product)(xb_real *out, const xb_real *x, const xb_real *r,
                                 int64_t rows, int64_t pixels, int64_t c);
+    /* -1 where a word's top bit is set, 1 where not */
+    void (*signs)(xb_real *sign, const uint32_t *word, int64_t n);
     /* y += sqrt(v) e, and dv = dy e / (2 sqrt(v)), 0 where v is; dv may
      * be v */
     void (*local_forward)(xb_real *y, const xb_real *v, const xb_real *e, int64_t n);

@@ -34,6 +34,7 @@ const xb_backend xb_backend_ref = {
     .add_product = add_product,
     .channel_multiply = channel_multiply,
     .channel_add_product = channel_add_product,
+    .signs = signs,
     .local_forward = local_forward,
     .local_backward = local_backward,
 };

@@ -18,7 +18,7 @@ const xb_backend XB_CPU_NAME = {
     .conv_forward = cpu_conv_forward,
     .conv_backward_input = cpu_conv_backward_input,
     .conv_backward_weight = cpu_conv_backward_weight,
-    .bias_backward = bias_backward,
+    .bias_backward = cpu_bias_backward,
     .maxpool_forward = maxpool_forward,
     .maxpool_backward = maxpool_backward,
     .norm_sum = norm_sum,
@@ -36,6 +36,7 @@ const xb_backend XB_CPU_NAME = {
     .add_product = add_product,
     .channel_multiply = channel_multiply,
     .channel_add_product = channel_add_product,
+    .signs = signs,
     .local_forward = local_forward,
     .local_backward = local_backward,
 };

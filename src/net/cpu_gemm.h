@@ -7,7 +7,12 @@
  * are contiguous, and otherwise, or when it is large, through a panel of two vectors by
  * DEPTH on the stack. Every element of C is one chain of fused multiply-adds in the
  * order of k, whatever the tiling: rows do not depend on their neighbours, and levels
- * with fused multiply-add give the same bytes. */
+ * with fused multiply-add give the same bytes (but for products with few rows and B
+ * transposed, see inner_products).
+ *
+ * Measured on one core of an EPYC with AVX-512, multiply-adds per second in 1e9, beside
+ * OpenBLAS 0.3.21: 100 x 16 x 16: 46 to 56 (52); 100 x 100 x 100: 43 to 49 (56); 1000
+ * cubed: 50 (52); 450 x 144 x 16, a convolution: 46 to 58 (42). */
 #ifndef XB_NET_CPU_GEMM_H
 #define XB_NET_CPU_GEMM_H
 
@@ -130,8 +135,30 @@ static void strip(const gemm_args *g, const gemm_strip *s, float *c, int64_t wid
         strip_one_part(s, c, g->m);
 }
 
+/* Few rows times a transposed B: inner products, as packing would cost more than the
+ * work. (Here, and only here, an element is summed lane by lane.) */
+static void inner_products(const gemm_args *g)
+{
+    for (int64_t i = 0; i < g->m; i++)
+        for (int64_t j = 0; j < g->n; j++) {
+            const float *a = g->a + i * g->a_row, *b = g->b + j * g->b_row;
+            vec sum = vec_set(0);
+            int64_t k = 0;
+            for (; k + LANES <= g->k; k += LANES)
+                sum = vec_fma(vec_load(a + k), vec_load(b + k), sum);
+            if (k < g->k)
+                sum = vec_fma(vec_load_part(a + k, g->k - k),
+                              vec_load_part(b + k, g->k - k), sum);
+            g->c[i * g->c_row + j] = vec_sum(sum);
+        }
+}
+
 static void gemm(const gemm_args *g)
 {
+    if (g->transposed && g->m < FEW_ROWS) { /* from dense_backward_input: a_step is 1 */
+        inner_products(g);
+        return;
+    }
     _Alignas(64) float panel[DEPTH * 2 * LANES];
     bool packed = g->transposed || (g->k * g->n > PANEL_WORTH && g->m > 4 * FEW_ROWS);
     int64_t depth = packed && g->k > DEPTH ? DEPTH : g->k;

@@ -21,7 +21,7 @@ LANE_INLINE vec vec_load(const float *p) { return _mm512_loadu_ps(p); }
 LANE_INLINE void vec_store(float *p, vec a) { _mm512_storeu_ps(p, a); }
 LANE_INLINE __mmask16 vec_mask(int64_t count)
 {
-    return (__mmask16)((UINT32_C(1) << count) - 1);
+    return (__mmask16)((UINT32_C(1) << count) - 1); /* count <= LANES */
 }
 LANE_INLINE vec vec_load_part(const float *p, int64_t count)
 {
@@ -39,6 +39,7 @@ LANE_INLINE vec vec_copysign(vec a, vec s)
         _mm512_set1_epi32(INT32_MIN), _mm512_castps_si512(s), _mm512_castps_si512(a),
         0xCA)); /* sign bit of s, the rest of a */
 }
+LANE_INLINE float vec_sum(vec a) { return _mm512_reduce_add_ps(a); }
 /* a > b ? x : y */
 LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
 {
@@ -79,6 +80,12 @@ LANE_INLINE vec vec_copysign(vec a, vec s)
 {
     vec sign = _mm256_set1_ps(-0.0f);
     return _mm256_or_ps(_mm256_and_ps(sign, s), _mm256_andnot_ps(sign, a));
+}
+LANE_INLINE float vec_sum(vec a)
+{
+    __m128 half = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    half = _mm_add_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_add_ss(half, _mm_movehdup_ps(half)));
 }
 LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
 {
@@ -128,6 +135,7 @@ LANE_INLINE vec vec_copysign(vec a, vec s)
 {
     return (vec)(((vec_int)s & INT32_MIN) | ((vec_int)a & 0x7fffffff));
 }
+LANE_INLINE float vec_sum(vec a) { return (a[0] + a[2]) + (a[1] + a[3]); }
 LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
 {
     vec_int more = a > b;

@@ -43,6 +43,19 @@ static void cpu_dense_backward_input(float *dx, const float *dy, const float *w,
 static void cpu_dense_backward_weight(float *dw, const float *x, const float *dy,
                                       int64_t rows, int64_t in, int64_t out)
 {
+    if (out == 1) { /* the transpose: a row, not a column of one lane */
+        gemm(&(gemm_args){.c = dw,
+                          .a = dy,
+                          .b = x,
+                          .c_row = in,
+                          .a_row = 1,
+                          .a_step = 1,
+                          .b_row = in,
+                          .m = 1,
+                          .n = in,
+                          .k = rows});
+        return;
+    }
     gemm(&(gemm_args){.c = dw,
                       .a = x,
                       .b = dy,
@@ -53,6 +66,20 @@ static void cpu_dense_backward_weight(float *dw, const float *x, const float *dy
                       .m = in,
                       .n = out,
                       .k = rows});
+}
+
+/* A strip of columns at a time, four sums side by side: row r goes to sum r mod 4. */
+static void cpu_bias_backward(float *db, const float *dy, int64_t rows, int64_t c)
+{
+    for (int64_t j = 0; j < c; j += LANES) {
+        int64_t width = c - j < LANES ? c - j : LANES, r = 0;
+        vec sum[4] = {vec_set(0), vec_set(0), vec_set(0), vec_set(0)};
+        for (; r + 4 <= rows; r += 4)
+            for (int i = 0; i < 4; i++)
+                sum[i] = sum[i] + vec_load_part(dy + (r + i) * c + j, width);
+        for (; r < rows; r++) sum[0] = sum[0] + vec_load_part(dy + r * c + j, width);
+        vec_store_part(db + j, (sum[0] + sum[1]) + (sum[2] + sum[3]), width);
+    }
 }
 
 enum { COLUMNS_ROOM = 1 << 16 }; /* reals */

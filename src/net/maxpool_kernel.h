@@ -36,19 +36,42 @@ static inline void maxpool_forward(xb_real *y, const xb_real *x, int64_t rows,
                 maxpool_pixel(y, x, g, window_at(g, oy, ox));
 }
 
-static inline void maxpool_pixel_backward(xb_real *restrict dx, const xb_real *dy,
+/* Channels [from, from + n) of one window, n <= POOL_CHANNELS: first where the largest
+ * is, then dy to there; both passes go along the channels. */
+enum { POOL_CHANNELS = 64 };
+
+static inline void maxpool_channels_backward(xb_real *restrict dx, const xb_real *dy,
+                                             const xb_real *x, const xb_window *g,
+                                             window_place p, int64_t from, int64_t n)
+{
+    xb_real best[POOL_CHANNELS];
+    int32_t place[POOL_CHANNELS] = {0}, number = 0;
+    int64_t corner = (p.y0 * g->w + p.x0) * g->c + from;
+    memcpy(best, x + corner, (size_t)n * sizeof *best);
+    for (int64_t ky = 0; ky < p.ky1; ky++)
+        for (int64_t kx = 0; kx < p.kx1; kx++, number++) {
+            const xb_real *at = x + corner + (ky * g->w + kx) * g->c;
+            for (int64_t i = 0; i < n; i++) {
+                bool stay = stays(best[i], at[i]);
+                best[i] = stay ? best[i] : at[i];
+                place[i] = stay ? place[i] : number;
+            }
+        }
+    number = 0;
+    for (int64_t ky = 0; ky < p.ky1; ky++)
+        for (int64_t kx = 0; kx < p.kx1; kx++, number++) {
+            xb_real *to = dx + corner + (ky * g->w + kx) * g->c;
+            for (int64_t i = 0; i < n; i++) to[i] += place[i] == number ? dy[i] : 0;
+        }
+}
+
+static inline void maxpool_pixel_backward(xb_real *dx, const xb_real *dy,
                                           const xb_real *x, const xb_window *g,
                                           window_place p)
 {
-    for (int64_t i = 0; i < g->c; i++) {
-        int64_t best = (p.y0 * g->w + p.x0) * g->c + i;
-        for (int64_t ky = 0; ky < p.ky1; ky++)
-            for (int64_t kx = 0; kx < p.kx1; kx++) {
-                int64_t at = ((p.y0 + ky) * g->w + p.x0 + kx) * g->c + i;
-                best = stays(x[best], x[at]) ? best : at;
-            }
-        dx[best] += dy[i];
-    }
+    for (int64_t i = 0; i < g->c; i += POOL_CHANNELS)
+        maxpool_channels_backward(dx, dy + i, x, g, p, i,
+                                  g->c - i < POOL_CHANNELS ? g->c - i : POOL_CHANNELS);
 }
 
 static inline void maxpool_backward(xb_real *dx, const xb_real *dy, const xb_real *x,

@@ -1,6 +1,7 @@
 /* net.c: the table of layers and the public face of a net. A reader starts here:
  * the text is read layer by layer, each kind reads its own words, infers its shape
  * and declares its tensors. Running a net is in pass.c. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,28 @@ xb_status xb_net_set_stochastic(xb_ctx *ctx, xb_net *net, int tensor, bool stoch
 
 int64_t xb_net_param_count(const xb_net *net) { return net->param_count; }
 int64_t xb_net_state_count(const xb_net *net) { return net->state_count; }
+
+static void start_kernel(const xb_tensor *t, xb_real *mu, xb_key key, int number)
+{
+    int64_t out = t->shape[t->ndim - 1], in = t->shape[t->ndim - 2];
+    int64_t taps = t->size / (in * out);
+    double reach = sqrt(6 / (double)(taps * (in + out))); /* (N17) */
+    xb_stream where = {key, (uint32_t)number, 0, 0};
+    for (int64_t i = 0; i < t->size; i++)
+        mu[i] = (xb_real)(reach * (2 * xb_stream_uniform(&where, i) - 1));
+}
+
+void xb_net_params_start(const xb_net *net, xb_real *mu, xb_key key)
+{
+    for (int k = 0; k < net->n_tensor; k++) {
+        const xb_tensor *t = &net->tensor[k];
+        if (t->role == XB_ROLE_KERNEL)
+            start_kernel(t, mu + t->offset, key, k);
+        else
+            for (int64_t i = 0; i < t->size; i++)
+                mu[t->offset + i] = t->role == XB_ROLE_SCALE ? 1 : 0;
+    }
+}
 
 void xb_net_state_start(const xb_net *net, xb_real *state)
 {

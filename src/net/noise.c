@@ -30,10 +30,12 @@ static void fill(const xb_run *run, double *z, int64_t n, const xb_stream *where
     }
 }
 #else
+enum { WIDE_WORTH = 1 << 18 }; /* draws that are worth waking threads for */
+
 static void fill(const xb_run *run, float *z, int64_t n, const xb_stream *where,
                  int64_t first, bool wide)
 {
-    if (wide)
+    if (wide && n > WIDE_WORTH)
         xb_sampler_fill_parallel(run->ctx, run->noise.sampler, z, n, where, first);
     else
         xb_sampler_fill(run->noise.sampler, z, n, where, first);
@@ -49,6 +51,8 @@ void xb_run_draw(const xb_run *run, xb_real *z, int64_t n, int tensor, int64_t f
         for (int64_t i = 0; i < n; i++) z[i] = -z[i];
 }
 
+enum { SIGN_BLOCKS = 16 }; /* made at a time: 4 KiB of words */
+
 void xb_run_signs(const xb_run *run, xb_real *sign, int64_t n, int tensor, xb_side side,
                   int64_t first)
 {
@@ -56,11 +60,12 @@ void xb_run_signs(const xb_run *run, xb_real *sign, int64_t n, int tensor, xb_si
         stream_of(run, (uint32_t)tensor | (side == XB_SIDE_IN ? SIGNS_IN : SIGNS_OUT));
     const xb_kernel *kernel = xb_kernel_best();
     for (int64_t i = 0; i < n;) {
-        uint32_t word[XB_BLOCK];
-        int64_t skip = (first + i) % XB_BLOCK, some = XB_BLOCK - skip;
+        uint32_t word[SIGN_BLOCKS * XB_BLOCK];
+        int64_t skip = (first + i) % XB_BLOCK, some = SIGN_BLOCKS * XB_BLOCK - skip;
         if (some > n - i) some = n - i;
-        kernel->words(word, 1, &where, (first + i) / XB_BLOCK);
-        for (int64_t j = 0; j < some; j++) sign[i + j] = word[skip + j] >> 31 ? -1 : 1;
+        kernel->words(word, (skip + some + XB_BLOCK - 1) / XB_BLOCK, &where,
+                      (first + i) / XB_BLOCK);
+        run->backend->signs(sign + i, word + skip, some);
         i += some;
     }
 }

@@ -57,6 +57,11 @@ static inline void channel_add_product(xb_real *restrict out, const xb_real *x,
             for (int64_t i = 0; i < c; i++) out[i] += x[i] * r[i];
 }
 
+static inline void signs(xb_real *restrict sign, const uint32_t *word, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) sign[i] = (xb_real)(1 - 2 * (int32_t)(word[i] >> 31));
+}
+
 static inline void local_forward(xb_real *restrict y, const xb_real *v, const xb_real *e,
                                  int64_t n)
 {
