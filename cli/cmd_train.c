@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "print.h"
@@ -133,6 +134,7 @@ static cli_exit train(cli_session *s, const xb_frame *frame, xb_train_options *o
     xb_status status = xb_train(s->ctx, &model, &trace, &data, o);
     cli_exit code =
         status == XB_OK ? deliver(s, model, trace, data.n, path) : cli_status(s, status);
+    if (code == CLI_DONE) (void)unlink(o->checkpoint); /* the model is safe */
     xb_table_destroy(trace);
     xb_model_destroy(model);
     return code;

@@ -78,7 +78,7 @@ XB_API xb_train_options xb_train_options_default(void);
  *
  * Stops with XB_E_NUMERIC, naming the step, where a number is not finite, and with
  * XB_E_CANCELLED where the progress listener asks to; in both cases the last good state
- * is in the checkpoint, if there is one. The checkpoint is removed at the end. */
+ * is in the checkpoint, if one was asked for. Remove it once the model is saved. */
 XB_API xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_table **trace,
                           const xb_train_data *data, const xb_train_options *opt);
 

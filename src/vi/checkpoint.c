@@ -15,6 +15,18 @@ enum {
     SUMS = sizeof(xb_train_sums) / sizeof(double)
 };
 
+/* Nobody is asked whether to go on: a request to stop is what this file is for. */
+static xb_status write_undisturbed(xb_trainer *t, const xb_stored *tensors, int64_t n,
+                                   const xb_stored_text *texts, int64_t n_texts)
+{
+    xb_progress_fn listener = t->ctx->progress;
+    t->ctx->progress = NULL;
+    xb_status status =
+        xb_safetensors_write(t->ctx, t->opt.checkpoint, tensors, n, texts, n_texts);
+    t->ctx->progress = listener;
+    return status;
+}
+
 xb_status xb_checkpoint_save(xb_trainer *t)
 {
     if (!t->opt.checkpoint) return XB_OK;
@@ -26,8 +38,7 @@ xb_status xb_checkpoint_save(xb_trainer *t)
     };
     const xb_stored_text texts[] = {{"crossbayes", "checkpoint"},
                                     {"fingerprint", t->fingerprint}};
-    return xb_safetensors_write(t->ctx, t->opt.checkpoint, tensors, XB_COUNT(tensors),
-                                texts, XB_COUNT(texts));
+    return write_undisturbed(t, tensors, XB_COUNT(tensors), texts, XB_COUNT(texts));
 }
 
 static bool within(int64_t value, int64_t limit) { return value >= 0 && value <= limit; }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "data/json.h"
@@ -257,9 +256,7 @@ static xb_status run(xb_trainer *t, xb_table **trace)
     xb_status status = run_phases(t);
     if (status != XB_OK) return stop_short(t, status);
     XB_TRY(fill_model(t));
-    XB_TRY(make_trace(t, trace));
-    if (t->opt.checkpoint) (void)unlink(t->opt.checkpoint);
-    return XB_OK;
+    return make_trace(t, trace);
 }
 
 xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_table **trace,
