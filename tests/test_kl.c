@@ -260,9 +260,9 @@ static void every_law_and_prior_agrees_with_brute_force(void **state)
     } cases[] = {
         {"normal:mean=-0.2,sd=0.5", 1e-3, 3, 1e-11, 1e-11},
         {"laplace:b=0.3", 1e-3, 3, 1e-11, 1e-10},
-        {"mixture:pi=0.5,s1=1,s2=0.01", 1e-4, 10, 6e-5, 2e-3},
-        {"mixture:pi=0.25,s1=0.37,s2=0.0025", 1e-4, 3, 6e-5, 2e-3},
-        {"mixture:pi=0.9,s1=0.02,s2=0.3", 1e-3, 3, 6e-5, 2e-3},
+        {"mixture:pi=0.5,s1=1,s2=0.01", 1e-4, 10, 1e-4, 2e-3},
+        {"mixture:pi=0.25,s1=0.37,s2=0.0025", 1e-4, 3, 1e-4, 2e-3},
+        {"mixture:pi=0.9,s1=0.02,s2=0.3", 1e-3, 3, 1e-4, 2e-3},
     };
     xb_ctx *ctx = test_ctx();
     for (int l = 0; l <= XB_COUNT(laws); l++) {
@@ -322,12 +322,12 @@ static void gauss_rules_are_as_good_as_said(void **state)
         double from, to, value; /* of KL, at most */
     } cases[] = {
         {"normal:mean=-0.2,sd=0.5", 2, 1e-3, 3, 1e-11},
-        {"laplace:b=0.3", 8, 1e-3, 3, 0.6},
-        {"laplace:b=0.3", 32, 1e-3, 3, 0.15},
+        {"laplace:b=0.3", 8, 1e-3, 3, 0.7},
+        {"laplace:b=0.3", 32, 1e-3, 3, 0.2},
         {"laplace:b=0.3", 128, 1e-3, 3, 0.05},
-        {"mixture", 8, 1e-3, 5e-3, 1e-7},
-        {"mixture", 32, 1e-3, 5e-3, 1e-12},
-        {"mixture", 32, 0.01, 0.1, 0.1},
+        {"mixture", 8, 1e-3, 5e-3, 4e-6},
+        {"mixture", 32, 1e-3, 5e-3, 1e-11},
+        {"mixture", 32, 0.01, 0.1, 0.2},
     };
     xb_ctx *ctx = test_ctx();
     for (int l = 0; l < 2; l++) {

@@ -7,8 +7,9 @@
  *
  *     E kappa(mu + sigma z) = sum_k c_k sigma A((mu - y_k) / sigma)
  *
- * No exponential is computed per weight: kappa and A are tables. Worst error over
- * mu, sigma / s from 1e-3 to 1e4, six laws: see tests/test_kl.c. */
+ * No exponential is computed per weight: kappa and A are tables. Worst error for
+ * sigma / s from 0.01 to 1000: 2e-5 for the reference device, 2e-6 for the
+ * Gaussian; the rest in maths V6. */
 #include "vi/spike.h"
 
 #include <complex.h>
