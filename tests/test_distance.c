@@ -197,6 +197,36 @@ static void one_law_reads_nothing(void **state)
     xb_sampler_destroy(sampler);
 }
 
+/* The same with common random numbers, a and b = x +- 0.1 y: a pair is nearer to each
+ * other than two draws of their law, which must not look like a distance. */
+static void one_law_reads_nothing_in_pairs(void **state)
+{
+    (void)state;
+    xb_sampler *sampler = normal_sampler();
+    xb_distance_options opt = xb_distance_options_default();
+    static const double exponent[] = {1, 1.5};
+    for (int e = 0; e < 2; e++) {
+        repeated r = {.runs = 0};
+        opt.permutations = 19, opt.paired = true, opt.exponent = exponent[e];
+        for (uint32_t i = 0; i < 300; i++) {
+            double *a = normals(sampler, 100, 5000 + 2 * i, 0, 1);
+            double *b = normals(sampler, 100, 5001 + 2 * i, 0, 0.1);
+            for (int s = 0; s < 100; s++) a[s] += b[s], b[s] = a[s] - 2 * b[s];
+            opt.seed = i;
+            xb_distances d = distances(a, 100, b, 100, &opt);
+            repeat_add(&r, &d);
+            free(a), free(b);
+        }
+        for (int j = 0; j < 2; j++) {
+            print_message("paired statistic %d: mean %.3g +- %.2g, p <= 0.1 in %d\n", j,
+                          repeat_mean(&r, j), repeat_sd(&r, j) / sqrt(300), r.low_p[j]);
+            assert_at_most(fabs(repeat_mean(&r, j)), 4 * repeat_sd(&r, j) / sqrt(300));
+            assert_true(r.low_p[j] >= 30 - 21 && r.low_p[j] <= 30 + 21);
+        }
+    }
+    xb_sampler_destroy(sampler);
+}
+
 /* 120 pairs of samples of two laws: standard errors are the spread over pairs (the
  * ratio has a standard error of 7 %), energy has its exact mean. */
 static void standard_errors_are_honest(void **state)
@@ -395,7 +425,7 @@ static void memory_may_run_out(void **state)
         assert_int_equal(status, XB_E_MEMORY);
         failures++;
     }
-    assert_int_equal(failures, 5);
+    assert_int_equal(failures, 6);
     xb_ctx_destroy(ctx);
 }
 
@@ -407,6 +437,7 @@ int main(void)
         cmocka_unit_test(one_draw_and_constants),
         cmocka_unit_test(gaussians_in_closed_form),
         cmocka_unit_test(one_law_reads_nothing),
+        cmocka_unit_test(one_law_reads_nothing_in_pairs),
         cmocka_unit_test(standard_errors_are_honest),
         cmocka_unit_test(pairs_resolve_more),
         cmocka_unit_test(points_are_averaged),

@@ -157,7 +157,8 @@ typedef struct xb_distances {
 } xb_distances;
 
 typedef struct xb_distance_options {
-    bool paired;      /* draw i of a and draw i of b share their random numbers */
+    bool paired;      /* draw i of a and draw i of b share their random numbers: say so,
+                         or energy and kl are biased low */
     bool standardise; /* energy, wasserstein and mean in units of each point's pooled
                          standard deviation (own units where that is 0) */
     double exponent;  /* 1: of the energy distance, in (0, 2); other than 1 costs

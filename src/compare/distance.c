@@ -33,7 +33,8 @@ typedef struct work {
     int64_t points;       /* how many, at most POINTS */
     xb_pool pool[POINTS]; /* [draws_a + draws_b] each */
     xb_tagged *tagged;    /* behind them, and as much to sort in */
-    double *room;         /* [PIECES][2][draws_a + draws_b + 1] */
+    double *partner;      /* [POINTS][draws_a + draws_b], if paired */
+    double *room;         /* [PIECES][3][draws_a + draws_b + 1] */
     double *pairs;        /* [POINTS][blocks][blocks], exponent other than 1 */
     double *stat;         /* [POINTS][labellings][XB_STATS] */
     double *sum;          /* [labellings][XB_STATS] */
@@ -91,7 +92,8 @@ static xb_status check_options(xb_ctx *ctx, const xb_distance_options *opt,
 
 static xb_status check(xb_ctx *ctx, const work *w)
 {
-    if (w->draws_a < 1 || w->draws_b < 1 || w->n < 1 || !w->a || !w->b)
+    if (w->draws_a < 1 || w->draws_b < 1 || w->n < 1 || !w->a || !w->b ||
+        w->draws_a > INT32_MAX || w->draws_b > INT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld and %lld draws at %lld points: expected 1 or more of each",
                        (long long)w->draws_a, (long long)w->draws_b, (long long)w->n);
@@ -104,6 +106,7 @@ static void work_free(work *w)
 {
     xb_blocks_free(&w->blocks);
     free(w->tagged);
+    free(w->partner);
     free(w->room);
     free(w->pairs);
     free(w->stat);
@@ -117,10 +120,12 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
     labellings = w->blocks.labellings;
     pairs = w->opt->exponent == 1 ? 0 : (int64_t)w->blocks.count * w->blocks.count;
     w->tagged = xb_new(ctx, 2 * points * draws, sizeof *w->tagged);
-    w->room = xb_new(ctx, 2 * (draws + 1) * PIECES, sizeof *w->room);
+    w->room = xb_new(ctx, 3 * (draws + 1) * PIECES, sizeof *w->room);
+    w->partner = xb_new(ctx, w->opt->paired ? points * draws : 0, sizeof *w->partner);
     w->pairs = xb_new(ctx, points * pairs, sizeof *w->pairs);
     w->stat = xb_new(ctx, (points + 1) * labellings * XB_STATS, sizeof *w->stat);
-    if (!w->tagged || !w->room || !w->pairs || !w->stat) return XB_E_MEMORY;
+    if (!w->tagged || !w->partner || !w->room || !w->pairs || !w->stat)
+        return XB_E_MEMORY;
     w->sum = w->stat + points * labellings * XB_STATS;
     for (int64_t i = 0; i < points; i++) {
         w->pool[i].item = w->tagged + 2 * i * draws;
@@ -132,7 +137,16 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
     return XB_OK;
 }
 
-/* The values of both samples at a point, about their middle, in order. */
+static void find_partners(xb_pool *pool, double *partner, const work *w, int64_t point)
+{
+    for (int64_t i = 0; i < pool->count; i++) {
+        const double *other = pool->item[i].tag < w->blocks.count_a ? w->b : w->a;
+        partner[i] = other[pool->item[i].draw * w->n + point] - pool->centre;
+    }
+    pool->partner = partner;
+}
+
+/* The values of both samples at a point, less a's first, in order. */
 static void make_pool(void *arg, int64_t i)
 {
     work *w = arg;
@@ -141,12 +155,14 @@ static void make_pool(void *arg, int64_t i)
     int64_t point = w->first + i;
     pool->centre = w->a[point];
     for (int64_t s = 0; s < w->draws_a; s++)
-        pool->item[s] =
-            (xb_tagged){w->a[s * w->n + point] - pool->centre, (int32_t)(s / b->size)};
+        pool->item[s] = (xb_tagged){w->a[s * w->n + point] - pool->centre,
+                                    (int32_t)(s / b->size), (int32_t)s};
     for (int64_t s = 0; s < w->draws_b; s++)
-        pool->item[w->draws_a + s] = (xb_tagged){w->b[s * w->n + point] - pool->centre,
-                                                 b->count_a + (int32_t)(s / b->size)};
+        pool->item[w->draws_a + s] =
+            (xb_tagged){w->b[s * w->n + point] - pool->centre,
+                        b->count_a + (int32_t)(s / b->size), (int32_t)s};
     xb_tagged_sort(pool->item, pool->item + pool->count, pool->count);
+    if (w->opt->paired) find_partners(pool, w->partner + i * pool->count, w, point);
     if (w->opt->exponent != 1)
         xb_energy_blocks(w->pairs + i * b->count * b->count, pool, b->count,
                          w->opt->exponent);
@@ -164,7 +180,7 @@ static double energy(const work *w, int64_t i, const uint8_t *label, const xb_tw
 {
     int blocks = w->blocks.count;
     const double *pairs = w->pairs + i * blocks * blocks;
-    return xb_energy_of_blocks(pairs, label, blocks, t) /
+    return xb_energy_of_blocks(pairs, label, blocks, t, w->opt->exponent) /
            pow(w->pool[i].unit, w->opt->exponent);
 }
 
@@ -172,7 +188,7 @@ static double energy(const work *w, int64_t i, const uint8_t *label, const xb_tw
 static void run_labellings(void *arg, int64_t piece)
 {
     work *w = arg;
-    double *room = w->room + piece * 2 * (w->draws_a + w->draws_b + 1);
+    double *room = w->room + piece * 3 * (w->draws_a + w->draws_b + 1);
     for (int64_t v = piece; v < w->blocks.labellings; v += PIECES)
         for (int64_t i = 0; i < w->points; i++) {
             const uint8_t *label = w->blocks.label + v * w->blocks.count;

@@ -15,15 +15,16 @@
 
 xb_two xb_pool_split(double *room, const xb_pool *pool, const uint8_t *label)
 {
-    double *a = room, *b = room + pool->count + 1;
+    double *a = room, *b = a + pool->count + 1, *partner = b + pool->count + 1;
     int64_t n = 0, m = 0;
     for (int64_t i = 0; i < pool->count; i++) { /* both written, one kept: no branch */
         uint8_t side = label[pool->item[i].tag];
         a[n] = b[m] = pool->item[i].x;
+        if (pool->partner) partner[n] = pool->partner[i];
         n += side == XB_LABEL_A;
         m += side == XB_LABEL_B;
     }
-    return (xb_two){a, b, n, m};
+    return (xb_two){a, b, pool->partner ? partner : NULL, n, m};
 }
 
 /* Distance from x to its k-th neighbour in sorted y, k <= n. *low: start of the
@@ -61,26 +62,53 @@ static double logs_take(double *product, double factor)
     return taken + log(factor);
 }
 
+/* The k-th neighbour in b of a's i-th value, its own partner not counted. */
+typedef struct window {
+    int64_t k, low, low_next;
+} window;
+
+static double other_neighbour(window *w, const xb_two *t, int64_t i)
+{
+    double x = t->a[i], far = neighbour(t->b, t->m, w->k, x, &w->low);
+    if (!t->partner || fabs(x - t->partner[i]) > far) return far;
+    return neighbour(t->b, t->m, w->k + 1, x, &w->low_next);
+}
+
 double xb_kl_neighbours(const xb_two *t, int64_t neighbours)
 {
-    int64_t others = t->n - 1, own = 0, other = 0;
-    int64_t fewer = others < t->m ? others : t->m;
+    int64_t own = t->n - 1, other = t->partner ? t->m - 1 : t->m; /* to be found */
+    int64_t fewer = own < other ? own : other, low = 0;
     if (fewer < 1) return NAN;
     double share = fmin(1, (double)neighbours / (double)fewer);
     double sum = 0, product = 1;
-    int64_t k_own = llrint(share * (double)others),
-            k_other = llrint(share * (double)t->m);
+    int64_t k_own = llrint(share * (double)own);
+    window w = {.k = llrint(share * (double)other)};
     for (int64_t i = 0; i < t->n; i++) {
-        double x = t->a[i];
-        double near =
-            neighbour(t->a, t->n, k_own + 1, x, &own); /* itself is one of them */
-        double far = neighbour(t->b, t->m, k_other, x, &other);
+        double near = neighbour(t->a, t->n, k_own + 1, t->a[i], &low); /* itself is one */
+        double far = other_neighbour(&w, t, i);
         if (!(near > 0 && far > 0)) return NAN; /* more than k values coincide */
         sum += logs_take(&product, far / near);
     }
     sum += log(product);
-    return sum / (double)t->n + digamma(k_own) - digamma(t->n) - digamma(k_other) +
-           digamma(t->m + 1); /* (C15) */
+    return sum / (double)t->n + digamma(k_own) - digamma(own + 1) - digamma(w.k) +
+           digamma(other + 1); /* (C15) */
+}
+
+static double power(double d, double exponent)
+{
+    return exponent == 1     ? d
+           : exponent == 1.5 ? d * sqrt(d)
+           : exponent == 0.5 ? sqrt(d)
+                             : pow(d, exponent);
+}
+
+/* Sum over draws of |a - b|^e, for samples that share them. */
+static double partner_sum(const xb_two *t, double exponent)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        sum += power(fabs(t->a[i] - t->partner[i]), exponent);
+    return sum;
 }
 
 void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
@@ -99,12 +127,13 @@ void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
         within_b += width * (g * (1 - g));
         largest = fmax(largest, width > 0 ? d : 0); /* ties are one step */
     }
-    bool pairs = t->n > 1 && t->m > 1; /* else no unbiased energy distance */
     stat[XB_STAT_WASSERSTEIN] = absolute / pool->unit; /* (C12) */
     stat[XB_STAT_KS] = largest;                        /* (C13) */
-    stat[XB_STAT_ENERGY] =
-        pairs ? 2 * (square - within_a / (n - 1) - within_b / (m - 1)) / pool->unit
-              : NAN; /* (C14) */
+    stat[XB_STAT_ENERGY] =                             /* (C14) */
+        t->n < 2 || t->m < 2 ? NAN                     /* no unbiased estimate */
+        : t->partner
+            ? 2 * (n * square - partner_sum(t, 1) / n) / (n - 1) / pool->unit
+            : 2 * (square - within_a / (n - 1) - within_b / (m - 1)) / pool->unit;
 }
 
 typedef struct moments {
@@ -137,11 +166,6 @@ void xb_distance_stats(double *stat, const xb_pool *pool, const uint8_t *label,
     stat[XB_STAT_SD] = pooled > 0 ? (sqrt(a.variance) - sqrt(b.variance)) / pooled : 0;
 }
 
-static double power(double d, double exponent)
-{
-    return exponent == 1.5 ? d * sqrt(d) : exponent == 0.5 ? sqrt(d) : pow(d, exponent);
-}
-
 void xb_energy_blocks(double *sum, const xb_pool *pool, int blocks, double exponent)
 {
     memset(sum, 0, (size_t)blocks * (size_t)blocks * sizeof *sum);
@@ -154,7 +178,7 @@ void xb_energy_blocks(double *sum, const xb_pool *pool, int blocks, double expon
 }
 
 double xb_energy_of_blocks(const double *sum, const uint8_t *label, int blocks,
-                           const xb_two *t)
+                           const xb_two *t, double exponent)
 {
     double n = (double)t->n, m = (double)t->m, within_a = 0, within_b = 0, cross = 0;
     if (t->n < 2 || t->m < 2) return NAN;
@@ -167,5 +191,8 @@ double xb_energy_of_blocks(const double *sum, const uint8_t *label, int blocks,
             else
                 *(label[i] == XB_LABEL_A ? &within_a : &within_b) += s;
         }
-    return 2 * (cross / (n * m) - within_a / (n * (n - 1)) - within_b / (m * (m - 1)));
+    double cross_pairs = n * m;
+    if (t->partner) cross -= partner_sum(t, exponent), cross_pairs -= n;
+    return 2 *
+           (cross / cross_pairs - within_a / (n * (n - 1)) - within_b / (m * (m - 1)));
 }

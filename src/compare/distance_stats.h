@@ -17,18 +17,21 @@ typedef enum xb_statistic {
 /* Two samples in ascending order. */
 typedef struct xb_two {
     const double *a, *b;
+    const double *partner; /* [n] what b has for the draw of each a; NULL: not paired */
     int64_t n, m;
 } xb_two;
 
 /* All values in ascending order with their blocks, less `centre`. */
 typedef struct xb_pool {
     xb_tagged *item; /* [count] */
+    const double
+        *partner; /* [count] the other sample's value of the same draw, or NULL */
     int64_t count;
     double centre; /* taken off every value */
     double unit;   /* distances are given in it */
 } xb_pool;
 
-/* Splits the pool into a and b; room: [2 * count + 2]. */
+/* Splits the pool into a and b; room: [3 * count + 3]. */
 xb_two xb_pool_split(double *room, const xb_pool *pool, const uint8_t *label);
 
 double xb_pooled_sd(const xb_two *t);
@@ -42,7 +45,7 @@ void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
  * unordered pair of values once; then the distance under a labelling. */
 void xb_energy_blocks(double *sum, const xb_pool *pool, int blocks, double exponent);
 double xb_energy_of_blocks(const double *sum, const uint8_t *label, int blocks,
-                           const xb_two *t);
+                           const xb_two *t, double exponent);
 
 /* All of them, the energy distance with exponent 1. */
 void xb_distance_stats(double *stat, const xb_pool *pool, const uint8_t *label,

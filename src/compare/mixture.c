@@ -15,7 +15,7 @@ static void order_means(xb_point *p)
     const xb_jackknife *g = p->groups;
     for (int b = 0; b < g->count; b++)
         for (int64_t s = g->start[b]; s < g->start[b + 1]; s++)
-            p->sorted[s] = (xb_tagged){p->m[s], b};
+            p->sorted[s] = (xb_tagged){p->m[s], b, 0};
     xb_tagged_sort(p->sorted, p->spare, p->draws);
 }
 

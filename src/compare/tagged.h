@@ -7,6 +7,7 @@
 typedef struct xb_tagged {
     double x;
     int32_t tag;
+    int32_t draw; /* free for the caller */
 } xb_tagged;
 
 /* Stable merge sort, O(n log n); room for n items in `spare`. No NaN. */
