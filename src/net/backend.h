@@ -26,6 +26,17 @@ typedef struct xb_backend {
     void (*dense_backward_weight)(xb_real *dw, const xb_real *x, const xb_real *dy,
                                   int64_t rows, int64_t in, int64_t out);
 
+    /* (N9) Optional: one example whose kernel is its own draw, w = mu + sigma z.
+     * y [out] = x [in] w + b; d_mu += x dy, d_sigma += x dy z, dx = w dy (dx NULL: not
+     * wanted) */
+    void (*dense_draw_forward)(xb_real *y, const xb_real *x, const xb_real *mu,
+                               const xb_real *sigma, const xb_real *z, const xb_real *b,
+                               int64_t in, int64_t out);
+    void (*dense_draw_backward)(xb_real *dx, xb_real *d_mu, xb_real *d_sigma,
+                                const xb_real *dy, const xb_real *x, const xb_real *mu,
+                                const xb_real *sigma, const xb_real *z, int64_t in,
+                                int64_t out);
+
     /* (N2) y [rows][oh][ow][oc], x [rows][h][w][c], w [kh][kw][c][oc]; `room` is
      * conv_room() reals */
     int64_t (*conv_room)(const xb_window *win);

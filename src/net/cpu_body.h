@@ -5,6 +5,7 @@
 #include "net/activation_kernel.h"
 #include "net/batchnorm_kernel.h"
 #include "net/cpu_activation.h"
+#include "net/cpu_draw.h"
 #include "net/cpu_linear.h"
 #include "net/maxpool_kernel.h"
 #include "net/noise_kernel.h"
@@ -14,6 +15,8 @@ const xb_backend XB_CPU_NAME = {
     .dense_forward = cpu_dense_forward,
     .dense_backward_input = cpu_dense_backward_input,
     .dense_backward_weight = cpu_dense_backward_weight,
+    .dense_draw_forward = cpu_dense_draw_forward,
+    .dense_draw_backward = cpu_dense_draw_backward,
     .conv_room = cpu_conv_room,
     .conv_forward = cpu_conv_forward,
     .conv_backward_input = cpu_conv_backward_input,

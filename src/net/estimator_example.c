@@ -98,6 +98,35 @@ static group_work group_at(const example_job *job, const example_slot *slot, int
     return (group_work){row, stop - row, z};
 }
 
+/* Dense layers, one example a draw: the backend may do without theta. */
+static bool fused(const xb_op *op)
+{
+    return op->run->group == 1 && op->layer->kind == &xb_layer_dense &&
+           op->tensor[0].stochastic && op->run->backend->dense_draw_forward;
+}
+
+/* theta of the bias alone, [cout]; NULL: there is none. */
+static const xb_real *bias_theta(const xb_op *op, xb_real *theta, xb_z z)
+{
+    const xb_real *mu = xb_op_bias(op, xb_op_mu(op));
+    if (!mu || !op->tensor[1].stochastic) return mu;
+    op->run->backend->theta(theta, mu, xb_op_sigma(op) + op->size, z.of[1], op->cout);
+    return theta;
+}
+
+static void forward_group(const xb_op *op, const example_slot *slot, xb_real *y,
+                          const xb_real *x, group_work w)
+{
+    if (fused(op)) {
+        const xb_real *b = bias_theta(op, slot->theta, w.z);
+        op->run->backend->dense_draw_forward(y, x, xb_op_mu(op), xb_op_sigma(op),
+                                             w.z.of[0], b, op->cin, op->cout);
+        return;
+    }
+    xb_op_theta(op, slot->theta, w.z);
+    xb_op_forward(op, y, x, slot->theta, w.rows, slot->room);
+}
+
 static void forward_groups(void *arg, int64_t piece, int64_t begin, int64_t end)
 {
     const example_job *job = arg;
@@ -105,9 +134,7 @@ static void forward_groups(void *arg, int64_t piece, int64_t begin, int64_t end)
     example_slot slot = slot_of(job, piece);
     for (int64_t g = begin; g < end; g++) {
         group_work w = group_at(job, &slot, g, begin, end);
-        xb_op_theta(op, slot.theta, w.z);
-        xb_op_forward(op, job->y + w.row * op->out, job->x + w.row * op->in, slot.theta,
-                      w.rows, slot.room);
+        forward_group(op, &slot, job->y + w.row * op->out, job->x + w.row * op->in, w);
     }
 }
 
@@ -135,6 +162,35 @@ static void forward(const xb_op *op, xb_real *y, const xb_real *x)
     xb_split_run(op->run->ctx, &split, forward_groups, &job);
 }
 
+static void backward_fused(const xb_op *op, const example_slot *slot, xb_real *dx,
+                           const xb_real *dy, const xb_real *x, group_work w)
+{
+    const xb_backend *backend = op->run->backend;
+    backend->dense_draw_backward(dx, slot->dmu, slot->dsigma, dy, x, xb_op_mu(op),
+                                 xb_op_sigma(op), w.z.of[0], op->cin, op->cout);
+    if (op->tensors < 2) return;
+    backend->add(slot->dmu + op->size, dy, op->cout);
+    if (op->tensor[1].stochastic)
+        backend->add_product(slot->dsigma + op->size, dy, w.z.of[1], 1, op->cout);
+}
+
+static void backward_group(const xb_op *op, const example_slot *slot, xb_real *dx,
+                           const xb_real *dy, const xb_real *x, group_work w)
+{
+    if (fused(op)) {
+        backward_fused(op, slot, dx, dy, x, w);
+        return;
+    }
+    xb_op_weight(op, slot->dw, x, dy, w.rows, slot->room);
+    xb_op_add_mu(op, slot->dmu, slot->dw);
+    xb_op_add_sigma(op, slot->dsigma, slot->dw, (const xb_real *[]){w.z.of[0], w.z.of[1]},
+                    1); /* (N9) */
+    if (!dx) return;
+    xb_op_theta(op, slot->theta, w.z);
+    op->linear->backward_input(op->run, op->layer, dx, dy, slot->theta, w.rows,
+                               slot->room);
+}
+
 static void backward_groups(void *arg, int64_t piece, int64_t begin, int64_t end)
 {
     const example_job *job = arg;
@@ -143,15 +199,8 @@ static void backward_groups(void *arg, int64_t piece, int64_t begin, int64_t end
     memset(slot.dmu, 0, (size_t)(2 * op->n) * sizeof *slot.dmu);
     for (int64_t g = begin; g < end; g++) {
         group_work w = group_at(job, &slot, g, begin, end);
-        const xb_real *dy = job->dy + w.row * op->out;
-        xb_op_weight(op, slot.dw, job->x + w.row * op->in, dy, w.rows, slot.room);
-        xb_op_add_mu(op, slot.dmu, slot.dw);
-        xb_op_add_sigma(op, slot.dsigma, slot.dw,
-                        (const xb_real *[]){w.z.of[0], w.z.of[1]}, 1); /* (N9) */
-        if (!job->dx) continue;
-        xb_op_theta(op, slot.theta, w.z);
-        op->linear->backward_input(op->run, op->layer, job->dx + w.row * op->in, dy,
-                                   slot.theta, w.rows, slot.room);
+        backward_group(op, &slot, job->dx ? job->dx + w.row * op->in : NULL,
+                       job->dy + w.row * op->out, job->x + w.row * op->in, w);
     }
 }
 

@@ -1,0 +1,59 @@
+/* cpu_draw.h: a dense layer whose weights are one example's own; maths N9. With one
+ * row for each draw there is nothing to reuse, so theta is never written down: mu,
+ * sigma and z meet in registers, one vector of outputs at a time, and the gradients of
+ * mu and sigma are added to in the same sweep. */
+#ifndef XB_NET_CPU_DRAW_H
+#define XB_NET_CPU_DRAW_H
+
+#include "net/cpu_lanes.h"
+
+/* Inputs i, i + 2, ... of one strip of outputs, onto `sum`. */
+LANE_INLINE vec draw_strip(vec sum, const float *x, const float *mu, const float *sigma,
+                           const float *z, int64_t in, int64_t out, int64_t i,
+                           int64_t width)
+{
+    for (; i < in; i += 2) {
+        vec s = vec_load_part(sigma + i * out, width);
+        vec w = vec_fma(s, vec_load_part(z + i * out, width),
+                        vec_load_part(mu + i * out, width));
+        sum = vec_fma(vec_set(x[i]), w, sum);
+    }
+    return sum;
+}
+
+static void cpu_dense_draw_forward(float *y, const float *x, const float *mu,
+                                   const float *sigma, const float *z, const float *b,
+                                   int64_t in, int64_t out)
+{
+    for (int64_t j = 0; j < out; j += LANES) {
+        int64_t width = out - j < LANES ? out - j : LANES;
+        vec even = b ? vec_load_part(b + j, width) : vec_set(0);
+        even = draw_strip(even, x, mu + j, sigma + j, z + j, in, out, 0, width);
+        vec odd = draw_strip(vec_set(0), x, mu + j, sigma + j, z + j, in, out, 1, width);
+        vec_store_part(y + j, even + odd, width);
+    }
+}
+
+static void cpu_dense_draw_backward(float *dx, float *d_mu, float *d_sigma,
+                                    const float *dy, const float *x, const float *mu,
+                                    const float *sigma, const float *z, int64_t in,
+                                    int64_t out)
+{
+    for (int64_t i = 0; i < in; i++) {
+        vec sum = vec_set(0), input = vec_set(x[i]);
+        for (int64_t j = 0; j < out; j += LANES) {
+            int64_t width = out - j < LANES ? out - j : LANES, at = i * out + j;
+            vec d = vec_load_part(dy + j, width), draw = vec_load_part(z + at, width);
+            vec w = vec_fma(vec_load_part(sigma + at, width), draw,
+                            vec_load_part(mu + at, width));
+            vec g = input * d;
+            vec_store_part(d_mu + at, vec_load_part(d_mu + at, width) + g, width);
+            vec_store_part(d_sigma + at,
+                           vec_fma(g, draw, vec_load_part(d_sigma + at, width)), width);
+            sum = vec_fma(w, d, sum);
+        }
+        if (dx) dx[i] = vec_sum(sum);
+    }
+}
+
+#endif
