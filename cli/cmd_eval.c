@@ -15,9 +15,11 @@ typedef struct evaluation {
     xb_law *law;
     double *value;    /* [draws][n][outputs] */
     double *compared; /* [draws][points] of them */
+    double *nll;      /* [n], numbers */
     xb_regression_scores regression;
     xb_class_scores classes;
-    xb_distances distance; /* from the first law */
+    xb_distances distance;   /* from the first law */
+    xb_score nll_difference; /* row by row, numbers */
 } evaluation;
 
 typedef struct eval_job {
@@ -76,7 +78,9 @@ static xb_status score(eval_job *job, evaluation *e)
     const double *target = xb_frame_target(job->frame);
     if (xb_model_classes(job->model) == 0) {
         xb_mixture p = {e->value, job->sd, job->draws, job->n, .sd_shared = true};
-        return xb_score_regression(job->s->ctx, &e->regression, NULL, &p, target, NULL);
+        xb_point_scores points = {.nll = e->nll};
+        return xb_score_regression(job->s->ctx, &e->regression, &points, &p, target,
+                                   NULL);
     }
     int64_t *label = malloc((size_t)job->n * sizeof *label);
     if (!label) return XB_E_MEMORY;
@@ -103,7 +107,8 @@ static xb_status evaluate(eval_job *job, evaluation *e)
     opt.seed = cli_seed(job->s);
     e->value = malloc((size_t)(job->draws * all) * sizeof *e->value);
     e->compared = malloc((size_t)(job->draws * job->points) * sizeof *e->compared);
-    if (!e->value || !e->compared) return XB_E_MEMORY;
+    e->nll = malloc((size_t)job->n * sizeof *e->nll);
+    if (!e->value || !e->compared || !e->nll) return XB_E_MEMORY;
     xb_status status =
         xb_predict_draws(job->s->ctx, e->value, job->sd, job->model,
                          xb_frame_values(job->frame), job->n, 0, job->draws, &opt);
@@ -122,6 +127,11 @@ static xb_status compare(eval_job *job, evaluation *e)
     opt.permutations = 0; /* the verdicts come from the paired gaps */
     opt.tolerance = cli_number(&job->s->args, "tolerance", opt.tolerance);
     opt.seed = cli_seed(job->s);
+    xb_status status = XB_OK;
+    if (xb_model_classes(job->model) == 0)
+        status = xb_score_difference(job->s->ctx, &e->nll_difference, e->nll,
+                                     job->e[0].nll, job->n);
+    if (status != XB_OK) return status;
     return xb_distance_samples(job->s->ctx, &e->distance, job->e[0].compared, job->draws,
                                e->compared, job->draws, job->points, &opt);
 }
@@ -156,8 +166,9 @@ static json_t *gap_json(const xb_gap *gap)
                      xb_verdict_text(gap->verdict));
 }
 
-static json_t *distance_json(const eval_job *job, const xb_distances *d)
+static json_t *distance_json(const eval_job *job, const evaluation *e)
 {
+    const xb_distances *d = &e->distance;
     json_t *root = json_object();
     json_object_set_new(root, "law", json_string(law_text(job, 0)));
     json_object_set_new(root, "points", json_integer(job->points));
@@ -165,6 +176,12 @@ static json_t *distance_json(const eval_job *job, const xb_distances *d)
     json_object_set_new(root, "kl_error", cli_json_real(d->kl.std_error));
     json_object_set_new(root, "wasserstein", cli_json_real(d->wasserstein.value));
     json_object_set_new(root, "ks", cli_json_real(d->ks.value));
+    if (xb_model_classes(job->model) == 0) {
+        json_object_set_new(root, "nll_difference",
+                            cli_json_real(e->nll_difference.value));
+        json_object_set_new(root, "nll_difference_error",
+                            cli_json_real(e->nll_difference.std_error));
+    }
     json_object_set_new(root, "mean", gap_json(&d->mean));
     json_object_set_new(root, "sd", gap_json(&d->sd));
     json_object_set_new(root, "verdict", json_string(xb_verdict_text(verdict(d))));
@@ -188,7 +205,7 @@ static json_t *law_json(const eval_job *job, int i)
         snprintf(key, sizeof key, "%s_mc_error", row[k].key);
         json_object_set_new(root, key, cli_json_real(row[k].score.mc_error));
     }
-    if (i > 0) json_object_set_new(root, "distance", distance_json(job, &e->distance));
+    if (i > 0) json_object_set_new(root, "distance", distance_json(job, e));
     return root;
 }
 
@@ -207,9 +224,19 @@ static void print_cell(const char *text, int width)
     printf("%s%*s", text, width > columns ? width - columns : 1, "");
 }
 
+/* "5.23 ± 0.36 [0.004]". */
+static void format_score(char *out, size_t size, const xb_score *score)
+{
+    cli_format_error(out, size, score->value, score->std_error);
+    size_t used = strlen(out);
+    const double rounding = 1e-9; /* of the value: no noise at all */
+    if (score->mc_error > rounding * fabs(score->value))
+        snprintf(out + used, size - used, " [%.1g]", score->mc_error);
+}
+
 static void print_scores(const eval_job *job)
 {
-    enum { NAME = 18, CELL = 24 };
+    enum { NAME = 16, CELL = 28 };
     score_row row[SCORES_MAX];
     int rows = score_rows(row, job, &job->e[0]);
     printf("\n  ");
@@ -220,11 +247,10 @@ static void print_scores(const eval_job *job)
         printf("  ");
         print_cell(row[k].name, NAME);
         for (int i = 0; i < job->laws; i++) {
-            char text[64];
+            char text[96];
             score_row mine[SCORES_MAX];
             score_rows(mine, job, &job->e[i]);
-            cli_format_error(text, sizeof text, mine[k].score.value,
-                             mine[k].score.std_error);
+            format_score(text, sizeof text, &mine[k].score);
             print_cell(text, CELL);
         }
         printf("\n");
@@ -233,17 +259,24 @@ static void print_scores(const eval_job *job)
 
 static void print_distances(const eval_job *job)
 {
-    printf("\n  Predictives against %s (mean and sd in units of the sd over draws):\n",
-           law_text(job, 0));
+    printf("\n  Predictives against %s, at %lld inputs:\n", law_text(job, 0),
+           (long long)job->points);
     for (int i = 1; i < job->laws; i++) {
-        const xb_distances *d = &job->e[i].distance;
-        char kl[64];
-        cli_format_error(kl, sizeof kl, d->kl.value, d->kl.std_error);
-        printf("    %-24s mean %.2g (noise %.2g), sd %.2g (noise %.2g), KL %s: %s\n",
-               law_text(job, i), d->mean.rms, d->mean.noise, d->sd.rms, d->sd.noise, kl,
-               xb_verdict_text(verdict(d)));
+        const evaluation *e = &job->e[i];
+        const xb_distances *d = &e->distance;
+        char text[64];
+        printf("  %s: %s\n", law_text(job, i), xb_verdict_text(verdict(d)));
+        printf("    means differ by %.2g of the epistemic sd (noise alone %.2g): %s\n",
+               d->mean.rms, d->mean.noise, xb_verdict_text(d->mean.verdict));
+        printf("    epistemic sds differ by %.2g (noise alone %.2g): %s\n", d->sd.rms,
+               d->sd.noise, xb_verdict_text(d->sd.verdict));
+        cli_format_error(text, sizeof text, d->kl.value, d->kl.std_error);
+        printf("    KL %s nats\n", text);
+        cli_format_error(text, sizeof text, e->nll_difference.value,
+                         e->nll_difference.std_error);
+        if (xb_model_classes(job->model) == 0) printf("    NLL differs by %s\n", text);
         if (verdict(d) == XB_VERDICT_UNRESOLVED)
-            printf("    %-24s about %.2g draws would tell\n", "",
+            printf("    about %.2g draws would tell\n",
                    fmax(d->mean.draws_needed, d->sd.draws_needed));
     }
 }
@@ -252,10 +285,10 @@ static cli_exit deliver(const eval_job *job)
 {
     cli_progress_clear(&job->s->progress);
     if (cli_json(job->s)) return print_json(job);
-    printf("%s on %s: %lld rows, %lld weight draws; ± is over rows\n",
-           job->s->args.arg[0], job->s->args.arg[1], (long long)job->n,
-           (long long)job->draws);
+    printf("%s on %s: %lld rows, %lld weight draws\n", job->s->args.arg[0],
+           job->s->args.arg[1], (long long)job->n, (long long)job->draws);
     print_scores(job);
+    printf("\n  ± the error over rows, [] the Monte Carlo error over draws\n");
     if (job->laws > 1) print_distances(job);
     return CLI_DONE;
 }
@@ -295,6 +328,7 @@ static void free_job(eval_job *job)
     for (int i = 0; i < job->laws; i++) {
         free(job->e[i].value);
         free(job->e[i].compared);
+        free(job->e[i].nll);
         xb_law_destroy(job->e[i].law);
     }
     free(job->sd);

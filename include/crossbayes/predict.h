@@ -27,7 +27,7 @@ typedef struct xb_predict_options {
     const xb_law *law; /* NULL: the model's */
     int64_t samples;   /* weight draws, 1000; 0: as many as `tolerance` asks for */
     double tolerance;  /* 0.02: Monte Carlo error of the mean over the epistemic standard
-                          deviation, at every input (P5) */
+                          deviation, at each of the first 256 inputs (P5) */
     int64_t most;      /* 100000: draws at which samples = 0 gives up */
     bool antithetic;   /* draws in pairs of z and -z; symmetric laws */
     uint64_t seed;     /* 1 */

@@ -1,46 +1,19 @@
-/* initial.c: where parameters start: kernels uniform as Glorot and Bengio (2010) have
- * it, from Philox words of purpose INIT; after phase 1 the standard deviations at one
- * small value and the noise at what the trained net leaves unexplained (maths V11). */
+/* initial.c: where parameters start: as the net has it (maths N17); after phase 1 the
+ * standard deviations at one small value and the noise at what the trained net leaves
+ * unexplained (maths V11). */
 #include <math.h>
 #include <string.h>
 
 #include "vi/spread.h"
 #include "vi/trainer.h"
 
-/* Inputs and outputs that a weight of the tensor links: [.., in, out], each position
- * of a convolution's window counted. */
-static double fan_sum(const xb_tensor *t)
-{
-    double window = 1;
-    for (int i = 0; i < t->ndim - 2; i++) window *= (double)t->shape[i];
-    return window * (double)(t->shape[t->ndim - 2] + t->shape[t->ndim - 1]);
-}
-
-static void start_tensor(float *w, const xb_tensor *t, const xb_stream *where)
-{
-    double limit = t->role == XB_ROLE_KERNEL ? sqrt(6 / fan_sum(t)) : 0;
-    float fill = t->role == XB_ROLE_SCALE ? 1 : 0;
-    for (int64_t i = 0; i < t->size; i++)
-        w[i] = limit > 0 ? (float)(limit * (2 * xb_stream_uniform(where, i) - 1)) : fill;
-}
-
-/* Tensors of the second net are numbered from `first`. */
-static void start_net(float *w, const xb_net *net, xb_key key, uint32_t first)
-{
-    for (int i = 0; i < xb_net_tensor_count(net); i++) {
-        const xb_tensor *t = xb_net_tensor_at(net, i);
-        const xb_stream where = {.key = key, .tensor = first + (uint32_t)i};
-        start_tensor(w + t->offset, t, &where);
-    }
-}
-
 void xb_trainer_start_weights(xb_trainer *t)
 {
-    const uint32_t second_net = 1u << 20;
     xb_key key = xb_key_make(t->opt.seed, XB_PURPOSE_INIT);
-    start_net(t->theta, t->model->net, key, 0);
+    xb_key other = xb_key_make(~t->opt.seed, XB_PURPOSE_INIT);
+    xb_net_params_start(t->model->net, t->theta, key);
     if (t->model->noise_net)
-        start_net(t->theta + 2 * t->p, t->model->noise_net, key, second_net);
+        xb_net_params_start(t->model->noise_net, t->theta + 2 * t->p, other);
     xb_net_state_start(t->model->net, t->state);
 }
 
