@@ -9,6 +9,8 @@
 
 xb_train_options xb_train_options_default(void)
 {
+    xb_adam_options adam = xb_adam_options_default();
+    adam.rate = 3e-3; /* with its cosine, 10,000 steps bring sigma to rest */
     return (xb_train_options){
         .prior = {.kind = XB_PRIOR_NORMAL, .a = 0, .b = 1},
         .estimator = XB_ESTIMATOR_AUTO,
@@ -17,7 +19,7 @@ xb_train_options xb_train_options_default(void)
         .batch = 100,
         .mle_epochs = -1,
         .epochs = -1,
-        .adam = xb_adam_options_default(),
+        .adam = adam,
         .sigma_rate = 1,
         .rate = {.kind = XB_SCHEDULE_COSINE},
         .temperature = {.kind = XB_SCHEDULE_CONSTANT, .value = 1},
