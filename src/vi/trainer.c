@@ -152,7 +152,8 @@ static xb_prior prior_of(const xb_trainer *t, const xb_tensor *k)
 {
     xb_prior prior = t->opt.prior;
     if (!t->opt.prior_by_fan || k->role != XB_ROLE_KERNEL) return prior;
-    double factor = sqrt(2 / (double)(k->size / k->shape[k->ndim - 1]));
+    const int64_t inputs = k->size / k->shape[k->ndim - 1];
+    double factor = sqrt(2 / (double)inputs);
     if (prior.kind != XB_PRIOR_MIXTURE) prior.a *= factor; /* pi stays */
     prior.b *= factor;
     prior.c *= factor;
