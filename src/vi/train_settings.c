@@ -10,7 +10,7 @@
 xb_train_options xb_train_options_default(void)
 {
     xb_adam_options adam = xb_adam_options_default();
-    adam.rate = 3e-3; /* with its cosine, 10,000 steps bring sigma to rest */
+    adam.rate = 3e-3; /* at 1e-3, 10,000 steps leave sigma far from where it goes */
     return (xb_train_options){
         .prior = {.kind = XB_PRIOR_NORMAL, .a = 0, .b = 1},
         .prior_by_fan = true,

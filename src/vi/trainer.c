@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-/* Steps that bring small nets to rest, and epochs that even the largest data get
+/* Steps that small nets do well with, and epochs that even the largest data get
  * (V13). */
 enum { MLE_STEPS = 2000, MLE_EPOCHS = 5, VI_STEPS = 10000, VI_EPOCHS = 10 };
 
