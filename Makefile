@@ -13,7 +13,7 @@ deps:
 	./tools/install-deps.sh
 
 $(BUILD)/build.ninja: | deps
-	$(CMAKE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	$(CMAKE) -B $(BUILD) -DXB_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 
 demo: all
 	$(BUILD)/crossbayes demo -o $(BUILD)/demo
