@@ -13,7 +13,7 @@ deps:
 	./tools/install-deps.sh
 
 $(BUILD)/build.ninja: | deps
-	$(CMAKE) -B $(BUILD) -DXB_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	$(CMAKE) -B $(BUILD) -DXB_TESTS=OFF
 
 demo: all
 	$(BUILD)/crossbayes demo -o $(BUILD)/demo
@@ -38,7 +38,7 @@ bench: deps
 	./bench/run.sh $(BUILD)/bench $(if $(QUICK),--quick)
 
 install: all
-	ninja -C $(BUILD) install
+	cmake --install $(BUILD) --prefix $(PREFIX)
 
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
