@@ -30,11 +30,12 @@ check: deps
 check-long: check
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
 
+# Beside the peers, on one core; QUICK=1 for fewer, shorter repeats.
 bench: deps
 	./tools/install-deps.sh bench
 	$(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF
 	ninja -C $(BUILD)/bench
-	./bench/run.sh $(BUILD)/bench
+	./bench/run.sh $(BUILD)/bench $(if $(QUICK),--quick)
 
 install: all
 	ninja -C $(BUILD) install

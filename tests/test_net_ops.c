@@ -3,7 +3,7 @@
  *   float build   each backend gives what `ref` gives, within float's reach
  *   double build  (XB_REAL_DOUBLE) gradients by mu, sigma and x are the central
  *                 differences of the forward pass at the same draw, to 1e-6
- */
+ * and two nets without noise against PyTorch, in both. */
 #include "nettest.h"
 
 #include "base/ctx.h"
@@ -195,9 +195,79 @@ static void every_op_every_way(void **state)
             }
 }
 
+/* ---- against PyTorch (fixtures/make_net.py, double) */
+
+static void wave(xb_real *v, int64_t n, double a, double b)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double t = (double)i;
+        v[i] = (xb_real)(sin(a * (t + 1)) * 0.7 + cos(b * t * t) * 0.3);
+    }
+}
+
+/* The next part of the file, which must be called `name` and hold n numbers. */
+static void compare_part(FILE *f, const char *backend, const char *name,
+                         const xb_real *got, int64_t n)
+{
+    char found[16];
+    int count = 0;
+    assert_int_equal(fscanf(f, "%15s %d", found, &count), 2);
+    assert_string_equal(found, name);
+    assert_int_equal(count, n);
+    xb_real *want = calloc((size_t)n + 1, sizeof *want);
+    assert_non_null(want);
+    for (int64_t i = 0; i < n; i++) {
+        double value = NAN;
+        assert_int_equal(fscanf(f, "%lf", &value), 1);
+        want[i] = (xb_real)value;
+    }
+    char who[64];
+    snprintf(who, sizeof who, "%s: %s against PyTorch", backend, name);
+    compare(who, got, want, n, sizeof(xb_real) == sizeof(double) ? 1e-13 : 5e-6);
+    free(want);
+}
+
+static void check_torch(FILE *f, const char *text, xb_shape in, int64_t batch,
+                        const char *backend)
+{
+    xb_pass_options opt = xb_pass_options_default();
+    opt.backend = backend;
+    opt.batch = batch;
+    netbed b = netbed_make(text, in, NULL, NULL, &opt);
+    wave(b.mu, b.params, 1.3, 0.7);
+    wave(b.x, batch * b.in, 0.9, 0.3);
+    wave(b.dy, batch * b.out, 2.1, 0.4);
+    xb_net_state_start(b.net, b.state);
+    b.mode = XB_MODE_TRAIN;
+    netbed_forward(&b);
+    netbed_backward(&b);
+    compare_part(f, backend, "y", b.y, batch * b.out);
+    compare_part(f, backend, "mu", b.d_mu, b.params);
+    compare_part(f, backend, "x", b.d_x, batch * b.in);
+    if (b.states) compare_part(f, backend, "state", b.state, b.states);
+    netbed_free(&b);
+}
+
+static void nets_are_pytorchs(void **state)
+{
+    (void)state;
+    for (int i = 0; i < xb_backend_count(); i++) {
+        FILE *f = fopen(XB_SOURCE_DIR "/tests/fixtures/net.txt", "r");
+        assert_non_null(f);
+        check_torch(f,
+                    "conv 3 stride 2, batchnorm, elu, maxpool 2 ceil, conv 2 2x2, tanh,"
+                    " flatten, dense 2",
+                    (xb_shape){6, 5, 2}, 3, xb_backend_name_at(i));
+        check_torch(f, "dense 7, sigmoid, dense 5, relu, dense 1", (xb_shape){1, 1, 3}, 4,
+                    xb_backend_name_at(i));
+        fclose(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nets_are_pytorchs),
         cmocka_unit_test(every_op_every_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

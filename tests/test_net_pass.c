@@ -451,7 +451,7 @@ static void laws_must_suit(void **state)
     n = (xb_noise){.sampler = b.sampler, .first = -1};
     assert_refused(b.ctx,
                    xb_pass_forward(b.ctx, b.pass, b.y, b.x, 2, &w, &n, XB_MODE_TRAIN),
-                   "the first example is number -1");
+                   "the first example is number -1, expected 0 to 2^34");
     n.first = XB_STREAM_MAX;
     assert_refused(b.ctx,
                    xb_pass_forward(b.ctx, b.pass, b.y, b.x, 2, &w, &n, XB_MODE_TRAIN),
@@ -479,7 +479,13 @@ static void options_are_checked(void **state)
     opt = options_of(XB_ESTIMATOR_EXAMPLE, 2, NULL);
     opt.group = 0;
     assert_refused(ctx, xb_pass_create(ctx, &pass, net, &opt),
-                   "groups of 0 examples: expected 1 or more");
+                   "groups of 0 examples: expected 1 to 2^31 - 1");
+    xb_net *wide = NULL;
+    assert_ok(ctx,
+              xb_net_parse(ctx, &wide, "elu", (xb_shape){1, 1 << 16, 1 << 15}, NULL));
+    opt = options_of(XB_ESTIMATOR_SHARED, INT32_MAX, NULL);
+    assert_int_equal(xb_pass_create(ctx, &pass, wide, &opt), XB_E_MEMORY);
+    xb_net_destroy(wide);
     for (int e = 0; e <= XB_ESTIMATOR_LOCAL; e++) {
         xb_estimator found;
         assert_true(xb_estimator_find(xb_estimator_name((xb_estimator)e), &found));

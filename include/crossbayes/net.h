@@ -126,7 +126,8 @@ XB_API void xb_net_state_start(const xb_net *net, xb_real *state);
  *   SHARED   one draw for the whole batch
  *   EXAMPLE  one draw for each `group` examples
  *   FLIPOUT  one draw, its signs turned per example; symmetric laws
- *   LOCAL    noise on the layer's outputs; gaussian law */
+ *   LOCAL    noise on the layer's outputs; gaussian law. Exact for dense layers; of a
+ *            conv layer each output has the right law, but not their dependence */
 typedef enum xb_estimator {
     XB_ESTIMATOR_SHARED = 0,
     XB_ESTIMATOR_EXAMPLE,

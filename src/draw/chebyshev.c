@@ -14,11 +14,13 @@ void xb_chebyshev_points(double *r, int n)
 /* Chebyshev coefficients by the discrete cosine sum, ends halved. */
 static void chebyshev_coefficients(double *c, const double *value, int n)
 {
+    double cosine[2 * XB_CHEBYSHEV_MAX]; /* all the angles there are: pi m / n */
+    for (int m = 0; m < 2 * n; m++) cosine[m] = cos(M_PI * m / n);
     for (int k = 0; k <= n; k++) {
         double sum = 0;
         for (int j = 0; j <= n; j++) {
             double half = j == 0 || j == n ? 0.5 : 1;
-            sum += half * value[j] * cos(M_PI * k * (n - j) / n);
+            sum += half * value[j] * cosine[k * (n - j) % (2 * n)];
         }
         c[k] = sum * (k == 0 || k == n ? 1.0 : 2.0) / n;
     }
@@ -31,14 +33,17 @@ void xb_chebyshev_powers(double *coef, const double *value, int n)
     chebyshev_coefficients(c, value, n);
     for (int k = 0; k <= n; k++) coef[k] = 0;
     coef[0] = c[0];
-    for (int k = 1; k <= n; k++) { /* T_{k+1} = 2 r T_k - T_{k-1}, as powers */
+    for (int k = 1; k <= n; k++) {
         for (int i = 0; i <= k; i++) coef[i] += c[k] * newer[i];
-        double next[XB_CHEBYSHEV_MAX + 1] = {0};
-        for (int i = 0; i <= k && i < XB_CHEBYSHEV_MAX; i++) next[i + 1] = 2 * newer[i];
-        for (int i = 0; i <= XB_CHEBYSHEV_MAX; i++) {
-            next[i] -= older[i];
+        if (k == n) break;
+        /* T_{k+1} = 2 r T_k - T_{k-1}, as powers, into the older one's place */
+        for (int i = k + 1; i > 0; i--) {
+            double next = 2 * newer[i - 1] - older[i];
             older[i] = newer[i];
-            newer[i] = next[i];
+            newer[i] = next;
         }
+        double next = -older[0];
+        older[0] = newer[0];
+        newer[0] = next;
     }
 }

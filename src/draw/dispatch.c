@@ -2,29 +2,16 @@
  * few loads, and so the library needs no writable global. */
 #include <string.h>
 
+#include "base/machine.h"
 #include "draw/kernel.h"
 
 #if defined(__x86_64__)
-/* The features that tell the levels apart, by names that GCC and Clang know. */
-static bool has_v3(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-}
-
-static bool has_v4(void)
-{
-    return has_v3() && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-
 static bool machine_has(const xb_kernel *kernel)
 {
-    __builtin_cpu_init();
-    if (kernel == &xb_kernel_v4) return has_v4();
-    if (kernel == &xb_kernel_v3) return has_v3();
-    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+    int level = xb_machine_level();
+    if (kernel == &xb_kernel_v4) return level >= 4;
+    if (kernel == &xb_kernel_v3) return level >= 3;
+    return level >= 2;
 }
 
 static const xb_kernel *const kernels[] = {&xb_kernel_v4, &xb_kernel_v3, &xb_kernel_v2};

@@ -1,15 +1,16 @@
 /* draw_table.c: building and reading the float table; maths D8, D9.
  *
- * Cells are equal in s, so finding one costs a truncation; 32 floats are two vector
- * registers of AVX-512, and looking a coefficient up is one permutation. Each cell holds
- * the polynomial through Chebyshev-Lobatto points of the exact quantile (end points
- * included, so neighbours join), its coefficients rounded to float, the linear one
- * lowered by a few ulps where that is needed for the values to stay in order across the
- * join.
+ * Cells are equal in s, so finding one costs a truncation. A narrow table has 31 of
+ * them: 32 floats are two vector registers of AVX-512, and looking a coefficient up is
+ * one permutation. A wide one has 1023 cubics that stay in the first-level cache. Each
+ * cell holds the polynomial through Chebyshev-Lobatto points of the exact quantile (end
+ * points included, so neighbours join), its coefficients rounded to float, the linear
+ * one lowered by a few ulps where that is needed for the values to stay in order across
+ * the join.
  *
- * The degree (3 to 7) and the number of cells (32 or 64) are the cheapest that
- * leave few slow cells: cells in which the float path would miss u by more than
- * 2.5e-7 (the far tail of a Gaussian, the jump between distant modes). */
+ * The degree (3 to 7) of a narrow table, or a wide one, is the cheapest by counted
+ * operations, slow cells included: cells in which the float path would miss u by more
+ * than 2.5e-7 (the far tail of a Gaussian, the gap between distant modes). */
 #include "draw/draw_table.h"
 
 #include <float.h>
@@ -20,7 +21,29 @@
 
 static const double U_ERROR_MAX = 2.5e-7;
 
-enum { CHECKS = 24, SLOW = 150 };
+enum { CHECKS = 24, CHECKS_WIDE = 4, WIDE = 30, SLOW = 120 };
+
+static float coef_of(const xb_draw_table *t, int power, int column)
+{
+    return t->columns == XB_COLUMNS_WIDE ? t->row[column][power] : t->coef[power][column];
+}
+
+static void coef_set(xb_draw_table *t, int power, int column, float value)
+{
+    if (t->columns == XB_COLUMNS_WIDE) {
+        t->row[column][power] = value;
+        return;
+    }
+    t->coef[power][column] = value;
+    t->row[2 * column + power / 4][power % 4] = value;
+}
+
+static float polynomial(const xb_draw_table *t, int column, float r)
+{
+    float y = coef_of(t, t->degree, column);
+    for (int j = t->degree - 1; j >= 0; j--) y = fmaf(y, r, coef_of(t, j, column));
+    return y;
+}
 
 float xb_table_value(const xb_draw_table *t, uint32_t word)
 {
@@ -29,8 +52,7 @@ float xb_table_value(const xb_draw_table *t, uint32_t word)
     int column = (int)q;
     float r = q - (float)column; /* exact */
     if (t->halves == 2 && word >> 31) column += t->columns;
-    float y = t->coef[t->degree][column];
-    for (int j = t->degree - 1; j >= 0; j--) y = fmaf(y, r, t->coef[j][column]);
+    float y = polynomial(t, column, r);
     return word >> 31 ? -y : y;
 }
 
@@ -86,21 +108,16 @@ static void cell_fit(xb_draw_table *t, const table_maker *m, bool upper, int cel
         shifted[0] = power[k] - shifted[0];
     }
     shifted[0] = value[0];
-    for (int k = 0; k <= n; k++) t->coef[k][column] = (float)shifted[k];
+    for (int k = 0; k <= n; k++) coef_set(t, k, column, (float)shifted[k]);
 }
 
-static float cell_end(const xb_draw_table *t, int column)
-{
-    float y = t->coef[t->degree][column];
-    for (int k = t->degree - 1; k >= 0; k--) y = fmaf(y, 1, t->coef[k][column]);
-    return y;
-}
-
-/* The cell must not end above where the next one starts. */
+/* The cell must not end above where the next one starts. Steps that double: few of
+ * them, and never twice as far as needed. */
 static void cell_close(xb_draw_table *t, int column, float next)
 {
-    while (cell_end(t, column) > next)
-        t->coef[1][column] = nextafterf(t->coef[1][column], -INFINITY);
+    float slope = coef_of(t, 1, column), step = slope - nextafterf(slope, -INFINITY);
+    for (; polynomial(t, column, 1) > next; step *= 2)
+        coef_set(t, 1, column, slope - step);
 }
 
 /* Share of draws in a cell: s^2 is uniform. */
@@ -112,18 +129,19 @@ static double cell_share(const xb_draw_table *t, int cell)
 
 static void cell_judge(xb_draw_table *t, const table_maker *m, bool upper, int cell)
 {
-    double worst = 0, excess = 0;
-    for (int j = 0; j <= CHECKS; j++) {
-        double s = (cell + (double)j / CHECKS) / (t->columns - 1), error;
-        double e = u_excess_at(&error, m, t, word_of(s, upper));
-        excess = e <= excess ? excess : e; /* a NAN gets through */
+    double worst = 0;
+    bool good = true;
+    int checks = t->columns == XB_COLUMNS_WIDE ? CHECKS_WIDE : CHECKS;
+    for (int j = 0; good && j <= checks; j++) {
+        double s = (cell + (double)j / checks) / (t->columns - 1), error;
+        good = u_excess_at(&error, m, t, word_of(s, upper)) <= 1; /* a NAN is not */
         worst = fmax(worst, error);
     }
-    if (excess <= 1) {
+    if (good) {
         t->u_error = fmax(t->u_error, worst);
         return;
     }
-    t->coef[0][cell + (upper ? t->columns : 0)] = NAN;
+    coef_set(t, 0, cell + (upper ? t->columns : 0), NAN);
     t->slow_share += cell_share(t, cell);
 }
 
@@ -133,22 +151,23 @@ static void table_fit(xb_draw_table *t, const table_maker *m)
     t->u_error = 0;
     for (int half = 0; half < t->halves; half++) {
         int first = half * t->columns, last = first + t->columns - 1;
-        t->coef[0][last] = (float)wanted(m, half, 1); /* s = 1: the median */
+        coef_set(t, 0, last, (float)wanted(m, half, 1)); /* s = 1: the median */
         for (int column = last - 1; column >= first; column--) {
             cell_fit(t, m, half, column - first);
-            cell_close(t, column, t->coef[0][column + 1]);
+            cell_close(t, column, coef_of(t, 0, column + 1));
         }
         for (int cell = 0; cell < t->columns - 1; cell++) cell_judge(t, m, half, cell);
     }
 }
 
-/* Vector operations for sixteen draws: lookups and fused multiply-adds, and what
- * slow draws cost (measured: as much as SLOW operations each). */
+/* Vector operations for sixteen draws: lookups and fused multiply-adds. Measured: a
+ * wide table costs as much as WIDE of them, a slow draw as SLOW. */
 static double table_cost(const xb_draw_table *t)
 {
-    int groups = t->columns * t->halves / 32;
-    double lookup = 2 * groups - 1;
-    return lookup * (t->degree + 1) + t->degree + 16 * t->slow_share * SLOW;
+    double lookup = 2 * t->halves - 1;
+    double fast =
+        t->columns == XB_COLUMNS_WIDE ? WIDE : lookup * (t->degree + 1) + t->degree;
+    return fast + 16 * t->slow_share * SLOW;
 }
 
 xb_status xb_table_build(xb_ctx *ctx, xb_draw_table *out, const xb_law *law,
@@ -159,12 +178,13 @@ xb_status xb_table_build(xb_ctx *ctx, xb_draw_table *out, const xb_law *law,
     double best = INFINITY;
     static const struct {
         int columns, degree;
-    } choice[] = {{32, 3}, {32, 4}, {32, 5}, {32, 6}, {32, 7}, {64, 5}, {64, 7}};
+    } choice[] = {{XB_COLUMNS, 3}, {XB_COLUMNS, 4}, {XB_COLUMNS, 5},
+                  {XB_COLUMNS, 6}, {XB_COLUMNS, 7}, {XB_COLUMNS_WIDE, XB_WIDE_DEGREE}};
     for (int i = 0; i < XB_COUNT(choice); i++) {
         xb_draw_table t = {.columns = choice[i].columns,
                            .degree = choice[i].degree,
                            .halves = law->symmetric ? 1 : 2};
-        if (best <= table_cost(&t)) break; /* even without slow cells no cheaper */
+        if (best <= table_cost(&t)) continue; /* even without slow cells no cheaper */
         table_fit(&t, &m);
         if (table_cost(&t) >= best) continue;
         best = table_cost(&t);

@@ -5,19 +5,27 @@
 
 #include "draw/pieces.h"
 
-enum { XB_COLUMNS_MAX = 64, XB_TABLE_DEGREE_MIN = 3, XB_TABLE_DEGREE_MAX = 7 };
+enum {
+    XB_COLUMNS = 32,        /* narrow: a coefficient's row is two AVX-512 registers */
+    XB_COLUMNS_WIDE = 1024, /* wide: in the first-level cache */
+    XB_TABLE_DEGREE_MAX = 7,
+    XB_WIDE_DEGREE = 3
+};
 
 /* The lower half's table, then (asymmetric laws) the upper half's with its
  * values negated; so every table ascends with s, and bit 31 of the word is the
- * sign to flip. A slow cell holds NAN in coef[0]: its draws take the double
- * path. */
+ * sign to flip. A slow cell holds NAN in its constant coefficient: its draws take
+ * the double path. */
 typedef struct xb_draw_table {
-    int columns; /* per half: 32 or 64; cells 0 .. columns - 2, and s = 1 itself */
-    int degree;  /* XB_TABLE_DEGREE_MIN .. XB_TABLE_DEGREE_MAX */
+    int columns; /* per half: narrow or wide; cells 0 .. columns - 2, and s = 1 itself */
+    int degree;  /* 3 to XB_TABLE_DEGREE_MAX; XB_WIDE_DEGREE if wide */
     int halves;  /* 1: symmetric, 2 */
-    _Alignas(64) float coef[XB_TABLE_DEGREE_MAX + 1][2 * XB_COLUMNS_MAX];
     double slow_share; /* of draws */
     double u_error;    /* worst seen at the check points, slow cells left out */
+    /* narrow only: a power's coefficients of all columns, for permutations */
+    _Alignas(64) float coef[XB_TABLE_DEGREE_MAX + 1][2 * XB_COLUMNS];
+    /* a column's coefficients, ascending; two rows a column if narrow, one if wide */
+    _Alignas(64) float row[2 * XB_COLUMNS_WIDE][XB_WIDE_DEGREE + 1];
 } xb_draw_table;
 
 /* What a word becomes before the law's own quantile: an affine map. */

@@ -5,8 +5,10 @@
  * low halves count (the 32 x 32 -> 64 bit product needs no shuffling then), even
  * and odd counters apart; joined, they are sixteen words in order. The counter's
  * last three words are the same for all elements of a tensor, so half of the
- * first two rounds is done once per call. A word then costs: conversion, square
- * root, cell, `degree` + 1 lookups and `degree` fused multiply-adds.
+ * first two rounds is done once per call, and the first product is a running sum. A
+ * word then costs: conversion, square root, cell, the cell's coefficients (a
+ * permutation each, or whole rows loaded and transposed) and `degree` fused
+ * multiply-adds.
  *
  * Nothing is stored but the draws. No branch depends on data except one for
  * slow cells. Define XB_KERNEL_NAME and XB_KERNEL_LEVEL before including. */
@@ -48,16 +50,26 @@ enum { STRANDS = 2 * PER_BLOCK };
 
 typedef struct philox_state {
     lane_int c[4][STRANDS];
+    lane_int product[STRANDS]; /* M0 * counter of the block to begin next */
 } philox_state;
 
-/* Rounds 1 and 2, half of them known. */
-LANE_INLINE void philox_begin(philox_state *p, const philox_start *s, int64_t block)
+LANE_INLINE void philox_seek(philox_state *p, int64_t block)
 {
-    const lane_int zero = wide_set(0);
     uint32_t counter = (uint32_t)block * 16;
     for (int i = 0; i < STRANDS; i++) {
         lane_int even = wide_counters(counter + (uint32_t)(i / 2 * LANES));
-        lane_int p0 = wide_mul(i % 2 ? wide_add(even, 1) : even, XB_PHILOX_M0);
+        p->product[i] = wide_mul(i % 2 ? wide_add(even, 1) : even, XB_PHILOX_M0);
+    }
+}
+
+/* Rounds 1 and 2 of the next block, half of them known. Its counters are sixteen
+ * on from the last, so their first product is an addition. */
+LANE_INLINE void philox_begin(philox_state *p, const philox_start *s)
+{
+    const lane_int zero = wide_set(0);
+    for (int i = 0; i < STRANDS; i++) {
+        lane_int p0 = p->product[i];
+        p->product[i] = wide_add(p0, UINT64_C(16) * XB_PHILOX_M0);
         lane_int c2 = wide_xor3(wide_high(p0), wide_set(s->c3_key), zero);
         lane_int p1 = wide_mul(c2, XB_PHILOX_M1);
         p->c[0][i] = wide_xor3(wide_high(p1), wide_set(s->c1), wide_set(s->key[0][1]));
@@ -101,10 +113,11 @@ LANE_INLINE void philox_end(lane_int word[4][PER_BLOCK], const philox_state *p)
 static void words(uint32_t *out, int64_t blocks, const xb_stream *where, int64_t first)
 {
     philox_start s = start_of(where);
+    philox_state p;
+    philox_seek(&p, first);
     for (int64_t b = 0; b < blocks; b++) {
-        philox_state p;
         lane_int word[4][PER_BLOCK];
-        philox_begin(&p, &s, first + b);
+        philox_begin(&p, &s);
         philox_rounds(&p, &s, 2, XB_PHILOX_ROUNDS);
         philox_end(word, &p);
         for (int w = 0; w < 4; w++)
@@ -113,20 +126,49 @@ static void words(uint32_t *out, int64_t blocks, const xb_stream *where, int64_t
     }
 }
 
-/* (D9), lane by lane what xb_table_value() does. */
-LANE_INLINE lane_float draw_lanes(lane_int word, const xb_draw_table *t, int columns,
-                                  int degree, int halves)
+/* (D9), lane by lane what xb_table_value() does: first the place in the table, */
+LANE_INLINE lane_float place_lanes(lane_int word, int columns)
 {
     lane_float k = float_of_int(int_and(word, 0x7fffffffu));
-    lane_float q = float_sqrt(float_fma(k, float_set(xb_table_slope(columns)),
-                                        float_set(xb_table_offset(columns))));
-    lane_int column = int_of_float(q);
-    lane_float r = float_fraction(q);
-    if (halves == 2) column = int_add(column, int_top_bit(word, columns));
-    int groups = columns * halves / 32;
-    lane_float y = float_lookup(t->coef[degree], column, groups);
+    return float_sqrt(float_fma(k, float_set(xb_table_slope(columns)),
+                                float_set(xb_table_offset(columns))));
+}
+
+/* then the polynomial there. */
+LANE_INLINE lane_float row_lanes(lane_int row, lane_float r, const xb_draw_table *t,
+                                 int degree)
+{
+    lane_float c[XB_TABLE_DEGREE_MAX + 1];
+    float_rows(c, t->row, row);
+    if (degree > 3) float_rows(c + 4, t->row + 1, row);
+    lane_float y = c[degree];
+    for (int j = degree - 1; j >= 0; j--) y = float_fma(y, r, c[j]);
+    return y;
+}
+
+LANE_INLINE lane_float narrow_lanes(lane_int column, lane_float r, const xb_draw_table *t,
+                                    int degree, int halves)
+{
+#ifdef LANE_PERMUTES
+    lane_float y = float_lookup(t->coef[degree], column, halves);
     for (int j = degree - 1; j >= 0; j--)
-        y = float_fma(y, r, float_lookup(t->coef[j], column, groups));
+        y = float_fma(y, r, float_lookup(t->coef[j], column, halves));
+    return y;
+#else
+    (void)halves;
+    return row_lanes(int_add(column, column), r, t, degree);
+#endif
+}
+
+LANE_INLINE lane_float draw_lanes(lane_int word, lane_float place, const xb_draw_table *t,
+                                  int columns, int degree, int halves)
+{
+    lane_int column = int_of_float(place);
+    lane_float r = float_fraction(place);
+    if (halves == 2) column = int_add(column, int_top_bit(word, columns));
+    lane_float y = columns == XB_COLUMNS_WIDE
+                       ? row_lanes(column, r, t, XB_WIDE_DEGREE)
+                       : narrow_lanes(column, r, t, degree, halves);
     return float_flip(y, word);
 }
 
@@ -156,22 +198,28 @@ LANE_INLINE int64_t draw_blocks(float *z, xb_slow_draw *slow, int64_t blocks,
     philox_start s = start_of(where);
     philox_state p;
     int64_t count = 0;
-    philox_begin(&p, &s, first);
+    philox_seek(&p, first);
+    philox_begin(&p, &s);
     philox_rounds(&p, &s, 2, XB_PHILOX_ROUNDS);
     for (int64_t b = 0; b < blocks; b++) {
         lane_int word[4][PER_BLOCK];
-        lane_float y[4][PER_BLOCK];
+        lane_float place[4][PER_BLOCK], y[4][PER_BLOCK];
         float *to = z + b * XB_BLOCK;
         uint32_t mask = 0;
         philox_end(word, &p);
-        philox_begin(&p, &s, first + b + 1);
+        /* all square roots first: they take long, and nothing waits for them yet */
+        for (int i = 0; i < 4 * PER_BLOCK; i++)
+            place[i / PER_BLOCK][i % PER_BLOCK] =
+                place_lanes(word[i / PER_BLOCK][i % PER_BLOCK], columns);
+        philox_begin(&p, &s);
         /* two rounds of the next block beside each quarter of this one: the
          * multipliers of one fill the gaps of the other */
 #pragma GCC unroll 4
         for (int w = 0; w < 4; w++) {
             philox_rounds(&p, &s, 2 + 2 * w, 4 + 2 * w);
             for (int part = 0; part < PER_BLOCK; part++) {
-                y[w][part] = draw_lanes(word[w][part], t, columns, degree, halves);
+                y[w][part] =
+                    draw_lanes(word[w][part], place[w][part], t, columns, degree, halves);
                 float_store(to + w * 16 + part * LANES, y[w][part]);
                 if (w % 2) mask |= float_nan_mask(y[w - 1][part], y[w][part]);
             }
@@ -183,25 +231,24 @@ LANE_INLINE int64_t draw_blocks(float *z, xb_slow_draw *slow, int64_t blocks,
 }
 
 #if LANES_NATIVE && !defined(__SANITIZE_ADDRESS__)
-/* The degree, columns and halves as constants: the compiler unrolls each. */
+/* The columns, degree and halves as constants: the compiler unrolls each. */
 #define DRAWS_CASE(columns, degree, halves)                                              \
     return draw_blocks(z, slow, blocks, t, where, first, columns, degree, halves)
-#define DRAWS_OF(columns, halves)                                                        \
-    switch (t->degree) {                                                                 \
-    case 3: DRAWS_CASE(columns, 3, halves);                                              \
-    case 4: DRAWS_CASE(columns, 4, halves);                                              \
-    case 5: DRAWS_CASE(columns, 5, halves);                                              \
-    case 6: DRAWS_CASE(columns, 6, halves);                                              \
-    default: DRAWS_CASE(columns, 7, halves);                                             \
+#define DRAWS_OF(halves)                                                                 \
+    switch (t->columns == XB_COLUMNS_WIDE ? 0 : t->degree) {                             \
+    case 0: DRAWS_CASE(XB_COLUMNS_WIDE, XB_WIDE_DEGREE, halves);                         \
+    case 3: DRAWS_CASE(XB_COLUMNS, 3, halves);                                           \
+    case 4: DRAWS_CASE(XB_COLUMNS, 4, halves);                                           \
+    case 5: DRAWS_CASE(XB_COLUMNS, 5, halves);                                           \
+    case 6: DRAWS_CASE(XB_COLUMNS, 6, halves);                                           \
+    default: DRAWS_CASE(XB_COLUMNS, 7, halves);                                          \
     }
 
 static int64_t draws(float *z, xb_slow_draw *slow, int64_t blocks, const xb_draw_table *t,
                      const xb_stream *where, int64_t first)
 {
-    if (t->columns == 32 && t->halves == 1) DRAWS_OF(32, 1)
-    if (t->columns == 32) DRAWS_OF(32, 2)
-    if (t->halves == 1) DRAWS_OF(64, 1)
-    DRAWS_OF(64, 2)
+    if (t->halves == 1) DRAWS_OF(1)
+    DRAWS_OF(2)
 }
 #else /* vector types or instrumented: one instance, quick to compile */
 static int64_t draws(float *z, xb_slow_draw *slow, int64_t blocks, const xb_draw_table *t,
@@ -223,7 +270,8 @@ static int64_t values(float *z, xb_slow_draw *slow, int64_t blocks,
         uint32_t mask = 0;
         for (int i = 0; i < 4 * PER_BLOCK; i++) {
             lane_int one = int_load(given + b * XB_BLOCK + i * LANES);
-            lane_float y = draw_lanes(one, t, t->columns, t->degree, t->halves);
+            lane_float y = draw_lanes(one, place_lanes(one, t->columns), t, t->columns,
+                                      t->degree, t->halves);
             word[i / PER_BLOCK][i % PER_BLOCK] = one;
             float_store(to + i * LANES, y);
             mask |= float_nan_mask(y, y);

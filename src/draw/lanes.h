@@ -27,9 +27,9 @@ LANE_INLINE lane_int wide_counters(uint32_t first) /* first, first + 2, ... */
                             _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0));
 }
 LANE_INLINE lane_int wide_set(uint32_t x) { return _mm512_set1_epi64(x); }
-LANE_INLINE lane_int wide_add(lane_int a, uint32_t b)
+LANE_INLINE lane_int wide_add(lane_int a, uint64_t b) /* all 64 bits */
 {
-    return _mm512_add_epi64(a, _mm512_set1_epi64(b));
+    return _mm512_add_epi64(a, _mm512_set1_epi64((int64_t)b));
 }
 LANE_INLINE lane_int wide_mul(lane_int a, uint32_t m)
 {
@@ -85,22 +85,41 @@ LANE_INLINE uint32_t float_nan_mask(lane_float a, lane_float b)
 LANE_INLINE void float_store(float *to, lane_float a) { _mm512_storeu_ps(to, a); }
 LANE_INLINE lane_float float_load(const float *from) { return _mm512_loadu_ps(from); }
 
-/* table[i], i below 32 * groups; table 64-byte aligned, groups 1, 2 or 4 */
+#define LANE_PERMUTES 1 /* there is float_lookup(), faster than float_rows() */
+
+/* table[i], i below 32 * halves; table 64-byte aligned, halves 1 or 2 */
 LANE_INLINE lane_float float_lookup32(const float *table, lane_int i)
 {
     return _mm512_permutex2var_ps(_mm512_load_ps(table), i, _mm512_load_ps(table + 16));
 }
-LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int groups)
+LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int halves)
 {
-    if (groups == 1) return float_lookup32(table, i);
+    if (halves == 1) return float_lookup32(table, i);
     __mmask16 bit5 = _mm512_test_epi32_mask(i, _mm512_set1_epi32(32));
-    lane_float low = _mm512_mask_blend_ps(bit5, float_lookup32(table, i),
-                                          float_lookup32(table + 32, i));
-    if (groups == 2) return low;
-    __mmask16 bit6 = _mm512_test_epi32_mask(i, _mm512_set1_epi32(64));
-    lane_float high = _mm512_mask_blend_ps(bit5, float_lookup32(table + 64, i),
-                                           float_lookup32(table + 96, i));
-    return _mm512_mask_blend_ps(bit6, low, high);
+    return _mm512_mask_blend_ps(bit5, float_lookup32(table, i),
+                                float_lookup32(table + 32, i));
+}
+/* lanes 0, 4, 8 and 12 of `at` as rows of four */
+LANE_INLINE lane_float float_four_rows(const float (*row)[4], const uint32_t *at)
+{
+    lane_float a = _mm512_castps128_ps512(_mm_load_ps(row[at[0]]));
+    a = _mm512_insertf32x4(a, _mm_load_ps(row[at[4]]), 1);
+    a = _mm512_insertf32x4(a, _mm_load_ps(row[at[8]]), 2);
+    return _mm512_insertf32x4(a, _mm_load_ps(row[at[12]]), 3);
+}
+/* out[j] = row[i][j]; rows 16-byte aligned */
+LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], lane_int i)
+{
+    uint32_t at[LANES];
+    int_store(at, i);
+    lane_float a = float_four_rows(row, at), b = float_four_rows(row, at + 1);
+    lane_float c = float_four_rows(row, at + 2), d = float_four_rows(row, at + 3);
+    lane_float ab = _mm512_unpacklo_ps(a, b), cd = _mm512_unpacklo_ps(c, d);
+    out[0] = _mm512_shuffle_ps(ab, cd, 0x44);
+    out[1] = _mm512_shuffle_ps(ab, cd, 0xEE);
+    ab = _mm512_unpackhi_ps(a, b), cd = _mm512_unpackhi_ps(c, d);
+    out[2] = _mm512_shuffle_ps(ab, cd, 0x44);
+    out[3] = _mm512_shuffle_ps(ab, cd, 0xEE);
 }
 
 #elif defined(__AVX2__) && defined(__FMA__)
@@ -118,9 +137,9 @@ LANE_INLINE lane_int wide_counters(uint32_t first)
     return _mm256_add_epi64(_mm256_set1_epi64x(first), _mm256_set_epi64x(6, 4, 2, 0));
 }
 LANE_INLINE lane_int wide_set(uint32_t x) { return _mm256_set1_epi64x(x); }
-LANE_INLINE lane_int wide_add(lane_int a, uint32_t b)
+LANE_INLINE lane_int wide_add(lane_int a, uint64_t b)
 {
-    return _mm256_add_epi64(a, _mm256_set1_epi64x(b));
+    return _mm256_add_epi64(a, _mm256_set1_epi64x((int64_t)b));
 }
 LANE_INLINE lane_int wide_mul(lane_int a, uint32_t m)
 {
@@ -175,10 +194,24 @@ LANE_INLINE uint32_t float_nan_mask(lane_float a, lane_float b)
 }
 LANE_INLINE void float_store(float *to, lane_float a) { _mm256_storeu_ps(to, a); }
 LANE_INLINE lane_float float_load(const float *from) { return _mm256_loadu_ps(from); }
-LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int groups)
+/* a gather is slower than whole rows */
+LANE_INLINE lane_float float_two_rows(const float (*row)[4], const uint32_t *at)
 {
-    (void)groups;
-    return _mm256_i32gather_ps(table, i, 4);
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(row[at[0]])),
+                                _mm_load_ps(row[at[4]]), 1);
+}
+LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], lane_int i)
+{
+    uint32_t at[LANES];
+    int_store(at, i);
+    lane_float a = float_two_rows(row, at), b = float_two_rows(row, at + 1);
+    lane_float c = float_two_rows(row, at + 2), d = float_two_rows(row, at + 3);
+    lane_float ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
+    out[0] = _mm256_shuffle_ps(ab, cd, 0x44);
+    out[1] = _mm256_shuffle_ps(ab, cd, 0xEE);
+    ab = _mm256_unpackhi_ps(a, b), cd = _mm256_unpackhi_ps(c, d);
+    out[2] = _mm256_shuffle_ps(ab, cd, 0x44);
+    out[3] = _mm256_shuffle_ps(ab, cd, 0xEE);
 }
 
 #else /* GCC's vector types: any machine; fused only where the target is */
@@ -199,9 +232,9 @@ LANE_INLINE lane_int wide_counters(uint32_t first)
     return (lane_int)(lane_wide){first, (uint64_t)first + 2};
 }
 LANE_INLINE lane_int wide_set(uint32_t x) { return (lane_int)(lane_wide){x, x}; }
-LANE_INLINE lane_int wide_add(lane_int a, uint32_t b)
+LANE_INLINE lane_int wide_add(lane_int a, uint64_t b)
 {
-    return (lane_int)((lane_wide)a + (uint64_t)b);
+    return (lane_int)((lane_wide)a + b);
 }
 LANE_INLINE lane_int wide_mul(lane_int a, uint32_t m)
 {
@@ -271,12 +304,10 @@ LANE_INLINE lane_float float_load(const float *from)
     memcpy(&a, from, sizeof a);
     return a;
 }
-LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int groups)
+LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], lane_int i)
 {
-    (void)groups;
-    lane_float f;
-    LANE_EACH f[l] = table[i[l]];
-    return f;
+    for (int j = 0; j < 4; j++)
+        out[j] = (lane_float){row[i[0]][j], row[i[1]][j], row[i[2]][j], row[i[3]][j]};
 }
 #endif
 

@@ -78,7 +78,7 @@ float xb_sampler_value(const xb_sampler *s, uint32_t word)
     return isnan(z) ? (float)xb_sampler_quantile(s, xb_word_mass(word), word >> 31) : z;
 }
 
-enum { BATCH = 16 }; /* blocks at a time: 4 KiB of draws, 8 KiB for slow ones */
+enum { BATCH = 64 }; /* blocks at a time: 16 KiB of draws, room for 32 KiB of slow ones */
 
 static void redo_slow(const xb_sampler *s, float *z, const xb_slow_draw *slow,
                       int64_t count)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/machine.h"
+
 /* The double build of the tests has no vector kernels. */
 #if defined(__x86_64__) && !defined(XB_REAL_DOUBLE)
 static const xb_backend *const levels[] = {&xb_backend_cpu_v4, &xb_backend_cpu_v3,
@@ -11,10 +13,10 @@ static const xb_backend *const levels[] = {&xb_backend_cpu_v4, &xb_backend_cpu_v
 
 static bool machine_has(const xb_backend *backend)
 {
-    __builtin_cpu_init();
-    if (backend == &xb_backend_cpu_v4) return __builtin_cpu_supports("x86-64-v4");
-    if (backend == &xb_backend_cpu_v3) return __builtin_cpu_supports("x86-64-v3");
-    return backend == &xb_backend_ref || __builtin_cpu_supports("x86-64-v2");
+    int level = xb_machine_level();
+    if (backend == &xb_backend_cpu_v4) return level >= 4;
+    if (backend == &xb_backend_cpu_v3) return level >= 3;
+    return backend == &xb_backend_ref || level >= 2;
 }
 #else
 static const xb_backend *const levels[] = {&xb_backend_ref};

@@ -20,7 +20,13 @@
 
 #include "net/cpu_lanes.h"
 
-enum { DEPTH = 256, PANEL_WORTH = 1 << 15, FEW_ROWS = 4 };
+enum {
+    DEPTH = 256,
+    PANEL_WORTH = 1 << 15, /* elements of B */
+    MANY_ROWS = 16,        /* that are worth packing B for */
+    FEW_ROWS = 4,
+    PAIR = 2 * LANES
+};
 
 /* A (i, k) is a[i * a_row + k * a_step]; B (k, j) is b[k * b_row + j], or b[j * b_row +
  * k] if transposed. */
@@ -42,7 +48,7 @@ typedef struct gemm_strip {
     bool add;
 } gemm_strip;
 
-LANE_INLINE vec column_load(const float *p, int v, int vectors, int64_t last)
+LANE_INLINE vec column_load(const float *p, int64_t v, int64_t vectors, int64_t last)
 {
     return v < vectors - 1 || last == LANES ? vec_load(p + v * LANES)
                                             : vec_load_part(p + v * LANES, last);
@@ -54,23 +60,24 @@ LANE_INLINE void tile(const gemm_strip *s, float *c, const float *a, int rows,
     vec sum[12][2];
 #pragma GCC unroll 12
     for (int i = 0; i < rows; i++)
-        for (int v = 0; v < vectors; v++)
+        for (int64_t v = 0; v < vectors; v++)
             sum[i][v] = s->add    ? column_load(c + i * s->c_row, v, vectors, last)
                         : s->bias ? column_load(s->bias, v, vectors, last)
                                   : vec_set(0);
     const float *b = s->b;
     for (int64_t k = 0; k < s->k; k++, a += s->a_step, b += s->b_row) {
         vec line[2];
-        for (int v = 0; v < vectors; v++) line[v] = column_load(b, v, vectors, last);
+        for (int64_t v = 0; v < vectors; v++) line[v] = column_load(b, v, vectors, last);
 #pragma GCC unroll 12
         for (int i = 0; i < rows; i++) {
             vec x = vec_set(a[i * s->a_row]);
-            for (int v = 0; v < vectors; v++) sum[i][v] = vec_fma(x, line[v], sum[i][v]);
+            for (int64_t v = 0; v < vectors; v++)
+                sum[i][v] = vec_fma(x, line[v], sum[i][v]);
         }
     }
 #pragma GCC unroll 12
     for (int i = 0; i < rows; i++)
-        for (int v = 0; v < vectors; v++)
+        for (int64_t v = 0; v < vectors; v++)
             if (v < vectors - 1 || last == LANES)
                 vec_store(c + i * s->c_row + v * LANES, sum[i][v]);
             else
@@ -107,25 +114,25 @@ static void strip_two_part(const gemm_strip *s, float *c, int64_t m)
     strip_rows(s, c, m, ROWS_TWO, 2, s->last);
 }
 
-/* B (k0 .. k0 + k, j .. j + width) as rows of 2 LANES; what is beyond is not read. */
+/* B (k0 .. k0 + k, j .. j + width) as rows of PAIR; what is beyond is not read. */
 static void pack(float *panel, const gemm_args *g, int64_t k0, int64_t k, int64_t j,
                  int64_t width)
 {
     if (g->transposed) {
         for (int64_t col = 0; col < width; col++) {
             const float *from = g->b + (j + col) * g->b_row + k0;
-            for (int64_t i = 0; i < k; i++) panel[i * 2 * LANES + col] = from[i];
+            for (int64_t i = 0; i < k; i++) panel[i * PAIR + col] = from[i];
         }
         return;
     }
     for (int64_t i = 0; i < k; i++)
-        memcpy(panel + i * 2 * LANES, g->b + (k0 + i) * g->b_row + j,
+        memcpy(panel + i * PAIR, g->b + (k0 + i) * g->b_row + j,
                (size_t)width * sizeof *panel);
 }
 
 static void strip(const gemm_args *g, const gemm_strip *s, float *c, int64_t width)
 {
-    if (width == 2 * LANES)
+    if (width == PAIR)
         strip_two(s, c, g->m);
     else if (width > LANES)
         strip_two_part(s, c, g->m);
@@ -159,11 +166,11 @@ static void gemm(const gemm_args *g)
         inner_products(g);
         return;
     }
-    _Alignas(64) float panel[DEPTH * 2 * LANES];
-    bool packed = g->transposed || (g->k * g->n > PANEL_WORTH && g->m > 4 * FEW_ROWS);
+    _Alignas(64) float panel[DEPTH * PAIR];
+    bool packed = g->transposed || (g->k * g->n > PANEL_WORTH && g->m > MANY_ROWS);
     int64_t depth = packed && g->k > DEPTH ? DEPTH : g->k;
-    for (int64_t j = 0; j < g->n; j += 2 * LANES) {
-        int64_t width = g->n - j < 2 * LANES ? g->n - j : 2 * LANES, k0 = 0;
+    for (int64_t j = 0; j < g->n; j += PAIR) {
+        int64_t width = g->n - j < PAIR ? g->n - j : PAIR, k0 = 0;
         do { /* once for k = 0 too: C is then the bias */
             int64_t k = g->k - k0 < depth ? g->k - k0 : depth;
             gemm_strip s = {.a = g->a + k0 * g->a_step,
@@ -171,7 +178,7 @@ static void gemm(const gemm_args *g)
                             .bias = g->bias ? g->bias + j : NULL,
                             .a_row = g->a_row,
                             .a_step = g->a_step,
-                            .b_row = packed ? 2 * LANES : g->b_row,
+                            .b_row = packed ? PAIR : g->b_row,
                             .c_row = g->c_row,
                             .k = k,
                             .last = width > LANES ? width - LANES : width,

@@ -28,6 +28,13 @@ bool xb_estimator_find(const char *name, xb_estimator *out)
     return false;
 }
 
+/* Multiply-adds an example, no more than is safe to multiply on. */
+static int64_t work_of(int64_t kernel, int64_t pixels)
+{
+    const int64_t most = INT64_C(1) << 30;
+    return kernel < most / pixels ? kernel * pixels : most;
+}
+
 static xb_op op_of(const xb_run *run, const xb_layer *layer)
 {
     const xb_tensor *tensor = &run->net->tensor[layer->tensor];
@@ -45,7 +52,7 @@ static xb_op op_of(const xb_run *run, const xb_layer *layer)
         .cin = layer->in.c,
         .cout = layer->out.c,
         .room = layer->kind->linear->room(run->backend, layer),
-        .work = tensor->size * layer->out.h * layer->out.w,
+        .work = work_of(tensor->size, layer->out.h * layer->out.w),
     };
 }
 

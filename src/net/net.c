@@ -56,24 +56,28 @@ xb_status xb_net_declare(xb_reading *r, xb_net *net, xb_layer *layer, int index,
     return XB_OK;
 }
 
-static xb_status find_kind(xb_reading *r, const xb_layer_kind **out)
+/* NULL after saying that there is no such layer. */
+static const xb_layer_kind *find_kind(xb_reading *r)
 {
     const char *known[XB_COUNT(kinds)];
-    if (!xb_reading_word(r)) return xb_reading_fail(r, "it is empty");
+    if (!xb_reading_word(r)) {
+        xb_reading_fail(r, "it is empty");
+        return NULL;
+    }
     for (int i = 0; i < XB_COUNT(kinds); i++) {
         known[i] = kinds[i]->name;
-        if (strcmp(kinds[i]->name, r->word) != 0) continue;
-        *out = kinds[i];
-        return XB_OK;
+        if (strcmp(kinds[i]->name, r->word) == 0) return kinds[i];
     }
-    return xb_reading_unknown(r, "layer", known, XB_COUNT(kinds));
+    xb_reading_unknown(r, "layer", known, XB_COUNT(kinds));
+    return NULL;
 }
 
 static xb_status read_layer(xb_reading *r, xb_net *net, xb_shape in)
 {
     xb_layer *layer = &net->layer[net->n_layer];
     *layer = (xb_layer){.in = in, .out = in, .tensor = -1, .bias = true};
-    XB_TRY(find_kind(r, &layer->kind));
+    layer->kind = find_kind(r);
+    if (!layer->kind) return XB_E_INPUT;
     if (layer->kind->parse) XB_TRY(layer->kind->parse(r, layer));
     if (xb_reading_word(r)) return xb_reading_unknown(r, "word", NULL, 0);
     if (layer->kind->infer) XB_TRY(layer->kind->infer(r, layer));

@@ -51,7 +51,7 @@ void xb_run_draw(const xb_run *run, xb_real *z, int64_t n, int tensor, int64_t f
         for (int64_t i = 0; i < n; i++) z[i] = -z[i];
 }
 
-enum { SIGN_BLOCKS = 16 }; /* made at a time: 4 KiB of words */
+enum { SIGN_WORDS = 16 * XB_BLOCK }; /* made at a time: 4 KiB */
 
 void xb_run_signs(const xb_run *run, xb_real *sign, int64_t n, int tensor, xb_side side,
                   int64_t first)
@@ -60,8 +60,8 @@ void xb_run_signs(const xb_run *run, xb_real *sign, int64_t n, int tensor, xb_si
         stream_of(run, (uint32_t)tensor | (side == XB_SIDE_IN ? SIGNS_IN : SIGNS_OUT));
     const xb_kernel *kernel = xb_kernel_best();
     for (int64_t i = 0; i < n;) {
-        uint32_t word[SIGN_BLOCKS * XB_BLOCK];
-        int64_t skip = (first + i) % XB_BLOCK, some = SIGN_BLOCKS * XB_BLOCK - skip;
+        uint32_t word[SIGN_WORDS];
+        int64_t skip = (first + i) % XB_BLOCK, some = SIGN_WORDS - skip;
         if (some > n - i) some = n - i;
         kernel->words(word, (skip + some + XB_BLOCK - 1) / XB_BLOCK, &where,
                       (first + i) / XB_BLOCK);

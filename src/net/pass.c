@@ -66,7 +66,7 @@ static void place_the_rest(xb_pass *pass)
         pass->layer[l].keep = pass->n_keep;
         if (layer->kind->keep) {
             pass->n_keep += padded(layer->kind->keep(layer));
-            pass->n_sums = larger(pass->n_sums, 2 * XB_SPLIT_MAX * layer->in.c);
+            pass->n_sums = larger(pass->n_sums, layer->in.c * 2 * XB_SPLIT_MAX);
         }
         if (layer->kind->linear)
             pass->n_scratch =
@@ -109,16 +109,30 @@ static xb_status check_options(xb_ctx *ctx, const xb_pass_options *opt)
     if (opt->batch < 1 || opt->batch > INT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "a batch of %lld: expected 1 to 2^31 - 1",
                        (long long)opt->batch);
-    if (opt->group < 1)
-        return xb_fail(ctx, XB_E_ARGUMENT, "groups of %lld examples: expected 1 or more",
+    if (opt->group < 1 || opt->group > INT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "groups of %lld examples: expected 1 to 2^31 - 1",
                        (long long)opt->group);
     return XB_OK;
+}
+
+/* Sizes that fit are then safe to add and multiply by what a layer may need. */
+static xb_status check_sizes(xb_ctx *ctx, const xb_net *net, int64_t batch)
+{
+    const int64_t most = INT64_C(1) << 40; /* reals, in one layer's output */
+    int64_t widest = xb_shape_size(net->input);
+    for (int l = 0; l < net->n_layer; l++)
+        widest = larger(widest, xb_shape_size(net->layer[l].out));
+    if (batch <= most / widest) return XB_OK;
+    return xb_fail(ctx, XB_E_MEMORY, "a batch of %lld is more than memory can hold",
+                   (long long)batch);
 }
 
 xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
                          const xb_pass_options *opt)
 {
     XB_TRY(check_options(ctx, opt));
+    XB_TRY(check_sizes(ctx, net, opt->batch));
     xb_pass *pass = xb_new(ctx, 1, sizeof *pass);
     if (!pass) return XB_E_MEMORY;
     pass->net = net;
@@ -166,8 +180,9 @@ static xb_status check_noise(xb_ctx *ctx, const xb_pass *pass, const xb_noise *n
     if (kind->gaussian && strcmp(xb_law_family(law), "gaussian") != 0)
         return xb_fail(ctx, XB_E_ARGUMENT, "estimator %s needs the gaussian law, not %s",
                        kind->name, xb_law_text(law));
-    if (noise->first < 0)
-        return xb_fail(ctx, XB_E_ARGUMENT, "the first example is number %lld",
+    if (noise->first < 0 || noise->first > XB_STREAM_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "the first example is number %lld, expected 0 to 2^34",
                        (long long)noise->first);
     return XB_OK;
 }
@@ -176,13 +191,14 @@ static xb_status check_noise(xb_ctx *ctx, const xb_pass *pass, const xb_noise *n
 static xb_status check_reach(xb_ctx *ctx, const xb_pass *pass, const xb_noise *noise,
                              int64_t batch)
 {
+    long long end = noise->first + batch;
     for (int i = 0; i < pass->net->n_tensor; i++) {
         const xb_tensor *t = &pass->net->tensor[i];
         int64_t each = larger(t->size, xb_shape_size(pass->net->layer[t->layer].out));
-        if (t->stochastic && noise->first + batch > XB_STREAM_MAX / each)
+        if (t->stochastic && end > XB_STREAM_MAX / each)
             return xb_fail(ctx, XB_E_ARGUMENT,
-                           "example %lld is beyond the noise that tensor %s has",
-                           (long long)(noise->first + batch), t->name);
+                           "example %lld is beyond the noise that tensor %s has", end,
+                           t->name);
     }
     return XB_OK;
 }

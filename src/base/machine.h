@@ -1,0 +1,9 @@
+/* machine.h: what the processor at hand can do. */
+#ifndef XB_BASE_MACHINE_H
+#define XB_BASE_MACHINE_H
+
+/* The x86-64 level (1, 2, 3 or 4) of the processor; 0 on other machines. A few
+ * loads: ask as often as you like. */
+int xb_machine_level(void);
+
+#endif
