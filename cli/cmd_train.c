@@ -11,6 +11,7 @@
 static void use_paper(xb_train_options *o)
 {
     o->freeze = true;
+    o->prior_by_fan = false;
     o->estimator = XB_ESTIMATOR_SHARED;
     o->rate = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};
     o->adam = xb_adam_options_default();
@@ -35,6 +36,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->antithetic = cli_flag(a, "antithetic");
     o->freeze = o->freeze || cli_flag(a, "freeze");
     o->resume = cli_flag(a, "resume");
+    o->prior_by_fan = o->prior_by_fan && !cli_flag(a, "prior-as-is");
 }
 
 static xb_status read_texts(cli_session *s, xb_train_options *o)
@@ -195,6 +197,8 @@ static const cli_option options[] = {
      0, 0},
     {"random", 0, CLI_CHOICE, "kernels|all", "weights with noise (kernels)", 0, 0},
     {"prior", 0, CLI_TEXT, "PRIOR", "normal:sd=1, laplace:b=1, mixture:...", 0, 0},
+    {"prior-as-is", 0, CLI_FLAG, NULL, "its scale is not fitted to a unit's inputs", 0,
+     0},
     {"epochs", 0, CLI_COUNT, "N", "of variational inference (as many as it takes)", 0,
      1e9},
     {"mle-epochs", 0, CLI_COUNT, "N", "of ordinary training before it", 0, 1e9},

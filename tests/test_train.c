@@ -131,15 +131,20 @@ static xb_trainer *make_trainer(xb_ctx *ctx, xb_model **model, const rows *r,
 }
 
 /* F/N written out: nothing shared with the step but the forward pass. The KL of a
- * normal weight to N(0, 1): (sigma^2 + mu^2 - 1)/2 - log sigma, once for all rows. */
+ * normal weight to N(0, s^2), in units of s: (sigma^2 + mu^2 - 1)/2 - log sigma, once for
+ * all rows; s = sqrt(2 / inputs), 3 and 4 of them. */
 static double objective(xb_trainer *t, double temperature)
 {
     const double half_log_two_pi = 0.91893853320467274;
     double kl = 0, log_p = 0, log_sd = (double)t->theta[2 * t->p];
     xb_trainer_fill_sigma(t);
-    for (int64_t i = 0; i < t->p; i++) {
-        double s = (double)t->sigma[i], m = (double)t->theta[i];
-        if (s > 0) kl += 0.5 * (s * s + m * m - 1) - log(s);
+    for (int k = 0; k < xb_net_tensor_count(t->model->net); k++) {
+        const xb_tensor *w = xb_net_tensor_at(t->model->net, k);
+        double inputs = k < 2 ? COLUMNS : 4, prior = sqrt(2 / inputs); /* (V14) */
+        for (int64_t i = w->offset; w->stochastic && i < w->offset + w->size; i++) {
+            double s = (double)t->sigma[i] / prior, m = (double)t->theta[i] / prior;
+            kl += 0.5 * (s * s + m * m - 1) - log(s);
+        }
     }
     const xb_weights weights = {t->theta, t->sigma, t->state};
     const xb_noise noise = {.sampler = t->sampler, .key = t->noise_key};

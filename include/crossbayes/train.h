@@ -45,6 +45,8 @@ typedef struct xb_train_options {
     bool freeze;              /* fixed tensors keep their values of the first phase */
     const xb_law *law;        /* NULL: gaussian */
     xb_prior prior;           /* normal:sd=1 */
+    bool prior_by_fan;        /* true: its scale is times sqrt(2 / inputs of a unit) for
+                                 kernels (V14) */
     int estimator;      /* an xb_estimator; AUTO: local for gaussian, flipout for other
                            symmetric laws, example for the rest */
     int64_t group;      /* of estimator `example` */

@@ -13,6 +13,7 @@ xb_train_options xb_train_options_default(void)
     adam.rate = 3e-3; /* with its cosine, 10,000 steps bring sigma to rest */
     return (xb_train_options){
         .prior = {.kind = XB_PRIOR_NORMAL, .a = 0, .b = 1},
+        .prior_by_fan = true,
         .estimator = XB_ESTIMATOR_AUTO,
         .group = 1,
         .samples = 1,
@@ -129,6 +130,7 @@ xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
     set_count(root, "samples", o->samples);
     json_object_set_new(root, "antithetic", json_boolean(o->antithetic));
     json_object_set_new(root, "freeze", json_boolean(o->freeze));
+    json_object_set_new(root, "prior_by_fan", json_boolean(o->prior_by_fan));
     set_count(root, "batch", o->batch);
     set_count(root, "mle_epochs", t->epochs[XB_PHASE_MLE]);
     set_count(root, "epochs", t->epochs[XB_PHASE_VI]);

@@ -80,7 +80,7 @@ static double add_kl(xb_trainer *t)
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (!k->stochastic) continue;
         float *g_sigma = t->gradient + t->p + k->offset;
-        sum += xb_kl_sum(t->ctx, t->kl, t->gradient + k->offset, g_sigma,
+        sum += xb_kl_sum(t->ctx, t->kl[i], t->gradient + k->offset, g_sigma,
                          t->theta + k->offset, t->sigma + k->offset, k->size, weight);
         xb_spread_chain(t->ctx, t->opt.spread, g_sigma, t->sigma + k->offset, k->size);
     }

@@ -146,6 +146,33 @@ static xb_estimator estimator_for(const xb_law *law)
     return xb_law_symmetric(law) ? XB_ESTIMATOR_FLIPOUT : XB_ESTIMATOR_EXAMPLE;
 }
 
+/* (V14) The prior of a tensor: for kernels as narrow as the sum over a unit's inputs
+ * wants it, so that wide nets do not start from absurd functions. */
+static xb_prior prior_of(const xb_trainer *t, const xb_tensor *k)
+{
+    xb_prior prior = t->opt.prior;
+    if (!t->opt.prior_by_fan || k->role != XB_ROLE_KERNEL) return prior;
+    double factor = sqrt(2 / (double)(k->size / k->shape[k->ndim - 1]));
+    if (prior.kind != XB_PRIOR_MIXTURE) prior.a *= factor; /* pi stays */
+    prior.b *= factor;
+    prior.c *= factor;
+    return prior;
+}
+
+static xb_status make_kl(xb_trainer *t)
+{
+    const xb_net *net = t->model->net;
+    t->kl = xb_new(t->ctx, xb_net_tensor_count(net), sizeof(xb_kl *));
+    if (!t->kl) return XB_E_MEMORY;
+    for (int i = 0; i < xb_net_tensor_count(net); i++) {
+        const xb_tensor *k = xb_net_tensor_at(net, i);
+        xb_prior prior = prior_of(t, k);
+        if (k->stochastic)
+            XB_TRY(xb_kl_create(t->ctx, &t->kl[i], t->model->law, &prior, 0));
+    }
+    return XB_OK;
+}
+
 static xb_status make_passes(xb_trainer *t)
 {
     if (t->opt.estimator == XB_ESTIMATOR_AUTO)
@@ -160,7 +187,7 @@ static xb_status make_passes(xb_trainer *t)
     if (t->model->noise_net)
         XB_TRY(xb_pass_create(t->ctx, &t->noise_pass, t->model->noise_net, &opt));
     XB_TRY(xb_sampler_create(t->ctx, &t->sampler, t->model->law, NULL));
-    return xb_kl_create(t->ctx, &t->kl, t->model->law, &t->opt.prior, 0);
+    return make_kl(t);
 }
 
 static xb_status build(xb_trainer *t, const xb_train_data *data)
@@ -211,7 +238,9 @@ void xb_trainer_destroy(xb_trainer *t)
         t->kept_state, t->fingerprint, t->block[0], t->block[1]};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     xb_sampler_destroy(t->sampler);
-    xb_kl_destroy(t->kl);
+    for (int i = 0; t->kl && i < xb_net_tensor_count(t->model->net); i++)
+        xb_kl_destroy(t->kl[i]);
+    free(t->kl);
     xb_pass_destroy(t->pass);
     xb_pass_destroy(t->noise_pass);
     free(t);

@@ -73,7 +73,7 @@ typedef struct xb_trainer {
     float *sorted;     /* [p], for the median */
     float *kept_state; /* [states], before the step */
     xb_sampler *sampler;
-    xb_kl *kl;
+    xb_kl **kl; /* [tensors], NULL where fixed */
     xb_pass *pass, *noise_pass;
     xb_key noise_key, data_key;
     int32_t *order;            /* [n], this epoch's */
