@@ -289,6 +289,60 @@ static void draw_quantile(const sketch *k)
     draw_bias(k);
 }
 
+/* ---- scalar: Fig. 5 */
+
+/* mean +- 2 of a column of `bands`; at most three shades of a law's colour. */
+static void band(const sketch *k, const char *mean, const char *sd, const char *role,
+                 double opacity, const char *title)
+{
+    const xb_table *t = xb_study_table(k->study, "bands");
+    int m = t ? xb_table_find(t, mean) + 1 : 0, s = t ? xb_table_find(t, sd) + 1 : 0;
+    fprintf(k->script,
+            "%s index 'bands' using 1:(column(%d)-2*column(%d)):(column(%d)+2*column(%d))"
+            " with filledcurves fillcolor '%s' fillstyle transparent solid %g noborder"
+            " title '%s'",
+            k->data, m, s, m, s, role, opacity, title);
+}
+
+static void draw_scalar_law(const sketch *k, const char *law, const char *title)
+{
+    char mean[32], epistemic[32];
+    snprintf(mean, sizeof mean, "mean_%s", law);
+    snprintf(epistemic, sizeof epistemic, "epistemic_%s", law);
+    fprintf(k->script, "set title '%s'\nplot ", title);
+    source(k, "data", "x", "y");
+    fprintf(k->script, " with points pointtype 7 pointsize 0.2 linecolor '#999999'"
+                       " title 'data'");
+    next_line(k);
+    band(k, mean, "aleatoric", "#E69F00", 0.35, "±2σ_a");
+    next_line(k);
+    band(k, mean, epistemic, xb_style_colour(law), 0.35, "±2σ_e");
+    next_line(k);
+    source(k, "bands", "x", "truth");
+    fprintf(k->script, " with lines linewidth 1.4 dashtype (6,5) linecolor 'black'"
+                       " title 'truth'");
+    next_line(k);
+    source(k, "bands", "x", mean);
+    fprintf(k->script, " with lines linewidth 1.8 linecolor '%s' title 'mean'",
+            xb_style_colour(law));
+    end_plot(k);
+}
+
+static void draw_scalar(const sketch *k)
+{
+    fprintf(k->script,
+            "set multiplot layout 1,3 margins 0.06,0.985,0.13,0.80 spacing 0.045\n"
+            "set key at graph 0.5, graph 1.14 center bottom horizontal maxrows 2\n"
+            "set xrange [-1.5:1.5]\nset yrange [-2.2:2.2]\nset xtics 0.5\n"
+            "set object 1 rectangle from -1, graph 0 to 1, graph 1 behind"
+            " fillcolor '#f1f1ea' fillstyle solid noborder\n"
+            "set xlabel 'x; shaded: the range learnt from'\nset ylabel 'y'\n");
+    draw_scalar_law(k, "gaussian", "Gaussian");
+    fprintf(k->script, "unset ylabel\n");
+    draw_scalar_law(k, "device", "device");
+    draw_scalar_law(k, "bimodal", "bimodal");
+}
+
 /* ---- the table */
 
 static const struct study_figure {
@@ -299,6 +353,7 @@ static const struct study_figure {
     {"laws", 700, 720, draw_laws},
     {"quadrature", 1000, 820, draw_quadrature},
     {"quantile", 1000, 820, draw_quantile},
+    {"scalar", 1200, 430, draw_scalar},
 };
 
 static const struct study_figure *find_figure(const char *study)
