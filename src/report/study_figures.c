@@ -291,56 +291,81 @@ static void draw_quantile(const sketch *k)
 
 /* ---- scalar: Fig. 5 */
 
-/* mean +- 2 of a column of `bands`; at most three shades of a law's colour. */
-static void band(const sketch *k, const char *mean, const char *sd, const char *role,
-                 double opacity, const char *title)
+typedef struct law_panel {
+    const char *law, *title;
+} law_panel;
+
+static const law_panel scalar_panels[] = {
+    {"gaussian", "Gaussian"}, {"device", "device"}, {"bimodal", "bimodal"}};
+
+/* Column of a table counted from 1; 0 where there is none. */
+static int column_of(const sketch *k, const char *table, const char *column)
 {
-    const xb_table *t = xb_study_table(k->study, "bands");
-    int m = t ? xb_table_find(t, mean) + 1 : 0, s = t ? xb_table_find(t, sd) + 1 : 0;
-    fprintf(k->script,
-            "%s index 'bands' using 1:(column(%d)-2*column(%d)):(column(%d)+2*column(%d))"
-            " with filledcurves fillcolor '%s' fillstyle transparent solid %g noborder"
-            " title '%s'",
-            k->data, m, s, m, s, role, opacity, title);
+    const xb_table *t = xb_study_table(k->study, table);
+    return t ? xb_table_find(t, column) + 1 : 0;
 }
 
-static void draw_scalar_law(const sketch *k, const char *law, const char *title)
+/* mean +- 2 sd, both columns of `bands`, less the script's base(x). */
+static void band(const sketch *k, const char *mean, const char *sd, const char *colour,
+                 const char *title)
+{
+    int m = column_of(k, "bands", mean), s = column_of(k, "bands", sd);
+    fprintf(k->script,
+            "%s index 'bands' using 1:(column(%d)-base($1)-2*column(%d)):"
+            "(column(%d)-base($1)+2*column(%d)) with filledcurves fillcolor '%s'"
+            " fillstyle transparent solid 0.4 noborder title '%s'",
+            k->data, m, s, m, s, colour, title);
+    next_line(k);
+}
+
+static void above_base(const sketch *k, const char *table, const char *y,
+                       const char *style, const char *colour, const char *title)
+{
+    fprintf(k->script,
+            "%s index '%s' using 1:(column(%d)-base($1)) with %s linecolor '%s'"
+            " title '%s'",
+            k->data, table, column_of(k, table, y), style, colour, title);
+}
+
+static void draw_scalar_law(const sketch *k, const char *law)
 {
     char mean[32], epistemic[32];
     snprintf(mean, sizeof mean, "mean_%s", law);
     snprintf(epistemic, sizeof epistemic, "epistemic_%s", law);
-    fprintf(k->script, "set title '%s'\nplot ", title);
-    source(k, "data", "x", "y");
-    fprintf(k->script, " with points pointtype 7 pointsize 0.2 linecolor '#999999'"
-                       " title 'data'");
+    fprintf(k->script, "plot ");
+    band(k, mean, "aleatoric", "#F0E442", "±2σ_a");
+    above_base(k, "data", "y", "points pointtype 7 pointsize 0.25", "#777777", "data");
     next_line(k);
-    band(k, mean, "aleatoric", "#E69F00", 0.35, "±2σ_a");
+    band(k, mean, epistemic, xb_style_colour(law), "±2σ_e");
+    above_base(k, "bands", "truth", "lines linewidth 1.4 dashtype (6,5)", "black",
+               "truth");
     next_line(k);
-    band(k, mean, epistemic, xb_style_colour(law), 0.35, "±2σ_e");
-    next_line(k);
-    source(k, "bands", "x", "truth");
-    fprintf(k->script, " with lines linewidth 1.4 dashtype (6,5) linecolor 'black'"
-                       " title 'truth'");
-    next_line(k);
-    source(k, "bands", "x", mean);
-    fprintf(k->script, " with lines linewidth 1.8 linecolor '%s' title 'mean'",
-            xb_style_colour(law));
+    above_base(k, "bands", mean, "lines linewidth 1.8", xb_style_colour(law), "mean");
     end_plot(k);
 }
 
+/* Above the predictives, below the same less the truth: sigma_e is thin. */
 static void draw_scalar(const sketch *k)
 {
     fprintf(k->script,
-            "set multiplot layout 1,3 margins 0.06,0.985,0.13,0.80 spacing 0.045\n"
-            "set key at graph 0.5, graph 1.14 center bottom horizontal maxrows 2\n"
-            "set xrange [-1.5:1.5]\nset yrange [-2.2:2.2]\nset xtics 0.5\n"
+            "set multiplot layout 2,3 margins 0.065,0.985,0.08,0.88 spacing 0.05,0.07\n"
+            "set key at graph 0.5, graph 1.12 center bottom horizontal maxrows 2\n"
+            "set xrange [-1.5:1.5]\nset xtics 0.5\n"
             "set object 1 rectangle from -1, graph 0 to 1, graph 1 behind"
-            " fillcolor '#f1f1ea' fillstyle solid noborder\n"
-            "set xlabel 'x; shaded: the range learnt from'\nset ylabel 'y'\n");
-    draw_scalar_law(k, "gaussian", "Gaussian");
-    fprintf(k->script, "unset ylabel\n");
-    draw_scalar_law(k, "device", "device");
-    draw_scalar_law(k, "bimodal", "bimodal");
+            " fillcolor '#efefe8' fillstyle solid noborder\n"
+            "set yrange [-2.2:2.2]\nset ylabel 'y'\nbase(x) = 0\n");
+    for (int i = 0; i < XB_COUNT(scalar_panels); i++) {
+        fprintf(k->script, "set title '%s' offset 0,-0.4\n", scalar_panels[i].title);
+        draw_scalar_law(k, scalar_panels[i].law);
+        fprintf(k->script, "unset ylabel\n");
+    }
+    fprintf(k->script,
+            "unset title\nunset key\nset yrange [-0.3:0.3]\nset ylabel 'y - truth'\n"
+            "set xlabel 'x (shaded: the range learnt from)'\nbase(x) = sin(2*pi*x)\n");
+    for (int i = 0; i < XB_COUNT(scalar_panels); i++) {
+        draw_scalar_law(k, scalar_panels[i].law);
+        fprintf(k->script, "unset ylabel\n");
+    }
 }
 
 /* ---- the table */
@@ -353,7 +378,7 @@ static const struct study_figure {
     {"laws", 700, 720, draw_laws},
     {"quadrature", 1000, 820, draw_quadrature},
     {"quantile", 1000, 820, draw_quantile},
-    {"scalar", 1200, 430, draw_scalar},
+    {"scalar", 1200, 760, draw_scalar},
 };
 
 static const struct study_figure *find_figure(const char *study)

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-enum { ALL = -1 };
+enum { ALL = -1, ROOM = 4 << 20 /* values at a time */ };
 
 typedef struct moments {
     double mean, sd;
@@ -83,19 +83,23 @@ static void add_block(xb_paired *p, int law, int block, const double *value)
     }
 }
 
-static xb_status run_blocks(xb_ctx *ctx, xb_paired *p, double *value,
+/* Each call of the predictor sets up its tables anew, so blocks go several at a time,
+ * as many as there is room for in `value`. */
+static xb_status run_blocks(xb_ctx *ctx, xb_paired *p, double *value, int at_a_time,
                             const xb_model *model, const xb_law *const *law,
                             const double *x, const xb_predict_options *opt)
 {
     xb_predict_options o = *opt;
-    for (int b = 0; b < XB_PAIRED_BLOCKS; b++) {
+    for (int b = 0; b < XB_PAIRED_BLOCKS; b += at_a_time) {
+        int blocks = XB_PAIRED_BLOCKS - b < at_a_time ? XB_PAIRED_BLOCKS - b : at_a_time;
         XB_TRY(xb_progress_tell(ctx, "comparing laws", b, XB_PAIRED_BLOCKS));
         for (int l = 0; l < p->laws; l++) {
             o.law = law[l];
             XB_TRY(xb_predict_draws(ctx, value, p->aleatoric, model, x, p->points,
-                                    b * p->block, p->block, &o));
+                                    b * p->block, blocks * p->block, &o));
             for (int64_t i = 0; i < p->points && b + l == 0; i++) p->centre[i] = value[i];
-            add_block(p, l, b, value);
+            for (int k = 0; k < blocks; k++)
+                add_block(p, l, b + k, value + k * p->block * p->points);
         }
     }
     return XB_OK;
@@ -107,15 +111,17 @@ xb_status xb_paired_run(xb_ctx *ctx, xb_paired *out, const xb_model *model,
 {
     int64_t pairs = (draws + 2 * XB_PAIRED_BLOCKS - 1) / (2 * XB_PAIRED_BLOCKS);
     int64_t cells = laws * points * XB_PAIRED_BLOCKS;
+    int64_t room = ROOM / (2 * pairs * points), at_a_time = room < 1 ? 1 : room;
+    if (at_a_time > XB_PAIRED_BLOCKS) at_a_time = XB_PAIRED_BLOCKS;
     *out = (xb_paired){.points = points, .laws = laws, .block = 2 * pairs};
     out->centre = xb_new(ctx, points, sizeof *out->centre);
     out->aleatoric = xb_new(ctx, points, sizeof *out->aleatoric);
     out->sum = xb_new(ctx, cells, sizeof *out->sum);
     out->square = xb_new(ctx, cells, sizeof *out->square);
-    double *value = xb_new(ctx, out->block * points, sizeof *value);
+    double *value = xb_new(ctx, at_a_time * out->block * points, sizeof *value);
     xb_status status = XB_E_MEMORY;
     if (out->centre && out->aleatoric && out->sum && out->square && value)
-        status = run_blocks(ctx, out, value, model, law, x, opt);
+        status = run_blocks(ctx, out, value, (int)at_a_time, model, law, x, opt);
     free(value);
     return status;
 }

@@ -52,7 +52,7 @@ typedef struct plan {
 } plan;
 
 static const plan full_plan = {SEEDS_MOST, 121, 200000, 1000, {4000, 2000}};
-static const plan quick_plan = {1, 31, 10000, 200, {800, 400}};
+static const plan quick_plan = {1, 61, 10000, 200, {800, 400}};
 
 typedef struct job {
     xb_ctx *ctx;
