@@ -12,6 +12,7 @@ static void use_paper(xb_train_options *o)
 {
     o->freeze = true;
     o->prior_by_fan = false;
+    o->epochs = 10;
     o->estimator = XB_ESTIMATOR_SHARED;
     o->rate = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};
     o->adam = xb_adam_options_default();
@@ -27,6 +28,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     if (cli_flag(a, "mle-epochs")) o->mle_epochs = (int64_t)cli_count(a, "mle-epochs", 0);
     o->batch = (int64_t)cli_count(a, "batch", (uint64_t)o->batch);
     o->samples = (int64_t)cli_count(a, "samples", (uint64_t)o->samples);
+    o->group = (int64_t)cli_count(a, "group", (uint64_t)o->group);
     o->patience = (int64_t)cli_count(a, "patience", 0);
     o->adam.rate = cli_number(a, "rate", o->adam.rate);
     o->sigma_rate = cli_number(a, "sigma-rate", o->sigma_rate);
@@ -206,6 +208,7 @@ static const cli_option options[] = {
     {"samples", 0, CLI_COUNT, "N", "weight draws a step (1)", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",
      "how draws enter a batch (by the law)", 0, 0},
+    {"group", 0, CLI_COUNT, "N", "example: rows that share a draw (1)", 1, 1e9},
     {"antithetic", 0, CLI_FLAG, NULL, "draws in pairs of z and -z", 0, 0},
     {"rate", 0, CLI_NUMBER, "RATE", "Adam's learning rate (3e-3)", 1e-12, 10},
     {"rate-schedule", 0, CLI_TEXT, "SCHEDULE", "its factor by step (cosine)", 0, 0},

@@ -49,7 +49,7 @@ typedef struct xb_train_options {
                                  kernels (V14) */
     int estimator;      /* an xb_estimator; AUTO: local for gaussian, flipout for other
                            symmetric laws, example for the rest */
-    int64_t group;      /* of estimator `example` */
+    int64_t group;      /* of estimator `example`; 0: 1, or 10 where AUTO chose it */
     int64_t samples;    /* weight draws a step */
     bool antithetic;    /* draws in pairs; symmetric laws, an even number of samples */
     int64_t batch;      /* examples a step, at most */

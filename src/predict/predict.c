@@ -105,9 +105,8 @@ static xb_status run_chunks(xb_ctx *ctx, summary_job *job, double *value, int64_
 static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                            const double *x, const xb_predict_options *opt)
 {
-    double z[XB_PREDICT_QUANTILES];
-    const double *level = opt->quantile ? opt->quantile : standard_levels;
-    for (int k = 0; k < p->quantiles; k++) z[k] = xb_normal_quantile(level[k]);
+    double z[XB_PREDICT_QUANTILES] = {0};
+    for (int k = 0; k < p->quantiles; k++) z[k] = xb_normal_quantile(p->level[k]);
     int64_t chunk = VALUES_MAX / (p->draws * xb_model_outputs(model));
     if (chunk < 1) chunk = 1;
     if (chunk > p->n) chunk = p->n;
@@ -115,7 +114,7 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
         xb_new(ctx, chunk * p->draws * xb_model_outputs(model), sizeof *value);
     double *scratch = xb_new(ctx, PIECES * p->draws, sizeof *scratch);
     double error[PIECES] = {0};
-    summary_job job = {p, value, scratch, error, 0, 0, level, z};
+    summary_job job = {p, value, scratch, error, 0, 0, p->level, z};
     xb_status status = value && scratch
                            ? run_chunks(ctx, &job, value, chunk, model, x, opt)
                            : XB_E_MEMORY;
@@ -189,7 +188,9 @@ xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
     p->n = n;
     p->draws = draws;
     p->classes = model->classes;
+    const double *level = opt->quantile ? opt->quantile : standard_levels;
     p->quantiles = opt->quantile ? opt->quantiles : XB_COUNT(standard_levels);
+    for (int k = 0; k < p->quantiles; k++) p->level[k] = level[k];
     xb_status status = take_memory(ctx, p);
     if (status == XB_OK && n > 0) status = summarise(ctx, p, model, x, opt);
     if (status == XB_OK)

@@ -8,6 +8,7 @@
 struct xb_prediction {
     int64_t n, draws, classes;
     int quantiles;
+    double level[XB_PREDICT_QUANTILES];
     double error;
     double *mean, *epistemic, *aleatoric, *sd; /* [n] */
     double *quantile;                          /* [n][quantiles] */

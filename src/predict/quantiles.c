@@ -84,7 +84,8 @@ xb_draw_summary xb_draws_summarise(const double *value, int64_t draws, int64_t s
         double d = 0.5 * (value[s * stride] + value[(s + 1) * stride]) - mean;
         pairs += d * d;
     }
-    double n = (double)draws, half = (double)(draws / 2);
+    const int64_t n_pairs = draws / 2;
+    double n = (double)draws, half = (double)n_pairs;
     return (xb_draw_summary){.mean = mean,
                              .sd = draws > 1 ? sqrt(square / (n - 1)) : NAN, /* (P3) */
                              .error = draws > 3 ? sqrt(pairs / (half * (half - 1)))

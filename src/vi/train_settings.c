@@ -10,12 +10,11 @@
 xb_train_options xb_train_options_default(void)
 {
     xb_adam_options adam = xb_adam_options_default();
-    adam.rate = 3e-3; /* with its cosine, 10,000 steps bring sigma to rest */
+    adam.rate = 3e-3; /* at 1e-3, 10,000 steps leave sigma far from where it goes */
     return (xb_train_options){
         .prior = {.kind = XB_PRIOR_NORMAL, .a = 0, .b = 1},
         .prior_by_fan = true,
         .estimator = XB_ESTIMATOR_AUTO,
-        .group = 1,
         .samples = 1,
         .batch = 100,
         .mle_epochs = -1,
@@ -39,6 +38,9 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
     if (o->samples < 1 || o->samples > INT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws a step, expected 1 or more",
                        (long long)o->samples);
+    if (o->group < 0)
+        return xb_fail(ctx, XB_E_ARGUMENT, "groups of %lld rows, expected 0 or more",
+                       (long long)o->group);
     if (o->antithetic && o->samples % 2 != 0)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "antithetic draws come in pairs: %lld a step is odd",

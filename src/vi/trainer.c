@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-/* Steps that bring small nets to rest, and epochs that even the largest data get
+/* Steps that small nets do well with, and epochs that even the largest data get
  * (V13). */
 enum { MLE_STEPS = 2000, MLE_EPOCHS = 5, VI_STEPS = 10000, VI_EPOCHS = 10 };
 
@@ -140,6 +140,10 @@ static xb_status take_batch(xb_trainer *t)
 
 /* ---- passes */
 
+/* Rows that share a draw where nothing was asked for: a tenth of the draws, and at a
+ * batch of 100 still ten of them. */
+enum { CHOSEN_GROUP = 10 };
+
 static xb_estimator estimator_for(const xb_law *law)
 {
     if (strcmp(xb_law_family(law), "gaussian") == 0) return XB_ESTIMATOR_LOCAL;
@@ -152,7 +156,8 @@ static xb_prior prior_of(const xb_trainer *t, const xb_tensor *k)
 {
     xb_prior prior = t->opt.prior;
     if (!t->opt.prior_by_fan || k->role != XB_ROLE_KERNEL) return prior;
-    double factor = sqrt(2 / (double)(k->size / k->shape[k->ndim - 1]));
+    const int64_t inputs = k->size / k->shape[k->ndim - 1];
+    double factor = sqrt(2 / (double)inputs);
     if (prior.kind != XB_PRIOR_MIXTURE) prior.a *= factor; /* pi stays */
     prior.b *= factor;
     prior.c *= factor;
@@ -175,8 +180,9 @@ static xb_status make_kl(xb_trainer *t)
 
 static xb_status make_passes(xb_trainer *t)
 {
-    if (t->opt.estimator == XB_ESTIMATOR_AUTO)
-        t->opt.estimator = (int)estimator_for(t->model->law);
+    bool automatic = t->opt.estimator == XB_ESTIMATOR_AUTO;
+    if (automatic) t->opt.estimator = (int)estimator_for(t->model->law);
+    if (t->opt.group == 0) t->opt.group = automatic ? CHOSEN_GROUP : 1;
     xb_pass_options opt = xb_pass_options_default();
     opt.backend = t->opt.backend;
     opt.batch = t->opt.batch;
