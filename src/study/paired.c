@@ -40,6 +40,7 @@ double xb_paired_sd(const xb_paired *p, int law, int64_t point)
     return moments_without(p, law, point, ALL).sd;
 }
 
+/* (S2) */
 static double mean_gap(moments a, moments b) { return (a.mean - b.mean) / b.sd; }
 static double sd_gap(moments a, moments b) { return a.sd / b.sd - 1; }
 

@@ -19,6 +19,7 @@ enum { EPOCHS = 100, LITERAL_EPOCHS = 10, BATCH = 100 };
 /* Tensor numbers of the streams; training's own shuffles use small ones. */
 enum { STREAM_X = 1000, STREAM_NOISE = 1001 };
 
+/* (S1) */
 double xb_scalar_truth(double x) { return sin(2 * M_PI * x); }
 double xb_scalar_noise_sd(double x) { return 0.1 * fabs(fmin(1, x)); }
 
