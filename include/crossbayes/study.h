@@ -26,7 +26,7 @@ typedef struct xb_study_options {
 XB_API xb_study_options xb_study_options_default(void);
 
 /* The studies by name: "laws" (Fig. 1 and 7), "quadrature" (Fig. 2),
- * "quantile" (Fig. 3). 0 <= i < xb_study_count(). */
+ * "quantile" (Fig. 3), "scalar" (Fig. 5). 0 <= i < xb_study_count(). */
 XB_API int xb_study_count(void);
 XB_API const char *xb_study_name_at(int i);
 XB_API const char *xb_study_about_at(int i);

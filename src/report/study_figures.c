@@ -34,15 +34,21 @@ static void write_table(FILE *data, const xb_table *t)
     fprintf(data, "\n\n\n");
 }
 
+/* Column of a table counted from 1; 0 where there is none. */
+static int column_of(const sketch *k, const char *table, const char *column)
+{
+    const xb_table *t = xb_study_table(k->study, table);
+    return t ? xb_table_find(t, column) + 1 : 0;
+}
+
 /* "index 'table' using x:y"; a column that is not there draws nothing. */
 static void source(const sketch *k, const char *table, const char *x, const char *y)
 {
-    const xb_table *t = xb_study_table(k->study, table);
-    int cx = t ? xb_table_find(t, x) : -1, cy = t ? xb_table_find(t, y) : -1;
-    if (cx < 0 || cy < 0)
+    int cx = column_of(k, table, x), cy = column_of(k, table, y);
+    if (cx == 0 || cy == 0)
         fprintf(k->script, "NaN");
     else
-        fprintf(k->script, "%s index '%s' using %d:%d", k->data, table, cx + 1, cy + 1);
+        fprintf(k->script, "%s index '%s' using %d:%d", k->data, table, cx, cy);
 }
 
 static void line(const sketch *k, const char *table, const char *x, const char *y,
@@ -73,8 +79,7 @@ static double largest_in_column(const xb_table *t, int column)
 static void density(const sketch *k, const char *table, const char *y, const char *role,
                     const char *style, const char *title)
 {
-    const xb_table *t = xb_study_table(k->study, table);
-    int column = t ? xb_table_find(t, y) + 1 : 0;
+    int column = column_of(k, table, y);
     fprintf(k->script,
             "%s index '%s' using ($1/unit):(column(%d)*unit) with %s linecolor '%s'"
             " title '%s'",
@@ -258,10 +263,9 @@ static void draw_kl_error(const sketch *k)
 
 static void draw_bias(const sketch *k)
 {
-    const xb_table *t = xb_study_table(k->study, "bias");
     fprintf(k->script, "plot ");
     for (int i = 0; i < XB_COUNT(fits); i++) {
-        int column = t ? xb_table_find(t, fits[i]) + 1 : 0;
+        int column = column_of(k, "bias", fits[i]);
         if (i > 0) next_line(k);
         fprintf(k->script,
                 "%s index 'bias' using 1:(abs(column(%d))) with linespoints pointtype 7"
@@ -289,6 +293,81 @@ static void draw_quantile(const sketch *k)
     draw_bias(k);
 }
 
+/* ---- scalar: Fig. 5 */
+
+typedef struct law_panel {
+    const char *law, *title;
+} law_panel;
+
+static const law_panel scalar_panels[] = {
+    {"gaussian", "Gaussian"}, {"device", "device"}, {"bimodal", "bimodal"}};
+
+/* mean +- 2 sd, both columns of `bands`, less the script's base(x). */
+static void band(const sketch *k, const char *mean, const char *sd, const char *colour,
+                 const char *title)
+{
+    int m = column_of(k, "bands", mean), s = column_of(k, "bands", sd);
+    fprintf(k->script,
+            "%s index 'bands' using 1:(column(%d)-base($1)-2*column(%d)):"
+            "(column(%d)-base($1)+2*column(%d)) with filledcurves fillcolor '%s'"
+            " fillstyle transparent solid 0.4 noborder title '%s'",
+            k->data, m, s, m, s, colour, title);
+    next_line(k);
+}
+
+static void above_base(const sketch *k, const char *table, const char *y,
+                       const char *style, const char *colour, const char *title)
+{
+    fprintf(k->script,
+            "%s index '%s' using 1:(column(%d)-base($1)) with %s linecolor '%s'"
+            " title '%s'",
+            k->data, table, column_of(k, table, y), style, colour, title);
+}
+
+static void draw_scalar_law(const sketch *k, const char *law)
+{
+    char mean[32], epistemic[32];
+    snprintf(mean, sizeof mean, "mean_%s", law);
+    snprintf(epistemic, sizeof epistemic, "epistemic_%s", law);
+    fprintf(k->script, "plot ");
+    band(k, mean, "aleatoric", "#F0E442", "±2σ_a");
+    above_base(k, "data", "y", "points pointtype 7 pointsize 0.25", "#777777", "data");
+    next_line(k);
+    band(k, mean, epistemic, xb_style_colour(law), "±2σ_e");
+    above_base(k, "bands", "truth", "lines linewidth 1.4 dashtype (6,5)", "black",
+               "truth");
+    next_line(k);
+    above_base(k, "bands", mean, "lines linewidth 1.8", xb_style_colour(law), "mean");
+    end_plot(k);
+}
+
+static void draw_scalar_row(const sketch *k, bool titled)
+{
+    for (int i = 0; i < XB_COUNT(scalar_panels); i++) {
+        const char *title = titled ? scalar_panels[i].title : "";
+        fprintf(k->script, "set title '%s' offset 0,-0.4\n", title);
+        draw_scalar_law(k, scalar_panels[i].law);
+        fprintf(k->script, "unset ylabel\n");
+    }
+}
+
+/* Above the predictives, below the same less the truth: sigma_e is thin. */
+static void draw_scalar(const sketch *k)
+{
+    fprintf(k->script,
+            "set multiplot layout 2,3 margins 0.065,0.985,0.08,0.88 spacing 0.05,0.07\n"
+            "set key at graph 0.5, graph 1.12 center bottom horizontal maxrows 2\n"
+            "set xrange [-1.5:1.5]\nset xtics 0.5\n"
+            "set object 1 rectangle from -1, graph 0 to 1, graph 1 behind"
+            " fillcolor '#efefe8' fillstyle solid noborder\n"
+            "set yrange [-2.2:2.2]\nset ylabel 'y'\nbase(x) = 0\n");
+    draw_scalar_row(k, true);
+    fprintf(k->script,
+            "unset key\nset yrange [-0.3:0.3]\nset ylabel 'y - truth'\n"
+            "set xlabel 'x (shaded: the range learnt from)'\nbase(x) = sin(2*pi*x)\n");
+    draw_scalar_row(k, false);
+}
+
 /* ---- the table */
 
 static const struct study_figure {
@@ -299,6 +378,7 @@ static const struct study_figure {
     {"laws", 700, 720, draw_laws},
     {"quadrature", 1000, 820, draw_quadrature},
     {"quantile", 1000, 820, draw_quantile},
+    {"scalar", 1200, 760, draw_scalar},
 };
 
 static const struct study_figure *find_figure(const char *study)

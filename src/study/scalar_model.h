@@ -1,0 +1,30 @@
+/* scalar_model.h: what the scalar study learns from, and with which settings. */
+#ifndef XB_STUDY_SCALAR_MODEL_H
+#define XB_STUDY_SCALAR_MODEL_H
+
+#include "crossbayes/train.h"
+
+/* Points are learnt from in [-XB_SCALAR_KNOWN, XB_SCALAR_KNOWN] and asked for in
+ * [-XB_SCALAR_ASKED, XB_SCALAR_ASKED]. */
+#define XB_SCALAR_KNOWN 1.0
+#define XB_SCALAR_ASKED 1.5
+
+typedef enum xb_scalar_set {
+    XB_SCALAR_TRAIN,
+    XB_SCALAR_TEST_IN, /* the range learnt from */
+    XB_SCALAR_TEST_OUT /* on both sides of it */
+} xb_scalar_set;
+
+double xb_scalar_truth(double x);    /* sin 2 pi x */
+double xb_scalar_noise_sd(double x); /* 0.1 |min(1, x)| */
+
+/* x, y: [n], fixed by (seed, set). */
+void xb_scalar_draw(double *x, double *y, int64_t n, uint64_t seed, xb_scalar_set set,
+                    const xb_law *gaussian);
+
+/* Settings under which sigma comes to rest, and the paper's own. `law` NULL: the
+ * Gaussian. */
+xb_train_options xb_scalar_settled(const xb_law *law, uint64_t seed);
+xb_train_options xb_scalar_literal(uint64_t seed);
+
+#endif
