@@ -97,7 +97,10 @@ static cli_exit take_option(reader *r, int index, const char *shown, const char 
     const cli_command *command = r->out->command;
     const cli_option *option = cli_option_at(command, index);
     cli_value *slot = &r->out->value[index];
-    if (slot->given) return cli_misuse(command, "%s is given twice", shown);
+    bool repeats = option->kind == CLI_TEXTS && slot->n_texts < CLI_REPEAT_MAX;
+    if (slot->given && !repeats)
+        return cli_misuse(command, "%s is given %s", shown,
+                          slot->n_texts ? "too often" : "twice");
     slot->given = true;
     if (option->kind == CLI_FLAG)
         return value ? cli_misuse(command, "%s takes no value", shown) : CLI_DONE;

@@ -18,6 +18,7 @@ typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
 typedef enum cli_kind {
     CLI_FLAG,    /* takes no value */
     CLI_TEXT,    /* any text */
+    CLI_TEXTS,   /* any text; may be given several times */
     CLI_PATH,    /* a file or directory */
     CLI_NUMBER,  /* a finite number within [min, max] */
     CLI_COUNT,   /* a whole number within [min, max]; 1e6 is one */
@@ -42,9 +43,13 @@ typedef struct cli_item {
     bool from_one; /* MASSES: written as 1-value */
 } cli_item;
 
+enum { CLI_REPEAT_MAX = 16 };
+
 typedef struct cli_value {
     bool given;
-    const char *text; /* borrowed from argv */
+    const char *text;                  /* borrowed from argv */
+    const char *texts[CLI_REPEAT_MAX]; /* TEXTS: all of them, in order */
+    int n_texts;
     double number;
     uint64_t count;
     cli_item *items;
@@ -66,7 +71,7 @@ typedef struct cli_command {
     cli_exit (*run)(cli_session *s);
 } cli_command;
 
-enum { CLI_OPTIONS_MAX = 32, CLI_ARGS_MAX = 8 };
+enum { CLI_OPTIONS_MAX = 40, CLI_ARGS_MAX = 8 };
 
 typedef struct cli_args {
     const cli_command *command;

@@ -127,15 +127,17 @@ static int finish(pid_t pid)
 }
 
 /* A command line cut at blanks. */
-static int run(const char *line)
+static pid_t start_line(const char *line)
 {
     char copy[1024], *args[ARGS_MAX] = {NULL}, *rest = copy;
     snprintf(copy, sizeof copy, "%s", line);
     int count = 0;
     for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " "))
         if (*word) args[count++] = word;
-    return finish(start(args, NULL));
+    return start(args, NULL);
 }
+
+static int run(const char *line) { return finish(start_line(line)); }
 
 static void run_well(const char *line)
 {
@@ -355,7 +357,8 @@ static json_t *run_json(const char *line)
 
 /* ---- help */
 
-static const char *const commands[] = {"demo", "fit", "law", "sample", "study"};
+static const char *const commands[] = {"demo",  "fit",     "law",  "sample",
+                                       "train", "predict", "eval", "study"};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void every_command_is_listed(void **state)
@@ -378,6 +381,14 @@ static void every_command_is_listed(void **state)
     free(list);
 }
 
+/* A line that makes the data of an example. */
+static void run_shell(const char *line)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "cd %s && %s", folder, line);
+    assert_int_equal(system(command), 0);
+}
+
 /* Runs the lines after "Example:" as they stand. */
 static void run_example(const char *command)
 {
@@ -390,7 +401,11 @@ static void run_example(const char *command)
     rest += strlen("\nExample:\n");
     int count = 0;
     for (char *one = strsep(&rest, "\n"); one && *one; one = strsep(&rest, "\n")) {
-        static const char start[] = "  crossbayes ";
+        static const char start[] = "  crossbayes ", shell[] = "  printf ";
+        if (strncmp(one, shell, sizeof shell - 1) == 0) {
+            run_shell(one);
+            continue;
+        }
         assert_memory_equal(one, start, sizeof start - 1);
         run_well(one + sizeof start - 1);
         count++;
@@ -650,9 +665,150 @@ static void a_signal_stops_cleanly(void **state)
     }
 }
 
+/* ---- train, predict, eval */
+
+/* y = 2 + x + noise on a grid; the class is its sign. */
+static void make_line(const char *name, int rows)
+{
+    char path[512];
+    in_folder(path, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    const xb_stream where = {.key = xb_key_make(3, XB_PURPOSE_TEST)};
+    fprintf(f, "x,y,sign\n");
+    for (int i = 0; i < rows; i++) {
+        double x = 6.0 * i / rows - 3, u = xb_stream_uniform(&where, i) - 0.5;
+        fprintf(f, "%.6f,%.6f,%s\n", x, 2 + x + u, x < 0 ? "minus" : "plus");
+    }
+    fclose(f);
+}
+
+static bool same_files(const char *a, const char *b)
+{
+    char path[512];
+    static char first[1 << 16], second[1 << 16];
+    in_folder(path, a);
+    size_t n = read_file(first, sizeof first, path);
+    in_folder(path, b);
+    return n == read_file(second, sizeof second, path) && memcmp(first, second, n) == 0;
+}
+
+#define QUICK " --epochs 60 --mle-epochs 60 --rate 0.01 "
+
+static void a_model_predicts_and_is_scored(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"rmse",       "mae",         "nll",
+                                       "crps",       "coverage95",  "miscalibration_area",
+                                       "rmse_error", "nll_mc_error"};
+    empty(folder);
+    make_line("line.csv", 200);
+    run_badly("train line.csv --target y -o m.safetensors", "minus");
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    json_t *root = run_json("train xy.csv --target y -o m.safetensors --trace t.csv"
+                            " --json" QUICK);
+    assert_close(number(root, "noise_sd"), 1 / sqrt(12), 0.2);
+    json_decref(root);
+    assert_int_equal(count_files(), 4); /* no checkpoint is left */
+    run_well("predict m.safetensors xy.csv -o p.csv --samples auto");
+    root = run_json("eval m.safetensors xy.csv --law gaussian --law mtj --json");
+    assert_int_equal(json_array_size(root), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *law = json_array_get(root, i);
+        assert_int_equal((int)number(law, "n"), 200);
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            assert_true(isfinite(number(law, keys[k])));
+        assert_close(number(law, "rmse"), 1 / sqrt(12), 0.2);
+    }
+    assert_string_equal(words(json_array_get(root, 1), "law"), "mtj:B=0.15,w=0.5");
+    assert_non_null(json_object_get(json_array_get(root, 1), "distance"));
+    json_decref(root);
+    run_well("eval m.safetensors xy.csv --law gaussian --law mtj --law bimodal");
+    assert_non_null(strstr(out_text, "bimodal:m=0.9"));
+}
+
+static void classes_are_learned_from_text(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 100);
+    run_well("train line.csv -t sign -o m.safetensors -q" QUICK);
+    run_well("predict m.safetensors line.csv -o p.csv");
+    char path[512], text[256];
+    in_folder(path, "p.csv");
+    read_file(text, sizeof text, path);
+    assert_memory_equal(text, "class,p_minus,p_plus,entropy,information\nminus,", 47);
+    json_t *root = run_json("eval m.safetensors line.csv --json");
+    assert_true(number(json_array_get(root, 0), "accuracy") > 0.95);
+    json_decref(root);
+}
+
+static void training_is_the_same_for_any_threads(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 100);
+    run_well("train line.csv -t sign -o a.safetensors -q --threads 1" QUICK);
+    run_well("predict a.safetensors line.csv -o a.csv --threads 1");
+    run_well("predict a.safetensors line.csv -o b.csv --threads 3");
+    assert_true(same_files("a.csv", "b.csv"));
+}
+
+/* Ended by SIGKILL or asked to stop, then resumed: the predictions of a whole run. */
+static void training_survives_its_end(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 100);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o whole.safetensors -q --epochs 3000");
+    static const char line[] = "train xy.csv -t y -o m.safetensors -q --epochs 3000"
+                               " --resume --checkpoint-seconds 0.01";
+    char path[512];
+    in_folder(path, "m.safetensors.checkpoint");
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = start_line(line);
+        for (int wait = 0; wait < 500 && access(path, R_OK) != 0; wait++) usleep(2000);
+        assert_int_equal(kill(pid, i == 0 ? SIGKILL : SIGINT), 0);
+        int status = 0;
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(access(path, R_OK), 0);
+    }
+    assert_int_equal(finish(start_line(line)), 0);
+    run_well("predict whole.safetensors xy.csv -o a.csv");
+    run_well("predict m.safetensors xy.csv -o b.csv");
+    assert_true(same_files("a.csv", "b.csv"));
+}
+
+static void bad_models_and_tables_are_one_line(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 50);
+    make_text("not.safetensors", "hello");
+    make_text("other.csv", "a,b\n1,2\n");
+    run_well("train line.csv -t sign -o m.safetensors -q --epochs 1 --mle-epochs 1");
+    run_badly("train line.csv -t y", "-o MODEL");
+    run_badly("train line.csv -o m2", "--target");
+    run_badly("train line.csv -t z -o m2", "z");
+    run_badly("train no.csv -t y -o m2", "no.csv");
+    run_badly("train line.csv -t sign -o m2 --net dense", "dense");
+    run_badly("train line.csv -t sign -o m2 --law no", "no");
+    run_badly("predict not.safetensors line.csv", "not.safetensors");
+    run_badly("predict m.safetensors other.csv", "other.csv");
+    run_badly("predict m.safetensors line.csv --samples some", "--samples");
+    run_badly("eval m.safetensors other.csv", "other.csv");
+    run_badly("eval m.safetensors line.csv --law gaussian --law no", "no");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_predicts_and_is_scored),
+        cmocka_unit_test(classes_are_learned_from_text),
+        cmocka_unit_test(training_is_the_same_for_any_threads),
+        cmocka_unit_test(training_survives_its_end),
+        cmocka_unit_test(bad_models_and_tables_are_one_line),
         cmocka_unit_test(bad_input_is_one_line),
         cmocka_unit_test(wrong_usage_is_one_line),
         cmocka_unit_test(options_have_many_forms),

@@ -8,11 +8,14 @@
 #include "crossbayes/draw.h"
 #include "crossbayes/fit.h"
 #include "crossbayes/law.h"
+#include "crossbayes/model.h"
 #include "crossbayes/net.h"
+#include "crossbayes/predict.h"
 #include "crossbayes/random.h"
 #include "crossbayes/report.h"
 #include "crossbayes/rule.h"
 #include "crossbayes/study.h"
+#include "crossbayes/train.h"
 #include "crossbayes/vi.h"
 
 #endif

@@ -120,7 +120,8 @@ static xb_status read_place(xb_ctx *ctx, xb_law *law, const json_t *root,
     return XB_OK;
 }
 
-static xb_status read_law(xb_ctx *ctx, xb_law **out, const json_t *root, const char *path)
+xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
+                           const char *path)
 {
     const json_t *kind = json_object_get(root, "crossbayes");
     if (!json_is_string(kind) || strcmp(json_string_value(kind), "law") != 0)
@@ -147,7 +148,7 @@ xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path)
 {
     json_t *root = NULL;
     XB_TRY(xb_json_load(ctx, &root, path));
-    xb_status status = read_law(ctx, out, root, path);
+    xb_status status = xb_law_from_json(ctx, out, root, path);
     json_decref(root);
     return status;
 }

@@ -9,6 +9,11 @@
  * when memory is out. The caller owns it. */
 json_t *xb_law_to_json(const xb_law *law);
 
+/* The law such an object describes, checked as a file is; `path` names it in
+ * messages. */
+xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
+                           const char *path);
+
 /* {"version", "command"}: what every result file carries. */
 json_t *xb_provenance(const xb_ctx *ctx);
 

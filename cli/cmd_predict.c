@@ -1,0 +1,169 @@
+/* cmd_predict.c: `crossbayes predict`: a model and a table in, predictions out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "model_data.h"
+#include "print.h"
+#include "textfile.h"
+
+typedef struct request {
+    cli_session *s;
+    const xb_model *model;
+    xb_predict_options opt;
+    double level[2];
+    const char *path;
+} request;
+
+static int most_likely(const double *p, int64_t classes)
+{
+    int best = 0;
+    for (int k = 1; k < classes; k++)
+        if (p[k] > p[best]) best = k;
+    return best;
+}
+
+/* A name as a CSV cell: in quotes where it must be. */
+static void write_cell(FILE *out, const char *before, const char *text)
+{
+    if (!strpbrk(text, ",\"\n\r;\t #")) {
+        fprintf(out, "%s%s", before, text);
+        return;
+    }
+    fprintf(out, "\"%s", before);
+    for (; *text; text++) fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+    fputc('"', out);
+}
+
+static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
+{
+    fprintf(out, "mean,sd,epistemic,aleatoric,q%g,q%g\n", r->level[0], r->level[1]);
+    const double *q = xb_prediction_quantile(p);
+    for (int64_t i = 0; i < xb_prediction_count(p); i++)
+        fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g\n", xb_prediction_mean(p)[i],
+                xb_prediction_sd(p)[i], xb_prediction_epistemic(p)[i],
+                xb_prediction_aleatoric(p)[i], q[2 * i], q[2 * i + 1]);
+}
+
+static void write_classes(FILE *out, const xb_prediction *p, const request *r)
+{
+    int64_t classes = xb_model_classes(r->model);
+    fprintf(out, "class");
+    for (int64_t k = 0; k < classes; k++) {
+        fputc(',', out);
+        write_cell(out, "p_", xb_model_class_name(r->model, k));
+    }
+    fprintf(out, ",entropy,information\n");
+    for (int64_t i = 0; i < xb_prediction_count(p); i++) {
+        const double *row = xb_prediction_probability(p) + i * classes;
+        write_cell(out, "", xb_model_class_name(r->model, most_likely(row, classes)));
+        for (int64_t k = 0; k < classes; k++) fprintf(out, ",%.10g", row[k]);
+        fprintf(out, ",%.10g,%.10g\n", xb_prediction_entropy(p)[i],
+                xb_prediction_information(p)[i]);
+    }
+}
+
+static cli_exit print_json(const request *r, const xb_prediction *p, const xb_law *law)
+{
+    json_t *root = json_object();
+    json_object_set_new(root, "file", json_string(r->path));
+    json_object_set_new(root, "law", json_string(xb_law_text(law)));
+    json_object_set_new(root, "n", json_integer(xb_prediction_count(p)));
+    json_object_set_new(root, "draws", json_integer(xb_prediction_draws(p)));
+    json_object_set_new(root, "mc_error", cli_json_real(xb_prediction_error(p)));
+    return cli_json_print(r->s, root);
+}
+
+static cli_exit write_prediction(const request *r, const xb_prediction *p)
+{
+    cli_textfile f;
+    cli_exit code = cli_textfile_open(r->s, &f, r->path);
+    if (code != CLI_DONE) return code;
+    if (xb_model_classes(r->model) > 0)
+        write_classes(f.stream, p, r);
+    else
+        write_numbers(f.stream, p, r);
+    return cli_textfile_close(r->s, &f, true);
+}
+
+static cli_exit deliver(const request *r, const xb_prediction *p)
+{
+    const xb_law *law = r->opt.law ? r->opt.law : xb_model_law(r->model);
+    cli_exit code = write_prediction(r, p);
+    if (code != CLI_DONE || strcmp(r->path, "-") == 0) return code;
+    cli_progress_clear(&r->s->progress);
+    if (cli_json(r->s)) return print_json(r, p, law);
+    if (cli_quiet(r->s)) return CLI_DONE;
+    printf("%s: %s for %lld rows, %lld weight draws, law %s\n", r->path,
+           xb_model_target_name(r->model), (long long)xb_prediction_count(p),
+           (long long)xb_prediction_draws(p), xb_law_text(law));
+    printf("  Monte Carlo error of the means: at most %.2g of the epistemic sd\n",
+           xb_prediction_error(p));
+    return CLI_DONE;
+}
+
+static cli_exit predict(request *r, const char *data)
+{
+    xb_frame *frame = NULL;
+    xb_prediction *p = NULL;
+    xb_status status = cli_model_frame(r->s->ctx, &frame, r->model, data, false);
+    if (status == XB_OK)
+        status = xb_predict(r->s->ctx, &p, r->model, xb_frame_values(frame),
+                            xb_frame_rows(frame), &r->opt);
+    cli_exit code = status == XB_OK ? deliver(r, p) : cli_status(r->s, status);
+    xb_prediction_destroy(p);
+    xb_frame_destroy(frame);
+    return code;
+}
+
+static cli_exit run(cli_session *s)
+{
+    request r = {.s = s, .opt = xb_predict_options_default()};
+    r.path = cli_text(&s->args, "output", "-");
+    if (!cli_samples(s, &r.opt.samples))
+        return cli_fail(s, CLI_USAGE, "--samples: expected a whole number or 'auto'");
+    double share = cli_number(&s->args, "interval", 0.95);
+    r.level[0] = (1 - share) / 2;
+    r.level[1] = (1 + share) / 2;
+    r.opt.quantile = r.level;
+    r.opt.quantiles = CLI_COUNT_OF(r.level);
+    r.opt.tolerance = cli_number(&s->args, "tolerance", r.opt.tolerance);
+    r.opt.seed = cli_seed(s);
+    xb_model *model = NULL;
+    xb_law *law = NULL;
+    xb_status status = xb_model_load(s->ctx, &model, s->args.arg[0]);
+    if (status == XB_OK && cli_flag(&s->args, "law"))
+        status = xb_law_parse(s->ctx, &law, cli_text(&s->args, "law", NULL));
+    r.model = model;
+    r.opt.law = law;
+    cli_exit code = status == XB_OK ? predict(&r, s->args.arg[1]) : cli_status(s, status);
+    xb_law_destroy(law);
+    xb_model_destroy(model);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"output", 'o', CLI_PATH, "FILE", "predictions, .csv; - is stdout (-)", 0, 0},
+    {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (the model's)", 0, 0},
+    {"samples", 0, CLI_TEXT, "N|auto", "weight draws (1000)", 0, 0},
+    {"tolerance", 0, CLI_NUMBER, "X",
+     "auto: Monte Carlo error of the means over the epistemic sd (0.02)", 1e-4, 1},
+    {"interval", 0, CLI_NUMBER, "SHARE", "of the central interval (0.95)", 1e-6,
+     0.999999},
+};
+
+const cli_command cli_command_predict = {
+    .name = "predict",
+    .group = "Networks",
+    .about = "means, uncertainties and intervals for new rows",
+    .usage = "MODEL DATA [-o FILE] [options]",
+    .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
+               "crossbayes train square.csv --target y -o square.safetensors\n"
+               "crossbayes predict square.safetensors square.csv -o pred.csv",
+    .options = options,
+    .n_options = CLI_COUNT_OF(options),
+    .min_args = 2,
+    .max_args = 2,
+    .more = cli_help_families,
+    .run = run,
+};

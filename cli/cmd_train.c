@@ -1,0 +1,242 @@
+/* cmd_train.c: `crossbayes train`: a table in, a model file out. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "print.h"
+
+/* The setting of the paper, with its weakness: sigma hardly moves (see the study). */
+static void use_paper(xb_train_options *o)
+{
+    o->freeze = true;
+    o->prior_by_fan = false;
+    o->estimator = XB_ESTIMATOR_SHARED;
+    o->rate = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};
+    o->adam = xb_adam_options_default();
+    o->sigma_rate = 1;
+    o->temperature = (xb_schedule){.kind = XB_SCHEDULE_EXP, .value = 1000};
+    o->spread = XB_SPREAD_SOFTPLUS;
+    o->sigma = 0.05;
+}
+
+static void read_numbers(const cli_args *a, xb_train_options *o)
+{
+    if (cli_flag(a, "epochs")) o->epochs = (int64_t)cli_count(a, "epochs", 0);
+    if (cli_flag(a, "mle-epochs")) o->mle_epochs = (int64_t)cli_count(a, "mle-epochs", 0);
+    o->batch = (int64_t)cli_count(a, "batch", (uint64_t)o->batch);
+    o->samples = (int64_t)cli_count(a, "samples", (uint64_t)o->samples);
+    o->patience = (int64_t)cli_count(a, "patience", 0);
+    o->adam.rate = cli_number(a, "rate", o->adam.rate);
+    o->sigma_rate = cli_number(a, "sigma-rate", o->sigma_rate);
+    o->sigma = cli_number(a, "sigma", o->sigma);
+    o->validation = cli_number(a, "validation", o->validation);
+    o->checkpoint_seconds = cli_number(a, "checkpoint-seconds", o->checkpoint_seconds);
+    o->antithetic = cli_flag(a, "antithetic");
+    o->freeze = o->freeze || cli_flag(a, "freeze");
+    o->resume = cli_flag(a, "resume");
+    o->prior_by_fan = o->prior_by_fan && !cli_flag(a, "prior-as-is");
+}
+
+static xb_status read_texts(cli_session *s, xb_train_options *o)
+{
+    const cli_args *a = &s->args;
+    xb_estimator estimator = XB_ESTIMATOR_SHARED;
+    xb_status status = XB_OK;
+    o->net = cli_text(a, "net", NULL);
+    o->noise_net = cli_text(a, "noise-net", NULL);
+    xb_likelihood_find(cli_text(a, "likelihood", "auto"), &o->likelihood);
+    if (o->noise_net && o->likelihood == XB_LIKELIHOOD_AUTO)
+        o->likelihood = XB_LIKELIHOOD_HETEROSCEDASTIC;
+    if (strcmp(cli_text(a, "random", ""), "all") == 0) o->stochastic = XB_STOCHASTIC_ALL;
+    if (xb_estimator_find(cli_text(a, "estimator", ""), &estimator))
+        o->estimator = (int)estimator;
+    if (cli_flag(a, "prior"))
+        status = xb_prior_parse(s->ctx, &o->prior, cli_text(a, "prior", NULL));
+    if (status == XB_OK && cli_flag(a, "spread"))
+        status = xb_spread_parse(s->ctx, &o->spread, cli_text(a, "spread", NULL));
+    if (status == XB_OK && cli_flag(a, "temperature"))
+        status =
+            xb_schedule_parse(s->ctx, &o->temperature, cli_text(a, "temperature", NULL));
+    if (status == XB_OK && cli_flag(a, "rate-schedule"))
+        status = xb_schedule_parse(s->ctx, &o->rate, cli_text(a, "rate-schedule", NULL));
+    return status;
+}
+
+static double last(const xb_table *trace, const char *column)
+{
+    int64_t rows = xb_table_rows(trace);
+    return rows ? xb_table_get(trace, rows - 1, xb_table_find(trace, column)) : NAN;
+}
+
+static cli_exit print_json(cli_session *s, const xb_model *m, const xb_table *trace,
+                           const char *path)
+{
+    static const char *const columns[] = {"log_likelihood", "kl",           "f",
+                                          "temperature",    "sigma_median", "validation"};
+    json_t *root = json_object();
+    json_object_set_new(root, "model", json_string(path));
+    json_object_set_new(root, "net", json_string(xb_model_net_text(m)));
+    json_object_set_new(root, "law", json_string(xb_law_text(xb_model_law(m))));
+    json_object_set_new(root, "likelihood",
+                        json_string(xb_likelihood_name(xb_model_likelihood(m))));
+    json_object_set_new(root, "epochs", json_integer(xb_table_rows(trace)));
+    for (int i = 0; i < CLI_COUNT_OF(columns); i++)
+        json_object_set_new(root, columns[i], cli_json_real(last(trace, columns[i])));
+    json_object_set_new(root, "noise_sd", cli_json_real(xb_model_noise_sd(m)));
+    json_object_set_new(root, "settings", json_loads(xb_model_settings(m), 0, NULL));
+    json_object_set_new(root, "provenance", json_loads(xb_model_provenance(m), 0, NULL));
+    return cli_json_print(s, root);
+}
+
+static void print_text(const xb_model *m, const xb_table *trace, int64_t rows,
+                       const char *path)
+{
+    const xb_net *net = xb_model_net(m);
+    double n = (double)rows;
+    printf("%s: %s from %lld rows, %lld columns\n", path, xb_model_target_name(m),
+           (long long)rows, (long long)xb_model_features(m));
+    printf("  net             %s\n", xb_model_net_text(m));
+    printf("  weights         %lld, of them random %lld, law %s\n",
+           (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
+           xb_law_text(xb_model_law(m)));
+    cli_print_fact("log likelihood", last(trace, "log_likelihood") / n, 5,
+                   "a row, scaled");
+    cli_print_fact("KL", last(trace, "kl"), 5, "nats");
+    cli_print_fact("F", last(trace, "f"), 6, "nats");
+    cli_print_fact("median sigma", last(trace, "sigma_median"), 3, "");
+    if (xb_model_likelihood(m) == XB_LIKELIHOOD_GAUSSIAN)
+        cli_print_fact("noise sd", xb_model_noise_sd(m), 4, "in the target's units");
+    if (!isnan(last(trace, "validation")))
+        cli_print_fact("validation", last(trace, "validation"), 5,
+                       "log density a row held out, scaled, last epoch");
+}
+
+static cli_exit deliver(cli_session *s, const xb_model *m, const xb_table *trace,
+                        int64_t rows, const char *path)
+{
+    const char *file = cli_text(&s->args, "trace", NULL);
+    xb_status status = XB_OK;
+    if (file) status = xb_table_write_csv(s->ctx, trace, file);
+    if (status == XB_OK) status = xb_model_save(s->ctx, m, path);
+    if (status != XB_OK) return cli_status(s, status);
+    cli_progress_clear(&s->progress);
+    if (cli_json(s)) return print_json(s, m, trace, path);
+    if (!cli_quiet(s)) print_text(m, trace, rows, path);
+    return CLI_DONE;
+}
+
+static cli_exit train(cli_session *s, const xb_frame *frame, xb_train_options *o,
+                      const char *path)
+{
+    xb_train_data data = xb_train_data_of(frame);
+    xb_model *model = NULL;
+    xb_table *trace = NULL;
+    xb_status status = xb_train(s->ctx, &model, &trace, &data, o);
+    cli_exit code =
+        status == XB_OK ? deliver(s, model, trace, data.n, path) : cli_status(s, status);
+    if (code == CLI_DONE) (void)unlink(o->checkpoint); /* the model is safe */
+    xb_table_destroy(trace);
+    xb_model_destroy(model);
+    return code;
+}
+
+static xb_status read_frame(cli_session *s, xb_frame **out)
+{
+    xb_frame_options opt = xb_frame_options_default();
+    opt.target = cli_text(&s->args, "target", NULL);
+    if (cli_flag(&s->args, "classes")) opt.target_kind = XB_TARGET_CLASS;
+    return xb_frame_read(s->ctx, out, s->args.arg[0], &opt);
+}
+
+static char *checkpoint_name(const char *model)
+{
+    static const char ending[] = ".checkpoint";
+    char *name = malloc(strlen(model) + sizeof ending);
+    if (name) sprintf(name, "%s%s", model, ending);
+    return name;
+}
+
+static cli_exit run(cli_session *s)
+{
+    const char *path = cli_text(&s->args, "output", NULL);
+    if (!path) return cli_fail(s, CLI_USAGE, "where to? give -o MODEL.safetensors");
+    if (!cli_flag(&s->args, "target"))
+        return cli_fail(s, CLI_USAGE, "which column is to be predicted? give --target");
+    xb_train_options o = xb_train_options_default();
+    if (cli_flag(&s->args, "preset")) use_paper(&o);
+    read_numbers(&s->args, &o);
+    o.seed = cli_seed(s);
+    char *checkpoint = checkpoint_name(path);
+    o.checkpoint = checkpoint;
+    xb_law *law = NULL;
+    xb_frame *frame = NULL;
+    xb_status status = checkpoint ? read_texts(s, &o) : XB_E_MEMORY;
+    if (status == XB_OK)
+        status = xb_law_parse(s->ctx, &law, cli_text(&s->args, "law", "gaussian"));
+    if (status == XB_OK) status = read_frame(s, &frame);
+    o.law = law;
+    cli_exit code = status == XB_OK ? train(s, frame, &o, path) : cli_status(s, status);
+    xb_frame_destroy(frame);
+    xb_law_destroy(law);
+    free(checkpoint);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"target", 't', CLI_TEXT, "COLUMN", "what to predict, by name or number from 1", 0,
+     0},
+    {"output", 'o', CLI_PATH, "MODEL", "the model file, .safetensors", 0, 0},
+    {"net", 0, CLI_TEXT, "TEXT", "the net ('dense 50, relu, dense 1')", 0, 0},
+    {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (gaussian)", 0, 0},
+    {"classes", 0, CLI_FLAG, NULL, "the target's numbers are classes", 0, 0},
+    {"likelihood", 0, CLI_CHOICE, "gaussian|heteroscedastic|softmax",
+     "what the data are like (as the target says)", 0, 0},
+    {"noise-net", 0, CLI_TEXT, "TEXT", "heteroscedastic: the net of the noise (as --net)",
+     0, 0},
+    {"random", 0, CLI_CHOICE, "kernels|all", "weights with noise (kernels)", 0, 0},
+    {"prior", 0, CLI_TEXT, "PRIOR", "normal:sd=1, laplace:b=1, mixture:...", 0, 0},
+    {"prior-as-is", 0, CLI_FLAG, NULL, "its scale is not fitted to a unit's inputs", 0,
+     0},
+    {"epochs", 0, CLI_COUNT, "N", "of variational inference (as many as it takes)", 0,
+     1e9},
+    {"mle-epochs", 0, CLI_COUNT, "N", "of ordinary training before it", 0, 1e9},
+    {"batch", 0, CLI_COUNT, "N", "rows a step (100)", 1, 1e9},
+    {"samples", 0, CLI_COUNT, "N", "weight draws a step (1)", 1, 1e6},
+    {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",
+     "how draws enter a batch (by the law)", 0, 0},
+    {"antithetic", 0, CLI_FLAG, NULL, "draws in pairs of z and -z", 0, 0},
+    {"rate", 0, CLI_NUMBER, "RATE", "Adam's learning rate (3e-3)", 1e-12, 10},
+    {"rate-schedule", 0, CLI_TEXT, "SCHEDULE", "its factor by step (cosine)", 0, 0},
+    {"sigma", 0, CLI_NUMBER, "X", "standard deviations at the start (0.01)", 1e-12, 1e6},
+    {"sigma-rate", 0, CLI_NUMBER, "X", "their learning rate, times --rate (1)", 0, 1e6},
+    {"spread", 0, CLI_TEXT, "exp|softplus", "how sigma > 0 is written (exp)", 0, 0},
+    {"temperature", 0, CLI_TEXT, "SCHEDULE", "constant:1, exp:1000, cosine, step:1000", 0,
+     0},
+    {"freeze", 0, CLI_FLAG, NULL, "weights without noise stay as phase 1 left them", 0,
+     0},
+    {"preset", 0, CLI_CHOICE, "paper", "the paper's setting of all of these", 0, 0},
+    {"validation", 0, CLI_NUMBER, "SHARE", "rows held out; the best epoch is kept", 0,
+     0.9},
+    {"patience", 0, CLI_COUNT, "N", "stop after N epochs without a better one", 0, 1e9},
+    {"trace", 0, CLI_PATH, "FILE", "the ELBO and its parts by epoch, .csv", 0, 0},
+    {"checkpoint-seconds", 0, CLI_NUMBER, "S", "between MODEL.checkpoint files (60)", 0,
+     1e9},
+    {"resume", 0, CLI_FLAG, NULL, "go on from MODEL.checkpoint if it is there", 0, 0},
+};
+
+const cli_command cli_command_train = {
+    .name = "train",
+    .group = "Networks",
+    .about = "a table of numbers to a Bayesian network",
+    .usage = "DATA --target COLUMN -o MODEL [options]",
+    .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
+               "crossbayes train square.csv --target y -o square.safetensors",
+    .options = options,
+    .n_options = CLI_COUNT_OF(options),
+    .min_args = 1,
+    .max_args = 1,
+    .more = cli_help_families,
+    .run = run,
+};

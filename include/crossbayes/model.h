@@ -1,0 +1,77 @@
+/* crossbayes/model.h: a trained network: all that prediction needs, in one file.
+ *
+ *     xb_model *model = NULL;
+ *     if (xb_model_load(ctx, &model, "model.safetensors") != XB_OK) ...
+ *     printf("%s under %s\n", xb_model_net_text(model),
+ * xb_law_text(xb_model_law(model))); xb_model_destroy(model);
+ *
+ * A model is the net with a mean and a standard deviation for every random weight, the
+ * law of its noise, the scaling of inputs and target, the likelihood, and where it came
+ * from. It is made by crossbayes/train.h and never changes afterwards: threads may
+ * share it. The file is safetensors, so Python opens it in one line; texts are in its
+ * metadata.
+ */
+#ifndef CROSSBAYES_MODEL_H
+#define CROSSBAYES_MODEL_H
+
+#include "crossbayes/net.h"
+#include "crossbayes/vi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a target is, given the net's outputs (maths V10). */
+typedef enum xb_likelihood {
+    XB_LIKELIHOOD_AUTO = 0,        /* classes: softmax; numbers: gaussian */
+    XB_LIKELIHOOD_GAUSSIAN,        /* one standard deviation for all, learned */
+    XB_LIKELIHOOD_HETEROSCEDASTIC, /* one for each input, from a second net */
+    XB_LIKELIHOOD_SOFTMAX          /* classes */
+} xb_likelihood;
+
+XB_API const char *xb_likelihood_name(xb_likelihood l); /* "gaussian", ... */
+XB_API bool xb_likelihood_find(const char *name, xb_likelihood *out);
+
+typedef struct xb_model xb_model;
+
+/* Saving replaces an old file only by a whole new one. Loading trusts nothing:
+ * tensors of another shape, values that are not finite and texts that do not parse are
+ * refused with XB_E_INPUT. */
+XB_API xb_status xb_model_save(xb_ctx *ctx, const xb_model *model, const char *path);
+XB_API xb_status xb_model_load(xb_ctx *ctx, xb_model **out, const char *path);
+XB_API void xb_model_destroy(xb_model *model); /* NULL is fine */
+
+/* All borrowed from the model. */
+XB_API const xb_net *xb_model_net(const xb_model *model);
+XB_API const xb_net *xb_model_noise_net(const xb_model *model); /* NULL: none */
+XB_API const char *xb_model_net_text(const xb_model *model);
+XB_API const xb_law *xb_model_law(const xb_model *model);
+XB_API xb_prior xb_model_prior(const xb_model *model);
+XB_API xb_likelihood xb_model_likelihood(const xb_model *model);
+XB_API const char *xb_model_settings(const xb_model *model);   /* JSON */
+XB_API const char *xb_model_provenance(const xb_model *model); /* JSON */
+
+/* Blocks of the net's layout: mu, sigma (0 where a tensor is fixed), batchnorm's
+ * state. */
+XB_API xb_weights xb_model_weights(const xb_model *model);
+
+/* Columns as they were named in the training data. */
+XB_API int64_t xb_model_features(const xb_model *model);
+XB_API const char *xb_model_feature_name(const xb_model *model, int64_t i);
+XB_API const char *xb_model_target_name(const xb_model *model);
+XB_API int64_t xb_model_classes(const xb_model *model); /* 0: a target of numbers */
+XB_API const char *xb_model_class_name(const xb_model *model, int64_t k);
+
+/* Inputs enter the net as (x - mean) / sd, outputs leave it as mean + sd y. */
+XB_API const double *xb_model_input_mean(const xb_model *model); /* [features] */
+XB_API const double *xb_model_input_sd(const xb_model *model);   /* [features] */
+XB_API double xb_model_target_mean(const xb_model *model);
+XB_API double xb_model_target_sd(const xb_model *model);
+
+/* Of the gaussian likelihood, in the target's units; NAN for the others. */
+XB_API double xb_model_noise_sd(const xb_model *model);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

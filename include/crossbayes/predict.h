@@ -1,0 +1,80 @@
+/* crossbayes/predict.h: what a model says of new inputs.
+ *
+ *     xb_predict_options opt = xb_predict_options_default();
+ *     opt.law = device;                          // another law, the same weights
+ *     xb_prediction *p = NULL;
+ *     if (xb_predict(ctx, &p, model, x, n, &opt) != XB_OK) ...
+ *     printf("%g +- %g\n", xb_prediction_mean(p)[0], xb_prediction_sd(p)[0]);
+ *     xb_prediction_destroy(p);
+ *
+ * Draw s of the weights is a function of (seed, s) alone: the same for every input, and
+ * under two laws the same random words, so that differences between laws are seen at
+ * far fewer draws than independent ones would need (maths P1). Inputs and results are in
+ * the data's own units. The same bytes for any number of threads.
+ */
+#ifndef CROSSBAYES_PREDICT_H
+#define CROSSBAYES_PREDICT_H
+
+#include "crossbayes/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define XB_PREDICT_QUANTILES 16
+
+typedef struct xb_predict_options {
+    const xb_law *law; /* NULL: the model's */
+    int64_t samples;   /* weight draws, 1000; 0: as many as `tolerance` asks for */
+    double tolerance;  /* 0.02: Monte Carlo error of the mean over the epistemic standard
+                          deviation, at each of the first 256 inputs (P5) */
+    int64_t most;      /* 100000: draws at which samples = 0 gives up */
+    bool antithetic;   /* draws in pairs of z and -z; symmetric laws */
+    uint64_t seed;     /* 1 */
+    const double *quantile; /* levels in (0, 1); NULL: 0.025, 0.975 */
+    int quantiles;          /* at most XB_PREDICT_QUANTILES */
+    const char *backend;    /* NULL: the fastest */
+} xb_predict_options;
+
+XB_API xb_predict_options xb_predict_options_default(void);
+
+typedef struct xb_prediction xb_prediction;
+
+/* x: [n][features], finite. n >= 0. */
+XB_API xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                            const double *x, int64_t n, const xb_predict_options *opt);
+XB_API void xb_prediction_destroy(xb_prediction *p); /* NULL is fine */
+
+XB_API int64_t xb_prediction_count(const xb_prediction *p); /* n */
+XB_API int64_t xb_prediction_draws(const xb_prediction *p);
+/* Largest Monte Carlo error of a mean over its epistemic standard deviation. */
+XB_API double xb_prediction_error(const xb_prediction *p);
+
+/* A target of numbers, each [n] (P2, P3); NULL for classes. */
+XB_API const double *xb_prediction_mean(const xb_prediction *p);
+XB_API const double *xb_prediction_epistemic(const xb_prediction *p);
+XB_API const double *xb_prediction_aleatoric(const xb_prediction *p);
+XB_API const double *xb_prediction_sd(const xb_prediction *p); /* both together */
+/* [n][quantiles] of the predictive (P4). */
+XB_API const double *xb_prediction_quantile(const xb_prediction *p);
+
+/* Classes (P6): mean probabilities [n][classes], entropy of them [n] and the mutual
+ * information of class and weights [n], nats; NULL for numbers. */
+XB_API const double *xb_prediction_probability(const xb_prediction *p);
+XB_API const double *xb_prediction_entropy(const xb_prediction *p);
+XB_API const double *xb_prediction_information(const xb_prediction *p);
+
+/* The draws themselves, for scores and distances (crossbayes/compare.h), draws
+ * [first, first + count) of those that opt describes (opt->samples is not read).
+ * Numbers: value [count][n], the net's outputs, and sd [n], the aleatoric standard
+ * deviation, which no draw changes. Classes: value [count][n][classes], probabilities;
+ * sd is not written. sd may be NULL. */
+XB_API xb_status xb_predict_draws(xb_ctx *ctx, double *value, double *sd,
+                                  const xb_model *model, const double *x, int64_t n,
+                                  int64_t first, int64_t count,
+                                  const xb_predict_options *opt);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,250 @@
+/* predict.c: predictions: means, the two kinds of uncertainty and quantiles for
+ * numbers (maths P2-P5), probabilities and information for classes (P6).
+ *
+ * Inputs go in chunks for which all draws fit in memory; rows of a chunk are then
+ * summarised in parallel, each on its own. */
+#include "predict/predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "vi/model.h"
+
+enum { PIECES = 16, VALUES_MAX = 1 << 23 }; /* doubles of draws at a time: 64 MB */
+
+static const double standard_levels[] = {0.025, 0.975};
+
+xb_predict_options xb_predict_options_default(void)
+{
+    return (xb_predict_options){
+        .samples = 1000, .tolerance = 0.02, .most = 100000, .seed = 1};
+}
+
+typedef struct summary_job {
+    xb_prediction *p;
+    const double *value; /* [draws][rows][outputs] */
+    double *scratch;     /* [PIECES][draws] */
+    double *error;       /* [PIECES] */
+    int64_t row, rows;   /* of the chunk */
+    const double *level, *z;
+} summary_job;
+
+static void summarise_number(const summary_job *job, int64_t i, double *draws,
+                             double *error)
+{
+    xb_prediction *p = job->p;
+    int64_t at = job->row + i;
+    xb_draw_summary s = xb_draws_summarise(job->value + i, p->draws, job->rows);
+    p->mean[at] = s.mean;
+    p->epistemic[at] = p->draws > 1 ? s.sd : 0;
+    p->sd[at] = hypot(p->epistemic[at], p->aleatoric[at]);
+    if (s.sd > 0) *error = fmax(*error, s.error / s.sd);
+    for (int64_t d = 0; d < p->draws; d++) draws[d] = job->value[d * job->rows + i];
+    for (int k = 0; k < p->quantiles; k++)
+        p->quantile[at * p->quantiles + k] = xb_predictive_quantile(
+            draws, p->draws, p->aleatoric[at], job->level[k], job->z[k]);
+}
+
+static double entropy_of(const double *p, int64_t classes)
+{
+    double h = 0;
+    for (int64_t k = 0; k < classes; k++)
+        if (p[k] > 0) h -= p[k] * log(p[k]);
+    return h;
+}
+
+static void summarise_class(const summary_job *job, int64_t i, double *error)
+{
+    xb_prediction *p = job->p;
+    int64_t at = job->row + i, classes = p->classes;
+    double *mean = p->probability + at * classes, inner = 0;
+    const double *value = job->value + i * classes;
+    for (int64_t k = 0; k < classes; k++) {
+        xb_draw_summary s = xb_draws_summarise(value + k, p->draws, job->rows * classes);
+        mean[k] = s.mean;
+        if (s.sd > 0) *error = fmax(*error, s.error / s.sd);
+    }
+    for (int64_t d = 0; d < p->draws; d++)
+        inner += entropy_of(value + d * job->rows * classes, classes) / (double)p->draws;
+    p->entropy[at] = entropy_of(mean, classes);
+    p->information[at] = fmax(0, p->entropy[at] - inner);
+}
+
+static void summarise_piece(void *arg, int64_t piece)
+{
+    const summary_job *job = arg;
+    double *error = &job->error[piece];
+    int64_t begin = piece * job->rows / PIECES, end = (piece + 1) * job->rows / PIECES;
+    for (int64_t i = begin; i < end; i++)
+        if (job->p->classes > 0)
+            summarise_class(job, i, error);
+        else
+            summarise_number(job, i, job->scratch + piece * job->p->draws, error);
+}
+
+static xb_status run_chunks(xb_ctx *ctx, summary_job *job, double *value, int64_t chunk,
+                            const xb_model *model, const double *x,
+                            const xb_predict_options *opt)
+{
+    xb_prediction *p = job->p;
+    for (int64_t row = 0; row < p->n; row += chunk) {
+        job->row = row;
+        job->rows = p->n - row < chunk ? p->n - row : chunk;
+        XB_TRY(xb_predict_draws(ctx, value, p->classes ? NULL : p->aleatoric + row, model,
+                                x + row * model->features, job->rows, 0, p->draws, opt));
+        xb_parallel_for(ctx, PIECES, summarise_piece, job);
+        XB_TRY(xb_progress_tell(ctx, "predicting", row + job->rows, p->n));
+    }
+    for (int i = 0; i < PIECES; i++) p->error = fmax(p->error, job->error[i]);
+    return XB_OK;
+}
+
+static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
+                           const double *x, const xb_predict_options *opt)
+{
+    double z[XB_PREDICT_QUANTILES];
+    const double *level = opt->quantile ? opt->quantile : standard_levels;
+    for (int k = 0; k < p->quantiles; k++) z[k] = xb_normal_quantile(level[k]);
+    int64_t chunk = VALUES_MAX / (p->draws * xb_model_outputs(model));
+    if (chunk < 1) chunk = 1;
+    if (chunk > p->n) chunk = p->n;
+    double *value =
+        xb_new(ctx, chunk * p->draws * xb_model_outputs(model), sizeof *value);
+    double *scratch = xb_new(ctx, PIECES * p->draws, sizeof *scratch);
+    double error[PIECES] = {0};
+    summary_job job = {p, value, scratch, error, 0, 0, level, z};
+    xb_status status = value && scratch
+                           ? run_chunks(ctx, &job, value, chunk, model, x, opt)
+                           : XB_E_MEMORY;
+    free(scratch);
+    free(value);
+    return status;
+}
+
+static xb_status take_memory(xb_ctx *ctx, xb_prediction *p)
+{
+    int64_t numbers = p->classes ? 0 : p->n, rows = p->classes ? p->n : 0;
+    p->mean = xb_new(ctx, numbers, sizeof(double));
+    p->epistemic = xb_new(ctx, numbers, sizeof(double));
+    p->aleatoric = xb_new(ctx, numbers, sizeof(double));
+    p->sd = xb_new(ctx, numbers, sizeof(double));
+    p->quantile = xb_new(ctx, numbers * p->quantiles, sizeof(double));
+    p->probability = xb_new(ctx, rows * p->classes, sizeof(double));
+    p->entropy = xb_new(ctx, rows, sizeof(double));
+    p->information = xb_new(ctx, rows, sizeof(double));
+    bool all = p->mean && p->epistemic && p->aleatoric && p->sd && p->quantile &&
+               p->probability && p->entropy && p->information;
+    return all ? XB_OK : XB_E_MEMORY;
+}
+
+static xb_status check_options(xb_ctx *ctx, const xb_predict_options *opt)
+{
+    if (opt->samples < 0 || opt->samples > INT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws: expected 0 or more",
+                       (long long)opt->samples);
+    if (opt->samples == 0 && !(opt->tolerance > 0))
+        return xb_fail(ctx, XB_E_ARGUMENT, "a tolerance of %g: expected more than 0",
+                       opt->tolerance);
+    if (opt->quantiles < 0 || opt->quantiles > XB_PREDICT_QUANTILES)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%d quantiles: expected at most %d",
+                       opt->quantiles, XB_PREDICT_QUANTILES);
+    for (int k = 0; opt->quantile && k < opt->quantiles; k++)
+        if (!(opt->quantile[k] > 0 && opt->quantile[k] < 1))
+            return xb_fail(ctx, XB_E_ARGUMENT, "quantile %g: expected between 0 and 1",
+                           opt->quantile[k]);
+    return XB_OK;
+}
+
+/* The error over all inputs so far, drawn in blocks; doubling until it is small. */
+xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
+                            const double *x, int64_t n, const xb_predict_options *opt)
+{
+    const int64_t start = 64, look = 256; /* inputs that stand for all */
+    xb_predict_options few = *opt;
+    few.quantiles = 0;
+    few.quantile = standard_levels;
+    int64_t rows = n < look ? n : look;
+    for (few.samples = start;; few.samples *= 2) {
+        if (few.samples > opt->most) few.samples = opt->most;
+        xb_prediction *p = NULL;
+        XB_TRY(xb_predict(ctx, &p, model, x, rows, &few));
+        double error = xb_prediction_error(p);
+        xb_prediction_destroy(p);
+        *draws = few.samples;
+        if (error <= opt->tolerance || few.samples >= opt->most) return XB_OK;
+    }
+}
+
+xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                     const double *x, int64_t n, const xb_predict_options *opt)
+{
+    XB_TRY(check_options(ctx, opt));
+    int64_t draws = opt->samples;
+    if (draws == 0) XB_TRY(xb_predict_enough(ctx, &draws, model, x, n, opt));
+    xb_prediction *p = xb_new(ctx, 1, sizeof *p);
+    if (!p) return XB_E_MEMORY;
+    p->n = n;
+    p->draws = draws;
+    p->classes = model->classes;
+    p->quantiles = opt->quantile ? opt->quantiles : XB_COUNT(standard_levels);
+    xb_status status = take_memory(ctx, p);
+    if (status == XB_OK && n > 0) status = summarise(ctx, p, model, x, opt);
+    if (status == XB_OK)
+        *out = p;
+    else
+        xb_prediction_destroy(p);
+    return status;
+}
+
+void xb_prediction_destroy(xb_prediction *p)
+{
+    if (!p) return;
+    double *const blocks[] = {p->mean,     p->epistemic,   p->aleatoric, p->sd,
+                              p->quantile, p->probability, p->entropy,   p->information};
+    for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
+    free(p);
+}
+
+static const double *numbers(const xb_prediction *p, const double *block)
+{
+    return p->classes > 0 ? NULL : block;
+}
+
+static const double *classes(const xb_prediction *p, const double *block)
+{
+    return p->classes > 0 ? block : NULL;
+}
+
+int64_t xb_prediction_count(const xb_prediction *p) { return p->n; }
+int64_t xb_prediction_draws(const xb_prediction *p) { return p->draws; }
+double xb_prediction_error(const xb_prediction *p) { return p->error; }
+
+const double *xb_prediction_mean(const xb_prediction *p) { return numbers(p, p->mean); }
+const double *xb_prediction_epistemic(const xb_prediction *p)
+{
+    return numbers(p, p->epistemic);
+}
+const double *xb_prediction_aleatoric(const xb_prediction *p)
+{
+    return numbers(p, p->aleatoric);
+}
+const double *xb_prediction_sd(const xb_prediction *p) { return numbers(p, p->sd); }
+const double *xb_prediction_quantile(const xb_prediction *p)
+{
+    return numbers(p, p->quantile);
+}
+const double *xb_prediction_probability(const xb_prediction *p)
+{
+    return classes(p, p->probability);
+}
+const double *xb_prediction_entropy(const xb_prediction *p)
+{
+    return classes(p, p->entropy);
+}
+const double *xb_prediction_information(const xb_prediction *p)
+{
+    return classes(p, p->information);
+}

@@ -1,0 +1,36 @@
+/* predict.h: what a prediction holds. */
+#ifndef XB_PREDICT_PREDICT_H
+#define XB_PREDICT_PREDICT_H
+
+#include "base/ctx.h"
+#include "crossbayes/predict.h"
+
+struct xb_prediction {
+    int64_t n, draws, classes;
+    int quantiles;
+    double error;
+    double *mean, *epistemic, *aleatoric, *sd; /* [n] */
+    double *quantile;                          /* [n][quantiles] */
+    double *probability;                       /* [n][classes] */
+    double *entropy, *information;             /* [n] */
+};
+
+/* How many draws the tolerance asks for (P5). */
+xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
+                            const double *x, int64_t n, const xb_predict_options *opt);
+
+/* quantiles.c: (P4) the level-quantile of an equal mixture of N(mean[s], sd^2). z is the
+ * standard normal's quantile of the same level. */
+double xb_predictive_quantile(const double *mean, int64_t draws, double sd, double level,
+                              double z);
+double xb_normal_quantile(double level);
+
+/* Monte Carlo error of the mean of value[s * stride], from neighbouring pairs, which
+ * may depend on each other; and mean and standard deviation. */
+typedef struct xb_draw_summary {
+    double mean, sd, error;
+} xb_draw_summary;
+
+xb_draw_summary xb_draws_summarise(const double *value, int64_t draws, int64_t stride);
+
+#endif

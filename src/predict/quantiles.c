@@ -1,0 +1,92 @@
+/* quantiles.c: quantiles of the predictive, a mixture of normals of one width (maths
+ * P4), by Newton's method kept inside a bracket. The quantile lies between those of the
+ * lowest and of the highest component. Accurate to 1e-9 of the mixture's width; about
+ * five evaluations of the cdf. */
+#include <float.h>
+#include <math.h>
+
+#include "predict/predict.h"
+
+static const double SQRT_2 = 1.41421356237309504880;
+static const double INVERSE_SQRT_2_PI = 0.39894228040143267794;
+
+enum { STEPS_MAX = 100 };
+
+typedef struct curve {
+    double cdf, pdf;
+} curve;
+
+static curve mixture_at(const double *mean, int64_t draws, double sd, double x)
+{
+    curve c = {0, 0};
+    for (int64_t s = 0; s < draws; s++) {
+        double z = (x - mean[s]) / sd;
+        c.cdf += 0.5 * erfc(-z / SQRT_2);
+        c.pdf += exp(-0.5 * z * z);
+    }
+    c.cdf /= (double)draws;
+    c.pdf *= INVERSE_SQRT_2_PI / (sd * (double)draws);
+    return c;
+}
+
+/* Where the cdf reaches `level`, known to lie in [low, high], from x on. */
+static double solve(const double *mean, int64_t draws, double sd, double level,
+                    double low, double high, double x)
+{
+    const double tolerance = 1e-9 * (high - low + sd);
+    for (int i = 0; i < STEPS_MAX && high - low > tolerance; i++) {
+        curve c = mixture_at(mean, draws, sd, x);
+        if (c.cdf < level)
+            low = x;
+        else
+            high = x;
+        double next = c.pdf > 0 ? x - (c.cdf - level) / c.pdf : low;
+        if (!(next > low && next < high)) next = low + 0.5 * (high - low);
+        if (fabs(next - x) <= tolerance) return next;
+        x = next;
+    }
+    return x;
+}
+
+double xb_predictive_quantile(const double *mean, int64_t draws, double sd, double level,
+                              double z)
+{
+    double lowest = mean[0], highest = mean[0], sum = 0, square = 0;
+    for (int64_t s = 0; s < draws; s++) {
+        lowest = fmin(lowest, mean[s]);
+        highest = fmax(highest, mean[s]);
+        sum += mean[s] / (double)draws;
+    }
+    for (int64_t s = 0; s < draws; s++)
+        square += (mean[s] - sum) * (mean[s] - sum) / (double)draws;
+    /* a width that rounding can still see */
+    sd = fmax(sd, 4 * DBL_EPSILON * fmax(fabs(lowest), fabs(highest)) + DBL_MIN);
+    double low = lowest + sd * z, high = highest + sd * z;
+    double guess = sum + z * sqrt(square + sd * sd);
+    return solve(mean, draws, sd, level, low, high, fmin(fmax(guess, low), high));
+}
+
+double xb_normal_quantile(double level)
+{
+    const double zero = 0, reach = 40; /* beyond it no double is left */
+    return solve(&zero, 1, 1, level, -reach, reach, 0);
+}
+
+xb_draw_summary xb_draws_summarise(const double *value, int64_t draws, int64_t stride)
+{
+    double mean = 0, square = 0, pairs = 0;
+    for (int64_t s = 0; s < draws; s++) mean += value[s * stride] / (double)draws;
+    for (int64_t s = 0; s < draws; s++) {
+        double d = value[s * stride] - mean;
+        square += d * d;
+    }
+    for (int64_t s = 0; s + 1 < draws; s += 2) {
+        double d = 0.5 * (value[s * stride] + value[(s + 1) * stride]) - mean;
+        pairs += d * d;
+    }
+    double n = (double)draws, half = (double)(draws / 2);
+    return (xb_draw_summary){.mean = mean,
+                             .sd = draws > 1 ? sqrt(square / (n - 1)) : NAN, /* (P3) */
+                             .error = draws > 3 ? sqrt(pairs / (half * (half - 1)))
+                                                : NAN}; /* (P5) */
+}

@@ -1,0 +1,98 @@
+/* checkpoint.c: a training run on disk, in one safetensors file: the whole of `live`,
+ * where the run stands, the sums of the epoch under way and the trace. Orders, noise
+ * and standard deviations are functions of these. The fingerprint (net, law, settings,
+ * checksum of the data) must agree on the way back. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/safetensors.h"
+#include "vi/trainer.h"
+
+enum {
+    PLACES = sizeof(xb_train_place) / sizeof(int64_t),
+    SUMS = sizeof(xb_train_sums) / sizeof(double)
+};
+
+/* Nobody is asked whether to go on: a request to stop is what this file is for. */
+static xb_status write_undisturbed(xb_trainer *t, const xb_stored *tensors, int64_t n,
+                                   const xb_stored_text *texts, int64_t n_texts)
+{
+    xb_progress_fn listener = t->ctx->progress;
+    t->ctx->progress = NULL;
+    xb_status status =
+        xb_safetensors_write(t->ctx, t->opt.checkpoint, tensors, n, texts, n_texts);
+    t->ctx->progress = listener;
+    return status;
+}
+
+xb_status xb_checkpoint_save(xb_trainer *t)
+{
+    if (!t->opt.checkpoint) return XB_OK;
+    const xb_stored tensors[] = {
+        {"live", XB_STORED_F32, 1, {t->n_live}, t->live},
+        {"place", XB_STORED_I64, 1, {PLACES}, &t->place},
+        {"sums", XB_STORED_F64, 1, {SUMS}, &t->sums},
+        {"trace", XB_STORED_F64, 2, {t->place.rows, XB_TRACE_COLUMNS}, t->trace},
+    };
+    const xb_stored_text texts[] = {{"crossbayes", "checkpoint"},
+                                    {"fingerprint", t->fingerprint}};
+    return write_undisturbed(t, tensors, XB_COUNT(tensors), texts, XB_COUNT(texts));
+}
+
+static bool within(int64_t value, int64_t limit) { return value >= 0 && value <= limit; }
+
+static bool possible(const xb_trainer *t, const xb_train_place *p)
+{
+    if (!within(p->phase, XB_PHASES - 1)) return false;
+    int64_t epochs = t->epochs[p->phase];
+    int64_t before = p->phase == XB_PHASE_VI ? t->epochs[XB_PHASE_MLE] : 0;
+    return within(p->epoch, epochs) && within(p->batch, t->batches - 1) &&
+           p->step == p->epoch * t->batches + p->batch && p->rows == before + p->epoch &&
+           within(p->best_epoch, epochs);
+}
+
+static xb_status refuse(const xb_trainer *t, const char *why)
+{
+    return xb_fail(t->ctx, XB_E_INPUT, "%s: %s", t->opt.checkpoint, why);
+}
+
+static xb_status take(xb_trainer *t, const xb_safetensors *file)
+{
+    const xb_stored *live = NULL, *place = NULL, *sums = NULL, *trace = NULL;
+    const int64_t places = PLACES, n_sums = SUMS;
+    const char *kind = xb_safetensors_text(file, "crossbayes");
+    const char *fingerprint = xb_safetensors_text(file, "fingerprint");
+    if (!kind || strcmp(kind, "checkpoint") != 0 || !fingerprint)
+        return refuse(t, "not a checkpoint of crossbayes");
+    if (strcmp(fingerprint, t->fingerprint) != 0)
+        return refuse(t, "a checkpoint of other data or other settings than these");
+    XB_TRY(xb_safetensors_get(t->ctx, &live, file, "live", XB_STORED_F32, &t->n_live, 1));
+    XB_TRY(xb_safetensors_get(t->ctx, &place, file, "place", XB_STORED_I64, &places, 1));
+    XB_TRY(xb_safetensors_get(t->ctx, &sums, file, "sums", XB_STORED_F64, &n_sums, 1));
+    const xb_train_place *p = place->data;
+    if (!possible(t, p)) return refuse(t, "stands at a step that there is not");
+    const int64_t shape[2] = {p->rows, XB_TRACE_COLUMNS};
+    XB_TRY(xb_safetensors_get(t->ctx, &trace, file, "trace", XB_STORED_F64, shape, 2));
+    const float *f = live->data;
+    for (int64_t i = 0; i < t->n_live; i++)
+        if (!isfinite(f[i])) return refuse(t, "holds a number that is not finite");
+    memcpy(t->live, f, (size_t)t->n_live * sizeof *f);
+    memcpy(t->trace, trace->data,
+           (size_t)(p->rows * XB_TRACE_COLUMNS) * sizeof *t->trace);
+    t->place = *p;
+    memcpy(&t->sums, sums->data, sizeof t->sums);
+    return XB_OK;
+}
+
+xb_status xb_checkpoint_load(xb_trainer *t)
+{
+    if (!t->opt.checkpoint || !t->opt.resume) return XB_OK;
+    if (access(t->opt.checkpoint, F_OK) != 0 && errno == ENOENT) return XB_OK;
+    xb_safetensors *file = NULL;
+    XB_TRY(xb_safetensors_open(t->ctx, &file, t->opt.checkpoint));
+    xb_status status = take(t, file);
+    xb_safetensors_close(file);
+    return status;
+}

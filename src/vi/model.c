@@ -1,0 +1,153 @@
+/* model.c: the parts of a model and what they are asked for. Files are in
+ * model_file.c; training fills a model in train.c. */
+#include "vi/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static const char *const likelihood_names[] = {"auto", "gaussian", "heteroscedastic",
+                                               "softmax"};
+
+const char *xb_likelihood_name(xb_likelihood l)
+{
+    return (int)l >= 0 && (int)l < XB_COUNT(likelihood_names) ? likelihood_names[l] : "?";
+}
+
+bool xb_likelihood_find(const char *name, xb_likelihood *out)
+{
+    for (int i = 0; i < XB_COUNT(likelihood_names); i++)
+        if (strcmp(likelihood_names[i], name) == 0) {
+            *out = (xb_likelihood)i;
+            return true;
+        }
+    return false;
+}
+
+xb_status xb_model_new(xb_ctx *ctx, xb_model **out)
+{
+    xb_model *model = xb_new(ctx, 1, sizeof *model);
+    if (!model) return XB_E_MEMORY;
+    model->y_sd = 1;
+    *out = model;
+    return XB_OK;
+}
+
+xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
+                           int64_t classes)
+{
+    model->features = features;
+    model->classes = classes;
+    model->feature_name = xb_new(ctx, features, sizeof *model->feature_name);
+    model->class_name = xb_new(ctx, classes, sizeof *model->class_name);
+    model->x_mean = xb_new(ctx, features, sizeof *model->x_mean);
+    model->x_sd = xb_new(ctx, features, sizeof *model->x_sd);
+    bool all = model->feature_name && model->class_name && model->x_mean && model->x_sd;
+    return all ? XB_OK : XB_E_MEMORY;
+}
+
+xb_status xb_model_blocks(xb_ctx *ctx, xb_model *model)
+{
+    int64_t n = xb_net_param_count(model->net);
+    int64_t noise = model->noise_net ? xb_net_param_count(model->noise_net) : 0;
+    model->mu = xb_new(ctx, n, sizeof *model->mu);
+    model->sigma = xb_new(ctx, n, sizeof *model->sigma);
+    model->state = xb_new(ctx, xb_net_state_count(model->net), sizeof *model->state);
+    model->noise_mu = xb_new(ctx, noise, sizeof *model->noise_mu);
+    bool all = model->mu && model->sigma && model->state && model->noise_mu;
+    return all ? XB_OK : XB_E_MEMORY;
+}
+
+static void free_names(char **name, int64_t n)
+{
+    for (int64_t i = 0; name && i < n; i++) free(name[i]);
+    free(name);
+}
+
+void xb_model_destroy(xb_model *model)
+{
+    if (!model) return;
+    xb_net_destroy(model->net);
+    xb_net_destroy(model->noise_net);
+    xb_law_destroy(model->law);
+    free_names(model->feature_name, model->features);
+    free_names(model->class_name, model->classes);
+    free(model->x_mean);
+    free(model->x_sd);
+    free(model->target_name);
+    free(model->mu);
+    free(model->sigma);
+    free(model->state);
+    free(model->noise_mu);
+    free(model->settings);
+    free(model->provenance);
+    free(model);
+}
+
+int64_t xb_model_outputs(const xb_model *model)
+{
+    return model->likelihood == XB_LIKELIHOOD_SOFTMAX ? model->classes : 1;
+}
+
+xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model)
+{
+    int64_t outputs = xb_shape_size(xb_net_output(model->net));
+    if (outputs != xb_model_outputs(model))
+        return xb_fail(
+            ctx, XB_E_INPUT,
+            "net '%s' has %lld outputs, %s needs %lld: end it with 'dense %lld'",
+            xb_net_text(model->net), (long long)outputs,
+            model->classes ? "a target of that many classes" : "this target",
+            (long long)xb_model_outputs(model), (long long)xb_model_outputs(model));
+    if (!model->noise_net) return XB_OK;
+    if (xb_shape_size(xb_net_output(model->noise_net)) != 1)
+        return xb_fail(ctx, XB_E_INPUT, "noise net '%s': expected one output",
+                       xb_net_text(model->noise_net));
+    if (xb_net_state_count(model->noise_net) > 0)
+        return xb_fail(ctx, XB_E_INPUT, "noise net '%s': batchnorm is not possible here",
+                       xb_net_text(model->noise_net));
+    return XB_OK;
+}
+
+void xb_model_scale_inputs(const xb_model *model, float *out, const double *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < model->features; j++) {
+            int64_t at = i * model->features + j;
+            out[at] = (float)((x[at] - model->x_mean[j]) / model->x_sd[j]);
+        }
+}
+
+const xb_net *xb_model_net(const xb_model *m) { return m->net; }
+const xb_net *xb_model_noise_net(const xb_model *m) { return m->noise_net; }
+const char *xb_model_net_text(const xb_model *m) { return xb_net_text(m->net); }
+const xb_law *xb_model_law(const xb_model *m) { return m->law; }
+xb_prior xb_model_prior(const xb_model *m) { return m->prior; }
+xb_likelihood xb_model_likelihood(const xb_model *m) { return m->likelihood; }
+const char *xb_model_settings(const xb_model *m) { return m->settings; }
+const char *xb_model_provenance(const xb_model *m) { return m->provenance; }
+
+xb_weights xb_model_weights(const xb_model *m)
+{
+    return (xb_weights){m->mu, m->sigma, m->state};
+}
+
+int64_t xb_model_features(const xb_model *m) { return m->features; }
+const char *xb_model_feature_name(const xb_model *m, int64_t i)
+{
+    return m->feature_name[i];
+}
+const char *xb_model_target_name(const xb_model *m) { return m->target_name; }
+int64_t xb_model_classes(const xb_model *m) { return m->classes; }
+const char *xb_model_class_name(const xb_model *m, int64_t k) { return m->class_name[k]; }
+const double *xb_model_input_mean(const xb_model *m) { return m->x_mean; }
+const double *xb_model_input_sd(const xb_model *m) { return m->x_sd; }
+double xb_model_target_mean(const xb_model *m) { return m->y_mean; }
+double xb_model_target_sd(const xb_model *m) { return m->y_sd; }
+
+double xb_model_noise_sd(const xb_model *m)
+{
+    return m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? m->y_sd * exp(m->noise_log_sd) : NAN;
+}

@@ -1,0 +1,47 @@
+/* model.h: what a model holds. */
+#ifndef XB_VI_MODEL_H
+#define XB_VI_MODEL_H
+
+#include "base/ctx.h"
+#include "crossbayes/model.h"
+
+/* Standard deviations of the second net are this plus softplus of its output, in units
+ * of the target's own: a noise that vanishes somewhere must not take the likelihood
+ * with it. */
+#define XB_NOISE_LEAST 1e-3
+
+struct xb_model {
+    xb_net *net;
+    xb_net *noise_net; /* HETEROSCEDASTIC only; deterministic */
+    xb_likelihood likelihood;
+    int64_t features;
+    char **feature_name;   /* [features] */
+    double *x_mean, *x_sd; /* [features] */
+    char *target_name;
+    double y_mean, y_sd;
+    int64_t classes;
+    char **class_name;         /* [classes] */
+    float *mu, *sigma, *state; /* the net's blocks */
+    float *noise_mu;           /* the noise net's block */
+    double noise_log_sd;       /* GAUSSIAN, in units of y_sd */
+    xb_law *law;
+    xb_prior prior;
+    char *settings, *provenance; /* JSON */
+};
+
+/* An empty model; fill it, then xb_model_blocks for room of the nets' sizes. */
+xb_status xb_model_new(xb_ctx *ctx, xb_model **out);
+xb_status xb_model_blocks(xb_ctx *ctx, xb_model *model);
+
+/* Room for the names and scales of `features` columns. */
+xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
+                           int64_t classes);
+
+/* Outputs the net must have: 1, or the number of classes. */
+int64_t xb_model_outputs(const xb_model *model);
+xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model);
+
+/* x [n][features] as the net wants it. */
+void xb_model_scale_inputs(const xb_model *model, float *out, const double *x, int64_t n);
+
+#endif

@@ -1,0 +1,411 @@
+/* model_file.c: models as safetensors files.
+ *
+ * Tensors: "0.kernel.mu" and, where random, "0.kernel.sigma" for each of the net's
+ * tensors; "noise.0.kernel" for those of the noise net; "input.mean", "input.sd" [c],
+ * "target.scale" [mean, sd], "noise.log_sd" [1], "batchnorm.state". Metadata: the texts
+ * in KEYS. A tensor without a sigma is a fixed one, so no list of them is needed.
+ * Reading checks every shape before it takes memory and every value after. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "data/json.h"
+#include "data/safetensors.h"
+#include "law/lawfile.h"
+#include "vi/model.h"
+
+#define MODEL_KIND "model"
+#define MODEL_FORMAT "1"
+
+enum { NAME_MAX_BYTES = 64, TEXTS_MAX = 16, TENSORS_BESIDE = 8 };
+
+/* ---- writing */
+
+typedef struct writer {
+    xb_stored *tensor;
+    char (*name)[NAME_MAX_BYTES]; /* as many */
+    int64_t n;
+    xb_stored_text text[TEXTS_MAX];
+    char *owned[TEXTS_MAX]; /* texts to free */
+    int n_text;
+} writer;
+
+static xb_stored *add_tensor(writer *w, xb_stored_type type, const void *data, int ndim,
+                             const int64_t *shape)
+{
+    xb_stored *t = &w->tensor[w->n];
+    *t = (xb_stored){.name = w->name[w->n], .type = type, .ndim = ndim, .data = data};
+    for (int i = 0; i < ndim; i++) t->shape[i] = shape[i];
+    w->n++;
+    return t;
+}
+
+static void add_vector(writer *w, const char *name, xb_stored_type type, const void *data,
+                       int64_t n)
+{
+    snprintf(w->name[w->n], NAME_MAX_BYTES, "%s", name);
+    add_tensor(w, type, data, 1, &n);
+}
+
+static void add_net(writer *w, const char *prefix, const xb_net *net, const float *mu,
+                    const float *sigma)
+{
+    for (int i = 0; i < xb_net_tensor_count(net); i++) {
+        const xb_tensor *t = xb_net_tensor_at(net, i);
+        snprintf(w->name[w->n], NAME_MAX_BYTES, "%s%s%s", prefix, t->name,
+                 sigma ? ".mu" : "");
+        add_tensor(w, XB_STORED_F32, mu + t->offset, t->ndim, t->shape);
+        if (!sigma || !t->stochastic) continue;
+        snprintf(w->name[w->n], NAME_MAX_BYTES, "%s%s.sigma", prefix, t->name);
+        add_tensor(w, XB_STORED_F32, sigma + t->offset, t->ndim, t->shape);
+    }
+}
+
+static void add_tensors(writer *w, const xb_model *m, const double target[2])
+{
+    add_net(w, "", m->net, m->mu, m->sigma);
+    if (m->noise_net) add_net(w, "noise.", m->noise_net, m->noise_mu, NULL);
+    add_vector(w, "input.mean", XB_STORED_F64, m->x_mean, m->features);
+    add_vector(w, "input.sd", XB_STORED_F64, m->x_sd, m->features);
+    add_vector(w, "target.scale", XB_STORED_F64, target, 2);
+    if (m->likelihood == XB_LIKELIHOOD_GAUSSIAN)
+        add_vector(w, "noise.log_sd", XB_STORED_F64, &m->noise_log_sd, 1);
+    int64_t state = xb_net_state_count(m->net);
+    if (state > 0) add_vector(w, "batchnorm.state", XB_STORED_F32, m->state, state);
+}
+
+static void add_text(writer *w, const char *key, const char *value)
+{
+    w->text[w->n_text++] = (xb_stored_text){key, value};
+}
+
+static xb_status add_json(xb_ctx *ctx, writer *w, const char *key, json_t *value)
+{
+    char *text =
+        value
+            ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17))
+            : NULL;
+    json_decref(value);
+    if (!text) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a model file");
+    w->owned[w->n_text] = text;
+    add_text(w, key, text);
+    return XB_OK;
+}
+
+static json_t *names_json(char *const *name, int64_t n)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < n; i++) json_array_append_new(list, json_string(name[i]));
+    return list;
+}
+
+static json_t *shape_json(xb_shape shape)
+{
+    return json_pack("[I,I,I]", (json_int_t)shape.h, (json_int_t)shape.w,
+                     (json_int_t)shape.c);
+}
+
+static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
+                           char prior[XB_PRIOR_TEXT])
+{
+    xb_prior_text(prior, &m->prior);
+    add_text(w, "crossbayes", MODEL_KIND);
+    add_text(w, "format", MODEL_FORMAT);
+    add_text(w, "net", xb_net_text(m->net));
+    if (m->noise_net) add_text(w, "noise_net", xb_net_text(m->noise_net));
+    add_text(w, "likelihood", xb_likelihood_name(m->likelihood));
+    add_text(w, "prior", prior);
+    add_text(w, "target", m->target_name);
+    add_text(w, "settings", m->settings);
+    add_text(w, "provenance", m->provenance);
+    XB_TRY(add_json(ctx, w, "input", shape_json(xb_net_input(m->net))));
+    XB_TRY(add_json(ctx, w, "law", xb_law_to_json(m->law)));
+    XB_TRY(add_json(ctx, w, "features", names_json(m->feature_name, m->features)));
+    return add_json(ctx, w, "classes", names_json(m->class_name, m->classes));
+}
+
+xb_status xb_model_save(xb_ctx *ctx, const xb_model *m, const char *path)
+{
+    int64_t most = 2 * xb_net_tensor_count(m->net) + TENSORS_BESIDE;
+    if (m->noise_net) most += xb_net_tensor_count(m->noise_net);
+    const double target[2] = {m->y_mean, m->y_sd};
+    char prior[XB_PRIOR_TEXT];
+    writer w = {0};
+    w.tensor = xb_new(ctx, most, sizeof *w.tensor);
+    w.name = xb_new(ctx, most, sizeof *w.name);
+    xb_status status = w.tensor && w.name ? XB_OK : XB_E_MEMORY;
+    if (status == XB_OK) status = add_texts(ctx, &w, m, prior);
+    if (status == XB_OK) {
+        add_tensors(&w, m, target);
+        status = xb_safetensors_write(ctx, path, w.tensor, w.n, w.text, w.n_text);
+    }
+    for (int i = 0; i < TEXTS_MAX; i++) free(w.owned[i]);
+    free(w.name);
+    free(w.tensor);
+    return status;
+}
+
+/* ---- reading */
+
+typedef struct reader {
+    xb_ctx *ctx;
+    const char *path;
+    const xb_safetensors *file;
+    xb_model *model;
+} reader;
+
+static xb_status refuse(const reader *r, const char *what)
+{
+    return xb_fail(r->ctx, XB_E_INPUT, "%s: %s", r->path, what);
+}
+
+/* The context's message with the file's name before it. */
+static xb_status in_file(const reader *r, xb_status status)
+{
+    if (status == XB_OK || status == XB_E_MEMORY) return status;
+    char message[XB_MESSAGE_MAX];
+    snprintf(message, sizeof message, "%s", xb_ctx_message(r->ctx));
+    return xb_fail(r->ctx, XB_E_INPUT, "%s: %s", r->path, message);
+}
+
+static xb_status read_json(const reader *r, json_t **out, const char *key)
+{
+    const char *text = NULL;
+    XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, key));
+    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    if (!value)
+        return xb_fail(r->ctx, XB_E_INPUT, "%s: metadata '%s' is not JSON", r->path, key);
+    *out = value;
+    return XB_OK;
+}
+
+static xb_status copy_text(const reader *r, char **out, const char *key)
+{
+    const char *text = NULL;
+    XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, key));
+    *out = xb_strdup(r->ctx, text);
+    return *out ? XB_OK : XB_E_MEMORY;
+}
+
+/* The texts of an array of strings, n of them known beforehand. */
+static xb_status copy_names(const reader *r, char **name, const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        if (!text) return refuse(r, "a name in the metadata is not a text");
+        name[i] = xb_strdup(r->ctx, text);
+        if (!name[i]) return XB_E_MEMORY;
+    }
+    return XB_OK;
+}
+
+static xb_status make_columns(const reader *r, const json_t *features,
+                              const json_t *classes)
+{
+    if (!json_is_array(features) || !json_is_array(classes))
+        return refuse(r, "the names of columns are not a list");
+    XB_TRY(xb_model_columns(r->ctx, r->model, (int64_t)json_array_size(features),
+                            (int64_t)json_array_size(classes)));
+    XB_TRY(copy_names(r, r->model->feature_name, features));
+    return copy_names(r, r->model->class_name, classes);
+}
+
+static xb_status read_columns(const reader *r)
+{
+    json_t *features = NULL, *classes = NULL;
+    xb_status status = read_json(r, &features, "features");
+    if (status == XB_OK) status = read_json(r, &classes, "classes");
+    if (status == XB_OK) status = make_columns(r, features, classes);
+    json_decref(features);
+    json_decref(classes);
+    return status;
+}
+
+static xb_status read_law(const reader *r)
+{
+    json_t *law = NULL;
+    XB_TRY(read_json(r, &law, "law"));
+    xb_status status = json_is_object(law)
+                           ? xb_law_from_json(r->ctx, &r->model->law, law, r->path)
+                           : refuse(r, "the law is not a JSON object");
+    json_decref(law);
+    return status;
+}
+
+static xb_status read_input(const reader *r, xb_shape *out)
+{
+    json_t *list = NULL;
+    XB_TRY(read_json(r, &list, "input"));
+    json_int_t h = 0, w = 0, c = 0;
+    bool good = json_unpack(list, "[I,I,I!]", &h, &w, &c) == 0;
+    json_decref(list);
+    enum { SIDE_MAX = 1 << 20 };
+    if (!good || h < 1 || w < 1 || c < 1 || h > SIDE_MAX || w > SIDE_MAX || c > SIDE_MAX)
+        return refuse(r, "'input' is not a shape of three numbers");
+    *out = (xb_shape){h, w, c};
+    return XB_OK;
+}
+
+static xb_status read_nets(const reader *r)
+{
+    xb_model *m = r->model;
+    xb_shape input = {0};
+    const char *text = NULL;
+    XB_TRY(read_input(r, &input));
+    if (xb_shape_size(input) != m->features)
+        return refuse(r, "'input' and 'features' do not agree");
+    XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "net"));
+    XB_TRY(in_file(r, xb_net_parse(r->ctx, &m->net, text, input, NULL)));
+    if (m->likelihood == XB_LIKELIHOOD_HETEROSCEDASTIC) {
+        const xb_net_options fixed = {.stochastic = XB_STOCHASTIC_NONE};
+        XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "noise_net"));
+        XB_TRY(in_file(r, xb_net_parse(r->ctx, &m->noise_net, text, input, &fixed)));
+    }
+    return in_file(r, xb_model_check_nets(r->ctx, m));
+}
+
+static xb_status read_kind(const reader *r)
+{
+    const char *kind = xb_safetensors_text(r->file, "crossbayes");
+    if (!kind || strcmp(kind, MODEL_KIND) != 0)
+        return refuse(r, "not a model of crossbayes (its metadata does not say so)");
+    const char *format = xb_safetensors_text(r->file, "format");
+    if (!format || strcmp(format, MODEL_FORMAT) != 0)
+        return refuse(r, "a model in a format this version does not know");
+    return XB_OK;
+}
+
+static xb_status read_texts(const reader *r)
+{
+    xb_model *m = r->model;
+    const char *text = NULL;
+    XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "likelihood"));
+    if (!xb_likelihood_find(text, &m->likelihood) || m->likelihood == XB_LIKELIHOOD_AUTO)
+        return refuse(r, "an unknown likelihood");
+    XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "prior"));
+    XB_TRY(in_file(r, xb_prior_parse(r->ctx, &m->prior, text)));
+    XB_TRY(copy_text(r, &m->target_name, "target"));
+    XB_TRY(copy_text(r, &m->settings, "settings"));
+    XB_TRY(copy_text(r, &m->provenance, "provenance"));
+    XB_TRY(read_columns(r));
+    if ((m->classes > 0) != (m->likelihood == XB_LIKELIHOOD_SOFTMAX))
+        return refuse(r, "likelihood and classes do not agree");
+    return read_law(r);
+}
+
+static xb_status check_finite(const reader *r, const xb_stored *t, bool positive)
+{
+    int64_t bytes = 0;
+    (void)xb_stored_bytes(&bytes, t);
+    int64_t n = bytes / xb_stored_type_size(t->type);
+    const float *f = t->data;
+    const double *d = t->data;
+    for (int64_t i = 0; i < n; i++) {
+        double v = t->type == XB_STORED_F32 ? (double)f[i] : d[i];
+        if (isfinite(v) && (!positive || v > 0)) continue;
+        return xb_fail(r->ctx, XB_E_INPUT, "%s: %s: value %lld is %g, expected %s",
+                       r->path, t->name, (long long)i, v,
+                       positive ? "more than 0" : "a finite number");
+    }
+    return XB_OK;
+}
+
+/* Writes nothing where dest is NULL: a look before memory is taken. */
+static xb_status take(const reader *r, void *dest, const char *name, xb_stored_type type,
+                      const int64_t *shape, int ndim, bool positive)
+{
+    const xb_stored *t = NULL;
+    XB_TRY(xb_safetensors_get(r->ctx, &t, r->file, name, type, shape, ndim));
+    XB_TRY(check_finite(r, t, positive));
+    int64_t bytes = 0;
+    (void)xb_stored_bytes(&bytes, t);
+    if (dest) memcpy(dest, t->data, (size_t)bytes);
+    return XB_OK;
+}
+
+/* mu and sigma NULL: only looks, and marks which tensors are random. */
+static xb_status take_net(const reader *r, xb_net *net, float *mu, float *sigma)
+{
+    for (int i = 0; i < xb_net_tensor_count(net); i++) {
+        const xb_tensor *t = xb_net_tensor_at(net, i);
+        char name[NAME_MAX_BYTES];
+        snprintf(name, sizeof name, "%s.mu", t->name);
+        XB_TRY(take(r, mu ? mu + t->offset : NULL, name, XB_STORED_F32, t->shape, t->ndim,
+                    false));
+        snprintf(name, sizeof name, "%s.sigma", t->name);
+        bool random = xb_safetensors_find(r->file, name) != NULL;
+        bool can = t->role == XB_ROLE_KERNEL || t->role == XB_ROLE_BIAS;
+        if (random && !can) return refuse(r, "a sigma where none can be");
+        if (can) XB_TRY(in_file(r, xb_net_set_stochastic(r->ctx, net, i, random)));
+        if (random)
+            XB_TRY(take(r, sigma ? sigma + t->offset : NULL, name, XB_STORED_F32,
+                        t->shape, t->ndim, true));
+    }
+    return XB_OK;
+}
+
+static xb_status take_noise_net(const reader *r, float *mu)
+{
+    const xb_net *net = r->model->noise_net;
+    for (int i = 0; i < xb_net_tensor_count(net); i++) {
+        const xb_tensor *t = xb_net_tensor_at(net, i);
+        char name[NAME_MAX_BYTES];
+        snprintf(name, sizeof name, "noise.%s", t->name);
+        XB_TRY(take(r, mu ? mu + t->offset : NULL, name, XB_STORED_F32, t->shape, t->ndim,
+                    false));
+    }
+    return XB_OK;
+}
+
+static xb_status take_nets(const reader *r)
+{
+    xb_model *m = r->model;
+    XB_TRY(take_net(r, m->net, NULL, NULL));
+    if (m->noise_net) XB_TRY(take_noise_net(r, NULL));
+    XB_TRY(xb_model_blocks(r->ctx, m));
+    XB_TRY(take_net(r, m->net, m->mu, m->sigma));
+    if (m->noise_net) XB_TRY(take_noise_net(r, m->noise_mu));
+    int64_t state = xb_net_state_count(m->net);
+    if (state == 0) return XB_OK;
+    return take(r, m->state, "batchnorm.state", XB_STORED_F32, &state, 1, false);
+}
+
+static xb_status take_scales(const reader *r)
+{
+    xb_model *m = r->model;
+    const int64_t one = 1, two = 2;
+    double target[2] = {0, 1};
+    XB_TRY(take(r, m->x_mean, "input.mean", XB_STORED_F64, &m->features, 1, false));
+    XB_TRY(take(r, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true));
+    XB_TRY(take(r, target, "target.scale", XB_STORED_F64, &two, 1, false));
+    if (!(target[1] > 0)) return refuse(r, "the target's scale is not positive");
+    m->y_mean = target[0];
+    m->y_sd = target[1];
+    if (m->likelihood != XB_LIKELIHOOD_GAUSSIAN) return XB_OK;
+    return take(r, &m->noise_log_sd, "noise.log_sd", XB_STORED_F64, &one, 1, false);
+}
+
+static xb_status read_model(const reader *r)
+{
+    XB_TRY(read_kind(r));
+    XB_TRY(read_texts(r));
+    XB_TRY(read_nets(r));
+    XB_TRY(take_nets(r));
+    return take_scales(r);
+}
+
+xb_status xb_model_load(xb_ctx *ctx, xb_model **out, const char *path)
+{
+    xb_safetensors *file = NULL;
+    xb_model *model = NULL;
+    XB_TRY(xb_safetensors_open(ctx, &file, path));
+    xb_status status = xb_model_new(ctx, &model);
+    if (status == XB_OK) status = read_model(&(reader){ctx, path, file, model});
+    xb_safetensors_close(file);
+    if (status == XB_OK)
+        *out = model;
+    else
+        xb_model_destroy(model);
+    return status;
+}

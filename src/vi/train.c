@@ -1,0 +1,278 @@
+/* train.c: the two phases of training, epoch by epoch (maths V1, V10-V13).
+ *
+ * The outer function makes a model with nets, law and scales but no numbers, a trainer
+ * around it, runs the trainer, and moves its numbers into the model. Steps are in
+ * train_step.c. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "data/json.h"
+#include "law/lawfile.h"
+#include "vi/trainer.h"
+
+/* ---- the model without its numbers */
+
+static xb_status copy_law(xb_ctx *ctx, xb_law **out, const xb_law *law)
+{
+    if (!law) return xb_law_parse(ctx, out, "gaussian");
+    json_t *root = xb_law_to_json(law);
+    if (!root) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a law");
+    xb_status status = xb_law_from_json(ctx, out, root, xb_law_text(law));
+    json_decref(root);
+    return status;
+}
+
+static xb_status choose_likelihood(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
+                                   const xb_train_options *opt)
+{
+    bool classes = data->classes > 0;
+    m->likelihood = opt->likelihood;
+    if (m->likelihood == XB_LIKELIHOOD_AUTO)
+        m->likelihood = classes ? XB_LIKELIHOOD_SOFTMAX : XB_LIKELIHOOD_GAUSSIAN;
+    if (classes == (m->likelihood == XB_LIKELIHOOD_SOFTMAX)) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT, "likelihood %s does not suit a target of %s",
+                   xb_likelihood_name(m->likelihood), classes ? "classes" : "numbers");
+}
+
+static xb_status make_nets(xb_ctx *ctx, xb_model *m, const xb_train_options *opt)
+{
+    char standard[64];
+    snprintf(standard, sizeof standard, "dense 50, relu, dense %lld",
+             (long long)xb_model_outputs(m));
+    const char *text = opt->net ? opt->net : standard;
+    const xb_net_options net = {.stochastic = opt->stochastic};
+    const xb_net_options fixed = {.stochastic = XB_STOCHASTIC_NONE};
+    xb_shape input = opt->input;
+    if (xb_shape_size(input) == 0) input = (xb_shape){1, 1, m->features};
+    if (xb_shape_size(input) != m->features)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "an input of %lld x %lld x %lld for %lld columns",
+                       (long long)input.h, (long long)input.w, (long long)input.c,
+                       (long long)m->features);
+    XB_TRY(xb_net_parse(ctx, &m->net, text, input, &net));
+    if (m->likelihood == XB_LIKELIHOOD_HETEROSCEDASTIC)
+        XB_TRY(xb_net_parse(ctx, &m->noise_net, opt->noise_net ? opt->noise_net : text,
+                            input, &fixed));
+    return xb_model_check_nets(ctx, m);
+}
+
+static xb_status make_model(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
+                            const xb_train_options *opt)
+{
+    m->prior = opt->prior;
+    XB_TRY(choose_likelihood(ctx, m, data, opt));
+    XB_TRY(xb_model_fit_scales(ctx, m, data));
+    XB_TRY(make_nets(ctx, m, opt));
+    XB_TRY(copy_law(ctx, &m->law, opt->law));
+    return xb_model_blocks(ctx, m);
+}
+
+/* ---- epochs */
+
+static void trace_epoch(xb_trainer *t, double validation)
+{
+    double *row = t->trace + t->place.rows++ * XB_TRACE_COLUMNS;
+    double steps = (double)t->batches;
+    bool vi = t->place.phase == XB_PHASE_VI;
+    row[XB_TRACE_PHASE] = (double)t->place.phase + 1;
+    row[XB_TRACE_EPOCH] = (double)t->place.epoch + 1;
+    row[XB_TRACE_STEP] = (double)t->place.step;
+    row[XB_TRACE_LOG_LIKELIHOOD] = vi ? -t->sums.nll / steps : NAN;
+    row[XB_TRACE_KL] = vi ? t->sums.kl / steps : NAN;
+    row[XB_TRACE_F] = t->sums.f / steps;
+    row[XB_TRACE_TEMPERATURE] = vi ? t->sums.temperature / steps : NAN;
+    row[XB_TRACE_SIGMA] = vi ? (double)xb_trainer_sigma_median(t) : NAN;
+    row[XB_TRACE_NOISE] = vi ? xb_trainer_noise_sd(t) : NAN;
+    row[XB_TRACE_VALIDATION] = validation;
+}
+
+static void keep_best(xb_trainer *t, double score)
+{
+    if (!(score > t->sums.best_score)) return;
+    t->sums.best_score = score;
+    t->place.best_epoch = t->place.epoch + 1;
+    memcpy(t->best_theta, t->theta, (size_t)(2 * t->p + t->q) * sizeof *t->theta);
+    memcpy(t->best_state, t->state, (size_t)t->states * sizeof *t->state);
+}
+
+static xb_status finish_epoch(xb_trainer *t)
+{
+    double score = NAN;
+    if (t->held > 0 && t->place.phase == XB_PHASE_VI) {
+        XB_TRY(xb_trainer_validate(t, &score));
+        keep_best(t, score);
+    }
+    trace_epoch(t, score);
+    double best = t->sums.best_score;
+    t->sums = (xb_train_sums){.best_score = best};
+    t->place.epoch++;
+    t->place.batch = 0;
+    return XB_OK;
+}
+
+static bool phase_is_over(const xb_trainer *t)
+{
+    const xb_train_place *p = &t->place;
+    if (p->epoch >= t->epochs[p->phase]) return true;
+    bool counts = p->phase == XB_PHASE_VI && t->held > 0 && t->opt.patience > 0;
+    return counts && p->epoch - p->best_epoch >= t->opt.patience;
+}
+
+static double now_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static xb_status save_now_and_then(xb_trainer *t)
+{
+    if (!t->opt.checkpoint) return XB_OK;
+    double now = now_seconds();
+    if (now - t->saved_at < t->opt.checkpoint_seconds) return XB_OK;
+    t->saved_at = now;
+    return xb_checkpoint_save(t);
+}
+
+static xb_status tell(xb_trainer *t)
+{
+    int64_t first = t->epochs[XB_PHASE_MLE] * t->batches;
+    int64_t done = t->place.step + (t->place.phase == XB_PHASE_VI ? first : 0);
+    return xb_progress_tell(t->ctx, "training", done,
+                            first + t->epochs[XB_PHASE_VI] * t->batches);
+}
+
+static xb_status run_epoch(xb_trainer *t)
+{
+    xb_shuffle(t->order, t->n, t->data_key, (uint32_t)t->place.phase,
+               (uint32_t)t->place.epoch);
+    while (t->place.batch < t->batches) {
+        XB_TRY(xb_trainer_step(t));
+        t->place.batch++;
+        t->place.step++;
+        if (t->place.batch == t->batches) XB_TRY(finish_epoch(t));
+        XB_TRY(save_now_and_then(t));
+        XB_TRY(tell(t));
+        if (t->place.batch == 0) return XB_OK;
+    }
+    return XB_OK;
+}
+
+static xb_status run_phases(xb_trainer *t)
+{
+    while (t->place.phase < XB_PHASES) {
+        while (!phase_is_over(t)) XB_TRY(run_epoch(t));
+        if (t->place.phase == XB_PHASE_VI) return XB_OK;
+        XB_TRY(xb_trainer_start_vi(t));
+        t->place = (xb_train_place){.phase = XB_PHASE_VI, .rows = t->place.rows};
+    }
+    return XB_OK;
+}
+
+/* A run that stops short leaves its last good state and says where. */
+static xb_status stop_short(xb_trainer *t, xb_status why)
+{
+    if (!t->opt.checkpoint || (why != XB_E_CANCELLED && why != XB_E_NUMERIC)) return why;
+    char message[XB_MESSAGE_MAX];
+    snprintf(message, sizeof message, "%s",
+             why == XB_E_CANCELLED ? "training stopped on request"
+                                   : xb_ctx_message(t->ctx));
+    XB_TRY(xb_checkpoint_save(t));
+    return xb_fail(t->ctx, why, "%s; the last good state is in %s", message,
+                   t->opt.checkpoint);
+}
+
+/* ---- results */
+
+static xb_status fill_model(xb_trainer *t)
+{
+    xb_model *m = t->model;
+    if (isfinite(t->sums.best_score)) {
+        memcpy(t->theta, t->best_theta, (size_t)(2 * t->p + t->q) * sizeof *t->theta);
+        memcpy(t->state, t->best_state, (size_t)t->states * sizeof *t->state);
+    }
+    xb_trainer_fill_sigma(t);
+    memcpy(m->mu, t->theta, (size_t)t->p * sizeof *m->mu);
+    memcpy(m->sigma, t->sigma, (size_t)t->p * sizeof *m->sigma);
+    memcpy(m->state, t->state, (size_t)t->states * sizeof *m->state);
+    const float *noise = t->theta + 2 * t->p;
+    if (m->noise_net)
+        memcpy(m->noise_mu, noise, (size_t)t->q * sizeof *noise);
+    else if (t->q == 1)
+        m->noise_log_sd = (double)noise[0];
+    XB_TRY(xb_train_settings(t->ctx, &m->settings, t));
+    return xb_train_provenance(t->ctx, &m->provenance, t);
+}
+
+static xb_status make_trace(xb_trainer *t, xb_table **out)
+{
+    static const char *const columns[XB_TRACE_COLUMNS] = {
+        "phase", "epoch",       "step",         "log_likelihood", "kl",
+        "f",     "temperature", "sigma_median", "noise_sd",       "validation"};
+    if (!out) return XB_OK;
+    xb_table *table = NULL;
+    XB_TRY(xb_table_create(t->ctx, &table, "trace", t->place.rows, XB_TRACE_COLUMNS,
+                           columns));
+    for (int64_t i = 0; i < t->place.rows; i++)
+        for (int j = 0; j < XB_TRACE_COLUMNS; j++)
+            xb_table_set(table, i, j, t->trace[i * XB_TRACE_COLUMNS + j]);
+    *out = table;
+    return XB_OK;
+}
+
+/* What a checkpoint must agree with. */
+static xb_status make_fingerprint(xb_trainer *t)
+{
+    char *settings = NULL, prior[XB_PRIOR_TEXT];
+    const xb_model *m = t->model;
+    XB_TRY(xb_train_settings(t->ctx, &settings, t));
+    xb_prior_text(prior, &m->prior);
+    const char *noise = m->noise_net ? xb_net_text(m->noise_net) : "";
+    int64_t size = (int64_t)(strlen(settings) + strlen(xb_net_text(m->net)) +
+                             strlen(noise) + strlen(xb_law_text(m->law))) +
+                   512;
+    t->fingerprint = xb_new(t->ctx, size, 1);
+    if (t->fingerprint)
+        snprintf(t->fingerprint, (size_t)size, "%s|%s|%lld|%s|%.17g|%s|%s|%016llx|%s",
+                 xb_net_text(m->net), noise, (long long)xb_net_stochastic_count(m->net),
+                 xb_law_text(m->law), xb_law_sd(m->law),
+                 xb_likelihood_name(m->likelihood), prior,
+                 (unsigned long long)t->checksum, settings);
+    free(settings);
+    return t->fingerprint ? XB_OK : XB_E_MEMORY;
+}
+
+static xb_status run(xb_trainer *t, xb_table **trace)
+{
+    XB_TRY(make_fingerprint(t));
+    xb_trainer_start_weights(t);
+    XB_TRY(xb_checkpoint_load(t));
+    xb_trainer_fill_sigma(t);
+    t->saved_at = now_seconds();
+    xb_status status = run_phases(t);
+    if (status != XB_OK) return stop_short(t, status);
+    XB_TRY(fill_model(t));
+    return make_trace(t, trace);
+}
+
+xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_table **trace,
+                   const xb_train_data *data, const xb_train_options *opt)
+{
+    XB_TRY(xb_train_check(ctx, data, opt));
+    xb_model *model = NULL;
+    xb_trainer *t = NULL;
+    XB_TRY(xb_model_new(ctx, &model));
+    xb_status status = make_model(ctx, model, data, opt);
+    if (status == XB_OK) status = xb_trainer_create(ctx, &t, model, data, opt);
+    if (status == XB_OK) status = run(t, trace);
+    xb_trainer_destroy(t);
+    if (status == XB_OK)
+        *out = model;
+    else
+        xb_model_destroy(model);
+    return status;
+}

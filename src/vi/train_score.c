@@ -1,0 +1,115 @@
+/* train_score.c: what an epoch is judged by: the log predictive density of rows held
+ * out (log of the mean over a few draws, always the same ones), the median standard
+ * deviation, the noise. No allocation. */
+#include <math.h>
+#include <string.h>
+
+#include "vi/trainer.h"
+
+enum { VALIDATION_DRAWS = 16 };
+
+/* Log density of row i of the batch under the draw in `out`. */
+static double log_density(const xb_trainer *t, int64_t i)
+{
+    const float *y = t->out + i * t->outputs;
+    if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
+        return -xb_nll_softmax(NULL, y, t->blabel + i, 1, t->outputs);
+    if (t->model->noise_net)
+        return -xb_nll_heteroscedastic(NULL, NULL, y, t->raw + i, t->by + i, 1, 1, 1,
+                                       XB_SD_SOFTPLUS, XB_NOISE_LEAST);
+    return -xb_nll_gaussian(NULL, NULL, y, t->by + i, (double)t->theta[2 * t->p], 1);
+}
+
+/* log sum exp, one term at a time. */
+static void add_term(double *peak, double *mass, double term)
+{
+    if (term > *peak) {
+        *mass = *mass * exp(*peak - term) + 1;
+        *peak = term;
+    } else {
+        *mass += exp(term - *peak);
+    }
+}
+
+static xb_status score_rows(xb_trainer *t, int64_t first, int64_t batch)
+{
+    const xb_weights weights = {t->theta, t->sigma, t->state};
+    const xb_weights fixed = {t->theta + 2 * t->p, NULL, NULL};
+    const int64_t row = t->n + first;
+    memcpy(t->bx, t->x + row * t->features,
+           (size_t)(batch * t->features) * sizeof *t->bx);
+    memcpy(t->by, t->y + row, (size_t)batch * sizeof *t->by);
+    memcpy(t->blabel, t->label + row, (size_t)batch * sizeof *t->blabel);
+    if (t->model->noise_net)
+        XB_TRY(xb_pass_forward(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed, NULL,
+                               XB_MODE_PREDICT));
+    for (int s = 0; s < VALIDATION_DRAWS; s++) {
+        const xb_noise noise = {.sampler = t->sampler,
+                                .key = t->noise_key,
+                                .step = UINT32_MAX,
+                                .sample = (uint32_t)s,
+                                .first = first};
+        XB_TRY(xb_pass_forward(t->ctx, t->pass, t->out, t->bx, batch, &weights, &noise,
+                               XB_MODE_PREDICT));
+        for (int64_t i = 0; i < batch; i++)
+            add_term(&t->peak[first + i], &t->mass[first + i], log_density(t, i));
+    }
+    return XB_OK;
+}
+
+xb_status xb_trainer_validate(xb_trainer *t, double *score)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < t->held; i++) t->peak[i] = -INFINITY, t->mass[i] = 0;
+    for (int64_t first = 0; first < t->held; first += t->opt.batch) {
+        int64_t left = t->held - first;
+        XB_TRY(score_rows(t, first, left < t->opt.batch ? left : t->opt.batch));
+    }
+    for (int64_t i = 0; i < t->held; i++)
+        sum += t->peak[i] + log(t->mass[i] / VALIDATION_DRAWS);
+    *score = sum / (double)t->held;
+    return XB_OK;
+}
+
+/* The k-th smallest of n, by Hoare's selection; x is put in another order. */
+static float select_kth(float *x, int64_t n, int64_t k)
+{
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        float pivot = x[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (x[i] < pivot) i++;
+            while (x[j] > pivot) j--;
+            if (i > j) break;
+            float swap = x[i];
+            x[i++] = x[j];
+            x[j--] = swap;
+        }
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            break;
+    }
+    return x[k];
+}
+
+float xb_trainer_sigma_median(xb_trainer *t)
+{
+    int64_t n = 0;
+    for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
+        const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
+        if (!k->stochastic) continue;
+        memcpy(t->sorted + n, t->sigma + k->offset, (size_t)k->size * sizeof *t->sorted);
+        n += k->size;
+    }
+    return n > 0 ? select_kth(t->sorted, n, n / 2) : NAN;
+}
+
+double xb_trainer_noise_sd(const xb_trainer *t)
+{
+    bool one = t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN;
+    return one ? exp((double)t->theta[2 * t->p]) : NAN;
+}

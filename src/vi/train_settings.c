@@ -1,0 +1,159 @@
+/* train_settings.c: options of training: their defaults, their checks, and the texts
+ * that models and checkpoints keep of them. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "data/json.h"
+#include "law/lawfile.h"
+#include "vi/trainer.h"
+
+xb_train_options xb_train_options_default(void)
+{
+    xb_adam_options adam = xb_adam_options_default();
+    adam.rate = 3e-3; /* with its cosine, 10,000 steps bring sigma to rest */
+    return (xb_train_options){
+        .prior = {.kind = XB_PRIOR_NORMAL, .a = 0, .b = 1},
+        .prior_by_fan = true,
+        .estimator = XB_ESTIMATOR_AUTO,
+        .group = 1,
+        .samples = 1,
+        .batch = 100,
+        .mle_epochs = -1,
+        .epochs = -1,
+        .adam = adam,
+        .sigma_rate = 1,
+        .rate = {.kind = XB_SCHEDULE_COSINE},
+        .temperature = {.kind = XB_SCHEDULE_CONSTANT, .value = 1},
+        .spread = XB_SPREAD_EXP,
+        .sigma = 0.01,
+        .seed = 1,
+        .checkpoint_seconds = 60,
+    };
+}
+
+static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
+{
+    if (o->batch < 1 || o->batch > INT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "batch is %lld, expected 1 or more",
+                       (long long)o->batch);
+    if (o->samples < 1 || o->samples > INT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws a step, expected 1 or more",
+                       (long long)o->samples);
+    if (o->antithetic && o->samples % 2 != 0)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "antithetic draws come in pairs: %lld a step is odd",
+                       (long long)o->samples);
+    if (!(o->sigma > 0) || !isfinite(o->sigma))
+        return xb_fail(ctx, XB_E_ARGUMENT, "sigma starts at %g, expected more than 0",
+                       o->sigma);
+    if (!(o->sigma_rate >= 0) || !isfinite(o->sigma_rate))
+        return xb_fail(ctx, XB_E_ARGUMENT, "sigma's learning rate is times %g",
+                       o->sigma_rate);
+    if (!(o->validation >= 0 && o->validation < 1))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "a share of %g held out: expected 0 or more, below 1",
+                       o->validation);
+    return XB_OK;
+}
+
+static xb_status check_values(xb_ctx *ctx, const xb_train_data *d)
+{
+    for (int64_t i = 0; i < d->n * d->features; i++)
+        if (!isfinite(d->x[i]))
+            return xb_fail(ctx, XB_E_INPUT, "row %lld, feature %lld is not finite",
+                           (long long)(i / d->features + 1),
+                           (long long)(i % d->features + 1));
+    for (int64_t i = 0; i < d->n; i++) {
+        bool known = d->classes == 0 || (d->y[i] >= 0 && d->y[i] < (double)d->classes);
+        if (!isfinite(d->y[i]) || !known)
+            return xb_fail(ctx, XB_E_INPUT, "row %lld: target %g is not possible",
+                           (long long)i + 1, d->y[i]);
+    }
+    return XB_OK;
+}
+
+xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_options *o)
+{
+    if (!d->y) return xb_fail(ctx, XB_E_ARGUMENT, "the data have no target");
+    if (d->n < 1 || d->n > INT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld rows: expected 1 to 2^31 - 1",
+                       (long long)d->n);
+    if (d->features < 1)
+        return xb_fail(ctx, XB_E_ARGUMENT, "the data have no column beside the target");
+    if (d->classes == 1) return xb_fail(ctx, XB_E_INPUT, "the target has one class only");
+    XB_TRY(check_sizes(ctx, o));
+    XB_TRY(xb_adam_check(ctx, &o->adam));
+    return check_values(ctx, d);
+}
+
+static void set_text(json_t *root, const char *key, const char *text)
+{
+    json_object_set_new(root, key, json_string(text));
+}
+
+static void set_count(json_t *root, const char *key, int64_t value)
+{
+    json_object_set_new(root, key, json_integer(value));
+}
+
+static void set_real(json_t *root, const char *key, double value)
+{
+    json_object_set_new(root, key, json_real(value));
+}
+
+static void set_schedules(json_t *root, const xb_train_options *o)
+{
+    char text[XB_SCHEDULE_TEXT];
+    xb_schedule_text(text, &o->rate);
+    set_text(root, "rate_schedule", text);
+    xb_schedule_text(text, &o->temperature);
+    set_text(root, "temperature", text);
+}
+
+static void set_optimiser(json_t *root, const xb_train_options *o)
+{
+    set_real(root, "rate", o->adam.rate);
+    set_real(root, "beta1", o->adam.beta1);
+    set_real(root, "beta2", o->adam.beta2);
+    set_real(root, "epsilon", o->adam.epsilon);
+    set_real(root, "sigma_rate", o->sigma_rate);
+    set_text(root, "spread", xb_spread_name(o->spread));
+    set_real(root, "sigma", o->sigma);
+}
+
+xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
+{
+    const xb_train_options *o = &t->opt;
+    json_t *root = json_object();
+    set_text(root, "estimator", xb_estimator_name((xb_estimator)o->estimator));
+    set_count(root, "group", o->group);
+    set_count(root, "samples", o->samples);
+    json_object_set_new(root, "antithetic", json_boolean(o->antithetic));
+    json_object_set_new(root, "freeze", json_boolean(o->freeze));
+    json_object_set_new(root, "prior_by_fan", json_boolean(o->prior_by_fan));
+    set_count(root, "batch", o->batch);
+    set_count(root, "mle_epochs", t->epochs[XB_PHASE_MLE]);
+    set_count(root, "epochs", t->epochs[XB_PHASE_VI]);
+    set_optimiser(root, o);
+    set_schedules(root, o);
+    set_real(root, "validation", o->validation);
+    set_count(root, "patience", o->patience);
+    json_object_set_new(root, "seed", json_integer((json_int_t)o->seed));
+    xb_status status = xb_json_text(ctx, out, root);
+    json_decref(root);
+    return status;
+}
+
+xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t)
+{
+    char sum[24];
+    snprintf(sum, sizeof sum, "%016llx", (unsigned long long)t->checksum);
+    json_t *root = xb_provenance(ctx);
+    json_object_set_new(root, "seed", json_integer((json_int_t)t->opt.seed));
+    set_count(root, "rows", t->n);
+    set_count(root, "rows_held_out", t->held);
+    set_text(root, "data_fnv1a64", sum);
+    xb_status status = xb_json_text(ctx, out, root);
+    json_decref(root);
+    return status;
+}

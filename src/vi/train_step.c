@@ -1,0 +1,156 @@
+/* train_step.c: one step of either phase (maths V1, V10).
+ *
+ * Phase 2 minimises F/N = -(1/b) sum log p / T + KL/N: the data's share averaged over
+ * the batch, the KL of all weights counted once for the whole data set. Numbers are
+ * looked at before the parameters move: a step that is not finite changes nothing. */
+#include <math.h>
+#include <string.h>
+
+#include "vi/spread.h"
+#include "vi/trainer.h"
+
+static void scale_all(float *x, int64_t n, double factor)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = (float)((double)x[i] * factor);
+}
+
+static double phase_1_loss(xb_trainer *t, int64_t batch)
+{
+    if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
+        return xb_nll_softmax(t->dy, t->out, t->blabel, batch, t->outputs);
+    return xb_nll_square(t->dy, t->out, t->by, batch);
+}
+
+double xb_trainer_loss(xb_trainer *t, int64_t batch, double scale, double *d_log_sd)
+{
+    float *dy = scale > 0 ? t->dy : NULL;
+    double loss;
+    if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
+        loss = xb_nll_softmax(dy, t->out, t->blabel, batch, t->outputs);
+    else if (t->model->noise_net)
+        loss = xb_nll_heteroscedastic(dy, dy ? t->d_raw : NULL, t->out, t->raw, t->by,
+                                      batch, 1, 1, XB_SD_SOFTPLUS, XB_NOISE_LEAST);
+    else
+        loss = xb_nll_gaussian(dy, d_log_sd, t->out, t->by, (double)t->theta[2 * t->p],
+                               batch);
+    if (!dy) return loss;
+    scale_all(t->dy, batch * t->outputs, scale);
+    if (t->model->noise_net) scale_all(t->d_raw, batch, scale);
+    return loss;
+}
+
+static xb_status phase_1_step(xb_trainer *t, int64_t batch, double *loss)
+{
+    const xb_weights weights = {t->theta, NULL, t->state};
+    const xb_gradient gradient = {t->gradient, NULL, NULL};
+    XB_TRY(xb_pass_forward(t->ctx, t->pass, t->out, t->bx, batch, &weights, NULL,
+                           XB_MODE_TRAIN));
+    *loss = phase_1_loss(t, batch) / (double)batch;
+    scale_all(t->dy, batch * t->outputs, 1 / (double)batch);
+    return xb_pass_backward(t->ctx, t->pass, &gradient, t->dy);
+}
+
+/* One draw of the weights: its share of the loss and of the gradient. */
+static xb_status one_draw(xb_trainer *t, int64_t batch, int64_t draw, double scale,
+                          double *nll)
+{
+    const xb_weights weights = {t->theta, t->sigma, t->state};
+    const xb_gradient gradient = {t->gradient, t->gradient + t->p, NULL};
+    const xb_noise noise = {.sampler = t->sampler,
+                            .key = t->noise_key,
+                            .step = (uint32_t)t->place.step,
+                            .sample = (uint32_t)draw,
+                            .antithetic = t->opt.antithetic};
+    double d_log_sd = 0;
+    XB_TRY(xb_pass_forward(t->ctx, t->pass, t->out, t->bx, batch, &weights, &noise,
+                           XB_MODE_TRAIN));
+    *nll += xb_trainer_loss(t, batch, scale, &d_log_sd) / (double)t->opt.samples;
+    if (t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN)
+        t->gradient[2 * t->p] += (float)(d_log_sd * scale);
+    XB_TRY(xb_pass_backward(t->ctx, t->pass, &gradient, t->dy));
+    if (!t->model->noise_net) return XB_OK;
+    const xb_gradient noise_gradient = {t->gradient + 2 * t->p, NULL, NULL};
+    return xb_pass_backward(t->ctx, t->noise_pass, &noise_gradient, t->d_raw);
+}
+
+static double add_kl(xb_trainer *t)
+{
+    double sum = 0, weight = 1 / (double)t->n;
+    for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
+        const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
+        if (!k->stochastic) continue;
+        float *g_sigma = t->gradient + t->p + k->offset;
+        sum += xb_kl_sum(t->ctx, t->kl[i], t->gradient + k->offset, g_sigma,
+                         t->theta + k->offset, t->sigma + k->offset, k->size, weight);
+        xb_spread_chain(t->ctx, t->opt.spread, g_sigma, t->sigma + k->offset, k->size);
+    }
+    return sum;
+}
+
+static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
+{
+    int64_t total = t->epochs[XB_PHASE_VI] * t->batches;
+    double temperature = xb_schedule_at(&t->opt.temperature, t->place.step, total);
+    double scale = 1 / ((double)batch * temperature * (double)t->opt.samples);
+    double nll = 0, n = (double)t->n;
+    const xb_weights fixed = {t->theta + 2 * t->p, NULL, NULL};
+    if (t->model->noise_net)
+        XB_TRY(xb_pass_forward(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed, NULL,
+                               XB_MODE_TRAIN));
+    for (int64_t s = 0; s < t->opt.samples; s++)
+        XB_TRY(one_draw(t, batch, s, scale, &nll));
+    double kl = add_kl(t);
+    nll *= n / (double)batch;
+    *f = nll / temperature + kl; /* (V1) */
+    t->sums.nll += nll;
+    t->sums.kl += kl;
+    t->sums.temperature += temperature;
+    return XB_OK;
+}
+
+/* A sum is finite only if all of its terms are, and cheap. */
+static bool all_finite(const float *x, int64_t n)
+{
+    float bad = 0;
+    for (int64_t i = 0; i < n; i++) bad += x[i] * 0.0f;
+    return bad == 0;
+}
+
+static xb_status check_step(xb_trainer *t, double loss)
+{
+    if (isfinite(loss) && all_finite(t->gradient, 2 * t->p + t->q)) return XB_OK;
+    return xb_fail(
+        t->ctx, XB_E_NUMERIC,
+        "training left the finite numbers at step %lld of phase %lld (loss %g):"
+        " try a smaller learning rate",
+        (long long)t->place.step + 1, (long long)t->place.phase + 1, loss);
+}
+
+/* The gradient, checked. Batchnorm's state moves on the way and is put back where the
+ * step does not count. */
+static xb_status find_gradient(xb_trainer *t, double *loss)
+{
+    int64_t batch = xb_trainer_gather(t, t->place.batch);
+    size_t states = (size_t)t->states * sizeof *t->state;
+    memcpy(t->kept_state, t->state, states);
+    memset(t->gradient, 0, (size_t)(2 * t->p + t->q) * sizeof *t->gradient);
+    xb_status status = t->place.phase == XB_PHASE_MLE ? phase_1_step(t, batch, loss)
+                                                      : phase_2_step(t, batch, loss);
+    if (status == XB_OK) status = check_step(t, *loss);
+    if (status != XB_OK) memcpy(t->state, t->kept_state, states);
+    return status;
+}
+
+xb_status xb_trainer_step(xb_trainer *t)
+{
+    int phase = (int)t->place.phase;
+    double loss = 0;
+    XB_TRY(find_gradient(t, &loss));
+    double rate =
+        xb_schedule_at(&t->opt.rate, t->place.step, t->epochs[phase] * t->batches);
+    xb_adam_step(t->ctx, &t->opt.adam, t->block[phase], t->blocks[phase],
+                 t->place.step + 1, rate);
+    if (phase == XB_PHASE_VI) xb_trainer_fill_sigma(t);
+    t->sums.f += loss;
+    return XB_OK;
+}

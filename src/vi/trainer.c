@@ -1,0 +1,247 @@
+/* trainer.c: making and unmaking a training run: rows scaled and split, blocks laid
+ * out, passes and tables built. After this nothing is allocated until the end. */
+#include "vi/trainer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Steps that bring small nets to rest, and epochs that even the largest data get
+ * (V13). */
+enum { MLE_STEPS = 2000, MLE_EPOCHS = 5, VI_STEPS = 10000, VI_EPOCHS = 10 };
+
+static int64_t chosen(int64_t wanted, int64_t batches, int64_t steps, int64_t least)
+{
+    if (wanted >= 0) return wanted;
+    int64_t epochs = (steps + batches - 1) / batches;
+    return epochs > least ? epochs : least;
+}
+
+static void plan(xb_trainer *t)
+{
+    t->batches = (t->n + t->opt.batch - 1) / t->opt.batch;
+    t->epochs[XB_PHASE_MLE] =
+        chosen(t->opt.mle_epochs, t->batches, MLE_STEPS, MLE_EPOCHS);
+    t->epochs[XB_PHASE_VI] = chosen(t->opt.epochs, t->batches, VI_STEPS, VI_EPOCHS);
+}
+
+/* ---- rows */
+
+enum { SPLIT_STREAM = 1000 }; /* beside the shuffles of phases 0 and 1 */
+
+static void copy_rows(xb_trainer *t, const xb_train_data *data, const int32_t *order)
+{
+    const xb_model *m = t->model;
+    for (int64_t i = 0; i < data->n; i++) {
+        int64_t row = order[i];
+        xb_model_scale_inputs(m, t->x + i * t->features, data->x + row * t->features, 1);
+        if (data->classes > 0)
+            t->label[i] = (int32_t)data->y[row];
+        else
+            t->y[i] = (float)((data->y[row] - m->y_mean) / m->y_sd);
+    }
+}
+
+static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
+{
+    t->held = (int64_t)floor(t->opt.validation * (double)data->n);
+    t->n = data->n - t->held;
+    t->x = xb_new(t->ctx, data->n * t->features, sizeof *t->x);
+    t->y = xb_new(t->ctx, data->n, sizeof *t->y);
+    t->label = xb_new(t->ctx, data->n, sizeof *t->label);
+    t->order = xb_new(t->ctx, data->n, sizeof *t->order);
+    t->peak = xb_new(t->ctx, t->held, sizeof *t->peak);
+    t->mass = xb_new(t->ctx, t->held, sizeof *t->mass);
+    if (!t->x || !t->y || !t->label || !t->order || !t->peak || !t->mass)
+        return XB_E_MEMORY;
+    if (t->held > 0)
+        xb_shuffle(t->order, data->n, t->data_key, SPLIT_STREAM, 0);
+    else
+        for (int64_t i = 0; i < data->n; i++) t->order[i] = (int32_t)i;
+    copy_rows(t, data, t->order);
+    t->checksum = xb_train_checksum(data);
+    return XB_OK;
+}
+
+/* ---- blocks */
+
+static xb_status take_live(xb_trainer *t)
+{
+    int64_t theta = 2 * t->p + t->q;
+    t->n_live = 4 * theta + 2 * t->states;
+    t->live = xb_new(t->ctx, t->n_live, sizeof *t->live);
+    t->gradient = xb_new(t->ctx, theta, sizeof *t->gradient);
+    t->sigma = xb_new(t->ctx, t->p, sizeof *t->sigma);
+    t->sorted = xb_new(t->ctx, t->p, sizeof *t->sorted);
+    t->kept_state = xb_new(t->ctx, t->states, sizeof *t->kept_state);
+    int64_t rows = t->epochs[0] + t->epochs[1];
+    t->trace = xb_new(t->ctx, rows * XB_TRACE_COLUMNS, sizeof *t->trace);
+    if (!t->live || !t->gradient || !t->sigma || !t->sorted || !t->kept_state ||
+        !t->trace)
+        return XB_E_MEMORY;
+    float *p = t->live;
+    t->theta = p, p += theta;
+    t->first = p, p += theta;
+    t->second = p, p += theta;
+    t->best_theta = p, p += theta;
+    t->state = p, p += t->states;
+    t->best_state = p;
+    return XB_OK;
+}
+
+static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, double rate)
+{
+    if (n == 0) return;
+    t->block[phase][t->blocks[phase]++] =
+        (xb_adam_block){.parameter = t->theta + offset,
+                        .first = t->first + offset,
+                        .second = t->second + offset,
+                        .gradient = t->gradient + offset,
+                        .n = n,
+                        .rate = rate};
+}
+
+/* Phase 1 moves the means, phase 2 means and standard deviations of random tensors, and
+ * the others too unless they are frozen. */
+static xb_status make_blocks(xb_trainer *t)
+{
+    int tensors = xb_net_tensor_count(t->model->net);
+    for (int i = 0; i < XB_PHASES; i++) {
+        t->block[i] = xb_new(t->ctx, 2 * tensors + 1, sizeof *t->block[i]);
+        if (!t->block[i]) return XB_E_MEMORY;
+    }
+    add_block(t, XB_PHASE_MLE, 0, t->p, 1);
+    for (int i = 0; i < tensors; i++) {
+        const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
+        if (k->stochastic || !t->opt.freeze)
+            add_block(t, XB_PHASE_VI, k->offset, k->size, 1);
+        if (k->stochastic)
+            add_block(t, XB_PHASE_VI, t->p + k->offset, k->size, t->opt.sigma_rate);
+    }
+    add_block(t, XB_PHASE_VI, 2 * t->p, t->q, 1);
+    return XB_OK;
+}
+
+static xb_status take_batch(xb_trainer *t)
+{
+    int64_t b = t->opt.batch;
+    t->bx = xb_new(t->ctx, b * t->features, sizeof *t->bx);
+    t->by = xb_new(t->ctx, b, sizeof *t->by);
+    t->blabel = xb_new(t->ctx, b, sizeof *t->blabel);
+    t->out = xb_new(t->ctx, b * t->outputs, sizeof *t->out);
+    t->dy = xb_new(t->ctx, b * t->outputs, sizeof *t->dy);
+    t->raw = xb_new(t->ctx, b, sizeof *t->raw);
+    t->d_raw = xb_new(t->ctx, b, sizeof *t->d_raw);
+    bool all = t->bx && t->by && t->blabel && t->out && t->dy && t->raw && t->d_raw;
+    return all ? XB_OK : XB_E_MEMORY;
+}
+
+/* ---- passes */
+
+static xb_estimator estimator_for(const xb_law *law)
+{
+    if (strcmp(xb_law_family(law), "gaussian") == 0) return XB_ESTIMATOR_LOCAL;
+    return xb_law_symmetric(law) ? XB_ESTIMATOR_FLIPOUT : XB_ESTIMATOR_EXAMPLE;
+}
+
+/* (V14) The prior of a tensor: for kernels as narrow as the sum over a unit's inputs
+ * wants it, so that wide nets do not start from absurd functions. */
+static xb_prior prior_of(const xb_trainer *t, const xb_tensor *k)
+{
+    xb_prior prior = t->opt.prior;
+    if (!t->opt.prior_by_fan || k->role != XB_ROLE_KERNEL) return prior;
+    double factor = sqrt(2 / (double)(k->size / k->shape[k->ndim - 1]));
+    if (prior.kind != XB_PRIOR_MIXTURE) prior.a *= factor; /* pi stays */
+    prior.b *= factor;
+    prior.c *= factor;
+    return prior;
+}
+
+static xb_status make_kl(xb_trainer *t)
+{
+    const xb_net *net = t->model->net;
+    t->kl = xb_new(t->ctx, xb_net_tensor_count(net), sizeof(xb_kl *));
+    if (!t->kl) return XB_E_MEMORY;
+    for (int i = 0; i < xb_net_tensor_count(net); i++) {
+        const xb_tensor *k = xb_net_tensor_at(net, i);
+        xb_prior prior = prior_of(t, k);
+        if (k->stochastic)
+            XB_TRY(xb_kl_create(t->ctx, &t->kl[i], t->model->law, &prior, 0));
+    }
+    return XB_OK;
+}
+
+static xb_status make_passes(xb_trainer *t)
+{
+    if (t->opt.estimator == XB_ESTIMATOR_AUTO)
+        t->opt.estimator = (int)estimator_for(t->model->law);
+    xb_pass_options opt = xb_pass_options_default();
+    opt.backend = t->opt.backend;
+    opt.batch = t->opt.batch;
+    opt.estimator = (xb_estimator)t->opt.estimator;
+    opt.group = t->opt.group;
+    XB_TRY(xb_pass_create(t->ctx, &t->pass, t->model->net, &opt));
+    opt.estimator = XB_ESTIMATOR_SHARED;
+    if (t->model->noise_net)
+        XB_TRY(xb_pass_create(t->ctx, &t->noise_pass, t->model->noise_net, &opt));
+    XB_TRY(xb_sampler_create(t->ctx, &t->sampler, t->model->law, NULL));
+    return make_kl(t);
+}
+
+static xb_status build(xb_trainer *t, const xb_train_data *data)
+{
+    const xb_model *m = t->model;
+    t->features = m->features;
+    t->outputs = xb_model_outputs(m);
+    t->noise_key = xb_key_make(t->opt.seed, XB_PURPOSE_WEIGHT);
+    t->data_key = xb_key_make(t->opt.seed, XB_PURPOSE_DATA);
+    XB_TRY(take_rows(t, data));
+    if (t->opt.batch > t->n) t->opt.batch = t->n;
+    plan(t);
+    t->p = xb_net_param_count(m->net);
+    t->states = xb_net_state_count(m->net);
+    t->q = m->noise_net                              ? xb_net_param_count(m->noise_net)
+           : m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? 1
+                                                     : 0;
+    XB_TRY(take_live(t));
+    XB_TRY(make_blocks(t));
+    XB_TRY(take_batch(t));
+    t->sums.best_score = -INFINITY;
+    return make_passes(t);
+}
+
+xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, xb_model *model,
+                            const xb_train_data *data, const xb_train_options *opt)
+{
+    xb_trainer *t = xb_new(ctx, 1, sizeof *t);
+    if (!t) return XB_E_MEMORY;
+    t->ctx = ctx;
+    t->opt = *opt;
+    t->model = model;
+    xb_status status = build(t, data);
+    if (status == XB_OK)
+        *out = t;
+    else
+        xb_trainer_destroy(t);
+    return status;
+}
+
+void xb_trainer_destroy(xb_trainer *t)
+{
+    if (!t) return;
+    void *const blocks[] = {
+        t->x,          t->y,           t->label,    t->order,   t->peak,  t->mass,
+        t->live,       t->sigma,       t->gradient, t->sorted,  t->bx,    t->by,
+        t->out,        t->dy,          t->raw,      t->trace,   t->d_raw, t->blabel,
+        t->kept_state, t->fingerprint, t->block[0], t->block[1]};
+    for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
+    xb_sampler_destroy(t->sampler);
+    for (int i = 0; t->kl && i < xb_net_tensor_count(t->model->net); i++)
+        xb_kl_destroy(t->kl[i]);
+    free(t->kl);
+    xb_pass_destroy(t->pass);
+    xb_pass_destroy(t->noise_pass);
+    free(t);
+}

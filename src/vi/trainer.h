@@ -1,0 +1,128 @@
+/* trainer.h: a training run between two steps. Everything a step touches is here,
+ * allocated once; everything that must survive a stop is in `live`, `place`, `sums`
+ * and `trace`, which is what a checkpoint holds.
+ *
+ * The parameters are one vector theta = [mu P][rho P][noise Q]; gradients and both
+ * moments of Adam are laid out the same. noise is the logarithm of one standard
+ * deviation (Q = 1), the parameters of the noise net, or nothing. */
+#ifndef XB_VI_TRAINER_H
+#define XB_VI_TRAINER_H
+
+#include "crossbayes/train.h"
+#include "vi/adam.h"
+#include "vi/model.h"
+
+enum { XB_PHASE_MLE = 0, XB_PHASE_VI = 1, XB_PHASES = 2 };
+
+/* Where a run stands. All int64_t: written to a checkpoint as they are. */
+typedef struct xb_train_place {
+    int64_t phase; /* XB_PHASES: done */
+    int64_t epoch; /* of the phase */
+    int64_t batch; /* of the epoch */
+    int64_t step;  /* of the phase */
+    int64_t rows;  /* of the trace */
+    int64_t best_epoch;
+} xb_train_place;
+
+/* Sums over the steps of an epoch, and the best score so far. */
+typedef struct xb_train_sums {
+    double nll, kl, f, temperature;
+    double best_score;
+} xb_train_sums;
+
+enum {
+    XB_TRACE_PHASE,
+    XB_TRACE_EPOCH,
+    XB_TRACE_STEP,
+    XB_TRACE_LOG_LIKELIHOOD,
+    XB_TRACE_KL,
+    XB_TRACE_F,
+    XB_TRACE_TEMPERATURE,
+    XB_TRACE_SIGMA,
+    XB_TRACE_NOISE,
+    XB_TRACE_VALIDATION,
+    XB_TRACE_COLUMNS
+};
+
+typedef struct xb_trainer {
+    xb_ctx *ctx;
+    xb_train_options opt;
+    xb_model *model;
+    int64_t features, outputs;
+    /* rows, standardised; those to learn from first, then those held out */
+    float *x, *y;   /* [n][features], [n] */
+    int32_t *label; /* [n] */
+    int64_t n, held;
+    uint64_t checksum; /* of the data as given */
+    /* the run's plan */
+    int64_t batches; /* an epoch */
+    int64_t epochs[XB_PHASES];
+    xb_adam_block *block[XB_PHASES];
+    int blocks[XB_PHASES];
+    /* the state */
+    int64_t p, q, states; /* sizes: mu, noise, batchnorm */
+    int64_t n_live;
+    float *live;
+    float *theta, *first, *second, *state, *best_theta, *best_state; /* within live */
+    xb_train_place place;
+    xb_train_sums sums;
+    double *trace; /* [epochs][XB_TRACE_COLUMNS] */
+    /* what can be made again */
+    float *sigma;      /* [p], 0 where fixed */
+    float *gradient;   /* [2 p + q] */
+    float *sorted;     /* [p], for the median */
+    float *kept_state; /* [states], before the step */
+    xb_sampler *sampler;
+    xb_kl **kl; /* [tensors], NULL where fixed */
+    xb_pass *pass, *noise_pass;
+    xb_key noise_key, data_key;
+    int32_t *order;            /* [n], this epoch's */
+    float *bx, *by, *out, *dy; /* a batch */
+    float *raw, *d_raw;        /* of the noise net */
+    int32_t *blabel;
+    double *peak, *mass; /* [held]: log-sum-exp over draws */
+    double saved_at;     /* seconds, of the last checkpoint */
+    char *fingerprint;
+} xb_trainer;
+
+/* trainer.c. The model is borrowed, its nets, law and scales are there. */
+xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, xb_model *model,
+                            const xb_train_data *data, const xb_train_options *opt);
+void xb_trainer_destroy(xb_trainer *t); /* NULL is fine */
+
+/* shuffle.c: the order of an epoch, a function of (seed, phase, epoch) alone. */
+void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t epoch);
+/* Rows of batch k go to bx, by, blabel; returns how many. */
+int64_t xb_trainer_gather(xb_trainer *t, int64_t k);
+
+/* initial.c */
+void xb_trainer_start_weights(xb_trainer *t); /* before phase 1 */
+xb_status xb_trainer_start_vi(xb_trainer *t); /* between the phases */
+void xb_trainer_fill_sigma(xb_trainer *t);    /* sigma from rho */
+
+/* train_step.c: one step, no allocation. XB_E_NUMERIC before anything is changed. */
+xb_status xb_trainer_step(xb_trainer *t);
+/* Minus log-likelihood of the batch in `out` against by/blabel; with scale > 0 also its
+ * gradient times scale, in dy and the noise parameters' place. */
+double xb_trainer_loss(xb_trainer *t, int64_t batch, double scale, double *d_log_sd);
+
+/* train_score.c */
+xb_status xb_trainer_validate(xb_trainer *t, double *score);
+float xb_trainer_sigma_median(xb_trainer *t);
+double xb_trainer_noise_sd(const xb_trainer *t);
+
+/* checkpoint.c */
+xb_status xb_checkpoint_save(xb_trainer *t);
+xb_status xb_checkpoint_load(xb_trainer *t); /* XB_OK too if there is none */
+
+/* train_settings.c: JSON texts; free() them. */
+xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t);
+xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t);
+xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *data,
+                         const xb_train_options *opt);
+
+/* train_data.c: scales and names from the data into the model. */
+xb_status xb_model_fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *data);
+uint64_t xb_train_checksum(const xb_train_data *data);
+
+#endif
