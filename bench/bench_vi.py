@@ -21,10 +21,11 @@ from vi_ctypes import PREDICT_STEP, Trainer  # noqa: E402
 ROWS, BATCH = 1000, 100
 ADAM = {"rate": 1e-3, "epsilon": 1e-7}
 SIGMA = 0.05
-STEPS, STEPS_QUICK = 5000, 1000
+STEPS, STEPS_QUICK = 2000, 500  # with the set-up of a run, a millisecond of ours
 CHECK_STEPS = 20
 CHECK_EPSILON = 1e-12  # PyTorch's Adam puts epsilon beside the corrected root, ours not
 SAME_WEIGHTS = 1e-4  # a weight moves by up to 1e-3 a step
+F_STEPS = 5000
 SAME_F = 0.03        # of rows, beside the scatter of single draws
 SAME_OUTPUT = 1e-4
 DRAWS, INPUTS = 1000, 1000
@@ -285,7 +286,7 @@ def steps_against(bench, peer):
         try:
             makers = MAKERS[peer](start, *rows, ROWS, estimator)
             check = (same_weights(bench, peer) if estimator == "shared"
-                     else same_f(trainer, makers[0](), STEPS))
+                     else same_f(trainer, makers[0](), F_STEPS))
         except ImportError as error:
             bench.missing("VI", case, NAME[peer], error)
             continue
