@@ -15,7 +15,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false "
 
 import numpy as np  # noqa: E402  (XLA reads its flags when first imported)
 
-from timing import Bench, WrongResult, ratio_at_least  # noqa: E402
+from timing import Bench, WrongResult, ratio_at_least, seconds  # noqa: E402
 from vi_ctypes import PREDICT_STEP, Trainer  # noqa: E402
 
 ROWS, BATCH = 1000, 100
@@ -266,9 +266,8 @@ def same_f(trainer, peer, steps):
     return f"F {a:.4g}, {b:.4g}"
 
 
-def fastest(bench, makers, steps):
+def fastest(makers, steps):
     """Of the peer's forms the one that needs least, after a warm-up."""
-    from timing import seconds
     forms = [make() for make in makers]
     for form in forms:
         form.run(steps)
@@ -293,7 +292,7 @@ def steps_against(bench, peer):
         except WrongResult as error:
             bench.wrong("VI", case, NAME[peer], error)
             continue
-        form = fastest(bench, makers, steps // 10)
+        form = fastest(makers, steps // 10)
         bench.compare("VI", case,
                       lambda e=estimator: trainer.run(e, steps * BATCH // ROWS),
                       NAME[peer], lambda: form.run(steps), items=steps,
@@ -347,7 +346,6 @@ def prediction(bench):
         import torch
     except ImportError as error:
         return bench.missing("VI", case, "PyTorch bmm", error)
-    from timing import seconds
     torch.set_num_threads(1)
     x, y = scalar_data(ROWS)
     trainer = Trainer(bench.xb, x, y, BATCH, ADAM, SIGMA)
