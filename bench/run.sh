@@ -16,7 +16,7 @@ data=${CROSSBAYES_DATA:-$here/../../shared/data}
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv" || true
 python=$venv/bin/python
 [ -x "$python" ] || python=python3
-for package in numpy scipy pandas chaospy torch; do
+for package in numpy scipy pandas chaospy torch jax; do
     "$python" -c "import $package" 2>/dev/null && continue
     [ "$venv" = "$build/peers" ] || continue
     echo "installing $package into $venv" >&2
@@ -50,5 +50,8 @@ bench bench_rule.py numpy
 bench bench_rule.py chaospy
 bench bench_csv.py numpy
 bench bench_csv.py pandas
+bench bench_vi.py torch
+bench bench_vi.py jax
+bench bench_vi.py predict
 
 "$python" "$here/table.py" "$build" "make bench${quick:+ QUICK=1}" <"$records"

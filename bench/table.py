@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 DEBIAN = ("libgsl27", "libunuran16t64", "libunuran16", "libopenblas0-pthread")
-PYTHON = ("numpy", "scipy", "torch", "pandas", "chaospy")
+PYTHON = ("numpy", "scipy", "torch", "pandas", "chaospy", "jax")
 
 
 def first_line(path, key=""):

@@ -37,12 +37,12 @@ static void summarise_number(const summary_job *job, int64_t i, double *draws,
 {
     xb_prediction *p = job->p;
     int64_t at = job->row + i;
-    xb_draw_summary s = xb_draws_summarise(job->value + i, p->draws, job->rows);
+    for (int64_t d = 0; d < p->draws; d++) draws[d] = job->value[d * job->rows + i];
+    xb_draw_summary s = xb_draws_summarise(draws, p->draws, 1);
     p->mean[at] = s.mean;
     p->epistemic[at] = p->draws > 1 ? s.sd : 0;
     p->sd[at] = hypot(p->epistemic[at], p->aleatoric[at]);
     if (s.sd > 0) *error = fmax(*error, s.error / s.sd);
-    for (int64_t d = 0; d < p->draws; d++) draws[d] = job->value[d * job->rows + i];
     for (int k = 0; k < p->quantiles; k++)
         p->quantile[at * p->quantiles + k] = xb_predictive_quantile(
             draws, p->draws, p->aleatoric[at], job->level[k], job->z[k]);

@@ -112,6 +112,7 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
 static bool all_finite(const float *x, int64_t n)
 {
     float bad = 0;
+#pragma omp simd reduction(+ : bad)
     for (int64_t i = 0; i < n; i++) bad += x[i] * 0.0f;
     return bad == 0;
 }
