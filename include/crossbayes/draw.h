@@ -36,8 +36,8 @@ XB_API const xb_law *xb_sampler_law(const xb_sampler *s); /* borrowed */
  * first + n <= XB_STREAM_MAX are asserted. One thread. */
 XB_API void xb_sampler_fill(const xb_sampler *s, float *z, int64_t n,
                             const xb_stream *where, int64_t first);
-/* The same in double precision, from 53 bits a draw (its own stream layout:
- * element i takes words 2i and 2i+1; first + n <= XB_STREAM_MAX / 2). */
+/* The same in double precision, from 53 bits a draw (one the half, 52 the mass) (its own
+ * stream layout: element i takes words 2i and 2i+1; first + n <= XB_STREAM_MAX / 2). */
 XB_API void xb_sampler_fill_double(const xb_sampler *s, double *z, int64_t n,
                                    const xb_stream *where, int64_t first);
 /* Over all threads of the context; the same bytes. */

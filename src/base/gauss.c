@@ -7,8 +7,8 @@
  * usual squared first components of eigenvectors do not. The recurrence is
  * rescaled as it grows, so nothing overflows at n = 4096.
  *
- * Worst error over the golden rules (n <= 64): nodes 4e-15, weights 5e-13.
- * Cost O(n^2). */
+ * Worst error over the golden rules (n <= 64): nodes 2.3e-15, weights 9.1e-14
+ * (tests/test_rule.c). Cost O(n^2). */
 #include "base/gauss.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* sort.c: least-significant-digit radix sort on the bits of doubles, 11 bits a
- * pass, passes in which all keys agree skipped. 1e6 values in about 20 ms. */
+ * pass, passes in which all keys agree skipped. Cost O(n). */
 #include "base/sort.h"
 
 #include <stdlib.h>
