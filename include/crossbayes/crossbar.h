@@ -41,6 +41,9 @@ typedef enum xb_redraw {
     XB_REDRAW_OPERATION    /* for each array operation */
 } xb_redraw;
 
+XB_API const char *xb_redraw_name(xb_redraw redraw); /* "network", "input", ... */
+XB_API bool xb_redraw_find(const char *name, xb_redraw *out);
+
 /* A value; 0 turns an effect off. xb_array_field_at() says the same in words, with the
  * ranges. */
 typedef struct xb_array {

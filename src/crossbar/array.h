@@ -44,7 +44,4 @@ double xb_array_value(const xb_array *array, const xb_array_row *row);
 xb_status xb_array_put(xb_ctx *ctx, xb_array *array, const xb_array_row *row,
                        double value, const char *where);
 
-const char *xb_redraw_name(xb_redraw redraw);
-bool xb_redraw_find(const char *name, xb_redraw *out);
-
 #endif

@@ -1,11 +1,11 @@
 /* array_file.c: arrays as JSON. What is read is checked as if it came from an enemy:
  * known keys only, numbers in range, texts of a known length; a law is parsed when the
  * array is used. */
+#include "crossbar/array_file.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "crossbar/array.h"
-#include "data/json.h"
 #include "law/lawfile.h"
 
 enum { WHERE_MAX = 512 };
@@ -132,7 +132,7 @@ xb_status xb_array_parse(xb_ctx *ctx, xb_array *out, const char *text)
     return xb_array_preset(ctx, out, text);
 }
 
-static json_t *array_json(const xb_ctx *ctx, const xb_array *array)
+json_t *xb_array_to_json(const xb_ctx *ctx, const xb_array *array)
 {
     json_t *root = json_object();
     json_object_set_new(root, "crossbayes", json_string("array"));
@@ -153,7 +153,7 @@ static json_t *array_json(const xb_ctx *ctx, const xb_array *array)
 xb_status xb_array_save(xb_ctx *ctx, const xb_array *array, const char *path)
 {
     XB_TRY(xb_array_check(ctx, array));
-    json_t *root = array_json(ctx, array);
+    json_t *root = xb_array_to_json(ctx, array);
     xb_status status = xb_json_save(ctx, root, path);
     json_decref(root);
     return status;
