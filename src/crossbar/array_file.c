@@ -27,8 +27,7 @@ static xb_status read_text(xb_ctx *ctx, char *out, size_t size, const json_t *ro
 {
     const json_t *value = json_object_get(root, key);
     if (!value) return XB_OK;
-    if (!json_is_string(value) || json_string_length(value) >= size ||
-        strlen(json_string_value(value)) != json_string_length(value))
+    if (!json_is_string(value) || json_string_length(value) >= size)
         return xb_fail(ctx, XB_E_INPUT, "%s'%s': expected a text of at most %d letters",
                        where, key, (int)size - 1);
     snprintf(out, size, "%s", json_string_value(value));

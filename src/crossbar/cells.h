@@ -49,7 +49,7 @@ void xb_cells_levels(xb_cells *c, const xb_array *a);
 void xb_cells_program(xb_cells *c, const xb_array *a, const xb_chip *chip);
 /* stuck.c: (X6) devices at an end of their range. */
 void xb_cells_stuck(xb_cells *c, const xb_array *a, const xb_chip *chip);
-/* spread.c: (X7) widths that differ. */
+/* widths.c: (X7) widths that differ. */
 void xb_cells_spread(xb_cells *c, const xb_array *a, const xb_chip *chip);
 /* lines.c: (X9) voltage lost on the wires; `room` is 2 rows columns doubles. */
 void xb_cells_lines(xb_cells *c, const xb_array *a, double *room);

@@ -1,4 +1,4 @@
-/* spread.c: noise devices set to one width have different ones: a lognormal factor of
+/* widths.c: noise devices set to one width have different ones: a lognormal factor of
  * mean 1 for each device (maths X7). */
 #include <math.h>
 
