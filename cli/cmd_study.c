@@ -56,7 +56,14 @@ static cli_exit run(cli_session *s)
         return cli_fail(s, CLI_USAGE, "--noise goes with the study 'laws' only");
     if (cli_flag(&s->args, "column") && !noise)
         return cli_fail(s, CLI_USAGE, "--column goes with --noise");
+    const char *data = cli_text(&s->args, "data", NULL);
+    if (data && strcmp(name, "array") != 0)
+        return cli_fail(s, CLI_USAGE, "--data goes with the study 'array' only");
+    if (cli_flag(&s->args, "target") && !data)
+        return cli_fail(s, CLI_USAGE, "--target goes with --data");
     xb_study_options options = xb_study_options_default();
+    options.data = data;
+    options.target = cli_text(&s->args, "target", NULL);
     options.device = cli_text(&s->args, "device", options.device);
     options.quick = cli_flag(&s->args, "quick");
     options.seed = cli_seed(s);
@@ -87,6 +94,8 @@ static const cli_option options[] = {
     {"device", 0, CLI_TEXT, "LAW", "the device's law (mtj:B=0.15,w=0.5)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "laws: measured samples (a built-in sample)", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
+    {"data", 0, CLI_PATH, "FILE", "array: a table to learn (a built-in one)", 0, 0},
+    {"target", 0, CLI_TEXT, "COLUMN", "of that table (the last)", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
 };

@@ -18,6 +18,7 @@ static const xb_study_kind *const kinds[] = {
     &xb_study_quadrature,
     &xb_study_quantile,
     &xb_study_scalar,
+    &xb_study_array,
 };
 
 static const char *const STANDARD_DEVICE = "mtj:B=0.15,w=0.5";
