@@ -166,6 +166,7 @@ static void bent_noise_keeps_mean_and_variance(void **state)
     (void)state;
     static const char *const laws[] = {"gaussian", "mtj:B=0.15,w=0.5", "bimodal:m=0.9"};
     xb_ctx *ctx = test_ctx();
+    const xb_backend *cpu = xb_backend_find(NULL);
     for (int l = 0; l < 3; l++) {
         xb_law *law = test_law(ctx, laws[l]);
         xb_moments m = xb_law_moments(law);
@@ -178,7 +179,7 @@ static void bent_noise_keeps_mean_and_variance(void **state)
                                  sqrt(m.excess_kurtosis + 2 - m.skewness * m.skewness));
             for (int64_t i = 0; i < rule.n; i++) {
                 float z = (float)((rule.nodes[i] - m.mean) / sqrt(m.variance)), out;
-                xb_shape_bend(&out, &z, &straight, &bent, (float)m.skewness, 1);
+                cpu->bend(&out, &z, &straight, &bent, (float)m.skewness, 1);
                 for (int p = 0; p < 4; p++)
                     sum[p] += rule.weights[i] * pow((double)out, p);
             }
@@ -284,28 +285,62 @@ static void tiles_have_wires_of_their_own(void **state)
 static void converters_round_and_clip(void **state)
 {
     (void)state;
+    const xb_backend *cpu = xb_backend_find(NULL);
     xb_converter c = xb_converter_make(3, 6, true); /* -6, -4, .. 6 */
     const float x[] = {0, 0.9F, 1.1F, -2.9F, 5.1F, 99, -99, 3};
     const double want[] = {0, 0, 2, -2, 6, 6, -6, 4};
     float y[8], sum[8] = {0};
-    xb_convert(&c, y, x, 8);
+    cpu->quantise(y, x, &c.steps, 8);
     for (int i = 0; i < 8; i++) assert_close_floor((double)y[i], want[i], 1e-6, 1);
-    xb_convert_add(&c, sum, x, 8);
-    xb_convert_add(&c, sum, x, 8);
+    cpu->quantise_add(sum, x, &c.steps, 8);
+    cpu->quantise_add(sum, x, &c.steps, 8);
     for (int i = 0; i < 8; i++) assert_close_floor((double)sum[i], 2 * want[i], 1e-6, 1);
     c = xb_converter_make(2, 6, false); /* 0, 2, 4, 6 */
-    xb_convert(&c, y, x, 8);
+    cpu->quantise(y, x, &c.steps, 8);
     const double unsigned_want[] = {0, 0, 2, 0, 6, 6, 0, 4};
     for (int i = 0; i < 8; i++)
         assert_close_floor((double)y[i], unsigned_want[i], 1e-6, 1);
     c = xb_converter_make(20, 1, true); /* error at most half a step */
     for (int i = 0; i < 1000; i++) {
         float v = (float)(2 * i - 999) / 1000, w;
-        xb_convert(&c, &w, &v, 1);
+        cpu->quantise(&w, &v, &c.steps, 1);
         assert_at_most(fabs((double)w - (double)v), 0.51 / (524288 - 1) + 6e-8);
     }
     assert_false(xb_converter_make(0, 1, true).on);
     assert_false(xb_converter_make(8, 0, true).on); /* nothing was ever seen */
+}
+
+/* Every backend's kernels against the plain ones, odd sizes too; bits are the same. */
+static void backends_agree(void **state)
+{
+    (void)state;
+    enum { MOST = 77 };
+    const xb_backend *ref = xb_backend_find("ref");
+    xb_steps steps = xb_converter_make(5, 0.9, true).steps;
+    float x[MOST], a[MOST], b[MOST], want[MOST], got[MOST];
+    uint32_t word[MOST];
+    xb_stream where = {xb_key_make(8, XB_PURPOSE_TEST), 0, 0, 0};
+    for (int i = 0; i < MOST; i++) {
+        x[i] = (float)(4 * xb_stream_uniform(&where, i) - 2);
+        a[i] = x[i] * x[i], b[i] = 1 - x[i];
+        word[i] = xb_stream_word(&where, 1000 + i);
+    }
+    for (int k = 0; k < xb_backend_count(); k++) {
+        const xb_backend *cpu = xb_backend_find(xb_backend_name_at(k));
+        for (int n = 0; n <= MOST; n += n < 20 ? 1 : 19) {
+            size_t bytes = (size_t)n * sizeof *x;
+            ref->quantise(want, x, &steps, n), cpu->quantise(got, x, &steps, n);
+            assert_memory_equal(want, got, bytes);
+            ref->quantise_add(want, x, &steps, n), cpu->quantise_add(got, x, &steps, n);
+            assert_memory_equal(want, got, bytes);
+            ref->bend(want, x, a, b, 0.3F, n), cpu->bend(got, x, a, b, 0.3F, n);
+            assert_memory_equal(want, got, bytes);
+            memcpy(want, a, bytes), memcpy(got, a, bytes);
+            ref->hold(want, x, word, UINT32_C(1) << 31, n);
+            cpu->hold(got, x, word, UINT32_C(1) << 31, n);
+            assert_memory_equal(want, got, bytes);
+        }
+    }
 }
 
 static void ranges_cover_their_share(void **state)
@@ -344,7 +379,8 @@ static void devices_forget_at_their_rate(void **state)
     xb_law *law = test_law(ctx, "bimodal:m=0.9");
     xb_analog a = {.rho = 0.8,
                    .reads = xb_key_make(5, XB_PURPOSE_WEIGHT),
-                   .forget = xb_key_make(5, XB_PURPOSE_ARRAY)};
+                   .forget = xb_key_make(5, XB_PURPOSE_ARRAY),
+                   .backend = xb_backend_find(NULL)};
     assert_ok(ctx, xb_sampler_create(ctx, &a.sampler, law, NULL));
     static float z[STEPS][DEVICES], once[DEVICES];
     for (int s = 0; s < STEPS; s++) {
@@ -412,6 +448,7 @@ int main(void)
         cmocka_unit_test(wires_lose_what_the_circuit_loses),
         cmocka_unit_test(tiles_have_wires_of_their_own),
         cmocka_unit_test(converters_round_and_clip),
+        cmocka_unit_test(backends_agree),
         cmocka_unit_test(ranges_cover_their_share),
         cmocka_unit_test(devices_forget_at_their_rate),
         cmocka_unit_test(correlated_reads_count_for_less),

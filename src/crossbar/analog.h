@@ -55,11 +55,9 @@ void xb_workbench_target(xb_workbench *bench, xb_cells *out, const xb_analog *an
 /* All layers: analog->mu, sigma, bend. */
 xb_status xb_analog_programme(xb_ctx *ctx, xb_analog *analog);
 
-/* shape.c: (X8) factors of a device's bend, and z bent by them. */
+/* shape.c: (X8) factors of a layer's devices into analog->bend. */
 xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
                         const xb_analog_layer *layer);
-void xb_shape_bend(float *out, const float *z, const float *straight, const float *bent,
-                   float skewness, int64_t n);
 
 /* ---- forget.c: noise of successive reads */
 

@@ -1,14 +1,10 @@
-/* convert.c: see convert.h. A signed converter of b bits has 2^b - 1 steps around a zero
+/* convert.c: see convert.h. A signed converter of b bits has 2^b - 1 levels around a zero
  * that is exactly one of them, an unsigned one 2^b from zero on: what a rectifier cuts
- * off must stay cut off. Rounding is by adding and taking off 1.5 2^23, the nearest
- * whole number with halves to even for the at most 2^20 steps there are,
- * which every compiler turns into vectors. */
+ * off must stay cut off. Rounding itself is the backend's (`quantise`). */
 #include "crossbar/convert.h"
 
 #include <math.h>
 #include <string.h>
-
-static const float ROUND = 12582912.0F; /* 1.5 2^23 */
 
 xb_converter xb_converter_make(int64_t bits, double range, bool has_sign)
 {
@@ -18,31 +14,10 @@ xb_converter xb_converter_make(int64_t bits, double range, bool has_sign)
     return (xb_converter){.on = true,
                           .has_sign = has_sign,
                           .range = range,
-                          .step = (float)step,
-                          .inverse = (float)(1 / step),
-                          .low = has_sign ? -(float)steps : 0,
-                          .high = (float)steps};
-}
-
-static inline float in_steps(const xb_converter *c, float x)
-{
-    float s = x * c->inverse;
-    s = s > c->low ? s : c->low;
-    s = s < c->high ? s : c->high;
-    return (s + ROUND) - ROUND;
-}
-
-void xb_convert(const xb_converter *c, float *out, const float *x, int64_t n)
-{
-    const xb_converter own = *c;
-    for (int64_t i = 0; i < n; i++) out[i] = own.step * in_steps(&own, x[i]);
-}
-
-void xb_convert_add(const xb_converter *c, float *restrict sum, const float *restrict x,
-                    int64_t n)
-{
-    const xb_converter own = *c;
-    for (int64_t i = 0; i < n; i++) sum[i] += own.step * in_steps(&own, x[i]);
+                          .steps = {.step = (float)step,
+                                    .inverse = (float)(1 / step),
+                                    .low = has_sign ? -(float)steps : 0,
+                                    .high = (float)steps}};
 }
 
 void xb_spectrum_add(xb_spectrum *s, const float *x, int64_t n)

@@ -2,24 +2,17 @@
 #ifndef XB_CROSSBAR_CONVERT_H
 #define XB_CROSSBAR_CONVERT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "net/backend.h"
 
 typedef struct xb_converter {
     bool on;
     bool has_sign;
     double range; /* largest value it can say */
-    float step, inverse;
-    float low, high; /* in steps */
+    xb_steps steps;
 } xb_converter;
 
 /* bits 0, or a range that is not above 0: off. */
 xb_converter xb_converter_make(int64_t bits, double range, bool has_sign);
-
-/* out = x to the nearest step inside the range; out may be x. */
-void xb_convert(const xb_converter *c, float *out, const float *x, int64_t n);
-/* sum += the same. */
-void xb_convert_add(const xb_converter *c, float *sum, const float *x, int64_t n);
 
 /* How values are spread, to find a range that covers a share of them: counts by the
  * upper half of a float, so to 1/128 of the value (maths X12). */

@@ -34,11 +34,11 @@ static xb_stream words_at(const xb_analog *a, int tensor, uint32_t read)
 
 static uint32_t keep_below(double rho) { return (uint32_t)(ldexp(rho, 32)); }
 
+/* Device i's value at operation q, whatever it had since. */
 static float walk_back(const xb_analog *a, int64_t n, int tensor, xb_moment when,
-                       int64_t i)
+                       int64_t q, int64_t i)
 {
     const uint32_t below = keep_below(a->rho);
-    int64_t q = when.q;
     for (; q > 0; q--) {
         xb_stream where = words_at(a, tensor, read_of(when, q));
         if (xb_stream_word(&where, element_of(when, q, n) + i) >= below) break;
@@ -48,37 +48,50 @@ static float walk_back(const xb_analog *a, int64_t n, int tensor, xb_moment when
                             xb_stream_word(&where, element_of(when, q, n) + i));
 }
 
-/* Devices that forget take the draw of this operation. */
-static void step_on(const xb_analog *a, float *z, int64_t n, int tensor, xb_moment when)
+/* A stretch of devices at operation q: their words and their fresh draws. */
+typedef struct stretch {
+    uint32_t word[WORDS];
+    float fresh[WORDS];
+    int64_t skip, some; /* words before the first device; devices */
+} stretch;
+
+/* From device i on, as many as there is room for. */
+static void look_at(const xb_analog *a, stretch *s, int64_t n, int tensor, xb_moment when,
+                    int64_t i)
+{
+    uint32_t read = read_of(when, when.q);
+    xb_stream draws = draws_at(a, tensor, read), words = words_at(a, tensor, read);
+    int64_t element = element_of(when, when.q, n) + i;
+    s->skip = element % XB_BLOCK;
+    s->some = WORDS - s->skip < n - i ? WORDS - s->skip : n - i;
+    xb_kernel_best()->words(s->word, (s->skip + s->some + XB_BLOCK - 1) / XB_BLOCK,
+                            &words, element / XB_BLOCK);
+    xb_sampler_fill(a->sampler, s->fresh, s->some, &draws, element);
+}
+
+/* Devices that forget take the draw of this operation (X10); the others keep theirs, or
+ * where it is not known, get it. */
+static void step_on(const xb_analog *a, float *z, int64_t n, int tensor, xb_moment when,
+                    bool known)
 {
     const uint32_t below = keep_below(a->rho);
-    xb_stream draws = draws_at(a, tensor, read_of(when, when.q));
-    xb_stream words = words_at(a, tensor, read_of(when, when.q));
-    int64_t element = element_of(when, when.q, n);
-    const xb_kernel *kernel = xb_kernel_best();
-    for (int64_t i = 0; i < n;) {
-        uint32_t word[WORDS];
-        float fresh[WORDS];
-        int64_t skip = (element + i) % XB_BLOCK, some = WORDS - skip;
-        if (some > n - i) some = n - i;
-        kernel->words(word, (skip + some + XB_BLOCK - 1) / XB_BLOCK, &words,
-                      (element + i) / XB_BLOCK);
-        xb_sampler_fill(a->sampler, fresh, some, &draws, element + i);
-        for (int64_t j = 0; j < some; j++)
-            z[i + j] = word[skip + j] < below ? z[i + j] : fresh[j]; /* (X10) */
-        i += some;
+    stretch s;
+    for (int64_t i = 0; i < n; i += s.some) {
+        look_at(a, &s, n, tensor, when, i);
+        a->backend->hold(z + i, s.fresh, s.word + s.skip, below, s.some);
+        for (int64_t j = 0; j < s.some && !known; j++)
+            if (s.word[s.skip + j] < below)
+                z[i + j] = walk_back(a, n, tensor, when, when.q - 1, i + j);
     }
 }
 
 void xb_forget_draw(const xb_analog *analog, float *z, int64_t n, int tensor,
                     xb_moment when, bool known)
 {
-    if (analog->rho > 0 && known && when.q > 0) {
-        step_on(analog, z, n, tensor, when);
-    } else if (analog->rho > 0 && when.q > 0) {
-        for (int64_t i = 0; i < n; i++) z[i] = walk_back(analog, n, tensor, when, i);
-    } else {
-        xb_stream where = draws_at(analog, tensor, read_of(when, when.q));
-        xb_sampler_fill(analog->sampler, z, n, &where, element_of(when, when.q, n));
+    if (analog->rho > 0 && when.q > 0) {
+        step_on(analog, z, n, tensor, when, known);
+        return;
     }
+    xb_stream where = draws_at(analog, tensor, read_of(when, when.q));
+    xb_sampler_fill(analog->sampler, z, n, &where, element_of(when, when.q, n));
 }

@@ -130,8 +130,8 @@ static void draw_tensor(xb_reader *r, float *theta, int tensor, bool device,
     const float *used = z;
     xb_forget_draw(a, z, t->size, tensor, when, known);
     if (device && a->bend[0]) {
-        xb_shape_bend(r->bent, z, a->bend[0] + t->offset, a->bend[1] + t->offset,
-                      a->skewness, t->size);
+        a->backend->bend(r->bent, z, a->bend[0] + t->offset, a->bend[1] + t->offset,
+                         a->skewness, t->size);
         used = r->bent;
     }
     a->backend->theta(theta, mu, a->sigma + t->offset, used, t->size);
@@ -252,7 +252,7 @@ static const float *converted(xb_reader *r, const xb_analog_layer *p, const floa
     int64_t n = rows * xb_shape_size(p->layer->in), number = p - r->analog->layer;
     if (r->seen.in) xb_spectrum_add(&r->seen.in[number], x, n);
     if (!p->dac.on) return x;
-    xb_convert(&p->dac, r->input, x, n);
+    r->analog->backend->quantise(r->input, x, &p->dac.steps, n);
     return r->input;
 }
 

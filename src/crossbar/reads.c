@@ -1,7 +1,7 @@
 /* reads.c: many reads of an analog model, as draws of its predictive. Reads are cut into
- * a fixed number of pieces, each with a reader of its own, so the bytes do not depend on
- * the number of threads; a piece may start at any read, since what devices remember is a
- * function of addresses (forget.c). */
+ * pieces by their number alone, each with a reader of its own, so the bytes do not depend
+ * on the number of threads; a piece may start at any read, since what devices remember is
+ * a function of addresses (forget.c). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,14 @@
 #include "predict/predict.h"
 #include "vi/model.h"
 
-enum { PIECES = 16 };
+enum { PIECES = 16, REMEMBERED = 32 };
+
+/* Where devices remember, each piece starts with a walk back: pieces are longer. */
+static int pieces_of(const xb_analog *analog, int64_t count)
+{
+    if (!(analog->rho > 0) || count >= (int64_t)PIECES * REMEMBERED) return PIECES;
+    return count < REMEMBERED ? 1 : (int)(count / REMEMBERED);
+}
 
 typedef struct read_job {
     const xb_analog *analog;
@@ -19,7 +26,7 @@ typedef struct read_job {
     double *value;
     int64_t n, first, count, outputs;
     xb_reader reader[PIECES];
-    int readers;
+    int pieces, readers; /* readers made so far */
 } read_job;
 
 static void run_piece(void *arg, int64_t piece)
@@ -27,7 +34,8 @@ static void run_piece(void *arg, int64_t piece)
     read_job *job = arg;
     xb_reader *r = &job->reader[piece];
     const xb_model *m = job->analog->model;
-    int64_t begin = piece * job->count / PIECES, end = (piece + 1) * job->count / PIECES;
+    int64_t begin = piece * job->count / job->pieces;
+    int64_t end = (piece + 1) * job->count / job->pieces;
     for (int64_t row = 0; row < job->n; row += r->batch) {
         int64_t rows = job->n - row < r->batch ? job->n - row : r->batch;
         for (int64_t s = begin; s < end; s++) {
@@ -42,10 +50,10 @@ static void run_piece(void *arg, int64_t piece)
 static xb_status run(xb_ctx *ctx, read_job *job)
 {
     xb_status status = XB_OK;
-    for (; job->readers < PIECES && status == XB_OK; job->readers++)
+    for (; job->readers < job->pieces && status == XB_OK; job->readers++)
         status = xb_reader_make(ctx, &job->reader[job->readers], job->analog);
     if (status != XB_OK) job->readers--; /* the one that was not made */
-    if (status == XB_OK) xb_parallel_for(ctx, PIECES, run_piece, job);
+    if (status == XB_OK) xb_parallel_for(ctx, job->pieces, run_piece, job);
     for (int i = 0; i < job->readers; i++) xb_reader_free(&job->reader[i]);
     return status;
 }
@@ -89,6 +97,7 @@ xb_status xb_analog_draws(xb_ctx *ctx, double *value, double *sd, const xb_analo
                           .n = n,
                           .first = first,
                           .count = count,
+                          .pieces = pieces_of(analog, count),
                           .outputs = xb_model_outputs(m)};
         status = run(ctx, job);
     }

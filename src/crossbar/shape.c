@@ -2,7 +2,8 @@
  * little of the law's second orthogonal polynomial,
  *   z' = (z + t h(z)) / sqrt(1 + t^2),  h(z) = (z^2 - g z - 1) / sqrt(k + 2 - g^2),
  * g the law's skewness, k its excess kurtosis, t normal from device to device: mean 0 and
- * variance 1 stay exact for every law, so the shape alone changes. */
+ * variance 1 stay exact for every law, so the shape alone changes. Bending
+ * itself is the backend's (`bend`). */
 #include <math.h>
 
 #include "crossbar/analog.h"
@@ -27,11 +28,4 @@ xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
         analog->bend[1][layer->offset + i] = (float)(t * straight / sqrt(h2));
     }
     return XB_OK;
-}
-
-void xb_shape_bend(float *restrict out, const float *z, const float *straight,
-                   const float *bent, float skewness, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) /* (X8) */
-        out[i] = straight[i] * z[i] + bent[i] * (z[i] * (z[i] - skewness) - 1);
 }

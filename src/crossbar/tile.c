@@ -24,14 +24,6 @@ static void start_sums(float *y, const float *b, int64_t rows, int64_t out)
         for (int64_t j = 0; j < out; j++) y[j] = b ? b[j] : 0;
 }
 
-static void add_sums(float *y, const float *part, int64_t n, const xb_converter *adc)
-{
-    if (adc->on)
-        xb_convert_add(adc, y, part, n);
-    else
-        for (int64_t i = 0; i < n; i++) y[i] += part[i];
-}
-
 void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
                      const float *x, const float *w, const float *b, int64_t rows,
                      xb_tile_room room, xb_spectrum *seen)
@@ -48,7 +40,10 @@ void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, floa
         analog->backend->dense_forward(room.part, slice, w + from * out, NULL, rows,
                                        width, out);
         if (seen) xb_spectrum_add(seen, room.part, rows * out);
-        add_sums(y, room.part, rows * out, &layer->adc); /* (X14) */
+        if (layer->adc.on) /* (X14) */
+            analog->backend->quantise_add(y, room.part, &layer->adc.steps, rows * out);
+        else
+            analog->backend->add(y, room.part, rows * out);
     }
 }
 
