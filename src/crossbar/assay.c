@@ -1,5 +1,5 @@
 /* assay.c: an array against the digital model on data with targets: scores of both with
- * their Monte Carlo errors, and how far the predictives are apart (maths X15). Where
+ * their Monte Carlo errors, and how far the predictives are apart (maths C17). Where
  * weights are drawn once a read and nothing is remembered, read s of the array and draw
  * s of the digital model share their random words, so small effects show at few reads. */
 #include <math.h>

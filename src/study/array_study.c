@@ -1,6 +1,6 @@
 /* array_study.c: the study "array": how far a model's predictive moves on an imperfect
  * array, next to how far the shape of the noise moves it. One imperfection at a time, on
- * an otherwise ideal array, on two tasks (array_task.h). The measure (maths S4) is the
+ * an otherwise ideal array, on two tasks (array_task.h). The measure (maths X18) is the
  * root mean square over test points of the change of mean and of standard deviation, in
  * digital standard deviations; below 0.1 an uncertainty is as good as before. Tables:
  *   shape          task, law (0 device, 1 bimodal), moved, noise, nll, nll_error
@@ -96,7 +96,7 @@ static xb_status tell(job *j)
     return xb_progress_tell(j->ctx, "reading arrays", j->done++, j->total);
 }
 
-/* (S4) */
+/* (X18) */
 static xb_status measure(job *j, int task, change *out, const xb_array *array)
 {
     xb_assay_result r;
@@ -212,7 +212,7 @@ static xb_status run_imperfection(job *j, const imperfection *p)
 
 /* ---- correlation */
 
-/* (S4) for predictives of few reads each: `value` holds blocks of FEW_READS. */
+/* (X18) for predictives of few reads each: `value` holds blocks of FEW_READS. */
 static double moved_by_few(const xb_array_task *t, const double *value, int64_t blocks)
 {
     double sum = 0;

@@ -1,7 +1,7 @@
 /* array_task.c: what the study of arrays is made on: the paper's scalar experiment, with
  * Gaussian weights as they settle, and a table with the default net. The table is the
  * user's, or Friedman's function of ten inputs (1991), of which five matter, with noise
- * of sd 1 (maths S3). Every fifth row is for testing. */
+ * of sd 1 (maths X17). Every fifth row is for testing. */
 #include "study/array_task.h"
 
 #include <math.h>
@@ -95,7 +95,7 @@ xb_status xb_array_task_scalar(xb_ctx *ctx, xb_array_task *t, const xb_study_opt
     return finish(ctx, t, &o, sizes);
 }
 
-/* (S3) */
+/* (X17) */
 static double friedman(const double *x)
 {
     return 10 * sin(M_PI * x[0] * x[1]) + 20 * (x[2] - 0.5) * (x[2] - 0.5) + 10 * x[3] +

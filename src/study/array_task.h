@@ -21,7 +21,7 @@ typedef struct xb_array_sizes {
 } xb_array_sizes;
 
 /* The scalar experiment of scalar_model.h, and a table: opt->data, or Friedman's function
- * (maths S3). Free in any case. */
+ * (maths X17). Free in any case. */
 xb_status xb_array_task_scalar(xb_ctx *ctx, xb_array_task *out,
                                const xb_study_options *opt, const xb_array_sizes *sizes);
 xb_status xb_array_task_table(xb_ctx *ctx, xb_array_task *out,
