@@ -86,9 +86,9 @@ xb_status xb_array_task_scalar(xb_ctx *ctx, xb_array_task *t, const xb_study_opt
     xb_law *gaussian = NULL;
     XB_TRY(xb_law_parse(ctx, &gaussian, "gaussian"));
     xb_scalar_draw(t->train_x, t->train_y, t->n_train, opt->seed, XB_SCALAR_TRAIN,
-                   gaussian);
+                   XB_NOISE_SCALE_MIN, gaussian);
     xb_scalar_draw(t->test_x, t->test_y, t->n_test, opt->seed, XB_SCALAR_TEST_IN,
-                   gaussian);
+                   XB_NOISE_SCALE_MIN, gaussian);
     xb_law_destroy(gaussian);
     xb_train_options o = xb_scalar_settled(NULL, opt->seed);
     o.mle_epochs = o.epochs = sizes->epochs;
