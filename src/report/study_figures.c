@@ -383,7 +383,7 @@ static const array_panel array_panels[] = {
     {"correlation", "correlation time / read interval"},
 };
 
-enum { LEGEND = 3 }; /* the panel with room for it */
+enum { LEGEND = 1 }; /* the panel that carries it, above all of them */
 
 static const struct array_line {
     const char *task, *title, *colour;
@@ -426,22 +426,26 @@ static void draw_array_panel(const sketch *k, const array_panel *p, bool titled)
                     " linecolor '%s' notitle, ",
                     k->data, p->table, n, array_lines[t].colour);
         fprintf(k->script,
-                "%s index '%s' using 1:%d with linespoints pointtype 7 pointsize 0.5"
+                "%s index '%s' using 1:(column(%d) < 1e-3 ? 1e-3 : column(%d))"
+                " with linespoints pointtype 7 pointsize 0.5"
                 " linewidth 2 linecolor '%s' title '%s'",
-                k->data, p->table, m, array_lines[t].colour,
+                k->data, p->table, m, m, array_lines[t].colour,
                 titled ? array_lines[t].title : "");
     }
     end_plot(k);
 }
 
-/* Where a curve is below the level of the shapes, nothing is left to gain. */
+/* Where a curve is below the level of the shapes, nothing is left to gain. What is below
+ * the axis is drawn on it. */
 static void draw_array(const sketch *k)
 {
-    fprintf(k->script,
-            "set multiplot layout 2,3 margins 0.07,0.985,0.09,0.98 spacing 0.06,0.13\n"
-            "set key inside top right\nset logscale y\nset yrange [1e-3:3]\nset format y "
-            "'10^{%%L}'\n"
-            "set autoscale xfix\n");
+    fprintf(
+        k->script,
+        "set multiplot layout 2,3 margins 0.07,0.985,0.09,0.915 spacing 0.06,0.13\n"
+        "set key at screen 0.5, screen 0.998 center top horizontal maxcols 5 width -2\n"
+        "set logscale y\nset yrange [1e-3:3]\nset format y "
+        "'10^{%%L}'\n"
+        "set autoscale xfix\n");
     for (int i = 0; i < XB_COUNT(array_panels); i++) {
         bool bits = strcmp(array_panels[i].table, "adc_bits") == 0;
         fprintf(k->script, "%s\n%sset logscale x\n",
