@@ -195,6 +195,30 @@ static void bent_noise_keeps_mean_and_variance(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* The factors of a model's devices: straight^2 + (bent sqrt h2)^2 = 1, which is what
+ * keeps the variance, and t = their ratio is normal with the spread asked for. */
+static void devices_bend_as_asked(void **state)
+{
+    (void)state;
+    const double h2 = 2, spread = 0.2; /* gaussian */
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = net_model(ctx, "dense 60, relu, dense 1", (xb_shape){1, 1, 40}, 0, 0.1);
+    xb_array array = test_array("ideal");
+    array.shape_spread = spread;
+    xb_analog *a = test_analog(ctx, m, &array, NULL, 0);
+    static double t[2400];
+    for (int i = 0; i < 2400; i++) {
+        double straight = (double)a->bend[0][i], bent = (double)a->bend[1][i] * sqrt(h2);
+        assert_close(straight * straight + bent * bent, 1, 1e-6);
+        t[i] = bent / straight;
+    }
+    assert_close_floor(mean(t, 2400), 0, 5 * spread / sqrt(2400), 1);
+    assert_close(sd(t, 2400), spread, 5 / sqrt(2 * 2400.0));
+    xb_analog_destroy(a);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 /* ---- wires */
 
 enum { TR = 4, TC = 3, NODES = 2 * TR * TC };
@@ -445,6 +469,7 @@ int main(void)
         cmocka_unit_test(devices_get_stuck),
         cmocka_unit_test(widths_spread),
         cmocka_unit_test(bent_noise_keeps_mean_and_variance),
+        cmocka_unit_test(devices_bend_as_asked),
         cmocka_unit_test(wires_lose_what_the_circuit_loses),
         cmocka_unit_test(tiles_have_wires_of_their_own),
         cmocka_unit_test(converters_round_and_clip),
