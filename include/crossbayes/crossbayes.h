@@ -5,6 +5,7 @@
 #include "crossbayes/base.h"
 #include "crossbayes/compare.h"
 #include "crossbayes/data.h"
+#include "crossbayes/density.h"
 #include "crossbayes/draw.h"
 #include "crossbayes/fit.h"
 #include "crossbayes/law.h"
