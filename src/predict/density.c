@@ -32,19 +32,33 @@ static const double REACH = 8.1, WIDEST = 24;
 
 xb_density_options xb_density_options_default(void)
 {
-    return (xb_density_options){.draws = 131072, .blocks = 32, .grid = 1024, .seed = 1};
+    return (xb_density_options){.draws = 0, .blocks = 32, .grid = 1024, .seed = 1};
+}
+
+/* As many draws as a second or two of one core allow: a weight's noise costs about a
+ * thousandth of what the rest of a draw does. */
+static int64_t affordable(const xb_net *below, int blocks)
+{
+    const int64_t budget = INT64_C(1) << 29, rest = 4096, least = 1 << 13, most = 1 << 17;
+    int64_t weights = below ? xb_net_stochastic_count(below) : 0;
+    int64_t draws = budget / (weights + rest);
+    draws = draws < least ? least : draws > most ? most : draws;
+    return draws < blocks ? blocks : draws;
 }
 
 /* One law, ready for use. */
 typedef struct law_kit {
     xb_sampler *sampler;
     xb_charfn charfn;
+    /* of the last bias, at all frequencies [count / 2 + 1] */
+    xb_complex *bias;
+    double *bias_bound; /* largest modulus from there on */
 } law_kit;
 
 typedef struct density_job {
     xb_hidden hidden;
     law_kit *kit; /* [laws] */
-    /* the last layer: mu [width], sigma [width], then its bias */
+    /* the last layer: mu [width], sigma [width], its bias */
     const xb_real *mu, *sigma;
     double bias_mu, bias_sigma;
     int64_t draws; /* of a block */
@@ -59,7 +73,7 @@ typedef struct density_job {
 
 typedef struct density_room {
     xb_hidden_run run;
-    double *a, *large;   /* [width + 1] */
+    xb_sum_law sum;
     double *re, *im;     /* [count / 2 + 1] */
     double complex *fft; /* [count] */
 } density_room;
@@ -67,34 +81,34 @@ typedef struct density_room {
 static void room_free(density_room *room)
 {
     xb_hidden_run_free(&room->run);
-    free(room->a);
+    free(room->sum.a);
+    free(room->sum.power);
+    free(room->re);
     free(room->fft);
 }
 
 static xb_status room_make(density_room *room, const density_job *job)
 {
-    int64_t terms = job->hidden.width + 1, half = job->d->count / 2 + 1;
+    int64_t width = job->hidden.width, half = job->d->count / 2 + 1;
     *room = (density_room){0};
     XB_TRY(xb_hidden_run_make(&room->run, &job->hidden));
-    room->a = xb_new(NULL, 2 * terms + 2 * half, sizeof *room->a);
-    room->fft = xb_new(NULL, job->d->count, sizeof *room->fft);
-    if (!room->a || !room->fft) return XB_E_MEMORY;
-    room->large = room->a + terms;
-    room->re = room->large + terms;
+    room->sum.a = xb_new(NULL, width, sizeof *room->sum.a);
+    room->sum.power = xb_new(NULL, width + 1, sizeof *room->sum.power);
+    room->re = xb_new(NULL, 2 * half, sizeof *room->re);
     room->im = room->re + half;
-    return XB_OK;
+    room->fft = xb_new(NULL, job->d->count, sizeof *room->fft);
+    bool all = room->sum.a && room->sum.power && room->re && room->fft;
+    return all ? XB_OK : XB_E_MEMORY;
 }
 
-/* (E1) Given h the output is mean + sum of a_k z_k; a [width + 1], the bias last. */
+/* (E1) Given h the output is mean + sum of a_k z_k + bias_sigma z; a [width]. */
 static double given_hidden(double *a, const density_job *job, const xb_real *h)
 {
     double mean = job->bias_mu;
-    int64_t width = job->hidden.width;
-    for (int64_t k = 0; k < width; k++) {
+    for (int64_t k = 0; k < job->hidden.width; k++) {
         mean += (double)job->mu[k] * (double)h[k];
         a[k] = (double)job->sigma[k] * (double)h[k];
     }
-    a[width] = job->bias_sigma;
     return mean;
 }
 
@@ -111,8 +125,9 @@ static xb_status look_at(outputs_seen *seen, const density_job *job, density_roo
 {
     int64_t width = job->hidden.width;
     for (int64_t i = 0; i < count; i++) {
-        double mean = given_hidden(room->a, job, room->run.h + i * width), v = 0;
-        for (int64_t k = 0; k <= width; k++) v += room->a[k] * room->a[k];
+        double *a = room->sum.a, v = job->bias_sigma * job->bias_sigma;
+        double mean = given_hidden(a, job, room->run.h + i * width);
+        for (int64_t k = 0; k < width; k++) v += a[k] * a[k];
         if (!isfinite(mean) || !isfinite(v)) return XB_E_NUMERIC;
         seen->sum += mean, seen->square += mean * mean + v, seen->n++;
         seen->low = fmin(seen->low, mean - REACH * sqrt(v));
@@ -173,7 +188,8 @@ static xb_status choose_grid(xb_ctx *ctx, density_job *job)
 /* ---- blocks */
 
 /* (E7) From the mean characteristic function of y - origin to the density. */
-static void invert(double *density, const density_job *job, const density_room *room)
+static void invert(double *density, const density_job *job, const density_room *room,
+                   const law_kit *kit)
 {
     const double sharpness = 36, order = 8; /* exp(-36) is nothing beside 1 */
     int64_t n = job->d->count, half = n / 2;
@@ -181,28 +197,33 @@ static void invert(double *density, const density_job *job, const density_room *
     room->fft[half] = 0;
     for (int64_t j = 0; j < half; j++) {
         double soft = exp(-sharpness * pow((double)j / (double)half, order)) * scale;
-        room->fft[j] = CMPLX(soft * room->re[j], soft * room->im[j]);
+        double c = soft * kit->bias[j].re, s = soft * kit->bias[j].im;
+        room->fft[j] =
+            CMPLX(c * room->re[j] - s * room->im[j], c * room->im[j] + s * room->re[j]);
         if (j > 0) room->fft[n - j] = conj(room->fft[j]);
     }
     xb_fft_forward(&job->fft, room->fft);
     for (int64_t i = 0; i < n; i++) density[i] = creal(room->fft[i]);
 }
 
-/* (E4, E5) The draws in room->run.h, added up. */
+/* (E4, E5) The draws in room->run.h, added up; without the bias's noise, which is the
+ * same for all. */
 static xb_status add_draws(density_room *room, const density_job *job, int law,
                            double *moment, int64_t count)
 {
-    const xb_charfn *charfn = &job->kit[law].charfn;
-    int64_t width = job->hidden.width, half = job->d->count / 2;
-    double t_most = job->dt * (double)half;
+    const law_kit *kit = &job->kit[law];
+    int64_t width = job->hidden.width;
+    const xb_frequencies f = {job->dt, job->d->count / 2, kit->bias_bound};
+    xb_sum_law *sum = &room->sum;
     for (int64_t i = 0; i < count; i++) {
-        xb_sum_law sum;
-        double mean = given_hidden(room->a, job, room->run.h + i * width);
-        xb_sum_law_make(&sum, room->large, mean, room->a, width + 1, charfn, t_most);
-        if (!isfinite(mean) || !isfinite(sum.variance)) return XB_E_NUMERIC;
-        xb_sum_law_add_moments(moment, &sum, charfn, room->a, width + 1, job->d->centre);
-        sum.mean -= job->origin;
-        xb_sum_law_add(room->re, room->im, &sum, charfn, job->dt, half);
+        double mean = given_hidden(sum->a, job, room->run.h + i * width);
+        sum->mean = mean - job->origin;
+        xb_sum_law_add(room->re, room->im, sum, width, &kit->charfn, &f);
+        if (!isfinite(mean) || !isfinite(sum->variance)) return XB_E_NUMERIC;
+        sum->mean = mean;
+        sum->variance += job->bias_sigma * job->bias_sigma;
+        sum->cubes += pow(job->bias_sigma, 3), sum->fourths += pow(job->bias_sigma, 4);
+        xb_sum_law_add_moments(moment, sum, &kit->charfn, job->d->centre);
     }
     return XB_OK;
 }
@@ -219,7 +240,7 @@ static xb_status run_law(density_room *room, const density_job *job, int block, 
         XB_TRY(add_draws(room, job, law, moment, some));
     }
     for (int n = 0; n < XB_DENSITY_MOMENTS; n++) moment[n] /= (double)job->draws;
-    invert(xb_densities_part(job->d, block, law), job, room);
+    invert(xb_densities_part(job->d, block, law), job, room, &job->kit[law]);
     return XB_OK;
 }
 
@@ -232,6 +253,22 @@ static void run_block(void *arg, int64_t block)
         status = run_law(&room, job, (int)block, l);
     job->status[block] = status;
     room_free(&room);
+}
+
+/* (E7) What is left of the characteristic functions at half the highest frequency. */
+static xb_status measure_roughness(xb_ctx *ctx, density_job *job)
+{
+    xb_densities *d = job->d;
+    double complex *z = xb_new(ctx, d->count, sizeof *z);
+    if (!z) return XB_E_MEMORY;
+    for (int l = 0; l < d->laws; l++) {
+        for (int64_t i = 0; i < d->count; i++) z[i] = d->value[l * d->count + i];
+        xb_fft_forward(&job->fft, z);
+        for (int64_t j = d->count / 4; j < d->count / 4 + d->count / 16; j++)
+            d->roughness = fmax(d->roughness, cabs(z[j]) * d->step);
+    }
+    free(z);
+    return XB_OK;
 }
 
 static xb_status run_blocks(xb_ctx *ctx, density_job *job)
@@ -249,7 +286,7 @@ static xb_status run_blocks(xb_ctx *ctx, density_job *job)
         for (int b = 0; b < d->blocks; b++)
             for (int64_t i = 0; i < d->count; i++)
                 d->value[l * d->count + i] += xb_densities_part(d, b, l)[i] / d->blocks;
-    return XB_OK;
+    return measure_roughness(ctx, job);
 }
 
 /* ---- making one */
@@ -261,7 +298,7 @@ static xb_status check(xb_ctx *ctx, int laws, const xb_density_options *opt)
     if (opt->blocks < 2 || opt->blocks > BLOCKS_MOST)
         return xb_fail(ctx, XB_E_ARGUMENT, "%d blocks: expected 2 to %d", opt->blocks,
                        BLOCKS_MOST);
-    if (opt->draws < opt->blocks || opt->draws > UINT32_MAX)
+    if (opt->draws != 0 && (opt->draws < opt->blocks || opt->draws > UINT32_MAX))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld draws: expected at least one for each of %d blocks",
                        (long long)opt->draws, opt->blocks);
@@ -293,11 +330,31 @@ static xb_status make_kits(xb_ctx *ctx, density_job *job, const xb_law *const *l
     return XB_OK;
 }
 
+/* The factor of the bias's noise, for every law, once the grid is known. */
+static xb_status make_bias(xb_ctx *ctx, density_job *job)
+{
+    int64_t n = job->d->count / 2 + 1;
+    for (int l = 0; l < job->d->laws; l++) {
+        law_kit *kit = &job->kit[l];
+        kit->bias = xb_new(ctx, n, sizeof *kit->bias);
+        kit->bias_bound = xb_new(ctx, n, sizeof *kit->bias_bound);
+        if (!kit->bias || !kit->bias_bound) return XB_E_MEMORY;
+        for (int64_t j = 0; j < n; j++) {
+            double x = job->bias_sigma * job->dt * (double)j;
+            kit->bias[j] = xb_charfn_at(&kit->charfn, x);
+            kit->bias_bound[j] = xb_charfn_envelope(&kit->charfn, x);
+        }
+    }
+    return XB_OK;
+}
+
 static void job_free(density_job *job)
 {
     for (int l = 0; job->kit && l < job->d->laws; l++) {
         xb_sampler_destroy(job->kit[l].sampler);
         xb_charfn_free(&job->kit[l].charfn);
+        free(job->kit[l].bias);
+        free(job->kit[l].bias_bound);
     }
     free(job->kit);
     free(job->status);
@@ -322,14 +379,18 @@ static xb_status prepare(xb_ctx *ctx, density_job *job, const xb_net *net,
                          const xb_law *const *law, const xb_density_options *opt)
 {
     XB_TRY(xb_hidden_make(ctx, &job->hidden, net, weights, x, opt->seed, opt->backend));
-    job->draws = job->hidden.random ? opt->draws / opt->blocks : 1;
+    int64_t draws =
+        opt->draws > 0 ? opt->draws : affordable(job->hidden.below, opt->blocks);
+    job->draws = job->hidden.random ? draws / opt->blocks : 1;
+    job->d->draws = job->draws * opt->blocks;
     last_layer(job, net, weights);
     XB_TRY(take_memory(ctx, job->d));
     job->status = xb_new(ctx, job->d->blocks, sizeof *job->status);
     if (!job->status) return XB_E_MEMORY;
     XB_TRY(make_kits(ctx, job, law));
     XB_TRY(xb_fft_make(ctx, &job->fft, job->d->count));
-    return choose_grid(ctx, job);
+    XB_TRY(choose_grid(ctx, job));
+    return make_bias(ctx, job);
 }
 
 xb_status xb_densities_create(xb_ctx *ctx, xb_densities **out, const xb_net *net,
@@ -364,6 +425,8 @@ void xb_densities_destroy(xb_densities *d)
     free(d);
 }
 
+int64_t xb_densities_draws(const xb_densities *d) { return d->draws; }
+double xb_densities_roughness(const xb_densities *d) { return d->roughness; }
 int64_t xb_densities_count(const xb_densities *d) { return d->count; }
 const double *xb_densities_grid(const xb_densities *d) { return d->grid; }
 const double *xb_densities_value(const xb_densities *d, int law)

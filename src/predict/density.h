@@ -9,6 +9,7 @@ enum { XB_DENSITY_MOMENTS = 4 };
 
 struct xb_densities {
     int laws, blocks;
+    int64_t draws;    /* of the hidden layers, all blocks */
     int64_t count;    /* grid points */
     double step;      /* between them */
     double centre;    /* that moments are about */
