@@ -191,14 +191,3 @@ void xb_sum_law_add(double *re, double *im, xb_sum_law *sum, int64_t n,
     else
         add_general(re, im, sum, n, law, f);
 }
-
-void xb_sum_law_add_moments(double moment[4], const xb_sum_law *sum, const xb_charfn *law,
-                            double centre)
-{
-    double m = sum->mean - centre, v = sum->variance;
-    double k3 = law->skewness * sum->cubes, k4 = law->excess_kurtosis * sum->fourths;
-    moment[0] += m;
-    moment[1] += m * m + v;
-    moment[2] += m * m * m + 3 * m * v + k3;
-    moment[3] += m * m * m * m + 6 * m * m * v + 4 * m * k3 + 3 * v * v + k4;
-}

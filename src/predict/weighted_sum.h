@@ -28,8 +28,4 @@ typedef struct xb_sum_law {
 void xb_sum_law_add(double *re, double *im, xb_sum_law *sum, int64_t n,
                     const xb_charfn *law, const xb_frequencies *f);
 
-/* E (y - centre)^n, n = 1..4, added to moment[n - 1] (E5). */
-void xb_sum_law_add_moments(double moment[4], const xb_sum_law *sum, const xb_charfn *law,
-                            double centre);
-
 #endif
