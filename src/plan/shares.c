@@ -14,11 +14,6 @@ enum { PIECES = 16 };
 /* Training counts its steps from 0; densities and predictions take the last two. */
 #define PLAN_STEP (UINT32_MAX - 2)
 
-xb_plan_options xb_plan_options_default(void)
-{
-    return (xb_plan_options){.draws = 1024, .seed = 1};
-}
-
 typedef struct shares_job {
     const xb_net *net;
     const xb_weights *weights;
@@ -88,8 +83,8 @@ static void run_piece(void *arg, int64_t piece)
     xb_shares *part = &job->part[piece];
     shares_room room;
     xb_status status = room_make(&room, job);
-    int64_t begin = piece * job->opt->draws / PIECES;
-    int64_t end = (piece + 1) * job->opt->draws / PIECES;
+    int64_t begin = piece * job->opt->weight_draws / PIECES;
+    int64_t end = (piece + 1) * job->opt->weight_draws / PIECES;
     for (int64_t s = begin; s < end && status == XB_OK; s++) {
         xb_real y = 0;
         status = one_draw(&y, &room, job, s);
@@ -121,7 +116,7 @@ static xb_status part_make(xb_ctx *ctx, xb_shares *s, int64_t count)
 static xb_status add_up(xb_ctx *ctx, shares_job *job)
 {
     xb_shares *all = &job->part[0];
-    double n = (double)job->opt->draws;
+    double n = (double)job->opt->weight_draws;
     for (int p = 0; p < PIECES; p++)
         if (job->status[p] != XB_OK)
             return xb_fail(ctx, job->status[p], "%s", xb_status_text(job->status[p]));
@@ -143,9 +138,9 @@ static xb_status check(xb_ctx *ctx, const xb_net *net, const xb_plan_options *op
                        xb_net_text(net), (long long)xb_shape_size(xb_net_output(net)));
     if (xb_net_stochastic_count(net) == 0)
         return xb_fail(ctx, XB_E_ARGUMENT, "'%s' has no random weight", xb_net_text(net));
-    if (opt->draws < 1 || opt->draws > UINT32_MAX)
+    if (opt->weight_draws < 1 || opt->weight_draws > UINT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws: expected 1 or more",
-                       (long long)opt->draws);
+                       (long long)opt->weight_draws);
     return XB_OK;
 }
 
@@ -182,14 +177,14 @@ xb_status xb_shares_make(xb_ctx *ctx, xb_shares *out, const xb_net *net,
     return status;
 }
 
-double xb_shares_n_eff(const xb_shares *s)
+double xb_shares_n_eff(const xb_shares *s, int64_t from, int64_t to)
 {
     double square = 0, fourth = 0;
-    for (int64_t k = 0; k < s->count; k++) {
+    for (int64_t k = from; k < to; k++) {
         square += s->second[k];
         fourth += s->second[k] * s->second[k];
     }
-    return square * square / fourth; /* (A1) */
+    return square * square / fourth;
 }
 
 xb_status xb_plan_n_eff(xb_ctx *ctx, double *n_eff, const xb_net *net,
@@ -199,7 +194,7 @@ xb_status xb_plan_n_eff(xb_ctx *ctx, double *n_eff, const xb_net *net,
     xb_plan_options chosen = opt ? *opt : xb_plan_options_default();
     xb_shares shares;
     XB_TRY(xb_shares_make(ctx, &shares, net, weights, x, &chosen));
-    double value = xb_shares_n_eff(&shares);
+    double value = xb_shares_n_eff(&shares, 0, shares.count);
     xb_shares_free(&shares);
     if (!isfinite(value))
         return xb_fail(ctx, XB_E_ARGUMENT, "no random weight moves the output here");

@@ -4,6 +4,7 @@
 
 #include "base/ctx.h"
 #include "crossbayes/plan.h"
+#include "predict/charfn.h"
 
 /* a_k = sigma_k df/dtheta_k, over draws of Gaussian weights. */
 typedef struct xb_shares {
@@ -18,6 +19,17 @@ xb_status xb_shares_make(xb_ctx *ctx, xb_shares *out, const xb_net *net,
                          const xb_plan_options *opt);
 void xb_shares_free(xb_shares *s);
 
-double xb_shares_n_eff(const xb_shares *s);
+/* (A1) of elements [from, to). */
+double xb_shares_n_eff(const xb_shares *s, int64_t from, int64_t to);
+
+/* n_eff, the rule of thumb, layers and largest weights of a plan. */
+xb_status xb_shares_plan(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
+                         const xb_weights *weights, const xb_real *x,
+                         const xb_charfn *law, const xb_plan_options *opt);
+
+/* (A2) k_n^2 power_n^2 / (2 n!), n = 3..XB_PLAN_ORDER, and their sum; power[n] is the
+ * sum of a^n over (the sum of a^2)^(n / 2). */
+double xb_plan_rule(double part[XB_PLAN_ORDER + 1], const xb_charfn *law,
+                    const double power[XB_PLAN_ORDER + 1]);
 
 #endif
