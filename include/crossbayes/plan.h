@@ -24,7 +24,7 @@ typedef struct xb_plan_options {
     double tolerance; /* 1e-3: nats from the Gaussian's predictive that do not matter */
     bool measure;     /* true: also by real draws of the law (crossbayes/density.h) */
     int64_t draws;    /* of the hidden layers; 0: as xb_density_options */
-    int64_t weight_draws; /* 1024: of all weights, for n_eff */
+    int64_t weight_draws; /* 2048: of all weights, for n_eff */
     uint64_t seed;        /* 1 */
     const char *backend;
 } xb_plan_options;
@@ -32,8 +32,9 @@ typedef struct xb_plan_options {
 XB_API xb_plan_options xb_plan_options_default(void);
 
 /* (A1) The effective number of random weights behind the net's one output at x, under
- * Gaussian noise: 1 where one weight makes all of its spread, n where n equal ones do.
- * x: [input], one example. opt NULL: the defaults. */
+ * Gaussian noise: 1 where one weight makes all of its spread, n where n equal ones do,
+ * less than 1 where weights multiply each other's noise. x: [input], one example. opt
+ * NULL: the defaults. */
 XB_API xb_status xb_plan_n_eff(xb_ctx *ctx, double *n_eff, const xb_net *net,
                                const xb_weights *weights, const xb_real *x,
                                const xb_plan_options *opt);
@@ -47,7 +48,8 @@ enum { XB_PLAN_LAYERS = 64, XB_PLAN_WEIGHTS = 5, XB_PLAN_ORDER = 8 };
 
 typedef struct xb_plan_layer {
     int layer;      /* of the net, from 0 */
-    double share;   /* of the output's variance, to first order */
+    double share;   /* of the output's variance; they add up to 1 in a linear net, to
+                       more where weights multiply each other's noise */
     double n_eff;   /* of this layer's weights alone */
     xb_estimate kl; /* predicted if this layer alone had the law */
 } xb_plan_layer;
@@ -88,6 +90,24 @@ typedef struct xb_plan {
 XB_API xb_status xb_plan_make(xb_ctx *ctx, xb_plan *out, const xb_net *net,
                               const xb_weights *weights, const xb_real *x,
                               const xb_law *law, const xb_plan_options *opt);
+
+/* Weights for a net without any: means 0, standard deviations 1 / sqrt(inputs) of the
+ * kernel, so that equal inputs have equal shares; biases 0 and, where random, with a
+ * standard deviation of 1 / sqrt(inputs) too. mu, sigma: [param_count]. */
+XB_API void xb_plan_equal_shares(const xb_net *net, xb_real *mu, xb_real *sigma);
+
+/* The smallest common width of the hidden layers of `text` (all `dense N` but the last)
+ * at which the prediction meets the tolerance, for a net of equal shares at x = 1. 0:
+ * none up to XB_PLAN_WIDEST. */
+enum { XB_PLAN_WIDEST = 512 };
+typedef struct xb_plan_width {
+    int64_t width;
+    xb_estimate predicted; /* at that width, or at the widest */
+} xb_plan_width;
+
+XB_API xb_status xb_plan_find_width(xb_ctx *ctx, xb_plan_width *out, const char *text,
+                                    int64_t inputs, const xb_law *law,
+                                    const xb_plan_options *opt);
 
 XB_API const char *xb_plan_verdict_text(xb_plan_verdict verdict); /* never NULL */
 

@@ -36,8 +36,8 @@ static double sum_of(const xb_shares *s, int64_t from, int64_t to)
     return sum;
 }
 
-static xb_status outline_layers(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
-                                const xb_shares *s, double total)
+static void outline_layers(xb_plan *plan, const xb_net *net, const xb_shares *s,
+                           double total)
 {
     for (int i = 0; i < net->n_layer; i++) {
         const xb_layer *layer = &net->layer[i];
@@ -45,17 +45,13 @@ static xb_status outline_layers(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
         const xb_tensor *first = &net->tensor[layer->tensor];
         const xb_tensor *last = first + layer->tensors - 1;
         if (!first->stochastic && !last->stochastic) continue;
-        if (plan->layers == XB_PLAN_LAYERS)
-            return xb_fail(ctx, XB_E_ARGUMENT, "more than %d random layers",
-                           XB_PLAN_LAYERS);
         int64_t from = first->offset, to = last->offset + last->size;
         double sum = sum_of(s, from, to);
         plan->layer[plan->layers++] =
             (xb_plan_layer){.layer = i,
                             .share = sum / total,
-                            .n_eff = sum > 0 ? xb_shares_n_eff(s, from, to) : NAN};
+                            .n_eff = sum > 0 ? xb_shares_n_eff_of(s, from, to) : NAN};
     }
-    return XB_OK;
 }
 
 static void insert_weight(xb_plan *plan, xb_plan_weight w)
@@ -85,16 +81,16 @@ xb_status xb_shares_plan(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
     xb_shares shares;
     double power[XB_PLAN_ORDER + 1];
     XB_TRY(xb_shares_make(ctx, &shares, net, weights, x, opt));
-    double total = sum_of(&shares, 0, shares.count);
+    double total = shares.variance;
     xb_status status = XB_OK;
-    if (!(total > 0) || !isfinite(total)) {
+    if (!(total > 0) || !isfinite(xb_shares_n_eff(&shares))) {
         status = xb_fail(ctx, XB_E_ARGUMENT, "no random weight moves the output here");
     } else {
-        plan->n_eff = xb_shares_n_eff(&shares, 0, shares.count);
+        plan->n_eff = xb_shares_n_eff(&shares);
         power_sums(power, &shares, total);
         plan->rule = xb_plan_rule(plan->by_cumulant, law, power);
         outline_weights(plan, net, &shares, total);
-        status = outline_layers(ctx, plan, net, &shares, total);
+        outline_layers(plan, net, &shares, total);
     }
     xb_shares_free(&shares);
     return status;

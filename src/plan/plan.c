@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "net/layer.h"
 #include "plan/local.h"
+#include "plan/plan.h"
 #include "plan/shares.h"
 #include "predict/hidden.h"
 
@@ -21,8 +22,11 @@ static const double NEGATIVE_MOST = 0.1; /* of the total variation */
 
 xb_plan_options xb_plan_options_default(void)
 {
-    return (xb_plan_options){
-        .tolerance = 1e-3, .measure = true, .weight_draws = 1024, .seed = 1};
+    return (xb_plan_options){.tolerance = 1e-3,
+                             .measure = true,
+                             .draws = 32768,
+                             .weight_draws = 2048,
+                             .seed = 1};
 }
 
 const char *xb_plan_verdict_text(xb_plan_verdict verdict)
@@ -104,13 +108,9 @@ static void read_densities(xb_plan *plan, const xb_densities *d, const xb_local 
     plan->negative = negative_part(d);
     plan->trusted = plan->negative <= NEGATIVE_MOST &&
                     isfinite(plan->predicted.value + plan->predicted.std_error);
-    for (int s = 0; s < local->steps; s++) {
-        int column = local->step[s].column;
-        for (int i = 0; column > 0 && i < plan->layers; i++)
-            if (plan->layer[i].layer == local->step[s].layer)
-                plan->layer[i].kl = xb_densities_kl(d, LAST_ALONE + column, GAUSSIAN);
-    }
-    plan->layer[plan->layers - 1].kl = xb_densities_kl(d, LAST_ALONE, GAUSSIAN);
+    for (int c = 1; c < local->columns; c++)
+        plan->layer[c - 1].kl = xb_densities_kl(d, LAST_ALONE + c, GAUSSIAN);
+    plan->layer[local->columns - 1].kl = xb_densities_kl(d, LAST_ALONE, GAUSSIAN);
 }
 
 static xb_status run_engine(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
@@ -120,13 +120,12 @@ static xb_status run_engine(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
     xb_densities *raw = NULL, *laws = NULL;
     xb_hidden_source source = xb_local_source_of(local);
     xb_output_layer last = xb_output_layer_of(net, weights);
-    int64_t draws = opt->draws > 0 ? opt->draws : xb_density_draws(0, BLOCKS);
     xb_status status = xb_densities_new(ctx, &raw, 2 * local->columns, BLOCKS, GRID);
     if (status == XB_OK)
         status = xb_densities_new(ctx, &laws, LAST_ALONE + local->columns, BLOCKS, GRID);
     if (status == XB_OK)
         status = xb_densities_run(ctx, raw, &source, &last, law, 2,
-                                  local->columns > 1 ? draws / BLOCKS : 1);
+                                  local->columns > 1 ? opt->draws / BLOCKS : 1);
     if (status == XB_OK) {
         combine(laws, raw, local->columns);
         read_densities(plan, laws, local);
@@ -141,20 +140,35 @@ static xb_status with_charfn(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
                              const xb_charfn law[2], const xb_plan_options *opt)
 {
     xb_local local;
-    XB_TRY(xb_shares_plan(ctx, plan, net, weights, x, &law[1], opt));
     XB_TRY(xb_local_make(ctx, &local, net, weights, x, &law[1], opt->seed, opt->backend));
-    xb_status status = run_engine(ctx, plan, net, weights, &local, law, opt);
+    xb_status status = XB_OK;
+    if (local.columns > XB_PLAN_LAYERS)
+        status = xb_fail(ctx, XB_E_ARGUMENT, "%d random layers: at most %d",
+                         local.columns, XB_PLAN_LAYERS);
+    if (status == XB_OK && opt->weight_draws > 0)
+        status = xb_shares_plan(ctx, plan, net, weights, x, &law[1], opt);
+    if (status == XB_OK) status = run_engine(ctx, plan, net, weights, &local, law, opt);
     xb_local_free(&local);
     return status;
 }
 
-static xb_status predict(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
-                         const xb_weights *weights, const xb_real *x, const xb_law *law,
-                         const xb_law *gaussian, const xb_plan_options *opt)
+static xb_status make_charfns(xb_ctx *ctx, xb_charfn charfn[2], const xb_law *law)
+{
+    xb_law *gaussian = NULL;
+    XB_TRY(xb_law_parse(ctx, &gaussian, "gaussian"));
+    xb_status status = xb_charfn_make(ctx, &charfn[0], gaussian);
+    if (status == XB_OK) status = xb_charfn_make(ctx, &charfn[1], law);
+    xb_law_destroy(gaussian);
+    return status;
+}
+
+xb_status xb_plan_predict(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
+                          const xb_weights *weights, const xb_real *x, const xb_law *law,
+                          const xb_plan_options *opt)
 {
     xb_charfn charfn[2] = {0};
-    XB_TRY(xb_charfn_make(ctx, &charfn[0], gaussian));
-    xb_status status = xb_charfn_make(ctx, &charfn[1], law);
+    XB_TRY(xb_hidden_check(ctx, net));
+    xb_status status = make_charfns(ctx, charfn, law);
     if (status == XB_OK) status = with_charfn(ctx, plan, net, weights, x, charfn, opt);
     xb_charfn_free(&charfn[0]);
     xb_charfn_free(&charfn[1]);
@@ -163,16 +177,19 @@ static xb_status predict(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
 
 static xb_status measure(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
                          const xb_weights *weights, const xb_real *x, const xb_law *law,
-                         const xb_law *gaussian, const xb_plan_options *opt)
+                         const xb_plan_options *opt)
 {
-    const xb_law *laws[] = {gaussian, law};
+    xb_law *gaussian = NULL;
+    xb_densities *d = NULL;
     xb_density_options density = xb_density_options_default();
     density.seed = opt->seed, density.backend = opt->backend, density.draws = opt->draws;
-    xb_densities *d = NULL;
-    XB_TRY(xb_densities_create(ctx, &d, net, weights, x, laws, 2, &density));
-    plan->measured = xb_densities_kl(d, 1, 0);
+    XB_TRY(xb_law_parse(ctx, &gaussian, "gaussian"));
+    const xb_law *laws[] = {gaussian, law};
+    xb_status status = xb_densities_create(ctx, &d, net, weights, x, laws, 2, &density);
+    if (status == XB_OK) plan->measured = xb_densities_kl(d, 1, 0);
     xb_densities_destroy(d);
-    return XB_OK;
+    xb_law_destroy(gaussian);
+    return status;
 }
 
 static xb_plan_verdict verdict_of(const xb_plan *plan, double tolerance)
@@ -189,7 +206,10 @@ static xb_status check(xb_ctx *ctx, const xb_plan_options *opt)
     if (!(opt->tolerance > 0) || !isfinite(opt->tolerance))
         return xb_fail(ctx, XB_E_ARGUMENT, "a tolerance of %g: expected more than 0",
                        opt->tolerance);
-    if (opt->draws != 0 && (opt->draws < BLOCKS || opt->draws > UINT32_MAX))
+    if (opt->weight_draws < 1 || opt->weight_draws > UINT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld weight draws: expected 1 or more",
+                       (long long)opt->weight_draws);
+    if (opt->draws < BLOCKS || opt->draws > UINT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws: expected %d or more",
                        (long long)opt->draws, BLOCKS);
     return XB_OK;
@@ -201,17 +221,10 @@ xb_status xb_plan_make(xb_ctx *ctx, xb_plan *out, const xb_net *net,
 {
     xb_plan_options chosen = opt ? *opt : xb_plan_options_default();
     xb_plan plan = {.measured = {NAN, NAN}};
-    xb_law *gaussian = NULL;
     XB_TRY(check(ctx, &chosen));
-    XB_TRY(xb_hidden_check(ctx, net));
-    XB_TRY(xb_law_parse(ctx, &gaussian, "gaussian"));
-    xb_status status = predict(ctx, &plan, net, weights, x, law, gaussian, &chosen);
-    if (status == XB_OK)
-        status = xb_plan_needed(ctx, &plan.needed, law, chosen.tolerance);
-    if (status == XB_OK && chosen.measure)
-        status = measure(ctx, &plan, net, weights, x, law, gaussian, &chosen);
-    xb_law_destroy(gaussian);
-    XB_TRY(status);
+    XB_TRY(xb_plan_predict(ctx, &plan, net, weights, x, law, &chosen));
+    XB_TRY(xb_plan_needed(ctx, &plan.needed, law, chosen.tolerance));
+    if (chosen.measure) XB_TRY(measure(ctx, &plan, net, weights, x, law, &chosen));
     plan.verdict = verdict_of(&plan, chosen.tolerance);
     *out = plan;
     return XB_OK;
