@@ -29,7 +29,17 @@ static const xb_activation_kernel *activation_of(const xb_backend *b,
     return kind == &xb_layer_sigmoid ? &b->sigmoid : NULL;
 }
 
-static bool wanted(const xb_local *l, int n) { return !l->symmetric || n % 2 == 0; }
+/* How many orders a layer of this width is worth. */
+static int order_of(int64_t width)
+{
+    const int64_t narrow = 8, medium = 32;
+    return width <= narrow ? XB_LOCAL_ORDER : width <= medium ? 6 : 4;
+}
+
+static bool wanted(const xb_local *l, const xb_local_step *step, int n)
+{
+    return n <= step->order && (!l->symmetric || n % 2 == 0);
+}
 
 /* sigma^n, 0 where a tensor is fixed. */
 static void fill_power(xb_real *to, const xb_tensor *t, const xb_real *sigma, int n)
@@ -49,8 +59,9 @@ static xb_status make_dense(xb_ctx *ctx, xb_local *l, xb_local_step *step,
     step->bias = has_bias ? weights->mu + bias->offset : NULL;
     if (!kernel->stochastic && !(has_bias && bias->stochastic)) return XB_OK;
     step->column = l->columns++;
+    step->order = order_of(step->out);
     for (int n = 2; n <= XB_LOCAL_ORDER; n++) {
-        if (!wanted(l, n)) continue;
+        if (!wanted(l, step, n)) continue;
         step->power[n] =
             xb_new(ctx, step->in * step->out + step->out, sizeof *step->power[n]);
         if (!step->power[n]) return XB_E_MEMORY;
@@ -177,26 +188,36 @@ static xb_status open_run(void **out, const void *self)
 }
 
 /* (A5) c_n He_n(e) summed, for a sum whose cumulants are k[n]. */
-static double change_of_measure(const double *k, double e)
+static double change_of_measure(const double *k, double e, int order)
 {
-    double he[XB_LOCAL_ORDER + 1] = {1, e};
-    for (int n = 1; n < XB_LOCAL_ORDER; n++) he[n + 1] = e * he[n] - n * he[n - 1];
-    return k[3] / 6 * he[3] + k[4] / 24 * he[4] + k[5] / 120 * he[5] +
-           (k[6] + 10 * k[3] * k[3]) / 720 * he[6] +
-           (k[7] + 35 * k[3] * k[4]) / 5040 * he[7] +
-           (k[8] + 56 * k[3] * k[5] + 35 * k[4] * k[4]) / 40320 * he[8];
+    const double c[XB_LOCAL_ORDER + 1] = {
+        [3] = k[3] / 6,
+        [4] = k[4] / 24,
+        [5] = k[5] / 120,
+        [6] = (k[6] + 10 * k[3] * k[3]) / 720,
+        [7] = (k[7] + 35 * k[3] * k[4]) / 5040,
+        [8] = (k[8] + 56 * k[3] * k[5] + 35 * k[4] * k[4]) / 40320,
+    };
+    double sum = 0, last = 1, he = e;
+    for (int n = 1; n < order; n++) {
+        double next = e * he - n * last;
+        last = he, he = next;
+        sum += c[n + 1] * he;
+    }
+    return sum;
 }
 
 /* (A4) The standardised cumulants of one unit: the law's times sum a^n / s^n. */
-static double unit_weight(const local_run *run, int64_t at, double sd)
+static double unit_weight(const local_run *run, const xb_local_step *step, int64_t at,
+                          double sd)
 {
     const xb_local *l = run->local;
     double k[XB_LOCAL_ORDER + 1] = {0}, scale = 1 / (sd * sd);
-    for (int n = 3; n <= XB_LOCAL_ORDER; n++) {
+    for (int n = 3; n <= step->order; n++) {
         scale /= sd;
-        if (wanted(l, n)) k[n] = l->cumulant[n] * (double)run->sum[n][at] * scale;
+        if (wanted(l, step, n)) k[n] = l->cumulant[n] * (double)run->sum[n][at] * scale;
     }
-    return change_of_measure(k, (double)run->e[at]);
+    return change_of_measure(k, (double)run->e[at], step->order);
 }
 
 static void sum_powers(local_run *run, const xb_local_step *step, int64_t count)
@@ -204,9 +225,9 @@ static void sum_powers(local_run *run, const xb_local_step *step, int64_t count)
     const xb_backend *b = run->local->backend;
     int64_t n_in = count * step->in;
     memcpy(run->raised, run->h, (size_t)n_in * sizeof *run->raised);
-    for (int n = 2; n <= XB_LOCAL_ORDER; n++) {
+    for (int n = 2; n <= step->order; n++) {
         for (int64_t i = 0; i < n_in; i++) run->raised[i] *= run->h[i];
-        if (wanted(run->local, n))
+        if (wanted(run->local, step, n))
             b->dense_forward(run->sum[n], run->raised, step->power[n],
                              step->power[n] + step->in * step->out, count, step->in,
                              step->out);
@@ -227,7 +248,7 @@ static void add_noise(local_run *run, const xb_local_step *step, int64_t first,
         for (int64_t at = i * step->out; at < (i + 1) * step->out; at++) {
             double sd = sqrt((double)run->sum[2][at]);
             run->next[at] += (xb_real)(sd * (double)run->e[at]);
-            if (sd > 0) weight += unit_weight(run, at, sd);
+            if (sd > 0) weight += unit_weight(run, step, at, sd);
         }
         run->weight[i * l->columns + step->column] = weight;
     }

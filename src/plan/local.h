@@ -6,7 +6,7 @@
 #include "net/backend.h"
 #include "predict/density.h"
 
-enum { XB_LOCAL_ORDER = 8 }; /* cumulants that count */
+enum { XB_LOCAL_ORDER = 8 }; /* cumulants that count, at most */
 
 /* A dense layer and what follows it, or an activation alone (units 0). */
 typedef struct xb_local_step {
@@ -16,6 +16,8 @@ typedef struct xb_local_step {
     /* sigma^n of kernel [in][out] and bias [out], n = 2..; NULL where not needed */
     xb_real *power[XB_LOCAL_ORDER + 1];
     int column; /* of its weight; 0: not random */
+    int order;  /* cumulants that count: fewer in wide layers, where single units bend
+                   the output little and high orders bring noise alone */
     const xb_activation_kernel *activation;
 } xb_local_step;
 
