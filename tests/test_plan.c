@@ -142,11 +142,6 @@ static void test_prediction(void **state)
                       xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law[l], &opt));
             double noise = 3 * (plan.predicted.std_error + plan.measured.std_error);
             double off = fabs(plan.predicted.value - plan.measured.value);
-            printf("DBG %d %d pred %g(%g) meas %g(%g) last %g neg %g n_eff %g rule %g\n",
-                   i, l, plan.predicted.value, plan.predicted.std_error,
-                   plan.measured.value, plan.measured.std_error,
-                   plan.layer[plan.layers - 1].kl.value, plan.negative, plan.n_eff,
-                   plan.rule);
             assert_at_most(off, 0.5 * plan.measured.value + noise);
             free_net(p);
         }
@@ -154,12 +149,112 @@ static void test_prediction(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* One hidden unit makes nearly all of the spread: the prediction says that it is not to
+ * be trusted, the verdict comes from the measurement, or not at all. */
+static void test_distrust(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "bimodal:m=0.9");
+    plan_net *p = make_net(ctx, "dense 1, elu, dense 1", 0, 1, XB_STOCHASTIC_KERNELS);
+    const xb_tensor *last = xb_net_tensor_at(p->net, 2);
+    for (int i = 1; i < INPUTS; i++) p->x[i] = 0;
+    p->mu[last->offset] = 1, p->sigma[last->offset] = 0.1f;
+    xb_plan plan;
+    xb_plan_options opt = xb_plan_options_default();
+    opt.draws = 4096;
+    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
+    assert_false(plan.trusted);
+    assert_int_equal(plan.verdict, XB_PLAN_NOT_MET);
+    assert_true(plan.layer[0].kl.value > plan.layer[1].kl.value);
+    opt.measure = false;
+    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
+    assert_int_equal(plan.verdict, XB_PLAN_UNSURE);
+    assert_true(isnan(plan.measured.value));
+    free_net(p);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static void test_width(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "bimodal:m=0.9"), *gaussian = test_law(ctx, "gaussian");
+    xb_plan_width found = {0};
+    xb_plan_options opt = xb_plan_options_default();
+    opt.tolerance = 2e-3, opt.draws = 4096;
+    const char *text = "dense 3, elu, dense 1";
+    assert_ok(ctx, xb_plan_find_width(ctx, &found, text, 8, law, &opt));
+    assert_in_range(found.width, 5, 40);
+    assert_at_most(found.predicted.value, opt.tolerance);
+    assert_ok(ctx, xb_plan_find_width(ctx, &found, text, 8, gaussian, &opt));
+    assert_int_equal(found.width, 1);
+    xb_law_destroy(gaussian);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "mtj");
+    plan_net *p =
+        make_net(ctx, "dense 5, elu, dense 3, relu, dense 1", 1, 0.5, XB_STOCHASTIC_ALL);
+    xb_plan plan[2];
+    xb_plan_options opt = xb_plan_options_default();
+    opt.draws = 2048, opt.weight_draws = 100, opt.measure = false;
+    for (int i = 0; i < 2; i++) {
+        xb_ctx_set_threads(ctx, i ? 5 : 1);
+        assert_ok(ctx, xb_plan_make(ctx, &plan[i], p->net, &p->weights, p->x, law, &opt));
+    }
+    assert_true(plan[0].predicted.value == plan[1].predicted.value);
+    assert_true(plan[0].predicted.std_error == plan[1].predicted.std_error);
+    assert_true(plan[0].n_eff == plan[1].n_eff && plan[0].rule == plan[1].rule);
+    assert_int_equal(plan[0].layers, 3);
+    free_net(p);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static void refused(xb_ctx *ctx, const char *text, const xb_plan_options *opt,
+                    const char *word)
+{
+    xb_law *law = test_law(ctx, "mtj");
+    plan_net *p = make_net(ctx, text, 1, 0.5, XB_STOCHASTIC_ALL);
+    xb_plan plan;
+    assert_int_equal(xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, opt),
+                     XB_E_ARGUMENT);
+    if (!strstr(xb_ctx_message(ctx), word))
+        fail_msg("'%s' does not say '%s'", xb_ctx_message(ctx), word);
+    free_net(p);
+    xb_law_destroy(law);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_plan_options opt = xb_plan_options_default();
+    refused(ctx, "dense 3", NULL, "dense 1");
+    refused(ctx, "dense 3, batchnorm, dense 1", NULL, "layer 2");
+    opt.tolerance = 0;
+    refused(ctx, "dense 3, elu, dense 1", &opt, "tolerance");
+    opt = xb_plan_options_default(), opt.draws = 3;
+    refused(ctx, "dense 3, elu, dense 1", &opt, "draws");
+    opt = xb_plan_options_default(), opt.backend = "none";
+    refused(ctx, "dense 3, elu, dense 1", &opt, "none");
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear_net),
-        cmocka_unit_test(test_needed),
-        cmocka_unit_test(test_prediction),
+        cmocka_unit_test(test_linear_net), cmocka_unit_test(test_needed),
+        cmocka_unit_test(test_prediction), cmocka_unit_test(test_distrust),
+        cmocka_unit_test(test_width),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
