@@ -36,8 +36,8 @@ typedef struct xb_energy_options {
     bool kernels_only; /* false: biases are random too */
     int64_t steps;     /* 10000 */
     int64_t draws;     /* 100 of the net's output a step, 2 to 4096 */
-    double rate;       /* 3e-3: Adam's, falling to 0 along a cosine */
-    double keep_n_eff; /* 0: weight of the prior that lets no weight stand out (G5) */
+    double rate;       /* 1e-3: Adam's, falling to 0 along a cosine */
+    double keep_n_eff; /* 0: weight of the penalty that keeps n_eff large (G5) */
     uint64_t seed;     /* 1 */
     const char *backend;
 } xb_energy_options;

@@ -3,8 +3,8 @@
  * A step draws the output as often as the batch has examples: all of them are x = 0,
  * and local reparameterisation gives each a draw of its own, exactly, one number for
  * each unit. The loss sees the sample (energy_loss.c), backward its gradient, Adam does
- * the rest; nothing is allocated. Where keep_n_eff asks for it, the KL of every weight
- * to a prior that is the same all over a tensor is added. */
+ * the rest; nothing is allocated. Where keep_n_eff asks for it, energy_keep.c adds its
+ * pull. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "data/json.h"
 #include "vi/adam.h"
+#include "vi/energy_keep.h"
 #include "vi/energy_loss.h"
 #include "vi/model.h"
 #include "vi/spread.h"
@@ -31,9 +32,9 @@ typedef struct energy_run {
     int64_t p;
     float *theta, *gradient, *first, *second; /* [mu p][rho p] */
     float *x, *f, *df;                        /* [draws] */
-    xb_kl **kl;                               /* [tensors], NULL where there is none */
     xb_sampler *sampler;
     xb_pass *pass;
+    xb_energy_keep *keep; /* NULL: not asked for */
     xb_key key;
     xb_energy_table table;
 } energy_run;
@@ -41,7 +42,7 @@ typedef struct energy_run {
 xb_energy_options xb_energy_options_default(void)
 {
     return (xb_energy_options){
-        .width = 16, .depth = 2, .steps = 10000, .draws = 100, .rate = 3e-3, .seed = 1};
+        .width = 16, .depth = 2, .steps = 10000, .draws = 100, .rate = 1e-3, .seed = 1};
 }
 
 static xb_status check(xb_ctx *ctx, const xb_energy_options *o)
@@ -87,12 +88,12 @@ static xb_status make_net(xb_ctx *ctx, xb_net **out, const xb_energy_options *o)
 
 static xb_status settings_text(xb_ctx *ctx, char **out, const xb_energy_options *o)
 {
-    json_t *root = json_pack(
-        "{s:s, s:I, s:I, s:b, s:I, s:I, s:f, s:f, s:s, s:s}", "training", "energy",
-        "width", (json_int_t)o->width, "depth", (json_int_t)o->depth, "kernels_only",
-        o->kernels_only, "steps", (json_int_t)o->steps, "draws", (json_int_t)o->draws,
-        "rate", o->rate, "keep_n_eff", o->keep_n_eff, "version", xb_version(), "backend",
-        o->backend ? o->backend : "cpu");
+    json_t *root =
+        json_pack("{s:s, s:I, s:I, s:b, s:I, s:I, s:f, s:f, s:s, s:s}", "training",
+                  "energy", "width", (json_int_t)o->width, "depth", (json_int_t)o->depth,
+                  "kernels_only", o->kernels_only, "steps", (json_int_t)o->steps, "draws",
+                  (json_int_t)o->draws, "rate", o->rate, "keep_n_eff", o->keep_n_eff,
+                  "version", xb_version(), "backend", o->backend ? o->backend : "cpu");
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);
     return status;
@@ -117,15 +118,11 @@ static xb_status make_model(xb_ctx *ctx, xb_model *m, const xb_energy_options *o
 
 /* ---- where training starts (G4) */
 
-static double env(const char *n, double d) { const char *s = getenv(n); return s ? atof(s) : d; }
+static const double SIGMA = 0.1; /* of every weight */
 
-static void start_tensor(energy_run *r, const xb_tensor *t)
+/* Fixed biases must differ: with all of them 0 nothing would ever leave x = 0. */
+static void spread_biases(energy_run *r, const xb_tensor *t)
 {
-    int64_t in = t->role == XB_ROLE_KERNEL ? t->shape[0] : 1;
-    double sigma = env("S0", 0.5) / sqrt((double)in);
-    float rho = (float)xb_spread_rho(XB_SPREAD_EXP, sigma);
-    for (int64_t i = 0; i < t->size; i++) r->theta[r->p + t->offset + i] = rho;
-    if (t->role != XB_ROLE_BIAS || !r->opt.kernels_only) return;
     const xb_stream where = {.key = xb_key_make(r->opt.seed, XB_PURPOSE_INIT),
                              .tensor = UINT32_MAX - (uint32_t)t->layer};
     for (int64_t i = 0; i < t->size; i++)
@@ -146,58 +143,63 @@ static void fill_sigma(energy_run *r)
 static void start(energy_run *r)
 {
     const xb_net *net = r->model->net;
+    float rho = (float)xb_spread_rho(XB_SPREAD_EXP, SIGMA);
     xb_net_params_start(net, r->theta, xb_key_make(r->opt.seed, XB_PURPOSE_INIT));
     for (int i = 0; i < xb_net_tensor_count(net); i++)
-        start_tensor(r, xb_net_tensor_at(net, i));
-    for (int64_t i = 0; i < r->p; i++) r->theta[i] *= env("MU0", 1);
+        if (!xb_net_tensor_at(net, i)->stochastic)
+            spread_biases(r, xb_net_tensor_at(net, i));
+    for (int64_t i = 0; i < r->p; i++) r->theta[r->p + i] = rho;
     fill_sigma(r);
 }
 
 /* ---- steps */
 
-/* The prior's share of the gradient, then all of it by rho instead of sigma. */
-static double add_prior(energy_run *r)
+/* Where the loss left the gradient: by rho instead of sigma. */
+static void chain(energy_run *r)
 {
     const xb_net *net = r->model->net;
-    double sum = 0, weight = r->opt.keep_n_eff;
     for (int i = 0; i < xb_net_tensor_count(net); i++) {
         const xb_tensor *t = xb_net_tensor_at(net, i);
-        if (!t->stochastic) continue;
-        float *d_sigma = r->gradient + r->p + t->offset;
-        const float *sigma = r->model->sigma + t->offset;
-        if (r->kl[i])
-            sum += weight * xb_kl_sum(r->ctx, r->kl[i], r->gradient + t->offset, d_sigma,
-                                      r->theta + t->offset, sigma, t->size, weight);
-        xb_spread_chain(r->ctx, XB_SPREAD_EXP, d_sigma, sigma, t->size);
+        if (t->stochastic)
+            xb_spread_chain(r->ctx, XB_SPREAD_EXP, r->gradient + r->p + t->offset,
+                            r->model->sigma + t->offset, t->size);
     }
-    return sum;
+}
+
+/* Gradient of the loss by (mu, rho); the loss. */
+static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
+{
+    const xb_weights weights = {r->theta, r->model->sigma, NULL};
+    const xb_gradient gradient = {r->gradient, r->gradient + r->p, NULL};
+    xb_noise noise = {.sampler = r->sampler, .key = r->key, .step = (uint32_t)number};
+    memset(r->gradient, 0, (size_t)(2 * r->p) * sizeof *r->gradient);
+    XB_TRY(xb_pass_forward(r->ctx, r->pass, r->f, r->x, r->opt.draws, &weights, &noise,
+                           XB_MODE_TRAIN));
+    *loss = xb_energy_loss_by(&r->table, r->df, r->f, r->opt.draws);
+    XB_TRY(xb_pass_backward(r->ctx, r->pass, &gradient, r->df));
+    noise.sample = 1;
+    if (r->keep)
+        XB_TRY(xb_energy_keep_add(r->ctx, r->keep, gradient.sigma, &weights, &noise,
+                                  r->opt.keep_n_eff));
+    chain(r);
+    return XB_OK;
 }
 
 static xb_status step(energy_run *r, int64_t number)
 {
-    const xb_adam_options adam = {
-        .rate = r->opt.rate, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
     const xb_schedule falling = {.kind = XB_SCHEDULE_COSINE};
-    const xb_weights weights = {r->theta, r->model->sigma, NULL};
-    const xb_noise noise = {
-        .sampler = r->sampler, .key = r->key, .step = (uint32_t)number};
-    const xb_gradient gradient = {r->gradient, r->gradient + r->p, NULL};
-    const xb_adam_block block = {r->theta,    r->first,     r->second,
-                                 r->gradient, 2 * r->p, 1};
-    memset(r->gradient, 0, (size_t)(2 * r->p) * sizeof *r->gradient);
-    XB_TRY(xb_pass_forward(r->ctx, r->pass, r->f, r->x, r->opt.draws, &weights, &noise,
-                           XB_MODE_TRAIN));
-    double loss = xb_energy_loss_by(&r->table, r->df, r->f, r->opt.draws);
-    XB_TRY(xb_pass_backward(r->ctx, r->pass, &gradient, r->df));
-    loss += add_prior(r);
+    const xb_adam_block block = {r->theta, r->first, r->second, r->gradient, 2 * r->p, 1};
+    xb_adam_options adam = xb_adam_options_default();
+    double loss = NAN;
+    adam.rate = r->opt.rate;
+    XB_TRY(find_gradient(r, &loss, number));
     if (!isfinite(loss))
         return xb_fail(r->ctx, XB_E_NUMERIC,
-                       "training left the finite numbers at step %lld",
-                       (long long)number + 1);
-    double rate = xb_schedule_at(&falling, number, r->opt.steps);
-    xb_adam_step(r->ctx, &adam, &block, 1, number + 1, rate);
+                       "training left the finite numbers at step %lld (loss %g)",
+                       (long long)number + 1, loss);
+    xb_adam_step(r->ctx, &adam, &block, 1, number + 1,
+                 xb_schedule_at(&falling, number, r->opt.steps));
     fill_sigma(r);
-    if (getenv("TRACE") && number % 500 == 0) fprintf(stderr, "%d %g\n", (int)number, loss);
     return XB_OK;
 }
 
@@ -214,19 +216,6 @@ static xb_status run_steps(energy_run *r)
 
 /* ---- room */
 
-static xb_status make_prior(energy_run *r)
-{
-    const xb_net *net = r->model->net;
-    for (int i = 0; i < xb_net_tensor_count(net) && r->opt.keep_n_eff > 0; i++) {
-        const xb_tensor *t = xb_net_tensor_at(net, i);
-        int64_t in = t->role == XB_ROLE_KERNEL ? t->shape[0] : 1;
-        const xb_prior prior = {.kind = XB_PRIOR_NORMAL, .b = env("PS", 1) / sqrt((double)in)};
-        if (t->stochastic)
-            XB_TRY(xb_kl_create(r->ctx, &r->kl[i], r->model->law, &prior, 0));
-    }
-    return XB_OK;
-}
-
 static xb_status prepare(energy_run *r)
 {
     xb_pass_options opt = xb_pass_options_default();
@@ -236,8 +225,7 @@ static xb_status prepare(energy_run *r)
     r->p = xb_net_param_count(r->model->net);
     r->theta = xb_new(r->ctx, 8 * r->p, sizeof *r->theta);
     r->x = xb_new(r->ctx, 3 * r->opt.draws, sizeof *r->x); /* zeros: the input */
-    r->kl = xb_new(r->ctx, xb_net_tensor_count(r->model->net), sizeof(xb_kl *));
-    if (!r->theta || !r->x || !r->kl) return XB_E_MEMORY;
+    if (!r->theta || !r->x) return XB_E_MEMORY;
     r->gradient = r->theta + 2 * r->p;
     r->first = r->theta + 4 * r->p;
     r->second = r->theta + 6 * r->p;
@@ -246,15 +234,14 @@ static xb_status prepare(energy_run *r)
     r->key = xb_key_make(r->opt.seed, XB_PURPOSE_WEIGHT);
     xb_energy_table_fill(&r->table);
     XB_TRY(xb_sampler_create(r->ctx, &r->sampler, r->model->law, NULL));
-    XB_TRY(make_prior(r));
+    if (r->opt.keep_n_eff > 0)
+        XB_TRY(xb_energy_keep_create(r->ctx, &r->keep, r->model->net, r->opt.backend));
     return xb_pass_create(r->ctx, &r->pass, r->model->net, &opt);
 }
 
 static void free_run(energy_run *r)
 {
-    for (int i = 0; r->kl && i < xb_net_tensor_count(r->model->net); i++)
-        xb_kl_destroy(r->kl[i]);
-    free(r->kl);
+    xb_energy_keep_destroy(r->keep);
     free(r->theta);
     free(r->x);
     xb_sampler_destroy(r->sampler);
