@@ -5,6 +5,8 @@
  * each unit. The loss sees the sample (energy_loss.c), backward its gradient, Adam does
  * the rest; nothing is allocated. Where keep_n_eff asks for it, energy_keep.c adds its
  * pull. */
+#include "vi/energy_train.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,11 +71,9 @@ static xb_status check(xb_ctx *ctx, const xb_energy_options *o)
 
 /* ---- the model without its numbers */
 
-static xb_status make_net(xb_ctx *ctx, xb_net **out, const xb_energy_options *o)
+xb_status xb_energy_net_text(xb_ctx *ctx, char **out, const xb_energy_options *o)
 {
     enum { PER_LAYER = 24 };
-    const xb_net_options how = {.stochastic = o->kernels_only ? XB_STOCHASTIC_KERNELS
-                                                              : XB_STOCHASTIC_ALL};
     size_t size = (size_t)(o->depth + 1) * PER_LAYER, used = 0;
     char *text = xb_new(ctx, (int64_t)size, 1);
     if (!text) return XB_E_MEMORY;
@@ -81,21 +81,33 @@ static xb_status make_net(xb_ctx *ctx, xb_net **out, const xb_energy_options *o)
         used += (size_t)snprintf(text + used, size - used, "dense %lld, elu, ",
                                  (long long)o->width);
     snprintf(text + used, size - used, "dense 1");
-    xb_status status = xb_net_parse(ctx, out, text, (xb_shape){1, 1, 1}, &how);
-    free(text);
+    *out = text;
+    return XB_OK;
+}
+
+xb_status xb_energy_settings(xb_ctx *ctx, char **out, const xb_energy_options *o)
+{
+    char seed[24];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
+    json_t *root = json_pack(
+        "{s:s, s:I, s:I, s:b, s:I, s:I, s:f, s:f, s:s, s:s, s:s}", "training", "energy",
+        "width", (json_int_t)o->width, "depth", (json_int_t)o->depth, "kernels_only",
+        o->kernels_only, "steps", (json_int_t)o->steps, "draws", (json_int_t)o->draws,
+        "rate", o->rate, "keep_n_eff", o->keep_n_eff, "seed", seed, "version",
+        xb_version(), "backend", o->backend ? o->backend : "cpu");
+    xb_status status = xb_json_text(ctx, out, root);
+    json_decref(root);
     return status;
 }
 
-static xb_status settings_text(xb_ctx *ctx, char **out, const xb_energy_options *o)
+static xb_status make_net(xb_ctx *ctx, xb_net **out, const xb_energy_options *o)
 {
-    json_t *root =
-        json_pack("{s:s, s:I, s:I, s:b, s:I, s:I, s:f, s:f, s:s, s:s}", "training",
-                  "energy", "width", (json_int_t)o->width, "depth", (json_int_t)o->depth,
-                  "kernels_only", o->kernels_only, "steps", (json_int_t)o->steps, "draws",
-                  (json_int_t)o->draws, "rate", o->rate, "keep_n_eff", o->keep_n_eff,
-                  "version", xb_version(), "backend", o->backend ? o->backend : "cpu");
-    xb_status status = xb_json_text(ctx, out, root);
-    json_decref(root);
+    const xb_net_options how = {.stochastic = o->kernels_only ? XB_STOCHASTIC_KERNELS
+                                                              : XB_STOCHASTIC_ALL};
+    char *text = NULL;
+    XB_TRY(xb_energy_net_text(ctx, &text, o));
+    xb_status status = xb_net_parse(ctx, out, text, (xb_shape){1, 1, 1}, &how);
+    free(text);
     return status;
 }
 
@@ -108,7 +120,7 @@ static xb_status make_model(xb_ctx *ctx, xb_model *m, const xb_energy_options *o
     XB_TRY(xb_law_parse(ctx, &m->law, "gaussian"));
     XB_TRY(xb_model_columns(ctx, m, 1, 0));
     XB_TRY(xb_model_blocks(ctx, m));
-    XB_TRY(settings_text(ctx, &m->settings, o));
+    XB_TRY(xb_energy_settings(ctx, &m->settings, o));
     m->x_sd[0] = 1;
     m->feature_name[0] = xb_strdup(ctx, "x");
     m->target_name = xb_strdup(ctx, "y");
