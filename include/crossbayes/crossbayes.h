@@ -12,6 +12,7 @@
 #include "crossbayes/law.h"
 #include "crossbayes/model.h"
 #include "crossbayes/net.h"
+#include "crossbayes/plan.h"
 #include "crossbayes/predict.h"
 #include "crossbayes/random.h"
 #include "crossbayes/report.h"

@@ -24,7 +24,8 @@ extern "C" {
 #endif
 
 typedef struct xb_density_options {
-    int64_t draws; /* of the hidden layers, 131072 */
+    int64_t draws; /* of the hidden layers; 0: 2^13 (wide nets) to 2^17 (narrow ones),
+                      what a second or two of one core allow */
     int blocks;    /* 32: groups of draws whose spread gives the errors */
     int64_t grid;  /* 1024: points of a density, a power of two */
     uint64_t seed; /* 1 */
@@ -43,6 +44,14 @@ XB_API xb_status xb_densities_create(xb_ctx *ctx, xb_densities **out, const xb_n
                                      const xb_law *const *law, int laws,
                                      const xb_density_options *opt);
 XB_API void xb_densities_destroy(xb_densities *d); /* NULL is fine */
+
+XB_API int64_t xb_densities_draws(const xb_densities *d);
+
+/* Largest modulus of a characteristic function at half the grid's highest frequency.
+ * Above 1e-3 the densities have detail finer than the grid can show (an output that is
+ * nearly certain for some hidden draws): KL is then that of the densities seen through
+ * the grid, and a finer grid may find more. */
+XB_API double xb_densities_roughness(const xb_densities *d);
 
 /* Equally spaced outputs [count], and the density of each law there [count]. */
 XB_API int64_t xb_densities_count(const xb_densities *d);

@@ -17,7 +17,7 @@
 
 enum { CELLS = 4096, NODES = 1024 };
 static const double STEP = 1.0 / 16;
-static const double SERIES_ERROR = 1e-9, REACH_MOST = 3, REACH_SHRINK = 0.9;
+static const double SERIES_ERROR = 1e-11, REACH_MOST = 3, REACH_SHRINK = 0.9;
 
 void xb_charfn_free(xb_charfn *c)
 {
@@ -141,22 +141,14 @@ static void fill_table(xb_charfn *c, const xb_rule *rule, double *room)
         c->envelope[k] = fmax(c->envelope[k], c->envelope[k + 1]);
 }
 
-static double horner(const double *c, double r)
-{
-    double sum = c[XB_CHARFN_TERMS - 1];
-    for (int n = XB_CHARFN_TERMS - 2; n >= 0; n--) sum = sum * r + c[n];
-    return sum;
-}
-
 xb_complex xb_charfn_at(const xb_charfn *c, double x)
 {
     if (c->gaussian) return (xb_complex){exp(-0.5 * x * x), 0};
-    double at = fabs(x) / c->step;
-    if (!(at < (double)c->cells)) return (xb_complex){0, 0};
+    xb_complex phi = {xb_charfn_real(c, x), 0};
+    double at = fabs(x) * (1 / c->step);
+    if (!c->im || !(at < (double)c->cells)) return phi;
     int64_t k = (int64_t)at;
-    double r = at - (double)k;
-    xb_complex phi = {horner(c->re + k * XB_CHARFN_TERMS, r), 0};
-    if (c->im) phi.im = copysign(1, x) * horner(c->im + k * XB_CHARFN_TERMS, r);
+    phi.im = copysign(1, x) * xb_charfn_poly(c->im + k * XB_CHARFN_TERMS, at - (double)k);
     return phi;
 }
 

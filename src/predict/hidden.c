@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "net/layer.h"
+#include "net/backend.h"
 
 /* Training counts its steps from 0 and predictions take the last: neither gets here. */
 #define DENSITY_STEP (UINT32_MAX - 1)
@@ -45,6 +45,9 @@ xb_status xb_hidden_make(xb_ctx *ctx, xb_hidden *out, const xb_net *net,
                          const char *backend)
 {
     XB_TRY(check_last(ctx, net));
+    if (!xb_backend_find(backend))
+        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
+                       backend);
     xb_hidden h = {.width = net->layer[net->n_layer - 1].in.c,
                    .weights = *weights,
                    .x = x,
@@ -61,7 +64,29 @@ void xb_hidden_free(xb_hidden *h)
     *h = (xb_hidden){0};
 }
 
-static xb_status make_pass(xb_hidden_run *run)
+xb_output_layer xb_output_layer_of(const xb_net *net, const xb_weights *weights)
+{
+    const xb_layer *last = &net->layer[net->n_layer - 1];
+    const xb_tensor *kernel = &net->tensor[last->tensor], *bias = kernel + 1;
+    xb_output_layer out = {.mu = weights->mu + kernel->offset,
+                           .sigma = weights->sigma + kernel->offset};
+    if (last->tensors < 2) return out;
+    out.bias_mu = (double)weights->mu[bias->offset];
+    if (bias->stochastic) out.bias_sigma = (double)weights->sigma[bias->offset];
+    return out;
+}
+
+/* ---- drawing */
+
+typedef struct hidden_run {
+    const xb_hidden *hidden;
+    xb_ctx *ctx;
+    xb_pass *pass;
+    xb_real *x; /* [XB_HIDDEN_BATCH][input] */
+    xb_real *h; /* [XB_HIDDEN_BATCH][width], the last batch */
+} hidden_run;
+
+static xb_status make_pass(hidden_run *run)
 {
     xb_pass_options opt = xb_pass_options_default();
     opt.backend = run->hidden->backend;
@@ -71,9 +96,9 @@ static xb_status make_pass(xb_hidden_run *run)
     return xb_pass_create(run->ctx, &run->pass, run->hidden->below, &opt);
 }
 
-xb_status xb_hidden_run_make(xb_hidden_run *run, const xb_hidden *hidden)
+static xb_status fill_run(hidden_run *run, const xb_hidden *hidden)
 {
-    *run = (xb_hidden_run){.hidden = hidden};
+    run->hidden = hidden;
     if (xb_ctx_create(&run->ctx) != XB_OK) return XB_E_MEMORY;
     xb_ctx_set_threads(run->ctx, 1);
     int64_t input =
@@ -86,28 +111,52 @@ xb_status xb_hidden_run_make(xb_hidden_run *run, const xb_hidden *hidden)
     return hidden->below ? make_pass(run) : XB_OK;
 }
 
-void xb_hidden_run_free(xb_hidden_run *run)
+static void close_run(void *arg)
 {
+    hidden_run *run = arg;
+    if (!run) return;
     xb_pass_destroy(run->pass);
     xb_ctx_destroy(run->ctx);
     free(run->x);
     free(run->h);
-    *run = (xb_hidden_run){0};
+    free(run);
 }
 
-xb_status xb_hidden_draw(xb_hidden_run *run, const xb_sampler *sampler, int block,
-                         int64_t first, int64_t count)
+static xb_status open_run(void **out, const void *self)
 {
-    const xb_hidden *h = run->hidden;
-    if (!h->below) {
-        memcpy(run->h, run->x, (size_t)(count * h->width) * sizeof *run->h);
-        return XB_OK;
-    }
-    const xb_noise noise = {.sampler = sampler,
-                            .key = h->key,
+    hidden_run *run = xb_new(NULL, 1, sizeof *run);
+    if (!run) return XB_E_MEMORY;
+    xb_status status = fill_run(run, self);
+    if (status == XB_OK)
+        *out = run;
+    else
+        close_run(run);
+    return status;
+}
+
+static xb_status draw(void *arg, const xb_real **h, const double **weight, int law,
+                      int block, int64_t first, int64_t count)
+{
+    hidden_run *run = arg;
+    const xb_hidden *hidden = run->hidden;
+    *weight = NULL;
+    *h = hidden->below ? run->h : run->x;
+    if (!hidden->below) return XB_OK;
+    const xb_noise noise = {.sampler = hidden->sampler[law],
+                            .key = hidden->key,
                             .step = DENSITY_STEP,
                             .sample = (uint32_t)block,
                             .first = first};
-    return xb_pass_forward(run->ctx, run->pass, run->h, run->x, count, &h->weights,
-                           h->random ? &noise : NULL, XB_MODE_PREDICT);
+    return xb_pass_forward(run->ctx, run->pass, run->h, run->x, count, &hidden->weights,
+                           hidden->random ? &noise : NULL, XB_MODE_PREDICT);
+}
+
+xb_hidden_source xb_hidden_source_of(const xb_hidden *h)
+{
+    return (xb_hidden_source){.self = h,
+                              .width = h->width,
+                              .columns = 1,
+                              .open = open_run,
+                              .close = close_run,
+                              .draw = draw};
 }

@@ -1,79 +1,29 @@
 /* weighted_sum.c: the characteristic function of a sum of independent scaled draws;
  * maths E4-E6.
  *
- * Terms so small that a_k t stays within reach of the cumulant series share one
- * polynomial in t whose coefficients are power sums; the few large ones are factors of
- * their own. For a Gaussian law all is one factor. Frequencies are equally spaced, so
- * the phase of the mean turns by a fixed angle: no sines in the loop. */
+ * At frequency t the terms with a_k t within reach of the cumulant series share one
+ * polynomial in t whose coefficients are power sums; the few larger ones are factors of
+ * their own. Terms are sorted as far as they will be large, power sums are built from
+ * the smallest up, and the frequencies go in runs between which one more term becomes
+ * large. For a Gaussian law all is one factor. Frequencies are equally spaced, so the
+ * phase of the mean turns by a fixed angle: no sines in the loop. */
 #include "predict/weighted_sum.h"
 
 #include <math.h>
+#include <string.h>
 
-/* exp(-DECAY^2 / 2) = 2e-17: where a factor of standard deviation s has s t > DECAY it
- * is nothing beside 1. */
-static const double DECAY = 8.75, NOTHING = 1e-16;
+/* exp(-DECAY^2 / 2) = NOTHING: where a sum of standard deviation s has s t > DECAY, it
+ * is lost beside the rounding of a Fourier transform. */
+static const double DECAY = 8, NOTHING = 1e-14;
 
-static double sum_of_squares(const double *a, int64_t n)
+/* ---- Gaussian: exp(i t mean - t^2 variance / 2), turning and shrinking from one t to
+ * the next */
+
+static void add_gaussian(double *re, double *im, const xb_sum_law *sum,
+                         const xb_frequencies *f)
 {
-    double sum = 0;
-    for (int64_t k = 0; k < n; k++) sum += a[k] * a[k];
-    return sum;
-}
-
-/* The variance of the terms within reach up to frequency t. */
-static double small_variance(const double *a, int64_t n, double limit)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < n; k++) sum += fabs(a[k]) <= limit ? a[k] * a[k] : 0;
-    return sum;
-}
-
-/* (E6) The frequency to which the factor of the small terms alone matters: the larger
- * it is, the fewer terms are small; the least consistent one. */
-static double cutoff_of(const double *a, int64_t n, const xb_charfn *law, double variance,
-                        double t_most)
-{
-    double t = fmin(t_most, DECAY / sqrt(variance));
-    if (law->gaussian) return t;
-    while (t < t_most) {
-        double small = small_variance(a, n, law->reach / t);
-        double next = fmin(t_most, DECAY / sqrt(small));
-        if (next <= t * (1 + 1e-9)) break;
-        t = next;
-    }
-    return t;
-}
-
-static void split_terms(xb_sum_law *sum, const double *a, int64_t n, double limit,
-                        int most, int stride)
-{
-    for (int64_t k = 0; k < n; k++) {
-        if (fabs(a[k]) > limit) {
-            sum->large[sum->n_large++] = a[k];
-            continue;
-        }
-        double factor = stride == 2 ? a[k] * a[k] : a[k], power = factor;
-        for (int m = stride; m <= most; m += stride, power *= factor)
-            sum->power[m] += power;
-    }
-}
-
-void xb_sum_law_make(xb_sum_law *sum, double *large, double mean, const double *a,
-                     int64_t n, const xb_charfn *law, double t_most)
-{
-    *sum = (xb_sum_law){.mean = mean, .large = large, .variance = sum_of_squares(a, n)};
-    sum->cutoff = cutoff_of(a, n, law, sum->variance, t_most);
-    if (law->gaussian)
-        sum->power[2] = sum->variance;
-    else
-        split_terms(sum, a, n, law->reach / sum->cutoff, XB_CUMULANTS,
-                    law->symmetric ? 2 : 1);
-}
-
-/* exp(i t mean - t^2 variance / 2) by turning and shrinking from one t to the next. */
-static void add_gaussian(double *re, double *im, const xb_sum_law *sum, double dt,
-                         int64_t last)
-{
+    double steps = DECAY / (sqrt(sum->variance) * f->dt), dt = f->dt;
+    int64_t last = steps < (double)f->count ? (int64_t)steps : f->count;
     double turn_c = cos(dt * sum->mean), turn_s = sin(dt * sum->mean), c = 1, s = 0;
     double each = exp(-sum->variance * dt * dt), ratio = sqrt(each), size = 1;
     for (int64_t j = 0; j <= last; j++) {
@@ -84,87 +34,160 @@ static void add_gaussian(double *re, double *im, const xb_sum_law *sum, double d
     }
 }
 
-/* (E4) log of the small terms' factor: real and imaginary part at t. */
-static double series_even(const xb_sum_law *sum, const xb_charfn *law, double t)
+/* ---- which terms are large */
+
+/* Terms beyond `limit` to the front, largest first. */
+static void sort_large(xb_sum_law *sum, int64_t n, double limit)
 {
-    double tt = -t * t, value = 0;
-    for (int n = XB_CUMULANTS; n >= 2; n -= 2)
-        value = (value + law->series[n] * sum->power[n]) * tt;
-    return value;
+    for (int64_t k = sum->n_large; k < n; k++) {
+        double a = sum->a[k], size = fabs(a);
+        if (!(size > limit)) continue;
+        int64_t at = sum->n_large++;
+        sum->a[k] = sum->a[at];
+        for (; at > 0 && fabs(sum->a[at - 1]) < size; at--) sum->a[at] = sum->a[at - 1];
+        sum->a[at] = a;
+    }
 }
 
-static double series_odd(const xb_sum_law *sum, const xb_charfn *law, double t)
+static void add_powers(double *power, double a, int stride)
 {
-    double tt = -t * t, value = 0;
-    for (int n = XB_CUMULANTS - 1; n >= 3; n -= 2)
-        value = value * tt + law->series[n] * sum->power[n];
-    return value * tt * t;
+    double factor = stride == 2 ? a * a : a, value = factor;
+    for (int n = stride; n <= XB_CUMULANTS; n += stride, value *= factor)
+        power[n] += value;
 }
+
+static void sum_powers(xb_sum_law *sum, int64_t n, int stride)
+{
+    double *rest = sum->power[sum->n_large];
+    memset(rest, 0, sizeof sum->power[0]);
+    for (int64_t k = n - 1; k >= sum->n_large; k--) add_powers(rest, sum->a[k], stride);
+    for (int64_t k = sum->n_large - 1; k >= 0; k--) {
+        memcpy(sum->power[k], sum->power[k + 1], sizeof sum->power[0]);
+        add_powers(sum->power[k], sum->a[k], stride);
+    }
+}
+
+/* ---- the factors */
 
 static xb_complex times(xb_complex a, xb_complex b)
 {
     return (xb_complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-static xb_complex large_factors(const xb_sum_law *sum, const xb_charfn *law, double t)
+/* (E4) coefficient[n] t^n, n even: the real part of the small terms' logarithm. */
+static double even_part(const double *coefficient, double t)
+{
+    double tt = -t * t, value = 0;
+    for (int n = XB_CUMULANTS; n >= 2; n -= 2) value = (value + coefficient[n]) * tt;
+    return value;
+}
+
+static double odd_part(const double *coefficient, double t)
+{
+    double tt = -t * t, value = 0;
+    for (int n = XB_CUMULANTS - 1; n >= 3; n -= 2) value = value * tt + coefficient[n];
+    return value * tt * t;
+}
+
+static xb_complex large_factors(const double *a, int64_t k, const xb_charfn *law,
+                                double t)
 {
     xb_complex product = {1, 0};
-    for (int64_t k = 0; k < sum->n_large; k++)
-        product = times(product, xb_charfn_at(law, sum->large[k] * t));
+    if (law->symmetric) {
+        for (int64_t i = 0; i < k; i++) product.re *= xb_charfn_real(law, a[i] * t);
+        return product;
+    }
+    for (int64_t i = 0; i < k; i++) product = times(product, xb_charfn_at(law, a[i] * t));
     return product;
 }
 
-/* Whether nothing is left of the sum's characteristic function from t on. */
-static bool faded(const xb_sum_law *sum, const xb_charfn *law, double t, double small)
+/* An upper bound of the modulus from frequency j on, given that of the small terms. */
+static double bound_from(const xb_sum_law *sum, int64_t k, const xb_charfn *law,
+                         const xb_frequencies *f, int64_t j, double small)
 {
-    double bound = small;
-    for (int64_t k = 0; k < sum->n_large && bound > NOTHING; k++) {
-        double at = fabs(sum->large[k]) * t / law->step;
-        bound *= at < (double)law->cells ? law->envelope[(int64_t)at] : 0;
-    }
-    return bound <= NOTHING;
+    double bound = f->common ? small * f->common[j] : small;
+    for (int64_t i = 0; i < k && bound > NOTHING; i++)
+        bound *= xb_charfn_envelope(law, sum->a[i] * f->dt * (double)j);
+    return bound;
 }
 
-enum { LOOK = 8 }; /* frequencies between two looks whether all has faded */
+enum { LOOK = 4 }; /* frequencies between two looks whether all has faded */
 
-static void add_general(double *re, double *im, const xb_sum_law *sum,
-                        const xb_charfn *law, double dt, int64_t last)
+typedef struct cursor {
+    int64_t j;
+    xb_complex phase, turn; /* exp(i j dt mean), exp(i dt mean) */
+    bool faded;
+} cursor;
+
+/* Frequencies up to `last` with the k first terms as factors of their own. */
+static void add_run(double *re, double *im, cursor *at, const xb_sum_law *sum, int64_t k,
+                    const xb_charfn *law, const xb_frequencies *f, int64_t last)
 {
-    xb_complex turn = {cos(dt * sum->mean), sin(dt * sum->mean)}, phase = {1, 0};
-    for (int64_t j = 0; j <= last; j++, phase = times(phase, turn)) {
-        double t = dt * (double)j, size = exp(series_even(sum, law, t));
-        if (j % LOOK == LOOK - 1 && faded(sum, law, t, size)) return;
-        xb_complex value = times(phase, large_factors(sum, law, t));
+    double coefficient[XB_CUMULANTS + 1];
+    for (int n = 2; n <= XB_CUMULANTS; n++)
+        coefficient[n] = law->series[n] * sum->power[k][n];
+    for (; at->j <= last; at->j++, at->phase = times(at->phase, at->turn)) {
+        double t = f->dt * (double)at->j, size = exp(even_part(coefficient, t));
+        if (at->j % LOOK == 0 && bound_from(sum, k, law, f, at->j, size) <= NOTHING) {
+            at->faded = true;
+            return;
+        }
+        xb_complex value = times(at->phase, large_factors(sum->a, k, law, t));
         if (!law->symmetric) {
-            double angle = series_odd(sum, law, t);
+            double angle = odd_part(coefficient, t);
             value = times(value, (xb_complex){cos(angle), sin(angle)});
         }
-        re[j] += size * value.re, im[j] += size * value.im;
+        re[at->j] += size * value.re, im[at->j] += size * value.im;
     }
 }
 
-void xb_sum_law_add(double *re, double *im, const xb_sum_law *sum, const xb_charfn *law,
-                    double dt, int64_t count)
+/* The last frequency at which term k is still small; at most `last`. */
+static int64_t small_until(const xb_sum_law *sum, int64_t k, const xb_charfn *law,
+                           const xb_frequencies *f, int64_t last)
 {
-    double steps = sum->cutoff / dt;
-    int64_t last = steps < (double)count ? (int64_t)steps : count;
-    if (law->gaussian)
-        add_gaussian(re, im, sum, dt, last);
-    else
-        add_general(re, im, sum, law, dt, last);
+    if (k >= sum->n_large) return last;
+    double steps = law->reach / (fabs(sum->a[k]) * f->dt);
+    return steps < (double)last ? (int64_t)steps : last;
 }
 
-void xb_sum_law_add_moments(double moment[4], const xb_sum_law *sum, const xb_charfn *law,
-                            const double *a, int64_t n, double centre)
+/* (E6) In stages: as far as a Gaussian of this spread would matter, then on, if the
+ * sum's tail is heavier, till it fades or the frequencies end. */
+static void add_general(double *re, double *im, xb_sum_law *sum, int64_t n,
+                        const xb_charfn *law, const xb_frequencies *f)
 {
-    double cubes = 0, fourths = 0, m = sum->mean - centre, v = sum->variance;
+    const double further = 1.5;
+    cursor at = {.phase = {1, 0},
+                 .turn = {cos(f->dt * sum->mean), sin(f->dt * sum->mean)}};
+    double t_most = f->dt * (double)f->count;
+    double t = fmin(t_most, DECAY / sqrt(sum->variance));
+    for (int64_t k = 0;; t = fmin(t_most, t * further)) {
+        int64_t last = t < t_most ? (int64_t)(t / f->dt) : f->count;
+        sort_large(sum, n, law->reach / t);
+        sum_powers(sum, n, law->symmetric ? 2 : 1);
+        for (; at.j <= last && !at.faded; k += at.j <= last)
+            add_run(re, im, &at, sum, k, law, f, small_until(sum, k, law, f, last));
+        if (at.faded || last == f->count) return;
+    }
+}
+
+static void sum_moments(xb_sum_law *sum, int64_t n)
+{
+    double second = 0, third = 0, fourth = 0;
     for (int64_t k = 0; k < n; k++) {
-        cubes += a[k] * a[k] * a[k];
-        fourths += a[k] * a[k] * a[k] * a[k];
+        double a = sum->a[k], square = a * a;
+        second += square, third += square * a, fourth += square * square;
     }
-    double k3 = law->skewness * cubes, k4 = law->excess_kurtosis * fourths;
-    moment[0] += m;
-    moment[1] += m * m + v;
-    moment[2] += m * m * m + 3 * m * v + k3;
-    moment[3] += m * m * m * m + 6 * m * m * v + 4 * m * k3 + 3 * v * v + k4;
+    sum->variance = second, sum->cubes = third, sum->fourths = fourth;
+}
+
+void xb_sum_law_add(double *re, double *im, xb_sum_law *sum, int64_t n,
+                    const xb_charfn *law, const xb_frequencies *f)
+{
+    sum_moments(sum, n);
+    sum->n_large = 0;
+    if (!isfinite(sum->mean) || !isfinite(sum->variance)) return;
+    if (law->gaussian)
+        add_gaussian(re, im, sum, f);
+    else
+        add_general(re, im, sum, n, law, f);
 }

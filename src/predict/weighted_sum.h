@@ -5,26 +5,27 @@
 
 #include "predict/charfn.h"
 
+/* Frequencies 0, dt, .. count dt, and what all sums have in common there. */
+typedef struct xb_frequencies {
+    double dt;
+    int64_t count;
+    const double *common; /* [count + 1] largest modulus, from there on, of a factor that
+                             sums are multiplied by elsewhere; NULL: 1 */
+} xb_frequencies;
+
+/* One sum: which terms are large, and power sums of the others. */
 typedef struct xb_sum_law {
-    double mean;
-    double power[XB_CUMULANTS + 1]; /* sums of a_k^n over the small terms */
-    double variance;                /* of all terms */
-    double *large;                  /* a_k of the others, whose factors are explicit */
+    double mean, variance;
+    double cubes, fourths; /* sums of a_k^3, a_k^4 */
     int64_t n_large;
-    double cutoff; /* t beyond which the sum's characteristic function is below 1e-16,
-                      or the frequencies end */
+    double *a; /* [n] room: terms, largest first as far as sorted */
+    double (*power)[XB_CUMULANTS + 1]; /* [n + 1] room: sums over all terms but the k
+                                          largest */
 } xb_sum_law;
 
-/* a: [n]; large: room for n. Frequencies of interest end at t_most. */
-void xb_sum_law_make(xb_sum_law *sum, double *large, double mean, const double *a,
-                     int64_t n, const xb_charfn *law, double t_most);
-
-/* re[j] + i im[j] += E exp(i j dt y), 0 <= j <= count. */
-void xb_sum_law_add(double *re, double *im, const xb_sum_law *sum, const xb_charfn *law,
-                    double dt, int64_t count);
-
-/* E (y - centre)^n, n = 1..4, added to moment[n - 1] (E5). */
-void xb_sum_law_add_moments(double moment[4], const xb_sum_law *sum, const xb_charfn *law,
-                            const double *a, int64_t n, double centre);
+/* re[j] + i im[j] += E exp(i j dt y), for the terms in sum->a [n], which are put in
+ * another order; sum->mean is set by the caller, the other moments here. */
+void xb_sum_law_add(double *re, double *im, xb_sum_law *sum, int64_t n,
+                    const xb_charfn *law, const xb_frequencies *f);
 
 #endif
