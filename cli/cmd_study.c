@@ -45,18 +45,71 @@ static cli_exit deliver(cli_session *s, const xb_study *study, const char *dir)
     return CLI_DONE;
 }
 
+/* Options that only some studies know. */
+static cli_exit check_options(cli_session *s, const char *name)
+{
+    static const char *const of_nets[] = {"law",  "widths",       "depths",    "seeds",
+                                          "full", "kernels-only", "keep-n-eff"};
+    bool nets = strcmp(name, "energy") == 0 || strcmp(name, "narrow") == 0;
+    if (cli_flag(&s->args, "noise") && strcmp(name, "laws") != 0)
+        return cli_fail(s, CLI_USAGE, "--noise goes with the study 'laws' only");
+    if (cli_flag(&s->args, "column") && !cli_flag(&s->args, "noise"))
+        return cli_fail(s, CLI_USAGE, "--column goes with --noise");
+    for (int i = 0; i < CLI_COUNT_OF(of_nets) && !nets; i++)
+        if (cli_flag(&s->args, of_nets[i]))
+            return cli_fail(s, CLI_USAGE,
+                            "--%s goes with the studies 'energy' and 'narrow' only",
+                            of_nets[i]);
+    if (cli_flag(&s->args, "full") && cli_flag(&s->args, "quick"))
+        return cli_fail(s, CLI_USAGE, "--quick or --full, not both");
+    return CLI_DONE;
+}
+
+enum { LIST_MAX = 64 };
+
+/* Whole numbers of a list option; -1 after saying what is wrong. */
+static int read_list(cli_session *s, int64_t out[LIST_MAX], const char *name)
+{
+    const cli_value *v = cli_get(&s->args, name);
+    if (v->n_items > LIST_MAX) {
+        cli_fail(s, CLI_USAGE, "--%s: more than %d numbers", name, LIST_MAX);
+        return -1;
+    }
+    for (int i = 0; i < v->n_items; i++) {
+        double x = v->items[i].value;
+        if (!(x >= 1 && x <= INT32_MAX) || x != (double)(int64_t)x) {
+            cli_fail(s, CLI_USAGE, "--%s: %g is not a whole number from 1", name, x);
+            return -1;
+        }
+        out[i] = (int64_t)x;
+    }
+    return v->n_items;
+}
+
 static cli_exit run(cli_session *s)
 {
     const char *name = s->args.arg[0];
     const char *dir = cli_text(&s->args, "output", name);
     const char *noise = cli_text(&s->args, "noise", NULL);
     cli_exit code = check_name(s, name);
+    if (code == CLI_DONE) code = check_options(s, name);
     if (code != CLI_DONE) return code;
-    if (noise && strcmp(name, "laws") != 0)
-        return cli_fail(s, CLI_USAGE, "--noise goes with the study 'laws' only");
-    if (cli_flag(&s->args, "column") && !noise)
-        return cli_fail(s, CLI_USAGE, "--column goes with --noise");
+    int64_t width[LIST_MAX], depth[LIST_MAX];
     xb_study_options options = xb_study_options_default();
+    options.widths = read_list(s, width, "widths");
+    options.depths = read_list(s, depth, "depths");
+    if (options.widths < 0 || options.depths < 0) return CLI_USAGE;
+    char *cells = cli_join(dir, "nets", "");
+    if (!cells) return cli_status(s, XB_E_MEMORY);
+    options.width = options.widths > 0 ? width : NULL;
+    options.depth = options.depths > 0 ? depth : NULL;
+    options.law = cli_get(&s->args, "law")->texts;
+    options.laws = cli_get(&s->args, "law")->n_texts;
+    options.seeds = (int)cli_count(&s->args, "seeds", 0);
+    options.full = cli_flag(&s->args, "full");
+    options.kernels_only = cli_flag(&s->args, "kernels-only");
+    options.keep_n_eff = cli_number(&s->args, "keep-n-eff", 0);
+    options.cells = cells;
     options.device = cli_text(&s->args, "device", options.device);
     options.quick = cli_flag(&s->args, "quick");
     options.seed = cli_seed(s);
@@ -71,6 +124,7 @@ static cli_exit run(cli_session *s)
     code = status == XB_OK ? deliver(s, study, dir) : cli_status(s, status);
     xb_study_destroy(study);
     free(x);
+    free(cells);
     return code;
 }
 
@@ -87,7 +141,16 @@ static const cli_option options[] = {
     {"device", 0, CLI_TEXT, "LAW", "the device's law (mtj:B=0.15,w=0.5)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "laws: measured samples (a built-in sample)", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
+    {"law", 'l', CLI_TEXTS, "LAW", "energy, narrow: one more law; may be repeated", 0, 0},
+    {"widths", 0, CLI_NUMBERS, "W,..", "energy, narrow: of the nets' layers", 0, 0},
+    {"depths", 0, CLI_NUMBERS, "D,..", "energy, narrow: numbers of hidden layers", 0, 0},
+    {"seeds", 0, CLI_COUNT, "K", "energy, narrow: nets of each size", 1, 1000},
+    {"kernels-only", 0, CLI_FLAG, NULL, "energy, narrow: biases are fixed", 0, 0},
+    {"keep-n-eff", 0, CLI_NUMBER, "WEIGHT",
+     "energy, narrow: train with a penalty on weights that stand out (0.01 is firm)", 0,
+     1e6},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
+    {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
 };
 
@@ -96,7 +159,9 @@ const cli_command cli_command_study = {
     .group = "The paper's experiments",
     .about = "one experiment: tables, facts and figures",
     .usage = "NAME [-o DIR] [options]",
-    .example = "crossbayes study quadrature --quick -o quadrature",
+    .example = "crossbayes study quadrature --quick -o quadrature\n"
+               "crossbayes study energy --device ecram --widths 1,8,64 -o energy\n"
+               "crossbayes study energy --keep-n-eff 0.01 --quick -o energy-kept",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 1,

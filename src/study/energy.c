@@ -16,10 +16,10 @@ static const int64_t widths[] = {1, 2, 4, 8, 16, 32, 64, 128};
 static const int64_t quick_widths[] = {1, 4, 16};
 static const int64_t depths[] = {1, 2, 3, 4};
 
-static const xb_cells_standard normal_form = {
-    widths, depths, XB_COUNT(widths), 3, 1, 10000, 1 << 16, 1 << 14, 2000};
-static const xb_cells_standard full_form = {
-    widths, depths, XB_COUNT(widths), 4, 3, 10000, 1 << 18, 1 << 16, 8000};
+static const xb_cells_standard normal_form = {widths, depths,  XB_COUNT(widths), 3,   1,
+                                              10000,  1 << 16, 1 << 14,          2000};
+static const xb_cells_standard full_form = {widths, depths,  XB_COUNT(widths), 4,   3,
+                                            10000,  1 << 18, 1 << 16,          8000};
 static const xb_cells_standard quick_form = {
     quick_widths, depths, XB_COUNT(quick_widths), 3, 1, 4000, 1 << 13, 1 << 12, 500};
 
@@ -27,15 +27,15 @@ static const xb_cells_standard quick_form = {
 
 static xb_status nets_table(xb_ctx *ctx, xb_study *study, const xb_cells *cells)
 {
-    static const char *const names[] = {"seed",     "depth",     "width",
-                                        "mean",     "sd",        "skewness",
-                                        "excess_kurtosis", "n_eff", "top_share"};
+    static const char *const names[] = {
+        "seed",     "depth",           "width", "mean",     "sd",
+        "skewness", "excess_kurtosis", "n_eff", "top_share"};
     static const xb_cell_number numbers[] = {XB_CELL_MEAN,     XB_CELL_SD,
                                              XB_CELL_SKEWNESS, XB_CELL_KURTOSIS,
                                              XB_CELL_N_EFF,    XB_CELL_TOP_SHARE};
     xb_table *t = NULL;
-    XB_TRY(xb_study_new_table(ctx, study, &t, "nets", cells->count, XB_COUNT(names),
-                              names));
+    XB_TRY(
+        xb_study_new_table(ctx, study, &t, "nets", cells->count, XB_COUNT(names), names));
     for (int64_t i = 0; i < cells->count; i++) {
         const xb_cell *cell = &cells->cell[i];
         xb_table_set(t, i, 0, (double)cell->seed);
@@ -83,8 +83,8 @@ static xb_status lines_table(xb_ctx *ctx, xb_study *study, const xb_cells_setup 
     int64_t each = (int64_t)s->widths * s->depths;
     int laws = s->cells.plan.laws - 1;
     xb_table *t = NULL;
-    XB_TRY(xb_study_new_table(ctx, study, &t, "lines", each * laws, XB_COUNT(names),
-                              names));
+    XB_TRY(
+        xb_study_new_table(ctx, study, &t, "lines", each * laws, XB_COUNT(names), names));
     for (int l = 1; l <= laws; l++)
         for (int64_t i = 0; i < each; i++) {
             line_point p = point_of(s, l, i);

@@ -17,9 +17,9 @@ typedef struct xb_cell_plan {
     bool kernels_only;
     int64_t steps;
     double keep_n_eff;
-    int64_t hidden_draws; /* behind the densities */
+    int64_t hidden_draws; /* behind the densities; 0: by what they cost */
     int64_t output_draws; /* of the check by nearest neighbours; 0: none */
-    int64_t slope_draws;  /* behind n_eff */
+    int64_t share_draws;  /* behind n_eff */
 } xb_cell_plan;
 
 typedef struct xb_cell {
@@ -30,8 +30,8 @@ typedef struct xb_cell {
 /* Numbers of a cell under Gaussian weights. */
 typedef enum xb_cell_number {
     XB_CELL_N_EFF,     /* (G4) */
+    XB_CELL_N_EFF_A1,  /* (A1) */
     XB_CELL_TOP_SHARE, /* of the fourth moments, of the weight that has most */
-    XB_CELL_SKEW_PART, /* (G6) sum E a^3 over sd^3: what of a law's skewness is left */
     XB_CELL_MEAN,
     XB_CELL_SD,
     XB_CELL_SKEWNESS,
@@ -79,16 +79,6 @@ xb_energy_options xb_cell_training(const xb_cell_plan *plan, const xb_cell *cell
 /* Everything about a trained cell. One thread, if the context has one. */
 xb_status xb_cell_measure(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
                           const xb_cell *cell, const xb_model *model);
-
-/* energy_slopes.c */
-typedef struct xb_cell_slopes {
-    double fourth, third; /* sum over weights of E a^4, E a^3 */
-    double largest;       /* largest E a^4 */
-} xb_cell_slopes;
-
-/* a = sigma df/dtheta at draws of Gaussian weights, x = 0. */
-xb_status xb_cell_slopes_find(xb_ctx *ctx, xb_cell_slopes *out, const xb_model *model,
-                              int64_t draws, uint64_t seed);
 
 /* energy_outputs.c: y [draws], outputs at x = 0 under `law`; `run` tells apart draws
  * that are to be independent. */

@@ -154,8 +154,8 @@ static int64_t take_finished(cells_job *job)
     for (int64_t k = 0; k < cells->count; k++) {
         int64_t i = job->order[k];
         double *values = cells->values + i * xb_cell_length(&cells->plan);
-        if (!job->dir ||
-            !xb_cell_load_values(job->ctx, values, &cells->plan, &cells->cell[i], job->dir))
+        if (!job->dir || !xb_cell_load_values(job->ctx, values, &cells->plan,
+                                              &cells->cell[i], job->dir))
             job->order[left++] = i;
     }
     cells->reused = job->done = cells->count - left;

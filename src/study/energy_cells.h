@@ -32,11 +32,11 @@ static inline const double *xb_cells_values(const xb_cells *cells, int64_t i)
 /* energy_state.c: files of one cell. Loading is false where there is nothing of use. */
 xb_status xb_cell_save_model(xb_ctx *ctx, const xb_cell *cell, const xb_model *model,
                              const char *dir);
-bool xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan, const xb_cell *cell,
-                        const char *dir);
+bool xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan,
+                        const xb_cell *cell, const char *dir);
 xb_status xb_cell_save_values(xb_ctx *ctx, const double *values, const xb_cell_plan *plan,
                               const xb_cell *cell, const char *dir);
-bool xb_cell_load_values(xb_ctx *ctx, double *values, const xb_cell_plan *plan, const xb_cell *cell,
-                         const char *dir);
+bool xb_cell_load_values(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
+                         const xb_cell *cell, const char *dir);
 
 #endif

@@ -63,7 +63,7 @@ xb_status xb_cells_set_up(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device
                          .keep_n_eff = o->keep_n_eff,
                          .hidden_draws = standard->hidden_draws,
                          .output_draws = standard->output_draws,
-                         .slope_draws = standard->slope_draws};
+                         .share_draws = standard->share_draws};
     XB_TRY(make_laws(ctx, out, &plan, device, o));
     out->widths = o->width ? o->widths : standard->widths;
     out->depths = o->depth ? o->depths : standard->depths;

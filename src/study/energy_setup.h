@@ -9,7 +9,7 @@
 typedef struct xb_cells_standard {
     const int64_t *width, *depth;
     int widths, depths, seeds;
-    int64_t steps, hidden_draws, output_draws, slope_draws;
+    int64_t steps, hidden_draws, output_draws, share_draws;
 } xb_cells_standard;
 
 /* Laws made here belong to the setup. */

@@ -56,8 +56,8 @@ static bool fits(xb_ctx *ctx, const xb_model *model, const xb_energy_options *o)
            fixed == (o->kernels_only ? biases : 0);
 }
 
-bool xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan, const xb_cell *cell,
-                        const char *dir)
+bool xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan,
+                        const xb_cell *cell, const char *dir)
 {
     char path[PATH_BYTES];
     xb_energy_options o = xb_cell_training(plan, cell);
@@ -95,7 +95,7 @@ static xb_status fingerprint(xb_ctx *ctx, char **out, const xb_cell_plan *plan,
     json_t *root = json_pack(
         "{s:s, s:I, s:I, s:I, s:o}", "training", training, "hidden_draws",
         (json_int_t)plan->hidden_draws, "output_draws", (json_int_t)plan->output_draws,
-        "slope_draws", (json_int_t)plan->slope_draws, "laws", laws_json(plan));
+        "share_draws", (json_int_t)plan->share_draws, "laws", laws_json(plan));
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);
     free(training);
@@ -116,8 +116,8 @@ xb_status xb_cell_save_values(xb_ctx *ctx, const double *values, const xb_cell_p
     return status;
 }
 
-static bool take(xb_ctx *ctx, double *values, const xb_cell_plan *plan, const xb_cell *cell,
-                 const xb_safetensors *file)
+static bool take(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
+                 const xb_cell *cell, const xb_safetensors *file)
 {
     const int64_t length = xb_cell_length(plan);
     const xb_stored *tensor = NULL;
@@ -132,8 +132,8 @@ static bool take(xb_ctx *ctx, double *values, const xb_cell_plan *plan, const xb
     return true;
 }
 
-bool xb_cell_load_values(xb_ctx *ctx, double *values, const xb_cell_plan *plan, const xb_cell *cell,
-                         const char *dir)
+bool xb_cell_load_values(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
+                         const xb_cell *cell, const char *dir)
 {
     char path[PATH_BYTES];
     xb_safetensors *file = NULL;
