@@ -102,15 +102,16 @@ static void depth_line(const xb_sketch *k, int law, double depth, int i)
     xb_sketch_next(k);
 }
 
-static void floor_line(const xb_sketch *k, double depth, bool titled)
+/* One line: the mean over depths. */
+static void floor_line(const xb_sketch *k)
 {
-    fprintf(k->script, "%s index 'lines' using ", k->data);
-    pick(k, "lines", "width", 1, depth);
-    fprintf(k->script, ":");
-    pick(k, "lines", "floor", 1, depth);
+    int law = xb_sketch_column(k, "lines", "law");
     fprintf(k->script,
-            " with lines dashtype (2,4) linewidth 1.6 linecolor '#999999' title '%s'",
-            titled ? "two Gaussian runs" : "");
+            "%s index 'lines' using (column(%d)==1 ? column(%d) : NaN):%d smooth unique"
+            " with lines dashtype (2,4) linewidth 1.8 linecolor '#888888'"
+            " title 'two Gaussian runs'",
+            k->data, law, xb_sketch_column(k, "lines", "width"),
+            xb_sketch_column(k, "lines", "floor"));
 }
 
 static void draw_widths(const xb_sketch *k, int law)
@@ -126,10 +127,8 @@ static void draw_widths(const xb_sketch *k, int law)
     for (int i = 0; i < depths; i++) depth_line(k, law, depth[i], i);
     fprintf(k->script, "NaN with lines dashtype (8,6) linewidth 1.2 linecolor 'black'"
                        " title 'theory, by n_{eff}'");
-    for (int i = 0; i < depths; i++) {
-        xb_sketch_next(k);
-        floor_line(k, depth[i], i == 0);
-    }
+    xb_sketch_next(k);
+    floor_line(k);
     xb_sketch_end(k);
 }
 
@@ -224,12 +223,13 @@ void xb_draw_energy_n_eff(const xb_sketch *k)
 {
     int laws = law_count(k, "kl");
     log_axes(k, "kl", laws);
-    fprintf(k->script,
-            "set key at screen 0.535, screen 0.985 center top horizontal maxrows 2\n"
-            "set xlabel 'n_{eff}: weights that share the output'\n"
-            "set autoscale xfix\nset offsets graph 0.03,graph 0.03,0,0\n"
-            "set xtics (1,2,5,10,20,50,100,200,500,1000)\n"
-            "set ylabel 'KL from Gaussian weights (nats)'\n");
+    fprintf(
+        k->script,
+        "set key at screen 0.535, screen 0.985 center top horizontal maxrows 1 width -1\n"
+        "set xlabel 'n_{eff}: weights that share the output'\n"
+        "set autoscale xfix\nset offsets graph 0.03,graph 0.03,0,0\n"
+        "set xtics (1,2,5,10,20,50,100,200,500,1000)\n"
+        "set ylabel 'KL from Gaussian weights (nats)'\n");
     for (int l = 1; l <= laws; l++) {
         draw_n_eff(k, l);
         fprintf(k->script, "unset key\nunset ylabel\n");
@@ -296,7 +296,8 @@ void xb_draw_energy_densities(const xb_sketch *k)
     fprintf(k->script,
             "set multiplot layout %d,%d margins 0.06,0.985,0.08,0.87 spacing 0.05,0.13\n"
             "set key at screen 0.52, screen 0.985 center top horizontal maxrows 1\n"
-            "set xrange [-4:4]\nset yrange [0:*]\nset ylabel 'density of the output'\n",
+            "set xrange [-4:4]\nset yrange [0:0.55]\nset ytics 0.1\nset ylabel 'density "
+            "of the output'\n",
             (nets + COLUMNS - 1) / COLUMNS, COLUMNS);
     for (int i = 0; i < nets; i++) {
         if (i % COLUMNS == 1) fprintf(k->script, "unset ylabel\n");
@@ -307,4 +308,79 @@ void xb_draw_energy_densities(const xb_sketch *k)
     }
 }
 
-void xb_draw_narrow(const xb_sketch *k) { fprintf(k->script, "plot x\n"); }
+/* ---- narrow: maps of width by depth */
+
+typedef struct map_kind {
+    const char *column, *title;
+    double end; /* of the colours */
+} map_kind;
+
+static const map_kind maps[] = {{"mean", "mean, in sd", 0.3},
+                                {"sd", "sd, relative", 0.3},
+                                {"tail2", "mass beyond 2 sd, relative", 1},
+                                {"tail3", "mass beyond 3 sd, relative", 1}};
+
+/* Ranks along the axes carry the widths and depths as labels. */
+static void rank_tics(const xb_sketch *k, const char *axis, const char *column)
+{
+    double value[LIST_MOST];
+    int n = distinct(k, "gaps", column, value);
+    fprintf(k->script, "set %stics scale 0 (", axis);
+    for (int i = 0; i < n; i++)
+        fprintf(k->script, "%s'%g' %d", i ? ", " : "", value[i], i);
+    fprintf(k->script, ")\n");
+}
+
+/* The cells of the first seed; numbers within three errors are not written. */
+static void draw_map(const xb_sketch *k, int law, const map_kind *map, int64_t each,
+                     int64_t per_law)
+{
+    int64_t first = (law - 1) * per_law;
+    int x = xb_sketch_column(k, "gaps", "width_rank");
+    int y = xb_sketch_column(k, "gaps", "depth_rank");
+    int c = xb_sketch_column(k, "gaps", map->column);
+    fprintf(k->script, "set cbrange [%g:%g]\nplot ", -map->end, map->end);
+    fprintf(k->script,
+            "%s index 'gaps' every ::%lld::%lld using %d:%d:%d with image"
+            " notitle",
+            k->data, (long long)first, (long long)(first + each - 1), x, y, c);
+    xb_sketch_next(k);
+    fprintf(k->script,
+            "%s index 'gaps' every ::%lld::%lld using %d:%d:(abs(column(%d)) >"
+            " 3*column(%d) ? shown(column(%d)) : '·') with labels font ',9' notitle",
+            k->data, (long long)first, (long long)(first + each - 1), x, y, c, c + 1, c);
+    xb_sketch_end(k);
+}
+
+void xb_draw_narrow(const xb_sketch *k)
+{
+    double width[LIST_MOST], depth[LIST_MOST], law[LIST_MOST];
+    int laws = distinct(k, "gaps", "law", law);
+    int64_t each = (int64_t)distinct(k, "gaps", "width", width) *
+                   distinct(k, "gaps", "depth", depth);
+    const xb_table *t = xb_study_table(k->study, "gaps");
+    int64_t per_law = laws > 0 ? xb_table_rows(t) / laws : 0;
+    fprintf(k->script,
+            "set multiplot layout %d,%d margins 0.085,0.985,0.09,0.93 spacing 0.025,%g\n"
+            "set palette defined (-1 '#0072B2', 0 '#ffffff', 1 '#D55E00')\n"
+            "unset colorbox\nunset grid\nset autoscale fix\n"
+            "shown(x) = abs(x) < 0.0095 ? sprintf('%%+.1g', x) : sprintf('%%+.2f', x)\n",
+            laws, XB_COUNT(maps), 0.16 / laws);
+    rank_tics(k, "x", "width");
+    for (int l = 1; l <= laws; l++)
+        for (int m = 0; m < XB_COUNT(maps); m++) {
+            char title[128];
+            law_title(k, l, title, sizeof title);
+            if (m == 0) rank_tics(k, "y", "depth");
+            fprintf(k->script, "set title '%s' offset 0,-0.6\n",
+                    l == 1 ? maps[m].title : "");
+            fprintf(k->script, "set xlabel '%s'\nset ylabel ", l == laws ? "width" : "");
+            if (m == 0) strncat(title, ": depth", sizeof title - strlen(title) - 1);
+            xb_style_quote(k->script, m == 0 ? title : "");
+            fprintf(k->script, " noenhanced textcolor '%s'\n",
+                    xb_style_colour(law_role(l)));
+            if (m == 1) fprintf(k->script, "set ytics format ''\n");
+            draw_map(k, l, &maps[m], each, per_law);
+            if (m + 1 == XB_COUNT(maps)) fprintf(k->script, "set ytics format '%%g'\n");
+        }
+}

@@ -375,11 +375,11 @@ static const struct study_figure {
     {"laws", "", 700, 720, draw_laws},
     {"quadrature", "", 1000, 820, draw_quadrature},
     {"quantile", "", 1000, 820, draw_quantile},
-    {"energy", "", 1000, 460, xb_draw_energy},
+    {"energy", "", 1000, 440, xb_draw_energy},
     {"energy", "_densities", 1000, 620, xb_draw_energy_densities},
-    {"energy", "_n_eff", 1000, 460, xb_draw_energy_n_eff},
+    {"energy", "_n_eff", 1000, 440, xb_draw_energy_n_eff},
     {"scalar", "", 1200, 760, draw_scalar},
-    {"narrow", "", 1000, 760, xb_draw_narrow},
+    {"narrow", "", 1200, 620, xb_draw_narrow},
 };
 
 static xb_status draw_figure(xb_ctx *ctx, const xb_study *study,

@@ -5,6 +5,7 @@
 #include "study/energy_facts.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 /* Theory counts as right within this factor; a KL counts as measured beyond so many
@@ -40,13 +41,18 @@ static bool resolved(const about *a, int64_t i)
     return kl_at(a, i) > RESOLVED * error_at(a, i);
 }
 
-#define ADD_FACT(a, key, value, error, ...)                                              \
-    do {                                                                                 \
-        char name_[64];                                                                  \
-        snprintf(name_, sizeof name_, "%s_%s", (a)->name, key);                          \
-        XB_TRY(                                                                          \
-            xb_study_add_fact((a)->ctx, (a)->study, name_, value, error, __VA_ARGS__));  \
-    } while (0)
+__attribute__((format(printf, 5, 6))) static xb_status add_fact(
+    const about *a, const char *key, double value, double error, const char *format, ...)
+{
+    char name[64], text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(name, sizeof name, "%s_%s", a->name, key);
+    return xb_study_add_fact(a->ctx, a->study, name, value, error, "%s: %s", a->name,
+                             text);
+}
 
 /* ---- power laws */
 
@@ -89,15 +95,16 @@ static xb_status power_facts(const about *a)
 {
     power_law width = fit_power(a, width_at), n_eff = fit_power(a, n_eff_at);
     if (isnan(width.power) || isnan(n_eff.power)) return XB_OK;
-    ADD_FACT(a, "scatter_width", width.scatter, NAN,
-             "factor by which KL scatters about the best power of the width (%.2f), %lld "
-             "nets of all depths",
-             width.power, (long long)width.n);
-    ADD_FACT(a, "scatter_n_eff", n_eff.scatter, NAN,
-             "the same about the best power of n_eff (%.2f; theory: -2): what is left to "
-             "explain once one knows how many weights share the output",
-             n_eff.power);
-    return XB_OK;
+    XB_TRY(add_fact(
+        a, "scatter_width", width.scatter, NAN,
+        "factor by which KL scatters about the best power of the width (%.2f), %lld "
+        "nets of all depths",
+        width.power, (long long)width.n));
+    return add_fact(
+        a, "scatter_n_eff", n_eff.scatter, NAN,
+        "the same about the best power of n_eff (%.2f; theory: -2): what is left to "
+        "explain once one knows how many weights share the output",
+        n_eff.power);
 }
 
 /* ---- theory */
@@ -115,11 +122,11 @@ static xb_status theory_fact(const about *a)
         all++;
     }
     if (all == 0) return XB_OK;
-    ADD_FACT(a, "theory_share", (double)good / (double)all, NAN,
-             "share of %lld resolved nets whose KL is within a factor %g of the leading "
-             "order in n_eff (KL over theory: %.2g to %.2g)",
-             (long long)all, FACTOR, low, high);
-    return XB_OK;
+    return add_fact(
+        a, "theory_share", (double)good / (double)all, NAN,
+        "share of %lld resolved nets whose KL is within a factor %g of the leading "
+        "order in n_eff (KL over theory: %.2g to %.2g)",
+        (long long)all, FACTOR, low, high);
 }
 
 /* ---- is it the width? */
@@ -152,11 +159,11 @@ static xb_status width_fact(const about *a)
         stalled += stalls(a, i, next);
     }
     if (steps == 0) return XB_OK;
-    ADD_FACT(a, "width_in_vain", (double)stalled / (double)steps, NAN,
-             "of %lld steps to the next width in nets of two and more layers, the share "
-             "that brought no smaller KL beyond the errors: width alone does not do it",
-             (long long)steps);
-    return XB_OK;
+    return add_fact(
+        a, "width_in_vain", (double)stalled / (double)steps, NAN,
+        "of %lld steps to the next width in nets of two and more layers, the share "
+        "that brought no smaller KL beyond the errors: width alone does not do it",
+        (long long)steps);
 }
 
 /* The net of largest KL among the widest. */
@@ -171,12 +178,11 @@ static xb_status widest_fact(const about *a)
             (worst < 0 || kl_at(a, i) > kl_at(a, worst)))
             worst = i;
     const xb_cell *c = &cells->cell[worst];
-    ADD_FACT(
+    return add_fact(
         a, "kl_widest", kl_at(a, worst), error_at(a, worst),
         "largest KL among nets of width %lld: depth %lld, seed %llu, with n_eff %.1f",
         (long long)widest, (long long)c->depth, (unsigned long long)c->seed,
         n_eff_at(a, worst));
-    return XB_OK;
 }
 
 static xb_status needed_fact(const about *a)
@@ -185,9 +191,8 @@ static xb_status needed_fact(const about *a)
     double b = m.skewness * m.skewness / 12,
            c = m.excess_kurtosis * m.excess_kurtosis / 48;
     double n = (b + sqrt(b * b + 4 * TOLERANCE * c)) / (2 * TOLERANCE); /* (G6) */
-    ADD_FACT(a, "n_eff_needed", n, NAN,
-             "n_eff from which on the leading order puts KL below %g", TOLERANCE);
-    return XB_OK;
+    return add_fact(a, "n_eff_needed", n, NAN,
+                    "n_eff from which on the leading order puts KL below %g", TOLERANCE);
 }
 
 /* ---- the check */
@@ -206,11 +211,10 @@ static xb_status check_fact(const about *a)
         square += off * off, n++;
     }
     if (n == 0) return XB_OK;
-    ADD_FACT(a, "check", sqrt(square / (double)n), NAN,
-             "root mean square of (KL by nearest neighbours - KL by densities) in "
-             "standard errors, %lld nets: 1 if both are right",
-             (long long)n);
-    return XB_OK;
+    return add_fact(a, "check", sqrt(square / (double)n), NAN,
+                    "root mean square of (KL by nearest neighbours - KL by densities) in "
+                    "standard errors, %lld nets: 1 if both are right",
+                    (long long)n);
 }
 
 /* ---- the nets */
