@@ -9,8 +9,9 @@
 
 /* Neighbours of a group stay together: the list is printed in this order. */
 static const cli_command *const commands[] = {
-    &cli_command_demo,  &cli_command_fit,     &cli_command_law,  &cli_command_sample,
-    &cli_command_train, &cli_command_predict, &cli_command_eval, &cli_command_study,
+    &cli_command_demo,   &cli_command_fit,   &cli_command_law,
+    &cli_command_sample, &cli_command_train, &cli_command_predict,
+    &cli_command_eval,   &cli_command_plan,  &cli_command_study,
 };
 
 static const cli_command *find_command(const char *name)

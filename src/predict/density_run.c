@@ -133,7 +133,8 @@ static xb_status place_grid(xb_ctx *ctx, density_job *job, const outputs_seen *s
     double sd = sqrt(fmax(0, seen->square / (double)seen->n - mean * mean));
     double low = fmax(seen->low, mean - WIDEST * sd);
     double high = fmin(seen->high, mean + WIDEST * sd);
-    if (!(sd > 0) || !isfinite(high - low))
+    const double rounding = 1e-7; /* of the mean, after a difference of squares */
+    if (!(sd > rounding * fabs(mean)) || !isfinite(high - low))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "the output has no spread here (its standard deviation is %g)",
                        sd);

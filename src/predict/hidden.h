@@ -16,6 +16,9 @@ typedef struct xb_hidden {
     xb_sampler *const *sampler; /* [laws], set by who draws */
 } xb_hidden;
 
+/* That the net ends in a random dense layer with one output: XB_E_ARGUMENT if not. */
+xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net);
+
 /* XB_E_ARGUMENT where the net does not end in a dense layer with one output. The net,
  * its weights and x are borrowed. */
 xb_status xb_hidden_make(xb_ctx *ctx, xb_hidden *out, const xb_net *net,
