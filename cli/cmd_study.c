@@ -22,6 +22,29 @@ static cli_exit check_name(cli_session *s, const char *name)
                     name);
 }
 
+/* Options that only one study has, and those of the studies of trained nets. */
+static cli_exit check_options(cli_session *s, const char *name)
+{
+    static const char *const own[][2] = {{"noise", "laws"}, {"noise-scale", "scalar"}};
+    static const char *const of_nets[] = {"law",  "widths",       "depths",    "seeds",
+                                          "full", "kernels-only", "keep-n-eff"};
+    bool nets = strcmp(name, "energy") == 0 || strcmp(name, "narrow") == 0;
+    for (int i = 0; i < CLI_COUNT_OF(own); i++)
+        if (cli_flag(&s->args, own[i][0]) && strcmp(name, own[i][1]) != 0)
+            return cli_fail(s, CLI_USAGE, "--%s goes with the study '%s' only", own[i][0],
+                            own[i][1]);
+    for (int i = 0; i < CLI_COUNT_OF(of_nets) && !nets; i++)
+        if (cli_flag(&s->args, of_nets[i]))
+            return cli_fail(s, CLI_USAGE,
+                            "--%s goes with the studies 'energy' and 'narrow' only",
+                            of_nets[i]);
+    if (cli_flag(&s->args, "column") && !cli_flag(&s->args, "noise"))
+        return cli_fail(s, CLI_USAGE, "--column goes with --noise");
+    if (cli_flag(&s->args, "full") && cli_flag(&s->args, "quick"))
+        return cli_fail(s, CLI_USAGE, "--quick or --full, not both");
+    return CLI_DONE;
+}
+
 static cli_exit print_json(cli_session *s, const xb_study *study)
 {
     char *text = NULL;
@@ -42,26 +65,6 @@ static cli_exit deliver(cli_session *s, const xb_study *study, const char *dir)
     if (cli_json(s)) return print_json(s, study);
     cli_show_study(study);
     if (!cli_quiet(s)) printf("\n  tables, facts and figures are in %s\n", dir);
-    return CLI_DONE;
-}
-
-/* Options that only some studies know. */
-static cli_exit check_options(cli_session *s, const char *name)
-{
-    static const char *const of_nets[] = {"law",  "widths",       "depths",    "seeds",
-                                          "full", "kernels-only", "keep-n-eff"};
-    bool nets = strcmp(name, "energy") == 0 || strcmp(name, "narrow") == 0;
-    if (cli_flag(&s->args, "noise") && strcmp(name, "laws") != 0)
-        return cli_fail(s, CLI_USAGE, "--noise goes with the study 'laws' only");
-    if (cli_flag(&s->args, "column") && !cli_flag(&s->args, "noise"))
-        return cli_fail(s, CLI_USAGE, "--column goes with --noise");
-    for (int i = 0; i < CLI_COUNT_OF(of_nets) && !nets; i++)
-        if (cli_flag(&s->args, of_nets[i]))
-            return cli_fail(s, CLI_USAGE,
-                            "--%s goes with the studies 'energy' and 'narrow' only",
-                            of_nets[i]);
-    if (cli_flag(&s->args, "full") && cli_flag(&s->args, "quick"))
-        return cli_fail(s, CLI_USAGE, "--quick or --full, not both");
     return CLI_DONE;
 }
 
@@ -86,45 +89,63 @@ static int read_list(cli_session *s, int64_t out[LIST_MAX], const char *name)
     return v->n_items;
 }
 
-static cli_exit run(cli_session *s)
+/* What the studies of trained nets are told; the lists stay the caller's. */
+static cli_exit net_options(cli_session *s, xb_study_options *o, int64_t width[LIST_MAX],
+                            int64_t depth[LIST_MAX])
 {
-    const char *name = s->args.arg[0];
-    const char *dir = cli_text(&s->args, "output", name);
+    const cli_value *law = cli_get(&s->args, "law");
+    o->widths = read_list(s, width, "widths");
+    o->depths = read_list(s, depth, "depths");
+    if (o->widths < 0 || o->depths < 0) return CLI_USAGE;
+    o->width = o->widths > 0 ? width : NULL;
+    o->depth = o->depths > 0 ? depth : NULL;
+    o->law = law->texts;
+    o->laws = law->n_texts;
+    o->seeds = (int)cli_count(&s->args, "seeds", 0);
+    o->full = cli_flag(&s->args, "full");
+    o->kernels_only = cli_flag(&s->args, "kernels-only");
+    o->keep_n_eff = cli_number(&s->args, "keep-n-eff", 0);
+    return CLI_DONE;
+}
+
+static cli_exit run_study(cli_session *s, const char *name, const char *dir,
+                          xb_study_options *options)
+{
     const char *noise = cli_text(&s->args, "noise", NULL);
-    cli_exit code = check_name(s, name);
-    if (code == CLI_DONE) code = check_options(s, name);
-    if (code != CLI_DONE) return code;
-    int64_t width[LIST_MAX], depth[LIST_MAX];
-    xb_study_options options = xb_study_options_default();
-    options.widths = read_list(s, width, "widths");
-    options.depths = read_list(s, depth, "depths");
-    if (options.widths < 0 || options.depths < 0) return CLI_USAGE;
-    char *cells = cli_join(dir, "nets", "");
-    if (!cells) return cli_status(s, XB_E_MEMORY);
-    options.width = options.widths > 0 ? width : NULL;
-    options.depth = options.depths > 0 ? depth : NULL;
-    options.law = cli_get(&s->args, "law")->texts;
-    options.laws = cli_get(&s->args, "law")->n_texts;
-    options.seeds = (int)cli_count(&s->args, "seeds", 0);
-    options.full = cli_flag(&s->args, "full");
-    options.kernels_only = cli_flag(&s->args, "kernels-only");
-    options.keep_n_eff = cli_number(&s->args, "keep-n-eff", 0);
-    options.cells = cells;
-    options.device = cli_text(&s->args, "device", options.device);
-    options.quick = cli_flag(&s->args, "quick");
-    options.seed = cli_seed(s);
     double *x = NULL;
     xb_study *study = NULL;
     xb_status status = XB_OK;
     if (noise)
-        status = xb_column_read(s->ctx, &x, &options.noise_n, noise,
+        status = xb_column_read(s->ctx, &x, &options->noise_n, noise,
                                 cli_text(&s->args, "column", NULL));
-    options.noise = x;
-    if (status == XB_OK) status = xb_study_run(s->ctx, &study, name, &options);
-    code = status == XB_OK ? deliver(s, study, dir) : cli_status(s, status);
+    options->noise = x;
+    if (status == XB_OK) status = xb_study_run(s->ctx, &study, name, options);
+    cli_exit code = status == XB_OK ? deliver(s, study, dir) : cli_status(s, status);
     xb_study_destroy(study);
     free(x);
-    free(cells);
+    return code;
+}
+
+static cli_exit run(cli_session *s)
+{
+    const char *name = s->args.arg[0];
+    const char *dir = cli_text(&s->args, "output", name);
+    int64_t width[LIST_MAX], depth[LIST_MAX];
+    xb_study_options options = xb_study_options_default();
+    options.device = cli_text(&s->args, "device", options.device);
+    if (strcmp(cli_text(&s->args, "noise-scale", "min"), "max") == 0)
+        options.noise_scale = XB_NOISE_SCALE_MAX;
+    options.quick = cli_flag(&s->args, "quick");
+    options.seed = cli_seed(s);
+    cli_exit code = check_name(s, name);
+    if (code == CLI_DONE) code = check_options(s, name);
+    if (code == CLI_DONE) code = net_options(s, &options, width, depth);
+    if (code != CLI_DONE) return code;
+    char *nets = cli_join(dir, "nets", "");
+    if (!nets) return cli_fail(s, CLI_FAILED, "not enough memory");
+    options.cells = nets;
+    code = run_study(s, name, dir, &options);
+    free(nets);
     return code;
 }
 
@@ -149,6 +170,8 @@ static const cli_option options[] = {
     {"keep-n-eff", 0, CLI_NUMBER, "WEIGHT",
      "energy, narrow: train with a penalty on weights that stand out (0.01 is firm)", 0,
      1e6},
+    {"noise-scale", 0, CLI_CHOICE, "min|max",
+     "scalar: the data's noise, 0.1 |min(1, x)| or 0.1 max(1, x) (min)", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},

@@ -1,5 +1,5 @@
 /* energy_cell.c: see energy_cell.h. Densities and what follows from them come from
- * predict/density.c, n_eff from plan/shares.c, the check by nearest neighbours from
+ * predict/density.c, n_eff from energy_slopes.c, the check by nearest neighbours from
  * compare/. The floor is the KL of two Gaussian runs of half the draws each: the blocks
  * behind a density, cut in two. */
 #include "study/energy_cell.h"
@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "crossbayes/compare.h"
-#include "plan/shares.h"
+#include "crossbayes/plan.h"
 #include "predict/density.h"
 
 static const double CURVE_END = 4; /* curves go from -4 to 4 */
@@ -178,30 +178,21 @@ static double theory(double n_eff, const xb_law *law)
     return kurtosis * kurtosis / 48 + m.skewness * m.skewness / (12 * n_eff);
 }
 
-static void take_shares(double *values, const xb_shares *s)
-{
-    double sum = 0, largest = 0, variance = values[XB_CELL_SD] * values[XB_CELL_SD];
-    for (int64_t k = 0; k < s->count; k++) {
-        sum += s->fourth[k];
-        largest = fmax(largest, s->fourth[k]);
-    }
-    values[XB_CELL_N_EFF] = variance * variance / sum; /* (G4) */
-    values[XB_CELL_N_EFF_A1] = xb_shares_n_eff(s);
-    values[XB_CELL_TOP_SHARE] = largest / sum;
-}
-
 static xb_status shares(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
                         const xb_cell *cell, const xb_model *model)
 {
     const xb_real x = 0;
     const xb_weights weights = xb_model_weights(model);
     xb_plan_options opt = xb_plan_options_default();
-    xb_shares s;
-    opt.draws = plan->share_draws;
+    xb_cell_slopes s;
+    opt.weight_draws = plan->share_draws;
     opt.seed = cell->seed;
-    XB_TRY(xb_shares_make(ctx, &s, xb_model_net(model), &weights, &x, &opt));
-    take_shares(values, &s);
-    xb_shares_free(&s);
+    XB_TRY(xb_cell_slopes_find(ctx, &s, model, plan->share_draws, cell->seed));
+    XB_TRY(xb_plan_n_eff(ctx, &values[XB_CELL_N_EFF_A1], xb_model_net(model), &weights,
+                         &x, &opt));
+    double variance = values[XB_CELL_SD] * values[XB_CELL_SD];
+    values[XB_CELL_N_EFF] = variance * variance / s.fourth; /* (G4) */
+    values[XB_CELL_TOP_SHARE] = s.largest / s.fourth;
     for (int l = 1; l < plan->laws; l++)
         values[law_place(l) + XB_CELL_THEORY] =
             theory(values[XB_CELL_N_EFF], plan->law[l]);

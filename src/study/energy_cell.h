@@ -80,6 +80,16 @@ xb_energy_options xb_cell_training(const xb_cell_plan *plan, const xb_cell *cell
 xb_status xb_cell_measure(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
                           const xb_cell *cell, const xb_model *model);
 
+/* energy_slopes.c */
+typedef struct xb_cell_slopes {
+    double fourth;  /* sum over weights of E a^4 */
+    double largest; /* the largest of them */
+} xb_cell_slopes;
+
+/* a = sigma df/dtheta at draws of Gaussian weights, x = 0. */
+xb_status xb_cell_slopes_find(xb_ctx *ctx, xb_cell_slopes *out, const xb_model *model,
+                              int64_t draws, uint64_t seed);
+
 /* energy_outputs.c: y [draws], outputs at x = 0 under `law`; `run` tells apart draws
  * that are to be independent. */
 xb_status xb_cell_outputs(xb_ctx *ctx, double *y, const xb_model *model,
