@@ -22,6 +22,8 @@ typedef struct xb_study_options {
     const char *device;  /* LAW text of the device; NULL: mtj:B=0.15,w=0.5 */
     const double *noise; /* laws: measured samples; NULL: the built-in sample */
     int64_t noise_n;
+    const char *data;           /* array: a table to learn; NULL: a built-in one */
+    const char *target;         /* its column, name or number; NULL: the last */
     xb_noise_scale noise_scale; /* scalar */
     bool quick;                 /* fewer draws and orders: seconds, not minutes */
     uint64_t seed;
@@ -44,7 +46,7 @@ XB_API xb_study_options xb_study_options_default(void);
 
 /* The studies by name: "laws" (Fig. 1 and 7), "quadrature" (Fig. 2),
  * "quantile" (Fig. 3), "energy" (Fig. 4 and 8), "scalar" (Fig. 5), "narrow" (its open
- * question). 0 <= i < xb_study_count(). */
+ * question), "array" (docs/arrays.md). 0 <= i < xb_study_count(). */
 XB_API int xb_study_count(void);
 XB_API const char *xb_study_name_at(int i);
 XB_API const char *xb_study_about_at(int i);
