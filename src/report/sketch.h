@@ -28,7 +28,4 @@ void xb_draw_energy_densities(const xb_sketch *k);
 void xb_draw_energy_n_eff(const xb_sketch *k);
 void xb_draw_narrow(const xb_sketch *k);
 
-/* array_figure.c */
-void xb_draw_array(const xb_sketch *k);
-
 #endif
