@@ -870,7 +870,8 @@ static void a_crossbar_scores_and_sweeps(void **state)
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
     json_t *root =
         run_json("crossbar m.safetensors xy.csv --samples 50 --costs costs.json"
-                 " --sweep adc-bits=4:8:2 -o sweeps --export chip --json");
+                 " --sweep adc-bits=4:8:2 -o sweeps --export chip --threads 1"
+                 " --json");
     json_t *cases = json_object_get(root, "cases");
     json_t *sweep = json_array_get(json_object_get(root, "sweeps"), 0);
     /* digital, the mtj's twelve effects, all together */
@@ -887,7 +888,7 @@ static void a_crossbar_scores_and_sweeps(void **state)
     json_decref(root);
     run_shell("test -s sweeps/adc-bits.csv -a -s sweeps/adc-bits.svg");
     run_shell("test -s chip/array.json -a -s chip/crosssim/layer0.json");
-    run_well("crossbar m.safetensors xy.csv --array ideal --samples 20");
+    run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --threads 1");
     assert_non_null(strstr(out_text, "same"));
 }
 
