@@ -7,6 +7,7 @@
 #include "crossbayes/data.h"
 #include "crossbayes/draw.h"
 #include "crossbayes/fit.h"
+#include "crossbayes/images.h"
 #include "crossbayes/law.h"
 #include "crossbayes/model.h"
 #include "crossbayes/net.h"
