@@ -53,7 +53,8 @@ XB_API xb_train_data xb_train_data_of_images(const xb_images *images,
 #define XB_ESTIMATOR_AUTO (-1)
 
 typedef struct xb_train_options {
-    const char *net;       /* NULL: `dense 50, relu, dense K`, K outputs as needed */
+    const char *net;       /* NULL: `dense 50, relu, dense K`, K outputs as needed; for
+                              images two convolutions before it */
     const char *noise_net; /* HETEROSCEDASTIC; NULL: as the net */
     xb_shape input;        /* all 0: a vector of features */
     xb_likelihood likelihood;

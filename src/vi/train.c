@@ -38,11 +38,17 @@ static xb_status choose_likelihood(xb_ctx *ctx, xb_model *m, const xb_train_data
                    xb_likelihood_name(m->likelihood), classes ? "classes" : "numbers");
 }
 
+static const char STANDARD_DENSE[] = "dense 50, relu";
+static const char STANDARD_CONV[] =
+    "conv 16, relu, maxpool 2 ceil, batchnorm, conv 32, relu, maxpool 2 ceil, batchnorm,"
+    " flatten, dense 64, relu";
+
 static xb_status make_nets(xb_ctx *ctx, xb_model *m, const xb_train_options *opt)
 {
-    char standard[64];
-    snprintf(standard, sizeof standard, "dense 50, relu, dense %lld",
-             (long long)xb_model_outputs(m));
+    bool picture = opt->input.h * opt->input.w > 1;
+    char standard[160];
+    snprintf(standard, sizeof standard, "%s, dense %lld",
+             picture ? STANDARD_CONV : STANDARD_DENSE, (long long)xb_model_outputs(m));
     const char *text = opt->net ? opt->net : standard;
     const xb_net_options net = {.stochastic = opt->stochastic};
     const xb_net_options fixed = {.stochastic = XB_STOCHASTIC_NONE};
