@@ -706,8 +706,13 @@ static void a_model_predicts_and_is_scored(void **state)
     run_badly("train line.csv --target y -o m.safetensors", "minus");
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     json_t *root = run_json("train xy.csv --target y -o m.safetensors --trace t.csv"
-                            " --json" QUICK);
+                            " --gradient-noise --json" QUICK);
     assert_close(number(root, "noise_sd"), 1 / sqrt(12), 0.2);
+    const json_t *noise = json_object_get(root, "gradient_noise");
+    assert_int_equal(json_array_size(noise), 8);
+    assert_string_equal(words(json_array_get(noise, 6), "estimator"), "local");
+    assert_true(number(json_array_get(noise, 6), "variance_mean") <
+                number(json_array_get(noise, 0), "variance_mean"));
     json_decref(root);
     assert_int_equal(count_files(), 4); /* no checkpoint is left */
     run_well("predict m.safetensors xy.csv -o p.csv --samples auto");

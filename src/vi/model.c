@@ -120,7 +120,7 @@ void xb_model_scale_inputs(const xb_model *model, float *out, const double *x, i
         }
 }
 
-/* (V15) */
+/* (V16) */
 static void scale_bytes(float *out, const uint8_t *x, int64_t n)
 {
     float level[256];
