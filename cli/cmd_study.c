@@ -25,7 +25,9 @@ static cli_exit check_name(cli_session *s, const char *name)
 /* Options that only one study has. */
 static cli_exit check_options(cli_session *s, const char *name)
 {
-    static const char *const own[][2] = {{"noise", "laws"}, {"noise-scale", "scalar"}};
+    static const char *const own[][2] = {{"noise", "laws"},    {"noise-scale", "scalar"},
+                                         {"data", "utkface"},  {"size", "utkface"},
+                                         {"cache", "utkface"}, {"resume", "utkface"}};
     for (int i = 0; i < CLI_COUNT_OF(own); i++)
         if (cli_flag(&s->args, own[i][0]) && strcmp(name, own[i][1]) != 0)
             return cli_fail(s, CLI_USAGE, "--%s goes with the study '%s' only", own[i][0],
@@ -52,6 +54,8 @@ static cli_exit deliver(cli_session *s, const xb_study *study, const char *dir)
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(s, study);
     cli_show_study(study);
+    if (strcmp(xb_study_name(study), "utkface") == 0)
+        cli_show_scores(xb_study_table(study, "scores"));
     if (!cli_quiet(s)) printf("\n  tables, facts and figures are in %s\n", dir);
     return CLI_DONE;
 }
@@ -72,6 +76,15 @@ static cli_exit run(cli_session *s)
     if (strcmp(cli_text(&s->args, "noise-scale", "min"), "max") == 0)
         options.noise_scale = XB_NOISE_SCALE_MAX;
     options.quick = cli_flag(&s->args, "quick");
+    options.data = cli_text(&s->args, "data", NULL);
+    options.size = (int64_t)cli_count(&s->args, "size", 0);
+    options.cache = cli_text(&s->args, "cache", NULL);
+    options.work = dir;
+    options.resume = cli_flag(&s->args, "resume");
+    if (strcmp(name, "utkface") == 0 && !options.data)
+        return cli_fail(s, CLI_USAGE,
+                        "where are the faces? give --data FOLDER of UTKFace, or --data"
+                        " synthetic");
     options.seed = cli_seed(s);
     double *x = NULL;
     xb_study *study = NULL;
@@ -102,6 +115,10 @@ static const cli_option options[] = {
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
     {"noise-scale", 0, CLI_CHOICE, "min|max",
      "scalar: the data's noise, 0.1 |min(1, x)| or 0.1 max(1, x) (min)", 0, 0},
+    {"data", 0, CLI_TEXT, "DIR|synthetic", "utkface: the images", 0, 0},
+    {"size", 0, CLI_COUNT, "N", "utkface: images of N x N (100; --quick 64)", 8, 512},
+    {"cache", 0, CLI_PATH, "FILE", "utkface: of decoded images (in their folder)", 0, 0},
+    {"resume", 0, CLI_FLAG, NULL, "utkface: go on where a stopped run was", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
 };

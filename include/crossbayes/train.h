@@ -90,6 +90,7 @@ typedef struct xb_train_options {
     double checkpoint_seconds; /* between two of them; 0: after every step */
     bool resume;               /* from the checkpoint, if it is there */
     const char *backend;       /* NULL: the fastest */
+    const char *task;          /* what progress calls it; NULL: "training" */
 } xb_train_options;
 
 XB_API xb_train_options xb_train_options_default(void);

@@ -28,6 +28,7 @@ extern const xb_study_kind xb_study_laws;
 extern const xb_study_kind xb_study_quadrature;
 extern const xb_study_kind xb_study_quantile;
 extern const xb_study_kind xb_study_scalar;
+extern const xb_study_kind xb_study_utkface;
 
 /* An empty study; `device` is kept as provenance. */
 xb_status xb_study_new(xb_ctx *ctx, xb_study **out, const char *name, const char *device,

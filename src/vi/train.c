@@ -162,7 +162,7 @@ static xb_status tell(xb_trainer *t)
 {
     int64_t first = t->epochs[XB_PHASE_MLE] * t->batches;
     int64_t done = t->place.step + (t->place.phase == XB_PHASE_VI ? first : 0);
-    return xb_progress_tell(t->ctx, "training", done,
+    return xb_progress_tell(t->ctx, t->opt.task ? t->opt.task : "training", done,
                             first + t->epochs[XB_PHASE_VI] * t->batches);
 }
 
