@@ -36,15 +36,20 @@ typedef struct layout {
     size_t records, names, names_size, pixels, image, total;
 } layout;
 
+static layout layout_from(int64_t n, size_t names_size, size_t image)
+{
+    layout l = {.records = sizeof(cache_head), .names_size = names_size, .image = image};
+    l.names = l.records + (size_t)n * sizeof(xb_image_record);
+    l.pixels = (l.names + l.names_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    l.total = l.pixels + l.image * (size_t)n;
+    return l;
+}
+
 static layout layout_of(const xb_folder *f, const xb_jpeg_want *want)
 {
-    layout l = {.records = sizeof(cache_head)};
-    for (int64_t i = 0; i < f->n; i++) l.names_size += strlen(f->file[i].name) + 1;
-    l.names = l.records + (size_t)f->n * sizeof(xb_image_record);
-    l.pixels = (l.names + l.names_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    l.image = (size_t)(want->h * want->w * want->c);
-    l.total = l.pixels + l.image * (size_t)f->n;
-    return l;
+    size_t names = 0;
+    for (int64_t i = 0; i < f->n; i++) names += strlen(f->file[i].name) + 1;
+    return layout_from(f->n, names, (size_t)(want->h * want->w * want->c));
 }
 
 static cache_head head_for(const xb_folder *f, const xb_jpeg_want *want, const layout *l)
@@ -68,7 +73,7 @@ static uint64_t sum_of(const char *map, const layout *l)
     memcpy(&head, map, sizeof head);
     head.sum = 0;
     uint64_t h = xb_hash_bytes(0, &head, sizeof head);
-    return xb_hash_bytes(h, map + l->records, l->names + l->names_size - l->records);
+    return xb_hash_bytes(h, map + l->records, l->pixels - l->records);
 }
 
 /* ---- opening */
@@ -223,14 +228,10 @@ xb_status xb_image_cache_make(xb_ctx *ctx, xb_image_cache *out, FILE *stream,
 void xb_image_cache_seal(xb_ctx *ctx, xb_image_cache *c)
 {
     cache_head *head = c->map;
-    const xb_jpeg_want want = {head->h, head->w, head->c, head->exact};
-    pixel_check k = {.cache = c,
-                     .n = head->n,
-                     .image = (size_t)(want.h * want.w * want.c),
-                     .seal = true};
+    layout l =
+        layout_from(head->n, (size_t)head->names, (size_t)(head->h * head->w * head->c));
+    pixel_check k = {.cache = c, .n = head->n, .image = l.image, .seal = true};
     xb_parallel_for(ctx, PIECES, check_piece, &k);
-    layout l = {.records = sizeof *head, .names_size = (size_t)head->names};
-    l.names = l.records + (size_t)head->n * sizeof *c->record;
     head->sum = sum_of(c->map, &l);
 }
 
