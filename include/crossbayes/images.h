@@ -101,7 +101,7 @@ XB_API const char *xb_images_name(const xb_images *images,
                                   int64_t i); /* NULL: it has none, in an IDX */
 XB_API uint64_t xb_images_hash(const xb_images *images, int64_t i); /* of the content */
 
-/* Which part an image belongs to is a function of its content alone (D1): 8 of 10 to
+/* Which part an image belongs to is a function of its content alone (I1): 8 of 10 to
  * train, 1 to validate, 1 to test. Copies of an image are always in one part. */
 typedef enum xb_part {
     XB_PART_ALL,

@@ -149,7 +149,7 @@ bool xb_part_find(const char *name, xb_part *out)
     return false;
 }
 
-/* (D1) */
+/* (I1) */
 xb_part xb_part_of_hash(uint64_t hash)
 {
     uint64_t tenth = UINT64_MAX / 10;

@@ -1,6 +1,6 @@
 /* jpeg.c: decoding with libjpeg-turbo. The inverse cosine transform itself scales by
  * eighths, so a picture is decoded no larger than it must be; what remains is an average
- * over areas (D2). A warning of the library (missing data, a damaged code) is a failure
+ * over areas (I2). A warning of the library (missing data, a damaged code) is a failure
  * here: half a picture teaches nothing. Hostile files: dimensions are looked at before
  * anything is decoded, the library's memory is limited, and so are the scans of a
  * progressive file, each of which costs a pass over the whole picture. */
@@ -143,7 +143,7 @@ static double area_mean(const square *s, double top, double left, double step, i
     return sum / (step * step);
 }
 
-/* (D2) */
+/* (I2) */
 static void average_areas(uint8_t *out, int64_t size, const square *s)
 {
     const double step = (double)s->side / (double)size;
