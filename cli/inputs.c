@@ -70,15 +70,16 @@ static xb_status open_images(cli_session *s, cli_inputs *in, const char *path,
 }
 
 /* Names have an age where no table is given and `age` is what is asked for. */
-static cli_exit folder_target(cli_session *s, xb_image_options *o, const char *target)
+static cli_exit folder_target(cli_session *s, xb_image_options *o, const char *target,
+                              bool learning)
 {
     o->target = target;
     if (o->targets || o->unlabelled) return CLI_DONE;
     o->ages_in_names = target && strcmp(target, "age") == 0;
     if (o->ages_in_names) return CLI_DONE;
     return cli_fail(s, CLI_USAGE,
-                    "where are the targets? give --targets TABLE with file names, or"
-                    " --target age for names like UTKFace's");
+                    "where are the targets? give --targets TABLE with file names%s",
+                    learning ? ", or --target age for names like UTKFace's" : "");
 }
 
 static cli_exit learn_images(cli_session *s, cli_inputs *in, const char *path,
@@ -90,7 +91,7 @@ static cli_exit learn_images(cli_session *s, cli_inputs *in, const char *path,
     if (cli_flag(&s->args, "classes")) o.target_kind = XB_TARGET_CLASS;
     cli_exit code = CLI_DONE;
     if (source == XB_IMAGES_FOLDER)
-        code = folder_target(s, &o, cli_text(&s->args, "target", NULL));
+        code = folder_target(s, &o, cli_text(&s->args, "target", NULL), true);
     if (code != CLI_DONE) return code;
     return cli_status(s, open_images(s, in, path, &o, true));
 }
@@ -161,7 +162,8 @@ static cli_exit ask_images(cli_session *s, cli_inputs *in, const xb_model *model
     if (source == XB_IMAGES_NONE)
         return cli_fail(s, CLI_USAGE, "%s: expected images, as the model was trained on",
                         path);
-    cli_exit code = folder ? folder_target(s, &o, xb_model_target_name(model)) : CLI_DONE;
+    cli_exit code =
+        folder ? folder_target(s, &o, xb_model_target_name(model), false) : CLI_DONE;
     bool distinct = strcmp(cli_text(&s->args, "part", "all"), "all") != 0;
     if (code == CLI_DONE) code = cli_status(s, open_images(s, in, path, &o, distinct));
     xb_shape mine = code == CLI_DONE ? cli_inputs_shape(in) : shape;
