@@ -411,9 +411,9 @@ static void calibration_curve(const sketch *k, const trained_panel *panel, int l
             k->data, c, c + 1, c, c + 1, colour);
     next_line(k);
     fprintf(k->script,
-            "%s index 'calibration' using 1:(column(%d)-less($1)) with lines linewidth"
-            " 1.8 linecolor '%s' title '%s'",
-            k->data, c, colour, title);
+            "%s index 'calibration' using 1:(column(%d)-less($1)) with lines %s linecolor"
+            " '%s' title '%s'",
+            k->data, c, fit_style[law], colour, title);
 }
 
 static void draw_calibration(const sketch *k, bool titled)

@@ -151,7 +151,7 @@ static xb_status train(job *s, xb_model **out, int stage, xb_train_options *o)
     return xb_train(s->ctx, out, &s->trace[stage], &data, o);
 }
 
-/* All stages done: what they left to resume from is of no more use. */
+/* Those of a run before this one, or of this one when all is done. */
 static void remove_checkpoints(const job *s)
 {
     char path[4096];
@@ -342,6 +342,7 @@ static xb_status run_job(job *s)
     XB_TRY(make_room(s));
     XB_TRY(make_tables(s));
     xb_utkface_net(s->net, &s->plan);
+    if (!s->opt->resume) remove_checkpoints(s);
     xb_train_options o = xb_utkface_mle(&s->plan, s->net, s->opt->seed);
     xb_status status = train(s, &mle, STAGE_MLE, &o);
     if (status == XB_OK) status = ask_ordinary(s, mle);

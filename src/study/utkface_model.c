@@ -14,52 +14,23 @@ static const char NOISE_NET[] =
     "conv 8 5x5 stride 4, relu, conv 16 stride 2, relu, conv 16"
     " stride 2, relu, flatten, dense 16, tanh, dense 1";
 
+/* Real or drawn faces, in full or quick. */
+/* clang-format off */
+static const xb_utkface_plan plans[2][2] = {
+    {{.size = 100, .held = 1000, .momentum = 0.99, .blocks = 4, .filters = 16,
+      .mle_epochs = 12, .epochs = 10, .mle_rate = 3e-3, .rate = 1e-3, .draws = 64},
+     {.size = 64, .train = 6000, .held = 400, .test = 1000, .momentum = 0.9, .blocks = 4,
+      .filters = 8, .mle_epochs = 6, .epochs = 3, .mle_rate = 3e-3, .rate = 1e-3,
+      .draws = 32}},
+    {{.size = 40, .faces = 6000, .momentum = 0.9, .blocks = 3, .filters = 8,
+      .mle_epochs = 10, .epochs = 6, .mle_rate = 3e-3, .rate = 1e-3, .draws = 200},
+     {.size = 24, .faces = 1000, .momentum = 0.9, .blocks = 2, .filters = 4,
+      .mle_epochs = 8, .epochs = 4, .mle_rate = 1e-2, .rate = 3e-3, .draws = 40}}};
+/* clang-format on */
+
 xb_utkface_plan xb_utkface_plan_for(bool synthetic, bool quick)
 {
-    static const xb_utkface_plan real = {.size = 100,
-                                         .held = 1000,
-                                         .momentum = 0.99,
-                                         .blocks = 4,
-                                         .filters = 16,
-                                         .mle_epochs = 12,
-                                         .epochs = 10,
-                                         .mle_rate = 3e-3,
-                                         .rate = 1e-3,
-                                         .draws = 64};
-    static const xb_utkface_plan real_quick = {.size = 64,
-                                               .train = 6000,
-                                               .held = 400,
-                                               .test = 1000,
-                                               .momentum = 0.9,
-                                               .blocks = 4,
-                                               .filters = 8,
-                                               .mle_epochs = 6,
-                                               .epochs = 3,
-                                               .mle_rate = 3e-3,
-                                               .rate = 1e-3,
-                                               .draws = 32};
-    static const xb_utkface_plan drawn = {.size = 40,
-                                          .faces = 6000,
-                                          .momentum = 0.9,
-                                          .blocks = 3,
-                                          .filters = 8,
-                                          .mle_epochs = 10,
-                                          .epochs = 6,
-                                          .mle_rate = 3e-3,
-                                          .rate = 1e-3,
-                                          .draws = 200};
-    static const xb_utkface_plan drawn_quick = {.size = 24,
-                                                .faces = 1000,
-                                                .momentum = 0.9,
-                                                .blocks = 2,
-                                                .filters = 4,
-                                                .mle_epochs = 8,
-                                                .epochs = 4,
-                                                .mle_rate = 1e-2,
-                                                .rate = 3e-3,
-                                                .draws = 40};
-    if (synthetic) return quick ? drawn_quick : drawn;
-    return quick ? real_quick : real;
+    return plans[synthetic][quick];
 }
 
 void xb_utkface_net(char out[XB_UTKFACE_NET], const xb_utkface_plan *plan)
