@@ -1,4 +1,4 @@
-/* cpu_block_forward.h: convolution, relu and maxpool in registers; maths N2, N3, N6.
+/* cpu_block_forward.h: convolution, relu and maxpool in registers; maths N18.
  *
  * A tile is up to six windows of the pool side by side for one vector of channels (or
  * three for two): 24 sums, one chain of fused multiply-adds each, over channels, then
