@@ -56,7 +56,7 @@ typedef struct xb_backend {
     void (*maxpool_backward)(xb_real *dx, const xb_real *dy, const xb_real *x,
                              int64_t rows, const xb_window *win);
 
-    /* (N2, N3, N6) Optional: conv, relu and maxpool as one. */
+    /* (N18) Optional: conv, relu and maxpool as one. */
     const xb_block_kernel *block;
 
     /* (N4, N5) channel by channel, x [rows][c] */

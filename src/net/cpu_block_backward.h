@@ -1,4 +1,4 @@
-/* cpu_block_backward.h: gradients of a block; maths N2, N3, N6.
+/* cpu_block_backward.h: gradients of a block; maths N18.
  *
  * Of the four pixels of a window one channel's gradient reaches one, the place of its
  * largest value, and none if that is 0: so a quarter of the work of a convolution.

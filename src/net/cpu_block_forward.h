@@ -1,4 +1,4 @@
-/* cpu_block_forward.h: convolution, relu and maxpool in registers; maths N2, N3, N6.
+/* cpu_block_forward.h: convolution, relu and maxpool in registers; maths N18.
  *
  * A tile is up to six windows of the pool side by side for one vector of channels (or
  * three for two): 24 sums, one chain of fused multiply-adds each, over channels, then
@@ -64,35 +64,43 @@ LANE_INLINE void window_store(const block_tile *t, int64_t at, int64_t count,
     if (t->place) _mm512_mask_cvtepi32_storeu_epi8(t->place + at, vec_mask(count), place);
 }
 
+/* One tap of the kernel for all sums: window, vector, pixel. */
+LANE_INLINE void tap_run(vec sum[6][2][4], const float *x, int64_t row, const float *w,
+                         int windows, int vectors)
+{
+    vec line[2];
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) line[v] = vec_load(w + v * LANES);
+#pragma GCC unroll 6
+    for (int i = 0; i < windows; i++)
+#pragma GCC unroll 4
+        for (int p = 0; p < 4; p++) {
+            vec a = vec_set(x[p / 2 * row + p % 2 + 2 * i]);
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++)
+                sum[i][v][p] = vec_fma(a, line[v], sum[i][v][p]);
+        }
+}
+
 LANE_INLINE void tile_run(const block_tile *t, int windows, int vectors)
 {
-    vec sum[6][2][4]; /* window, vector, pixel */
+    vec sum[6][2][4];
 #pragma GCC unroll 6
     for (int i = 0; i < windows; i++)
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++)
 #pragma GCC unroll 4
             for (int p = 0; p < 4; p++) sum[i][v][p] = vec_load(t->bias + v * LANES);
-    const float *x = t->x, *w = t->w;
-    for (int64_t k = 0; k < t->c; k++, x += t->plane, w += TAPS * vectors * LANES)
-#pragma GCC unroll 3
-        for (int ky = 0; ky < 3; ky++)
-#pragma GCC unroll 3
-            for (int kx = 0; kx < 3; kx++) {
-                vec line[2];
-#pragma GCC unroll 2
-                for (int v = 0; v < vectors; v++)
-                    line[v] = vec_load(w + ((ky * 3 + kx) * vectors + v) * LANES);
-#pragma GCC unroll 6
-                for (int i = 0; i < windows; i++)
-#pragma GCC unroll 4
-                    for (int p = 0; p < 4; p++) {
-                        vec a = vec_set(x[(ky + p / 2) * t->row + kx + p % 2 + 2 * i]);
-#pragma GCC unroll 2
-                        for (int v = 0; v < vectors; v++)
-                            sum[i][v][p] = vec_fma(a, line[v], sum[i][v][p]);
-                    }
-            }
+    const float *w = t->w;
+    for (int64_t k = 0; k < t->c; k++)
+        for (int64_t ky = 0; ky < 3; ky++) {
+            const float *x = t->x + k * t->plane + ky * t->row;
+/* not unrolled: the compiler would keep pixels for the next tap, and run out of
+ * registers */
+#pragma GCC unroll 1
+            for (int kx = 0; kx < 3; kx++, x++, w += vectors * LANES)
+                tap_run(sum, x, t->row, w, windows, vectors);
+        }
 #pragma GCC unroll 6
     for (int i = 0; i < windows; i++)
 #pragma GCC unroll 2

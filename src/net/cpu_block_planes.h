@@ -94,10 +94,42 @@ static void spread_one(float *to, const float *x, int64_t c, int64_t columns,
         to[i] = (x[i * c + channel] - mean) * gain + shift;
 }
 
+/* Every third float of 48 from number k on: out of the first two vectors, then what is
+ * in the third. */
+LANE_INLINE __m512 third_of(const __m512 v[3], int k)
+{
+    __m512i lane =
+        _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i at = _mm512_add_epi32(_mm512_mullo_epi32(lane, _mm512_set1_epi32(3)),
+                                  _mm512_set1_epi32(k));
+    __mmask16 beyond = _mm512_cmpge_epi32_mask(at, _mm512_set1_epi32(2 * LANES));
+    __m512 two = _mm512_permutex2var_ps(v[0], at, v[1]);
+    return _mm512_mask_permutexvar_ps(two, beyond, at, v[2]);
+}
+
+/* Three planes, as of a picture, not normalised. */
+static void spread_3(float *to, int64_t plane, const float *x, int64_t columns)
+{
+    const xb_block_norm none = {0};
+    int64_t i = 0;
+    for (; i + LANES <= columns; i += LANES) {
+        const __m512 v[3] = {vec_load(x + 3 * i), vec_load(x + 3 * i + LANES),
+                             vec_load(x + 3 * i + 2 * LANES)};
+#pragma GCC unroll 3
+        for (int k = 0; k < 3; k++) vec_store(to + k * plane + i, third_of(v, k));
+    }
+    for (int k = 0; k < 3; k++)
+        spread_one(to + k * plane + i, x + 3 * i, 3, columns - i, &none, k);
+}
+
 static void spread_row(float *to, const float *x, const xb_block *g,
                        const xb_block_norm *norm)
 {
     int64_t k = 0, plane = plane_size(g), columns = held_columns(g);
+    if (g->c == 3 && !norm->mean) {
+        spread_3(to, plane, x, columns);
+        return;
+    }
     for (; k + LANES <= g->c; k += LANES) {
         if (!norm->mean) {
             spread_16(to + k * plane, plane, x + k, g->c, columns, NULL);
@@ -110,11 +142,25 @@ static void spread_row(float *to, const float *x, const xb_block *g,
     for (; k < g->c; k++) spread_one(to + k * plane, x, g->c, columns, norm, k);
 }
 
+/* What is around the image in a plane. */
+static void zero_around(float *plane, const xb_block *g)
+{
+    int64_t row = plane_columns(g), right = g->left + held_columns(g);
+    float *end = plane + plane_size(g);
+    memset(plane, 0, (size_t)(g->top * row) * sizeof *plane);
+    plane += g->top * row;
+    for (int64_t r = 0; r < held_rows(g); r++, plane += row) {
+        for (int64_t i = 0; i < g->left; i++) plane[i] = 0;
+        for (int64_t i = right; i < row; i++) plane[i] = 0;
+    }
+    memset(plane, 0, (size_t)(end - plane) * sizeof *plane);
+}
+
 /* planes [c][plane_size] of one image */
 static void planes_of(float *planes, const float *x, const xb_block *g,
                       const xb_block_norm *norm)
 {
-    memset(planes, 0, (size_t)(g->c * plane_size(g)) * sizeof *planes);
+    for (int64_t k = 0; k < g->c; k++) zero_around(planes + k * plane_size(g), g);
     for (int64_t r = 0; r < held_rows(g); r++, x += g->w * g->c)
         spread_row(planes + (r + g->top) * plane_columns(g) + g->left, x, g, norm);
 }
