@@ -22,6 +22,17 @@ static cli_exit check_name(cli_session *s, const char *name)
                     name);
 }
 
+/* Options that only one study has. */
+static cli_exit check_options(cli_session *s, const char *name)
+{
+    static const char *const own[][2] = {{"noise", "laws"}, {"noise-scale", "scalar"}};
+    for (int i = 0; i < CLI_COUNT_OF(own); i++)
+        if (cli_flag(&s->args, own[i][0]) && strcmp(name, own[i][1]) != 0)
+            return cli_fail(s, CLI_USAGE, "--%s goes with the study '%s' only", own[i][0],
+                            own[i][1]);
+    return CLI_DONE;
+}
+
 static cli_exit print_json(cli_session *s, const xb_study *study)
 {
     char *text = NULL;
@@ -52,12 +63,14 @@ static cli_exit run(cli_session *s)
     const char *noise = cli_text(&s->args, "noise", NULL);
     cli_exit code = check_name(s, name);
     if (code != CLI_DONE) return code;
-    if (noise && strcmp(name, "laws") != 0)
-        return cli_fail(s, CLI_USAGE, "--noise goes with the study 'laws' only");
+    code = check_options(s, name);
+    if (code != CLI_DONE) return code;
     if (cli_flag(&s->args, "column") && !noise)
         return cli_fail(s, CLI_USAGE, "--column goes with --noise");
     xb_study_options options = xb_study_options_default();
     options.device = cli_text(&s->args, "device", options.device);
+    if (strcmp(cli_text(&s->args, "noise-scale", "min"), "max") == 0)
+        options.noise_scale = XB_NOISE_SCALE_MAX;
     options.quick = cli_flag(&s->args, "quick");
     options.seed = cli_seed(s);
     double *x = NULL;
@@ -87,6 +100,8 @@ static const cli_option options[] = {
     {"device", 0, CLI_TEXT, "LAW", "the device's law (mtj:B=0.15,w=0.5)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "laws: measured samples (a built-in sample)", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
+    {"noise-scale", 0, CLI_CHOICE, "min|max",
+     "scalar: the data's noise, 0.1 |min(1, x)| or 0.1 max(1, x) (min)", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
 };

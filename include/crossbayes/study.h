@@ -15,11 +15,15 @@ extern "C" {
 
 typedef struct xb_study xb_study;
 
+/* scalar: the noise's standard deviation, 0.1 |min(1, x)| or 0.1 max(1, x) (S1). */
+typedef enum xb_noise_scale { XB_NOISE_SCALE_MIN = 0, XB_NOISE_SCALE_MAX } xb_noise_scale;
+
 typedef struct xb_study_options {
     const char *device;  /* LAW text of the device; NULL: mtj:B=0.15,w=0.5 */
     const double *noise; /* laws: measured samples; NULL: the built-in sample */
     int64_t noise_n;
-    bool quick; /* fewer draws and orders: seconds, not minutes */
+    xb_noise_scale noise_scale; /* scalar */
+    bool quick;                 /* fewer draws and orders: seconds, not minutes */
     uint64_t seed;
 } xb_study_options;
 
