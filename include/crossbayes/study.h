@@ -31,13 +31,26 @@ typedef struct xb_study_options {
     bool resume;                /* utkface: go on from them */
     bool quick;                 /* fewer draws and orders: seconds, not minutes */
     uint64_t seed;
+    /* energy and narrow only: */
+    const char *const *law; /* [laws] LAW texts beside device and bimodal, at most 5 */
+    int laws;
+    const int64_t *width; /* [widths] of the nets; NULL: the study's own */
+    int widths;
+    const int64_t *depth; /* [depths] hidden layers; NULL: the study's own */
+    int depths;
+    int seeds;         /* nets of each size; 0: the study's own */
+    bool full;         /* energy: depths to 4, four times the draws */
+    bool kernels_only; /* biases fixed, not random */
+    double keep_n_eff; /* 0: weight of the penalty that keeps n_eff large (maths G5) */
+    const char *cells; /* folder where finished nets are kept and looked for: a study
+                          that was stopped goes on where it stood. NULL: none */
 } xb_study_options;
 
 XB_API xb_study_options xb_study_options_default(void);
 
 /* The studies by name: "laws" (Fig. 1 and 7), "quadrature" (Fig. 2),
- * "quantile" (Fig. 3), "scalar" (Fig. 5), "utkface" (Fig. 6). 0 <= i < xb_study_count().
- */
+ * "quantile" (Fig. 3), "energy" (Fig. 4 and 8), "scalar" (Fig. 5), "utkface" (Fig. 6),
+ * "narrow" (its open question). 0 <= i < xb_study_count(). */
 XB_API int xb_study_count(void);
 XB_API const char *xb_study_name_at(int i);
 XB_API const char *xb_study_about_at(int i);
