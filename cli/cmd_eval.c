@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "inputs.h"
+#include "model_data.h"
 #include "print.h"
 
 /* Predictives are compared at so many inputs at most, evenly spread over the rows. */

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "inputs.h"
+#include "model_data.h"
 #include "print.h"
 #include "textfile.h"
 

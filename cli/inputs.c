@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model_data.h"
 #include "print.h"
 
 /* ---- images */
@@ -128,20 +129,9 @@ cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path)
 /* ---- for a model */
 
 static xb_status ask_table(cli_session *s, cli_inputs *in, const xb_model *model,
-                           const char *path, bool target, const char **name)
+                           const char *path, bool target)
 {
-    int64_t features = xb_model_features(model), classes = xb_model_classes(model);
-    xb_frame_options opt = xb_frame_options_default();
-    for (int64_t i = 0; i < features; i++) name[i] = xb_model_feature_name(model, i);
-    opt.columns = name;
-    opt.n_columns = features;
-    if (target) {
-        opt.target = xb_model_target_name(model);
-        opt.target_kind = classes ? XB_TARGET_CLASS : XB_TARGET_NUMBER;
-        opt.classes = classes ? name + features : NULL;
-        opt.n_classes = classes;
-    }
-    xb_status status = xb_frame_read(s->ctx, &in->frame, path, &opt);
+    xb_status status = cli_model_frame(s->ctx, &in->frame, model, path, target);
     if (status == XB_OK) in->n = xb_frame_rows(in->frame);
     return status;
 }
@@ -178,14 +168,13 @@ static cli_exit ask_images(cli_session *s, cli_inputs *in, const xb_model *model
 cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
                         const char *path, bool target)
 {
-    int64_t features = xb_model_features(model), classes = xb_model_classes(model);
-    const char **name = calloc((size_t)(features + classes), sizeof *name);
+    if (!xb_model_of_images(model))
+        return cli_status(s, ask_table(s, out, model, path, target));
+    int64_t classes = xb_model_classes(model);
+    const char **name = calloc((size_t)(classes + 1), sizeof *name);
     if (!name) return cli_status(s, XB_E_MEMORY);
-    for (int64_t k = 0; k < classes; k++)
-        name[features + k] = xb_model_class_name(model, k);
-    cli_exit code = xb_model_of_images(model)
-                        ? ask_images(s, out, model, path, target, name + features)
-                        : cli_status(s, ask_table(s, out, model, path, target, name));
+    for (int64_t k = 0; k < classes; k++) name[k] = xb_model_class_name(model, k);
+    cli_exit code = ask_images(s, out, model, path, target, name);
     free(name);
     return code;
 }
@@ -230,16 +219,4 @@ const double *cli_inputs_target(const cli_inputs *in)
 const char *cli_inputs_name(const cli_inputs *in, int64_t i)
 {
     return in->images ? xb_images_name(in->images, in->select[i]) : NULL;
-}
-
-bool cli_samples(const cli_session *s, int64_t *out)
-{
-    const char *text = cli_text(&s->args, "samples", "1000");
-    *out = 0;
-    if (strcmp(text, "auto") == 0) return true;
-    char *end = NULL;
-    double number = strtod(text, &end);
-    if (*end || !(number >= 1 && number <= 1e9)) return false;
-    *out = (int64_t)number;
-    return (double)*out == number;
 }

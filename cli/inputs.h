@@ -48,7 +48,4 @@ const double *cli_inputs_target(const cli_inputs *in);
 /* Name of input i; NULL: it has none. */
 const char *cli_inputs_name(const cli_inputs *in, int64_t i);
 
-/* A number of draws, or "auto": 0. False: it is neither. */
-bool cli_samples(const cli_session *s, int64_t *out);
-
 #endif

@@ -1,0 +1,14 @@
+/* model_data.h: a table of numbers read as a model wants it. */
+#ifndef XB_CLI_MODEL_DATA_H
+#define XB_CLI_MODEL_DATA_H
+
+#include "session.h"
+
+/* The columns the model was trained on, by name; with `target` also its target. */
+xb_status cli_model_frame(xb_ctx *ctx, xb_frame **out, const xb_model *model,
+                          const char *path, bool target);
+
+/* --samples: a number, or `auto`, which is 0. False: neither. */
+bool cli_samples(const cli_session *s, int64_t *out);
+
+#endif
