@@ -57,9 +57,10 @@ static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
 {
     const xb_net *net = a->model->net;
     reader_sizes s = {.activation = batch * widest_of(net), .z = net->param_count};
+    const xb_run run = {.net = net, .backend = a->backend, .batch = batch};
     for (int l = 0; l < net->n_layer; l++)
         if (net->layer[l].kind->keep)
-            s.keep = larger(s.keep, net->layer[l].kind->keep(&net->layer[l]));
+            s.keep = larger(s.keep, net->layer[l].kind->keep(&run, &net->layer[l]));
     for (int i = 0; i < a->n_layer; i++) {
         const xb_analog_layer *p = &a->layer[i];
         int64_t rows = is_conv(p) ? lines_of(p) * p->layer->window.ow : batch;
