@@ -18,11 +18,15 @@ typedef struct xb_activation_kernel {
 typedef struct xb_backend {
     const char *name;
 
-    /* (N1) y [rows][out] = x [rows][in] w [in][out] + b [out] */
+    /* (N1, N6) y [rows][out] = f(x [rows][in] w [in][out] + b [out]) */
     void (*dense_forward)(xb_real *y, const xb_real *x, const xb_real *w,
-                          const xb_real *b, int64_t rows, int64_t in, int64_t out);
+                          const xb_real *b, int64_t rows, int64_t in, int64_t out,
+                          xb_act f);
+    /* dx = (dy w^T) f', where x = f(...) came from the layer below; XB_ACT_NONE: f' is 1
+     * and x is not read */
     void (*dense_backward_input)(xb_real *dx, const xb_real *dy, const xb_real *w,
-                                 int64_t rows, int64_t in, int64_t out);
+                                 const xb_real *x, int64_t rows, int64_t in, int64_t out,
+                                 xb_act f);
     void (*dense_backward_weight)(xb_real *dw, const xb_real *x, const xb_real *dy,
                                   int64_t rows, int64_t in, int64_t out);
 
@@ -96,6 +100,19 @@ typedef struct xb_backend {
     void (*local_backward)(xb_real *dv, const xb_real *dy, const xb_real *v,
                            const xb_real *e, int64_t n);
 } xb_backend;
+
+/* f's own kernels; NULL: XB_ACT_NONE. */
+static inline const xb_activation_kernel *xb_backend_act(const xb_backend *b, xb_act f)
+{
+    switch (f) {
+    case XB_ACT_ELU: return &b->elu;
+    case XB_ACT_RELU: return &b->relu;
+    case XB_ACT_TANH: return &b->tanh;
+    case XB_ACT_SIGMOID: return &b->sigmoid;
+    case XB_ACT_NONE: break;
+    }
+    return NULL;
+}
 
 extern const xb_backend xb_backend_ref;
 #if defined(__x86_64__)

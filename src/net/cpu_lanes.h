@@ -40,6 +40,9 @@ LANE_INLINE vec vec_copysign(vec a, vec s)
         0xCA)); /* sign bit of s, the rest of a */
 }
 LANE_INLINE float vec_sum(vec a) { return _mm512_reduce_add_ps(a); }
+/* The larger, the smaller; b where either is NaN */
+LANE_INLINE vec vec_max(vec a, vec b) { return _mm512_max_ps(a, b); }
+LANE_INLINE vec vec_min(vec a, vec b) { return _mm512_min_ps(a, b); }
 /* a > b ? x : y */
 LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
 {
@@ -50,6 +53,12 @@ LANE_INLINE vec vec_power_of_two(vec n)
 {
     __m512i bits = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
     return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 23));
+}
+/* The lowest bits of a float's mantissa as sign and exponent of another: 2^n where they
+ * hold n + 127. */
+LANE_INLINE vec vec_low_bits_up(vec a)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23));
 }
 
 #elif defined(__AVX2__) && defined(__FMA__)
@@ -87,6 +96,8 @@ LANE_INLINE float vec_sum(vec a)
     half = _mm_add_ps(half, _mm_movehl_ps(half, half));
     return _mm_cvtss_f32(_mm_add_ss(half, _mm_movehdup_ps(half)));
 }
+LANE_INLINE vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }
+LANE_INLINE vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }
 LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
 {
     return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_GT_OQ));
@@ -95,6 +106,10 @@ LANE_INLINE vec vec_power_of_two(vec n)
 {
     __m256i bits = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
     return _mm256_castsi256_ps(_mm256_slli_epi32(bits, 23));
+}
+LANE_INLINE vec vec_low_bits_up(vec a)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23));
 }
 
 #else /* plain C, four lanes in a vector of the compiler */
@@ -141,6 +156,9 @@ LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
     vec_int more = a > b;
     return (vec)((more & (vec_int)x) | (~more & (vec_int)y));
 }
+LANE_INLINE vec vec_max(vec a, vec b) { return vec_if_more(a, b, a, b); }
+LANE_INLINE vec vec_min(vec a, vec b) { return vec_if_more(b, a, a, b); }
+LANE_INLINE vec vec_low_bits_up(vec a) { return (vec)((vec_int)a << 23); }
 LANE_INLINE vec vec_power_of_two(vec n)
 {
     return (vec)((__builtin_convertvector(n, vec_int) + 127) << 23);

@@ -50,7 +50,8 @@ static void spread(const local_job *job, int64_t begin, int64_t end, xb_real *ro
     xb_real *xx = job->xx + begin * op->in;
     int64_t rows = end - begin, from = op->run->noise.first + begin;
     op->run->backend->multiply(xx, x, x, rows * op->in);
-    xb_op_forward(op, job->v + begin * op->out, xx, job->variance, rows, room);
+    xb_op_forward(op, job->v + begin * op->out, xx, job->variance, rows, room,
+                  XB_ACT_NONE);
     xb_run_draw(op->run, job->e + begin * op->out, rows * op->out, op->layer->tensor,
                 from * op->out, false);
 }
@@ -62,7 +63,8 @@ static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     xb_real *room = job->slots + piece * job->slot + 2 * op->n;
     xb_real *y = job->y + begin * op->out;
     spread(job, begin, end, room);
-    xb_op_forward(op, y, job->x + begin * op->in, xb_op_mu(op), end - begin, room);
+    xb_op_forward(op, y, job->x + begin * op->in, xb_op_mu(op), end - begin, room,
+                  XB_ACT_NONE);
     op->run->backend->local_forward(y, job->v + begin * op->out, job->e + begin * op->out,
                                     (end - begin) * op->out); /* (N11) */
 }
@@ -90,8 +92,8 @@ static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     xb_op_weight(op, ds, job->xx + begin * op->in, v, rows, room);
     if (!job->dx) return;
     xb_real *dx = job->dx + begin * op->in;
-    op->linear->backward_input(op->run, op->layer, dx, dy, xb_op_mu(op), rows, room);
-    op->linear->backward_input(op->run, op->layer, dxx, v, job->variance, rows, room);
+    xb_op_input(op, dx, dy, xb_op_mu(op), NULL, rows, room, XB_ACT_NONE);
+    xb_op_input(op, dxx, v, job->variance, NULL, rows, room, XB_ACT_NONE);
     op->run->backend->add_product(dx, x, dxx, 2, rows * op->in);
 }
 

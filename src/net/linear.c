@@ -91,6 +91,12 @@ int64_t xb_linear_scratch(const xb_run *run, const xb_layer *layer)
     return asked > plain ? asked : plain;
 }
 
+bool xb_linear_fuses(const xb_run *run, const xb_layer *layer)
+{
+    return layer->kind->linear && layer->kind->linear->fuses &&
+           estimators[run->estimator]->fuses;
+}
+
 void xb_op_draw(const xb_op *op, xb_z z, int64_t number, int64_t count, bool wide)
 {
     for (int i = 0; i < op->tensors; i++) {
@@ -129,9 +135,15 @@ void xb_op_scaled(const xb_op *op, xb_real *out, const xb_real *factor)
 }
 
 void xb_op_forward(const xb_op *op, xb_real *y, const xb_real *x, const xb_real *w,
-                   int64_t rows, xb_real *room)
+                   int64_t rows, xb_real *room, xb_act f)
 {
-    op->linear->forward(op->run, op->layer, y, x, w, xb_op_bias(op, w), rows, room);
+    op->linear->forward(op->run, op->layer, y, x, w, xb_op_bias(op, w), rows, room, f);
+}
+
+void xb_op_input(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *w,
+                 const xb_real *x, int64_t rows, xb_real *room, xb_act f)
+{
+    op->linear->backward_input(op->run, op->layer, dx, dy, w, x, rows, room, f);
 }
 
 void xb_op_weight(const xb_op *op, xb_real *dw, const xb_real *x, const xb_real *dy,

@@ -58,6 +58,32 @@ static void place_outputs(xb_pass *pass)
     if (pass->opt.gradients) pass->n_gradient = larger(widest, input);
 }
 
+/* An activation in place over a linear layer is applied by it, and its slope by the
+ * linear layer that it feeds, where these can. */
+static void fuse(xb_pass *pass)
+{
+    const xb_layer *layer = pass->net->layer;
+    for (int l = 0; l < pass->net->n_layer; l++) {
+        xb_pass_layer *here = &pass->layer[l];
+        if (layer[l].kind->act == XB_ACT_NONE) continue;
+        here->fused_forward = l > 0 && xb_linear_fuses(&pass->run, &layer[l - 1]) &&
+                              here->output == here[-1].output;
+        here->fused_backward =
+            l + 1 < pass->net->n_layer && xb_linear_fuses(&pass->run, &layer[l + 1]);
+    }
+}
+
+/* What layer l does for its neighbours. */
+static void set_fused(xb_run *run, const xb_pass *pass, int l)
+{
+    const xb_layer *layer = &pass->net->layer[l];
+    bool top = l + 1 == pass->net->n_layer;
+    run->above =
+        !top && pass->layer[l + 1].fused_forward ? layer[1].kind->act : XB_ACT_NONE;
+    run->below =
+        l > 0 && pass->layer[l - 1].fused_backward ? layer[-1].kind->act : XB_ACT_NONE;
+}
+
 static void place_the_rest(xb_pass *pass)
 {
     const xb_net *net = pass->net;
@@ -146,6 +172,7 @@ xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
     xb_status status = pass->layer ? XB_OK : XB_E_MEMORY;
     if (status == XB_OK) {
         place_outputs(pass);
+        fuse(pass);
         place_the_rest(pass);
         status = take_memory(ctx, pass);
     }
@@ -232,7 +259,9 @@ xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real 
     if (batch == 0) return XB_OK;
     for (int l = 0; l < net->n_layer; l++) {
         xb_real *to = pass->output + pass->layer[l].output;
+        if (pass->layer[l].fused_forward) continue;
         run->keep = pass->keep + pass->layer[l].keep;
+        set_fused(run, pass, l);
         net->layer[l].kind->forward(run, &net->layer[l], to, x);
         x = to;
     }
@@ -273,6 +302,7 @@ xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradie
     memcpy(pass->gradient[0], dy,
            (size_t)(run->batch * xb_shape_size(xb_net_output(net))) * item);
     for (int l = net->n_layer - 1; l >= stop; l--) {
+        if (pass->layer[l].fused_backward) continue;
         const xb_layer *layer = &net->layer[l];
         const xb_real *y = pass->output + pass->layer[l].output;
         const xb_real *x = l > 0 ? pass->output + pass->layer[l - 1].output : pass->x;
@@ -280,6 +310,7 @@ xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradie
         if (layer->kind->placement == XB_PLACE_FRESH) turn = 1 - turn;
         bool wanted = l > stop || gradient->x;
         run->keep = pass->keep + pass->layer[l].keep;
+        set_fused(run, pass, l);
         layer->kind->backward(run, layer, wanted ? pass->gradient[turn] : NULL, from, x,
                               y);
     }

@@ -6,8 +6,9 @@
 
 /* One layer's places. */
 typedef struct xb_pass_layer {
-    int64_t output; /* offset in the block of activations */
-    int64_t keep;   /* offset in the block of kept numbers */
+    int64_t output;                     /* offset in the block of activations */
+    int64_t keep;                       /* offset in the block of kept numbers */
+    bool fused_forward, fused_backward; /* the linear layer below (above) does its work */
 } xb_pass_layer;
 
 struct xb_pass {

@@ -20,6 +20,9 @@ typedef struct xb_run {
     xb_real *scratch;
     double *sums;  /* [XB_SPLIT_MAX][2][largest batchnorm] */
     xb_real *keep; /* the layer's own, from forward to backward */
+    /* What a linear layer does for its neighbours: the activation it applies to y, and
+     * the one that made x, whose slope it multiplies dx by. */
+    xb_act above, below;
 } xb_run;
 
 /* (N7) z[i] = draw of element first + i of the tensor; `wide`: over all threads. */
