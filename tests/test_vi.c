@@ -263,6 +263,7 @@ static void levels_of_a_step_agree(void **state)
                 memcpy(p, start, sizeof start);
                 sums[j] = level[j]->normal_sums(mu, sigma, sizes[s], 0.1);
                 level[j]->normal_gradient(p[0], p[1], mu, sigma, sizes[s], 0.1F, 2, 0.3F);
+                level[j]->chain_exp(p[1], sigma, sizes[s]);
                 level[j]->adam(p[0], p[1], p[2], p[3], sizes[s], &rates);
                 assert_true(level[j]->all_finite(p[0], sizes[s]));
             }

@@ -94,11 +94,14 @@ typedef struct xb_backend {
                                 int64_t rows, int64_t pixels, int64_t c);
     /* -1 where a word's top bit is set, 1 where not */
     void (*signs)(xb_real *sign, const uint32_t *word, int64_t n);
-    /* y += sqrt(v) e, and dv = dy e / (2 sqrt(v)), 0 where v is; dv may
-     * be v */
-    void (*local_forward)(xb_real *y, const xb_real *v, const xb_real *e, int64_t n);
+    /* (N11, N6) y = f(y + sqrt(v) e); dv = dy e / (2 sqrt(v)), 0 where v is, dv may be
+     * v or e; dx = (dx + 2 x dxx) f', where x = f(...) came from the layer below */
+    void (*local_forward)(xb_real *y, const xb_real *v, const xb_real *e, int64_t n,
+                          xb_act f);
     void (*local_backward)(xb_real *dv, const xb_real *dy, const xb_real *v,
                            const xb_real *e, int64_t n);
+    void (*local_input)(xb_real *dx, const xb_real *dxx, const xb_real *x, int64_t n,
+                        xb_act f);
 } xb_backend;
 
 /* f's own kernels; NULL: XB_ACT_NONE. */

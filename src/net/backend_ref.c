@@ -4,6 +4,7 @@
 #include "net/batchnorm_kernel.h"
 #include "net/conv_kernel.h"
 #include "net/dense_kernel.h"
+#include "net/local_kernel.h"
 #include "net/maxpool_kernel.h"
 #include "net/noise_kernel.h"
 
@@ -37,4 +38,5 @@ const xb_backend xb_backend_ref = {
     .signs = signs,
     .local_forward = local_forward,
     .local_backward = local_backward,
+    .local_input = local_input,
 };

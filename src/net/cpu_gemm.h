@@ -168,15 +168,39 @@ static void strip_two_part(const gemm_strip *s, float *c, int64_t m)
     strip_rows(s, c, m, ROWS_TWO, 2, s->last);
 }
 
+/* A layer of LANES inputs and outputs: strides are constants, no address is computed. */
+static void strip_square(const gemm_strip *s, float *c, int64_t m)
+{
+    gemm_strip known = *s;
+    known.a_row = known.c_row = known.k = LANES;
+    known.a_step = 1;
+    strip_rows(&known, c, m, ROWS_ONE, 1, LANES);
+}
+
+static bool is_square(const gemm_strip *s)
+{
+    return s->a_step == 1 && s->a_row == LANES && s->c_row == LANES && s->k == LANES;
+}
+
+/* Squares of LANES, then what is left element by element. */
+static void pack_transposed(float *panel, const float *from, int64_t row, int64_t k,
+                            int64_t width)
+{
+    int64_t columns = width - width % LANES, lines = k - k % LANES;
+    for (int64_t col = 0; col < columns; col += LANES)
+        for (int64_t i = 0; i < lines; i += LANES)
+            lanes_transpose(panel + i * PAIR + col, PAIR, from + col * row + i, row);
+    for (int64_t col = 0; col < width; col++)
+        for (int64_t i = col < columns ? lines : 0; i < k; i++)
+            panel[i * PAIR + col] = from[col * row + i];
+}
+
 /* B (k0 .. k0 + k, j .. j + width) as rows of PAIR; what is beyond is not read. */
 static void pack(float *panel, const gemm_args *g, int64_t k0, int64_t k, int64_t j,
                  int64_t width)
 {
     if (g->transposed) {
-        for (int64_t col = 0; col < width; col++) {
-            const float *from = g->b + (j + col) * g->b_row + k0;
-            for (int64_t i = 0; i < k; i++) panel[i * PAIR + col] = from[i];
-        }
+        pack_transposed(panel, g->b + j * g->b_row + k0, g->b_row, k, width);
         return;
     }
     for (int64_t i = 0; i < k; i++)
@@ -190,6 +214,8 @@ static void strip(const gemm_args *g, const gemm_strip *s, float *c, int64_t wid
         strip_two(s, c, g->m);
     else if (width > LANES)
         strip_two_part(s, c, g->m);
+    else if (width == LANES && is_square(s))
+        strip_square(s, c, g->m);
     else if (width == LANES)
         strip_one(s, c, g->m);
     else

@@ -16,6 +16,18 @@ static gemm_end end_of(xb_act f, bool slope)
     return END_PLAIN;
 }
 
+static void finish_activation(float *y, int64_t n, xb_act f)
+{
+    if (f == XB_ACT_TANH) cpu_tanh_forward(y, y, n);
+    if (f == XB_ACT_SIGMOID) cpu_sigmoid_forward(y, y, n);
+}
+
+static void finish_slope(float *dx, const float *x, int64_t n, xb_act f)
+{
+    if (f == XB_ACT_TANH) tanh_backward(dx, dx, x, n);
+    if (f == XB_ACT_SIGMOID) sigmoid_backward(dx, dx, x, n);
+}
+
 static void cpu_dense_forward(float *y, const float *x, const float *w, const float *b,
                               int64_t rows, int64_t in, int64_t out, xb_act f)
 {
@@ -31,8 +43,7 @@ static void cpu_dense_forward(float *y, const float *x, const float *w, const fl
                       .m = rows,
                       .n = out,
                       .k = in});
-    if (f == XB_ACT_TANH) cpu_tanh_forward(y, y, rows * out);
-    if (f == XB_ACT_SIGMOID) cpu_sigmoid_forward(y, y, rows * out);
+    finish_activation(y, rows * out, f);
 }
 
 static void cpu_dense_backward_input(float *dx, const float *dy, const float *w,
@@ -52,8 +63,7 @@ static void cpu_dense_backward_input(float *dx, const float *dy, const float *w,
                       .n = in,
                       .k = out,
                       .transposed = true});
-    if (f == XB_ACT_TANH) tanh_backward(dx, dx, x, rows * in);
-    if (f == XB_ACT_SIGMOID) sigmoid_backward(dx, dx, x, rows * in);
+    finish_slope(dx, x, rows * in, f);
 }
 
 static void cpu_dense_backward_weight(float *dw, const float *x, const float *dy,

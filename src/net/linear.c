@@ -91,6 +91,13 @@ int64_t xb_linear_scratch(const xb_run *run, const xb_layer *layer)
     return asked > plain ? asked : plain;
 }
 
+int64_t xb_linear_keep(const xb_run *run, const xb_layer *layer)
+{
+    xb_op op = op_of(run, layer);
+    const xb_estimator_kind *kind = estimators[run->estimator];
+    return kind->keep ? kind->keep(&op) : 0;
+}
+
 bool xb_linear_fuses(const xb_run *run, const xb_layer *layer)
 {
     return layer->kind->linear && layer->kind->linear->fuses &&
@@ -110,14 +117,8 @@ void xb_op_draw(const xb_op *op, xb_z z, int64_t number, int64_t count, bool wid
 void xb_op_theta(const xb_op *op, xb_real *theta, xb_z z)
 {
     for (int i = 0; i < op->tensors; i++) {
-        const xb_tensor *t = &op->tensor[i];
-        const xb_real *mu = op->run->weights.mu + t->offset;
-        if (t->stochastic)
-            op->run->backend->theta(theta, mu, op->run->weights.sigma + t->offset,
-                                    z.of[i], t->size);
-        else
-            memcpy(theta, mu, (size_t)t->size * sizeof *theta);
-        theta += t->size;
+        xb_run_theta(op->run, theta, z.of[i], &op->tensor[i]);
+        theta += op->tensor[i].size;
     }
 }
 

@@ -42,6 +42,7 @@ typedef struct xb_estimator_kind {
     bool symmetric, gaussian;            /* what the law must be */
     bool fuses;                          /* does as run->above and run->below say */
     int64_t (*scratch)(const xb_op *op); /* reals, for the run's batch and group */
+    int64_t (*keep)(const xb_op *op);    /* from forward to backward; NULL: none */
     void (*forward)(const xb_op *op, xb_real *y, const xb_real *x);
     void (*backward)(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *x);
 } xb_estimator_kind;
@@ -57,6 +58,8 @@ void xb_linear_forward(const xb_run *run, const xb_layer *layer, xb_real *y,
 void xb_linear_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
                         const xb_real *dy, const xb_real *x, const xb_real *y);
 int64_t xb_linear_scratch(const xb_run *run, const xb_layer *layer);
+/* Reals kept from forward to backward: never noise. */
+int64_t xb_linear_keep(const xb_run *run, const xb_layer *layer);
 /* Whether it can take over the work of activations beside it. */
 bool xb_linear_fuses(const xb_run *run, const xb_layer *layer);
 

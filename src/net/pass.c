@@ -94,9 +94,11 @@ static void place_the_rest(xb_pass *pass)
             pass->n_keep += padded(layer->kind->keep(layer));
             pass->n_sums = larger(pass->n_sums, layer->in.c * 2 * XB_SPLIT_MAX);
         }
-        if (layer->kind->linear)
+        if (layer->kind->linear) {
+            pass->n_keep += padded(xb_linear_keep(&pass->run, layer));
             pass->n_scratch =
                 larger(pass->n_scratch, padded(xb_linear_scratch(&pass->run, layer)));
+        }
     }
 }
 
@@ -245,6 +247,29 @@ static xb_status check_forward(xb_ctx *ctx, const xb_pass *pass, int64_t batch,
     return check_reach(ctx, pass, noise, batch);
 }
 
+static void set_run(xb_pass *pass, xb_ctx *ctx, int64_t batch, const xb_weights *weights,
+                    const xb_noise *noise, xb_mode mode)
+{
+    xb_run *run = &pass->run;
+    run->ctx = ctx, run->batch = batch, run->weights = *weights, run->mode = mode;
+    run->noise = noise ? *noise : (xb_noise){0};
+}
+
+xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
+                       const xb_weights *weights, const xb_noise *noise)
+{
+    XB_TRY(check_forward(ctx, pass, 0, weights, noise));
+    set_run(pass, ctx, 0, weights, noise, XB_MODE_PREDICT);
+    pass->done = false;
+    for (int k = 0; k < pass->net->n_tensor; k++) {
+        const xb_tensor *t = &pass->net->tensor[k];
+        xb_real *z = pass->scratch; /* of any estimator: more than a tensor */
+        if (t->stochastic) xb_run_draw(&pass->run, z, t->size, k, 0, true);
+        xb_run_theta(&pass->run, theta + t->offset, z, t);
+    }
+    return XB_OK;
+}
+
 xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
                           int64_t batch, const xb_weights *weights, const xb_noise *noise,
                           xb_mode mode)
@@ -252,8 +277,7 @@ xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real 
     XB_TRY(check_forward(ctx, pass, batch, weights, noise));
     const xb_net *net = pass->net;
     xb_run *run = &pass->run;
-    run->ctx = ctx, run->batch = batch, run->weights = *weights, run->mode = mode;
-    run->noise = noise ? *noise : (xb_noise){0};
+    set_run(pass, ctx, batch, weights, noise, mode);
     pass->x = x;
     pass->done = pass->opt.gradients;
     if (batch == 0) return XB_OK;

@@ -28,4 +28,9 @@ struct xb_pass {
     bool done; /* a forward pass ran, backward may */
 };
 
+/* theta [param_count]: the weights that estimator shared has under this noise, so that
+ * several forward passes can use one draw (and no noise then). */
+xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
+                       const xb_weights *weights, const xb_noise *noise);
+
 #endif

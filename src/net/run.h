@@ -29,6 +29,10 @@ typedef struct xb_run {
 void xb_run_draw(const xb_run *run, xb_real *z, int64_t n, int tensor, int64_t first,
                  bool wide);
 
+/* (N7) theta of a tensor [size]: mu + sigma z, or mu where it is not random. */
+void xb_run_theta(const xb_run *run, xb_real *theta, const xb_real *z,
+                  const xb_tensor *tensor);
+
 /* (N10) Signs -1 or 1 of elements first + i; two sets beside each tensor. */
 typedef enum xb_side { XB_SIDE_IN, XB_SIDE_OUT } xb_side;
 void xb_run_signs(const xb_run *run, xb_real *sign, int64_t n, int tensor, xb_side side,

@@ -1,19 +1,21 @@
 /* draws.c: the model's outputs under many draws of its weights (maths P1).
  *
  * The draws are cut into a fixed number of pieces; each has a pass and a context of its
- * own, so results do not depend on how many threads there are. Within a piece inputs go
- * in chunks: wide enough that drawing the weights once for each costs little beside
- * using them, small enough for the cache. */
+ * own, so results do not depend on how many threads there are. The weights of a small
+ * net are drawn once for all inputs, which then go through all layers in tiles that stay
+ * in the first cache. Of a large net each layer is drawn when it runs, for a chunk of
+ * inputs wide enough that this costs little. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "net/pass.h"
 #include "predict/predict.h"
 #include "vi/model.h"
 
-enum { PIECES = 16, CHUNK = 256 };
+enum { PIECES = 16, TILE = 96, CHUNK = 256, SMALL_NET = 1 << 15 }; /* parameters */
 
 /* Training counts its steps from 0; predictions draw where it never gets. */
 #define PREDICT_STEP UINT32_MAX
@@ -21,7 +23,9 @@ enum { PIECES = 16, CHUNK = 256 };
 typedef struct worker {
     xb_ctx *ctx;
     xb_pass *pass;
-    float *out; /* [CHUNK][outputs] */
+    int64_t rows; /* at a time */
+    float *out;   /* [rows][outputs] */
+    float *theta; /* a small net's weights */
     xb_status status;
 } worker;
 
@@ -54,18 +58,27 @@ static void write_values(const draw_job *job, double *value, const float *out,
     }
 }
 
-static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int64_t rows)
+static bool is_small(const xb_net *net) { return xb_net_param_count(net) <= SMALL_NET; }
+
+/* All inputs under draw s. */
+static xb_status one_draw(draw_job *job, worker *w, int64_t s)
 {
     const xb_model *m = job->model;
     const xb_weights weights = {m->mu, m->sigma, m->state};
+    const xb_weights drawn = {w->theta, NULL, m->state};
     const xb_noise noise = {.sampler = job->sampler,
                             .key = xb_key_make(job->opt->seed, XB_PURPOSE_WEIGHT),
                             .step = PREDICT_STEP,
                             .sample = (uint32_t)(job->first + s),
                             .antithetic = job->opt->antithetic};
-    XB_TRY(xb_pass_forward(w->ctx, w->pass, w->out, job->x + row * m->features, rows,
-                           &weights, &noise, XB_MODE_PREDICT));
-    write_values(job, job->value + (s * job->n + row) * job->outputs, w->out, rows);
+    if (w->theta) XB_TRY(xb_pass_draw(w->ctx, w->pass, w->theta, &weights, &noise));
+    for (int64_t row = 0; row < job->n; row += w->rows) {
+        int64_t rows = job->n - row < w->rows ? job->n - row : w->rows;
+        XB_TRY(xb_pass_forward(w->ctx, w->pass, w->out, job->x + row * m->features, rows,
+                               w->theta ? &drawn : &weights, w->theta ? NULL : &noise,
+                               XB_MODE_PREDICT));
+        write_values(job, job->value + (s * job->n + row) * job->outputs, w->out, rows);
+    }
     return XB_OK;
 }
 
@@ -74,32 +87,36 @@ static void run_piece(void *arg, int64_t piece)
     draw_job *job = arg;
     worker *w = &job->worker[piece];
     int64_t begin = piece * job->count / PIECES, end = (piece + 1) * job->count / PIECES;
-    for (int64_t row = 0; row < job->n; row += CHUNK) {
-        int64_t rows = job->n - row < CHUNK ? job->n - row : CHUNK;
-        for (int64_t s = begin; s < end && w->status == XB_OK; s++)
-            w->status = one_draw(job, w, s, row, rows);
-    }
+    for (int64_t s = begin; s < end && w->status == XB_OK; s++)
+        w->status = one_draw(job, w, s);
 }
 
 static xb_status hire(xb_ctx *ctx, worker *w, const draw_job *job)
 {
+    const xb_net *net = job->model->net;
+    w->rows = is_small(net) ? TILE : CHUNK;
     xb_pass_options opt = xb_pass_options_default();
     opt.backend = job->opt->backend;
-    opt.batch = CHUNK;
+    opt.batch = w->rows;
     opt.gradients = false;
     opt.estimator = XB_ESTIMATOR_SHARED;
-    w->out = xb_new(ctx, CHUNK * job->outputs, sizeof *w->out);
+    w->out = xb_new(ctx, w->rows * job->outputs, sizeof *w->out);
     if (!w->out) return XB_E_MEMORY;
+    if (is_small(net)) {
+        w->theta = xb_new(ctx, xb_net_param_count(net), sizeof *w->theta);
+        if (!w->theta) return XB_E_MEMORY;
+    }
     if (xb_ctx_create(&w->ctx) != XB_OK)
         return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a context");
     xb_ctx_set_threads(w->ctx, 1);
-    return xb_pass_create(ctx, &w->pass, job->model->net, &opt);
+    return xb_pass_create(ctx, &w->pass, net, &opt);
 }
 
 static void dismiss(worker *w)
 {
     xb_pass_destroy(w->pass);
     xb_ctx_destroy(w->ctx);
+    free(w->theta);
     free(w->out);
 }
 

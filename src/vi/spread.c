@@ -90,7 +90,8 @@ static void chain_piece(void *arg, int64_t piece)
     const spread_job *job = arg;
     int64_t end = piece_end(piece, job->n);
     if (job->spread == XB_SPREAD_EXP)
-        for (int64_t i = piece * PIECE; i < end; i++) job->out[i] *= job->in[i];
+        xb_update_best()->chain_exp(job->out + piece * PIECE, job->in + piece * PIECE,
+                                    end - piece * PIECE);
     else
         for (int64_t i = piece * PIECE; i < end; i++) job->out[i] *= -expm1f(-job->in[i]);
 }

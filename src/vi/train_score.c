@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vi/trainer.h"
+#include "vi/update.h"
 
 enum { VALIDATION_DRAWS = 16 };
 
@@ -74,14 +75,12 @@ xb_status xb_trainer_validate(xb_trainer *t, double *score)
 /* How many of n words are below `limit`. */
 static int64_t count_below(const int32_t *word, int64_t n, int32_t limit)
 {
-    enum { MOST = 1 << 30 }; /* what an int32_t can count */
+    enum { MOST = 1 << 30 }; /* at a time */
+    const xb_update *update = xb_update_best();
     int64_t count = 0;
-    for (int64_t i = 0; i < n; i += MOST) {
-        int32_t some = 0, end = (int32_t)(n - i < MOST ? n - i : MOST);
-#pragma omp simd reduction(+ : some)
-        for (int32_t k = 0; k < end; k++) some += word[i + k] < limit;
-        count += some;
-    }
+    for (int64_t i = 0; i < n; i += MOST)
+        count +=
+            update->count_below(word + i, (int32_t)(n - i < MOST ? n - i : MOST), limit);
     return count;
 }
 

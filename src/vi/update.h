@@ -23,6 +23,8 @@ typedef struct xb_update {
     const char *level;
     /* (V8) sigma = exp(rho), at least FLT_MIN, that too where rho is NaN */
     void (*sigma_exp)(float *sigma, const float *rho, int64_t n);
+    /* gradient by rho from that by sigma: times sigma */
+    void (*chain_exp)(float *gradient, const float *sigma, int64_t n);
     /* (V3) */
     xb_normal_sums (*normal_sums)(const float *mu, const float *sigma, int64_t n,
                                   double mean);
@@ -34,6 +36,8 @@ typedef struct xb_update {
     void (*adam)(float *p, float *m, float *v, const float *g, int64_t n,
                  const xb_adam_rates *rates);
     bool (*all_finite)(const float *x, int64_t n);
+    /* how many are below the limit; n < 2^31 */
+    int32_t (*count_below)(const int32_t *x, int32_t n, int32_t limit);
 } xb_update;
 
 extern const xb_update xb_update_plain;

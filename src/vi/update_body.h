@@ -56,6 +56,12 @@ static void sigma_exp(float *restrict sigma, const float *restrict rho, int64_t 
     }
 }
 
+static void chain_exp(float *restrict gradient, const float *restrict sigma, int64_t n)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) gradient[i] *= sigma[i];
+}
+
 /* Sums of one block in lanes. */
 typedef struct normal_lanes {
     double square[LANES], product[LANES], least[LANES];
@@ -144,11 +150,21 @@ static bool all_finite(const float *x, int64_t n)
     return bad == 0;
 }
 
+static int32_t count_below(const int32_t *x, int32_t n, int32_t limit)
+{
+    int32_t count = 0;
+#pragma omp simd reduction(+ : count)
+    for (int32_t i = 0; i < n; i++) count += x[i] < limit;
+    return count;
+}
+
 const xb_update XB_UPDATE_NAME = {
     .level = XB_UPDATE_LEVEL,
     .sigma_exp = sigma_exp,
+    .chain_exp = chain_exp,
     .normal_sums = normal_sums,
     .normal_gradient = normal_gradient,
     .adam = adam,
     .all_finite = all_finite,
+    .count_below = count_below,
 };
