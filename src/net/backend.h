@@ -7,7 +7,7 @@
 #ifndef XB_NET_BACKEND_H
 #define XB_NET_BACKEND_H
 
-#include "net/layer.h"
+#include "net/block.h"
 
 typedef struct xb_activation_kernel {
     void (*forward)(xb_real *y, const xb_real *x, int64_t n); /* y may be x */
@@ -59,6 +59,9 @@ typedef struct xb_backend {
                             const xb_window *win);
     void (*maxpool_backward)(xb_real *dx, const xb_real *dy, const xb_real *x,
                              int64_t rows, const xb_window *win);
+
+    /* (N18) Optional: conv, relu and maxpool as one. */
+    const xb_block_kernel *block;
 
     /* (N4, N5) channel by channel, x [rows][c] */
     void (*norm_sum)(double *sum, const xb_real *x, int64_t rows, int64_t c);

@@ -5,6 +5,7 @@
 #include "net/activation_kernel.h"
 #include "net/batchnorm_kernel.h"
 #include "net/cpu_activation.h"
+#include "net/cpu_block.h"
 #include "net/cpu_draw.h"
 #include "net/cpu_linear.h"
 #include "net/cpu_local.h"
@@ -23,6 +24,7 @@ const xb_backend XB_CPU_NAME = {
     .conv_backward_input = cpu_conv_backward_input,
     .conv_backward_weight = cpu_conv_backward_weight,
     .bias_backward = cpu_bias_backward,
+    .block = CPU_BLOCK,
     .maxpool_forward = maxpool_forward,
     .maxpool_backward = maxpool_backward,
     .norm_sum = norm_sum,

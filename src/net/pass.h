@@ -4,11 +4,15 @@
 
 #include "net/run.h"
 
-/* One layer's places. */
+/* One layer: what runs in its place, and its places. */
 typedef struct xb_pass_layer {
-    int64_t output;                     /* offset in the block of activations */
-    int64_t keep;                       /* offset in the block of kept numbers */
-    bool fused_forward, fused_backward; /* the linear layer below (above) does its work */
+    const xb_layer_kind *kind; /* NULL: part of a block that a later layer runs */
+    int first;                 /* of the block it runs; itself, where it runs alone */
+    int64_t output;            /* offset in the block of activations */
+    int64_t keep;              /* offset in the block of kept numbers */
+    /* an activation whose neighbours do its work: forward, backward */
+    bool done_below, slope_above;
+    xb_act above, below; /* a linear layer: of which neighbours; see run.h */
 } xb_pass_layer;
 
 struct xb_pass {
