@@ -138,17 +138,15 @@ LANE_INLINE void tile(const gemm_strip *s, float *c, const float *a, const float
 LANE_INLINE void strip_rows(const gemm_strip *s, float *c, int64_t m, int rows,
                             int vectors, int64_t last)
 {
-    const float *a = s->a, *below = s->below;
     int64_t i = 0;
-    for (; i + rows <= m; i += rows)
-        tile(s, c + i * s->c_row, a + i * s->a_row, below + i * s->c_row, rows, vectors,
-             last);
-    for (; i + FEW_ROWS <= m; i += FEW_ROWS)
-        tile(s, c + i * s->c_row, a + i * s->a_row, below + i * s->c_row, FEW_ROWS,
-             vectors, last);
-    for (; i < m; i++)
-        tile(s, c + i * s->c_row, a + i * s->a_row, below + i * s->c_row, 1, vectors,
-             last);
+#define TILES(ROWS)                                                                      \
+    for (; i + (ROWS) <= m; i += (ROWS))                                                 \
+    tile(s, c + i * s->c_row, s->a + i * s->a_row, s->below + i * s->c_row, ROWS,        \
+         vectors, last)
+    TILES(rows);
+    TILES(FEW_ROWS);
+    TILES(1);
+#undef TILES
 }
 
 static void strip_one(const gemm_strip *s, float *c, int64_t m)
@@ -168,13 +166,26 @@ static void strip_two_part(const gemm_strip *s, float *c, int64_t m)
     strip_rows(s, c, m, ROWS_TWO, 2, s->last);
 }
 
-/* A layer of LANES inputs and outputs: strides are constants, no address is computed. */
+/* Where strides are known no address is computed between the multiplications: a layer of
+ * LANES inputs and outputs, and A a transpose (weight gradients). */
 static void strip_square(const gemm_strip *s, float *c, int64_t m)
 {
     gemm_strip known = *s;
     known.a_row = known.c_row = known.k = LANES;
     known.a_step = 1;
     strip_rows(&known, c, m, ROWS_ONE, 1, LANES);
+}
+static void strip_one_beside(const gemm_strip *s, float *c, int64_t m)
+{
+    gemm_strip known = *s;
+    known.a_row = 1;
+    strip_rows(&known, c, m, ROWS_ONE, 1, LANES);
+}
+static void strip_two_beside(const gemm_strip *s, float *c, int64_t m)
+{
+    gemm_strip known = *s;
+    known.a_row = 1;
+    strip_rows(&known, c, m, ROWS_TWO, 2, LANES);
 }
 
 static bool is_square(const gemm_strip *s)
@@ -211,15 +222,15 @@ static void pack(float *panel, const gemm_args *g, int64_t k0, int64_t k, int64_
 static void strip(const gemm_args *g, const gemm_strip *s, float *c, int64_t width)
 {
     if (width == PAIR)
-        strip_two(s, c, g->m);
+        (s->a_row == 1 ? strip_two_beside : strip_two)(s, c, g->m);
     else if (width > LANES)
         strip_two_part(s, c, g->m);
-    else if (width == LANES && is_square(s))
-        strip_square(s, c, g->m);
-    else if (width == LANES)
-        strip_one(s, c, g->m);
-    else
+    else if (width < LANES)
         strip_one_part(s, c, g->m);
+    else if (s->a_row == 1)
+        strip_one_beside(s, c, g->m);
+    else
+        (is_square(s) ? strip_square : strip_one)(s, c, g->m);
 }
 
 /* n elements of C that lie together, already summed. */

@@ -40,6 +40,7 @@ LANE_INLINE vec vec_copysign(vec a, vec s)
         0xCA)); /* sign bit of s, the rest of a */
 }
 LANE_INLINE float vec_sum(vec a) { return _mm512_reduce_add_ps(a); }
+LANE_INLINE vec vec_sqrt(vec a) { return _mm512_sqrt_ps(a); }
 /* 1 / sqrt(a), a >= FLT_MIN, to 2 ulp: 14 bits (the same on every machine) and a step of
  * Newton's method; a root and a division take four times as long */
 LANE_INLINE vec vec_root_inverse(vec a)
@@ -137,7 +138,8 @@ LANE_INLINE float vec_sum(vec a)
 }
 LANE_INLINE vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }
 LANE_INLINE vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }
-LANE_INLINE vec vec_root_inverse(vec a) { return vec_set(1) / _mm256_sqrt_ps(a); }
+LANE_INLINE vec vec_sqrt(vec a) { return _mm256_sqrt_ps(a); }
+LANE_INLINE vec vec_root_inverse(vec a) { return vec_set(1) / vec_sqrt(a); }
 LANE_INLINE void lanes_transpose(float *to, int64_t to_row, const float *from,
                                  int64_t from_row)
 {
@@ -221,11 +223,12 @@ LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
     vec_int more = a > b;
     return (vec)((more & (vec_int)x) | (~more & (vec_int)y));
 }
-LANE_INLINE vec vec_root_inverse(vec a)
+LANE_INLINE vec vec_sqrt(vec a)
 {
-    for (int l = 0; l < LANES; l++) a[l] = 1 / __builtin_sqrtf(a[l]);
+    for (int l = 0; l < LANES; l++) a[l] = __builtin_sqrtf(a[l]);
     return a;
 }
+LANE_INLINE vec vec_root_inverse(vec a) { return vec_set(1) / vec_sqrt(a); }
 LANE_INLINE void lanes_transpose(float *to, int64_t to_row, const float *from,
                                  int64_t from_row)
 {

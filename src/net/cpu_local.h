@@ -1,6 +1,7 @@
 /* cpu_local.h: the local reparameterisation in vectors, with the activation beside it;
- * maths N11. Roots come from 1 / sqrt(v) (vec_root_inverse), v no smaller than FLT_MIN
- * there: then v = 0 gives y unchanged, and its slope is set to 0. */
+ * maths N11. Forward takes a root, which runs beside the multiplications of elu; backward
+ * 1 / sqrt(v) at once (vec_root_inverse), v no smaller than FLT_MIN there, and 0 where v
+ * is. */
 #ifndef XB_NET_CPU_LOCAL_H
 #define XB_NET_CPU_LOCAL_H
 
@@ -29,7 +30,7 @@ LANE_INLINE void some_store(float *p, vec a, int64_t width)
 LANE_INLINE void local_forward_lanes(float *y, const float *v, const float *e,
                                      int64_t width, gemm_end end)
 {
-    vec square = some_load(v, width), root = square * root_inverse_of(square);
+    vec root = vec_sqrt(some_load(v, width));
     vec sum = vec_fma(root, some_load(e, width), some_load(y, width));
     some_store(y, ended(sum, sum, end), width);
 }
