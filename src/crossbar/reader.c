@@ -57,9 +57,10 @@ static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
 {
     const xb_net *net = a->model->net;
     reader_sizes s = {.activation = batch * widest_of(net), .z = net->param_count};
+    const xb_run run = {.net = net, .backend = a->backend, .batch = batch};
     for (int l = 0; l < net->n_layer; l++)
         if (net->layer[l].kind->keep)
-            s.keep = larger(s.keep, net->layer[l].kind->keep(&net->layer[l]));
+            s.keep = larger(s.keep, net->layer[l].kind->keep(&run, &net->layer[l]));
     for (int i = 0; i < a->n_layer; i++) {
         const xb_analog_layer *p = &a->layer[i];
         int64_t rows = is_conv(p) ? lines_of(p) * p->layer->window.ow : batch;
@@ -211,7 +212,7 @@ static void shared_draw(const layer_read *k, float *y, const float *x, const flo
     int64_t in = xb_shape_size(p->layer->in), out = xb_shape_size(p->layer->out);
     if (plain)
         p->layer->kind->linear->forward(k->run, p->layer, y, x, w, bias_of(p, w), rows,
-                                        k->r->room);
+                                        k->r->room, XB_ACT_NONE);
     else if (is_conv(p))
         for (int64_t i = 0; i < rows; i++) conv_input(k, y + i * out, x + i * in, w, i);
     else
