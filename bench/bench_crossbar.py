@@ -34,7 +34,7 @@ class Arrays:
             getattr(self.lib, name).restype = result
         rng = np.random.default_rng(1)
         x, y = rng.standard_normal((ROWS, features)), rng.standard_normal(ROWS)
-        data = TrainData(pointer(x), pointer(y), ROWS, features, 0, None)
+        data = TrainData(x=pointer(x), y=pointer(y), n=ROWS, features=features)
         opt = self.lib.xb_train_options_default()
         opt.net, opt.mle_epochs, opt.epochs = net.encode(), 1, 1
         self.model, self.x = c.c_void_p(), x
