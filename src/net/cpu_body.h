@@ -3,6 +3,7 @@
  * are the plain ones, which the compiler turns into vectors at each level. Define
  * XB_CPU_NAME and XB_CPU_LEVEL before including. */
 #include "net/activation_kernel.h"
+#include "net/array_kernel.h"
 #include "net/batchnorm_kernel.h"
 #include "net/cpu_activation.h"
 #include "net/cpu_block.h"
@@ -46,4 +47,8 @@ const xb_backend XB_CPU_NAME = {
     .local_forward = cpu_local_forward,
     .local_backward = cpu_local_backward,
     .local_input = cpu_local_input,
+    .quantise = quantise,
+    .quantise_add = quantise_add,
+    .bend = bend,
+    .hold = hold,
 };
