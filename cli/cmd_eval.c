@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "inputs.h"
 #include "model_data.h"
 #include "scores.h"
 
@@ -25,7 +26,7 @@ typedef struct evaluation {
 typedef struct eval_job {
     cli_session *s;
     const xb_model *model;
-    const xb_frame *frame;
+    cli_inputs in;
     int64_t n, outputs, draws, points;
     double *sd; /* [n] */
     evaluation e[LAWS_MAX];
@@ -50,7 +51,7 @@ static int score_rows(cli_score out[CLI_SCORES_MAX], const eval_job *job,
 
 static xb_status score(eval_job *job, evaluation *e)
 {
-    const double *target = xb_frame_target(job->frame);
+    const double *target = cli_inputs_target(&job->in);
     if (xb_model_classes(job->model) == 0) {
         xb_mixture p = {e->value, job->sd, job->draws, job->n, .sd_shared = true};
         xb_point_scores points = {.nll = e->nll};
@@ -84,9 +85,9 @@ static xb_status evaluate(eval_job *job, evaluation *e)
     e->compared = malloc((size_t)(job->draws * job->points) * sizeof *e->compared);
     e->nll = malloc((size_t)job->n * sizeof *e->nll);
     if (!e->value || !e->compared || !e->nll) return XB_E_MEMORY;
-    xb_status status =
-        xb_predict_draws(job->s->ctx, e->value, job->sd, job->model,
-                         xb_frame_values(job->frame), job->n, 0, job->draws, &opt);
+    const xb_rows rows = cli_inputs_rows(&job->in);
+    xb_status status = xb_predict_draws_rows(job->s->ctx, e->value, job->sd, job->model,
+                                             &rows, 0, job->draws, &opt);
     if (status == XB_OK) status = score(job, e);
     if (status == XB_OK) pick_points(job, e);
     free(e->value);
@@ -259,7 +260,7 @@ static xb_status parse_laws(eval_job *job)
 
 static cli_exit evaluate_model(eval_job *job)
 {
-    job->n = xb_frame_rows(job->frame);
+    job->n = job->in.n;
     job->outputs = xb_model_classes(job->model) ? xb_model_classes(job->model) : 1;
     int64_t all = job->n * job->outputs;
     job->points = all < COMPARED_MAX ? all : COMPARED_MAX;
@@ -284,6 +285,7 @@ static void free_job(eval_job *job)
         xb_law_destroy(job->e[i].law);
     }
     free(job->sd);
+    cli_inputs_free(&job->in);
 }
 
 static cli_exit run(cli_session *s)
@@ -293,22 +295,18 @@ static cli_exit run(cli_session *s)
     if (!job) return cli_fail(s, CLI_FAILED, "not enough memory");
     job->s = s;
     xb_model *model = NULL;
-    xb_frame *frame = NULL;
     cli_exit code = CLI_DONE;
     if (!cli_samples(s, &job->draws))
         code = cli_fail(s, CLI_USAGE, "--samples: expected a whole number or 'auto'");
     if (job->draws == 0) job->draws = DRAWS_AUTO;
     xb_status status = XB_OK;
     if (code == CLI_DONE) status = xb_model_load(s->ctx, &model, s->args.arg[0]);
-    if (code == CLI_DONE && status == XB_OK)
-        status = cli_model_frame(s->ctx, &frame, model, s->args.arg[1], true);
+    if (code == CLI_DONE) code = cli_status(s, status);
     job->model = model;
-    job->frame = frame;
-    if (code == CLI_DONE)
-        code = status == XB_OK ? evaluate_model(job) : cli_status(s, status);
+    if (code == CLI_DONE) code = cli_inputs_ask(s, &job->in, model, s->args.arg[1], true);
+    if (code == CLI_DONE) code = evaluate_model(job);
     free_job(job);
     free(job);
-    xb_frame_destroy(frame);
     xb_model_destroy(model);
     return code;
 }
@@ -319,6 +317,7 @@ static const cli_option options[] = {
     {"samples", 0, CLI_TEXT, "N|auto", "weight draws (1000)", 0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",
      "predictives this near, in units of their sd, are the same (0.01)", 1e-6, 10},
+    CLI_IMAGE_OPTIONS,
 };
 
 const cli_command cli_command_eval = {

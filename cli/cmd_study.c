@@ -34,8 +34,11 @@ static const char *const owners[][2] = {
     {"full", "energy|narrow"},
     {"kernels-only", "energy|narrow"},
     {"keep-n-eff", "energy|narrow"},
-    {"data", "array"},
+    {"data", "array|utkface"},
     {"target", "array"},
+    {"size", "utkface"},
+    {"cache", "utkface"},
+    {"resume", "utkface"},
 };
 
 static cli_exit check_options(cli_session *s, const char *name)
@@ -72,6 +75,8 @@ static cli_exit deliver(cli_session *s, const xb_study *study, const char *dir)
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(s, study);
     cli_show_study(study);
+    if (strcmp(xb_study_name(study), "utkface") == 0)
+        cli_show_scores(xb_study_table(study, "scores"));
     if (!cli_quiet(s)) printf("\n  tables, facts and figures are in %s\n", dir);
     return CLI_DONE;
 }
@@ -116,6 +121,21 @@ static cli_exit net_options(cli_session *s, xb_study_options *o, int64_t width[L
     return CLI_DONE;
 }
 
+/* What the study of faces is told; checkpoints go where its results will be. */
+static cli_exit face_options(cli_session *s, xb_study_options *o, const char *name,
+                             const char *dir)
+{
+    o->data = cli_text(&s->args, "data", NULL);
+    o->size = (int64_t)cli_count(&s->args, "size", 0);
+    o->cache = cli_text(&s->args, "cache", NULL);
+    o->work = dir;
+    o->resume = cli_flag(&s->args, "resume");
+    if (o->data || strcmp(name, "utkface") != 0) return CLI_DONE;
+    return cli_fail(s, CLI_USAGE,
+                    "where are the faces? give --data FOLDER of UTKFace, or --data"
+                    " synthetic");
+}
+
 static cli_exit run_study(cli_session *s, const char *name, const char *dir,
                           xb_study_options *options)
 {
@@ -150,6 +170,7 @@ static cli_exit run(cli_session *s)
     cli_exit code = check_name(s, name);
     if (code == CLI_DONE) code = check_options(s, name);
     if (code == CLI_DONE) code = net_options(s, &options, width, depth);
+    if (code == CLI_DONE) code = face_options(s, &options, name, dir);
     if (code != CLI_DONE) return code;
     char *nets = cli_join(dir, "nets", "");
     if (!nets) return cli_fail(s, CLI_FAILED, "not enough memory");
@@ -182,8 +203,12 @@ static const cli_option options[] = {
      1e6},
     {"noise-scale", 0, CLI_CHOICE, "min|max",
      "scalar: the data's noise, 0.1 |min(1, x)| or 0.1 max(1, x) (min)", 0, 0},
-    {"data", 0, CLI_PATH, "FILE", "array: a table to learn (a built-in one)", 0, 0},
-    {"target", 0, CLI_TEXT, "COLUMN", "of that table (the last)", 0, 0},
+    {"data", 0, CLI_TEXT, "FILE|DIR|synthetic",
+     "array: a table (a built-in one); utkface: the images", 0, 0},
+    {"target", 0, CLI_TEXT, "COLUMN", "array: of that table (the last)", 0, 0},
+    {"size", 0, CLI_COUNT, "N", "utkface: images of N x N (100; --quick 64)", 8, 512},
+    {"cache", 0, CLI_PATH, "FILE", "utkface: of decoded images (in their folder)", 0, 0},
+    {"resume", 0, CLI_FLAG, NULL, "utkface: go on where a stopped run was", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},

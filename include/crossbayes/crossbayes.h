@@ -10,6 +10,7 @@
 #include "crossbayes/draw.h"
 #include "crossbayes/energy.h"
 #include "crossbayes/fit.h"
+#include "crossbayes/images.h"
 #include "crossbayes/law.h"
 #include "crossbayes/model.h"
 #include "crossbayes/net.h"

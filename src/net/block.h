@@ -1,7 +1,7 @@
 /* block.h: a convolution, its relu and its maxpool as one operation, and the batchnorm
  * before them on the way in. What lies between is never in memory: of each window of
  * the pool only the largest value and where it was are written. Which nets have blocks:
- * fuse.c; the step: block.c; the kernels: cpu_block_*.h. */
+ * fuse.c; the step: block.c; the kernels: cpu_block_*.h; maths N18. */
 #ifndef XB_NET_BLOCK_H
 #define XB_NET_BLOCK_H
 

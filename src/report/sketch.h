@@ -28,4 +28,7 @@ void xb_draw_energy_densities(const xb_sketch *k);
 void xb_draw_energy_n_eff(const xb_sketch *k);
 void xb_draw_narrow(const xb_sketch *k);
 
+/* utkface_figure.c */
+void xb_draw_utkface(const xb_sketch *k);
+
 #endif

@@ -380,6 +380,7 @@ static const struct study_figure {
     {"energy", "_densities", 1000, 620, xb_draw_energy_densities},
     {"energy", "_n_eff", 1000, 440, xb_draw_energy_n_eff},
     {"scalar", "", 1200, 760, draw_scalar},
+    {"utkface", "", 1000, 820, xb_draw_utkface},
     {"narrow", "", 1200, 620, xb_draw_narrow},
     {"array", "", 1200, 760, xb_draw_array},
 };
