@@ -126,14 +126,19 @@ static int finish(pid_t pid)
     return WEXITSTATUS(status);
 }
 
-/* A command line cut at blanks. */
+/* A command line cut at blanks; 'a b' is one word. */
 static pid_t start_line(const char *line)
 {
     char copy[1024], *args[ARGS_MAX] = {NULL}, *rest = copy;
     snprintf(copy, sizeof copy, "%s", line);
     int count = 0;
-    for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " "))
+    while (rest) {
+        rest += strspn(rest, " ");
+        bool quoted = *rest == '\'';
+        rest += quoted;
+        char *word = strsep(&rest, quoted ? "'" : " ");
         if (*word) args[count++] = word;
+    }
     return start(args, NULL);
 }
 
