@@ -72,9 +72,34 @@ static double last(const xb_table *trace, const char *column)
     return rows ? xb_table_get(trace, rows - 1, xb_table_find(trace, column)) : NAN;
 }
 
-static cli_exit print_json(cli_session *s, const xb_model *m, const xb_table *trace,
-                           const char *path)
+/* What is told of a trained model. */
+typedef struct outcome {
+    const xb_model *model;
+    const xb_table *trace;
+    int64_t rows;
+    xb_gradient_noise noise[XB_GRADIENT_NOISE_MOST];
+    int noises; /* 0: not asked for */
+} outcome;
+
+static json_t *noise_json(const outcome *o)
 {
+    json_t *list = json_array();
+    for (int i = 0; i < o->noises; i++) {
+        const xb_gradient_noise *g = &o->noise[i];
+        json_array_append_new(
+            list, json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "estimator",
+                            xb_estimator_name(g->estimator), "antithetic", g->antithetic,
+                            "variance_mean", g->mean.value, "variance_mean_error",
+                            g->mean.std_error, "variance_spread", g->spread.value,
+                            "variance_spread_error", g->spread.std_error));
+    }
+    return list;
+}
+
+static cli_exit print_json(cli_session *s, const outcome *o, const char *path)
+{
+    const xb_model *m = o->model;
+    const xb_table *trace = o->trace;
     static const char *const columns[] = {"log_likelihood", "kl",           "f",
                                           "temperature",    "sigma_median", "validation"};
     json_t *root = json_object();
@@ -87,14 +112,34 @@ static cli_exit print_json(cli_session *s, const xb_model *m, const xb_table *tr
     for (int i = 0; i < CLI_COUNT_OF(columns); i++)
         json_object_set_new(root, columns[i], cli_json_real(last(trace, columns[i])));
     json_object_set_new(root, "noise_sd", cli_json_real(xb_model_noise_sd(m)));
+    if (o->noises) json_object_set_new(root, "gradient_noise", noise_json(o));
     json_object_set_new(root, "settings", json_loads(xb_model_settings(m), 0, NULL));
     json_object_set_new(root, "provenance", json_loads(xb_model_provenance(m), 0, NULL));
     return cli_json_print(s, root);
 }
 
-static void print_text(const xb_model *m, const xb_table *trace, int64_t rows,
-                       const char *path)
+/* Variances as parts of the first one's. */
+static void print_noise(const outcome *o)
 {
+    printf("  gradient noise  by estimator, %s = 1, at equal draws: means, sigmas\n",
+           xb_estimator_name(o->noise[0].estimator));
+    for (int i = 0; i < o->noises; i++) {
+        const xb_gradient_noise *g = &o->noise[i], *first = &o->noise[0];
+        char mean[48], spread[48];
+        cli_format_error(mean, sizeof mean, g->mean.value / first->mean.value,
+                         g->mean.std_error / first->mean.value);
+        cli_format_error(spread, sizeof spread, g->spread.value / first->spread.value,
+                         g->spread.std_error / first->spread.value);
+        printf("    %-8s%-13s%-22s %s\n", xb_estimator_name(g->estimator),
+               g->antithetic ? "antithetic" : "", mean, spread);
+    }
+}
+
+static void print_text(const outcome *o, const char *path)
+{
+    const xb_model *m = o->model;
+    const xb_table *trace = o->trace;
+    const int64_t rows = o->rows;
     const xb_net *net = xb_model_net(m);
     double n = (double)rows;
     printf("%s: %s from %lld rows, %lld columns\n", path, xb_model_target_name(m),
@@ -113,19 +158,19 @@ static void print_text(const xb_model *m, const xb_table *trace, int64_t rows,
     if (!isnan(last(trace, "validation")))
         cli_print_fact("validation", last(trace, "validation"), 5,
                        "log density a row held out, scaled, last epoch");
+    if (o->noises) print_noise(o);
 }
 
-static cli_exit deliver(cli_session *s, const xb_model *m, const xb_table *trace,
-                        int64_t rows, const char *path)
+static cli_exit deliver(cli_session *s, const outcome *o, const char *path)
 {
     const char *file = cli_text(&s->args, "trace", NULL);
     xb_status status = XB_OK;
-    if (file) status = xb_table_write_csv(s->ctx, trace, file);
-    if (status == XB_OK) status = xb_model_save(s->ctx, m, path);
+    if (file) status = xb_table_write_csv(s->ctx, o->trace, file);
+    if (status == XB_OK) status = xb_model_save(s->ctx, o->model, path);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
-    if (cli_json(s)) return print_json(s, m, trace, path);
-    if (!cli_quiet(s)) print_text(m, trace, rows, path);
+    if (cli_json(s)) return print_json(s, o, path);
+    if (!cli_quiet(s)) print_text(o, path);
     return CLI_DONE;
 }
 
@@ -135,9 +180,15 @@ static cli_exit train(cli_session *s, const xb_frame *frame, xb_train_options *o
     xb_train_data data = xb_train_data_of(frame);
     xb_model *model = NULL;
     xb_table *trace = NULL;
+    outcome result = {.rows = data.n};
+    enum { PAIRS = 200 }; /* of gradients: variances to some percent */
     xb_status status = xb_train(s->ctx, &model, &trace, &data, o);
-    cli_exit code =
-        status == XB_OK ? deliver(s, model, trace, data.n, path) : cli_status(s, status);
+    if (status == XB_OK && cli_flag(&s->args, "gradient-noise"))
+        status = xb_train_gradient_noise(s->ctx, result.noise, &result.noises, model,
+                                         &data, o, PAIRS);
+    result.model = model;
+    result.trace = trace;
+    cli_exit code = status == XB_OK ? deliver(s, &result, path) : cli_status(s, status);
     if (code == CLI_DONE) (void)unlink(o->checkpoint); /* the model is safe */
     xb_table_destroy(trace);
     xb_model_destroy(model);
@@ -224,6 +275,8 @@ static const cli_option options[] = {
      0.9},
     {"patience", 0, CLI_COUNT, "N", "stop after N epochs without a better one", 0, 1e9},
     {"trace", 0, CLI_PATH, "FILE", "the ELBO and its parts by epoch, .csv", 0, 0},
+    {"gradient-noise", 0, CLI_FLAG, NULL,
+     "also the gradient's variance under each --estimator", 0, 0},
     {"checkpoint-seconds", 0, CLI_NUMBER, "S", "between MODEL.checkpoint files (60)", 0,
      1e9},
     {"resume", 0, CLI_FLAG, NULL, "go on from MODEL.checkpoint if it is there", 0, 0},

@@ -4,15 +4,21 @@
 
 #include "options.h"
 
+extern const cli_command cli_command_completion;
 extern const cli_command cli_command_demo;
 extern const cli_command cli_command_eval;
 extern const cli_command cli_command_fit;
 extern const cli_command cli_command_law;
+extern const cli_command cli_command_manual;
 extern const cli_command cli_command_plan;
 extern const cli_command cli_command_predict;
 extern const cli_command cli_command_sample;
 extern const cli_command cli_command_study;
 extern const cli_command cli_command_train;
+
+/* The table, in the order of the help. */
+extern const cli_command *const cli_commands[];
+extern const int cli_commands_count;
 
 /* What LAW may be, for the help of commands that take one. */
 void cli_help_families(FILE *out);

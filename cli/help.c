@@ -49,7 +49,7 @@ void cli_help_all(FILE *out, const cli_command *const *commands, int count)
         if (strcmp(group, commands[i]->group) != 0)
             fprintf(out, "\n%s\n", commands[i]->group);
         group = commands[i]->group;
-        fprintf(out, "  %-10s%s\n", commands[i]->name, commands[i]->about);
+        fprintf(out, "  %-12s%s\n", commands[i]->name, commands[i]->about);
     }
     fprintf(out, "\ncrossbayes COMMAND --help   options and an example\n"
                  "crossbayes --version        the version\n");

@@ -8,29 +8,30 @@
 #include "session.h"
 
 /* Neighbours of a group stay together: the list is printed in this order. */
-static const cli_command *const commands[] = {
-    &cli_command_demo,   &cli_command_fit,   &cli_command_law,
-    &cli_command_sample, &cli_command_train, &cli_command_predict,
-    &cli_command_eval,   &cli_command_plan,  &cli_command_study,
+const cli_command *const cli_commands[] = {
+    &cli_command_demo,  &cli_command_fit,        &cli_command_law,    &cli_command_sample,
+    &cli_command_train, &cli_command_predict,    &cli_command_eval,   &cli_command_plan,
+    &cli_command_study, &cli_command_completion, &cli_command_manual,
 };
+const int cli_commands_count = CLI_COUNT_OF(cli_commands);
 
 static const cli_command *find_command(const char *name)
 {
-    for (int i = 0; i < CLI_COUNT_OF(commands); i++)
-        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    for (int i = 0; i < CLI_COUNT_OF(cli_commands); i++)
+        if (strcmp(cli_commands[i]->name, name) == 0) return cli_commands[i];
     return NULL;
 }
 
 static cli_exit unknown_command(const char *word)
 {
-    const char *names[CLI_COUNT_OF(commands)];
-    for (int i = 0; i < CLI_COUNT_OF(commands); i++) names[i] = commands[i]->name;
+    const char *names[CLI_COUNT_OF(cli_commands)];
+    for (int i = 0; i < CLI_COUNT_OF(cli_commands); i++) names[i] = cli_commands[i]->name;
     const char *kind = word[0] == '-' ? "option" : "command";
-    const char *nearest = cli_nearest(word, names, CLI_COUNT_OF(commands));
+    const char *nearest = cli_nearest(word, names, CLI_COUNT_OF(cli_commands));
     if (nearest)
         return cli_misuse(NULL, "unknown %s '%s', did you mean '%s'?", kind, word,
                           nearest);
-    return cli_misuse(NULL, "unknown %s '%s' (crossbayes --help lists the commands)",
+    return cli_misuse(NULL, "unknown %s '%s' (crossbayes --help lists the cli_commands)",
                       kind, word);
 }
 
@@ -42,7 +43,7 @@ static cli_exit say(void (*print)(void))
 
 static void print_commands(void)
 {
-    cli_help_all(stdout, commands, CLI_COUNT_OF(commands));
+    cli_help_all(stdout, cli_commands, CLI_COUNT_OF(cli_commands));
 }
 
 static void print_version(void) { printf("crossbayes %s\n", xb_version()); }

@@ -1,4 +1,5 @@
-# make install: headers, both libraries, the program, pkg-config and CMake files.
+# make install: headers, both libraries, the program with its manual pages and shell
+# completions, pkg-config and CMake files.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/crossbayes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -7,6 +8,30 @@ install(TARGETS crossbayes_static crossbayes_shared
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET crossbayes_cli)
   install(TARGETS crossbayes_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # The program writes its own pages: cmd_NAME.c is the command NAME.
+  set(XB_TEXTS ${PROJECT_BINARY_DIR}/texts)
+  file(MAKE_DIRECTORY ${XB_TEXTS})
+  function(xb_text file)
+    add_custom_command(OUTPUT ${XB_TEXTS}/${file} DEPENDS crossbayes_cli VERBATIM
+      COMMAND sh -c "\"$0\" \"$@\" > '${XB_TEXTS}/${file}'" $<TARGET_FILE:crossbayes_cli> ${ARGN})
+    set(XB_TEXT_FILES ${XB_TEXT_FILES} ${XB_TEXTS}/${file} PARENT_SCOPE)
+  endfunction()
+  xb_text(crossbayes.1 manual)
+  foreach(source IN LISTS XB_CLI_SOURCES)
+    get_filename_component(name ${source} NAME_WE)
+    if(name MATCHES "^cmd_(.*)$")
+      xb_text(crossbayes-${CMAKE_MATCH_1}.1 manual ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  set(XB_MAN_PAGES ${XB_TEXT_FILES})
+  xb_text(crossbayes.bash completion bash)
+  xb_text(_crossbayes completion zsh)
+  add_custom_target(xb_texts ALL DEPENDS ${XB_TEXT_FILES})
+  install(FILES ${XB_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${XB_TEXTS}/crossbayes.bash RENAME crossbayes
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${XB_TEXTS}/_crossbayes
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endif()
 
 file(RELATIVE_PATH XB_PC_TO_PREFIX

@@ -15,5 +15,5 @@ xb_package_test(package_symbols ${XB_NM} $<TARGET_FILE:crossbayes_shared>)
 if(NOT XB_SANITIZE)
   xb_package_test(package_headers ${CMAKE_C_COMPILER} ${XB_CXX} ${PROJECT_SOURCE_DIR}/include)
   xb_package_test(package_install ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
-    ${PROJECT_SOURCE_DIR}/examples/01_law.c ${CMAKE_C_COMPILER} ${PROJECT_VERSION})
+    ${PROJECT_SOURCE_DIR}/examples/02_law.c ${CMAKE_C_COMPILER} ${PROJECT_VERSION})
 endif()

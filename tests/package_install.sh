@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs into the build folder and builds an example against the result, by
 # pkg-config and by find_package(), shared and static. Each must run and print
-# the version.
+# the version. Manual pages and completions must be there and not be empty.
 #   package_install.sh CMAKE BUILD_DIR EXAMPLE.c CC VERSION
 set -eu
 cmake=$1 build=$2 example=$3 cc=$4 version=$5
@@ -24,6 +24,12 @@ check() {
     [ "$needs" = "$want" ] || { echo "$program is not $kind" >&2; exit 1; }
     echo "$(basename "$program"): $out" | head -n 1
 }
+
+for file in man/man1/crossbayes.1 man/man1/crossbayes-fit.1 man/man1/crossbayes-study.1 \
+    bash-completion/completions/crossbayes zsh/site-functions/_crossbayes; do
+    [ -s "$prefix/share/$file" ] || { echo "$file is not installed" >&2; exit 1; }
+done
+bash -n "$prefix/share/bash-completion/completions/crossbayes"
 
 pc=$(find "$prefix" -name crossbayes.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")

@@ -307,6 +307,12 @@ static void wrong_usage_is_one_line(void **state)
     run_badly("study laws --format svg,gif", "'gif' is not one of");
     run_badly("study quadrature --noise x.csv", "--noise");
     run_badly("study laws --column x", "--noise");
+    run_badly("study laws --widths 1,2", "'energy' and 'narrow'");
+    run_badly("study energy --widths 1.5", "1.5 is not a whole number");
+    run_badly("study energy --depths 0", "0 is not a whole number");
+    run_badly("study narrow --widths 2,2", "width 2 is there twice");
+    run_badly("study energy --quick --full", "not both");
+    run_badly("study energy --law nonsense", "nonsense");
 }
 
 static void options_have_many_forms(void **state)
@@ -362,8 +368,9 @@ static json_t *run_json(const char *line)
 
 /* ---- help */
 
-static const char *const commands[] = {"demo",    "fit",  "law",  "sample", "train",
-                                       "predict", "eval", "plan", "study"};
+static const char *const commands[] = {"demo",  "fit",        "law",   "sample",
+                                       "train", "predict",    "eval",  "plan",
+                                       "study", "completion", "manual"};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void every_command_is_listed(void **state)
@@ -426,6 +433,24 @@ static void examples_run_as_printed(void **state)
         empty(folder);
         run_example(commands[i]);
     }
+}
+
+/* Pages name every option of their command; the shell script offers them. */
+static void manual_and_completion_have_every_option(void **state)
+{
+    (void)state;
+    run_well("manual");
+    for (int i = 0; i < COMMANDS; i++) assert_non_null(strstr(out_text, commands[i]));
+    run_well("manual sample");
+    assert_non_null(strstr(out_text, ".TH CROSSBAYES\\-SAMPLE 1"));
+    assert_non_null(strstr(out_text, "\\fB\\-\\-standardise\\fR"));
+    run_badly("manual fitt", "fitt");
+    run_well("completion bash");
+    assert_non_null(strstr(out_text, "fit:--criterion) words='aic bic'"));
+    assert_non_null(strstr(out_text, "--standardise"));
+    run_well("completion zsh");
+    assert_non_null(strstr(out_text, "#compdef crossbayes"));
+    run_badly("completion fish", "fish");
 }
 
 static void fit_leaves_its_files(void **state)
@@ -711,8 +736,13 @@ static void a_model_predicts_and_is_scored(void **state)
     run_badly("train line.csv --target y -o m.safetensors", "minus");
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     json_t *root = run_json("train xy.csv --target y -o m.safetensors --trace t.csv"
-                            " --json" QUICK);
+                            " --gradient-noise --json" QUICK);
     assert_close(number(root, "noise_sd"), 1 / sqrt(12), 0.2);
+    const json_t *noise = json_object_get(root, "gradient_noise");
+    assert_int_equal(json_array_size(noise), 8);
+    assert_string_equal(words(json_array_get(noise, 6), "estimator"), "local");
+    assert_true(number(json_array_get(noise, 6), "variance_mean") <
+                number(json_array_get(noise, 0), "variance_mean"));
     json_decref(root);
     assert_int_equal(count_files(), 4); /* no checkpoint is left */
     run_well("predict m.safetensors xy.csv -o p.csv --samples auto");
@@ -859,6 +889,7 @@ int main(void)
         cmocka_unit_test(options_have_many_forms),
         cmocka_unit_test(every_command_is_listed),
         cmocka_unit_test(examples_run_as_printed),
+        cmocka_unit_test(manual_and_completion_have_every_option),
         cmocka_unit_test(fit_leaves_its_files),
         cmocka_unit_test(law_json_is_golden),
         cmocka_unit_test(law_json_of_the_real_line),

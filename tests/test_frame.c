@@ -58,6 +58,51 @@ static void features_and_target_are_kept_apart(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* The row i, -i with target i mod 1000 + 1/4, written in one of five ways. */
+static int write_row(char *out, int way, int i)
+{
+    int b = i % 1000;
+    switch (way) {
+    case 0: return sprintf(out, "%d,%d.25,%d\n", i, b, -i);
+    case 1: return sprintf(out, "%d,%d.25,%d\r\n", i, b, -i);
+    case 2: return sprintf(out, " %d , %d.25,%d\n", i, b, -i);
+    case 3: return sprintf(out, "\"%d\",%d.25,%d # no\n", i, b, -i);
+    default: return sprintf(out, "%d,%d.250000000000000000000,%d\n\n", i, b, -i);
+    }
+}
+
+/* Rows of plain numbers take a short way; among rows that cannot, over the edges of the
+ * reader's blocks, every value must still be where it belongs. */
+static void plain_rows_keep_their_place(void **state)
+{
+    (void)state;
+    enum { ROWS_MADE = 120000, LONGEST = 40 };
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    char *text = malloc((size_t)ROWS_MADE * LONGEST + 8);
+    assert_non_null(text);
+    int64_t used = sprintf(text, "a,b,c\n");
+    for (int i = 0; i < ROWS_MADE; i++)
+        used += write_row(text + used, i % 7 == 3 ? i % 5 : 0, i); /* mostly plain */
+    xb_frame_options opt = with_target("b", XB_TARGET_AUTO);
+    xb_frame *f = read_frame(ctx, &s, text, &opt);
+    assert_int_equal(xb_frame_rows(f), ROWS_MADE);
+    for (int i = 0; i < ROWS_MADE; i++) {
+        assert_true(xb_frame_values(f)[2 * i] == i &&
+                    xb_frame_values(f)[2 * i + 1] == -i);
+        assert_true(xb_frame_target(f)[i] == i % 1000 + 0.25);
+    }
+    xb_frame_destroy(f);
+    free(text);
+    /* a first label of text makes classes of the numbers that follow */
+    f = read_frame(ctx, &s, "a,b\n1,x\n2,7\n3,7\n4,x\n", &opt);
+    assert_int_equal(xb_frame_classes(f), 2);
+    assert_values(xb_frame_target(f), (const double[]){1, 0, 0, 1}, 4);
+    xb_frame_destroy(f);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
 static void columns_are_chosen_in_any_order(void **state)
 {
     (void)state;
@@ -347,6 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(features_and_target_are_kept_apart),
+        cmocka_unit_test(plain_rows_keep_their_place),
         cmocka_unit_test(columns_are_chosen_in_any_order),
         cmocka_unit_test(nameless_columns_have_numbers),
         cmocka_unit_test(text_becomes_classes),

@@ -101,8 +101,22 @@ static void assert_same_bits(const char *text, double ours, double theirs)
     if (a != b) fail_msg("'%s' read as %.17g, strtod says %.17g", text, ours, theirs);
 }
 
+/* Numbers out of the ordinary may be left to the other reader, no more than those. */
+static bool scan_agrees(const char *text, double value)
+{
+    char padded[TEXT_MAX + 1 + XB_NUMBER_PAD];
+    int size = sprintf(padded, "%s,12345678", text) - 9;
+    double scanned = NAN;
+    const char *end = xb_number_scan(&scanned, padded, '.');
+    if (!end) return false;
+    assert_ptr_equal(end, padded + size);
+    assert_same_bits(text, scanned, value);
+    return true;
+}
+
 static void numbers_are_strtods(void **state)
 {
+    int scanned = 0, ordinary = 0;
     (void)state;
     uint64_t random = UINT64_C(0x9E3779B97F4A7C15);
     for (int i = 0; i < 100000; i++) {
@@ -111,6 +125,11 @@ static void numbers_are_strtods(void **state)
         double ours = NAN, comma = NAN;
         if (!parse_exact(&ours, text, '.')) fail_msg("'%s' was refused", text);
         assert_same_bits(text, ours, strtod(text, NULL));
+        bool plain = strspn(text, "+-.0123456789eE") == strlen(text) && strlen(text) < 19;
+        bool agrees = scan_agrees(text, ours);
+        if (plain && !agrees) fail_msg("'%s' is ordinary and was not scanned", text);
+        ordinary += plain;
+        scanned += agrees;
         char *point = strchr(text, '.');
         if (!point) continue;
         *point = ',';
@@ -118,6 +137,10 @@ static void numbers_are_strtods(void **state)
         assert_true(parse_exact(&comma, text, ','));
         assert_same_bits(text, comma, ours);
     }
+    assert_true(scanned >= ordinary && ordinary > 10000);
+    static const char *const none[] = {"", "-", ".", "e5", "1e", "1e+", "x1", "+-1"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_false(scan_agrees(none[i], NAN));
 }
 
 /* Where the three ways of reading meet, and famous hard cases. */

@@ -41,11 +41,13 @@ static double cell(const xb_table *t, int64_t row, const char *column)
 
 /* ---- data */
 
+static double printed_sd(double x) { return 0.1 * fabs(x < 1 ? x : 1); }
+static double max_sd(double x) { return 0.1 * (1 + (x > 1 ? x - 1 : 0)); }
+
 /* The places fill their range; noise over its sd has variance 1 (5 sd of the estimate
  * at n = 4000: 0.11) and mean 0 (0.08). */
-static void data_are_the_printed_law(void **state)
+static void check_data(xb_noise_scale scale, double (*sd)(double))
 {
-    (void)state;
     enum { N = 4000 };
     static double x[N], y[N];
     xb_ctx *ctx = test_ctx();
@@ -53,10 +55,10 @@ static void data_are_the_printed_law(void **state)
     for (int set = XB_SCALAR_TRAIN; set <= XB_SCALAR_TEST_OUT; set++) {
         bool out = set == XB_SCALAR_TEST_OUT;
         double sum = 0, square = 0, side = 0, size = 0;
-        xb_scalar_draw(x, y, N, 3, (xb_scalar_set)set, gaussian);
+        xb_scalar_draw(x, y, N, 3, (xb_scalar_set)set, scale, gaussian);
         for (int i = 0; i < N; i++) {
             assert_true(out ? fabs(x[i]) >= 1 && fabs(x[i]) <= 1.5 : fabs(x[i]) <= 1);
-            double z = (y[i] - sin(2 * M_PI * x[i])) / (0.1 * fabs(fmin(x[i], 1)));
+            double z = (y[i] - sin(2 * M_PI * x[i])) / sd(x[i]);
             sum += z;
             square += z * z;
             side += x[i] > 0;
@@ -67,10 +69,17 @@ static void data_are_the_printed_law(void **state)
         assert_close(side / N, 0.5, 0.08);
         assert_close(size / N, out ? 1.25 : 0.5, 0.05);
     }
-    assert_close(xb_scalar_noise_sd(1.4), 0.1, 1e-15);
-    assert_close(xb_scalar_noise_sd(-1.4), 0.14, 1e-15);
+    for (double at = -1.4; at < 1.5; at += 0.7)
+        assert_close(xb_scalar_noise_sd(at, scale), sd(at), 1e-15);
     xb_law_destroy(gaussian);
     xb_ctx_destroy(ctx);
+}
+
+static void data_are_the_printed_law(void **state)
+{
+    (void)state;
+    check_data(XB_NOISE_SCALE_MIN, printed_sd);
+    check_data(XB_NOISE_SCALE_MAX, max_sd);
 }
 
 /* ---- paired sums */

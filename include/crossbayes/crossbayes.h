@@ -7,6 +7,7 @@
 #include "crossbayes/data.h"
 #include "crossbayes/density.h"
 #include "crossbayes/draw.h"
+#include "crossbayes/energy.h"
 #include "crossbayes/fit.h"
 #include "crossbayes/law.h"
 #include "crossbayes/model.h"

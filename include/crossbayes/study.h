@@ -15,18 +15,36 @@ extern "C" {
 
 typedef struct xb_study xb_study;
 
+/* scalar: the noise's standard deviation, 0.1 |min(1, x)| or 0.1 max(1, x) (S1). */
+typedef enum xb_noise_scale { XB_NOISE_SCALE_MIN = 0, XB_NOISE_SCALE_MAX } xb_noise_scale;
+
 typedef struct xb_study_options {
     const char *device;  /* LAW text of the device; NULL: mtj:B=0.15,w=0.5 */
     const double *noise; /* laws: measured samples; NULL: the built-in sample */
     int64_t noise_n;
-    bool quick; /* fewer draws and orders: seconds, not minutes */
+    xb_noise_scale noise_scale; /* scalar */
+    bool quick;                 /* fewer draws and orders: seconds, not minutes */
     uint64_t seed;
+    /* energy and narrow only: */
+    const char *const *law; /* [laws] LAW texts beside device and bimodal, at most 5 */
+    int laws;
+    const int64_t *width; /* [widths] of the nets; NULL: the study's own */
+    int widths;
+    const int64_t *depth; /* [depths] hidden layers; NULL: the study's own */
+    int depths;
+    int seeds;         /* nets of each size; 0: the study's own */
+    bool full;         /* energy: depths to 4, four times the draws */
+    bool kernels_only; /* biases fixed, not random */
+    double keep_n_eff; /* 0: weight of the penalty that keeps n_eff large (maths G5) */
+    const char *cells; /* folder where finished nets are kept and looked for: a study
+                          that was stopped goes on where it stood. NULL: none */
 } xb_study_options;
 
 XB_API xb_study_options xb_study_options_default(void);
 
 /* The studies by name: "laws" (Fig. 1 and 7), "quadrature" (Fig. 2),
- * "quantile" (Fig. 3), "scalar" (Fig. 5). 0 <= i < xb_study_count(). */
+ * "quantile" (Fig. 3), "energy" (Fig. 4 and 8), "scalar" (Fig. 5), "narrow" (its open
+ * question). 0 <= i < xb_study_count(). */
 XB_API int xb_study_count(void);
 XB_API const char *xb_study_name_at(int i);
 XB_API const char *xb_study_about_at(int i);

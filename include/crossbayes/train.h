@@ -84,6 +84,31 @@ XB_API xb_train_options xb_train_options_default(void);
 XB_API xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_table **trace,
                           const xb_train_data *data, const xb_train_options *opt);
 
+/* How noisy a step's gradient is, estimator by estimator, at the weights of a trained
+ * model: the variance over weight draws of the gradient of F/N on one batch, summed over
+ * the weights, times the draws a step takes, so that steps of equal cost are compared
+ * (V15). */
+typedef struct xb_gradient_variance {
+    double value, std_error;
+} xb_gradient_variance;
+
+typedef struct xb_gradient_noise {
+    xb_estimator estimator;
+    bool antithetic;
+    xb_gradient_variance mean;   /* of the gradient by the means */
+    xb_gradient_variance spread; /* by the parameters of the standard deviations */
+} xb_gradient_noise;
+
+#define XB_GRADIENT_NOISE_MOST 8
+
+/* The estimators that the model's law allows, each with and without antithetic pairs:
+ * *count of them in out [XB_GRADIENT_NOISE_MOST], `shared` first. `data` and `opt` as
+ * for training (opt->batch, ->seed, ->spread are read); pairs >= 2 of gradients each,
+ * 100 give errors of some percent. */
+XB_API xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise *out, int *count,
+                                         const xb_model *model, const xb_train_data *data,
+                                         const xb_train_options *opt, int pairs);
+
 #ifdef __cplusplus
 }
 #endif

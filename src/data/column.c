@@ -11,7 +11,8 @@
 
 typedef struct column {
     const char *wanted;
-    int64_t index;
+    xb_ctx *ctx;
+    int64_t index, columns;
     double *values; /* grows */
     int64_t n, capacity;
 } column;
@@ -19,18 +20,32 @@ typedef struct column {
 static xb_status choose(void *arg, const xb_csv_head *head)
 {
     column *c = arg;
+    c->columns = head->dialect.columns;
     return xb_csv_column(&c->index, head, c->wanted);
+}
+
+static bool is_only_column(const void *arg)
+{
+    const column *c = arg;
+    return c->columns == 1;
+}
+
+static xb_status keep_number(void *arg, const double *value)
+{
+    column *c = arg;
+    if (c->n == c->capacity)
+        XB_TRY(xb_grow(c->ctx, (void **)&c->values, &c->capacity, c->n + 1,
+                       sizeof *c->values));
+    c->values[c->n++] = *value;
+    return XB_OK;
 }
 
 static xb_status keep(void *arg, const xb_csv_row *row)
 {
     column *c = arg;
-    if (c->n == c->capacity)
-        XB_TRY(xb_grow(row->head->ctx, (void **)&c->values, &c->capacity, c->n + 1,
-                       sizeof *c->values));
-    XB_TRY(xb_csv_number(&c->values[c->n], row, c->index));
-    c->n++;
-    return XB_OK;
+    double value;
+    XB_TRY(xb_csv_number(&value, row, c->index));
+    return keep_number(c, &value);
 }
 
 /* Which column of an NPY array, and how many there are. */
@@ -82,7 +97,11 @@ static xb_status read_npy(column *c, xb_source *source)
 
 static xb_status read_text(column *c, xb_source *source)
 {
-    xb_csv_visitor visitor = {.arg = c, .head = choose, .row = keep};
+    xb_csv_visitor visitor = {.arg = c,
+                              .head = choose,
+                              .row = keep,
+                              .plain = is_only_column,
+                              .numbers = keep_number};
     return xb_csv_read(source, &visitor);
 }
 
@@ -91,7 +110,7 @@ xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const char *path
 {
     xb_source source;
     XB_TRY(xb_source_open(ctx, &source, path));
-    column c = {.wanted = wanted};
+    column c = {.ctx = ctx, .wanted = wanted};
     bool npy = xb_source_starts(&source, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE);
     xb_status status = npy ? read_npy(&c, &source) : read_text(&c, &source);
     xb_source_close(&source);

@@ -2,28 +2,33 @@
  *
  * The file comes in blocks of 1 MiB behind what is left of the line before. The
  * first rows decide the dialect (dialect.c); after that a row costs one search
- * for its end and one for each separator. Comments are looked for only in
- * blocks that hold a '#'. No allocation per row.
+ * for its end and one for each separator, and a row of nothing but numbers, where the
+ * visitor wants all of them, only the reading of its numbers. Comments are looked for
+ * only in blocks that hold a '#'. No allocation per row.
  *
- * Measured with xb_column_read on one idle core (EPYC, virtual): 300 MB/s for a
- * column of "%.6e", 390 MB/s for "%.17g"; linear in the size up to 1e8 rows. */
+ * Measured with xb_column_read on one core (EPYC, virtual, shared): 540 MB/s for a column
+ * of "%.6e" (1.9 times pandas, which does not round correctly); linear in the size up to
+ * 1e8 rows. */
 #include "data/csv.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "data/number.h"
 
 enum {
     BLOCK = 1 << 20,
     CAPACITY = XB_CSV_LINE_MAX + BLOCK,
-    SAMPLE_ROWS = 1000, /* looked at to find the dialect */
+    PADDED = CAPACITY + XB_NUMBER_PAD + 1, /* ends in bytes that end a number */
+    SAMPLE_ROWS = 1000,                    /* looked at to find the dialect */
 };
 
 typedef struct reader {
     xb_source *source;
     const xb_csv_visitor *visitor;
-    char *buffer;         /* [CAPACITY] */
+    char *buffer;         /* [PADDED] */
     const char *at, *end; /* what is left of it */
     bool last;            /* the file ends with this buffer */
     bool comments;        /* there is a '#' in the buffer */
@@ -32,6 +37,7 @@ typedef struct reader {
     xb_csv_head head;
     char *name_text;  /* all names, one after the other */
     xb_slice *fields; /* [2 columns]; NULL until the dialect is known */
+    double *values;   /* [columns]; NULL unless rows of numbers go the short way */
 } reader;
 
 static xb_status fail_at(const reader *r, int64_t line, const char *what)
@@ -59,6 +65,7 @@ static xb_status fill(reader *r)
                        r->source->name);
     r->at = r->buffer;
     r->end = r->buffer + kept + got;
+    memset(r->buffer + kept + got, 0, XB_NUMBER_PAD + 1);
     r->last = got < want;
     r->comments = memchr(r->at, '#', (size_t)(kept + got)) != NULL;
     return XB_OK;
@@ -135,7 +142,41 @@ static xb_status begin(reader *r, const char *first)
     free(rows);
     if (!r->fields) return XB_E_MEMORY;
     if (header) XB_TRY(take_names(r));
-    return r->visitor->head(r->visitor->arg, &r->head);
+    XB_TRY(r->visitor->head(r->visitor->arg, &r->head));
+    const xb_csv_visitor *v = r->visitor;
+    const bool blanks = r->head.dialect.separator == ' ';
+    if (!v->plain || blanks) return XB_OK;
+    r->values = xb_new(r->source->ctx, r->head.dialect.columns, sizeof *r->values);
+    return r->values ? XB_OK : XB_E_MEMORY;
+}
+
+/* The end of a row of finite numbers that starts at p, or NULL. Past the last row the
+ * buffer has a byte that ends a number but no row. */
+static const char *scan_row(const reader *r, const char *p)
+{
+    const xb_dialect *d = &r->head.dialect;
+    for (int64_t k = 0; k < d->columns; k++) {
+        p = xb_number_scan(&r->values[k], p, d->point);
+        if (!p || !isfinite(r->values[k])) return NULL;
+        if (k + 1 < d->columns && *p++ != d->separator) return NULL;
+    }
+    p += *p == '\r';
+    return *p == '\n' ? p + 1 : NULL;
+}
+
+/* Rows of numbers for as long as they come. */
+static xb_status take_numbers(reader *r)
+{
+    const xb_csv_visitor *v = r->visitor;
+    const char *end;
+    if (!r->values || !v->plain(v->arg)) return XB_OK;
+    while ((end = scan_row(r, r->at)) && end - r->at <= XB_CSV_LINE_MAX) {
+        r->at = end;
+        r->line++;
+        r->rows++;
+        XB_TRY(v->numbers(v->arg, r->values));
+    }
+    return XB_OK;
 }
 
 static xb_status take_row(reader *r, xb_slice line)
@@ -155,6 +196,7 @@ static xb_status take_row(reader *r, xb_slice line)
 static xb_status take_lines(reader *r)
 {
     xb_slice line;
+    XB_TRY(take_numbers(r));
     while (next_line(r, &line)) {
         const char *first = line.text;
         XB_TRY(check_length(r, r->line, line.end - line.text));
@@ -163,6 +205,7 @@ static xb_status take_lines(reader *r)
             XB_TRY(take_row(r, line));
         else
             XB_TRY(begin(r, first)); /* comes to this line again */
+        XB_TRY(take_numbers(r));
     }
     return XB_OK;
 }
@@ -194,12 +237,13 @@ xb_status xb_csv_read(xb_source *source, const xb_csv_visitor *visitor)
     reader r = {.source = source, .visitor = visitor};
     r.head.ctx = source->ctx;
     r.head.file = source->name;
-    r.buffer = xb_new(source->ctx, CAPACITY, 1);
+    r.buffer = xb_new(source->ctx, PADDED, 1);
     r.at = r.end = r.buffer;
     xb_status status = r.buffer ? read_all(&r) : XB_E_MEMORY;
     free(r.head.names);
     free(r.name_text);
     free(r.fields);
+    free(r.values);
     free(r.buffer);
     return status;
 }

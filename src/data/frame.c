@@ -32,6 +32,7 @@ typedef struct filling {
     xb_frame *frame;
     int64_t *column; /* [features] where each is in the file */
     int64_t target;  /* -1: none */
+    int64_t columns; /* of the file */
     bool as_classes;
     xb_classes classes;
     int64_t values_room, target_room;
@@ -128,6 +129,7 @@ static xb_status check_names(const filling *f, const xb_csv_head *head)
 static xb_status choose_columns(void *arg, const xb_csv_head *head)
 {
     filling *f = arg;
+    f->columns = head->dialect.columns;
     if (f->opt->target) {
         XB_TRY(xb_csv_column(&f->target, head, f->opt->target));
         f->frame->target_name = name_of(head, f->target);
@@ -231,11 +233,35 @@ static xb_status take_row(void *arg, const xb_csv_row *row)
     return XB_OK;
 }
 
+/* Every column is a feature or a target of numbers, which the first row may decide. */
+static bool is_plain(const void *arg)
+{
+    const filling *f = arg;
+    const bool known = f->frame->rows > 0 || f->opt->target_kind != XB_TARGET_AUTO;
+    return known && !f->as_classes && f->frame->features + (f->target >= 0) == f->columns;
+}
+
+static xb_status take_numbers(void *arg, const double *value)
+{
+    filling *f = arg;
+    xb_frame *frame = f->frame;
+    XB_TRY(make_room(f));
+    double *to = frame->values + frame->rows * frame->features;
+    for (int64_t i = 0; i < frame->features; i++) to[i] = value[f->column[i]];
+    if (f->target >= 0) frame->target[frame->rows] = value[f->target];
+    frame->rows++;
+    return XB_OK;
+}
+
 /* ---- the two kinds of file */
 
 static xb_status read_text(filling *f, xb_source *source)
 {
-    xb_csv_visitor visitor = {.arg = f, .head = choose_columns, .row = take_row};
+    xb_csv_visitor visitor = {.arg = f,
+                              .head = choose_columns,
+                              .row = take_row,
+                              .plain = is_plain,
+                              .numbers = take_numbers};
     return xb_csv_read(source, &visitor);
 }
 

@@ -5,11 +5,13 @@
  *     multiplication or division rounds once (Clinger 1990);
  *   up to 19 digits and a power up to 10^27: 64 by 64 bit integers, since
  *     10^k = 2^k 5^k and 5^27 < 2^64; what a 128 bit product or a remainder
- *     leaves over goes into a sticky bit, and the conversion rounds once;
+ *     leaves over goes into a sticky bit, and the conversion rounds once
+ *     (division by 5^k through its reciprocal: Moeller & Granlund 2011);
  *   anything else: strtod on a text rewritten without a decimal point, which
  *     is the only part of a number that a locale can change.
  * Error: none, every result is the correctly rounded one (the tests compare
- * 1e5 random texts with strtod bit by bit). Cost: 5 to 25 ns, 200 ns the last. */
+ * 1e5 random texts with strtod bit by bit). Digits are taken eight at a time where the
+ * text allows it. Cost: 5 to 15 ns, 200 ns the last way. */
 #include "data/number.h"
 
 #include <float.h>
@@ -20,6 +22,7 @@
 #include <string.h>
 
 _Static_assert(FLT_EVAL_METHOD == 0, "one rounding per operation");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the lowest");
 
 enum {
     DIGITS_64_BITS = 19, /* any 19 digits fit in 64 bits */
@@ -40,6 +43,23 @@ static const uint64_t power_of_five[FIVE_POWER + 1] = {
     3814697265625, 19073486328125, 95367431640625, 476837158203125, 2384185791015625,
     11920928955078125, 59604644775390625, 298023223876953125, 1490116119384765625,
     7450580596923828125};
+
+/* Of 5^k shifted up to d >= 2^63: floor((2^128 - 1) / d) - 2^64. */
+static const uint64_t reciprocal_of_five[FIVE_POWER + 1] = {
+    UINT64_C(0xFFFFFFFFFFFFFFFF), UINT64_C(0x9999999999999999),
+    UINT64_C(0x47AE147AE147AE14), UINT64_C(0x0624DD2F1A9FBE76),
+    UINT64_C(0xA36E2EB1C432CA57), UINT64_C(0x4F8B588E368F0846),
+    UINT64_C(0x0C6F7A0B5ED8D36B), UINT64_C(0xAD7F29ABCAF48578),
+    UINT64_C(0x5798EE2308C39DF9), UINT64_C(0x12E0BE826D694B2E),
+    UINT64_C(0xB7CDFD9D7BDBAB7D), UINT64_C(0x5FD7FE17964955FD),
+    UINT64_C(0x19799812DEA11197), UINT64_C(0xC25C268497681C26),
+    UINT64_C(0x6849B86A12B9B01E), UINT64_C(0x203AF9EE756159B2),
+    UINT64_C(0xCD2B297D889BC2B6), UINT64_C(0x70EF54646D496892),
+    UINT64_C(0x2725DD1D243ABA0E), UINT64_C(0xD83C94FB6D2AC34A),
+    UINT64_C(0x79CA10C9242235D5), UINT64_C(0x2E3B40A0E9B4F7DD),
+    UINT64_C(0xE392010175EE5962), UINT64_C(0x82DB34012B25144E),
+    UINT64_C(0x357C299A88EA76A5), UINT64_C(0xEF2D0F5DA7DD8AA2),
+    UINT64_C(0x8C240C4AECB13BB5), UINT64_C(0x3CE9A36F23C0FC90)};
 /* clang-format on */
 
 /* A number as it stands: digits[.digits], exponent apart. */
@@ -115,6 +135,26 @@ static double power_of_two(int e) /* -1022 <= e <= 1023 */
     return value;
 }
 
+/* floor(2^63 m / d) and whether something is left, d >= 2^63 with its reciprocal. */
+static uint64_t divide(bool *rest, uint64_t m, uint64_t d, uint64_t reciprocal)
+{
+    const uint64_t high = m >> 1, low = m << 63; /* of 2^63 m; high < d */
+    unsigned __int128 guess =
+        (unsigned __int128)reciprocal * high + ((unsigned __int128)high << 64 | low);
+    uint64_t quotient = (uint64_t)(guess >> 64) + 1; /* at most 2 too large */
+    uint64_t left = low - quotient * d;
+    if (left > (uint64_t)guess) {
+        quotient--;
+        left += d;
+    }
+    if (left >= d) {
+        quotient++;
+        left -= d;
+    }
+    *rest = left != 0;
+    return quotient;
+}
+
 /* m x 10^e, 0 < m, |e| <= FIVE_POWER: no overflow, no subnormals. */
 static double from_integers(uint64_t m, int e)
 {
@@ -133,10 +173,7 @@ static double from_integers(uint64_t m, int e)
     } else {
         uint64_t divisor = power_of_five[-e];
         int left = __builtin_clzll(divisor);
-        divisor <<= left;
-        unsigned __int128 dividend = (unsigned __int128)m << 63; /* top fits 64 bits */
-        top = (uint64_t)(dividend / divisor);
-        rest = (unsigned __int128)top * divisor != dividend;
+        top = divide(&rest, m, divisor << left, reciprocal_of_five[-e]);
         exponent += left - 63;
     }
     int64_t sticky = (int64_t)(top >> 1 | (top & 1) | rest);
@@ -176,6 +213,14 @@ static double from_text(const decimal *d)
     return strtod(text, NULL);
 }
 
+/* One rounding: both are doubles. */
+static inline double exact_parts(const decimal *d)
+{
+    double m = (double)d->mantissa;
+    return d->exponent < 0 ? m / power_of_ten[-d->exponent]
+                           : m * power_of_ten[d->exponent];
+}
+
 static double nearest(const decimal *d)
 {
     bool fits = d->digits <= DIGITS_64_BITS || significant_digits(d) <= DIGITS_64_BITS;
@@ -184,8 +229,7 @@ static double nearest(const decimal *d)
     if (d->mantissa == 0) return 0;
     if (d->mantissa > UINT64_C(1) << DBL_MANT_DIG || power > CLINGER_POWER)
         return from_integers(d->mantissa, (int)d->exponent);
-    double m = (double)d->mantissa;
-    return d->exponent < 0 ? m / power_of_ten[power] : m * power_of_ten[power];
+    return exact_parts(d);
 }
 
 bool xb_number_parse(double *out, const char *text, const char *end, char point)
@@ -195,6 +239,74 @@ bool xb_number_parse(double *out, const char *text, const char *end, char point)
     double value = nearest(&d);
     *out = d.negative ? -value : value;
     return true;
+}
+
+/* How many of the 8 bytes at p are digits, before the first that is none; their value
+ * goes behind the mantissa's digits. */
+static inline int read_eight(uint64_t *mantissa, const char *p)
+{
+    static const uint64_t power[] = {1,      10,      100,      1000,     10000,
+                                     100000, 1000000, 10000000, 100000000};
+    const uint64_t zeros = UINT64_C(0x3030303030303030);
+    const uint64_t past_nine = UINT64_C(0x7676767676767676);
+    const uint64_t top_bits = UINT64_C(0x8080808080808080);
+    uint64_t bytes;
+    memcpy(&bytes, p, sizeof bytes);
+    bytes ^= zeros; /* digits become 0..9; adding 0x76 carries where it is more */
+    uint64_t other = ((bytes + past_nine) | bytes) & top_bits;
+    int n = other ? __builtin_ctzll(other) / 8 : 8;
+    if (n == 0) return 0;
+    bytes <<= 8 * (8 - n); /* the first digit is the lowest byte: zeros before it */
+    bytes = 10 * bytes + (bytes >> 8); /* pairs in bytes 0, 2, 4, 6 */
+    const uint64_t pairs = UINT64_C(0x000000FF000000FF);
+    const uint64_t first = 100 + (UINT64_C(1000000) << 32); /* pairs 1 and 3 */
+    const uint64_t second = 1 + (UINT64_C(10000) << 32);    /* pairs 2 and 4 */
+    uint64_t value = ((bytes & pairs) * first + ((bytes >> 16) & pairs) * second) >> 32;
+    *mantissa = *mantissa * power[n] + (uint32_t)value;
+    return n;
+}
+
+static inline const char *scan_digits(uint64_t *mantissa, const char *p)
+{
+    int n;
+    do p += n = read_eight(mantissa, p);
+    while (n == 8);
+    return p;
+}
+
+const char *xb_number_scan(double *out, const char *text, char point)
+{
+    const char *p = text;
+    decimal d = {.negative = *p == '-'};
+    p += (*p == '-') | (*p == '+');
+    d.first = p;
+    if (is_digit(p[0]) && p[1] == point) /* as most numbers start */
+        d.mantissa = (uint64_t)(*p++ - '0');
+    else
+        p = scan_digits(&d.mantissa, p);
+    d.digits = p - d.first;
+    if (*p == point) {
+        const char *from = ++p;
+        p = scan_digits(&d.mantissa, p);
+        d.exponent = from - p;
+        d.digits += p - from;
+    }
+    d.last = p;
+    if (d.digits == 0 || d.digits > DIGITS_64_BITS) return NULL;
+    if (*p == 'e' || *p == 'E') {
+        bool negative = *++p == '-';
+        p += *p == '-' || *p == '+';
+        uint64_t power = 0;
+        int n = read_eight(&power, p);
+        if (n == 0 || n == 8) return NULL;
+        d.exponent += negative ? -(int64_t)power : (int64_t)power;
+        p += n;
+    }
+    const bool parts = d.mantissa <= UINT64_C(1) << DBL_MANT_DIG &&
+                       d.exponent >= -CLINGER_POWER && d.exponent <= CLINGER_POWER;
+    static const double sign[] = {1, -1}; /* no branch: signs are hard to predict */
+    *out = sign[d.negative] * (parts ? exact_parts(&d) : nearest(&d));
+    return p;
 }
 
 /* A finite value with `digits` digits as "%.*g" would lay it out, but with a

@@ -10,6 +10,12 @@
  * range), or false with *out alone. Never reads at or past `end`. */
 bool xb_number_parse(double *out, const char *text, const char *end, char point);
 
+/* The number at the start of `text`, the same double as above, and where it ends; NULL
+ * where there is none or it is out of the ordinary (more than 19 digits, a huge
+ * exponent): ask xb_number_parse. Reads up to XB_NUMBER_PAD bytes past the number. */
+enum { XB_NUMBER_PAD = 8 };
+const char *xb_number_scan(double *out, const char *text, char point);
+
 enum { XB_NUMBER_TEXT_MAX = 32 };
 
 /* The fewest of 15, 16 or 17 digits that read back as the same double, without

@@ -207,12 +207,35 @@ static void start_kernel(const xb_tensor *t, xb_real *mu, xb_key key, int number
         mu[i] = (xb_real)(reach * (2 * xb_stream_uniform(&where, i) - 1));
 }
 
+/* (N17) A unit bends where its input is anywhere within reach, not at 0 with all the
+ * others. Biases follow their kernels. */
+static void start_bias(const xb_tensor *bias, const xb_tensor *kernel, xb_real *mu,
+                       xb_key key, int number)
+{
+    const xb_real *w = mu + kernel->offset;
+    xb_stream where = {key, (uint32_t)number, 0, 0};
+    for (int64_t j = 0; j < bias->size; j++) {
+        double square = 0;
+        for (int64_t i = j; i < kernel->size; i += bias->size)
+            square += (double)w[i] * (double)w[i];
+        mu[bias->offset + j] =
+            (xb_real)(sqrt(square) * (2 * xb_stream_uniform(&where, j) - 1));
+    }
+}
+
+static bool is_hidden_dense(const xb_net *net, int layer)
+{
+    return net->layer[layer].kind == &xb_layer_dense && layer + 1 < net->n_layer;
+}
+
 void xb_net_params_start(const xb_net *net, xb_real *mu, xb_key key)
 {
     for (int k = 0; k < net->n_tensor; k++) {
         const xb_tensor *t = &net->tensor[k];
         if (t->role == XB_ROLE_KERNEL)
             start_kernel(t, mu + t->offset, key, k);
+        else if (t->role == XB_ROLE_BIAS && is_hidden_dense(net, t->layer))
+            start_bias(t, t - 1, mu, key, k);
         else
             for (int64_t i = 0; i < t->size; i++)
                 mu[t->offset + i] = t->role == XB_ROLE_SCALE ? 1 : 0;

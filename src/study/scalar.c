@@ -59,6 +59,7 @@ typedef struct job {
     xb_study *study;
     plan plan;
     uint64_t seed;
+    xb_noise_scale scale;
     bool antithetic;
     const xb_law *law[LAWS];
     double *grid;                    /* [plan.grid] */
@@ -113,7 +114,8 @@ static void spread_fields(const job *s, double *result, const xb_paired *p, int 
         int r = fabs(s->grid[i]) <= XB_SCALAR_KNOWN ? IN : OUT;
         sum[r] += xb_paired_sd(p, law, i);
         count[r]++;
-        if (r == IN) error += fabs(p->aleatoric[i] - xb_scalar_noise_sd(s->grid[i]));
+        if (r == IN)
+            error += fabs(p->aleatoric[i] - xb_scalar_noise_sd(s->grid[i], s->scale));
     }
     result[SIGMA_E] = sum[IN] / (double)count[IN];
     result[SIGMA_E_OUT] = sum[OUT] / (double)count[OUT];
@@ -125,7 +127,7 @@ static void write_bands(const job *s, const xb_paired *p)
     for (int64_t i = 0; i < p->points; i++) {
         xb_table_set(s->bands, i, BAND_X, s->grid[i]);
         xb_table_set(s->bands, i, BAND_TRUTH, xb_scalar_truth(s->grid[i]));
-        xb_table_set(s->bands, i, BAND_TRUE_SD, xb_scalar_noise_sd(s->grid[i]));
+        xb_table_set(s->bands, i, BAND_TRUE_SD, xb_scalar_noise_sd(s->grid[i], s->scale));
         xb_table_set(s->bands, i, BAND_ALEATORIC, p->aleatoric[i]);
         for (int l = 0; l < LAWS; l++) {
             xb_table_set(s->bands, i, BAND_LAW + 2 * l, xb_paired_mean(p, l, i));
@@ -209,7 +211,7 @@ static void score_ideal(job *s, int k)
 {
     double square = 0, nll = 0, n = (double)s->plan.test[IN];
     for (int64_t i = 0; i < s->plan.test[IN]; i++) {
-        double sd = xb_scalar_noise_sd(s->x[IN][i]);
+        double sd = xb_scalar_noise_sd(s->x[IN][i], s->scale);
         double error = s->y[IN][i] - xb_scalar_truth(s->x[IN][i]);
         square += error * error;
         nll += 0.5 * log(2 * M_PI) + log(sd) + 0.5 * error * error / (sd * sd);
@@ -224,11 +226,12 @@ static xb_status run_seed(job *s, int k)
 {
     uint64_t seed = s->seed + (uint64_t)k;
     const xb_law *gaussian = s->law[GAUSSIAN];
-    xb_scalar_draw(s->train_x, s->train_y, TRAIN_POINTS, seed, XB_SCALAR_TRAIN, gaussian);
+    xb_scalar_draw(s->train_x, s->train_y, TRAIN_POINTS, seed, XB_SCALAR_TRAIN, s->scale,
+                   gaussian);
     xb_scalar_draw(s->x[IN], s->y[IN], s->plan.test[IN], seed, XB_SCALAR_TEST_IN,
-                   gaussian);
+                   s->scale, gaussian);
     xb_scalar_draw(s->x[OUT], s->y[OUT], s->plan.test[OUT], seed, XB_SCALAR_TEST_OUT,
-                   gaussian);
+                   s->scale, gaussian);
     score_ideal(s, k);
     xb_train_options o = xb_scalar_settled(NULL, seed);
     XB_TRY(run_case(s, k, XB_SCALAR_GAUSSIAN, LAWS, s->law, &o));
@@ -278,7 +281,7 @@ static xb_status data_table(job *s)
     xb_table *table = NULL;
     XB_TRY(xb_study_new_table(s->ctx, s->study, &table, "data", SHOWN_POINTS, 2, names));
     xb_scalar_draw(s->train_x, s->train_y, SHOWN_POINTS, s->seed, XB_SCALAR_TRAIN,
-                   s->law[GAUSSIAN]);
+                   s->scale, s->law[GAUSSIAN]);
     for (int64_t i = 0; i < SHOWN_POINTS; i++) {
         xb_table_set(table, i, 0, s->train_x[i]);
         xb_table_set(table, i, 1, s->train_y[i]);
@@ -362,6 +365,7 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
     s->study = study;
     s->plan = opt->quick ? quick_plan : full_plan;
     s->seed = opt->seed;
+    s->scale = opt->noise_scale;
     s->law[DEVICE] = device;
     s->antithetic = xb_law_symmetric(device);
     xb_status status = run_laws(ctx, s);

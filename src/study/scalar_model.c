@@ -1,7 +1,8 @@
 /* scalar_model.c: data and training settings of the scalar study.
  *
  * The paper prints the noise as N(0, 0.1 (1 + min(0, x - 1))), negative for x < 0; its
- * size is taken as the standard deviation. It leaves open how long the maximum
+ * size is taken as the standard deviation; "max" is the reading with max for min. It
+ * leaves open how long the maximum
  * likelihood phase lasts, how sigma is written and where it starts: the literal
  * setting fills these in as its text and code are usually read (softplus, sigma 0.05,
  * one draw a batch), with a first phase long enough not to be what is wrong. */
@@ -21,7 +22,10 @@ enum { STREAM_X = 1000, STREAM_NOISE = 1001 };
 
 /* (S1) */
 double xb_scalar_truth(double x) { return sin(2 * M_PI * x); }
-double xb_scalar_noise_sd(double x) { return 0.1 * fabs(fmin(1, x)); }
+double xb_scalar_noise_sd(double x, xb_noise_scale scale)
+{
+    return scale == XB_NOISE_SCALE_MAX ? 0.1 * fmax(1, x) : 0.1 * fabs(fmin(1, x));
+}
 
 /* Uniform on the set, u in (0, 1). */
 static double place(double u, xb_scalar_set set)
@@ -32,7 +36,7 @@ static double place(double u, xb_scalar_set set)
 }
 
 void xb_scalar_draw(double *x, double *y, int64_t n, uint64_t seed, xb_scalar_set set,
-                    const xb_law *gaussian)
+                    xb_noise_scale scale, const xb_law *gaussian)
 {
     xb_key key = xb_key_make(seed, XB_PURPOSE_DATA);
     const xb_stream at = {.key = key, .tensor = STREAM_X, .sample = (uint32_t)set};
@@ -40,7 +44,7 @@ void xb_scalar_draw(double *x, double *y, int64_t n, uint64_t seed, xb_scalar_se
     for (int64_t i = 0; i < n; i++) {
         double z = xb_law_quantile(gaussian, xb_stream_uniform(&noise, i));
         x[i] = place(xb_stream_uniform(&at, i), set);
-        y[i] = xb_scalar_truth(x[i]) + xb_scalar_noise_sd(x[i]) * z;
+        y[i] = xb_scalar_truth(x[i]) + xb_scalar_noise_sd(x[i], scale) * z;
     }
 }
 

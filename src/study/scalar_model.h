@@ -2,6 +2,7 @@
 #ifndef XB_STUDY_SCALAR_MODEL_H
 #define XB_STUDY_SCALAR_MODEL_H
 
+#include "crossbayes/study.h"
 #include "crossbayes/train.h"
 
 /* Points are learnt from in [-XB_SCALAR_KNOWN, XB_SCALAR_KNOWN] and asked for in
@@ -15,12 +16,12 @@ typedef enum xb_scalar_set {
     XB_SCALAR_TEST_OUT /* on both sides of it */
 } xb_scalar_set;
 
-double xb_scalar_truth(double x);    /* sin 2 pi x */
-double xb_scalar_noise_sd(double x); /* 0.1 |min(1, x)| */
+double xb_scalar_truth(double x); /* sin 2 pi x */
+double xb_scalar_noise_sd(double x, xb_noise_scale scale);
 
-/* x, y: [n], fixed by (seed, set). */
+/* x, y: [n], fixed by (seed, set, scale). */
 void xb_scalar_draw(double *x, double *y, int64_t n, uint64_t seed, xb_scalar_set set,
-                    const xb_law *gaussian);
+                    xb_noise_scale scale, const xb_law *gaussian);
 
 /* Settings under which sigma comes to rest, and the paper's own. `law` NULL: the
  * Gaussian. */

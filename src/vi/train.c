@@ -188,9 +188,8 @@ static xb_status stop_short(xb_trainer *t, xb_status why)
 
 /* ---- results */
 
-static xb_status fill_model(xb_trainer *t)
+static xb_status fill_model(xb_trainer *t, xb_model *m)
 {
-    xb_model *m = t->model;
     if (isfinite(t->sums.best_score)) {
         memcpy(t->theta, t->best_theta, (size_t)(2 * t->p + t->q) * sizeof *t->theta);
         memcpy(t->state, t->best_state, (size_t)t->states * sizeof *t->state);
@@ -246,7 +245,7 @@ static xb_status make_fingerprint(xb_trainer *t)
     return t->fingerprint ? XB_OK : XB_E_MEMORY;
 }
 
-static xb_status run(xb_trainer *t, xb_table **trace)
+static xb_status run(xb_trainer *t, xb_model *model, xb_table **trace)
 {
     XB_TRY(make_fingerprint(t));
     xb_trainer_start_weights(t);
@@ -255,7 +254,7 @@ static xb_status run(xb_trainer *t, xb_table **trace)
     t->saved_at = now_seconds();
     xb_status status = run_phases(t);
     if (status != XB_OK) return stop_short(t, status);
-    XB_TRY(fill_model(t));
+    XB_TRY(fill_model(t, model));
     return make_trace(t, trace);
 }
 
@@ -268,7 +267,7 @@ xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_table **trace,
     XB_TRY(xb_model_new(ctx, &model));
     xb_status status = make_model(ctx, model, data, opt);
     if (status == XB_OK) status = xb_trainer_create(ctx, &t, model, data, opt);
-    if (status == XB_OK) status = run(t, trace);
+    if (status == XB_OK) status = run(t, model, trace);
     xb_trainer_destroy(t);
     if (status == XB_OK)
         *out = model;

@@ -129,7 +129,7 @@ static xb_status check_step(xb_trainer *t, double loss)
 
 /* The gradient, checked. Batchnorm's state moves on the way and is put back where the
  * step does not count. */
-static xb_status find_gradient(xb_trainer *t, double *loss)
+xb_status xb_trainer_gradient(xb_trainer *t, double *loss)
 {
     int64_t batch = xb_trainer_gather(t, t->place.batch);
     size_t states = (size_t)t->states * sizeof *t->state;
@@ -146,7 +146,7 @@ xb_status xb_trainer_step(xb_trainer *t)
 {
     int phase = (int)t->place.phase;
     double loss = 0;
-    XB_TRY(find_gradient(t, &loss));
+    XB_TRY(xb_trainer_gradient(t, &loss));
     double rate =
         xb_schedule_at(&t->opt.rate, t->place.step, t->epochs[phase] * t->batches);
     xb_adam_step(t->ctx, &t->opt.adam, t->block[phase], t->blocks[phase],

@@ -218,7 +218,7 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     return make_passes(t);
 }
 
-xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, xb_model *model,
+xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
                             const xb_train_data *data, const xb_train_options *opt)
 {
     xb_trainer *t = xb_new(ctx, 1, sizeof *t);

@@ -47,7 +47,7 @@ enum {
 typedef struct xb_trainer {
     xb_ctx *ctx;
     xb_train_options opt;
-    xb_model *model;
+    const xb_model *model;
     int64_t features, outputs;
     /* rows, standardised; those to learn from first, then those held out */
     float *x, *y;   /* [n][features], [n] */
@@ -86,7 +86,7 @@ typedef struct xb_trainer {
 } xb_trainer;
 
 /* trainer.c. The model is borrowed, its nets, law and scales are there. */
-xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, xb_model *model,
+xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
                             const xb_train_data *data, const xb_train_options *opt);
 void xb_trainer_destroy(xb_trainer *t); /* NULL is fine */
 
@@ -100,7 +100,9 @@ void xb_trainer_start_weights(xb_trainer *t); /* before phase 1 */
 xb_status xb_trainer_start_vi(xb_trainer *t); /* between the phases */
 void xb_trainer_fill_sigma(xb_trainer *t);    /* sigma from rho */
 
-/* train_step.c: one step, no allocation. XB_E_NUMERIC before anything is changed. */
+/* train_step.c: the gradient at `place`, checked, and one step; no allocation.
+ * XB_E_NUMERIC before anything is changed. */
+xb_status xb_trainer_gradient(xb_trainer *t, double *loss);
 xb_status xb_trainer_step(xb_trainer *t);
 /* Minus log-likelihood of the batch in `out` against by/blabel; with scale > 0 also its
  * gradient times scale, in dy and the noise parameters' place. */

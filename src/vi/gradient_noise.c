@@ -1,0 +1,115 @@
+/* gradient_noise.c: how noisy a step's gradient is under each estimator (maths V15).
+ *
+ * At the weights of a trained model, on one batch, the gradient of phase 2 is made again
+ * and again with fresh draws; its variance, summed over the weights, is what an
+ * estimator costs in steps. Only the draws change: the batch stays, so that what is
+ * seen is the noise of the weights, not of the data. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "vi/trainer.h"
+
+/* The model's weights where phase 2 looks for them; rho itself is not read. */
+static void place_weights(xb_trainer *t)
+{
+    const xb_model *m = t->model;
+    memcpy(t->theta, m->mu, (size_t)t->p * sizeof *m->mu);
+    memcpy(t->sigma, m->sigma, (size_t)t->p * sizeof *m->sigma);
+    memcpy(t->state, m->state, (size_t)t->states * sizeof *m->state);
+    if (m->noise_net)
+        memcpy(t->theta + 2 * t->p, m->noise_mu, (size_t)t->q * sizeof *m->noise_mu);
+    else if (t->q == 1)
+        t->theta[2 * t->p] = (float)m->noise_log_sd;
+    t->place.phase = XB_PHASE_VI;
+    xb_shuffle(t->order, t->n, t->data_key, XB_PHASE_VI, 0);
+}
+
+static double half_square(const float *a, const float *b, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double d = (double)a[i] - (double)b[i];
+        sum += 0.5 * d * d;
+    }
+    return sum;
+}
+
+/* Mean of independent values and its standard error, one value at a time (Welford). */
+static void add_value(double *mean, double *square, int64_t count, double value)
+{
+    double step = value - *mean;
+    *mean += step / (double)count;
+    *square += step * (value - *mean);
+}
+
+/* (V15) Pairs of gradients: half their squared distance has the variance as mean. */
+static xb_status measure(xb_trainer *t, xb_gradient_noise *out, float *kept, int pairs)
+{
+    double mean[2] = {0}, square[2] = {0}, loss = 0;
+    const double cost = (double)t->opt.samples, n = (double)pairs;
+    place_weights(t);
+    for (int k = 1; k <= pairs; k++) {
+        t->place.step = 2 * k;
+        XB_TRY(xb_trainer_gradient(t, &loss));
+        memcpy(kept, t->gradient, (size_t)(2 * t->p) * sizeof *kept);
+        t->place.step = 2 * k + 1;
+        XB_TRY(xb_trainer_gradient(t, &loss));
+        for (int part = 0; part < 2; part++)
+            add_value(&mean[part], &square[part], k,
+                      half_square(kept + part * t->p, t->gradient + part * t->p, t->p));
+    }
+    const double to_error = 1 / (n * (n - 1));
+    out->mean = (xb_gradient_variance){cost * mean[0], cost * sqrt(square[0] * to_error)};
+    out->spread =
+        (xb_gradient_variance){cost * mean[1], cost * sqrt(square[1] * to_error)};
+    return XB_OK;
+}
+
+static xb_status measure_one(xb_ctx *ctx, xb_gradient_noise *out, const xb_model *model,
+                             const xb_train_data *data, const xb_train_options *opt,
+                             int pairs)
+{
+    xb_trainer *t = NULL;
+    XB_TRY(xb_trainer_create(ctx, &t, model, data, opt));
+    float *kept = xb_new(ctx, 2 * t->p, sizeof *kept);
+    xb_status status = kept ? measure(t, out, kept, pairs) : XB_E_MEMORY;
+    free(kept);
+    xb_trainer_destroy(t);
+    return status;
+}
+
+static bool law_allows(const xb_law *law, xb_estimator e, bool antithetic)
+{
+    const bool gaussian = strcmp(xb_law_family(law), "gaussian") == 0;
+    if (e == XB_ESTIMATOR_LOCAL && !gaussian) return false;
+    return xb_law_symmetric(law) || (e != XB_ESTIMATOR_FLIPOUT && !antithetic);
+}
+
+xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise *out, int *count,
+                                  const xb_model *model, const xb_train_data *data,
+                                  const xb_train_options *opt, int pairs)
+{
+    XB_TRY(xb_train_check(ctx, data, opt));
+    if (pairs < 2)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%d pairs of gradients, expected 2 or more",
+                       pairs);
+    if (data->features != model->features || data->classes != model->classes)
+        return xb_fail(ctx, XB_E_ARGUMENT, "the data have not the model's columns");
+    *count = 0;
+    for (int k = 0; k < XB_GRADIENT_NOISE_MOST; k++) {
+        const xb_estimator e = (xb_estimator)(k / 2);
+        xb_train_options o = *opt;
+        o.estimator = (int)e;
+        o.group = 1;
+        o.antithetic = k % 2 == 1;
+        o.samples = o.antithetic ? 2 : 1;
+        o.temperature = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};
+        if (!law_allows(model->law, e, o.antithetic)) continue;
+        xb_gradient_noise *row = &out[(*count)++];
+        *row = (xb_gradient_noise){.estimator = e, .antithetic = o.antithetic};
+        XB_TRY(measure_one(ctx, row, model, data, &o, pairs));
+    }
+    return XB_OK;
+}
