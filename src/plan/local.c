@@ -124,9 +124,6 @@ xb_status xb_local_make(xb_ctx *ctx, xb_local *out, const xb_net *net,
     double factorial = 1;
     for (int n = 1; n <= XB_LOCAL_ORDER; n++)
         l.cumulant[n] = law->series[n] * (factorial *= n);
-    if (!l.backend)
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
-                       backend);
     xb_status status = fill(ctx, &l, net, weights);
     if (status == XB_OK)
         *out = l;

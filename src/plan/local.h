@@ -33,7 +33,8 @@ typedef struct xb_local {
     xb_key key;
 } xb_local;
 
-/* XB_E_ARGUMENT where a hidden layer is neither dense nor an activation. All but the
+/* For a net that xb_hidden_check() passed; XB_E_ARGUMENT where a hidden layer is neither
+ * dense nor an activation. All but the
  * tables of sigma^n is borrowed. */
 xb_status xb_local_make(xb_ctx *ctx, xb_local *out, const xb_net *net,
                         const xb_weights *weights, const xb_real *x, const xb_charfn *law,

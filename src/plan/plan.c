@@ -181,7 +181,7 @@ xb_status xb_plan_predict(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
                           const xb_plan_options *opt)
 {
     xb_charfn charfn[2] = {0};
-    XB_TRY(xb_hidden_check(ctx, net));
+    XB_TRY(xb_hidden_check(ctx, net, weights, opt->backend));
     xb_status status = make_charfns(ctx, charfn, law);
     if (status == XB_OK) status = with_charfn(ctx, plan, net, weights, x, charfn, opt);
     xb_charfn_free(&charfn[0]);

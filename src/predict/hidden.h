@@ -16,8 +16,10 @@ typedef struct xb_hidden {
     xb_sampler *const *sampler; /* [laws], set by who draws */
 } xb_hidden;
 
-/* That the net ends in a random dense layer with one output: XB_E_ARGUMENT if not. */
-xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net);
+/* That the net ends in a random dense layer with one output and has its sigma:
+ * XB_E_ARGUMENT if not, or if there is no such backend. */
+xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net, const xb_weights *weights,
+                          const char *backend);
 
 /* XB_E_ARGUMENT where the net does not end in a dense layer with one output. The net,
  * its weights and x are borrowed. */
