@@ -136,12 +136,11 @@ static xb_status open_run(void **out, const void *self)
     return status;
 }
 
-static xb_status draw(void *arg, const xb_real **h, const double **weight, int law,
-                      int block, int64_t first, int64_t count)
+static xb_status draw(void *arg, const xb_real **h, int law, int block, int64_t first,
+                      int64_t count)
 {
     hidden_run *run = arg;
     const xb_hidden *hidden = run->hidden;
-    *weight = NULL;
     *h = hidden->below ? run->h : run->x;
     if (!hidden->below) return XB_OK;
     const xb_noise noise = {.sampler = hidden->sampler[law],
@@ -155,10 +154,6 @@ static xb_status draw(void *arg, const xb_real **h, const double **weight, int l
 
 xb_hidden_source xb_hidden_source_of(const xb_hidden *h)
 {
-    return (xb_hidden_source){.self = h,
-                              .width = h->width,
-                              .columns = 1,
-                              .open = open_run,
-                              .close = close_run,
-                              .draw = draw};
+    return (xb_hidden_source){
+        .self = h, .width = h->width, .open = open_run, .close = close_run, .draw = draw};
 }
