@@ -136,7 +136,7 @@ static void print_advice(const plan_job *job, const xb_plan *plan)
         used = (size_t)snprintf(text, sizeof text, "More --draws would tell.");
     if (!plan->trusted && used < sizeof text)
         used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "%sTwo or three weights make hidden units that"
+                                 "%sFew weights make hidden units that"
                                  " matter: rely on the measured value alone.",
                                  used ? " " : "");
     if (used == 0) return;

@@ -73,7 +73,7 @@ typedef struct xb_plan {
     double rule, by_cumulant[XB_PLAN_ORDER + 1];
     xb_estimate predicted; /* KL from the Gaussian's predictive (A7) */
     xb_estimate measured;  /* NAN if not asked for */
-    /* Not so where hidden units that two or three weights make, too many for a law's own
+    /* Not so where hidden units that two to five weights make, too many for a law's own
      * quantile and too few for its cumulants, make much of the predicted KL. */
     bool trusted;
     xb_plan_verdict verdict; /* by the measured KL, else by a trusted prediction */

@@ -202,7 +202,7 @@ static double moved(const double *k, double e)
 }
 
 /* Sum a^4 / s^4: 1 for one weight, 1/n for n equal ones. */
-static const double ONE = 0.7, SEVERAL = 0.3;
+static const double ONE = 0.7, SEVERAL = 0.2;
 
 static double few(const local_run *run, int64_t at)
 {

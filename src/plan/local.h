@@ -45,7 +45,7 @@ enum { XB_LOCAL_NONE = 0, XB_LOCAL_ALL = 1, XB_LOCAL_LAST = 2 }; /* LAST + n: la
 xb_hidden_source xb_local_source_of(const xb_local *l);
 
 /* share[n - 1]: of the units of random hidden layer n, seen at some draws, those that two
- * or three weights make: too many for a quantile, too few for six cumulants. */
+ * to five weights make: too many for a quantile, too few for six cumulants. */
 xb_status xb_local_doubtful(double *share, const xb_local *l);
 
 #endif
