@@ -3,10 +3,13 @@
  * are the plain ones, which the compiler turns into vectors at each level. Define
  * XB_CPU_NAME and XB_CPU_LEVEL before including. */
 #include "net/activation_kernel.h"
+#include "net/array_kernel.h"
 #include "net/batchnorm_kernel.h"
 #include "net/cpu_activation.h"
+#include "net/cpu_block.h"
 #include "net/cpu_draw.h"
 #include "net/cpu_linear.h"
+#include "net/cpu_local.h"
 #include "net/maxpool_kernel.h"
 #include "net/noise_kernel.h"
 
@@ -22,6 +25,7 @@ const xb_backend XB_CPU_NAME = {
     .conv_backward_input = cpu_conv_backward_input,
     .conv_backward_weight = cpu_conv_backward_weight,
     .bias_backward = cpu_bias_backward,
+    .block = CPU_BLOCK,
     .maxpool_forward = maxpool_forward,
     .maxpool_backward = maxpool_backward,
     .norm_sum = norm_sum,
@@ -40,6 +44,11 @@ const xb_backend XB_CPU_NAME = {
     .channel_multiply = channel_multiply,
     .channel_add_product = channel_add_product,
     .signs = signs,
-    .local_forward = local_forward,
-    .local_backward = local_backward,
+    .local_forward = cpu_local_forward,
+    .local_backward = cpu_local_backward,
+    .local_input = cpu_local_input,
+    .quantise = quantise,
+    .quantise_add = quantise_add,
+    .bend = bend,
+    .hold = hold,
 };

@@ -19,8 +19,7 @@ static int64_t scratch(const xb_op *op)
     return 2 * op->n + pieces * slot_size(op);
 }
 
-/* mu itself, or a draw made in the scratch. */
-static const xb_real *weights(const xb_op *op)
+const xb_real *xb_shared_weights(const xb_op *op)
 {
     xb_real *theta = op->run->scratch;
     if (!op->run->noise.sampler || !xb_op_random(op)) return xb_op_mu(op);
@@ -30,10 +29,21 @@ static const xb_real *weights(const xb_op *op)
     return theta;
 }
 
+void xb_shared_gradient(const xb_op *op, const xb_real *w, xb_real *slots, int64_t slot,
+                        int64_t count)
+{
+    const xb_real *z = op->run->scratch + op->n;
+    xb_op_sum(op, slots, slot, count, op->n);
+    xb_op_add_mu(op, op->run->gradient.mu + op->offset, slots);
+    if (w != xb_op_mu(op)) /* (N8) */
+        xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, slots,
+                        (const xb_real *[]){z, z + op->size}, 1);
+}
+
 static shared_job job_of(const xb_op *op)
 {
     return (shared_job){.op = op,
-                        .w = weights(op),
+                        .w = xb_shared_weights(op),
                         .slots = op->run->scratch + 2 * op->n,
                         .slot = slot_size(op)};
 }
@@ -43,7 +53,7 @@ static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     const shared_job *job = arg;
     const xb_op *op = job->op;
     xb_op_forward(op, job->y + begin * op->out, job->x + begin * op->in, job->w,
-                  end - begin, job->slots + piece * job->slot + op->n);
+                  end - begin, job->slots + piece * job->slot + op->n, op->run->above);
 }
 
 static void forward(const xb_op *op, xb_real *y, const xb_real *x)
@@ -59,11 +69,11 @@ static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     const shared_job *job = arg;
     const xb_op *op = job->op;
     xb_real *dw = job->slots + piece * job->slot, *room = dw + op->n;
-    const xb_real *dy = job->dy + begin * op->out;
-    xb_op_weight(op, dw, job->x + begin * op->in, dy, end - begin, room);
+    const xb_real *x = job->x + begin * op->in, *dy = job->dy + begin * op->out;
+    xb_op_weight(op, dw, x, dy, end - begin, room);
     if (job->dx)
-        op->linear->backward_input(op->run, op->layer, job->dx + begin * op->in, dy,
-                                   job->w, end - begin, room);
+        xb_op_input(op, job->dx + begin * op->in, dy, job->w, x, end - begin, room,
+                    op->run->below);
 }
 
 static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *x)
@@ -72,16 +82,12 @@ static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_r
     xb_split split = xb_split_of(op->run->batch, op->work, XB_SPLIT_MAX);
     job.dx = dx, job.dy = dy, job.x = x;
     xb_split_run(op->run->ctx, &split, backward_rows, &job);
-    const xb_real *z = op->run->scratch + op->n;
-    xb_op_sum(op, job.slots, job.slot, split.count, op->n);
-    xb_op_add_mu(op, op->run->gradient.mu + op->offset, job.slots);
-    if (job.w != xb_op_mu(op)) /* (N8) */
-        xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, job.slots,
-                        (const xb_real *[]){z, z + op->size}, 1);
+    xb_shared_gradient(op, job.w, job.slots, job.slot, split.count);
 }
 
 const xb_estimator_kind xb_estimator_shared = {
     .name = "shared",
+    .fuses = true,
     .scratch = scratch,
     .forward = forward,
     .backward = backward,

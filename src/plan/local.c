@@ -233,7 +233,7 @@ static void sum_powers(local_run *run, const xb_local_step *step, int64_t count,
         if (wanted(run->local, n))
             run->local->backend->dense_forward(run->sum[n], run->raised, step->power[n],
                                                step->power[n] + step->in * step->out,
-                                               count, step->in, step->out);
+                                               count, step->in, step->out, XB_ACT_NONE);
     }
 }
 
@@ -267,7 +267,7 @@ static void run_step(local_run *run, const xb_local_step *step, int law, int blo
         return;
     }
     run->local->backend->dense_forward(run->next, run->h, step->mu, step->bias, count,
-                                       step->in, step->out);
+                                       step->in, step->out, XB_ACT_NONE);
     if (step->number > 0) add_noise(run, step, has_law(step, law), block, first, count);
     xb_real *swap = run->h;
     run->h = run->next, run->next = swap;

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "vi/trainer.h"
-
-enum { VALIDATION_DRAWS = 16 };
+#include "vi/update.h"
 
 /* Log density of row i of the batch under the draw in `out`. */
 static double log_density(const xb_trainer *t, int64_t i)
@@ -35,15 +34,11 @@ static xb_status score_rows(xb_trainer *t, int64_t first, int64_t batch)
 {
     const xb_weights weights = {t->theta, t->sigma, t->state};
     const xb_weights fixed = {t->theta + 2 * t->p, NULL, NULL};
-    const int64_t row = t->n + first;
-    memcpy(t->bx, t->x + row * t->features,
-           (size_t)(batch * t->features) * sizeof *t->bx);
-    memcpy(t->by, t->y + row, (size_t)batch * sizeof *t->by);
-    memcpy(t->blabel, t->label + row, (size_t)batch * sizeof *t->blabel);
+    for (int64_t i = 0; i < batch; i++) xb_trainer_take(t, i, t->n + first + i);
     if (t->model->noise_net)
         XB_TRY(xb_pass_forward(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed, NULL,
                                XB_MODE_PREDICT));
-    for (int s = 0; s < VALIDATION_DRAWS; s++) {
+    for (int64_t s = 0; s < t->opt.validation_draws; s++) {
         const xb_noise noise = {.sampler = t->sampler,
                                 .key = t->noise_key,
                                 .step = UINT32_MAX,
@@ -66,34 +61,33 @@ xb_status xb_trainer_validate(xb_trainer *t, double *score)
         XB_TRY(score_rows(t, first, left < t->opt.batch ? left : t->opt.batch));
     }
     for (int64_t i = 0; i < t->held; i++)
-        sum += t->peak[i] + log(t->mass[i] / VALIDATION_DRAWS);
+        sum += t->peak[i] + log(t->mass[i] / (double)t->opt.validation_draws);
     *score = sum / (double)t->held;
     return XB_OK;
 }
 
-/* The k-th smallest of n, by Hoare's selection; x is put in another order. */
-static float select_kth(float *x, int64_t n, int64_t k)
+/* How many of n words are below `limit`. */
+static int64_t count_below(const int32_t *word, int64_t n, int32_t limit)
 {
-    int64_t low = 0, high = n - 1;
-    while (low < high) {
-        float pivot = x[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (x[i] < pivot) i++;
-            while (x[j] > pivot) j--;
-            if (i > j) break;
-            float swap = x[i];
-            x[i++] = x[j];
-            x[j--] = swap;
-        }
-        if (k <= j)
-            high = j;
-        else if (k >= i)
-            low = i;
-        else
-            break;
-    }
-    return x[k];
+    enum { MOST = 1 << 30 }; /* at a time */
+    const xb_update *update = xb_update_best();
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i += MOST)
+        count +=
+            update->count_below(word + i, (int32_t)(n - i < MOST ? n - i : MOST), limit);
+    return count;
+}
+
+/* The k-th smallest (from 0) of n positive floats, in the order of their bits:
+ * found bit by bit, 31 counts without a branch. */
+static float select_kth(const int32_t *bits, int64_t n, int64_t k)
+{
+    int32_t found = 0;
+    for (int32_t bit = INT32_C(1) << 30; bit > 0; bit >>= 1)
+        if (count_below(bits, n, found | bit) <= k) found |= bit;
+    float value;
+    memcpy(&value, &found, sizeof value);
+    return value;
 }
 
 float xb_trainer_sigma_median(xb_trainer *t)
@@ -102,10 +96,10 @@ float xb_trainer_sigma_median(xb_trainer *t)
     for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (!k->stochastic) continue;
-        memcpy(t->sorted + n, t->sigma + k->offset, (size_t)k->size * sizeof *t->sorted);
+        memcpy(t->bits + n, t->sigma + k->offset, (size_t)k->size * sizeof *t->bits);
         n += k->size;
     }
-    return n > 0 ? select_kth(t->sorted, n, n / 2) : NAN;
+    return n > 0 ? select_kth(t->bits, n, n / 2) : NAN;
 }
 
 double xb_trainer_noise_sd(const xb_trainer *t)
