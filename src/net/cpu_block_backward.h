@@ -46,15 +46,6 @@ static back_room back_room_of(const xb_block *g, float *p)
     return m;
 }
 
-static int64_t block_room(const xb_block *g) { return back_room_of(g, NULL).reals; }
-
-static int64_t block_packed(const xb_block *g)
-{
-    int64_t forward = vectors_of(g->oc) * LANES * (g->c * TAPS + 1);
-    int64_t backward = vectors_of(g->c) * LANES * g->oc * TAPS;
-    return forward > backward ? forward : backward;
-}
-
 /* Weights as dx reads them: [vectors of c][oc][TAPS][16]. */
 static void block_pack_backward(float *packed, const float *w, const xb_block *g)
 {
