@@ -22,14 +22,37 @@ static cli_exit check_name(cli_session *s, const char *name)
                     name);
 }
 
-/* Options that only one study has. */
+/* Options that not every study has, and whose they are. */
+static const char *const owners[][2] = {
+    {"noise", "laws"},
+    {"column", "laws"},
+    {"noise-scale", "scalar"},
+    {"law", "energy|narrow"},
+    {"widths", "energy|narrow"},
+    {"depths", "energy|narrow"},
+    {"seeds", "energy|narrow"},
+    {"full", "energy|narrow"},
+    {"kernels-only", "energy|narrow"},
+    {"keep-n-eff", "energy|narrow"},
+    {"data", "array|utkface"},
+    {"target", "array"},
+    {"size", "utkface"},
+    {"cache", "utkface"},
+    {"resume", "utkface"},
+};
+
 static cli_exit check_options(cli_session *s, const char *name)
 {
-    static const char *const own[][2] = {{"noise", "laws"}, {"noise-scale", "scalar"}};
-    for (int i = 0; i < CLI_COUNT_OF(own); i++)
-        if (cli_flag(&s->args, own[i][0]) && strcmp(name, own[i][1]) != 0)
-            return cli_fail(s, CLI_USAGE, "--%s goes with the study '%s' only", own[i][0],
-                            own[i][1]);
+    for (int i = 0; i < CLI_COUNT_OF(owners); i++)
+        if (cli_flag(&s->args, owners[i][0]) && !cli_has_word(owners[i][1], name))
+            return cli_fail(s, CLI_USAGE, "--%s goes with the study %s, not with %s",
+                            owners[i][0], owners[i][1], name);
+    if (cli_flag(&s->args, "column") && !cli_flag(&s->args, "noise"))
+        return cli_fail(s, CLI_USAGE, "--column goes with --noise");
+    if (cli_flag(&s->args, "target") && !cli_flag(&s->args, "data"))
+        return cli_fail(s, CLI_USAGE, "--target goes with --data");
+    if (cli_flag(&s->args, "full") && cli_flag(&s->args, "quick"))
+        return cli_fail(s, CLI_USAGE, "--quick or --full, not both");
     return CLI_DONE;
 }
 
@@ -52,38 +75,108 @@ static cli_exit deliver(cli_session *s, const xb_study *study, const char *dir)
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(s, study);
     cli_show_study(study);
+    if (strcmp(xb_study_name(study), "utkface") == 0)
+        cli_show_scores(xb_study_table(study, "scores"));
     if (!cli_quiet(s)) printf("\n  tables, facts and figures are in %s\n", dir);
     return CLI_DONE;
+}
+
+enum { LIST_MAX = 64 };
+
+/* Whole numbers of a list option; -1 after saying what is wrong. */
+static int read_list(cli_session *s, int64_t out[LIST_MAX], const char *name)
+{
+    const cli_value *v = cli_get(&s->args, name);
+    if (v->n_items > LIST_MAX) {
+        cli_fail(s, CLI_USAGE, "--%s: more than %d numbers", name, LIST_MAX);
+        return -1;
+    }
+    for (int i = 0; i < v->n_items; i++) {
+        double x = v->items[i].value;
+        if (!(x >= 1 && x <= INT32_MAX) || x != (double)(int64_t)x) {
+            cli_fail(s, CLI_USAGE, "--%s: %g is not a whole number from 1", name, x);
+            return -1;
+        }
+        out[i] = (int64_t)x;
+    }
+    return v->n_items;
+}
+
+/* What the studies of trained nets are told; the lists stay the caller's. */
+static cli_exit net_options(cli_session *s, xb_study_options *o, int64_t width[LIST_MAX],
+                            int64_t depth[LIST_MAX])
+{
+    const cli_value *law = cli_get(&s->args, "law");
+    o->widths = read_list(s, width, "widths");
+    o->depths = read_list(s, depth, "depths");
+    if (o->widths < 0 || o->depths < 0) return CLI_USAGE;
+    o->width = o->widths > 0 ? width : NULL;
+    o->depth = o->depths > 0 ? depth : NULL;
+    o->law = law->texts;
+    o->laws = law->n_texts;
+    o->seeds = (int)cli_count(&s->args, "seeds", 0);
+    o->full = cli_flag(&s->args, "full");
+    o->kernels_only = cli_flag(&s->args, "kernels-only");
+    o->keep_n_eff = cli_number(&s->args, "keep-n-eff", 0);
+    return CLI_DONE;
+}
+
+/* What the study of faces is told; checkpoints go where its results will be. */
+static cli_exit face_options(cli_session *s, xb_study_options *o, const char *name,
+                             const char *dir)
+{
+    o->data = cli_text(&s->args, "data", NULL);
+    o->size = (int64_t)cli_count(&s->args, "size", 0);
+    o->cache = cli_text(&s->args, "cache", NULL);
+    o->work = dir;
+    o->resume = cli_flag(&s->args, "resume");
+    if (o->data || strcmp(name, "utkface") != 0) return CLI_DONE;
+    return cli_fail(s, CLI_USAGE,
+                    "where are the faces? give --data FOLDER of UTKFace, or --data"
+                    " synthetic");
+}
+
+static cli_exit run_study(cli_session *s, const char *name, const char *dir,
+                          xb_study_options *options)
+{
+    const char *noise = cli_text(&s->args, "noise", NULL);
+    double *x = NULL;
+    xb_study *study = NULL;
+    xb_status status = XB_OK;
+    if (noise)
+        status = xb_column_read(s->ctx, &x, &options->noise_n, noise,
+                                cli_text(&s->args, "column", NULL));
+    options->noise = x;
+    if (status == XB_OK) status = xb_study_run(s->ctx, &study, name, options);
+    cli_exit code = status == XB_OK ? deliver(s, study, dir) : cli_status(s, status);
+    xb_study_destroy(study);
+    free(x);
+    return code;
 }
 
 static cli_exit run(cli_session *s)
 {
     const char *name = s->args.arg[0];
     const char *dir = cli_text(&s->args, "output", name);
-    const char *noise = cli_text(&s->args, "noise", NULL);
-    cli_exit code = check_name(s, name);
-    if (code != CLI_DONE) return code;
-    code = check_options(s, name);
-    if (code != CLI_DONE) return code;
-    if (cli_flag(&s->args, "column") && !noise)
-        return cli_fail(s, CLI_USAGE, "--column goes with --noise");
+    int64_t width[LIST_MAX], depth[LIST_MAX];
     xb_study_options options = xb_study_options_default();
+    options.data = cli_text(&s->args, "data", NULL);
+    options.target = cli_text(&s->args, "target", NULL);
     options.device = cli_text(&s->args, "device", options.device);
     if (strcmp(cli_text(&s->args, "noise-scale", "min"), "max") == 0)
         options.noise_scale = XB_NOISE_SCALE_MAX;
     options.quick = cli_flag(&s->args, "quick");
     options.seed = cli_seed(s);
-    double *x = NULL;
-    xb_study *study = NULL;
-    xb_status status = XB_OK;
-    if (noise)
-        status = xb_column_read(s->ctx, &x, &options.noise_n, noise,
-                                cli_text(&s->args, "column", NULL));
-    options.noise = x;
-    if (status == XB_OK) status = xb_study_run(s->ctx, &study, name, &options);
-    code = status == XB_OK ? deliver(s, study, dir) : cli_status(s, status);
-    xb_study_destroy(study);
-    free(x);
+    cli_exit code = check_name(s, name);
+    if (code == CLI_DONE) code = check_options(s, name);
+    if (code == CLI_DONE) code = net_options(s, &options, width, depth);
+    if (code == CLI_DONE) code = face_options(s, &options, name, dir);
+    if (code != CLI_DONE) return code;
+    char *nets = cli_join(dir, "nets", "");
+    if (!nets) return cli_fail(s, CLI_FAILED, "not enough memory");
+    options.cells = nets;
+    code = run_study(s, name, dir, &options);
+    free(nets);
     return code;
 }
 
@@ -100,9 +193,24 @@ static const cli_option options[] = {
     {"device", 0, CLI_TEXT, "LAW", "the device's law (mtj:B=0.15,w=0.5)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "laws: measured samples (a built-in sample)", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
+    {"law", 'l', CLI_TEXTS, "LAW", "energy, narrow: one more law; may be repeated", 0, 0},
+    {"widths", 0, CLI_NUMBERS, "W,..", "energy, narrow: of the nets' layers", 0, 0},
+    {"depths", 0, CLI_NUMBERS, "D,..", "energy, narrow: numbers of hidden layers", 0, 0},
+    {"seeds", 0, CLI_COUNT, "K", "energy, narrow: nets of each size", 1, 1000},
+    {"kernels-only", 0, CLI_FLAG, NULL, "energy, narrow: biases are fixed", 0, 0},
+    {"keep-n-eff", 0, CLI_NUMBER, "WEIGHT",
+     "energy, narrow: train with a penalty on weights that stand out (0.01 is firm)", 0,
+     1e6},
     {"noise-scale", 0, CLI_CHOICE, "min|max",
      "scalar: the data's noise, 0.1 |min(1, x)| or 0.1 max(1, x) (min)", 0, 0},
+    {"data", 0, CLI_TEXT, "FILE|DIR|synthetic",
+     "array: a table (a built-in one); utkface: the images", 0, 0},
+    {"target", 0, CLI_TEXT, "COLUMN", "array: of that table (the last)", 0, 0},
+    {"size", 0, CLI_COUNT, "N", "utkface: images of N x N (100; --quick 64)", 8, 512},
+    {"cache", 0, CLI_PATH, "FILE", "utkface: of decoded images (in their folder)", 0, 0},
+    {"resume", 0, CLI_FLAG, NULL, "utkface: go on where a stopped run was", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
+    {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
 };
 
@@ -111,7 +219,9 @@ const cli_command cli_command_study = {
     .group = "The paper's experiments",
     .about = "one experiment: tables, facts and figures",
     .usage = "NAME [-o DIR] [options]",
-    .example = "crossbayes study quadrature --quick -o quadrature",
+    .example = "crossbayes study quadrature --quick -o quadrature\n"
+               "crossbayes study energy --device ecram --widths 1,8,64 -o energy\n"
+               "crossbayes study energy --keep-n-eff 0.01 --quick -o energy-kept",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 1,

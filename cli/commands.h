@@ -5,11 +5,13 @@
 #include "options.h"
 
 extern const cli_command cli_command_completion;
+extern const cli_command cli_command_crossbar;
 extern const cli_command cli_command_demo;
 extern const cli_command cli_command_eval;
 extern const cli_command cli_command_fit;
 extern const cli_command cli_command_law;
 extern const cli_command cli_command_manual;
+extern const cli_command cli_command_plan;
 extern const cli_command cli_command_predict;
 extern const cli_command cli_command_sample;
 extern const cli_command cli_command_study;

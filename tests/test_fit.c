@@ -9,7 +9,7 @@
 #include "law/condense.h"
 #include "law/device_likelihood.h"
 #include "law/family.h"
-#include "law/fft.h"
+#include "base/fft.h"
 #include "law/goodness.h"
 #include "law/null_process.h"
 #include "law/optimise.h"

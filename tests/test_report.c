@@ -220,14 +220,25 @@ static void study_figures_are_drawn(void **state)
     (void)state;
     empty(folder);
     xb_ctx *ctx = test_ctx();
+    const int64_t widths[] = {1, 2};
+    int figures = 0;
     for (int i = 0; i < xb_study_count(); i++) {
         xb_study_options options = xb_study_options_default();
+        const char *name = xb_study_name_at(i);
         options.quick = true;
+        options.width = options.depth = widths;
+        options.widths = options.depths = 2;
         xb_study *study = NULL;
-        assert_ok(ctx, xb_study_run(ctx, &study, xb_study_name_at(i), &options));
+        assert_ok(ctx, xb_study_run(ctx, &study, name, &options));
         assert_ok(ctx, xb_report_study(ctx, study, folder, XB_FIGURE_SVG));
-        assert_figure(xb_study_name_at(i), 20);
-        assert_int_equal(count_files(folder), 3 * (i + 1));
+        assert_figure(name, 20);
+        figures++;
+        if (strcmp(name, "energy") == 0) {
+            assert_figure("energy_densities", 20);
+            assert_figure("energy_n_eff", 20);
+            figures += 2;
+        }
+        assert_int_equal(count_files(folder), 3 * figures);
         xb_study_destroy(study);
     }
     xb_ctx_destroy(ctx);

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "crossbayes/fit.h"
-#include "law/fft.h"
+#include "base/fft.h"
 
 enum { DIRECT_LAGS = 16, FIRST_LAGS = 8, LAGS_MAX = 1 << 26 };
 

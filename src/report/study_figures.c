@@ -8,13 +8,10 @@
 
 #include "base/memory.h"
 #include "report/figure.h"
+#include "report/sketch.h"
 #include "report/style.h"
 
-typedef struct sketch {
-    const xb_study *study;
-    FILE *script;
-    const char *data; /* quoted name of the data file */
-} sketch;
+typedef xb_sketch sketch;
 
 static void write_table(FILE *data, const xb_table *t)
 {
@@ -34,8 +31,7 @@ static void write_table(FILE *data, const xb_table *t)
     fprintf(data, "\n\n\n");
 }
 
-/* Column of a table counted from 1; 0 where there is none. */
-static int column_of(const sketch *k, const char *table, const char *column)
+int xb_sketch_column(const sketch *k, const char *table, const char *column)
 {
     const xb_table *t = xb_study_table(k->study, table);
     return t ? xb_table_find(t, column) + 1 : 0;
@@ -44,7 +40,7 @@ static int column_of(const sketch *k, const char *table, const char *column)
 /* "index 'table' using x:y"; a column that is not there draws nothing. */
 static void source(const sketch *k, const char *table, const char *x, const char *y)
 {
-    int cx = column_of(k, table, x), cy = column_of(k, table, y);
+    int cx = xb_sketch_column(k, table, x), cy = xb_sketch_column(k, table, y);
     if (cx == 0 || cy == 0)
         fprintf(k->script, "NaN");
     else
@@ -62,8 +58,8 @@ static void line(const sketch *k, const char *table, const char *x, const char *
         fprintf(k->script, "notitle");
 }
 
-static void next_line(const sketch *k) { fprintf(k->script, ", \\\n     "); }
-static void end_plot(const sketch *k) { fprintf(k->script, "\n\n"); }
+void xb_sketch_next(const sketch *k) { fprintf(k->script, ", \\\n     "); }
+void xb_sketch_end(const sketch *k) { fprintf(k->script, "\n\n"); }
 
 /* ---- laws: Fig. 1 */
 
@@ -75,11 +71,20 @@ static double largest_in_column(const xb_table *t, int column)
     return largest;
 }
 
+double xb_sketch_fact(const xb_sketch *k, const char *name)
+{
+    const xb_study *study = k->study;
+    for (int i = 0; i < xb_study_fact_count(study); i++)
+        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
+            return xb_study_fact_at(study, i).value;
+    return NAN;
+}
+
 /* A density over x, both in the axis unit of the script. */
 static void density(const sketch *k, const char *table, const char *y, const char *role,
                     const char *style, const char *title)
 {
-    int column = column_of(k, table, y);
+    int column = xb_sketch_column(k, table, y);
     fprintf(k->script,
             "%s index '%s' using ($1/unit):(column(%d)*unit) with %s linecolor '%s'"
             " title '%s'",
@@ -100,18 +105,18 @@ static void draw_laws(const sketch *k)
     xb_style_label(k->script, "y", "density", "per ", unit.text);
     fprintf(k->script, "plot ");
     density(k, "histogram", "density", "data", "boxes", "samples");
-    next_line(k);
+    xb_sketch_next(k);
     density(k, "histogram", "fit", "device", "lines linewidth 2.2", "fitted law");
-    end_plot(k);
+    xb_sketch_end(k);
     xb_style_label(k->script, "x", "noise, with mean 0 and the same variance for all", "",
                    unit.text);
     fprintf(k->script, "plot ");
     density(k, "densities", "gaussian", "gaussian", "lines linewidth 2", "Gaussian");
-    next_line(k);
+    xb_sketch_next(k);
     density(k, "densities", "device", "device", "lines linewidth 2", "device");
-    next_line(k);
+    xb_sketch_next(k);
     density(k, "densities", "bimodal", "bimodal", "lines linewidth 2", "bimodal");
-    end_plot(k);
+    xb_sketch_end(k);
 }
 
 /* ---- quadrature: Fig. 2 */
@@ -156,7 +161,7 @@ static void rule_curve(const sketch *k, const char *table, const rule_line *rule
             " linecolor '%s' title '%s'",
             k->data, table, column, floor, floor, column, style,
             xb_style_colour(rule->rule), titled ? rule->title : "");
-    next_line(k);
+    xb_sketch_next(k);
 }
 
 /* True error solid, the paper's measure dashed and thin. */
@@ -173,7 +178,7 @@ static void draw_rules(const sketch *k, const char *law, const char *quantity,
         rule_curve(k, error, &rules[i], "1e-17", "linewidth 2.2", true);
     fprintf(k->script, "NaN with lines linewidth 0.9 dashtype (6,6) linecolor 'black'"
                        " title 'step^2 (paper)'");
-    end_plot(k);
+    xb_sketch_end(k);
 }
 
 static void draw_quadrature(const sketch *k)
@@ -220,18 +225,10 @@ static void draw_curves(const sketch *k, const char *table)
     fprintf(k->script, "plot ");
     line(k, table, "u", "exact", "linewidth 4", "exact");
     for (int i = 0; i < XB_COUNT(fits); i++) {
-        next_line(k);
+        xb_sketch_next(k);
         line(k, table, "u", fits[i], fit_style[i], fits[i]);
     }
-    end_plot(k);
-}
-
-static double fact_value(const xb_study *study, const char *name)
-{
-    for (int i = 0; i < xb_study_fact_count(study); i++)
-        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
-            return xb_study_fact_at(study, i).value;
-    return NAN;
+    xb_sketch_end(k);
 }
 
 /* Monte Carlo error against draws, and the bias that stays as level lines. */
@@ -246,33 +243,33 @@ static void draw_kl_error(const sketch *k)
     for (int i = 0; i < XB_COUNT(fits); i++) {
         char name[32];
         snprintf(name, sizeof name, "bias_%s", fits[i]);
-        double bias = fabs(fact_value(k->study, name));
-        next_line(k);
+        double bias = fabs(xb_sketch_fact(k, name));
+        xb_sketch_next(k);
         source(k, "kl_error", "draws", fits[i]);
         fprintf(k->script,
                 " with linespoints %s pointtype 7 pointsize 0.4 linecolor '%s' notitle",
                 fit_style[i], xb_style_colour(fits[i]));
         if (!(bias > 0)) continue;
-        next_line(k);
+        xb_sketch_next(k);
         fprintf(k->script,
                 "%.6g with lines dashtype (20,10) linewidth 1.6 linecolor '%s' notitle",
                 bias, xb_style_colour(fits[i]));
     }
-    end_plot(k);
+    xb_sketch_end(k);
 }
 
 static void draw_bias(const sketch *k)
 {
     fprintf(k->script, "plot ");
     for (int i = 0; i < XB_COUNT(fits); i++) {
-        int column = column_of(k, "bias", fits[i]);
-        if (i > 0) next_line(k);
+        int column = xb_sketch_column(k, "bias", fits[i]);
+        if (i > 0) xb_sketch_next(k);
         fprintf(k->script,
                 "%s index 'bias' using 1:(abs(column(%d))) with linespoints pointtype 7"
                 " pointsize 0.4 linewidth 1.6 linecolor '%s' title '%s'",
                 k->data, column, xb_style_colour(fits[i]), fits[i]);
     }
-    end_plot(k);
+    xb_sketch_end(k);
 }
 
 static void draw_quantile(const sketch *k)
@@ -306,13 +303,13 @@ static const law_panel scalar_panels[] = {
 static void band(const sketch *k, const char *mean, const char *sd, const char *colour,
                  const char *title)
 {
-    int m = column_of(k, "bands", mean), s = column_of(k, "bands", sd);
+    int m = xb_sketch_column(k, "bands", mean), s = xb_sketch_column(k, "bands", sd);
     fprintf(k->script,
             "%s index 'bands' using 1:(column(%d)-base($1)-2*column(%d)):"
             "(column(%d)-base($1)+2*column(%d)) with filledcurves fillcolor '%s'"
             " fillstyle transparent solid 0.4 noborder title '%s'",
             k->data, m, s, m, s, colour, title);
-    next_line(k);
+    xb_sketch_next(k);
 }
 
 static void above_base(const sketch *k, const char *table, const char *y,
@@ -321,7 +318,7 @@ static void above_base(const sketch *k, const char *table, const char *y,
     fprintf(k->script,
             "%s index '%s' using 1:(column(%d)-base($1)) with %s linecolor '%s'"
             " title '%s'",
-            k->data, table, column_of(k, table, y), style, colour, title);
+            k->data, table, xb_sketch_column(k, table, y), style, colour, title);
 }
 
 static void draw_scalar_law(const sketch *k, const char *law)
@@ -332,13 +329,13 @@ static void draw_scalar_law(const sketch *k, const char *law)
     fprintf(k->script, "plot ");
     band(k, mean, "aleatoric", "#F0E442", "±2σ_a");
     above_base(k, "data", "y", "points pointtype 7 pointsize 0.25", "#777777", "data");
-    next_line(k);
+    xb_sketch_next(k);
     band(k, mean, epistemic, xb_style_colour(law), "±2σ_e");
     above_base(k, "bands", "truth", "lines linewidth 1.4 dashtype (6,5)", "black",
                "truth");
-    next_line(k);
+    xb_sketch_next(k);
     above_base(k, "bands", mean, "lines linewidth 1.8", xb_style_colour(law), "mean");
-    end_plot(k);
+    xb_sketch_end(k);
 }
 
 static void draw_scalar_row(const sketch *k, bool titled)
@@ -370,35 +367,32 @@ static void draw_scalar(const sketch *k)
 
 /* ---- the table */
 
+/* A study may have several figures; the file is named after both. */
 static const struct study_figure {
-    const char *study;
+    const char *study, *part;
     int width, height;
     void (*draw)(const sketch *k);
 } figures[] = {
-    {"laws", 700, 720, draw_laws},
-    {"quadrature", 1000, 820, draw_quadrature},
-    {"quantile", 1000, 820, draw_quantile},
-    {"scalar", 1200, 760, draw_scalar},
+    {"laws", "", 700, 720, draw_laws},
+    {"quadrature", "", 1000, 820, draw_quadrature},
+    {"quantile", "", 1000, 820, draw_quantile},
+    {"energy", "", 1000, 440, xb_draw_energy},
+    {"energy", "_densities", 1000, 620, xb_draw_energy_densities},
+    {"energy", "_n_eff", 1000, 440, xb_draw_energy_n_eff},
+    {"scalar", "", 1200, 760, draw_scalar},
+    {"utkface", "", 1000, 820, xb_draw_utkface},
+    {"narrow", "", 1200, 620, xb_draw_narrow},
+    {"array", "", 1200, 760, xb_draw_array},
 };
 
-static const struct study_figure *find_figure(const char *study)
+static xb_status draw_figure(xb_ctx *ctx, const xb_study *study,
+                             const struct study_figure *figure, const char *dir,
+                             unsigned formats)
 {
-    for (int i = 0; i < XB_COUNT(figures); i++)
-        if (strcmp(figures[i].study, study) == 0) return &figures[i];
-    return NULL;
-}
-
-xb_status xb_report_study(xb_ctx *ctx, const xb_study *study, const char *dir,
-                          unsigned formats)
-{
-    const char *name = xb_study_name(study);
-    const struct study_figure *figure = find_figure(name);
-    if (!figure)
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no figure of the study '%s'", name);
-    size_t size = strlen(dir) + strlen(name) + 2;
+    size_t size = strlen(dir) + strlen(figure->study) + strlen(figure->part) + 2;
     char *path = xb_new(ctx, (int64_t)size, 1);
     if (!path) return XB_E_MEMORY;
-    snprintf(path, size, "%s/%s", dir, name);
+    snprintf(path, size, "%s/%s%s", dir, figure->study, figure->part);
     xb_figure *f = NULL;
     xb_status status = xb_figure_open(ctx, &f, path, figure->width, figure->height);
     free(path);
@@ -409,4 +403,18 @@ xb_status xb_report_study(xb_ctx *ctx, const xb_study *study, const char *dir,
     figure->draw(&k);
     fprintf(k.script, "unset multiplot\n");
     return xb_figure_draw(ctx, f, formats);
+}
+
+xb_status xb_report_study(xb_ctx *ctx, const xb_study *study, const char *dir,
+                          unsigned formats)
+{
+    const char *name = xb_study_name(study);
+    bool any = false;
+    for (int i = 0; i < XB_COUNT(figures); i++) {
+        if (strcmp(figures[i].study, name) != 0) continue;
+        XB_TRY(draw_figure(ctx, study, &figures[i], dir, formats));
+        any = true;
+    }
+    if (any) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT, "there is no figure of the study '%s'", name);
 }

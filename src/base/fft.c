@@ -1,7 +1,7 @@
 /* fft.c: radix-2 decimation in time (Cooley & Tukey 1965), roots from a table
  * computed one by one, so the error grows only with log n: 2e-15 there and back
  * at n = 2^17, in 3 ms each way. */
-#include "law/fft.h"
+#include "base/fft.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
-/* fft.h: a small complex Fourier transform, for autocorrelations. */
-#ifndef XB_LAW_FFT_H
-#define XB_LAW_FFT_H
+/* fft.h: a small complex Fourier transform. */
+#ifndef XB_BASE_FFT_H
+#define XB_BASE_FFT_H
 
 #include <complex.h>
 

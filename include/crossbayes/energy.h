@@ -1,0 +1,56 @@
+/* crossbayes/energy.h: nets whose output is to have a given law, trained with the
+ * energy distance (the paper's Fig. 4).
+ *
+ *     xb_energy_options o = xb_energy_options_default();
+ *     o.width = 8, o.depth = 2;
+ *     xb_model *model = NULL;
+ *     if (xb_energy_train(ctx, &model, &o) != XB_OK) ...
+ *
+ * The net is 1 -> width^depth -> 1 with elu, asked at x = 0; its weights are Gaussian,
+ * and training makes its output, over draws of the weights, a standard normal. Formulas:
+ * docs/maths.md, section G.
+ */
+#ifndef CROSSBAYES_ENERGY_H
+#define CROSSBAYES_ENERGY_H
+
+#include "crossbayes/model.h"
+#include "crossbayes/net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* E|f - Y|^1.5 for a standard normal Y, and its derivative; good to 4e-15. */
+XB_API double xb_energy_normal(double f, double *slope);
+
+/* (G1) 2 E|f - Y|^1.5 - E|f - f'|^1.5 of a sample f [n], pairs i != j only: unbiased.
+ * df [n], the gradient, is written. n >= 2. What is not finite stays so. */
+XB_API double xb_energy_loss(float *df, const float *f, int64_t n);
+
+/* What the loss comes to, in the mean, when f is standard normal: no law has less. */
+#define XB_ENERGY_LEAST 1.446409084632077
+
+typedef struct xb_energy_options {
+    int64_t width;     /* 16: of every hidden layer, 1 to 4096 */
+    int64_t depth;     /* 2: hidden layers, 1 to 64 */
+    bool kernels_only; /* false: biases are random too */
+    int64_t steps;     /* 10000 */
+    int64_t draws;     /* 100 of the net's output a step, 2 to 4096 */
+    double rate;       /* 1e-3: Adam's, falling to 0 along a cosine */
+    double keep_n_eff; /* 0: weight of the penalty that keeps n_eff large (G5) */
+    uint64_t seed;     /* 1 */
+    const char *backend;
+} xb_energy_options;
+
+XB_API xb_energy_options xb_energy_options_default(void);
+
+/* A model of one feature x and no noise of its own (a standard deviation of 1e-6). One
+ * thread; the same bytes everywhere. XB_E_NUMERIC where training left the finite
+ * numbers. */
+XB_API xb_status xb_energy_train(xb_ctx *ctx, xb_model **out,
+                                 const xb_energy_options *opt);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,117 @@
+/* crossbayes/plan.h: will the shape of the weight noise matter to a net's output?
+ *
+ *     xb_plan_options opt = xb_plan_options_default();
+ *     opt.tolerance = 1e-4;
+ *     xb_plan plan;
+ *     if (xb_plan_make(ctx, &plan, net, &weights, x, law, &opt) != XB_OK) ...
+ *     printf("%s: %g nats\n", xb_plan_verdict_text(plan.verdict), plan.predicted.value);
+ *
+ * A law's shape reaches the output only as far as few weights carry it: a sum of many
+ * equal shares is Gaussian whatever its terms are. The prediction needs the law's
+ * cumulants and one Monte Carlo of the net under Gaussian weights, no draw of the law;
+ * `measure` asks for the true distance beside it. Formulas: docs/maths.md, section A.
+ */
+#ifndef CROSSBAYES_PLAN_H
+#define CROSSBAYES_PLAN_H
+
+#include "crossbayes/density.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct xb_plan_options {
+    double tolerance; /* 1e-3: nats from the Gaussian's predictive that do not matter */
+    bool measure;     /* true: also by real draws of the law (crossbayes/density.h) */
+    int64_t draws;    /* of the hidden layers; 0: as xb_density_options */
+    int64_t weight_draws; /* 2048: of all weights, for n_eff */
+    uint64_t seed;        /* 1 */
+    const char *backend;
+} xb_plan_options;
+
+XB_API xb_plan_options xb_plan_options_default(void);
+
+/* (A1) The effective number of random weights behind the net's one output at x, under
+ * Gaussian noise: 1 where one weight makes all of its spread, n where n equal ones do,
+ * less than 1 where weights multiply each other's noise. x: [input], one example. opt
+ * NULL: the defaults. */
+XB_API xb_status xb_plan_n_eff(xb_ctx *ctx, double *n_eff, const xb_net *net,
+                               const xb_weights *weights, const xb_real *x,
+                               const xb_plan_options *opt);
+
+/* (A3) What equal shares need: the smallest n at which the mean of n draws of the law is
+ * within the tolerance of a Gaussian, KL in nats. */
+XB_API xb_status xb_plan_needed(xb_ctx *ctx, double *n, const xb_law *law,
+                                double tolerance);
+
+enum { XB_PLAN_LAYERS = 64, XB_PLAN_WEIGHTS = 5, XB_PLAN_ORDER = 8 };
+
+typedef struct xb_plan_layer {
+    int layer;      /* of the net, from 0 */
+    double share;   /* of the output's variance; they add up to 1 in a linear net, to
+                       more where weights multiply each other's noise */
+    double n_eff;   /* of this layer's weights alone */
+    xb_estimate kl; /* predicted if this layer alone had the law */
+} xb_plan_layer;
+
+typedef struct xb_plan_weight {
+    int tensor;
+    int64_t element; /* of the tensor */
+    double share;    /* of the output's variance */
+} xb_plan_weight;
+
+typedef enum xb_plan_verdict {
+    XB_PLAN_MET, /* within the tolerance, noise included */
+    XB_PLAN_NOT_MET,
+    XB_PLAN_UNSURE /* not enough draws to say, or a prediction not to be trusted */
+} xb_plan_verdict;
+
+typedef struct xb_plan {
+    double n_eff, needed; /* at x; for the tolerance with equal shares */
+    /* (A2) Leading order: squared cumulants over powers of n_eff; their sum and the part
+     * of each, [3..8]. A rule of thumb: for n_eff below 17 it can be far too low. */
+    double rule, by_cumulant[XB_PLAN_ORDER + 1];
+    xb_estimate predicted; /* KL from the Gaussian's predictive (A7) */
+    xb_estimate measured;  /* NAN if not asked for */
+    /* Mass that the predicted density has below 0, over the total variation between it
+     * and the Gaussian's: more than 0.1 is too much for a prediction of first order. */
+    double negative;
+    /* Not so where few weights (n_eff < 4) in hidden layers dominate: such a prediction
+     * can be low by a factor of 3 or more. */
+    bool trusted;
+    xb_plan_verdict verdict; /* by the measured KL, else by a trusted prediction */
+    int layers, weights;     /* how many there are below */
+    xb_plan_layer layer[XB_PLAN_LAYERS];    /* random ones, first to last */
+    xb_plan_weight weight[XB_PLAN_WEIGHTS]; /* largest shares first */
+} xb_plan;
+
+/* The net has dense layers and activations, the last `dense 1`; at most XB_PLAN_LAYERS
+ * random layers. x: [input]. */
+XB_API xb_status xb_plan_make(xb_ctx *ctx, xb_plan *out, const xb_net *net,
+                              const xb_weights *weights, const xb_real *x,
+                              const xb_law *law, const xb_plan_options *opt);
+
+/* Weights for a net without any: means 0, standard deviations 1 / sqrt(inputs) of the
+ * kernel, so that equal inputs have equal shares; biases 0 and, where random, with a
+ * standard deviation of 1 / sqrt(inputs) too. mu, sigma: [param_count]. */
+XB_API void xb_plan_equal_shares(const xb_net *net, xb_real *mu, xb_real *sigma);
+
+/* The smallest common width of the hidden layers of `text` (all `dense N` but the last)
+ * at which the prediction meets the tolerance, for a net of equal shares at x = 1. 0:
+ * none up to XB_PLAN_WIDEST. */
+enum { XB_PLAN_WIDEST = 512 };
+typedef struct xb_plan_width {
+    int64_t width;
+    xb_estimate predicted; /* at that width, or at the widest */
+} xb_plan_width;
+
+XB_API xb_status xb_plan_find_width(xb_ctx *ctx, xb_plan_width *out, const char *text,
+                                    int64_t inputs, const xb_law *law,
+                                    const xb_plan_options *opt);
+
+XB_API const char *xb_plan_verdict_text(xb_plan_verdict verdict); /* never NULL */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,73 @@
+/* density.h: what xb_densities holds, and the engine that fills it; see density_run.c.
+ *
+ * Densities are told apart by a number: the laws of xb_densities_create(), or, for a
+ * source of weighted draws, law * columns + column. */
+#ifndef XB_PREDICT_DENSITY_H
+#define XB_PREDICT_DENSITY_H
+
+#include "base/ctx.h"
+#include "crossbayes/density.h"
+#include "predict/charfn.h"
+
+enum { XB_DENSITY_MOMENTS = 4 };
+
+struct xb_densities {
+    int laws, blocks;
+    int64_t draws;    /* of the hidden layers, all blocks */
+    int64_t count;    /* grid points */
+    double step;      /* between them */
+    double centre;    /* that moments are about */
+    double roughness; /* see xb_densities_roughness() */
+    double *grid;     /* [count] */
+    double *value;    /* [laws][count] */
+    double *part;     /* [blocks][laws][count], the densities of the blocks */
+    double *moment;   /* [blocks][laws][4], E (y - centre)^n, n = 1.. */
+};
+
+static inline double *xb_densities_part(const xb_densities *d, int block, int law)
+{
+    return d->part + ((int64_t)block * d->laws + law) * d->count;
+}
+
+static inline double *xb_densities_part_moment(const xb_densities *d, int block, int law)
+{
+    return d->moment + ((int64_t)block * d->laws + law) * XB_DENSITY_MOMENTS;
+}
+
+/* Empty, with room for all. */
+xb_status xb_densities_new(xb_ctx *ctx, xb_densities **out, int laws, int blocks,
+                           int64_t count);
+
+enum { XB_HIDDEN_BATCH = 64 };
+
+/* Where draws of the last hidden activations come from. A run is one thread's
+ * workspace; close(NULL) is fine. */
+typedef struct xb_hidden_source {
+    const void *self;
+    int64_t width; /* of h */
+    int columns;   /* weights of a draw */
+    xb_status (*open)(void **run, const void *self);
+    void (*close)(void *run);
+    /* Draws first .. first + count - 1 of a block under a law, count <= XB_HIDDEN_BATCH:
+     * h [count][width], weight [count][columns] (NULL: 1), kept till the next call. */
+    xb_status (*draw)(void *run, const xb_real **h, const double **weight, int law,
+                      int block, int64_t first, int64_t count);
+} xb_hidden_source;
+
+/* The last layer: output = bias + kernel h. */
+typedef struct xb_output_layer {
+    const xb_real *mu, *sigma; /* [width] */
+    double bias_mu, bias_sigma;
+} xb_output_layer;
+
+xb_output_layer xb_output_layer_of(const xb_net *net, const xb_weights *weights);
+
+/* Fills d, whose laws are `laws` times the source's columns; `draws` of each block. */
+xb_status xb_densities_run(xb_ctx *ctx, xb_densities *d, const xb_hidden_source *source,
+                           const xb_output_layer *last, const xb_charfn *law, int laws,
+                           int64_t draws);
+
+/* Random weights below the last layer -> draws that a second or two of a core allow. */
+int64_t xb_density_draws(int64_t weights, int blocks);
+
+#endif

@@ -1,0 +1,34 @@
+/* sketch.h: a study's figure while it is written: the parts every figure shares. */
+#ifndef XB_REPORT_SKETCH_H
+#define XB_REPORT_SKETCH_H
+
+#include <stdio.h>
+
+#include "crossbayes/study.h"
+
+typedef struct xb_sketch {
+    const xb_study *study;
+    FILE *script;
+    const char *data; /* quoted name of the data file */
+} xb_sketch;
+
+/* Column of a table counted from 1, as gnuplot counts; 0 where there is none. */
+int xb_sketch_column(const xb_sketch *k, const char *table, const char *column);
+void xb_sketch_next(const xb_sketch *k); /* another line of the same plot */
+void xb_sketch_end(const xb_sketch *k);  /* of a plot */
+
+/* A fact's value; NAN where there is none. */
+double xb_sketch_fact(const xb_sketch *k, const char *name);
+
+/* array_figure.c */
+void xb_draw_array(const xb_sketch *k);
+/* energy_figures.c */
+void xb_draw_energy(const xb_sketch *k);
+void xb_draw_energy_densities(const xb_sketch *k);
+void xb_draw_energy_n_eff(const xb_sketch *k);
+void xb_draw_narrow(const xb_sketch *k);
+
+/* utkface_figure.c */
+void xb_draw_utkface(const xb_sketch *k);
+
+#endif

@@ -1,0 +1,42 @@
+/* energy_cells.h: all cells of an energy study, side by side, each kept when done. */
+#ifndef XB_STUDY_ENERGY_CELLS_H
+#define XB_STUDY_ENERGY_CELLS_H
+
+#include "study/energy_cell.h"
+
+typedef struct xb_cells {
+    xb_cell_plan plan;
+    int64_t count;
+    xb_cell *cell;  /* [count]: seeds outermost, then depths, then widths */
+    double *values; /* [count][xb_cell_length] */
+    int64_t reused; /* cells whose numbers came from `dir` */
+} xb_cells;
+
+/* Every combination of widths, depths and seeds first, first + 1, ... */
+xb_status xb_cells_lay_out(xb_ctx *ctx, xb_cells *out, const xb_cell_plan *plan,
+                           const int64_t *width, int widths, const int64_t *depth,
+                           int depths, uint64_t first, int seeds);
+void xb_cells_free(xb_cells *cells);
+
+/* Trains and measures, one cell a thread; the same bytes for any number of threads.
+ * With `dir`, a cell's model and numbers are written there when it is done, and cells
+ * found there, made with the very same settings, are taken as they are: a study that
+ * was stopped goes on where it stood. What does not fit is made again. NULL: no files. */
+xb_status xb_cells_run(xb_ctx *ctx, xb_cells *cells, const char *dir);
+
+static inline const double *xb_cells_values(const xb_cells *cells, int64_t i)
+{
+    return cells->values + i * xb_cell_length(&cells->plan);
+}
+
+/* energy_state.c: files of one cell. Loading is false where there is nothing of use. */
+xb_status xb_cell_save_model(xb_ctx *ctx, const xb_cell *cell, const xb_model *model,
+                             const char *dir);
+bool xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan,
+                        const xb_cell *cell, const char *dir);
+xb_status xb_cell_save_values(xb_ctx *ctx, const double *values, const xb_cell_plan *plan,
+                              const xb_cell *cell, const char *dir);
+bool xb_cell_load_values(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
+                         const xb_cell *cell, const char *dir);
+
+#endif

@@ -1,0 +1,269 @@
+/* energy_facts.c: the energy study in words. The question is what makes the laws agree:
+ * so KL is fitted by a power of the width and by a power of n_eff, over all cells where
+ * it is resolved (three standard errors above 0), and the scatter left over is told for
+ * both; the theory has no free number and is told by its ratio. */
+#include "study/energy_facts.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Theory counts as right within this factor; a KL counts as measured beyond so many
+ * standard errors. */
+static const double FACTOR = 3, RESOLVED = 3;
+static const double TOLERANCE = 1e-4; /* KL that hardly anyone would notice */
+
+typedef struct about {
+    xb_ctx *ctx;
+    xb_study *study;
+    const xb_cells_setup *setup;
+    int law;
+    const char *name; /* of the law */
+} about;
+
+static const double *values_at(const about *a, int64_t i)
+{
+    return xb_cells_values(&a->setup->cells, i);
+}
+
+static double kl_at(const about *a, int64_t i)
+{
+    return xb_cell_get_law(values_at(a, i), a->law, XB_CELL_KL);
+}
+
+static double error_at(const about *a, int64_t i)
+{
+    return xb_cell_get_law(values_at(a, i), a->law, XB_CELL_KL_ERROR);
+}
+
+static bool resolved(const about *a, int64_t i)
+{
+    return kl_at(a, i) > RESOLVED * error_at(a, i);
+}
+
+__attribute__((format(printf, 5, 6))) static xb_status add_fact(
+    const about *a, const char *key, double value, double error, const char *format, ...)
+{
+    char name[64], text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(name, sizeof name, "%s_%s", a->name, key);
+    return xb_study_add_fact(a->ctx, a->study, name, value, error, "%s: %s", a->name,
+                             text);
+}
+
+/* ---- power laws */
+
+typedef double place_fn(const about *a, int64_t i);
+
+static double width_at(const about *a, int64_t i)
+{
+    return (double)a->setup->cells.cell[i].width;
+}
+
+static double n_eff_at(const about *a, int64_t i)
+{
+    return xb_cell_get(values_at(a, i), XB_CELL_N_EFF);
+}
+
+typedef struct power_law {
+    int64_t n;
+    double power;
+    double scatter; /* factor: exp of the root mean square residual of log KL */
+} power_law;
+
+/* Least squares of log KL against log of what `place` says. */
+static power_law fit_power(const about *a, place_fn *place)
+{
+    double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+    for (int64_t i = 0; i < a->setup->cells.count; i++) {
+        if (!resolved(a, i)) continue;
+        double u = log(place(a, i)), v = log(kl_at(a, i));
+        n++, x += u, y += v, xx += u * u, xy += u * v, yy += v * v;
+    }
+    power_law p = {(int64_t)n, NAN, NAN};
+    double spread = xx - x * x / n, both = xy - x * y / n;
+    if (n < 4 || !(spread > 0)) return p; /* two numbers fitted: nothing to judge by */
+    p.power = both / spread;
+    p.scatter = exp(sqrt(fmax(0, yy - y * y / n - p.power * both) / (n - 2)));
+    return p;
+}
+
+static xb_status power_facts(const about *a)
+{
+    power_law width = fit_power(a, width_at), n_eff = fit_power(a, n_eff_at);
+    if (isnan(width.power) || isnan(n_eff.power)) return XB_OK;
+    XB_TRY(add_fact(
+        a, "scatter_width", width.scatter, NAN,
+        "factor by which KL scatters about the best power of the width (%.2f), %lld "
+        "nets of all depths",
+        width.power, (long long)width.n));
+    return add_fact(
+        a, "scatter_n_eff", n_eff.scatter, NAN,
+        "the same about the best power of n_eff (%.2f; theory: -2): what is left to "
+        "explain once one knows how many weights share the output",
+        n_eff.power);
+}
+
+/* ---- theory */
+
+static xb_status theory_fact(const about *a)
+{
+    int64_t all = 0, good = 0;
+    double low = INFINITY, high = 0;
+    for (int64_t i = 0; i < a->setup->cells.count; i++) {
+        if (!resolved(a, i)) continue;
+        double ratio =
+            kl_at(a, i) / xb_cell_get_law(values_at(a, i), a->law, XB_CELL_THEORY);
+        low = fmin(low, ratio), high = fmax(high, ratio);
+        good += ratio > 1 / FACTOR && ratio < FACTOR;
+        all++;
+    }
+    if (all == 0) return XB_OK;
+    return add_fact(
+        a, "theory_share", (double)good / (double)all, NAN,
+        "share of %lld resolved nets whose KL is within a factor %g of the leading "
+        "order in n_eff (KL over theory: %.2g to %.2g)",
+        (long long)all, FACTOR, low, high);
+}
+
+/* ---- is it the width? */
+
+/* Next wider net of the same depth and seed; -1: none. Cells lie by width. */
+static int64_t wider(const about *a, int64_t i)
+{
+    const xb_cell *cell = a->setup->cells.cell;
+    int64_t next = i + 1;
+    if (next >= a->setup->cells.count || cell[next].depth != cell[i].depth ||
+        cell[next].seed != cell[i].seed || cell[next].width <= cell[i].width)
+        return -1;
+    return next;
+}
+
+/* KL does not fall, as far as the errors can tell. */
+static bool stalls(const about *a, int64_t i, int64_t next)
+{
+    double error = hypot(error_at(a, i), error_at(a, next));
+    return kl_at(a, next) > kl_at(a, i) - 2 * error;
+}
+
+static xb_status width_fact(const about *a)
+{
+    int64_t steps = 0, stalled = 0;
+    for (int64_t i = 0; i < a->setup->cells.count; i++) {
+        int64_t next = wider(a, i);
+        if (next < 0 || a->setup->cells.cell[i].depth < 2 || !resolved(a, i)) continue;
+        steps++;
+        stalled += stalls(a, i, next);
+    }
+    if (steps == 0) return XB_OK;
+    return add_fact(
+        a, "width_in_vain", (double)stalled / (double)steps, NAN,
+        "of %lld steps to the next width in nets of two and more layers, the share "
+        "that brought no smaller KL beyond the errors: width alone does not do it",
+        (long long)steps);
+}
+
+/* The net of largest KL among the widest. */
+static xb_status widest_fact(const about *a)
+{
+    const xb_cells *cells = &a->setup->cells;
+    int64_t widest = 0, worst = -1;
+    for (int64_t i = 0; i < cells->count; i++)
+        if (cells->cell[i].width > widest) widest = cells->cell[i].width;
+    for (int64_t i = 0; i < cells->count; i++)
+        if (cells->cell[i].width == widest &&
+            (worst < 0 || kl_at(a, i) > kl_at(a, worst)))
+            worst = i;
+    const xb_cell *c = &cells->cell[worst];
+    return add_fact(
+        a, "kl_widest", kl_at(a, worst), error_at(a, worst),
+        "largest KL among nets of width %lld: depth %lld, seed %llu, with n_eff %.1f",
+        (long long)widest, (long long)c->depth, (unsigned long long)c->seed,
+        n_eff_at(a, worst));
+}
+
+static xb_status needed_fact(const about *a)
+{
+    xb_moments m = xb_law_moments(a->setup->cells.plan.law[a->law]);
+    double b = m.skewness * m.skewness / 12,
+           c = m.excess_kurtosis * m.excess_kurtosis / 48;
+    double n = (b + sqrt(b * b + 4 * TOLERANCE * c)) / (2 * TOLERANCE); /* (G6) */
+    return add_fact(a, "n_eff_needed", n, NAN,
+                    "n_eff from which on the leading order puts KL below %g", TOLERANCE);
+}
+
+/* ---- the check */
+
+static xb_status check_fact(const about *a)
+{
+    double square = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < a->setup->cells.count; i++) {
+        const double *v = values_at(a, i);
+        double knn = xb_cell_get_law(v, a->law, XB_CELL_KNN);
+        double error =
+            hypot(xb_cell_get_law(v, a->law, XB_CELL_KNN_ERROR), error_at(a, i));
+        if (!(error > 0)) continue;
+        double off = (knn - kl_at(a, i)) / error;
+        square += off * off, n++;
+    }
+    if (n == 0) return XB_OK;
+    return add_fact(a, "check", sqrt(square / (double)n), NAN,
+                    "root mean square of (KL by nearest neighbours - KL by densities) in "
+                    "standard errors, %lld nets: 1 if both are right",
+                    (long long)n);
+}
+
+/* ---- the nets */
+
+static xb_status net_facts(xb_ctx *ctx, xb_study *study, const xb_cells *cells)
+{
+    double mean = 0, low = INFINITY, high = 0, floor = 0, bias = 0,
+           n = (double)cells->count;
+    for (int64_t i = 0; i < cells->count; i++) {
+        const double *v = xb_cells_values(cells, i);
+        mean = fmax(mean, fabs(xb_cell_get(v, XB_CELL_MEAN)));
+        low = fmin(low, xb_cell_get(v, XB_CELL_SD));
+        high = fmax(high, xb_cell_get(v, XB_CELL_SD));
+        floor += xb_cell_get(v, XB_CELL_FLOOR) / n;
+        bias += xb_cell_get(v, XB_CELL_KNN_FLOOR) / n;
+    }
+    XB_TRY(xb_study_add_fact(ctx, study, "trained_mean", mean, NAN,
+                             "largest |mean| of a trained net's output, %lld nets; "
+                             "target 0",
+                             (long long)cells->count));
+    XB_TRY(xb_study_add_fact(ctx, study, "trained_sd", low, NAN,
+                             "smallest standard deviation of a trained net's output "
+                             "(largest %.4f); target 1",
+                             high));
+    XB_TRY(
+        xb_study_add_fact(ctx, study, "floor", floor, NAN,
+                          "KL between two Gaussian runs, mean over nets: below it only "
+                          "common random numbers see"));
+    if (isnan(bias)) return XB_OK;
+    return xb_study_add_fact(ctx, study, "knn_bias", bias, NAN,
+                             "the same by nearest neighbours: their bias, and near their "
+                             "floor");
+}
+
+static xb_status law_facts(const about *a)
+{
+    XB_TRY(power_facts(a));
+    XB_TRY(width_fact(a));
+    XB_TRY(widest_fact(a));
+    XB_TRY(theory_fact(a));
+    XB_TRY(needed_fact(a));
+    return check_fact(a);
+}
+
+xb_status xb_energy_facts(xb_ctx *ctx, xb_study *study, const xb_cells_setup *setup)
+{
+    XB_TRY(xb_cells_law_facts(ctx, study, &setup->cells.plan));
+    XB_TRY(net_facts(ctx, study, &setup->cells));
+    for (int l = 1; l < setup->cells.plan.laws; l++)
+        XB_TRY(law_facts(&(about){ctx, study, setup, l, xb_cells_law_name(l)}));
+    return XB_OK;
+}

@@ -1,0 +1,9 @@
+/* energy_facts.h: what the energy study found, in words and numbers. */
+#ifndef XB_STUDY_ENERGY_FACTS_H
+#define XB_STUDY_ENERGY_FACTS_H
+
+#include "study/energy_setup.h"
+
+xb_status xb_energy_facts(xb_ctx *ctx, xb_study *study, const xb_cells_setup *setup);
+
+#endif

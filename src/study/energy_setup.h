@@ -1,0 +1,37 @@
+/* energy_setup.h: from a study's options to its cells, for `energy` and `narrow`. */
+#ifndef XB_STUDY_ENERGY_SETUP_H
+#define XB_STUDY_ENERGY_SETUP_H
+
+#include "study/energy_cells.h"
+#include "study/study.h"
+
+/* What a study takes where the options say nothing. */
+typedef struct xb_cells_standard {
+    const int64_t *width, *depth;
+    int widths, depths, seeds;
+    int64_t steps, hidden_draws, output_draws, share_draws;
+} xb_cells_standard;
+
+/* Laws made here belong to the setup. */
+typedef struct xb_cells_setup {
+    xb_cells cells;
+    xb_law *made[XB_CELL_LAWS];
+    int widths, depths, seeds;
+} xb_cells_setup;
+
+/* Checks the options, makes the laws (Gaussian, device, bimodal, then the user's) and
+ * lays the cells out. Free in any case. */
+xb_status xb_cells_set_up(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device,
+                          const xb_study_options *opt, const xb_cells_standard *standard);
+void xb_cells_setup_free(xb_cells_setup *setup);
+
+/* "device", "bimodal", then "law3", ...: names of columns and facts. */
+const char *xb_cells_law_name(int law);
+
+/* Facts law_device, ...: what each law is, and its own KL from the Gaussian. */
+xb_status xb_cells_law_facts(xb_ctx *ctx, xb_study *study, const xb_cell_plan *plan);
+
+/* Table "kl": one row a law and cell. */
+xb_status xb_cells_kl_table(xb_ctx *ctx, xb_study *study, const xb_cells *cells);
+
+#endif
