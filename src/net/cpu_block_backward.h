@@ -161,7 +161,7 @@ LANE_INLINE void spread_channels(vec sum[4][4], uint32_t on, const float *gradie
 }
 
 /* Stores columns 0 and 1; rows 0 and 1 are added to what the row of windows above left
- * there. */
+ * there, rows 2 and 3 are new. */
 LANE_INLINE void columns_store(float *to, int64_t row, int64_t column, vec sum[4][4])
 {
 #pragma GCC unroll 2
@@ -220,7 +220,6 @@ static void strip_input(const back_room *m, const float *packed, int64_t first,
     int64_t line = plane_columns(g) * c;
     for (int64_t r = 0; r < rows; r++) {
         float *around = m->around + 2 * (first + r) * line;
-        memset(around + 2 * line, 0, (size_t)(2 * line) * sizeof *around);
         for (int64_t v = 0; v < vectors_of(g->c); v++)
             row_input(around + v * LANES, m->gradient + r * g->pw * oc,
                       m->place + r * g->pw * oc, packed + v * g->oc * TAPS * LANES, g);

@@ -95,7 +95,7 @@ static void image_around(float *to, const float *x, const xb_block *g,
                          const xb_block_norm *norm)
 {
     int64_t row = plane_columns(g) * g->c, some = held_columns(g) * g->c;
-    memset(to, 0, (size_t)(plane_rows(g) * row) * sizeof *to);
+    zero_around(to, g, g->c);
     to += g->top * row + g->left * g->c;
     for (int64_t r = 0; r < held_rows(g); r++, to += row, x += g->w * g->c) {
         if (!norm->mean) {
