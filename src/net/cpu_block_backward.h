@@ -245,12 +245,12 @@ static void input_out(float *dx, const float *around, const xb_block *g)
 
 static void weights_out(float *dw, float *db, const back_room *m, const xb_block *g)
 {
-    for (int64_t o = 0; o < g->oc; o++) {
-        const float *from = m->dw + o / LANES * g->c * TAPS * LANES + o % LANES;
+    const float *from = m->dw;
+    for (int64_t o = 0; o < g->oc; o += LANES)
         for (int64_t k = 0; k < g->c; k++)
             for (int64_t t = 0; t < TAPS; t++, from += LANES)
-                dw[(t * g->c + k) * g->oc + o] = *from;
-    }
+                vec_store_part(dw + (t * g->c + k) * g->oc + o, vec_load(from),
+                               smaller(LANES, g->oc - o));
     if (db) memcpy(db, m->db, (size_t)g->oc * sizeof *db);
 }
 
