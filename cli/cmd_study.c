@@ -25,9 +25,10 @@ static cli_exit check_name(cli_session *s, const char *name)
 /* Options that only one study has, and those of the studies of trained nets. */
 static cli_exit check_options(cli_session *s, const char *name)
 {
-    static const char *const own[][2] = {{"noise", "laws"},    {"noise-scale", "scalar"},
-                                         {"data", "utkface"},  {"size", "utkface"},
-                                         {"cache", "utkface"}, {"resume", "utkface"}};
+    static const char *const own[][2] = {
+        {"noise", "laws"},      {"noise-scale", "scalar"}, {"data", "utkface"},
+        {"size", "utkface"},    {"cache", "utkface"},      {"resume", "utkface"},
+        {"no-cache", "utkface"}};
     static const char *const of_nets[] = {"law",  "widths",       "depths",    "seeds",
                                           "full", "kernels-only", "keep-n-eff"};
     bool nets = strcmp(name, "energy") == 0 || strcmp(name, "narrow") == 0;
@@ -119,6 +120,7 @@ static cli_exit face_options(cli_session *s, xb_study_options *o, const char *na
     o->data = cli_text(&s->args, "data", NULL);
     o->size = (int64_t)cli_count(&s->args, "size", 0);
     o->cache = cli_text(&s->args, "cache", NULL);
+    o->no_cache = cli_flag(&s->args, "no-cache");
     o->work = dir;
     o->resume = cli_flag(&s->args, "resume");
     if (o->data || strcmp(name, "utkface") != 0) return CLI_DONE;
@@ -195,6 +197,7 @@ static const cli_option options[] = {
     {"data", 0, CLI_TEXT, "DIR|synthetic", "utkface: the images", 0, 0},
     {"size", 0, CLI_COUNT, "N", "utkface: images of N x N (100; --quick 64)", 8, 512},
     {"cache", 0, CLI_PATH, "FILE", "utkface: of decoded images (in their folder)", 0, 0},
+    {"no-cache", 0, CLI_FLAG, NULL, "utkface: keep no decoded images", 0, 0},
     {"resume", 0, CLI_FLAG, NULL, "utkface: go on where a stopped run was", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},
