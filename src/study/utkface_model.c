@@ -19,9 +19,9 @@ static const char NOISE_NET[] =
 static const xb_utkface_plan plans[2][2] = {
     {{.size = 100, .held = 1000, .momentum = 0.99, .blocks = 4, .filters = 16,
       .mle_epochs = 12, .epochs = 10, .mle_rate = 3e-3, .rate = 1e-3, .draws = 64},
-     {.size = 64, .train = 6000, .held = 400, .test = 1000, .momentum = 0.9, .blocks = 4,
-      .filters = 8, .mle_epochs = 6, .epochs = 3, .mle_rate = 3e-3, .rate = 1e-3,
-      .draws = 32}},
+     {.size = 64, .train = 12000, .held = 400, .test = 1000, .momentum = 0.95,
+      .blocks = 4, .filters = 8, .mle_epochs = 8, .epochs = 3, .mle_rate = 1e-2,
+      .rate = 1e-3, .draws = 32}},
     {{.size = 40, .faces = 6000, .momentum = 0.9, .blocks = 3, .filters = 8,
       .mle_epochs = 10, .epochs = 6, .mle_rate = 3e-3, .rate = 1e-3, .draws = 200},
      {.size = 24, .faces = 1000, .momentum = 0.9, .blocks = 2, .filters = 4,
@@ -58,7 +58,6 @@ static xb_train_options common(const char *net, uint64_t seed)
     o.target_sd = XB_UTKFACE_AGE_MAX;
     o.batch = BATCH;
     o.validation_draws = VALIDATION_DRAWS;
-    o.estimator = XB_ESTIMATOR_SHARED; /* a third of the time of the others here */
     o.seed = seed;
     return o;
 }
