@@ -4,6 +4,7 @@
 
 #include "crossbayes/base.h"
 #include "crossbayes/compare.h"
+#include "crossbayes/crossbar.h"
 #include "crossbayes/data.h"
 #include "crossbayes/density.h"
 #include "crossbayes/draw.h"

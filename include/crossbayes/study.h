@@ -23,8 +23,10 @@ typedef struct xb_study_options {
     const char *device;  /* LAW text of the device; NULL: mtj:B=0.15,w=0.5 */
     const double *noise; /* laws: measured samples; NULL: the built-in sample */
     int64_t noise_n;
+    const char *data;           /* array: a table to learn, NULL: a built-in one;
+                                   utkface: the folder, or "synthetic" */
+    const char *target;         /* array: its column, name or number; NULL: the last */
     xb_noise_scale noise_scale; /* scalar */
-    const char *data;           /* utkface: the folder, or "synthetic" */
     int64_t size;               /* utkface: side of an image; 0: as planned */
     const char *cache;          /* utkface: file of decoded images; NULL: in the folder */
     bool no_cache;              /* utkface: keep none */
@@ -50,8 +52,9 @@ typedef struct xb_study_options {
 XB_API xb_study_options xb_study_options_default(void);
 
 /* The studies by name: "laws" (Fig. 1 and 7), "quadrature" (Fig. 2),
- * "quantile" (Fig. 3), "energy" (Fig. 4 and 8), "scalar" (Fig. 5), "utkface" (Fig. 6),
- * "narrow" (its open question). 0 <= i < xb_study_count(). */
+ * "quantile" (Fig. 3), "energy" (Fig. 4 and 8), "scalar" (Fig. 5), "utkface" (Fig.
+ * 6), "narrow" (its open question), "array" (docs/arrays.md). 0 <= i < xb_study_count().
+ */
 XB_API int xb_study_count(void);
 XB_API const char *xb_study_name_at(int i);
 XB_API const char *xb_study_about_at(int i);

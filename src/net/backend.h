@@ -15,6 +15,11 @@ typedef struct xb_activation_kernel {
     void (*backward)(xb_real *dx, const xb_real *dy, const xb_real *y, int64_t n);
 } xb_activation_kernel;
 
+/* Steps of a converter: multiples of `step` from low to high, counted in steps. */
+typedef struct xb_steps {
+    xb_real step, inverse, low, high;
+} xb_steps;
+
 typedef struct xb_backend {
     const char *name;
 
@@ -98,6 +103,17 @@ typedef struct xb_backend {
     void (*local_forward)(xb_real *y, const xb_real *v, const xb_real *e, int64_t n);
     void (*local_backward)(xb_real *dv, const xb_real *dy, const xb_real *v,
                            const xb_real *e, int64_t n);
+
+    /* Of simulated arrays. (X13) x to the nearest step, set (out may be x) or added;
+     * (X8) straight z + bent (z^2 - skewness z - 1); (X10) z = fresh where word >= below
+     */
+    void (*quantise)(xb_real *out, const xb_real *x, const xb_steps *steps, int64_t n);
+    void (*quantise_add)(xb_real *sum, const xb_real *x, const xb_steps *steps,
+                         int64_t n);
+    void (*bend)(xb_real *out, const xb_real *z, const xb_real *straight,
+                 const xb_real *bent, xb_real skewness, int64_t n);
+    void (*hold)(xb_real *z, const xb_real *fresh, const uint32_t *word, uint32_t below,
+                 int64_t n);
 } xb_backend;
 
 extern const xb_backend xb_backend_ref;

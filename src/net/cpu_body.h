@@ -3,6 +3,7 @@
  * are the plain ones, which the compiler turns into vectors at each level. Define
  * XB_CPU_NAME and XB_CPU_LEVEL before including. */
 #include "net/activation_kernel.h"
+#include "net/array_kernel.h"
 #include "net/batchnorm_kernel.h"
 #include "net/cpu_activation.h"
 #include "net/cpu_block.h"
@@ -44,4 +45,8 @@ const xb_backend XB_CPU_NAME = {
     .signs = signs,
     .local_forward = local_forward,
     .local_backward = local_backward,
+    .quantise = quantise,
+    .quantise_add = quantise_add,
+    .bend = bend,
+    .hold = hold,
 };

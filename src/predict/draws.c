@@ -23,9 +23,6 @@ enum {
     SLAB_WORK = 1 << 24,    /* inputs times draws, then progress is told */
 };
 
-/* Training counts its steps from 0; predictions draw where it never gets. */
-#define PREDICT_STEP UINT32_MAX
-
 typedef struct worker {
     xb_ctx *ctx;
     xb_pass *pass;
@@ -45,22 +42,19 @@ typedef struct draw_job {
     worker worker[PIECES];
 } draw_job;
 
-/* (P2) Outputs to the target's units, or to probabilities. */
-static void write_values(const draw_job *job, double *value, const float *out,
-                         int64_t rows)
+void xb_predict_values(const xb_model *m, double *value, const float *out, int64_t rows)
 {
-    const xb_model *m = job->model;
+    int64_t outputs = xb_model_outputs(m);
     if (m->likelihood != XB_LIKELIHOOD_SOFTMAX) {
         for (int64_t i = 0; i < rows; i++)
             value[i] = m->y_mean + m->y_sd * (double)out[i];
         return;
     }
-    for (int64_t i = 0; i < rows; i++, out += job->outputs, value += job->outputs) {
+    for (int64_t i = 0; i < rows; i++, out += outputs, value += outputs) {
         double top = (double)out[0], sum = 0;
-        for (int64_t k = 1; k < job->outputs; k++) top = fmax(top, (double)out[k]);
-        for (int64_t k = 0; k < job->outputs; k++)
-            sum += value[k] = exp((double)out[k] - top);
-        for (int64_t k = 0; k < job->outputs; k++) value[k] /= sum;
+        for (int64_t k = 1; k < outputs; k++) top = fmax(top, (double)out[k]);
+        for (int64_t k = 0; k < outputs; k++) sum += value[k] = exp((double)out[k] - top);
+        for (int64_t k = 0; k < outputs; k++) value[k] /= sum;
     }
 }
 
@@ -70,12 +64,12 @@ static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int6
     const xb_weights weights = {m->mu, m->sigma, m->state};
     const xb_noise noise = {.sampler = job->sampler,
                             .key = xb_key_make(job->opt->seed, XB_PURPOSE_WEIGHT),
-                            .step = PREDICT_STEP,
+                            .step = XB_PREDICT_STEP,
                             .sample = (uint32_t)(job->first + s),
                             .antithetic = job->opt->antithetic};
     XB_TRY(xb_pass_forward(w->ctx, w->pass, w->out, w->x, rows, &weights, &noise,
                            XB_MODE_PREDICT));
-    write_values(job, job->value + (s * job->n + row) * job->outputs, w->out, rows);
+    xb_predict_values(m, job->value + (s * job->n + row) * job->outputs, w->out, rows);
     return XB_OK;
 }
 

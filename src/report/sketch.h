@@ -17,6 +17,11 @@ int xb_sketch_column(const xb_sketch *k, const char *table, const char *column);
 void xb_sketch_next(const xb_sketch *k); /* another line of the same plot */
 void xb_sketch_end(const xb_sketch *k);  /* of a plot */
 
+/* A fact's value; NAN where there is none. */
+double xb_sketch_fact(const xb_sketch *k, const char *name);
+
+/* array_figure.c */
+void xb_draw_array(const xb_sketch *k);
 /* energy_figures.c */
 void xb_draw_energy(const xb_sketch *k);
 void xb_draw_energy_densities(const xb_sketch *k);

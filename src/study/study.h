@@ -24,6 +24,7 @@ typedef struct xb_study_kind {
     xb_study_fn *run;
 } xb_study_kind;
 
+extern const xb_study_kind xb_study_array;
 extern const xb_study_kind xb_study_laws;
 extern const xb_study_kind xb_study_quadrature;
 extern const xb_study_kind xb_study_quantile;
