@@ -83,6 +83,8 @@ typedef struct xb_train_options {
     int64_t validation_draws;      /* weight draws of that score, 16 */
     double target_mean, target_sd; /* the net learns (y - mean) / sd; sd 0: those of the
                                       data. For nets whose output is bounded */
+    bool mirror; /* images: in each epoch every other one, at random, is seen in a
+                    mirror (V17) */
     const xb_model *start; /* phase 1 starts from its means, same net; NULL: at random */
     int64_t patience;      /* epochs without a better score that end training; 0: never */
     uint64_t seed;

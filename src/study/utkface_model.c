@@ -18,7 +18,7 @@ static const char NOISE_NET[] =
 /* clang-format off */
 static const xb_utkface_plan plans[2][2] = {
     {{.size = 100, .held = 1000, .momentum = 0.99, .blocks = 4, .filters = 16,
-      .mle_epochs = 12, .epochs = 10, .mle_rate = 3e-3, .rate = 1e-3, .draws = 64},
+      .mle_epochs = 20, .epochs = 12, .mle_rate = 5e-3, .rate = 1e-3, .draws = 64},
      {.size = 64, .train = 12000, .held = 400, .test = 1000, .momentum = 0.95,
       .blocks = 4, .filters = 8, .mle_epochs = 8, .epochs = 3, .mle_rate = 1e-2,
       .rate = 1e-3, .draws = 32}},
@@ -58,6 +58,7 @@ static xb_train_options common(const char *net, uint64_t seed)
     o.target_sd = XB_UTKFACE_AGE_MAX;
     o.batch = BATCH;
     o.validation_draws = VALIDATION_DRAWS;
+    o.mirror = true; /* a face is as old from either side */
     o.seed = seed;
     return o;
 }
