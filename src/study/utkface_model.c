@@ -19,9 +19,9 @@ static const char NOISE_NET[] =
 static const xb_utkface_plan plans[2][2] = {
     {{.size = 100, .held = 1000, .momentum = 0.99, .blocks = 4, .filters = 16,
       .mle_epochs = 20, .epochs = 12, .mle_rate = 5e-3, .rate = 1e-3, .draws = 64},
-     {.size = 64, .train = 12000, .held = 400, .test = 1000, .momentum = 0.95,
-      .blocks = 4, .filters = 8, .mle_epochs = 8, .epochs = 3, .mle_rate = 1e-2,
-      .rate = 1e-3, .draws = 32}},
+     {.size = 64, .train = 12000, .held = 400, .test = 1000, .momentum = 0.98,
+      .blocks = 4, .filters = 8, .mle_epochs = 8, .epochs = 4, .mle_rate = 1e-2,
+      .rate = 2e-3, .draws = 32}},
     {{.size = 40, .faces = 6000, .momentum = 0.9, .blocks = 3, .filters = 8,
       .mle_epochs = 10, .epochs = 6, .mle_rate = 3e-3, .rate = 1e-3, .draws = 200},
      {.size = 24, .faces = 1000, .momentum = 0.9, .blocks = 2, .filters = 4,
