@@ -53,5 +53,6 @@ bench bench_csv.py pandas
 bench bench_vi.py torch
 bench bench_vi.py jax
 bench bench_vi.py predict
+bench bench_energy.py
 
 "$python" "$here/table.py" "$build" "make bench${quick:+ QUICK=1}" <"$records"
