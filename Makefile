@@ -6,7 +6,7 @@ CMAKE = cmake -G Ninja -S .
 # A test that skips a part of itself says so; nothing is skipped in silence.
 SAY_SKIPPED = grep -h "skipped: "
 
-.PHONY: all deps demo check check-long bench install clean format lint
+.PHONY: all deps demo check check-long fuzz bench install clean format lint
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -33,6 +33,15 @@ check: deps
 
 check-long: check
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
+	$(MAKE) fuzz FUZZ_SECONDS=60
+
+# Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
+FUZZ_SECONDS ?= 600
+fuzz: deps
+	./tools/install-deps.sh fuzz
+	CC=clang $(CMAKE) -B $(BUILD)/fuzz -DXB_FUZZ=ON -DXB_TESTS=OFF
+	ninja -C $(BUILD)/fuzz
+	./tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
 
 # Beside the peers, on one core; QUICK=1 for fewer, shorter repeats.
 bench: deps

@@ -363,9 +363,9 @@ static json_t *run_json(const char *line)
 
 /* ---- help */
 
-static const char *const commands[] = {"demo",       "fit",     "law",  "sample",
-                                       "train",      "predict", "eval", "study",
-                                       "completion", "manual"};
+static const char *const commands[] = {"demo",  "fit",        "law",   "sample",
+                                       "train", "predict",    "eval",  "plan",
+                                       "study", "completion", "manual"};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void every_command_is_listed(void **state)
@@ -831,6 +831,44 @@ static void bad_models_and_tables_are_one_line(void **state)
     run_badly("eval m.safetensors line.csv --law gaussian --law no", "no");
 }
 
+/* ---- plan */
+
+static void a_plan_predicts_and_measures(void **state)
+{
+    (void)state;
+    empty(folder);
+    json_t *root = run_json("plan bimodal --net 'dense 4, elu, dense 1' --inputs 2"
+                            " --draws 4096 --tolerance 0.02 --json");
+    json_t *at = json_array_get(json_object_get(root, "at"), 0);
+    double predicted = number(at, "predicted"), measured = number(at, "measured");
+    assert_true(predicted > measured / 2 && predicted < 2 * measured);
+    assert_true(number(root, "width_needed") >= 1);
+    assert_int_equal(json_array_size(json_object_get(at, "layers")), 2);
+    json_decref(root);
+    make_line("line.csv", 50);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
+    run_well("plan mtj --model m.safetensors --data xy.csv --rows 2 --draws 1024");
+    assert_non_null(strstr(out_text, "measured KL"));
+    assert_non_null(strstr(out_text, "tolerance of 0.001 nats: "));
+    run_well("plan mtj --tolerance 1e-4");
+    assert_non_null(strstr(out_text, "5 equal weights"));
+}
+
+static void bad_plans_are_one_line(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_text("not.safetensors", "hello");
+    run_badly("plan no", "no");
+    run_badly("plan mtj --net 'dense 3'", "dense 1");
+    run_badly("plan mtj --net 'dense 3, batchnorm, dense 1'", "batchnorm");
+    run_badly("plan mtj --model not.safetensors", "not.safetensors");
+    run_badly("plan mtj --net 'dense 1' --model m", "not both");
+    run_badly("plan mtj --net 'dense 1' --data d.csv", "--model");
+    run_badly("plan mtj --tolerance 0", "--tolerance");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -839,6 +877,8 @@ int main(void)
         cmocka_unit_test(training_is_the_same_for_any_threads),
         cmocka_unit_test(training_survives_its_end),
         cmocka_unit_test(bad_models_and_tables_are_one_line),
+        cmocka_unit_test(a_plan_predicts_and_measures),
+        cmocka_unit_test(bad_plans_are_one_line),
         cmocka_unit_test(bad_input_is_one_line),
         cmocka_unit_test(wrong_usage_is_one_line),
         cmocka_unit_test(options_have_many_forms),

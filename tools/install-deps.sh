@@ -3,6 +3,7 @@
 # sudo only when something is missing.
 #   install-deps.sh          what building, testing and the demo need
 #   install-deps.sh bench    what the benchmarks need besides
+#   install-deps.sh fuzz     what the fuzzers need besides
 set -eu
 
 base="gcc g++ libc6-dev cmake ninja-build pkg-config
@@ -10,9 +11,11 @@ base="gcc g++ libc6-dev cmake ninja-build pkg-config
       librandom123-dev libcmocka-dev libgsl-dev
       gnuplot-nox fonts-dejavu-core"
 bench="libunuran-dev python3 python3-venv"
+fuzz="clang llvm libclang-rt-14-dev libomp-dev"
 
 want=$base
 [ "${1-}" = bench ] && want="$base $bench"
+[ "${1-}" = fuzz ] && want="$base $fuzz"
 
 missing=
 for package in $want; do

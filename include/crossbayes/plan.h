@@ -74,13 +74,13 @@ typedef struct xb_plan {
     xb_estimate predicted; /* KL from the Gaussian's predictive (A7) */
     xb_estimate measured;  /* NAN if not asked for */
     /* Mass that the predicted density has below 0, over the total variation between it
-     * and the Gaussian's: above 0.1 hidden units are too far from Gaussian for a
-     * prediction of first order, and `trusted` is false. */
+     * and the Gaussian's: more than 0.1 is too much for a prediction of first order. */
     double negative;
+    /* Not so where few weights (n_eff < 4) in hidden layers dominate: such a prediction
+     * can be low by a factor of 3 or more. */
     bool trusted;
-    xb_plan_verdict
-        verdict;         /* by the measured KL, or, without, by a trusted prediction */
-    int layers, weights; /* how many there are below */
+    xb_plan_verdict verdict; /* by the measured KL, else by a trusted prediction */
+    int layers, weights;     /* how many there are below */
     xb_plan_layer layer[XB_PLAN_LAYERS];    /* random ones, first to last */
     xb_plan_weight weight[XB_PLAN_WEIGHTS]; /* largest shares first */
 } xb_plan;

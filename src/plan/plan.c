@@ -18,7 +18,11 @@
 #include "predict/hidden.h"
 
 enum { BLOCKS = 32, GRID = 1024 };
+
+/* When a prediction is not trusted (A8). */
 static const double NEGATIVE_MOST = 0.1; /* of the total variation */
+static const double HIDDEN_MOST = 0.2;   /* of the predicted KL, where n_eff < FEW */
+static const double FEW = 4;
 
 xb_plan_options xb_plan_options_default(void)
 {
@@ -102,15 +106,25 @@ static double negative_part(const xb_densities *d)
     return apart > 0 ? below / apart : 0;
 }
 
-static void read_densities(xb_plan *plan, const xb_densities *d, const xb_local *local)
+/* (A8) A first order in hidden units, cut at order 8, is not enough where few weights
+ * dominate and they are in hidden layers. */
+static bool trustworthy(const xb_plan *plan, int columns)
+{
+    double hidden = 0;
+    for (int c = 1; c < columns; c++) hidden = fmax(hidden, plan->layer[c - 1].kl.value);
+    bool few = plan->n_eff < FEW && hidden > HIDDEN_MOST * plan->predicted.value;
+    return !few && plan->negative <= NEGATIVE_MOST &&
+           isfinite(plan->predicted.value + plan->predicted.std_error);
+}
+
+static void read_densities(xb_plan *plan, const xb_densities *d, int columns)
 {
     plan->predicted = xb_densities_kl(d, PREDICTED, GAUSSIAN);
     plan->negative = negative_part(d);
-    plan->trusted = plan->negative <= NEGATIVE_MOST &&
-                    isfinite(plan->predicted.value + plan->predicted.std_error);
-    for (int c = 1; c < local->columns; c++)
+    for (int c = 1; c < columns; c++)
         plan->layer[c - 1].kl = xb_densities_kl(d, LAST_ALONE + c, GAUSSIAN);
-    plan->layer[local->columns - 1].kl = xb_densities_kl(d, LAST_ALONE, GAUSSIAN);
+    plan->layer[columns - 1].kl = xb_densities_kl(d, LAST_ALONE, GAUSSIAN);
+    plan->trusted = trustworthy(plan, columns);
 }
 
 static xb_status run_engine(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
@@ -128,7 +142,7 @@ static xb_status run_engine(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
                                   local->columns > 1 ? opt->draws / BLOCKS : 1);
     if (status == XB_OK) {
         combine(laws, raw, local->columns);
-        read_densities(plan, laws, local);
+        read_densities(plan, laws, local->columns);
     }
     xb_densities_destroy(raw);
     xb_densities_destroy(laws);

@@ -1,0 +1,260 @@
+/* The planner: effective numbers with known values, sums whose KL is golden, predictions
+ * against measurements, what it says of layers, weights and cumulants, when it does not
+ * trust itself. */
+#include "xbtest.h"
+
+enum { PARAMS_MAX = 4096, INPUTS = 4 };
+
+typedef struct plan_net {
+    xb_net *net;
+    float mu[PARAMS_MAX], sigma[PARAMS_MAX], x[INPUTS];
+    xb_weights weights;
+} plan_net;
+
+/* Means spread over [-mean, mean] / sqrt(inputs), standard deviations sd / sqrt(inputs).
+ */
+static plan_net *make_net(xb_ctx *ctx, const char *text, double mean, double sd,
+                          xb_stochastic stochastic)
+{
+    plan_net *p = calloc(1, sizeof *p);
+    xb_net_options opt = {stochastic};
+    assert_ok(ctx, xb_net_parse(ctx, &p->net, text, (xb_shape){1, 1, INPUTS}, &opt));
+    assert_true(xb_net_param_count(p->net) <= PARAMS_MAX);
+    for (int i = 0; i < xb_net_tensor_count(p->net); i++) {
+        const xb_tensor *t = xb_net_tensor_at(p->net, i);
+        double scale = t->role == XB_ROLE_KERNEL ? 1 / sqrt((double)t->shape[0]) : 0.5;
+        for (int64_t j = 0; j < t->size; j++) {
+            p->mu[t->offset + j] =
+                (float)(mean * scale * ((double)(j * 37 % 11) / 5 - 1));
+            p->sigma[t->offset + j] = (float)(sd * scale);
+        }
+    }
+    for (int i = 0; i < INPUTS; i++) p->x[i] = 1;
+    p->weights = (xb_weights){p->mu, p->sigma, NULL};
+    return p;
+}
+
+static void free_net(plan_net *p)
+{
+    xb_net_destroy(p->net);
+    free(p);
+}
+
+static void test_linear_net(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "bimodal:m=0.9");
+    plan_net *p = make_net(ctx, "dense 1 nobias", 0.3, 1, XB_STOCHASTIC_ALL);
+    const double a[INPUTS] = {2, 1, 1, 0.5};
+    double second = 0, fourth = 0, n_eff = 0;
+    for (int i = 0; i < INPUTS; i++) {
+        p->sigma[i] = (float)a[i];
+        second += a[i] * a[i], fourth += a[i] * a[i] * a[i] * a[i];
+    }
+    assert_ok(ctx, xb_plan_n_eff(ctx, &n_eff, p->net, &p->weights, p->x, NULL));
+    assert_close(n_eff, second * second / fourth, 1e-6);
+    xb_plan plan;
+    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, NULL));
+    assert_close(plan.predicted.value, plan.measured.value, 1e-9);
+    assert_true(plan.trusted);
+    assert_int_equal(plan.verdict, XB_PLAN_NOT_MET);
+    assert_int_equal(plan.layers, 1);
+    assert_close(plan.layer[0].share, 1, 1e-6);
+    assert_close(plan.layer[0].kl.value, plan.predicted.value, 1e-9);
+    assert_int_equal(plan.weights, INPUTS);
+    assert_int_equal(plan.weight[0].element, 0);
+    assert_close(plan.weight[0].share, 4 / second, 1e-6);
+    assert_int_equal(plan.weight[3].element, 3);
+    /* the fourth cumulant over its order: (k4 sum a^4 / (sum a^2)^2)^2 / 48 */
+    assert_close(plan.by_cumulant[4], pow(1.3122 / n_eff, 2) / 48, 1e-4);
+    assert_close(plan.by_cumulant[3], 0, 1);
+    free_net(p);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+/* Golden KL of sums (see test_density.c): the smallest n at that tolerance is n. */
+static void test_needed(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *bimodal = test_law(ctx, "bimodal:m=0.9"), *mtj = test_law(ctx, "mtj");
+    const double above = 1 + 1e-5;
+    double n = 0;
+    assert_ok(ctx, xb_plan_needed(ctx, &n, bimodal, 0.00015294571202403105 * above));
+    assert_true(n == 16);
+    assert_ok(ctx, xb_plan_needed(ctx, &n, bimodal, 0.00015294571202403105 / above));
+    assert_true(n == 17);
+    assert_ok(ctx, xb_plan_needed(ctx, &n, mtj, 2.0221103194060927e-05 * above));
+    assert_true(n == 8);
+    assert_ok(ctx, xb_plan_needed(ctx, &n, bimodal, 2.212202330025774e-06));
+    assert_close(n, 128, 0.02); /* beyond 64 by leading order */
+    assert_ok(ctx, xb_plan_needed(ctx, &n, bimodal, 10));
+    assert_true(n == 1);
+    xb_law_destroy(bimodal);
+    xb_law_destroy(mtj);
+    xb_ctx_destroy(ctx);
+}
+
+/* A law with skewness: an exponential's quantiles, ends cut. */
+static xb_law *skewed_law(xb_ctx *ctx)
+{
+    enum { N = 2000 };
+    double *x = malloc(N * sizeof *x);
+    for (int i = 0; i < N; i++) /* not in order: the smoothing looks at blocks */
+        x[i] = -log((i * 773 % N + 0.5) / N * 0.98 + 0.02);
+    xb_law *law = NULL;
+    assert_ok(ctx, xb_law_from_samples(ctx, &law, x, N));
+    assert_true(xb_law_moments(law).skewness > 0.5);
+    free(x);
+    return law;
+}
+
+/* Nets in which hidden layers make much of the spread; the second's last layer
+ * makes nearly none. */
+static void test_prediction(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double mean, sd, last_sd;
+    } nets[] = {
+        {"dense 2, elu, dense 3, tanh, dense 1", 1, 0.5, 0.3},
+        {"dense 2, tanh, dense 1", 1, 0.8, 0.1},
+        {"dense 24, relu, dense 1", 1, 0.5, 0.3},
+    };
+    xb_ctx *ctx = test_ctx();
+    xb_law *law[] = {test_law(ctx, "bimodal:m=0.9"), test_law(ctx, "mtj"),
+                     skewed_law(ctx)};
+    for (int i = 0; i < 3; i++)
+        for (int l = 0; l < 3; l++) {
+            plan_net *p =
+                make_net(ctx, nets[i].text, nets[i].mean, nets[i].sd, XB_STOCHASTIC_ALL);
+            const xb_tensor *last =
+                xb_net_tensor_at(p->net, xb_net_tensor_count(p->net) - 2);
+            for (int64_t j = 0; j <= last->size; j++) /* and its bias */
+                p->sigma[last->offset + j] = (float)(nets[i].last_sd / sqrt(last->size));
+            xb_plan plan;
+            xb_plan_options opt = xb_plan_options_default();
+            opt.draws = 8192;
+            assert_ok(ctx,
+                      xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law[l], &opt));
+            double noise = 3 * (plan.predicted.std_error + plan.measured.std_error);
+            double off = fabs(plan.predicted.value - plan.measured.value);
+            assert_at_most(off, 0.5 * plan.measured.value + noise);
+            free_net(p);
+        }
+    for (int l = 0; l < 3; l++) xb_law_destroy(law[l]);
+    xb_ctx_destroy(ctx);
+}
+
+/* One hidden unit makes nearly all of the spread: the prediction says that it is not to
+ * be trusted, the verdict comes from the measurement, or not at all. */
+static void test_distrust(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "bimodal:m=0.9");
+    plan_net *p = make_net(ctx, "dense 1, elu, dense 1", 0, 1, XB_STOCHASTIC_KERNELS);
+    const xb_tensor *last = xb_net_tensor_at(p->net, 2);
+    for (int i = 1; i < INPUTS; i++) p->x[i] = 0;
+    p->mu[last->offset] = 1, p->sigma[last->offset] = 0.1f;
+    xb_plan plan;
+    xb_plan_options opt = xb_plan_options_default();
+    opt.draws = 4096;
+    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
+    assert_false(plan.trusted);
+    assert_int_equal(plan.verdict, XB_PLAN_NOT_MET);
+    assert_true(plan.layer[0].kl.value > plan.layer[1].kl.value);
+    opt.measure = false;
+    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
+    assert_int_equal(plan.verdict, XB_PLAN_UNSURE);
+    assert_true(isnan(plan.measured.value));
+    free_net(p);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static void test_width(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "bimodal:m=0.9"), *gaussian = test_law(ctx, "gaussian");
+    xb_plan_width found = {0};
+    xb_plan_options opt = xb_plan_options_default();
+    opt.tolerance = 2e-3, opt.draws = 4096;
+    const char *text = "dense 3, elu, dense 1";
+    assert_ok(ctx, xb_plan_find_width(ctx, &found, text, 8, law, &opt));
+    assert_in_range(found.width, 5, 40);
+    assert_at_most(found.predicted.value, opt.tolerance);
+    assert_ok(ctx, xb_plan_find_width(ctx, &found, text, 8, gaussian, &opt));
+    assert_int_equal(found.width, 1);
+    xb_law_destroy(gaussian);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "mtj");
+    plan_net *p =
+        make_net(ctx, "dense 5, elu, dense 3, relu, dense 1", 1, 0.5, XB_STOCHASTIC_ALL);
+    xb_plan plan[2];
+    xb_plan_options opt = xb_plan_options_default();
+    opt.draws = 2048, opt.weight_draws = 100, opt.measure = false;
+    for (int i = 0; i < 2; i++) {
+        xb_ctx_set_threads(ctx, i ? 5 : 1);
+        assert_ok(ctx, xb_plan_make(ctx, &plan[i], p->net, &p->weights, p->x, law, &opt));
+    }
+    assert_true(plan[0].predicted.value == plan[1].predicted.value);
+    assert_true(plan[0].predicted.std_error == plan[1].predicted.std_error);
+    assert_true(plan[0].n_eff == plan[1].n_eff && plan[0].rule == plan[1].rule);
+    assert_int_equal(plan[0].layers, 3);
+    free_net(p);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static void refused(xb_ctx *ctx, const char *text, const xb_plan_options *opt,
+                    const char *word)
+{
+    xb_law *law = test_law(ctx, "mtj");
+    plan_net *p = make_net(ctx, text, 1, 0.5, XB_STOCHASTIC_ALL);
+    xb_plan plan;
+    assert_int_equal(xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, opt),
+                     XB_E_ARGUMENT);
+    if (!strstr(xb_ctx_message(ctx), word))
+        fail_msg("'%s' does not say '%s'", xb_ctx_message(ctx), word);
+    free_net(p);
+    xb_law_destroy(law);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_plan_options opt = xb_plan_options_default();
+    refused(ctx, "dense 3", NULL, "dense 1");
+    refused(ctx, "dense 3, batchnorm, dense 1", NULL, "layer 2");
+    opt.tolerance = 0;
+    refused(ctx, "dense 3, elu, dense 1", &opt, "tolerance");
+    opt = xb_plan_options_default(), opt.draws = 3;
+    refused(ctx, "dense 3, elu, dense 1", &opt, "draws");
+    opt = xb_plan_options_default(), opt.backend = "none";
+    refused(ctx, "dense 3, elu, dense 1", &opt, "none");
+    xb_ctx_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_linear_net), cmocka_unit_test(test_needed),
+        cmocka_unit_test(test_prediction), cmocka_unit_test(test_distrust),
+        cmocka_unit_test(test_width),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
