@@ -18,6 +18,7 @@ void xb_sketch_next(const xb_sketch *k); /* another line of the same plot */
 void xb_sketch_end(const xb_sketch *k);  /* of a plot */
 
 /* energy_figures.c */
+int xb_energy_panel_rows(const xb_study *study); /* one panel a law, two to a row */
 void xb_draw_energy(const xb_sketch *k);
 void xb_draw_energy_densities(const xb_sketch *k);
 void xb_draw_energy_n_eff(const xb_sketch *k);
