@@ -54,5 +54,8 @@ bench bench_vi.py torch
 bench bench_vi.py jax
 bench bench_vi.py predict
 bench bench_energy.py
+bench bench_crossbar.py
+bench bench_conv.py torch
+bench bench_conv.py torch-wide
 
 "$python" "$here/table.py" "$build" "make bench${quick:+ QUICK=1}" <"$records"

@@ -73,6 +73,7 @@ static xb_status fit_noise(demo *d)
 static xb_status run_study(demo *d, int i)
 {
     xb_study_options options = xb_study_options_default();
+    options.data = "synthetic"; /* of the study that needs faces */
     options.quick = true;
     options.seed = cli_seed(d->s);
     options.noise = d->x;
@@ -90,6 +91,8 @@ static xb_status run_study(demo *d, int i)
     if (status == XB_OK && !d->json) {
         printf("\nStudy '%s': %s\n\n", xb_study_name_at(i), xb_study_about_at(i));
         cli_show_study(study);
+        if (strcmp(xb_study_name(study), "utkface") == 0)
+            cli_show_scores(xb_study_table(study, "scores"));
     }
     xb_study_destroy(study);
     return status;

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "commands.h"
+#include "inputs.h"
 #include "model_data.h"
-#include "print.h"
+#include "scores.h"
 
 /* Predictives are compared at so many inputs at most, evenly spread over the rows. */
 enum { LAWS_MAX = CLI_REPEAT_MAX, COMPARED_MAX = 200, DRAWS_AUTO = 2500 };
@@ -25,7 +26,7 @@ typedef struct evaluation {
 typedef struct eval_job {
     cli_session *s;
     const xb_model *model;
-    const xb_frame *frame;
+    cli_inputs in;
     int64_t n, outputs, draws, points;
     double *sd; /* [n] */
     evaluation e[LAWS_MAX];
@@ -39,43 +40,18 @@ static const char *law_text(const eval_job *job, int i)
     return xb_law_text(law ? law : xb_model_law(job->model));
 }
 
-typedef struct score_row {
-    const char *name, *key;
-    xb_score score;
-} score_row;
-
-enum { SCORES_MAX = 8 };
-
-static int score_rows(score_row out[SCORES_MAX], const eval_job *job, const evaluation *e)
+static int score_rows(cli_score out[CLI_SCORES_MAX], const eval_job *job,
+                      const evaluation *e)
 {
-    const xb_regression_scores *r = &e->regression;
-    const xb_class_scores *c = &e->classes;
-    const score_row numbers[] = {
-        {"RMSE", "rmse", r->rmse},
-        {"MAE", "mae", r->mae},
-        {"NLL", "nll", r->nll},
-        {"CRPS", "crps", r->crps},
-        {"coverage 95 %", "coverage95", r->coverage},
-        {"interval width", "width95", r->width},
-        {"miscalibration", "miscalibration_area", r->miscalibration_area},
-        {"epistemic sd", "epistemic", r->epistemic}};
-    const score_row classes[] = {{"accuracy", "accuracy", c->accuracy},
-                                 {"NLL", "nll", c->nll},
-                                 {"Brier", "brier", c->brier},
-                                 {"ECE", "ece", c->ece},
-                                 {"entropy", "entropy", c->entropy},
-                                 {"information", "information", c->information}};
-    bool sorts = xb_model_classes(job->model) > 0;
-    int count = sorts ? CLI_COUNT_OF(classes) : CLI_COUNT_OF(numbers);
-    memcpy(out, sorts ? classes : numbers, (size_t)count * sizeof *out);
-    return count;
+    return cli_score_rows(out, xb_model_classes(job->model) > 0, &e->regression,
+                          &e->classes);
 }
 
 /* ---- numbers */
 
 static xb_status score(eval_job *job, evaluation *e)
 {
-    const double *target = xb_frame_target(job->frame);
+    const double *target = cli_inputs_target(&job->in);
     if (xb_model_classes(job->model) == 0) {
         xb_mixture p = {e->value, job->sd, job->draws, job->n, .sd_shared = true};
         xb_point_scores points = {.nll = e->nll};
@@ -109,9 +85,9 @@ static xb_status evaluate(eval_job *job, evaluation *e)
     e->compared = malloc((size_t)(job->draws * job->points) * sizeof *e->compared);
     e->nll = malloc((size_t)job->n * sizeof *e->nll);
     if (!e->value || !e->compared || !e->nll) return XB_E_MEMORY;
-    xb_status status =
-        xb_predict_draws(job->s->ctx, e->value, job->sd, job->model,
-                         xb_frame_values(job->frame), job->n, 0, job->draws, &opt);
+    const xb_rows rows = cli_inputs_rows(&job->in);
+    xb_status status = xb_predict_draws_rows(job->s->ctx, e->value, job->sd, job->model,
+                                             &rows, 0, job->draws, &opt);
     if (status == XB_OK) status = score(job, e);
     if (status == XB_OK) pick_points(job, e);
     free(e->value);
@@ -158,14 +134,6 @@ static xb_status evaluate_all(eval_job *job)
 
 /* ---- words */
 
-static json_t *gap_json(const xb_gap *gap)
-{
-    return json_pack("{s:o,s:o,s:o,s:o,s:s}", "rms", cli_json_real(gap->rms), "noise",
-                     cli_json_real(gap->noise), "excess", cli_json_real(gap->excess),
-                     "bound", cli_json_real(gap->bound), "verdict",
-                     xb_verdict_text(gap->verdict));
-}
-
 static json_t *distance_json(const eval_job *job, const evaluation *e)
 {
     const xb_distances *d = &e->distance;
@@ -182,8 +150,8 @@ static json_t *distance_json(const eval_job *job, const evaluation *e)
         json_object_set_new(root, "nll_difference_error",
                             cli_json_real(e->nll_difference.std_error));
     }
-    json_object_set_new(root, "mean", gap_json(&d->mean));
-    json_object_set_new(root, "sd", gap_json(&d->sd));
+    json_object_set_new(root, "mean", cli_gap_json(&d->mean));
+    json_object_set_new(root, "sd", cli_gap_json(&d->sd));
     json_object_set_new(root, "verdict", json_string(xb_verdict_text(verdict(d))));
     return root;
 }
@@ -191,20 +159,13 @@ static json_t *distance_json(const eval_job *job, const evaluation *e)
 static json_t *law_json(const eval_job *job, int i)
 {
     const evaluation *e = &job->e[i];
-    score_row row[SCORES_MAX];
+    cli_score row[CLI_SCORES_MAX];
     int rows = score_rows(row, job, e);
     json_t *root = json_object();
     json_object_set_new(root, "law", json_string(law_text(job, i)));
     json_object_set_new(root, "n", json_integer(job->n));
     json_object_set_new(root, "draws", json_integer(job->draws));
-    for (int k = 0; k < rows; k++) {
-        char key[64];
-        json_object_set_new(root, row[k].key, cli_json_real(row[k].score.value));
-        snprintf(key, sizeof key, "%s_error", row[k].key);
-        json_object_set_new(root, key, cli_json_real(row[k].score.std_error));
-        snprintf(key, sizeof key, "%s_mc_error", row[k].key);
-        json_object_set_new(root, key, cli_json_real(row[k].score.mc_error));
-    }
+    cli_scores_json(root, row, rows);
     if (i > 0) json_object_set_new(root, "distance", distance_json(job, e));
     return root;
 }
@@ -214,14 +175,6 @@ static cli_exit print_json(const eval_job *job)
     json_t *list = json_array();
     for (int i = 0; i < job->laws; i++) json_array_append_new(list, law_json(job, i));
     return cli_json_print(job->s, list);
-}
-
-/* A cell of `width` columns; "±" is two bytes and one column. */
-static void print_cell(const char *text, int width)
-{
-    int columns = 0;
-    for (const char *p = text; *p; p++) columns += ((unsigned char)*p & 0xC0) != 0x80;
-    printf("%s%*s", text, width > columns ? width - columns : 1, "");
 }
 
 /* "5.23 ± 0.36 [0.004]". */
@@ -237,21 +190,21 @@ static void format_score(char *out, size_t size, const xb_score *score)
 static void print_scores(const eval_job *job)
 {
     enum { NAME = 16, CELL = 28 };
-    score_row row[SCORES_MAX];
+    cli_score row[CLI_SCORES_MAX];
     int rows = score_rows(row, job, &job->e[0]);
     printf("\n  ");
-    print_cell("", NAME);
-    for (int i = 0; i < job->laws; i++) print_cell(law_text(job, i), CELL);
+    cli_print_cell("", NAME);
+    for (int i = 0; i < job->laws; i++) cli_print_cell(law_text(job, i), CELL);
     printf("\n");
     for (int k = 0; k < rows; k++) {
         printf("  ");
-        print_cell(row[k].name, NAME);
+        cli_print_cell(row[k].name, NAME);
         for (int i = 0; i < job->laws; i++) {
             char text[96];
-            score_row mine[SCORES_MAX];
+            cli_score mine[CLI_SCORES_MAX];
             score_rows(mine, job, &job->e[i]);
             format_score(text, sizeof text, &mine[k].score);
-            print_cell(text, CELL);
+            cli_print_cell(text, CELL);
         }
         printf("\n");
     }
@@ -307,7 +260,7 @@ static xb_status parse_laws(eval_job *job)
 
 static cli_exit evaluate_model(eval_job *job)
 {
-    job->n = xb_frame_rows(job->frame);
+    job->n = job->in.n;
     job->outputs = xb_model_classes(job->model) ? xb_model_classes(job->model) : 1;
     int64_t all = job->n * job->outputs;
     job->points = all < COMPARED_MAX ? all : COMPARED_MAX;
@@ -332,6 +285,7 @@ static void free_job(eval_job *job)
         xb_law_destroy(job->e[i].law);
     }
     free(job->sd);
+    cli_inputs_free(&job->in);
 }
 
 static cli_exit run(cli_session *s)
@@ -341,22 +295,18 @@ static cli_exit run(cli_session *s)
     if (!job) return cli_fail(s, CLI_FAILED, "not enough memory");
     job->s = s;
     xb_model *model = NULL;
-    xb_frame *frame = NULL;
     cli_exit code = CLI_DONE;
     if (!cli_samples(s, &job->draws))
         code = cli_fail(s, CLI_USAGE, "--samples: expected a whole number or 'auto'");
     if (job->draws == 0) job->draws = DRAWS_AUTO;
     xb_status status = XB_OK;
     if (code == CLI_DONE) status = xb_model_load(s->ctx, &model, s->args.arg[0]);
-    if (code == CLI_DONE && status == XB_OK)
-        status = cli_model_frame(s->ctx, &frame, model, s->args.arg[1], true);
+    if (code == CLI_DONE) code = cli_status(s, status);
     job->model = model;
-    job->frame = frame;
-    if (code == CLI_DONE)
-        code = status == XB_OK ? evaluate_model(job) : cli_status(s, status);
+    if (code == CLI_DONE) code = cli_inputs_ask(s, &job->in, model, s->args.arg[1], true);
+    if (code == CLI_DONE) code = evaluate_model(job);
     free_job(job);
     free(job);
-    xb_frame_destroy(frame);
     xb_model_destroy(model);
     return code;
 }
@@ -367,6 +317,7 @@ static const cli_option options[] = {
     {"samples", 0, CLI_TEXT, "N|auto", "weight draws (1000)", 0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",
      "predictives this near, in units of their sd, are the same (0.01)", 1e-6, 10},
+    CLI_IMAGE_OPTIONS,
 };
 
 const cli_command cli_command_eval = {

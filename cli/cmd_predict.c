@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "inputs.h"
 #include "model_data.h"
 #include "print.h"
 #include "textfile.h"
@@ -10,6 +11,7 @@
 typedef struct request {
     cli_session *s;
     const xb_model *model;
+    cli_inputs in;
     xb_predict_options opt;
     double level[2];
     const char *path;
@@ -35,19 +37,32 @@ static void write_cell(FILE *out, const char *before, const char *text)
     fputc('"', out);
 }
 
+/* Images are told apart by their files. */
+static void write_name(FILE *out, const request *r, int64_t i)
+{
+    const char *name = cli_inputs_name(&r->in, i);
+    if (!name) return;
+    write_cell(out, "", name);
+    fputc(',', out);
+}
+
 static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
 {
+    if (cli_inputs_name(&r->in, 0)) fprintf(out, "file,");
     fprintf(out, "mean,sd,epistemic,aleatoric,q%g,q%g\n", r->level[0], r->level[1]);
     const double *q = xb_prediction_quantile(p);
-    for (int64_t i = 0; i < xb_prediction_count(p); i++)
+    for (int64_t i = 0; i < xb_prediction_count(p); i++) {
+        write_name(out, r, i);
         fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g\n", xb_prediction_mean(p)[i],
                 xb_prediction_sd(p)[i], xb_prediction_epistemic(p)[i],
                 xb_prediction_aleatoric(p)[i], q[2 * i], q[2 * i + 1]);
+    }
 }
 
 static void write_classes(FILE *out, const xb_prediction *p, const request *r)
 {
     int64_t classes = xb_model_classes(r->model);
+    if (cli_inputs_name(&r->in, 0)) fprintf(out, "file,");
     fprintf(out, "class");
     for (int64_t k = 0; k < classes; k++) {
         fputc(',', out);
@@ -56,6 +71,7 @@ static void write_classes(FILE *out, const xb_prediction *p, const request *r)
     fprintf(out, ",entropy,information\n");
     for (int64_t i = 0; i < xb_prediction_count(p); i++) {
         const double *row = xb_prediction_probability(p) + i * classes;
+        write_name(out, r, i);
         write_cell(out, "", xb_model_class_name(r->model, most_likely(row, classes)));
         for (int64_t k = 0; k < classes; k++) fprintf(out, ",%.10g", row[k]);
         fprintf(out, ",%.10g,%.10g\n", xb_prediction_entropy(p)[i],
@@ -104,15 +120,15 @@ static cli_exit deliver(const request *r, const xb_prediction *p)
 
 static cli_exit predict(request *r, const char *data)
 {
-    xb_frame *frame = NULL;
     xb_prediction *p = NULL;
-    xb_status status = cli_model_frame(r->s->ctx, &frame, r->model, data, false);
-    if (status == XB_OK)
-        status = xb_predict(r->s->ctx, &p, r->model, xb_frame_values(frame),
-                            xb_frame_rows(frame), &r->opt);
-    cli_exit code = status == XB_OK ? deliver(r, p) : cli_status(r->s, status);
+    cli_exit code = cli_inputs_ask(r->s, &r->in, r->model, data, false);
+    if (code == CLI_DONE) {
+        const xb_rows rows = cli_inputs_rows(&r->in);
+        code = cli_status(r->s, xb_predict_rows(r->s->ctx, &p, r->model, &rows, &r->opt));
+    }
+    if (code == CLI_DONE) code = deliver(r, p);
     xb_prediction_destroy(p);
-    xb_frame_destroy(frame);
+    cli_inputs_free(&r->in);
     return code;
 }
 
@@ -150,6 +166,7 @@ static const cli_option options[] = {
      "auto: Monte Carlo error of the means over the epistemic sd (0.02)", 1e-4, 1},
     {"interval", 0, CLI_NUMBER, "SHARE", "of the central interval (0.95)", 1e-6,
      0.999999},
+    CLI_IMAGE_OPTIONS,
 };
 
 const cli_command cli_command_predict = {

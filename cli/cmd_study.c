@@ -22,24 +22,35 @@ static cli_exit check_name(cli_session *s, const char *name)
                     name);
 }
 
-/* Options that only one study has, and those of the studies of trained nets. */
+/* Options that not every study has, and whose they are. */
+static const char *const owners[][2] = {
+    {"noise", "laws"},
+    {"column", "laws"},
+    {"noise-scale", "scalar"},
+    {"law", "energy|narrow"},
+    {"widths", "energy|narrow"},
+    {"depths", "energy|narrow"},
+    {"seeds", "energy|narrow"},
+    {"full", "energy|narrow"},
+    {"kernels-only", "energy|narrow"},
+    {"keep-n-eff", "energy|narrow"},
+    {"data", "array|utkface"},
+    {"target", "array"},
+    {"size", "utkface"},
+    {"cache", "utkface"},
+    {"resume", "utkface"},
+};
+
 static cli_exit check_options(cli_session *s, const char *name)
 {
-    static const char *const own[][2] = {{"noise", "laws"}, {"noise-scale", "scalar"}};
-    static const char *const of_nets[] = {"law",  "widths",       "depths",    "seeds",
-                                          "full", "kernels-only", "keep-n-eff"};
-    bool nets = strcmp(name, "energy") == 0 || strcmp(name, "narrow") == 0;
-    for (int i = 0; i < CLI_COUNT_OF(own); i++)
-        if (cli_flag(&s->args, own[i][0]) && strcmp(name, own[i][1]) != 0)
-            return cli_fail(s, CLI_USAGE, "--%s goes with the study '%s' only", own[i][0],
-                            own[i][1]);
-    for (int i = 0; i < CLI_COUNT_OF(of_nets) && !nets; i++)
-        if (cli_flag(&s->args, of_nets[i]))
-            return cli_fail(s, CLI_USAGE,
-                            "--%s goes with the studies 'energy' and 'narrow' only",
-                            of_nets[i]);
+    for (int i = 0; i < CLI_COUNT_OF(owners); i++)
+        if (cli_flag(&s->args, owners[i][0]) && !cli_has_word(owners[i][1], name))
+            return cli_fail(s, CLI_USAGE, "--%s goes with the study %s, not with %s",
+                            owners[i][0], owners[i][1], name);
     if (cli_flag(&s->args, "column") && !cli_flag(&s->args, "noise"))
         return cli_fail(s, CLI_USAGE, "--column goes with --noise");
+    if (cli_flag(&s->args, "target") && !cli_flag(&s->args, "data"))
+        return cli_fail(s, CLI_USAGE, "--target goes with --data");
     if (cli_flag(&s->args, "full") && cli_flag(&s->args, "quick"))
         return cli_fail(s, CLI_USAGE, "--quick or --full, not both");
     return CLI_DONE;
@@ -64,6 +75,8 @@ static cli_exit deliver(cli_session *s, const xb_study *study, const char *dir)
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(s, study);
     cli_show_study(study);
+    if (strcmp(xb_study_name(study), "utkface") == 0)
+        cli_show_scores(xb_study_table(study, "scores"));
     if (!cli_quiet(s)) printf("\n  tables, facts and figures are in %s\n", dir);
     return CLI_DONE;
 }
@@ -108,6 +121,21 @@ static cli_exit net_options(cli_session *s, xb_study_options *o, int64_t width[L
     return CLI_DONE;
 }
 
+/* What the study of faces is told; checkpoints go where its results will be. */
+static cli_exit face_options(cli_session *s, xb_study_options *o, const char *name,
+                             const char *dir)
+{
+    o->data = cli_text(&s->args, "data", NULL);
+    o->size = (int64_t)cli_count(&s->args, "size", 0);
+    o->cache = cli_text(&s->args, "cache", NULL);
+    o->work = dir;
+    o->resume = cli_flag(&s->args, "resume");
+    if (o->data || strcmp(name, "utkface") != 0) return CLI_DONE;
+    return cli_fail(s, CLI_USAGE,
+                    "where are the faces? give --data FOLDER of UTKFace, or --data"
+                    " synthetic");
+}
+
 static cli_exit run_study(cli_session *s, const char *name, const char *dir,
                           xb_study_options *options)
 {
@@ -132,6 +160,8 @@ static cli_exit run(cli_session *s)
     const char *dir = cli_text(&s->args, "output", name);
     int64_t width[LIST_MAX], depth[LIST_MAX];
     xb_study_options options = xb_study_options_default();
+    options.data = cli_text(&s->args, "data", NULL);
+    options.target = cli_text(&s->args, "target", NULL);
     options.device = cli_text(&s->args, "device", options.device);
     if (strcmp(cli_text(&s->args, "noise-scale", "min"), "max") == 0)
         options.noise_scale = XB_NOISE_SCALE_MAX;
@@ -140,6 +170,7 @@ static cli_exit run(cli_session *s)
     cli_exit code = check_name(s, name);
     if (code == CLI_DONE) code = check_options(s, name);
     if (code == CLI_DONE) code = net_options(s, &options, width, depth);
+    if (code == CLI_DONE) code = face_options(s, &options, name, dir);
     if (code != CLI_DONE) return code;
     char *nets = cli_join(dir, "nets", "");
     if (!nets) return cli_fail(s, CLI_FAILED, "not enough memory");
@@ -172,6 +203,12 @@ static const cli_option options[] = {
      1e6},
     {"noise-scale", 0, CLI_CHOICE, "min|max",
      "scalar: the data's noise, 0.1 |min(1, x)| or 0.1 max(1, x) (min)", 0, 0},
+    {"data", 0, CLI_TEXT, "FILE|DIR|synthetic",
+     "array: a table (a built-in one); utkface: the images", 0, 0},
+    {"target", 0, CLI_TEXT, "COLUMN", "array: of that table (the last)", 0, 0},
+    {"size", 0, CLI_COUNT, "N", "utkface: images of N x N (100; --quick 64)", 8, 512},
+    {"cache", 0, CLI_PATH, "FILE", "utkface: of decoded images (in their folder)", 0, 0},
+    {"resume", 0, CLI_FLAG, NULL, "utkface: go on where a stopped run was", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},

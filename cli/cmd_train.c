@@ -1,10 +1,11 @@
-/* cmd_train.c: `crossbayes train`: a table in, a model file out. */
+/* cmd_train.c: `crossbayes train`: a table or images in, a model file out. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "commands.h"
+#include "inputs.h"
 #include "print.h"
 
 /* The setting of the paper, with its weakness: sigma hardly moves (see the study). */
@@ -174,12 +175,13 @@ static cli_exit deliver(cli_session *s, const outcome *o, const char *path)
     return CLI_DONE;
 }
 
-static cli_exit train(cli_session *s, const xb_frame *frame, xb_train_options *o,
+static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
                       const char *path)
 {
-    xb_train_data data = xb_train_data_of(frame);
+    xb_train_data data = cli_inputs_train(in);
     xb_model *model = NULL;
     xb_table *trace = NULL;
+    o->input = cli_inputs_shape(in);
     outcome result = {.rows = data.n};
     enum { PAIRS = 200 }; /* of gradients: variances to some percent */
     xb_status status = xb_train(s->ctx, &model, &trace, &data, o);
@@ -195,12 +197,17 @@ static cli_exit train(cli_session *s, const xb_frame *frame, xb_train_options *o
     return code;
 }
 
-static xb_status read_frame(cli_session *s, xb_frame **out)
+/* --target-range LOW,HIGH: what the net learns is 0 at LOW and 1 at HIGH. */
+static cli_exit read_range(cli_session *s, xb_train_options *o)
 {
-    xb_frame_options opt = xb_frame_options_default();
-    opt.target = cli_text(&s->args, "target", NULL);
-    if (cli_flag(&s->args, "classes")) opt.target_kind = XB_TARGET_CLASS;
-    return xb_frame_read(s->ctx, out, s->args.arg[0], &opt);
+    const cli_value *range = cli_get(&s->args, "target-range");
+    if (!range->given) return CLI_DONE;
+    if (range->n_items != 2 || !(range->items[0].value < range->items[1].value))
+        return cli_fail(s, CLI_USAGE,
+                        "--target-range: expected LOW,HIGH, LOW below HIGH");
+    o->target_mean = range->items[0].value;
+    o->target_sd = range->items[1].value - range->items[0].value;
+    return CLI_DONE;
 }
 
 static char *checkpoint_name(const char *model)
@@ -215,8 +222,6 @@ static cli_exit run(cli_session *s)
 {
     const char *path = cli_text(&s->args, "output", NULL);
     if (!path) return cli_fail(s, CLI_USAGE, "where to? give -o MODEL.safetensors");
-    if (!cli_flag(&s->args, "target"))
-        return cli_fail(s, CLI_USAGE, "which column is to be predicted? give --target");
     xb_train_options o = xb_train_options_default();
     if (cli_flag(&s->args, "preset")) use_paper(&o);
     read_numbers(&s->args, &o);
@@ -224,14 +229,16 @@ static cli_exit run(cli_session *s)
     char *checkpoint = checkpoint_name(path);
     o.checkpoint = checkpoint;
     xb_law *law = NULL;
-    xb_frame *frame = NULL;
+    cli_inputs in = {0};
     xb_status status = checkpoint ? read_texts(s, &o) : XB_E_MEMORY;
     if (status == XB_OK)
         status = xb_law_parse(s->ctx, &law, cli_text(&s->args, "law", "gaussian"));
-    if (status == XB_OK) status = read_frame(s, &frame);
     o.law = law;
-    cli_exit code = status == XB_OK ? train(s, frame, &o, path) : cli_status(s, status);
-    xb_frame_destroy(frame);
+    cli_exit code = cli_status(s, status);
+    if (code == CLI_DONE) code = read_range(s, &o);
+    if (code == CLI_DONE) code = cli_inputs_learn(s, &in, s->args.arg[0]);
+    if (code == CLI_DONE) code = train(s, &in, &o, path);
+    cli_inputs_free(&in);
     xb_law_destroy(law);
     free(checkpoint);
     return code;
@@ -280,12 +287,28 @@ static const cli_option options[] = {
     {"checkpoint-seconds", 0, CLI_NUMBER, "S", "between MODEL.checkpoint files (60)", 0,
      1e9},
     {"resume", 0, CLI_FLAG, NULL, "go on from MODEL.checkpoint if it is there", 0, 0},
+    {"target-range", 0, CLI_NUMBERS, "LOW,HIGH",
+     "the net's 0 and 1, as for one that ends in sigmoid (by mean and sd)", 0, 0},
+    {"size", 0, CLI_COUNT, "N", "images: scaled to N x N (as they are)", 1, 16384},
+    {"grey", 0, CLI_FLAG, NULL, "images: without colour", 0, 0},
+    CLI_IMAGE_OPTIONS,
 };
+
+static void more_help(FILE *out)
+{
+    fprintf(out, "\nDATA is a table (.csv, .npy), or images:\n"
+                 "  a folder of JPEG files, --targets TABLE --target COLUMN\n"
+                 "  a folder named as UTKFace, --target age\n"
+                 "  an IDX file, train-images-idx3-ubyte.gz, its labels beside it\n"
+                 "crossbayes train faces/ --targets ages.csv --target age --size 64 \\\n"
+                 "    --part train -o faces.safetensors\n");
+    cli_help_families(out);
+}
 
 const cli_command cli_command_train = {
     .name = "train",
     .group = "Networks",
-    .about = "a table of numbers to a Bayesian network",
+    .about = "a table of numbers, or images, to a Bayesian network",
     .usage = "DATA --target COLUMN -o MODEL [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors",
@@ -293,6 +316,6 @@ const cli_command cli_command_train = {
     .n_options = CLI_COUNT_OF(options),
     .min_args = 1,
     .max_args = 1,
-    .more = cli_help_families,
+    .more = more_help,
     .run = run,
 };

@@ -5,6 +5,7 @@
 #include "options.h"
 
 extern const cli_command cli_command_completion;
+extern const cli_command cli_command_crossbar;
 extern const cli_command cli_command_demo;
 extern const cli_command cli_command_eval;
 extern const cli_command cli_command_fit;

@@ -71,7 +71,7 @@ typedef struct cli_command {
     cli_exit (*run)(cli_session *s);
 } cli_command;
 
-enum { CLI_OPTIONS_MAX = 40, CLI_ARGS_MAX = 8 };
+enum { CLI_OPTIONS_MAX = 64, CLI_ARGS_MAX = 8 };
 
 typedef struct cli_args {
     const cli_command *command;

@@ -100,6 +100,37 @@ void cli_show_study(const xb_study *study)
     }
 }
 
+/* A cell of `width` columns; "±" is two bytes and one column. */
+static void show_cell(const xb_table *t, int64_t row, const char *column, int width)
+{
+    char name[64], text[64];
+    snprintf(name, sizeof name, "%s_mc", column);
+    int error = xb_table_find(t, name);
+    double value = xb_table_get(t, row, xb_table_find(t, column));
+    cli_format_error(text, sizeof text, value,
+                     error < 0 ? NAN : xb_table_get(t, row, error));
+    bool wide = strstr(text, "±") != NULL;
+    printf("%-*s", wide ? width + 1 : width, text);
+}
+
+void cli_show_scores(const xb_table *scores)
+{
+    static const char *const laws[] = {"gaussian", "device", "bimodal"};
+    static const char *const columns[] = {"rmse", "nll", "crps", "coverage95",
+                                          "miscalibration_area"};
+    enum { WIDTH = 18 };
+    printf("\n  %-10s%-10s", "trained", "asked");
+    for (int c = 0; c < (int)(sizeof columns / sizeof *columns); c++)
+        printf("%-*.*s", WIDTH, WIDTH - 1, columns[c]);
+    for (int64_t row = 0; row < xb_table_rows(scores); row++) {
+        printf("\n  %-10s%-10s", laws[(int)xb_table_get(scores, row, 0)],
+               laws[(int)xb_table_get(scores, row, 1)]);
+        for (int c = 0; c < (int)(sizeof columns / sizeof *columns); c++)
+            show_cell(scores, row, columns[c], WIDTH);
+    }
+    printf("\n  ages in years; ± is the Monte Carlo error over weight draws\n");
+}
+
 unsigned cli_formats(const char *list)
 {
     return (cli_has_word(list, "svg") ? XB_FIGURE_SVG : 0u) |

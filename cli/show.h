@@ -7,6 +7,8 @@
 /* The families' distance to the best is by the criterion of the choice. */
 void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion);
 void cli_show_study(const xb_study *study);
+/* The scores of `utkface`, a line for each law trained with and asked under. */
+void cli_show_scores(const xb_table *scores);
 
 /* The or of figure formats named in "svg,png,pdf". */
 unsigned cli_formats(const char *list);

@@ -126,14 +126,19 @@ static int finish(pid_t pid)
     return WEXITSTATUS(status);
 }
 
-/* A command line cut at blanks. */
+/* A command line cut at blanks; 'a b' is one word. */
 static pid_t start_line(const char *line)
 {
     char copy[1024], *args[ARGS_MAX] = {NULL}, *rest = copy;
     snprintf(copy, sizeof copy, "%s", line);
     int count = 0;
-    for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " "))
+    while (rest) {
+        rest += strspn(rest, " ");
+        bool quoted = *rest == '\'';
+        rest += quoted;
+        char *word = strsep(&rest, quoted ? "'" : " ");
         if (*word) args[count++] = word;
+    }
     return start(args, NULL);
 }
 
@@ -302,7 +307,7 @@ static void wrong_usage_is_one_line(void **state)
     run_badly("study laws --format svg,gif", "'gif' is not one of");
     run_badly("study quadrature --noise x.csv", "--noise");
     run_badly("study laws --column x", "--noise");
-    run_badly("study laws --widths 1,2", "'energy' and 'narrow'");
+    run_badly("study laws --widths 1,2", "energy|narrow");
     run_badly("study energy --widths 1.5", "1.5 is not a whole number");
     run_badly("study energy --depths 0", "0 is not a whole number");
     run_badly("study narrow --widths 2,2", "width 2 is there twice");

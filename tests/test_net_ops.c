@@ -37,6 +37,21 @@ static const op_case cases[] = {
     {"dense 6, batchnorm, elu, dense 2", {1, 1, 4}},
     {"conv 3, batchnorm, relu, maxpool 2 ceil, flatten, dense 3, batchnorm", {5, 5, 2}},
     {"batchnorm, dense 2", {1, 1, 3}},
+#if !defined(XB_REAL_DOUBLE)
+    /* blocks: what runs as one where it can (net/fuse.c), as vector kernels alone do */
+    {"conv 3, relu, maxpool 2", {6, 8, 3}},
+    {"conv 17 nobias, relu, maxpool 2", {5, 7, 2}},
+    {"conv 16 valid, relu, maxpool 2 ceil", {7, 6, 5}},
+    {"conv 33 valid, relu, maxpool 2", {6, 9, 1}},
+    {"conv 2, relu, maxpool 2 ceil, elu", {5, 5, 17}},
+    {"conv 48, relu, maxpool 2 ceil, flatten, dense 2", {3, 1, 4}},
+    {"conv 5 valid, relu, maxpool 2, relu, conv 2 1x1", {4, 30, 16}},
+    {"batchnorm, conv 3, relu, maxpool 2", {4, 6, 3}},
+    {"conv 16, relu, maxpool 2 ceil, batchnorm, conv 18, relu, maxpool 2 ceil, batchnorm",
+     {9, 7, 3}},
+    {"conv 20, batchnorm, conv 3 valid, relu, maxpool 2, elu", {8, 7, 2}},
+    {"elu, batchnorm, conv 2, relu, maxpool 2 ceil", {1, 35, 2}},
+#endif
 };
 
 typedef struct way {

@@ -279,6 +279,8 @@ static void check_nets(xb_estimator e, const char *backend)
                   (xb_shape){15, 15, 9}, 45, e, backend);
     check_threads("maxpool 3 stride 1, conv 1 1x1", (xb_shape){40, 40, 8}, 10, e,
                   backend);
+    check_threads("conv 16, relu, maxpool 2 ceil, batchnorm, conv 20, relu, maxpool 2",
+                  (xb_shape){29, 31, 3}, 43, e, backend);
 }
 
 static void bytes_do_not_depend_on_threads(void **state)

@@ -4,11 +4,13 @@
 
 #include "crossbayes/base.h"
 #include "crossbayes/compare.h"
+#include "crossbayes/crossbar.h"
 #include "crossbayes/data.h"
 #include "crossbayes/density.h"
 #include "crossbayes/draw.h"
 #include "crossbayes/energy.h"
 #include "crossbayes/fit.h"
+#include "crossbayes/images.h"
 #include "crossbayes/law.h"
 #include "crossbayes/model.h"
 #include "crossbayes/net.h"

@@ -72,6 +72,17 @@ XB_API const char *xb_frame_target_name(const xb_frame *frame); /* NULL: no targ
 XB_API int64_t xb_frame_classes(const xb_frame *frame); /* 0: a target of numbers */
 XB_API const char *xb_frame_class_name(const xb_frame *frame, int64_t k);
 
+/* Rows of inputs as they lie in memory, borrowed. One of x, scaled and bytes is not
+ * NULL: numbers in the data's own units, which the model scales; floats as the net
+ * takes them; or bytes, of which the net takes byte / 255. */
+typedef struct xb_rows {
+    const double *x;       /* [..][features] */
+    const float *scaled;   /* [..][features] */
+    const uint8_t *bytes;  /* [..][features] */
+    const int64_t *select; /* [n]: row i is row select[i] of the block; NULL: row i */
+    int64_t n, features;
+} xb_rows;
+
 /* NPY: little-endian float32 and float64 (and integers on reading), C order. */
 typedef enum xb_dtype { XB_F32, XB_F64 } xb_dtype;
 

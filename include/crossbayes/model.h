@@ -55,6 +55,9 @@ XB_API const char *xb_model_provenance(const xb_model *model); /* JSON */
  * state. */
 XB_API xb_weights xb_model_weights(const xb_model *model);
 
+/* Whether inputs are pixels, byte / 255 each. Their columns have no names (""). */
+XB_API bool xb_model_of_images(const xb_model *model);
+
 /* Columns as they were named in the training data. */
 XB_API int64_t xb_model_features(const xb_model *model);
 XB_API const char *xb_model_feature_name(const xb_model *model, int64_t i);

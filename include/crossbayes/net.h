@@ -114,7 +114,8 @@ XB_API int64_t xb_net_state_count(const xb_net *net);
 
 /* Where training may start: kernels uniform within sqrt(6 / (fan in + fan out)) (Glorot
  * & Bengio 2010; maths N17) by their place in the stream of `key`, biases of hidden dense
- * layers within the length of their unit's kernel, other biases and shifts 0, scales 1. */
+ * layers within the length of their unit's kernel, other biases and shifts 0, scales 1.
+ */
 XB_API void xb_net_params_start(const xb_net *net, xb_real *mu, xb_key key);
 /* Running means 0, variances 1. */
 XB_API void xb_net_state_start(const xb_net *net, xb_real *state);

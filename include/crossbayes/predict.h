@@ -15,6 +15,7 @@
 #ifndef CROSSBAYES_PREDICT_H
 #define CROSSBAYES_PREDICT_H
 
+#include "crossbayes/data.h"
 #include "crossbayes/model.h"
 
 #ifdef __cplusplus
@@ -43,6 +44,9 @@ typedef struct xb_prediction xb_prediction;
 /* x: [n][features], finite. n >= 0. */
 XB_API xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                             const double *x, int64_t n, const xb_predict_options *opt);
+/* The same of inputs of any kind; bytes and floats are scaled a few rows at a time. */
+XB_API xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                                 const xb_rows *rows, const xb_predict_options *opt);
 XB_API void xb_prediction_destroy(xb_prediction *p); /* NULL is fine */
 
 XB_API int64_t xb_prediction_count(const xb_prediction *p); /* n */
@@ -73,6 +77,10 @@ XB_API xb_status xb_predict_draws(xb_ctx *ctx, double *value, double *sd,
                                   const xb_model *model, const double *x, int64_t n,
                                   int64_t first, int64_t count,
                                   const xb_predict_options *opt);
+XB_API xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
+                                       const xb_model *model, const xb_rows *rows,
+                                       int64_t first, int64_t count,
+                                       const xb_predict_options *opt);
 
 #ifdef __cplusplus
 }

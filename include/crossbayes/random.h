@@ -26,7 +26,8 @@ typedef enum xb_purpose {
     XB_PURPOSE_DATA = 3,      /* synthetic data, splits, shuffles */
     XB_PURPOSE_INIT = 4,      /* initial parameters */
     XB_PURPOSE_BOOTSTRAP = 5, /* simulated null distributions, resampling */
-    XB_PURPOSE_TEST = 6
+    XB_PURPOSE_TEST = 6,
+    XB_PURPOSE_ARRAY = 16 /* what differs between devices, when they forget */
 } xb_purpose;
 
 typedef struct xb_key {

@@ -30,6 +30,12 @@ XB_API xb_status xb_report_study(xb_ctx *ctx, const xb_study *study, const char 
 XB_API xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t n,
                                const char *path, unsigned formats);
 
+/* Scores over a number that was swept: column 0 the number, then for each score three
+ * columns: NAME, NAME_error and NAME_digital (the level without arrays). A panel for each
+ * score, at most six. `path` without extension. */
+XB_API xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
+                                 unsigned formats);
+
 #ifdef __cplusplus
 }
 #endif

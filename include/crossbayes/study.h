@@ -7,6 +7,7 @@
 #define CROSSBAYES_STUDY_H
 
 #include "crossbayes/data.h"
+#include "crossbayes/images.h"
 #include "crossbayes/law.h"
 
 #ifdef __cplusplus
@@ -22,7 +23,14 @@ typedef struct xb_study_options {
     const char *device;  /* LAW text of the device; NULL: mtj:B=0.15,w=0.5 */
     const double *noise; /* laws: measured samples; NULL: the built-in sample */
     int64_t noise_n;
+    const char *data;           /* array: a table to learn, NULL: a built-in one;
+                                   utkface: the folder, or "synthetic" */
+    const char *target;         /* array: its column, name or number; NULL: the last */
     xb_noise_scale noise_scale; /* scalar */
+    int64_t size;               /* utkface: side of an image; 0: as planned */
+    const char *cache;          /* utkface: file of decoded images; NULL: in the folder */
+    const char *work;           /* utkface: folder for checkpoints; NULL: none are kept */
+    bool resume;                /* utkface: go on from them */
     bool quick;                 /* fewer draws and orders: seconds, not minutes */
     uint64_t seed;
     /* energy and narrow only: */
@@ -43,8 +51,9 @@ typedef struct xb_study_options {
 XB_API xb_study_options xb_study_options_default(void);
 
 /* The studies by name: "laws" (Fig. 1 and 7), "quadrature" (Fig. 2),
- * "quantile" (Fig. 3), "energy" (Fig. 4 and 8), "scalar" (Fig. 5), "narrow" (its open
- * question). 0 <= i < xb_study_count(). */
+ * "quantile" (Fig. 3), "energy" (Fig. 4 and 8), "scalar" (Fig. 5), "utkface" (Fig.
+ * 6), "narrow" (its open question), "array" (docs/arrays.md). 0 <= i < xb_study_count().
+ */
 XB_API int xb_study_count(void);
 XB_API const char *xb_study_name_at(int i);
 XB_API const char *xb_study_about_at(int i);
@@ -77,6 +86,11 @@ XB_API xb_status xb_study_json(xb_ctx *ctx, char **out, const xb_study *study);
 
 /* The built-in noise sample: n draws of mtj:B=0.15,w=0.5, synthetic. */
 XB_API xb_status xb_builtin_noise(xb_ctx *ctx, double **out, int64_t n, uint64_t seed);
+
+/* Synthetic faces: n drawings of size x size, of nobody, whose age in years can be read
+ * from them within a few years (maths S3). */
+XB_API xb_status xb_builtin_faces(xb_ctx *ctx, xb_images **out, int64_t n, int64_t size,
+                                  uint64_t seed);
 
 #ifdef __cplusplus
 }

@@ -16,28 +16,45 @@
 #define CROSSBAYES_TRAIN_H
 
 #include "crossbayes/data.h"
+#include "crossbayes/images.h"
 #include "crossbayes/model.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Rows to learn from, borrowed. */
+/* Rows to learn from, borrowed. One of x, scaled and bytes is not NULL, as in xb_rows:
+ * columns of x are brought to mean 0 and variance 1 in a copy of float32, the others
+ * enter the net as they are (bytes as byte / 255) and are read where they lie, batch by
+ * batch. */
 typedef struct xb_train_data {
-    const double *x; /* [n][features], finite */
-    const double *y; /* [n]; class numbers 0 .. classes - 1 where classes > 0 */
+    const double *x;      /* [n][features], finite */
+    const double *y;      /* [n]; class numbers 0 .. classes - 1 where classes > 0 */
+    const float *scaled;  /* instead of x */
+    const uint8_t *bytes; /* instead of x */
+    const int64_t
+        *select; /* [n]: example i is row select[i] of inputs and of y; NULL: i */
     int64_t n, features;
-    int64_t classes;       /* 0: a target of numbers */
-    const xb_frame *names; /* of columns and classes; NULL: "1", "2", ... */
+    int64_t held;            /* the last so many examples are held out; 0: by the option
+                                `validation` */
+    int64_t classes;         /* 0: a target of numbers */
+    const xb_frame *names;   /* of columns and classes; NULL: "1", "2", ... */
+    const xb_images *images; /* the same of images */
 } xb_train_data;
 
 /* A frame with a target; borrowed, so keep it while training. */
 XB_API xb_train_data xb_train_data_of(const xb_frame *frame);
 
+/* Images with targets, n of them (select NULL: all); borrowed. Set opt.input to their
+ * shape. */
+XB_API xb_train_data xb_train_data_of_images(const xb_images *images,
+                                             const int64_t *select, int64_t n);
+
 #define XB_ESTIMATOR_AUTO (-1)
 
 typedef struct xb_train_options {
-    const char *net;       /* NULL: `dense 50, relu, dense K`, K outputs as needed */
+    const char *net;       /* NULL: `dense 50, relu, dense K`, K outputs as needed; for
+                              images two convolutions before it */
     const char *noise_net; /* HETEROSCEDASTIC; NULL: as the net */
     xb_shape input;        /* all 0: a vector of features */
     xb_likelihood likelihood;
@@ -63,12 +80,17 @@ typedef struct xb_train_options {
     double sigma;      /* every standard deviation at the start of the second phase */
     double validation; /* share of rows held out; 0: none. The state that scores best
                           on them is kept */
-    int64_t patience;  /* epochs without a better score that end training; 0: never */
+    int64_t validation_draws;      /* weight draws of that score, 16 */
+    double target_mean, target_sd; /* the net learns (y - mean) / sd; sd 0: those of the
+                                      data. For nets whose output is bounded */
+    const xb_model *start; /* phase 1 starts from its means, same net; NULL: at random */
+    int64_t patience;      /* epochs without a better score that end training; 0: never */
     uint64_t seed;
     const char *checkpoint;    /* file; NULL: none */
     double checkpoint_seconds; /* between two of them; 0: after every step */
     bool resume;               /* from the checkpoint, if it is there */
     const char *backend;       /* NULL: the fastest */
+    const char *task;          /* what progress calls it; NULL: "training" */
 } xb_train_options;
 
 XB_API xb_train_options xb_train_options_default(void);
@@ -80,7 +102,9 @@ XB_API xb_train_options xb_train_options_default(void);
  *
  * Stops with XB_E_NUMERIC, naming the step, where a number is not finite, and with
  * XB_E_CANCELLED where the progress listener asks to; in both cases the last good state
- * is in the checkpoint, if one was asked for. Remove it once the model is saved. */
+ * is in the checkpoint, if one was asked for. One is left at the end too, from which
+ * the same call with `resume` has its result at once: remove it once the model is
+ * saved. */
 XB_API xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_table **trace,
                           const xb_train_data *data, const xb_train_options *opt);
 

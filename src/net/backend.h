@@ -7,13 +7,18 @@
 #ifndef XB_NET_BACKEND_H
 #define XB_NET_BACKEND_H
 
-#include "net/layer.h"
+#include "net/block.h"
 
 typedef struct xb_activation_kernel {
     void (*forward)(xb_real *y, const xb_real *x, int64_t n); /* y may be x */
     /* dx = dy f'(x), from y = f(x); dx may be dy */
     void (*backward)(xb_real *dx, const xb_real *dy, const xb_real *y, int64_t n);
 } xb_activation_kernel;
+
+/* Steps of a converter: multiples of `step` from low to high, counted in steps. */
+typedef struct xb_steps {
+    xb_real step, inverse, low, high;
+} xb_steps;
 
 typedef struct xb_backend {
     const char *name;
@@ -56,6 +61,9 @@ typedef struct xb_backend {
     void (*maxpool_backward)(xb_real *dx, const xb_real *dy, const xb_real *x,
                              int64_t rows, const xb_window *win);
 
+    /* (N18) Optional: conv, relu and maxpool as one. */
+    const xb_block_kernel *block;
+
     /* (N4, N5) channel by channel, x [rows][c] */
     void (*norm_sum)(double *sum, const xb_real *x, int64_t rows, int64_t c);
     void (*norm_square)(double *sum, const xb_real *x, const xb_real *mean, int64_t rows,
@@ -95,6 +103,17 @@ typedef struct xb_backend {
     void (*local_forward)(xb_real *y, const xb_real *v, const xb_real *e, int64_t n);
     void (*local_backward)(xb_real *dv, const xb_real *dy, const xb_real *v,
                            const xb_real *e, int64_t n);
+
+    /* Of simulated arrays. (X13) x to the nearest step, set (out may be x) or added;
+     * (X8) straight z + bent (z^2 - skewness z - 1); (X10) z = fresh where word >= below
+     */
+    void (*quantise)(xb_real *out, const xb_real *x, const xb_steps *steps, int64_t n);
+    void (*quantise_add)(xb_real *sum, const xb_real *x, const xb_steps *steps,
+                         int64_t n);
+    void (*bend)(xb_real *out, const xb_real *z, const xb_real *straight,
+                 const xb_real *bent, xb_real skewness, int64_t n);
+    void (*hold)(xb_real *z, const xb_real *fresh, const uint32_t *word, uint32_t below,
+                 int64_t n);
 } xb_backend;
 
 extern const xb_backend xb_backend_ref;

@@ -1,6 +1,7 @@
 /* backend_ref.c: every kernel in plain C, in the order of its definition. Always
  * built; what the other backends are compared with. */
 #include "net/activation_kernel.h"
+#include "net/array_kernel.h"
 #include "net/batchnorm_kernel.h"
 #include "net/conv_kernel.h"
 #include "net/dense_kernel.h"
@@ -37,4 +38,8 @@ const xb_backend xb_backend_ref = {
     .signs = signs,
     .local_forward = local_forward,
     .local_backward = local_backward,
+    .quantise = quantise,
+    .quantise_add = quantise_add,
+    .bend = bend,
+    .hold = hold,
 };

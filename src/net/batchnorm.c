@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/run.h"
+#include "net/batchnorm.h"
 
 /* TensorFlow's. */
 static const double MOMENTUM = 0.99, EPSILON = 1e-3;
@@ -62,7 +62,11 @@ typedef struct norm_keep {
     xb_real *mean, *inverse, *gain, *a, *b;
 } norm_keep;
 
-static int64_t keep(const xb_layer *layer) { return 5 * layer->in.c; }
+static int64_t keep(const xb_run *run, const xb_layer *layer)
+{
+    (void)run;
+    return 5 * layer->in.c;
+}
 
 static norm_keep keep_of(const xb_run *run, const xb_layer *layer)
 {
@@ -169,17 +173,30 @@ static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
                                     job->k.gain, job->shift, end - begin, c);
 }
 
-static void forward(const xb_run *run, const xb_layer *layer, xb_real *y,
-                    const xb_real *x)
+void xb_batchnorm_prepare(const xb_run *run, const xb_layer *layer, const xb_real *x)
 {
     norm_job job = job_of(run, layer);
     const xb_real *scale = run->weights.mu + run->net->tensor[layer->tensor].offset;
-    job.out = y, job.x = x;
+    job.x = x;
     if (run->mode == XB_MODE_TRAIN)
         batch_statistics(&job);
     else
         running_statistics(&job);
     for (int64_t i = 0; i < layer->in.c; i++) job.k.gain[i] = scale[i] * job.k.inverse[i];
+}
+
+xb_block_norm xb_batchnorm_map(const xb_run *run, const xb_layer *layer)
+{
+    norm_job job = job_of(run, layer);
+    return (xb_block_norm){job.k.mean, job.k.gain, job.shift};
+}
+
+static void forward(const xb_run *run, const xb_layer *layer, xb_real *y,
+                    const xb_real *x)
+{
+    xb_batchnorm_prepare(run, layer, x);
+    norm_job job = job_of(run, layer);
+    job.out = y, job.x = x;
     run_rows(&job, forward_rows, false);
 }
 

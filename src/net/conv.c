@@ -110,6 +110,7 @@ static const xb_linear linear = {op_forward, op_backward_input, op_backward_weig
 const xb_layer_kind xb_layer_conv = {
     .name = "conv",
     .linear = &linear,
+    .scratch = xb_linear_scratch,
     .forward = xb_linear_forward,
     .backward = xb_linear_backward,
     .parse = parse,

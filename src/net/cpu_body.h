@@ -3,8 +3,10 @@
  * are the plain ones, which the compiler turns into vectors at each level. Define
  * XB_CPU_NAME and XB_CPU_LEVEL before including. */
 #include "net/activation_kernel.h"
+#include "net/array_kernel.h"
 #include "net/batchnorm_kernel.h"
 #include "net/cpu_activation.h"
+#include "net/cpu_block.h"
 #include "net/cpu_draw.h"
 #include "net/cpu_linear.h"
 #include "net/maxpool_kernel.h"
@@ -22,6 +24,7 @@ const xb_backend XB_CPU_NAME = {
     .conv_backward_input = cpu_conv_backward_input,
     .conv_backward_weight = cpu_conv_backward_weight,
     .bias_backward = cpu_bias_backward,
+    .block = CPU_BLOCK,
     .maxpool_forward = maxpool_forward,
     .maxpool_backward = maxpool_backward,
     .norm_sum = norm_sum,
@@ -42,4 +45,8 @@ const xb_backend XB_CPU_NAME = {
     .signs = signs,
     .local_forward = local_forward,
     .local_backward = local_backward,
+    .quantise = quantise,
+    .quantise_add = quantise_add,
+    .bend = bend,
+    .hold = hold,
 };

@@ -19,8 +19,7 @@ static int64_t scratch(const xb_op *op)
     return 2 * op->n + pieces * slot_size(op);
 }
 
-/* mu itself, or a draw made in the scratch. */
-static const xb_real *weights(const xb_op *op)
+const xb_real *xb_shared_weights(const xb_op *op)
 {
     xb_real *theta = op->run->scratch;
     if (!op->run->noise.sampler || !xb_op_random(op)) return xb_op_mu(op);
@@ -30,10 +29,21 @@ static const xb_real *weights(const xb_op *op)
     return theta;
 }
 
+void xb_shared_gradient(const xb_op *op, const xb_real *w, xb_real *slots, int64_t slot,
+                        int64_t count)
+{
+    const xb_real *z = op->run->scratch + op->n;
+    xb_op_sum(op, slots, slot, count, op->n);
+    xb_op_add_mu(op, op->run->gradient.mu + op->offset, slots);
+    if (w != xb_op_mu(op)) /* (N8) */
+        xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, slots,
+                        (const xb_real *[]){z, z + op->size}, 1);
+}
+
 static shared_job job_of(const xb_op *op)
 {
     return (shared_job){.op = op,
-                        .w = weights(op),
+                        .w = xb_shared_weights(op),
                         .slots = op->run->scratch + 2 * op->n,
                         .slot = slot_size(op)};
 }
@@ -72,12 +82,7 @@ static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_r
     xb_split split = xb_split_of(op->run->batch, op->work, XB_SPLIT_MAX);
     job.dx = dx, job.dy = dy, job.x = x;
     xb_split_run(op->run->ctx, &split, backward_rows, &job);
-    const xb_real *z = op->run->scratch + op->n;
-    xb_op_sum(op, job.slots, job.slot, split.count, op->n);
-    xb_op_add_mu(op, op->run->gradient.mu + op->offset, job.slots);
-    if (job.w != xb_op_mu(op)) /* (N8) */
-        xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, job.slots,
-                        (const xb_real *[]){z, z + op->size}, 1);
+    xb_shared_gradient(op, job.w, job.slots, job.slot, split.count);
 }
 
 const xb_estimator_kind xb_estimator_shared = {

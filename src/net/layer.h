@@ -52,6 +52,7 @@ struct xb_linear;
 /* Where a layer's output goes. */
 typedef enum xb_placement {
     XB_PLACE_FRESH,     /* a buffer of its own */
+    XB_PLACE_HELD,      /* the same; backward needs its output */
     XB_PLACE_OVERWRITE, /* may overwrite its input; backward needs its output */
     XB_PLACE_ALIAS      /* its output is its input */
 } xb_placement;
@@ -69,8 +70,10 @@ typedef struct xb_layer_kind {
     /* Appends the words after the name, shortest form, to text. */
     void (*write)(const xb_layer *layer, char *text, size_t size);
 
-    /* Reals kept from forward to backward. NULL: none. */
-    int64_t (*keep)(const xb_layer *layer);
+    /* Reals kept from forward to backward, and of room while it runs, for the run's
+     * batch. NULL: none. */
+    int64_t (*keep)(const struct xb_run *run, const xb_layer *layer);
+    int64_t (*scratch)(const struct xb_run *run, const xb_layer *layer);
     void (*forward)(const struct xb_run *run, const xb_layer *layer, xb_real *y,
                     const xb_real *x);
     /* dx NULL: not wanted. Parameter gradients are added to run->gradient. Where the
@@ -82,6 +85,9 @@ typedef struct xb_layer_kind {
 extern const xb_layer_kind xb_layer_dense, xb_layer_conv, xb_layer_maxpool,
     xb_layer_batchnorm, xb_layer_elu, xb_layer_relu, xb_layer_tanh, xb_layer_sigmoid,
     xb_layer_flatten;
+
+/* Several layers as one, run by the last of them; fuse.c puts them into a pass. */
+extern const xb_layer_kind xb_layer_block, xb_layer_norm_block;
 
 /* Adds one tensor of `ndim` sizes to the net (room for two a layer). */
 xb_status xb_net_declare(xb_reading *r, xb_net *net, xb_layer *layer, int index,

@@ -35,7 +35,7 @@ static int64_t work_of(int64_t kernel, int64_t pixels)
     return kernel < most / pixels ? kernel * pixels : most;
 }
 
-static xb_op op_of(const xb_run *run, const xb_layer *layer)
+xb_op xb_op_of(const xb_run *run, const xb_layer *layer)
 {
     const xb_tensor *tensor = &run->net->tensor[layer->tensor];
     return (xb_op){
@@ -71,7 +71,7 @@ static const xb_estimator_kind *estimator_of(const xb_op *op)
 void xb_linear_forward(const xb_run *run, const xb_layer *layer, xb_real *y,
                        const xb_real *x)
 {
-    xb_op op = op_of(run, layer);
+    xb_op op = xb_op_of(run, layer);
     estimator_of(&op)->forward(&op, y, x);
 }
 
@@ -79,13 +79,13 @@ void xb_linear_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
                         const xb_real *dy, const xb_real *x, const xb_real *y)
 {
     (void)y;
-    xb_op op = op_of(run, layer);
+    xb_op op = xb_op_of(run, layer);
     estimator_of(&op)->backward(&op, dx, dy, x);
 }
 
 int64_t xb_linear_scratch(const xb_run *run, const xb_layer *layer)
 {
-    xb_op op = op_of(run, layer);
+    xb_op op = xb_op_of(run, layer);
     int64_t plain = xb_estimator_shared.scratch(&op);
     int64_t asked = estimators[run->estimator]->scratch(&op);
     return asked > plain ? asked : plain;

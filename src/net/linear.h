@@ -56,6 +56,8 @@ int64_t xb_linear_scratch(const xb_run *run, const xb_layer *layer);
 
 /* ---- for estimators */
 
+xb_op xb_op_of(const xb_run *run, const xb_layer *layer);
+
 /* Draws of the kernel and of the bias; set where they are random. */
 typedef struct xb_z {
     xb_real *of[2];
@@ -97,6 +99,14 @@ void xb_op_weight(const xb_op *op, xb_real *dw, const xb_real *x, const xb_real 
 void xb_op_add_mu(const xb_op *op, xb_real *mu, const xb_real *dw);
 void xb_op_add_sigma(const xb_op *op, xb_real *sigma, const xb_real *dw,
                      const xb_real *const c[2], xb_real factor);
+
+/* One draw for the batch, or mu itself where nothing is random; in the first 2 n of the
+ * scratch. */
+const xb_real *xb_shared_weights(const xb_op *op);
+/* Its gradient: the sum of dw [n] of all slots, which ends in the first, added to the
+ * run's. */
+void xb_shared_gradient(const xb_op *op, const xb_real *w, xb_real *slots, int64_t slot,
+                        int64_t count);
 
 /* slot[0] += slot[1] + slot[2] + ..., each of n reals, `stride` apart. */
 void xb_op_sum(const xb_op *op, xb_real *slot, int64_t stride, int64_t count, int64_t n);

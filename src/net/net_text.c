@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUOTE_MAX = 160, COUNT_MAX = 1 << 24, WORD_MAX = 32 };
+#include "base/nearest.h"
+
+enum { QUOTE_MAX = 160, COUNT_MAX = 1 << 24 };
 
 bool xb_reading_layer(xb_reading *r)
 {
@@ -52,39 +54,15 @@ xb_status xb_reading_fail(const xb_reading *r, const char *format, ...)
                    r->layer, what);
 }
 
-static int least(int a, int b) { return a < b ? a : b; }
-
-/* Damerau-Levenshtein distance, neighbours swapped once; words below WORD_MAX. */
-static int distance(const char *a, const char *b)
-{
-    int n = (int)strlen(a), m = (int)strlen(b);
-    int row[3][WORD_MAX + 1]; /* rows i - 2, i - 1, i in turn */
-    for (int j = 0; j <= m; j++) row[0][j] = j;
-    for (int i = 1; i <= n; i++) {
-        int *now = row[i % 3];
-        const int *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
-        now[0] = i;
-        for (int j = 1; j <= m; j++) {
-            now[j] = least(last[j - 1] + (a[i - 1] != b[j - 1]),
-                           least(last[j], now[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = least(now[j], before[j - 2] + 1);
-        }
-    }
-    return row[n % 3][m];
-}
-
 xb_status xb_reading_unknown(const xb_reading *r, const char *what,
                              const char *const *known, int count)
 {
-    int best = -1, best_distance = 3;
     char list[256] = "";
     for (int i = 0; i < count; i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", known[i]);
-        int d = distance(r->word, known[i]);
-        if (d < best_distance && d < (int)strlen(r->word)) best = i, best_distance = d;
     }
+    int best = xb_nearest(r->word, known, count);
     if (best >= 0)
         return xb_reading_fail(r, "no %s '%s' (did you mean %s?)", what, r->word,
                                known[best]);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "net/fuse.h"
 #include "net/linear.h"
 
 enum { ALIGN = 64 }; /* bytes: a vector register, a cache line */
@@ -37,13 +38,15 @@ static void place_outputs(xb_pass *pass)
     int64_t batch = pass->opt.batch, widest = 0, turn = 0;
     bool held = true; /* the input may not be overwritten: it is the caller's */
     for (int l = 0; l < net->n_layer; l++)
-        widest = larger(widest, padded(batch * xb_shape_size(net->layer[l].out)));
+        if (pass->layer[l].kind)
+            widest = larger(widest, padded(batch * xb_shape_size(net->layer[l].out)));
     for (int l = 0; l < net->n_layer; l++) {
-        xb_placement place = net->layer[l].kind->placement;
+        if (!pass->layer[l].kind) continue;
+        xb_placement place = pass->layer[l].kind->placement;
         bool stay =
             l > 0 && (place == XB_PLACE_ALIAS ||
                       (place == XB_PLACE_OVERWRITE && (!held || !pass->opt.gradients)));
-        if (place != XB_PLACE_ALIAS) held = place == XB_PLACE_OVERWRITE;
+        if (place != XB_PLACE_ALIAS) held = place != XB_PLACE_FRESH;
         if (stay) {
             pass->layer[l].output = pass->layer[l - 1].output;
         } else if (pass->opt.gradients) {
@@ -63,14 +66,14 @@ static void place_the_rest(xb_pass *pass)
     const xb_net *net = pass->net;
     for (int l = 0; l < net->n_layer; l++) {
         const xb_layer *layer = &net->layer[l];
-        pass->layer[l].keep = pass->n_keep;
-        if (layer->kind->keep) {
-            pass->n_keep += padded(layer->kind->keep(layer));
+        const xb_layer_kind *kind = pass->layer[l].kind;
+        if (layer->kind == &xb_layer_batchnorm)
             pass->n_sums = larger(pass->n_sums, layer->in.c * 2 * XB_SPLIT_MAX);
-        }
-        if (layer->kind->linear)
+        pass->layer[l].keep = pass->n_keep;
+        if (kind && kind->keep) pass->n_keep += padded(kind->keep(&pass->run, layer));
+        if (kind && kind->scratch)
             pass->n_scratch =
-                larger(pass->n_scratch, padded(xb_linear_scratch(&pass->run, layer)));
+                larger(pass->n_scratch, padded(kind->scratch(&pass->run, layer)));
     }
 }
 
@@ -141,10 +144,12 @@ xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
                          .backend = xb_backend_find(opt->backend),
                          .estimator = opt->estimator,
                          .group = opt->group,
+                         .gradients = opt->gradients,
                          .batch = opt->batch};
     pass->layer = xb_new(ctx, net->n_layer, sizeof *pass->layer);
     xb_status status = pass->layer ? XB_OK : XB_E_MEMORY;
     if (status == XB_OK) {
+        xb_fuse(pass);
         place_outputs(pass);
         place_the_rest(pass);
         status = take_memory(ctx, pass);
@@ -231,9 +236,11 @@ xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real 
     pass->done = pass->opt.gradients;
     if (batch == 0) return XB_OK;
     for (int l = 0; l < net->n_layer; l++) {
-        xb_real *to = pass->output + pass->layer[l].output;
-        run->keep = pass->keep + pass->layer[l].keep;
-        net->layer[l].kind->forward(run, &net->layer[l], to, x);
+        const xb_pass_layer *here = &pass->layer[l];
+        if (!here->kind) continue;
+        xb_real *to = pass->output + here->output;
+        run->keep = pass->keep + here->keep;
+        here->kind->forward(run, &net->layer[l], to, x);
         x = to;
     }
     memcpy(y, x, (size_t)(batch * xb_shape_size(xb_net_output(net))) * sizeof *y);
@@ -260,6 +267,16 @@ static xb_status check_backward(xb_ctx *ctx, const xb_pass *pass,
     return XB_OK;
 }
 
+static bool of_its_own(xb_placement place)
+{
+    return place == XB_PLACE_FRESH || place == XB_PLACE_HELD;
+}
+
+static const xb_real *input_of(const xb_pass *pass, const xb_pass_layer *here)
+{
+    return here->first > 0 ? pass->output + pass->layer[here->first - 1].output : pass->x;
+}
+
 xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
                            const xb_real *dy)
 {
@@ -273,15 +290,14 @@ xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradie
     memcpy(pass->gradient[0], dy,
            (size_t)(run->batch * xb_shape_size(xb_net_output(net))) * item);
     for (int l = net->n_layer - 1; l >= stop; l--) {
-        const xb_layer *layer = &net->layer[l];
-        const xb_real *y = pass->output + pass->layer[l].output;
-        const xb_real *x = l > 0 ? pass->output + pass->layer[l - 1].output : pass->x;
-        const xb_real *from = pass->gradient[turn];
-        if (layer->kind->placement == XB_PLACE_FRESH) turn = 1 - turn;
-        bool wanted = l > stop || gradient->x;
-        run->keep = pass->keep + pass->layer[l].keep;
-        layer->kind->backward(run, layer, wanted ? pass->gradient[turn] : NULL, from, x,
-                              y);
+        const xb_pass_layer *here = &pass->layer[l];
+        if (!here->kind) continue;
+        const xb_real *y = pass->output + here->output, *from = pass->gradient[turn];
+        if (of_its_own(here->kind->placement)) turn = 1 - turn;
+        bool wanted = here->first > stop || gradient->x;
+        run->keep = pass->keep + here->keep;
+        here->kind->backward(run, &net->layer[l], wanted ? pass->gradient[turn] : NULL,
+                             from, input_of(pass, here), y);
     }
     if (gradient->x)
         memcpy(gradient->x, pass->gradient[turn],

@@ -4,10 +4,12 @@
 
 #include "net/run.h"
 
-/* One layer's places. */
+/* One layer: what runs in its place, and its places. */
 typedef struct xb_pass_layer {
-    int64_t output; /* offset in the block of activations */
-    int64_t keep;   /* offset in the block of kept numbers */
+    const xb_layer_kind *kind; /* NULL: part of a block that a later layer runs */
+    int first;                 /* of the block it runs; itself, where it runs alone */
+    int64_t output;            /* offset in the block of activations */
+    int64_t keep;              /* offset in the block of kept numbers */
 } xb_pass_layer;
 
 struct xb_pass {

@@ -15,6 +15,7 @@ typedef struct xb_run {
     xb_weights weights;
     xb_noise noise; /* sampler NULL: none */
     xb_mode mode;
+    bool gradients; /* there may be a backward pass */
     xb_gradient gradient;
     /* Room for one layer at a time; nothing in it outlives the call. */
     xb_real *scratch;

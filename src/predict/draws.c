@@ -3,25 +3,31 @@
  * The draws are cut into a fixed number of pieces; each has a pass and a context of its
  * own, so results do not depend on how many threads there are. Within a piece inputs go
  * in chunks: wide enough that drawing the weights once for each costs little beside
- * using them, small enough for the cache. */
+ * using them, small enough for the cache. What a chunk holds depends on no other, so
+ * its width is free: nets of images get narrow ones, and slabs of a few chunks between
+ * which progress is told. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/rows.h"
 #include "predict/predict.h"
 #include "vi/model.h"
 
-enum { PIECES = 16, CHUNK = 256 };
-
-/* Training counts its steps from 0; predictions draw where it never gets. */
-#define PREDICT_STEP UINT32_MAX
+enum {
+    PIECES = 16,
+    CHUNK = 256,            /* rows at most */
+    CHUNK_BYTES = 16 << 20, /* of activations at most, beyond one row */
+    SLAB_WORK = 1 << 24,    /* inputs times draws, then progress is told */
+};
 
 typedef struct worker {
     xb_ctx *ctx;
     xb_pass *pass;
-    float *out; /* [CHUNK][outputs] */
+    float *x;   /* [chunk][features], scaled */
+    float *out; /* [chunk][outputs] */
     xb_status status;
 } worker;
 
@@ -29,28 +35,26 @@ typedef struct draw_job {
     const xb_model *model;
     const xb_predict_options *opt;
     const xb_sampler *sampler;
-    const float *x; /* [n][features] */
+    const xb_rows *rows;
     double *value;
     int64_t n, first, count, outputs;
+    int64_t chunk, begin, end; /* rows at a time; of the slab */
     worker worker[PIECES];
 } draw_job;
 
-/* (P2) Outputs to the target's units, or to probabilities. */
-static void write_values(const draw_job *job, double *value, const float *out,
-                         int64_t rows)
+void xb_predict_values(const xb_model *m, double *value, const float *out, int64_t rows)
 {
-    const xb_model *m = job->model;
+    int64_t outputs = xb_model_outputs(m);
     if (m->likelihood != XB_LIKELIHOOD_SOFTMAX) {
         for (int64_t i = 0; i < rows; i++)
             value[i] = m->y_mean + m->y_sd * (double)out[i];
         return;
     }
-    for (int64_t i = 0; i < rows; i++, out += job->outputs, value += job->outputs) {
+    for (int64_t i = 0; i < rows; i++, out += outputs, value += outputs) {
         double top = (double)out[0], sum = 0;
-        for (int64_t k = 1; k < job->outputs; k++) top = fmax(top, (double)out[k]);
-        for (int64_t k = 0; k < job->outputs; k++)
-            sum += value[k] = exp((double)out[k] - top);
-        for (int64_t k = 0; k < job->outputs; k++) value[k] /= sum;
+        for (int64_t k = 1; k < outputs; k++) top = fmax(top, (double)out[k]);
+        for (int64_t k = 0; k < outputs; k++) sum += value[k] = exp((double)out[k] - top);
+        for (int64_t k = 0; k < outputs; k++) value[k] /= sum;
     }
 }
 
@@ -60,12 +64,12 @@ static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int6
     const xb_weights weights = {m->mu, m->sigma, m->state};
     const xb_noise noise = {.sampler = job->sampler,
                             .key = xb_key_make(job->opt->seed, XB_PURPOSE_WEIGHT),
-                            .step = PREDICT_STEP,
+                            .step = XB_PREDICT_STEP,
                             .sample = (uint32_t)(job->first + s),
                             .antithetic = job->opt->antithetic};
-    XB_TRY(xb_pass_forward(w->ctx, w->pass, w->out, job->x + row * m->features, rows,
-                           &weights, &noise, XB_MODE_PREDICT));
-    write_values(job, job->value + (s * job->n + row) * job->outputs, w->out, rows);
+    XB_TRY(xb_pass_forward(w->ctx, w->pass, w->out, w->x, rows, &weights, &noise,
+                           XB_MODE_PREDICT));
+    xb_predict_values(m, job->value + (s * job->n + row) * job->outputs, w->out, rows);
     return XB_OK;
 }
 
@@ -74,22 +78,37 @@ static void run_piece(void *arg, int64_t piece)
     draw_job *job = arg;
     worker *w = &job->worker[piece];
     int64_t begin = piece * job->count / PIECES, end = (piece + 1) * job->count / PIECES;
-    for (int64_t row = 0; row < job->n; row += CHUNK) {
-        int64_t rows = job->n - row < CHUNK ? job->n - row : CHUNK;
+    if (begin == end) return;
+    for (int64_t row = job->begin; row < job->end; row += job->chunk) {
+        int64_t rows = job->end - row < job->chunk ? job->end - row : job->chunk;
+        xb_model_take_rows(job->model, w->x, job->rows, row, rows);
         for (int64_t s = begin; s < end && w->status == XB_OK; s++)
             w->status = one_draw(job, w, s, row, rows);
     }
+}
+
+/* As many rows as keep a pass within CHUNK_BYTES, by the widest layer and the next. */
+static int64_t chunk_for(const xb_net *net)
+{
+    int64_t widest = xb_shape_size(xb_net_input(net));
+    for (int l = 0; l < xb_net_layer_count(net); l++) {
+        int64_t size = xb_shape_size(xb_net_layer_output(net, l));
+        if (size > widest) widest = size;
+    }
+    int64_t rows = CHUNK_BYTES / (2 * (int64_t)sizeof(float) * widest);
+    return rows < 1 ? 1 : rows > CHUNK ? CHUNK : rows;
 }
 
 static xb_status hire(xb_ctx *ctx, worker *w, const draw_job *job)
 {
     xb_pass_options opt = xb_pass_options_default();
     opt.backend = job->opt->backend;
-    opt.batch = CHUNK;
+    opt.batch = job->chunk;
     opt.gradients = false;
     opt.estimator = XB_ESTIMATOR_SHARED;
-    w->out = xb_new(ctx, CHUNK * job->outputs, sizeof *w->out);
-    if (!w->out) return XB_E_MEMORY;
+    w->x = xb_new(ctx, job->chunk * job->model->features, sizeof *w->x);
+    w->out = xb_new(ctx, job->chunk * job->outputs, sizeof *w->out);
+    if (!w->x || !w->out) return XB_E_MEMORY;
     if (xb_ctx_create(&w->ctx) != XB_OK)
         return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a context");
     xb_ctx_set_threads(w->ctx, 1);
@@ -100,7 +119,29 @@ static void dismiss(worker *w)
 {
     xb_pass_destroy(w->pass);
     xb_ctx_destroy(w->ctx);
+    free(w->x);
     free(w->out);
+}
+
+static bool failed(const draw_job *job)
+{
+    for (int i = 0; i < PIECES; i++)
+        if (job->worker[i].status != XB_OK) return true;
+    return false;
+}
+
+/* Slabs of whole chunks; small nets have one only, and nothing to tell. */
+static xb_status run_slabs(xb_ctx *ctx, draw_job *job)
+{
+    int64_t work = job->count * job->model->features;
+    int64_t chunks = SLAB_WORK / (work * job->chunk) + 1;
+    int64_t slab = chunks * job->chunk;
+    for (job->begin = 0; job->begin < job->n && !failed(job); job->begin = job->end) {
+        job->end = job->n - job->begin < slab ? job->n : job->begin + slab;
+        xb_parallel_for(ctx, PIECES, run_piece, job);
+        if (slab < job->n) XB_TRY(xb_progress_tell(ctx, "predicting", job->end, job->n));
+    }
+    return XB_OK;
 }
 
 static xb_status run_workers(xb_ctx *ctx, draw_job *job)
@@ -108,7 +149,7 @@ static xb_status run_workers(xb_ctx *ctx, draw_job *job)
     xb_status status = XB_OK;
     for (int i = 0; i < PIECES && status == XB_OK; i++)
         status = hire(ctx, &job->worker[i], job);
-    if (status == XB_OK) xb_parallel_for(ctx, PIECES, run_piece, job);
+    if (status == XB_OK) status = run_slabs(ctx, job);
     for (int i = 0; i < PIECES; i++) {
         worker *w = &job->worker[i];
         if (status == XB_OK && w->status != XB_OK)
@@ -119,9 +160,9 @@ static xb_status run_workers(xb_ctx *ctx, draw_job *job)
 }
 
 /* (P3) The aleatoric standard deviation of every input. */
-static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const float *x,
-                          int64_t n)
+static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_rows *in)
 {
+    const int64_t n = in->n;
     if (!m->noise_net) {
         for (int64_t i = 0; i < n; i++) sd[i] = m->y_sd * exp(m->noise_log_sd);
         return XB_OK;
@@ -129,36 +170,37 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const floa
     float raw[CHUNK];
     xb_pass *pass = NULL;
     xb_pass_options opt = xb_pass_options_default();
-    opt.batch = CHUNK;
+    opt.batch = chunk_for(m->noise_net);
     opt.gradients = false;
     const xb_weights weights = {m->noise_mu, NULL, NULL};
-    XB_TRY(xb_pass_create(ctx, &pass, m->noise_net, &opt));
-    xb_status status = XB_OK;
-    for (int64_t row = 0; row < n && status == XB_OK; row += CHUNK) {
-        int64_t rows = n - row < CHUNK ? n - row : CHUNK;
-        status = xb_pass_forward(ctx, pass, raw, x + row * m->features, rows, &weights,
-                                 NULL, XB_MODE_PREDICT);
+    float *x = xb_new(ctx, opt.batch * m->features, sizeof *x);
+    xb_status status = x ? xb_pass_create(ctx, &pass, m->noise_net, &opt) : XB_E_MEMORY;
+    for (int64_t row = 0; row < n && status == XB_OK; row += opt.batch) {
+        int64_t rows = n - row < opt.batch ? n - row : opt.batch;
+        xb_model_take_rows(m, x, in, row, rows);
+        status =
+            xb_pass_forward(ctx, pass, raw, x, rows, &weights, NULL, XB_MODE_PREDICT);
         for (int64_t i = 0; status == XB_OK && i < rows; i++)
             sd[row + i] =
                 m->y_sd * xb_sd_of(XB_SD_SOFTPLUS, XB_NOISE_LEAST, (double)raw[i]);
     }
     xb_pass_destroy(pass);
+    free(x);
     return status;
 }
 
-static xb_status check(xb_ctx *ctx, const xb_model *m, const double *x, int64_t n,
-                       int64_t first, int64_t count)
+static xb_status check(xb_ctx *ctx, const xb_model *m, const xb_rows *rows, int64_t first,
+                       int64_t count)
 {
+    const int64_t n = rows->n;
     if (n < 0 || first < 0 || count < 0 || first + count > UINT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld inputs and %lld draws: expected 0 or more, below 2^32 draws",
                        (long long)n, (long long)count);
-    for (int64_t i = 0; i < n * m->features; i++)
-        if (!isfinite(x[i]))
-            return xb_fail(ctx, XB_E_INPUT, "row %lld, feature %lld is not finite",
-                           (long long)(i / m->features + 1),
-                           (long long)(i % m->features + 1));
-    return XB_OK;
+    if (rows->features != m->features)
+        return xb_fail(ctx, XB_E_ARGUMENT, "inputs of %lld numbers for a model of %lld",
+                       (long long)rows->features, (long long)m->features);
+    return n > 0 ? xb_rows_check(ctx, rows) : XB_OK;
 }
 
 static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
@@ -167,7 +209,7 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     xb_sampler *sampler = NULL;
     const xb_law *law = job->opt->law ? job->opt->law : m->law;
     if (sd && m->likelihood != XB_LIKELIHOOD_SOFTMAX)
-        XB_TRY(noise_sd(ctx, sd, m, job->x, job->n));
+        XB_TRY(noise_sd(ctx, sd, m, job->rows));
     if (job->count == 0) return XB_OK;
     XB_TRY(xb_sampler_create(ctx, &sampler, law, NULL));
     job->sampler = sampler;
@@ -176,23 +218,27 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     return status;
 }
 
+xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
+                                const xb_model *model, const xb_rows *rows, int64_t first,
+                                int64_t count, const xb_predict_options *opt)
+{
+    XB_TRY(check(ctx, model, rows, first, count));
+    draw_job job = {.model = model,
+                    .opt = opt,
+                    .rows = rows,
+                    .value = value,
+                    .n = rows->n,
+                    .first = first,
+                    .count = count,
+                    .outputs = xb_model_outputs(model),
+                    .chunk = chunk_for(model->net)};
+    return with_sampler(ctx, &job, sd);
+}
+
 xb_status xb_predict_draws(xb_ctx *ctx, double *value, double *sd, const xb_model *model,
                            const double *x, int64_t n, int64_t first, int64_t count,
                            const xb_predict_options *opt)
 {
-    XB_TRY(check(ctx, model, x, n, first, count));
-    float *scaled = xb_new(ctx, n * model->features, sizeof *scaled);
-    if (!scaled) return XB_E_MEMORY;
-    xb_model_scale_inputs(model, scaled, x, n);
-    draw_job job = {.model = model,
-                    .opt = opt,
-                    .x = scaled,
-                    .value = value,
-                    .n = n,
-                    .first = first,
-                    .count = count,
-                    .outputs = xb_model_outputs(model)};
-    xb_status status = with_sampler(ctx, &job, sd);
-    free(scaled);
-    return status;
+    const xb_rows rows = {.x = x, .n = n, .features = model->features};
+    return xb_predict_draws_rows(ctx, value, sd, model, &rows, first, count, opt);
 }

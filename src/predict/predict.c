@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/rows.h"
 #include "vi/model.h"
 
 enum { PIECES = 16, VALUES_MAX = 1 << 23 }; /* doubles of draws at a time: 64 MB */
@@ -86,15 +87,16 @@ static void summarise_piece(void *arg, int64_t piece)
 }
 
 static xb_status run_chunks(xb_ctx *ctx, summary_job *job, double *value, int64_t chunk,
-                            const xb_model *model, const double *x,
+                            const xb_model *model, const xb_rows *all,
                             const xb_predict_options *opt)
 {
     xb_prediction *p = job->p;
     for (int64_t row = 0; row < p->n; row += chunk) {
         job->row = row;
         job->rows = p->n - row < chunk ? p->n - row : chunk;
-        XB_TRY(xb_predict_draws(ctx, value, p->classes ? NULL : p->aleatoric + row, model,
-                                x + row * model->features, job->rows, 0, p->draws, opt));
+        xb_rows part = xb_rows_part(all, row, job->rows);
+        XB_TRY(xb_predict_draws_rows(ctx, value, p->classes ? NULL : p->aleatoric + row,
+                                     model, &part, 0, p->draws, opt));
         xb_parallel_for(ctx, PIECES, summarise_piece, job);
         XB_TRY(xb_progress_tell(ctx, "predicting", row + job->rows, p->n));
     }
@@ -103,7 +105,7 @@ static xb_status run_chunks(xb_ctx *ctx, summary_job *job, double *value, int64_
 }
 
 static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
-                           const double *x, const xb_predict_options *opt)
+                           const xb_rows *rows, const xb_predict_options *opt)
 {
     double z[XB_PREDICT_QUANTILES] = {0};
     for (int k = 0; k < p->quantiles; k++) z[k] = xb_normal_quantile(p->level[k]);
@@ -116,7 +118,7 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     double error[PIECES] = {0};
     summary_job job = {p, value, scratch, error, 0, 0, p->level, z};
     xb_status status = value && scratch
-                           ? run_chunks(ctx, &job, value, chunk, model, x, opt)
+                           ? run_chunks(ctx, &job, value, chunk, model, rows, opt)
                            : XB_E_MEMORY;
     free(scratch);
     free(value);
@@ -159,17 +161,17 @@ static xb_status check_options(xb_ctx *ctx, const xb_predict_options *opt)
 
 /* The error over all inputs so far, drawn in blocks; doubling until it is small. */
 xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
-                            const double *x, int64_t n, const xb_predict_options *opt)
+                            const xb_rows *rows, const xb_predict_options *opt)
 {
     const int64_t start = 64, look = 256; /* inputs that stand for all */
     xb_predict_options few = *opt;
     few.quantiles = 0;
     few.quantile = standard_levels;
-    int64_t rows = n < look ? n : look;
+    xb_rows part = xb_rows_part(rows, 0, rows->n < look ? rows->n : look);
     for (few.samples = start;; few.samples *= 2) {
         if (few.samples > opt->most) few.samples = opt->most;
         xb_prediction *p = NULL;
-        XB_TRY(xb_predict(ctx, &p, model, x, rows, &few));
+        XB_TRY(xb_predict_rows(ctx, &p, model, &part, &few));
         double error = xb_prediction_error(p);
         xb_prediction_destroy(p);
         *draws = few.samples;
@@ -177,12 +179,12 @@ xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
     }
 }
 
-xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
-                     const double *x, int64_t n, const xb_predict_options *opt)
+xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                          const xb_rows *rows, const xb_predict_options *opt)
 {
     XB_TRY(check_options(ctx, opt));
-    int64_t draws = opt->samples;
-    if (draws == 0) XB_TRY(xb_predict_enough(ctx, &draws, model, x, n, opt));
+    int64_t draws = opt->samples, n = rows->n;
+    if (draws == 0) XB_TRY(xb_predict_enough(ctx, &draws, model, rows, opt));
     xb_prediction *p = xb_new(ctx, 1, sizeof *p);
     if (!p) return XB_E_MEMORY;
     p->n = n;
@@ -192,12 +194,19 @@ xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
     p->quantiles = opt->quantile ? opt->quantiles : XB_COUNT(standard_levels);
     for (int k = 0; k < p->quantiles; k++) p->level[k] = level[k];
     xb_status status = take_memory(ctx, p);
-    if (status == XB_OK && n > 0) status = summarise(ctx, p, model, x, opt);
+    if (status == XB_OK && n > 0) status = summarise(ctx, p, model, rows, opt);
     if (status == XB_OK)
         *out = p;
     else
         xb_prediction_destroy(p);
     return status;
+}
+
+xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                     const double *x, int64_t n, const xb_predict_options *opt)
+{
+    const xb_rows rows = {.x = x, .n = n, .features = model->features};
+    return xb_predict_rows(ctx, out, model, &rows, opt);
 }
 
 void xb_prediction_destroy(xb_prediction *p)

@@ -16,9 +16,17 @@ struct xb_prediction {
     double *entropy, *information;             /* [n] */
 };
 
+/* Training counts its steps from 0; predictions draw where it never gets. */
+#define XB_PREDICT_STEP UINT32_MAX
+
+/* draws.c: (P2) the net's outputs [rows][outputs] to the target's units, or to
+ * probabilities. */
+void xb_predict_values(const xb_model *model, double *value, const float *out,
+                       int64_t rows);
+
 /* How many draws the tolerance asks for (P5). */
 xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
-                            const double *x, int64_t n, const xb_predict_options *opt);
+                            const xb_rows *rows, const xb_predict_options *opt);
 
 /* quantiles.c: (P4) the level-quantile of an equal mixture of N(mean[s], sd^2). z is the
  * standard normal's quantile of the same level. */

@@ -17,11 +17,19 @@ int xb_sketch_column(const xb_sketch *k, const char *table, const char *column);
 void xb_sketch_next(const xb_sketch *k); /* another line of the same plot */
 void xb_sketch_end(const xb_sketch *k);  /* of a plot */
 
+/* A fact's value; NAN where there is none. */
+double xb_sketch_fact(const xb_sketch *k, const char *name);
+
+/* array_figure.c */
+void xb_draw_array(const xb_sketch *k);
 /* energy_figures.c */
 int xb_energy_panel_rows(const xb_study *study); /* one panel a law, two to a row */
 void xb_draw_energy(const xb_sketch *k);
 void xb_draw_energy_densities(const xb_sketch *k);
 void xb_draw_energy_n_eff(const xb_sketch *k);
 void xb_draw_narrow(const xb_sketch *k);
+
+/* utkface_figure.c */
+void xb_draw_utkface(const xb_sketch *k);
 
 #endif

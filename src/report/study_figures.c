@@ -71,6 +71,15 @@ static double largest_in_column(const xb_table *t, int column)
     return largest;
 }
 
+double xb_sketch_fact(const xb_sketch *k, const char *name)
+{
+    const xb_study *study = k->study;
+    for (int i = 0; i < xb_study_fact_count(study); i++)
+        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
+            return xb_study_fact_at(study, i).value;
+    return NAN;
+}
+
 /* A density over x, both in the axis unit of the script. */
 static void density(const sketch *k, const char *table, const char *y, const char *role,
                     const char *style, const char *title)
@@ -222,14 +231,6 @@ static void draw_curves(const sketch *k, const char *table)
     xb_sketch_end(k);
 }
 
-static double fact_value(const xb_study *study, const char *name)
-{
-    for (int i = 0; i < xb_study_fact_count(study); i++)
-        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
-            return xb_study_fact_at(study, i).value;
-    return NAN;
-}
-
 /* Monte Carlo error against draws, and the bias that stays as level lines. */
 static void draw_kl_error(const sketch *k)
 {
@@ -242,7 +243,7 @@ static void draw_kl_error(const sketch *k)
     for (int i = 0; i < XB_COUNT(fits); i++) {
         char name[32];
         snprintf(name, sizeof name, "bias_%s", fits[i]);
-        double bias = fabs(fact_value(k->study, name));
+        double bias = fabs(xb_sketch_fact(k, name));
         xb_sketch_next(k);
         source(k, "kl_error", "draws", fits[i]);
         fprintf(k->script,
@@ -380,7 +381,9 @@ static const struct study_figure {
     {"energy", "_densities", 1000, 620, xb_draw_energy_densities, NULL},
     {"energy", "_n_eff", 1000, 440, xb_draw_energy_n_eff, xb_energy_panel_rows},
     {"scalar", "", 1200, 760, draw_scalar, NULL},
+    {"utkface", "", 1000, 820, xb_draw_utkface, NULL},
     {"narrow", "", 1200, 620, xb_draw_narrow, NULL},
+    {"array", "", 1200, 760, xb_draw_array, NULL},
 };
 
 static xb_status draw_figure(xb_ctx *ctx, const xb_study *study,

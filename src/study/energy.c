@@ -18,7 +18,7 @@ static const int64_t depths[] = {1, 2, 3, 4};
 
 /* Steps, then draws: of hidden layers, of outputs, of weights. */
 static const xb_cells_standard forms[] = {
-    [XB_FORM_NORMAL] = {widths, depths, XB_COUNT(widths), 3, 1, 10000, 1 << 17, 1 << 15,
+    [XB_FORM_NORMAL] = {widths, depths, XB_COUNT(widths), 3, 1, 10000, 1 << 16, 1 << 14,
                         2000},
     [XB_FORM_QUICK] = {quick_widths, depths, XB_COUNT(quick_widths), 3, 1, 10000, 1 << 14,
                        1 << 12, 500},

@@ -14,8 +14,8 @@
 #include "data/json.h"
 
 static const xb_study_kind *const kinds[] = {
-    &xb_study_laws,   &xb_study_quadrature, &xb_study_quantile,
-    &xb_study_energy, &xb_study_scalar,     &xb_study_narrow,
+    &xb_study_laws,   &xb_study_quadrature, &xb_study_quantile, &xb_study_energy,
+    &xb_study_scalar, &xb_study_utkface,    &xb_study_narrow,   &xb_study_array,
 };
 
 static const char *const STANDARD_DEVICE = "mtj:B=0.15,w=0.5";

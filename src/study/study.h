@@ -24,11 +24,13 @@ typedef struct xb_study_kind {
     xb_study_fn *run;
 } xb_study_kind;
 
+extern const xb_study_kind xb_study_array;
 extern const xb_study_kind xb_study_laws;
 extern const xb_study_kind xb_study_quadrature;
 extern const xb_study_kind xb_study_quantile;
 extern const xb_study_kind xb_study_energy;
 extern const xb_study_kind xb_study_scalar;
+extern const xb_study_kind xb_study_utkface;
 extern const xb_study_kind xb_study_narrow;
 
 /* An empty study; `device` is kept as provenance. */

@@ -15,6 +15,10 @@ void xb_trainer_start_weights(xb_trainer *t)
     if (t->model->noise_net)
         xb_net_params_start(t->model->noise_net, t->theta + 2 * t->p, other);
     xb_net_state_start(t->model->net, t->state);
+    const xb_model *start = t->opt.start;
+    if (!start) return;
+    memcpy(t->theta, start->mu, (size_t)t->p * sizeof *t->theta);
+    memcpy(t->state, start->state, (size_t)t->states * sizeof *t->state);
 }
 
 void xb_trainer_fill_sigma(xb_trainer *t)
@@ -70,7 +74,7 @@ xb_status xb_trainer_start_vi(xb_trainer *t)
     if (t->q == 0) return XB_OK;
     double sd = 0;
     XB_TRY(residual(t, &sd));
-    if (!(sd > least)) sd = least;
+    if (!(sd > least * t->model->target_spread)) sd = least * t->model->target_spread;
     if (t->model->noise_net)
         start_noise_net(t, sd);
     else

@@ -120,6 +120,29 @@ void xb_model_scale_inputs(const xb_model *model, float *out, const double *x, i
         }
 }
 
+/* (V16) */
+static void scale_bytes(float *out, const uint8_t *x, int64_t n)
+{
+    float level[256];
+    for (int i = 0; i < 256; i++) level[i] = (float)(i / 255.0);
+    for (int64_t i = 0; i < n; i++) out[i] = level[x[i]];
+}
+
+void xb_model_take_rows(const xb_model *model, float *out, const xb_rows *rows,
+                        int64_t first, int64_t count)
+{
+    const int64_t width = rows->features;
+    for (int64_t i = 0; i < count; i++, out += width) {
+        int64_t at = (rows->select ? rows->select[first + i] : first + i) * width;
+        if (rows->bytes)
+            scale_bytes(out, rows->bytes + at, width);
+        else if (rows->scaled)
+            memcpy(out, rows->scaled + at, (size_t)width * sizeof *out);
+        else
+            xb_model_scale_inputs(model, out, rows->x + at, 1);
+    }
+}
+
 const xb_net *xb_model_net(const xb_model *m) { return m->net; }
 const xb_net *xb_model_noise_net(const xb_model *m) { return m->noise_net; }
 const char *xb_model_net_text(const xb_model *m) { return xb_net_text(m->net); }
@@ -134,10 +157,11 @@ xb_weights xb_model_weights(const xb_model *m)
     return (xb_weights){m->mu, m->sigma, m->state};
 }
 
+bool xb_model_of_images(const xb_model *m) { return m->pixels; }
 int64_t xb_model_features(const xb_model *m) { return m->features; }
 const char *xb_model_feature_name(const xb_model *m, int64_t i)
 {
-    return m->feature_name[i];
+    return m->feature_name[i] ? m->feature_name[i] : "";
 }
 const char *xb_model_target_name(const xb_model *m) { return m->target_name; }
 int64_t xb_model_classes(const xb_model *m) { return m->classes; }

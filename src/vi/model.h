@@ -3,6 +3,7 @@
 #define XB_VI_MODEL_H
 
 #include "base/ctx.h"
+#include "crossbayes/data.h"
 #include "crossbayes/model.h"
 
 /* Standard deviations of the second net are this plus softplus of its output, in units
@@ -14,6 +15,7 @@ struct xb_model {
     xb_net *net;
     xb_net *noise_net; /* HETEROSCEDASTIC only; deterministic */
     xb_likelihood likelihood;
+    bool pixels; /* inputs enter as they are and have no names */
     int64_t features;
     char **feature_name;   /* [features] */
     double *x_mean, *x_sd; /* [features] */
@@ -24,6 +26,7 @@ struct xb_model {
     float *mu, *sigma, *state; /* the net's blocks */
     float *noise_mu;           /* the noise net's block */
     double noise_log_sd;       /* GAUSSIAN, in units of y_sd */
+    double target_spread;      /* sd of the target in units of y_sd; training only */
     xb_law *law;
     xb_prior prior;
     char *settings, *provenance; /* JSON */
@@ -43,5 +46,8 @@ xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model);
 
 /* x [n][features] as the net wants it. */
 void xb_model_scale_inputs(const xb_model *model, float *out, const double *x, int64_t n);
+/* Rows [first, first + count) of any kind, the same. */
+void xb_model_take_rows(const xb_model *model, float *out, const xb_rows *rows,
+                        int64_t first, int64_t count);
 
 #endif

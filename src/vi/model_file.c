@@ -2,8 +2,9 @@
  *
  * Tensors: "0.kernel.mu" and, where random, "0.kernel.sigma" for each of the net's
  * tensors; "noise.0.kernel" for those of the noise net; "input.mean", "input.sd" [c],
- * "target.scale" [mean, sd], "noise.log_sd" [1], "batchnorm.state". Metadata: the texts
- * in KEYS. A tensor without a sigma is a fixed one, so no list of them is needed.
+ * "target.scale" [mean, sd], "noise.log_sd" [1], "batchnorm.state". Where inputs are
+ * pixels (metadata "inputs"), they have neither names nor scales. A tensor without a
+ * sigma is a fixed one, so no list of them is needed.
  * Reading checks every shape before it takes memory and every value after. */
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 
 #define MODEL_KIND "model"
 #define MODEL_FORMAT "1"
+#define PIXELS "pixels" /* byte / 255 */
 
 enum { NAME_MAX_BYTES = 64, TEXTS_MAX = 16, TENSORS_BESIDE = 8 };
 
@@ -66,8 +68,10 @@ static void add_tensors(writer *w, const xb_model *m, const double target[2])
 {
     add_net(w, "", m->net, m->mu, m->sigma);
     if (m->noise_net) add_net(w, "noise.", m->noise_net, m->noise_mu, NULL);
-    add_vector(w, "input.mean", XB_STORED_F64, m->x_mean, m->features);
-    add_vector(w, "input.sd", XB_STORED_F64, m->x_sd, m->features);
+    if (!m->pixels) {
+        add_vector(w, "input.mean", XB_STORED_F64, m->x_mean, m->features);
+        add_vector(w, "input.sd", XB_STORED_F64, m->x_sd, m->features);
+    }
     add_vector(w, "target.scale", XB_STORED_F64, target, 2);
     if (m->likelihood == XB_LIKELIHOOD_GAUSSIAN)
         add_vector(w, "noise.log_sd", XB_STORED_F64, &m->noise_log_sd, 1);
@@ -121,7 +125,9 @@ static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
     add_text(w, "provenance", m->provenance);
     XB_TRY(add_json(ctx, w, "input", shape_json(xb_net_input(m->net))));
     XB_TRY(add_json(ctx, w, "law", xb_law_to_json(m->law)));
-    XB_TRY(add_json(ctx, w, "features", names_json(m->feature_name, m->features)));
+    if (m->pixels) add_text(w, "inputs", PIXELS);
+    int64_t names = m->pixels ? 0 : m->features;
+    XB_TRY(add_json(ctx, w, "features", names_json(m->feature_name, names)));
     return add_json(ctx, w, "classes", names_json(m->class_name, m->classes));
 }
 
@@ -200,23 +206,46 @@ static xb_status copy_names(const reader *r, char **name, const json_t *list)
     return XB_OK;
 }
 
-static xb_status make_columns(const reader *r, const json_t *features,
-                              const json_t *classes)
+static xb_status read_input(const reader *r, xb_shape *out)
 {
-    if (!json_is_array(features) || !json_is_array(classes))
-        return refuse(r, "the names of columns are not a list");
-    XB_TRY(xb_model_columns(r->ctx, r->model, (int64_t)json_array_size(features),
-                            (int64_t)json_array_size(classes)));
-    XB_TRY(copy_names(r, r->model->feature_name, features));
-    return copy_names(r, r->model->class_name, classes);
+    json_t *list = NULL;
+    XB_TRY(read_json(r, &list, "input"));
+    json_int_t h = 0, w = 0, c = 0;
+    bool good = json_unpack(list, "[I,I,I!]", &h, &w, &c) == 0;
+    json_decref(list);
+    enum { SIDE_MAX = 1 << 20, SIZE_MOST = 1 << 28 };
+    if (!good || h < 1 || w < 1 || c < 1 || h > SIDE_MAX || w > SIDE_MAX ||
+        c > SIDE_MAX || h * w > SIZE_MOST / c)
+        return refuse(r, "'input' is not a shape of three numbers");
+    *out = (xb_shape){h, w, c};
+    return XB_OK;
 }
 
-static xb_status read_columns(const reader *r)
+/* Pixels have no names: there are as many as `input` says. */
+static xb_status make_columns(const reader *r, const json_t *features,
+                              const json_t *classes, xb_shape input)
+{
+    xb_model *m = r->model;
+    if (!json_is_array(features) || !json_is_array(classes))
+        return refuse(r, "the names of columns are not a list");
+    int64_t named = (int64_t)json_array_size(features), count = xb_shape_size(input);
+    if (named != (m->pixels ? 0 : count))
+        return refuse(r, "'input' and 'features' do not agree");
+    XB_TRY(xb_model_columns(r->ctx, m, count, (int64_t)json_array_size(classes)));
+    XB_TRY(copy_names(r, m->feature_name, features));
+    return copy_names(r, m->class_name, classes);
+}
+
+static xb_status read_columns(const reader *r, xb_shape input)
 {
     json_t *features = NULL, *classes = NULL;
+    const char *inputs = xb_safetensors_text(r->file, "inputs");
+    if (inputs && strcmp(inputs, PIXELS) != 0)
+        return refuse(r, "inputs of a kind this version does not know");
+    r->model->pixels = inputs != NULL;
     xb_status status = read_json(r, &features, "features");
     if (status == XB_OK) status = read_json(r, &classes, "classes");
-    if (status == XB_OK) status = make_columns(r, features, classes);
+    if (status == XB_OK) status = make_columns(r, features, classes, input);
     json_decref(features);
     json_decref(classes);
     return status;
@@ -233,28 +262,10 @@ static xb_status read_law(const reader *r)
     return status;
 }
 
-static xb_status read_input(const reader *r, xb_shape *out)
-{
-    json_t *list = NULL;
-    XB_TRY(read_json(r, &list, "input"));
-    json_int_t h = 0, w = 0, c = 0;
-    bool good = json_unpack(list, "[I,I,I!]", &h, &w, &c) == 0;
-    json_decref(list);
-    enum { SIDE_MAX = 1 << 20 };
-    if (!good || h < 1 || w < 1 || c < 1 || h > SIDE_MAX || w > SIDE_MAX || c > SIDE_MAX)
-        return refuse(r, "'input' is not a shape of three numbers");
-    *out = (xb_shape){h, w, c};
-    return XB_OK;
-}
-
-static xb_status read_nets(const reader *r)
+static xb_status read_nets(const reader *r, xb_shape input)
 {
     xb_model *m = r->model;
-    xb_shape input = {0};
     const char *text = NULL;
-    XB_TRY(read_input(r, &input));
-    if (xb_shape_size(input) != m->features)
-        return refuse(r, "'input' and 'features' do not agree");
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "net"));
     XB_TRY(in_file(r, xb_net_parse(r->ctx, &m->net, text, input, NULL)));
     if (m->likelihood == XB_LIKELIHOOD_HETEROSCEDASTIC) {
@@ -276,7 +287,7 @@ static xb_status read_kind(const reader *r)
     return XB_OK;
 }
 
-static xb_status read_texts(const reader *r)
+static xb_status read_texts(const reader *r, xb_shape input)
 {
     xb_model *m = r->model;
     const char *text = NULL;
@@ -288,7 +299,7 @@ static xb_status read_texts(const reader *r)
     XB_TRY(copy_text(r, &m->target_name, "target"));
     XB_TRY(copy_text(r, &m->settings, "settings"));
     XB_TRY(copy_text(r, &m->provenance, "provenance"));
-    XB_TRY(read_columns(r));
+    XB_TRY(read_columns(r, input));
     if ((m->classes > 0) != (m->likelihood == XB_LIKELIHOOD_SOFTMAX))
         return refuse(r, "likelihood and classes do not agree");
     return read_law(r);
@@ -376,8 +387,12 @@ static xb_status take_scales(const reader *r)
     xb_model *m = r->model;
     const int64_t one = 1, two = 2;
     double target[2] = {0, 1};
-    XB_TRY(take(r, m->x_mean, "input.mean", XB_STORED_F64, &m->features, 1, false));
-    XB_TRY(take(r, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true));
+    if (m->pixels) {
+        for (int64_t j = 0; j < m->features; j++) m->x_sd[j] = 1;
+    } else {
+        XB_TRY(take(r, m->x_mean, "input.mean", XB_STORED_F64, &m->features, 1, false));
+        XB_TRY(take(r, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true));
+    }
     XB_TRY(take(r, target, "target.scale", XB_STORED_F64, &two, 1, false));
     if (!(target[1] > 0)) return refuse(r, "the target's scale is not positive");
     m->y_mean = target[0];
@@ -388,9 +403,11 @@ static xb_status take_scales(const reader *r)
 
 static xb_status read_model(const reader *r)
 {
+    xb_shape input = {0};
     XB_TRY(read_kind(r));
-    XB_TRY(read_texts(r));
-    XB_TRY(read_nets(r));
+    XB_TRY(read_input(r, &input));
+    XB_TRY(read_texts(r, input));
+    XB_TRY(read_nets(r, input));
     XB_TRY(take_nets(r));
     return take_scales(r);
 }

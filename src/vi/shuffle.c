@@ -40,17 +40,22 @@ void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t e
     }
 }
 
+void xb_trainer_take(xb_trainer *t, int64_t to, int64_t i)
+{
+    float *x = t->bx + to * t->features;
+    if (t->x)
+        memcpy(x, t->x + i * t->features, (size_t)t->features * sizeof *x);
+    else
+        xb_model_take_rows(t->model, x, &t->rows, i, 1);
+    t->by[to] = t->y[i];
+    t->blabel[to] = t->label[i];
+}
+
 /* Batches differ by at most one row: a last one of few rows would weigh each of them
  * heavily. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k)
 {
     int64_t first = k * t->n / t->batches, end = (k + 1) * t->n / t->batches;
-    size_t bytes = (size_t)t->features * sizeof *t->bx;
-    for (int64_t i = first; i < end; i++) {
-        int64_t row = t->order[i], to = i - first;
-        memcpy(t->bx + to * t->features, t->x + row * t->features, bytes);
-        t->by[to] = t->y[row];
-        t->blabel[to] = t->label[row];
-    }
+    for (int64_t i = first; i < end; i++) xb_trainer_take(t, i - first, t->order[i]);
     return end - first;
 }

@@ -38,11 +38,17 @@ static xb_status choose_likelihood(xb_ctx *ctx, xb_model *m, const xb_train_data
                    xb_likelihood_name(m->likelihood), classes ? "classes" : "numbers");
 }
 
+static const char STANDARD_DENSE[] = "dense 50, relu";
+static const char STANDARD_CONV[] =
+    "conv 16, relu, maxpool 2 ceil, batchnorm, conv 32, relu, maxpool 2 ceil, batchnorm,"
+    " flatten, dense 64, relu";
+
 static xb_status make_nets(xb_ctx *ctx, xb_model *m, const xb_train_options *opt)
 {
-    char standard[64];
-    snprintf(standard, sizeof standard, "dense 50, relu, dense %lld",
-             (long long)xb_model_outputs(m));
+    bool picture = opt->input.h * opt->input.w > 1;
+    char standard[160];
+    snprintf(standard, sizeof standard, "%s, dense %lld",
+             picture ? STANDARD_CONV : STANDARD_DENSE, (long long)xb_model_outputs(m));
     const char *text = opt->net ? opt->net : standard;
     const xb_net_options net = {.stochastic = opt->stochastic};
     const xb_net_options fixed = {.stochastic = XB_STOCHASTIC_NONE};
@@ -60,13 +66,27 @@ static xb_status make_nets(xb_ctx *ctx, xb_model *m, const xb_train_options *opt
     return xb_model_check_nets(ctx, m);
 }
 
+/* Another model's means only fit a net that is the same. */
+static xb_status check_start(xb_ctx *ctx, const xb_model *m, const xb_model *start)
+{
+    if (!start) return XB_OK;
+    xb_shape a = xb_net_input(m->net), b = xb_net_input(start->net);
+    bool same = strcmp(xb_net_text(m->net), xb_net_text(start->net)) == 0 && a.h == b.h &&
+                a.w == b.w && a.c == b.c;
+    if (same) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT, "net '%s' cannot start from a model of net '%s'",
+                   xb_net_text(m->net), xb_net_text(start->net));
+}
+
 static xb_status make_model(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
                             const xb_train_options *opt)
 {
     m->prior = opt->prior;
     XB_TRY(choose_likelihood(ctx, m, data, opt));
     XB_TRY(xb_model_fit_scales(ctx, m, data));
+    XB_TRY(xb_model_fit_target(ctx, m, data, opt));
     XB_TRY(make_nets(ctx, m, opt));
+    XB_TRY(check_start(ctx, m, opt->start));
     XB_TRY(copy_law(ctx, &m->law, opt->law));
     return xb_model_blocks(ctx, m);
 }
@@ -142,7 +162,7 @@ static xb_status tell(xb_trainer *t)
 {
     int64_t first = t->epochs[XB_PHASE_MLE] * t->batches;
     int64_t done = t->place.step + (t->place.phase == XB_PHASE_VI ? first : 0);
-    return xb_progress_tell(t->ctx, "training", done,
+    return xb_progress_tell(t->ctx, t->opt.task ? t->opt.task : "training", done,
                             first + t->epochs[XB_PHASE_VI] * t->batches);
 }
 
@@ -236,11 +256,13 @@ static xb_status make_fingerprint(xb_trainer *t)
                    512;
     t->fingerprint = xb_new(t->ctx, size, 1);
     if (t->fingerprint)
-        snprintf(t->fingerprint, (size_t)size, "%s|%s|%lld|%s|%.17g|%s|%s|%016llx|%s",
-                 xb_net_text(m->net), noise, (long long)xb_net_stochastic_count(m->net),
-                 xb_law_text(m->law), xb_law_sd(m->law),
-                 xb_likelihood_name(m->likelihood), prior,
-                 (unsigned long long)t->checksum, settings);
+        snprintf(t->fingerprint, (size_t)size,
+                 "%s|%s|%lld|%s|%.17g|%s|%s|%016llx|%016llx|%s", xb_net_text(m->net),
+                 noise, (long long)xb_net_stochastic_count(m->net), xb_law_text(m->law),
+                 xb_law_sd(m->law), xb_likelihood_name(m->likelihood), prior,
+                 (unsigned long long)t->checksum,
+                 (unsigned long long)(t->opt.start ? xb_model_checksum(t->opt.start) : 0),
+                 settings);
     free(settings);
     return t->fingerprint ? XB_OK : XB_E_MEMORY;
 }
@@ -254,6 +276,7 @@ static xb_status run(xb_trainer *t, xb_model *model, xb_table **trace)
     t->saved_at = now_seconds();
     xb_status status = run_phases(t);
     if (status != XB_OK) return stop_short(t, status);
+    XB_TRY(xb_checkpoint_save(t));
     XB_TRY(fill_model(t, model));
     return make_trace(t, trace);
 }

@@ -17,15 +17,36 @@ xb_train_data xb_train_data_of(const xb_frame *frame)
                            .names = frame};
 }
 
+xb_train_data xb_train_data_of_images(const xb_images *images, const int64_t *select,
+                                      int64_t n)
+{
+    xb_shape shape = {0};
+    xb_images_shape(images, &shape.h, &shape.w, &shape.c);
+    return (xb_train_data){.bytes = xb_images_bytes(images),
+                           .y = xb_images_target(images),
+                           .select = select,
+                           .n = select ? n : xb_images_count(images),
+                           .features = xb_shape_size(shape),
+                           .classes = xb_images_classes(images),
+                           .images = images};
+}
+
+double xb_train_target(const xb_train_data *data, int64_t i)
+{
+    return data->y[data->select ? data->select[i] : i];
+}
+
 /* Two passes, so that a large mean costs no digits. A column that never changes has no
  * scale of its own: its size stands in, or 1. */
-static void column_scale(double *mean, double *sd, const double *x, int64_t n,
-                         int64_t stride)
+static void column_scale(double *mean, double *sd, const double *x, int64_t stride,
+                         const xb_train_data *data)
 {
+    const int64_t n = data->n, *select = data->select;
     double sum = 0, square = 0;
-    for (int64_t i = 0; i < n; i++) sum += x[i * stride] / (double)n;
+    for (int64_t i = 0; i < n; i++)
+        sum += x[(select ? select[i] : i) * stride] / (double)n;
     for (int64_t i = 0; i < n; i++) {
-        double d = x[i * stride] - sum;
+        double d = x[(select ? select[i] : i) * stride] - sum;
         square += d * d / (double)n;
     }
     const double rounding = 1e-12; /* of the mean: below it a spread is none */
@@ -43,29 +64,55 @@ static xb_status copy_name(xb_ctx *ctx, char **out, const char *name, int64_t nu
     return *out ? XB_OK : XB_E_MEMORY;
 }
 
-static xb_status copy_names(xb_ctx *ctx, xb_model *model, const xb_frame *frame)
+static xb_status copy_names(xb_ctx *ctx, xb_model *model, const xb_train_data *data)
 {
-    for (int64_t j = 0; j < model->features; j++)
+    const xb_frame *frame = data->names;
+    const xb_images *images = data->images;
+    for (int64_t j = 0; j < model->features && !model->pixels; j++)
         XB_TRY(copy_name(ctx, &model->feature_name[j],
                          frame ? xb_frame_feature_name(frame, j) : NULL, j + 1));
     for (int64_t k = 0; k < model->classes; k++)
         XB_TRY(copy_name(ctx, &model->class_name[k],
-                         frame ? xb_frame_class_name(frame, k) : NULL, k));
-    const char *target = frame ? xb_frame_target_name(frame) : NULL;
+                         frame    ? xb_frame_class_name(frame, k)
+                         : images ? xb_images_class_name(images, k)
+                                  : NULL,
+                         k));
+    const char *target = frame    ? xb_frame_target_name(frame)
+                         : images ? xb_images_target_name(images)
+                                  : NULL;
     return copy_name(ctx, &model->target_name, target, model->features + 1);
 }
 
 xb_status xb_model_fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *data)
 {
     XB_TRY(xb_model_columns(ctx, model, data->features, data->classes));
+    model->pixels = !data->x;
     for (int64_t j = 0; j < data->features; j++)
-        column_scale(&model->x_mean[j], &model->x_sd[j], data->x + j, data->n,
-                     data->features);
-    model->y_mean = 0;
-    model->y_sd = 1;
-    if (data->classes == 0)
-        column_scale(&model->y_mean, &model->y_sd, data->y, data->n, 1);
-    return copy_names(ctx, model, data->names);
+        if (data->x)
+            column_scale(&model->x_mean[j], &model->x_sd[j], data->x + j, data->features,
+                         data);
+        else
+            model->x_sd[j] = 1;
+    return copy_names(ctx, model, data);
+}
+
+xb_status xb_model_fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
+                              const xb_train_options *opt)
+{
+    double mean = 0, sd = 1;
+    if (data->classes == 0) column_scale(&mean, &sd, data->y, 1, data);
+    model->target_spread = 1;
+    if (data->classes == 0 && opt->target_sd != 0) {
+        if (!(opt->target_sd > 0) || !isfinite(opt->target_sd + opt->target_mean))
+            return xb_fail(ctx, XB_E_ARGUMENT, "a target scaled by %g: expected above 0",
+                           opt->target_sd);
+        model->target_spread = sd / opt->target_sd;
+        mean = opt->target_mean;
+        sd = opt->target_sd;
+    }
+    model->y_mean = mean;
+    model->y_sd = sd;
+    return XB_OK;
 }
 
 /* FNV-1a, 64 bits. */
@@ -77,10 +124,32 @@ static uint64_t hash(uint64_t h, const void *bytes, size_t size)
     return h;
 }
 
+static const uint64_t basis = UINT64_C(14695981039346656037);
+
+uint64_t xb_model_checksum(const xb_model *m)
+{
+    size_t means = (size_t)xb_net_param_count(m->net) * sizeof *m->mu;
+    size_t state = (size_t)xb_net_state_count(m->net) * sizeof *m->state;
+    return hash(hash(basis, m->mu, means), m->state, state);
+}
+
 uint64_t xb_train_checksum(const xb_train_data *data)
 {
-    const uint64_t basis = UINT64_C(14695981039346656037);
-    size_t rows = (size_t)data->n * sizeof(double);
-    uint64_t h = hash(basis, data->x, rows * (size_t)data->features);
-    return hash(h, data->y, rows);
+    const size_t width = (size_t)data->features;
+    const size_t item = data->x        ? sizeof *data->x
+                        : data->scaled ? sizeof *data->scaled
+                                       : sizeof *data->bytes;
+    const char *x = data->x        ? (const char *)data->x
+                    : data->scaled ? (const char *)data->scaled
+                                   : (const char *)data->bytes;
+    uint64_t h = basis;
+    for (int64_t i = 0; i < data->n; i++) {
+        size_t row = (size_t)(data->select ? data->select[i] : i);
+        h = hash(h, x + row * width * item, width * item);
+    }
+    for (int64_t i = 0; i < data->n; i++) {
+        double y = xb_train_target(data, i);
+        h = hash(h, &y, sizeof y);
+    }
+    return h;
 }

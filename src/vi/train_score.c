@@ -6,8 +6,6 @@
 
 #include "vi/trainer.h"
 
-enum { VALIDATION_DRAWS = 16 };
-
 /* Log density of row i of the batch under the draw in `out`. */
 static double log_density(const xb_trainer *t, int64_t i)
 {
@@ -35,15 +33,11 @@ static xb_status score_rows(xb_trainer *t, int64_t first, int64_t batch)
 {
     const xb_weights weights = {t->theta, t->sigma, t->state};
     const xb_weights fixed = {t->theta + 2 * t->p, NULL, NULL};
-    const int64_t row = t->n + first;
-    memcpy(t->bx, t->x + row * t->features,
-           (size_t)(batch * t->features) * sizeof *t->bx);
-    memcpy(t->by, t->y + row, (size_t)batch * sizeof *t->by);
-    memcpy(t->blabel, t->label + row, (size_t)batch * sizeof *t->blabel);
+    for (int64_t i = 0; i < batch; i++) xb_trainer_take(t, i, t->n + first + i);
     if (t->model->noise_net)
         XB_TRY(xb_pass_forward(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed, NULL,
                                XB_MODE_PREDICT));
-    for (int s = 0; s < VALIDATION_DRAWS; s++) {
+    for (int64_t s = 0; s < t->opt.validation_draws; s++) {
         const xb_noise noise = {.sampler = t->sampler,
                                 .key = t->noise_key,
                                 .step = UINT32_MAX,
@@ -66,7 +60,7 @@ xb_status xb_trainer_validate(xb_trainer *t, double *score)
         XB_TRY(score_rows(t, first, left < t->opt.batch ? left : t->opt.batch));
     }
     for (int64_t i = 0; i < t->held; i++)
-        sum += t->peak[i] + log(t->mass[i] / VALIDATION_DRAWS);
+        sum += t->peak[i] + log(t->mass[i] / (double)t->opt.validation_draws);
     *score = sum / (double)t->held;
     return XB_OK;
 }

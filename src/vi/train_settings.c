@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "data/json.h"
+#include "data/rows.h"
 #include "law/lawfile.h"
 #include "vi/trainer.h"
 
@@ -25,6 +26,7 @@ xb_train_options xb_train_options_default(void)
         .temperature = {.kind = XB_SCHEDULE_CONSTANT, .value = 1},
         .spread = XB_SPREAD_EXP,
         .sigma = 0.01,
+        .validation_draws = 16,
         .seed = 1,
         .checkpoint_seconds = 60,
     };
@@ -55,21 +57,27 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "a share of %g held out: expected 0 or more, below 1",
                        o->validation);
+    if (o->validation_draws < 1 || o->validation_draws > INT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws for a score, expected 1 or more",
+                       (long long)o->validation_draws);
     return XB_OK;
 }
 
 static xb_status check_values(xb_ctx *ctx, const xb_train_data *d)
 {
-    for (int64_t i = 0; i < d->n * d->features; i++)
-        if (!isfinite(d->x[i]))
-            return xb_fail(ctx, XB_E_INPUT, "row %lld, feature %lld is not finite",
-                           (long long)(i / d->features + 1),
-                           (long long)(i % d->features + 1));
+    const xb_rows rows = {.x = d->x,
+                          .scaled = d->scaled,
+                          .bytes = d->bytes,
+                          .select = d->select,
+                          .n = d->n,
+                          .features = d->features};
+    XB_TRY(xb_rows_check(ctx, &rows));
     for (int64_t i = 0; i < d->n; i++) {
-        bool known = d->classes == 0 || (d->y[i] >= 0 && d->y[i] < (double)d->classes);
-        if (!isfinite(d->y[i]) || !known)
+        double y = xb_train_target(d, i);
+        bool known = d->classes == 0 || (y >= 0 && y < (double)d->classes);
+        if (!isfinite(y) || !known)
             return xb_fail(ctx, XB_E_INPUT, "row %lld: target %g is not possible",
-                           (long long)i + 1, d->y[i]);
+                           (long long)i + 1, y);
     }
     return XB_OK;
 }
@@ -82,6 +90,9 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
                        (long long)d->n);
     if (d->features < 1)
         return xb_fail(ctx, XB_E_ARGUMENT, "the data have no column beside the target");
+    if (d->held < 0 || d->held >= d->n)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld of %lld rows held out",
+                       (long long)d->held, (long long)d->n);
     if (d->classes == 1) return xb_fail(ctx, XB_E_INPUT, "the target has one class only");
     XB_TRY(check_sizes(ctx, o));
     XB_TRY(xb_adam_check(ctx, &o->adam));
@@ -140,6 +151,12 @@ xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
     set_schedules(root, o);
     set_real(root, "validation", o->validation);
     set_count(root, "patience", o->patience);
+    if (o->validation_draws != xb_train_options_default().validation_draws)
+        set_count(root, "validation_draws", o->validation_draws);
+    if (o->target_sd != 0) {
+        set_real(root, "target_mean", o->target_mean);
+        set_real(root, "target_sd", o->target_sd);
+    }
     json_object_set_new(root, "seed", json_integer((json_int_t)o->seed));
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);

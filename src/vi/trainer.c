@@ -8,9 +8,10 @@
 
 #include "base/memory.h"
 
-/* Steps that small nets do well with, and epochs that even the largest data get
- * (V13). */
+/* Steps that small nets do well with, and epochs that even the largest data get; nets
+ * of images, whose steps are dear, get fewer (V13). */
 enum { MLE_STEPS = 2000, MLE_EPOCHS = 5, VI_STEPS = 10000, VI_EPOCHS = 10 };
+enum { IMAGE_MLE_STEPS = 500, IMAGE_VI_STEPS = 1000, IMAGE_EPOCHS = 5 };
 
 static int64_t chosen(int64_t wanted, int64_t batches, int64_t steps, int64_t least)
 {
@@ -22,9 +23,13 @@ static int64_t chosen(int64_t wanted, int64_t batches, int64_t steps, int64_t le
 static void plan(xb_trainer *t)
 {
     t->batches = (t->n + t->opt.batch - 1) / t->opt.batch;
+    bool images = t->model->pixels;
     t->epochs[XB_PHASE_MLE] =
-        chosen(t->opt.mle_epochs, t->batches, MLE_STEPS, MLE_EPOCHS);
-    t->epochs[XB_PHASE_VI] = chosen(t->opt.epochs, t->batches, VI_STEPS, VI_EPOCHS);
+        chosen(t->opt.mle_epochs, t->batches, images ? IMAGE_MLE_STEPS : MLE_STEPS,
+               images ? IMAGE_EPOCHS : MLE_EPOCHS);
+    t->epochs[XB_PHASE_VI] =
+        chosen(t->opt.epochs, t->batches, images ? IMAGE_VI_STEPS : VI_STEPS,
+               images ? IMAGE_EPOCHS : VI_EPOCHS);
 }
 
 /* ---- rows */
@@ -35,28 +40,40 @@ static void copy_rows(xb_trainer *t, const xb_train_data *data, const int32_t *o
 {
     const xb_model *m = t->model;
     for (int64_t i = 0; i < data->n; i++) {
-        int64_t row = order[i];
-        xb_model_scale_inputs(m, t->x + i * t->features, data->x + row * t->features, 1);
+        double y = xb_train_target(data, order[i]);
+        t->select[i] = data->select ? data->select[order[i]] : order[i];
         if (data->classes > 0)
-            t->label[i] = (int32_t)data->y[row];
+            t->label[i] = (int32_t)y;
         else
-            t->y[i] = (float)((data->y[row] - m->y_mean) / m->y_sd);
+            t->y[i] = (float)((y - m->y_mean) / m->y_sd);
     }
+    t->rows = (xb_rows){.x = data->x,
+                        .scaled = data->scaled,
+                        .bytes = data->bytes,
+                        .select = t->select,
+                        .n = data->n,
+                        .features = t->features};
+    if (t->x) xb_model_take_rows(m, t->x, &t->rows, 0, data->n);
 }
 
 static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
 {
-    t->held = (int64_t)floor(t->opt.validation * (double)data->n);
+    bool chosen = data->held > 0;
+    t->held = chosen ? data->held : (int64_t)floor(t->opt.validation * (double)data->n);
     t->n = data->n - t->held;
-    t->x = xb_new(t->ctx, data->n * t->features, sizeof *t->x);
+    if (data->x) {
+        t->x = xb_new(t->ctx, data->n * t->features, sizeof *t->x);
+        if (!t->x) return XB_E_MEMORY;
+    }
+    t->select = xb_new(t->ctx, data->n, sizeof *t->select);
     t->y = xb_new(t->ctx, data->n, sizeof *t->y);
     t->label = xb_new(t->ctx, data->n, sizeof *t->label);
     t->order = xb_new(t->ctx, data->n, sizeof *t->order);
     t->peak = xb_new(t->ctx, t->held, sizeof *t->peak);
     t->mass = xb_new(t->ctx, t->held, sizeof *t->mass);
-    if (!t->x || !t->y || !t->label || !t->order || !t->peak || !t->mass)
+    if (!t->select || !t->y || !t->label || !t->order || !t->peak || !t->mass)
         return XB_E_MEMORY;
-    if (t->held > 0)
+    if (t->held > 0 && !chosen)
         xb_shuffle(t->order, data->n, t->data_key, SPLIT_STREAM, 0);
     else
         for (int64_t i = 0; i < data->n; i++) t->order[i] = (int32_t)i;
@@ -238,10 +255,10 @@ void xb_trainer_destroy(xb_trainer *t)
 {
     if (!t) return;
     void *const blocks[] = {
-        t->x,          t->y,           t->label,    t->order,   t->peak,  t->mass,
-        t->live,       t->sigma,       t->gradient, t->sorted,  t->bx,    t->by,
-        t->out,        t->dy,          t->raw,      t->trace,   t->d_raw, t->blabel,
-        t->kept_state, t->fingerprint, t->block[0], t->block[1]};
+        t->x,          t->y,           t->label,    t->order,    t->peak,  t->mass,
+        t->live,       t->sigma,       t->gradient, t->sorted,   t->bx,    t->by,
+        t->out,        t->dy,          t->raw,      t->trace,    t->d_raw, t->blabel,
+        t->kept_state, t->fingerprint, t->block[0], t->block[1], t->select};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     xb_sampler_destroy(t->sampler);
     for (int i = 0; t->kl && i < xb_net_tensor_count(t->model->net); i++)

@@ -49,9 +49,12 @@ typedef struct xb_trainer {
     xb_train_options opt;
     const xb_model *model;
     int64_t features, outputs;
-    /* rows, standardised; those to learn from first, then those held out */
-    float *x, *y;   /* [n][features], [n] */
-    int32_t *label; /* [n] */
+    /* examples, those to learn from first, then those held out. Inputs are a copy in
+     * `x`, scaled, or stay where they are, example i in row select[i] */
+    xb_rows rows;
+    float *x, *y;    /* [n][features], or NULL; [n] */
+    int64_t *select; /* [n] */
+    int32_t *label;  /* [n] */
     int64_t n, held;
     uint64_t checksum; /* of the data as given */
     /* the run's plan */
@@ -94,6 +97,8 @@ void xb_trainer_destroy(xb_trainer *t); /* NULL is fine */
 void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t epoch);
 /* Rows of batch k go to bx, by, blabel; returns how many. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k);
+/* Example i to place `to` of the batch. */
+void xb_trainer_take(xb_trainer *t, int64_t to, int64_t i);
 
 /* initial.c */
 void xb_trainer_start_weights(xb_trainer *t); /* before phase 1 */
@@ -125,6 +130,11 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *data,
 
 /* train_data.c: scales and names from the data into the model. */
 xb_status xb_model_fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *data);
+xb_status xb_model_fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
+                              const xb_train_options *opt);
+/* Of example i, in the target's units. */
+double xb_train_target(const xb_train_data *data, int64_t i);
 uint64_t xb_train_checksum(const xb_train_data *data);
+uint64_t xb_model_checksum(const xb_model *model); /* of means and state */
 
 #endif

@@ -1,0 +1,99 @@
+"""Reads of simulated arrays beside draws of the digital model: the same net, the same
+inputs, the same random words. Target: at most twice the time of the digital product."""
+
+import ctypes as c
+
+import numpy as np
+
+from crossbayes_ctypes import pointer
+from timing import Bench, WrongResult, ratio_at_least
+from vi_ctypes import PredictOptions, TrainData, TrainOptions
+
+NETS = [("dense 512 x 512", "dense 512 nobias, relu, dense 1", 512),
+        ("dense 50 (UCI)", "dense 50, relu, dense 1", 8)]
+INPUTS = (1, 256)
+READS, ROWS = 64, 64
+SAME_OUTPUT = 1e-4  # of the ideal array, in the target's units
+ARRAY_BYTES = 4096  # more than an xb_array has
+# tiles, levels, spreads, converters, memory of the devices: all there is
+CASES = [("converters, tiles", {"rows": 128, "dac_bits": 8, "adc_bits": 8}),
+         ("all effects (mtj)", None)]
+TARGET = ratio_at_least(0.5)
+
+
+class Arrays:
+    def __init__(self, xb, net, features):
+        self.xb, self.lib, self.features = xb, xb.lib, features
+        for name, result in [("xb_train_options_default", TrainOptions),
+                             ("xb_predict_options_default", PredictOptions)]:
+            getattr(self.lib, name).restype = result
+        rng = np.random.default_rng(1)
+        x, y = rng.standard_normal((ROWS, features)), rng.standard_normal(ROWS)
+        data = TrainData(pointer(x), pointer(y), ROWS, features, 0, None)
+        opt = self.lib.xb_train_options_default()
+        opt.net, opt.mle_epochs, opt.epochs = net.encode(), 1, 1
+        self.model, self.x = c.c_void_p(), x
+        xb.check(self.lib.xb_train(xb.ctx, c.byref(self.model), None, c.byref(data),
+                                   c.byref(opt)))
+        self.options = self.lib.xb_predict_options_default()
+
+    def array(self, settings):
+        array = (c.c_char * ARRAY_BYTES)()
+        preset = b"mtj" if settings is None else b"ideal"
+        self.xb.check(self.lib.xb_array_preset(self.xb.ctx, array, preset))
+        for key, value in (settings or {}).items():
+            self.xb.check(self.lib.xb_array_set(self.xb.ctx, array, key.encode(),
+                                                c.c_double(value)))
+        return array
+
+    def analog(self, settings):
+        analog = c.c_void_p()
+        self.xb.check(self.lib.xb_analog_create(
+            self.xb.ctx, c.byref(analog), self.model, self.array(settings),
+            c.c_void_p(pointer(self.x)), c.c_int64(ROWS), None))
+        return analog
+
+    def read(self, analog, x, value):
+        self.xb.check(self.lib.xb_analog_draws(
+            self.xb.ctx, c.c_void_p(pointer(value)), None, analog,
+            c.c_void_p(pointer(x)), c.c_int64(len(x)), c.c_int64(0), c.c_int64(READS)))
+
+    def draw(self, x, value):
+        self.xb.check(self.lib.xb_predict_draws(
+            self.xb.ctx, c.c_void_p(pointer(value)), None, self.model,
+            c.c_void_p(pointer(x)), c.c_int64(len(x)), c.c_int64(0), c.c_int64(READS),
+            c.byref(self.options)))
+
+
+def same_outputs(arrays, x):
+    """The ideal array computes what the digital model does."""
+    a, b = np.empty((READS, len(x))), np.empty((READS, len(x)))
+    analog = arrays.analog({})
+    arrays.read(analog, x, a)
+    arrays.draw(x, b)
+    arrays.lib.xb_analog_destroy(analog)
+    worst = float(np.abs(a - b).max())
+    if not worst < SAME_OUTPUT:
+        raise WrongResult(f"outputs differ by {worst:.2g}")
+    return f"ideal array within {worst:.0e}"
+
+
+def main():
+    bench = Bench(__doc__)
+    for name, net, features in NETS:
+        arrays = Arrays(bench.xb, net, features)
+        for inputs in INPUTS:
+            x = np.random.default_rng(2).standard_normal((inputs, features))
+            value = np.empty((READS, inputs))
+            check = same_outputs(arrays, x)
+            for effect, settings in CASES:
+                analog = arrays.analog(settings)
+                bench.compare("crossbar", f"{name}, {inputs} inputs: {effect}",
+                              lambda: arrays.read(analog, x, value), "digital draws",
+                              lambda: arrays.draw(x, value), items=READS * inputs,
+                              target=TARGET, check=check)
+                arrays.lib.xb_analog_destroy(analog)
+
+
+if __name__ == "__main__":
+    main()

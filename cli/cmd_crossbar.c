@@ -1,0 +1,348 @@
+/* cmd_crossbar.c: `crossbayes crossbar`: a model on simulated arrays: its scores against
+ * the digital model's, for each effect alone and for all together; sweeps of a number;
+ * what to programme; what a prediction costs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "crossbar_show.h"
+#include "model_data.h"
+#include "show.h"
+#include "sweep.h"
+
+enum { CASES_MAX = 32, SWEEPS_MAX = CLI_REPEAT_MAX };
+
+typedef struct sweep_run {
+    cli_sweep sweep;
+    cli_case *cases; /* [sweep.count] */
+} sweep_run;
+
+typedef struct crossbar_job {
+    cli_session *s;
+    xb_model *model;
+    xb_frame *frame, *calibration; /* calibration NULL: the frame */
+    xb_array array;
+    xb_assay *assay;
+    int64_t reads;
+    bool classes;
+    cli_case cases[CASES_MAX];
+    int n_cases;
+    sweep_run sweep[SWEEPS_MAX];
+    int n_sweeps;
+    int64_t done, total; /* arrays */
+} crossbar_job;
+
+/* ---- what was asked for */
+
+static cli_exit apply_set(crossbar_job *job, const char *text)
+{
+    cli_sweep one;
+    char why[160];
+    if (!cli_sweep_read(&one, text, why, sizeof why) || one.count != 1)
+        return cli_fail(job->s, CLI_USAGE, "--set %s: expected KEY=NUMBER", text);
+    return cli_status(job->s,
+                      xb_array_set(job->s->ctx, &job->array, one.key, one.value[0]));
+}
+
+static cli_exit read_sweeps(crossbar_job *job)
+{
+    const cli_value *given = cli_get(&job->s->args, "sweep");
+    char why[160];
+    for (int i = 0; given->given && i < given->n_texts; i++) {
+        sweep_run *run = &job->sweep[job->n_sweeps];
+        if (!cli_sweep_read(&run->sweep, given->texts[i], why, sizeof why))
+            return cli_fail(job->s, CLI_USAGE, "--sweep %s", why);
+        xb_array trial = job->array;
+        for (int k = 0; k < run->sweep.count; k++) {
+            xb_status status =
+                xb_array_set(job->s->ctx, &trial, run->sweep.key, run->sweep.value[k]);
+            if (status == XB_OK) status = xb_array_check(job->s->ctx, &trial);
+            if (status != XB_OK) return cli_status(job->s, status);
+        }
+        run->cases = calloc((size_t)run->sweep.count, sizeof *run->cases);
+        if (!run->cases) return cli_fail(job->s, CLI_FAILED, "not enough memory");
+        job->n_sweeps++;
+    }
+    return CLI_DONE;
+}
+
+static cli_exit read_array(crossbar_job *job)
+{
+    cli_session *s = job->s;
+    const cli_value *set = cli_get(&s->args, "set");
+    xb_status status =
+        xb_array_parse(s->ctx, &job->array, cli_text(&s->args, "array", "mtj"));
+    if (status != XB_OK) return cli_status(s, status);
+    for (int i = 0; set->given && i < set->n_texts; i++) {
+        cli_exit code = apply_set(job, set->texts[i]);
+        if (code != CLI_DONE) return code;
+    }
+    const char *redraw = cli_text(&s->args, "redraw", NULL);
+    if (redraw) (void)xb_redraw_find(redraw, &job->array.redraw); /* one of the choices */
+    const char *law = cli_text(&s->args, "law", NULL);
+    if (law && strlen(law) >= sizeof job->array.law)
+        return cli_fail(s, CLI_USAGE, "--law: the text is too long");
+    if (law) snprintf(job->array.law, sizeof job->array.law, "%s", law);
+    status = xb_array_check(s->ctx, &job->array);
+    if (status != XB_OK) return cli_status(s, status);
+    return read_sweeps(job);
+}
+
+static cli_exit read_data(crossbar_job *job)
+{
+    cli_session *s = job->s;
+    const char *calibration = cli_text(&s->args, "calibration", NULL);
+    xb_status status = xb_model_load(s->ctx, &job->model, s->args.arg[0]);
+    if (status == XB_OK)
+        status = cli_model_frame(s->ctx, &job->frame, job->model, s->args.arg[1], true);
+    if (status == XB_OK && calibration)
+        status =
+            cli_model_frame(s->ctx, &job->calibration, job->model, calibration, false);
+    if (status == XB_OK) job->classes = xb_model_classes(job->model) > 0;
+    return cli_status(s, status);
+}
+
+/* ---- arrays, one after the other */
+
+static xb_status assay(crossbar_job *job, cli_case *out, const xb_array *array)
+{
+    xb_progress event = {"reading arrays", job->done++, job->total};
+    if (!cli_progress_event(&job->s->progress, &event)) return XB_E_CANCELLED;
+    return xb_assay_run(job->s->ctx, &out->result, job->assay, array);
+}
+
+/* Each effect alone, then all. */
+static xb_status assay_effects(crossbar_job *job)
+{
+    xb_status status = XB_OK;
+    for (int e = 0; e < xb_array_effect_count() && status == XB_OK; e++) {
+        if (!xb_array_has(&job->array, e)) continue;
+        cli_case *c = &job->cases[job->n_cases++];
+        xb_array alone = xb_array_only(&job->array, e);
+        c->name = xb_array_effect_name(e);
+        status = assay(job, c, &alone);
+    }
+    if (status != XB_OK) return status;
+    cli_case *all = &job->cases[job->n_cases++];
+    all->name = "all together";
+    return assay(job, all, &job->array);
+}
+
+static xb_status assay_sweep(crossbar_job *job, sweep_run *run)
+{
+    xb_status status = XB_OK;
+    for (int k = 0; k < run->sweep.count && status == XB_OK; k++) {
+        xb_array array = job->array;
+        run->cases[k].value = run->sweep.value[k];
+        status = xb_array_set(job->s->ctx, &array, run->sweep.key, run->sweep.value[k]);
+        if (status == XB_OK) status = assay(job, &run->cases[k], &array);
+    }
+    return status;
+}
+
+static xb_assay_options assay_options(const crossbar_job *job)
+{
+    xb_assay_options o = xb_assay_options_default();
+    o.reads = job->reads;
+    o.tolerance = cli_number(&job->s->args, "tolerance", o.tolerance);
+    o.analog.seed = cli_seed(job->s);
+    o.analog.chip = cli_count(&job->s->args, "chip", o.analog.chip);
+    if (job->calibration) {
+        o.calibration = xb_frame_values(job->calibration);
+        o.calibration_n = xb_frame_rows(job->calibration);
+    }
+    return o;
+}
+
+static xb_status run_assays(crossbar_job *job)
+{
+    xb_assay_options o = assay_options(job);
+    job->total = 1;
+    for (int e = 0; e < xb_array_effect_count(); e++)
+        job->total += xb_array_has(&job->array, e);
+    for (int i = 0; i < job->n_sweeps; i++) job->total += job->sweep[i].sweep.count;
+    xb_status status =
+        xb_assay_create(job->s->ctx, &job->assay, job->model, xb_frame_values(job->frame),
+                        xb_frame_target(job->frame), xb_frame_rows(job->frame), &o);
+    if (status == XB_OK) status = assay_effects(job);
+    for (int i = 0; i < job->n_sweeps && status == XB_OK; i++)
+        status = assay_sweep(job, &job->sweep[i]);
+    return status;
+}
+
+/* ---- results */
+
+/* KEY.csv and the figure of one sweep into DIR. */
+static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char *dir)
+{
+    xb_ctx *ctx = job->s->ctx;
+    unsigned formats = cli_formats(cli_text(&job->s->args, "format", "svg,png"));
+    xb_table *table = NULL;
+    xb_status status =
+        cli_cases_table(ctx, &table, run->sweep.key, run->cases, run->sweep.count,
+                        xb_assay_digital(job->assay), job->classes);
+    char *path = cli_join(dir, run->sweep.key, ""),
+         *csv = cli_join(dir, run->sweep.key, ".csv");
+    if (status == XB_OK && !(path && csv)) status = XB_E_MEMORY;
+    if (status == XB_OK) status = xb_report_sweep(ctx, table, path, formats);
+    if (status == XB_OK) status = xb_table_write_csv(ctx, table, csv);
+    free(path);
+    free(csv);
+    xb_table_destroy(table);
+    return status;
+}
+
+static json_t *sweep_json(const crossbar_job *job, const sweep_run *run)
+{
+    json_t *list = json_array();
+    for (int k = 0; k < run->sweep.count; k++)
+        json_array_append_new(list, cli_case_json(&run->cases[k], job->classes, false));
+    return json_pack("{s:s,s:o}", "key", run->sweep.key, "cases", list);
+}
+
+static cli_exit print_json(const crossbar_job *job, json_t *costs)
+{
+    cli_case digital = {.name = "digital", .result = *xb_assay_digital(job->assay)};
+    json_t *list = json_array(), *sweeps = json_array();
+    json_array_append_new(list, cli_case_json(&digital, job->classes, true));
+    for (int i = 0; i < job->n_cases; i++)
+        json_array_append_new(list, cli_case_json(&job->cases[i], job->classes, false));
+    for (int i = 0; i < job->n_sweeps; i++)
+        json_array_append_new(sweeps, sweep_json(job, &job->sweep[i]));
+    json_t *root =
+        json_pack("{s:s,s:I,s:I,s:s,s:o,s:o}", "array", job->array.name, "rows",
+                  (json_int_t)xb_frame_rows(job->frame), "reads", (json_int_t)job->reads,
+                  "calibration", cli_text(&job->s->args, "calibration", "the data"),
+                  "cases", list, "sweeps", sweeps);
+    if (costs) json_object_set_new(root, "costs", costs);
+    return cli_json_print(job->s, root);
+}
+
+static void print_text(const crossbar_job *job)
+{
+    const cli_args *args = &job->s->args;
+    printf("%s on %s: %lld rows, %lld reads, array %s\n", args->arg[0], args->arg[1],
+           (long long)xb_frame_rows(job->frame), (long long)job->reads, job->array.name);
+    cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay), job->classes,
+                   "effect alone");
+    for (int i = 0; i < job->n_sweeps; i++)
+        cli_show_cases(job->sweep[i].cases, job->sweep[i].sweep.count,
+                       xb_assay_digital(job->assay), job->classes,
+                       job->sweep[i].sweep.key);
+    printf(
+        "\n  ± the Monte Carlo error over reads; 'off': root mean square over inputs, in"
+        "\n  predictive epistemic sds; converters calibrated on %s\n",
+        cli_text(args, "calibration", "the inputs of the data itself"));
+}
+
+static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
+{
+    cli_session *s = job->s;
+    xb_costs costs = {0};
+    const char *costs_path = cli_text(&s->args, "costs", NULL);
+    const char *dir = cli_text(&s->args, "output", NULL);
+    const char *export = cli_text(&s->args, "export", NULL);
+    xb_status status = XB_OK;
+    if (costs_path) status = xb_costs_load(s->ctx, &costs, costs_path);
+    if (status == XB_OK && export) status = xb_analog_export(s->ctx, analog, export);
+    for (int i = 0; i < job->n_sweeps && status == XB_OK && dir; i++)
+        status = write_sweep(job, &job->sweep[i], dir);
+    if (status != XB_OK) return cli_status(s, status);
+    cli_progress_clear(&s->progress);
+    if (cli_json(s))
+        return print_json(job,
+                          costs_path ? cli_costs_json(analog, job->reads, &costs) : NULL);
+    print_text(job);
+    if (costs_path) cli_show_costs(analog, job->reads, &costs);
+    if (export && !cli_quiet(s)) printf("\n  what to programme is in %s\n", export);
+    if (dir && job->n_sweeps && !cli_quiet(s))
+        printf("\n  tables and figures of the sweeps are in %s\n", dir);
+    return CLI_DONE;
+}
+
+static cli_exit simulate(crossbar_job *job)
+{
+    xb_analog *analog = NULL;
+    const xb_assay_options o = assay_options(job);
+    const xb_frame *on = job->calibration ? job->calibration : job->frame;
+    xb_status status =
+        xb_analog_create(job->s->ctx, &analog, job->model, &job->array,
+                         xb_frame_values(on), xb_frame_rows(on), &o.analog);
+    if (status == XB_OK) status = run_assays(job);
+    cli_exit code = status == XB_OK ? deliver(job, analog) : cli_status(job->s, status);
+    xb_analog_destroy(analog);
+    return code;
+}
+
+static void free_job(crossbar_job *job)
+{
+    for (int i = 0; i < SWEEPS_MAX; i++) free(job->sweep[i].cases);
+    xb_assay_destroy(job->assay);
+    xb_frame_destroy(job->calibration);
+    xb_frame_destroy(job->frame);
+    xb_model_destroy(job->model);
+    free(job);
+}
+
+static cli_exit run(cli_session *s)
+{
+    crossbar_job *job = calloc(1, sizeof *job); /* many scores: too much for a stack */
+    if (!job) return cli_fail(s, CLI_FAILED, "not enough memory");
+    job->s = s;
+    job->reads = (int64_t)cli_count(&s->args, "samples", 1000);
+    cli_exit code = read_array(job);
+    if (code == CLI_DONE) code = read_data(job);
+    if (code == CLI_DONE) code = simulate(job);
+    free_job(job);
+    return code;
+}
+
+static void list_keys(FILE *out)
+{
+    fprintf(out, "\nArrays:\n");
+    for (int i = 0; i < xb_array_preset_count(); i++)
+        fprintf(out, "  %-22s%s\n", xb_array_preset_name(i), xb_array_preset_about(i));
+    fprintf(out, "  %-22s%s\n", "FILE.json",
+            "{\"crossbayes\": \"array\", \"base\": \"mtj\", KEY: NUMBER, ...}");
+    fprintf(out, "\nKeys of --set, --sweep and FILE.json:\n");
+    for (int i = 0; i < xb_array_field_count(); i++)
+        fprintf(out, "  %-22s%s\n", xb_array_field_at(i).key, xb_array_field_at(i).about);
+}
+
+static const cli_option options[] = {
+    {"array", 0, CLI_TEXT, "ARRAY", "a preset or a JSON file (mtj)", 0, 0},
+    {"set", 0, CLI_TEXTS, "KEY=X", "one number of the array; may be repeated", 0, 0},
+    {"sweep", 0, CLI_TEXTS, "KEY=A:B", "scores over a number, also A:B:STEP or A,B,C", 0,
+     0},
+    {"law", 0, CLI_TEXT, "LAW", "of the noise devices (the array's)", 0, 0},
+    {"redraw", 0, CLI_CHOICE, "network|input|operation",
+     "when weights are drawn anew (the array's)", 0, 0},
+    {"calibration", 0, CLI_PATH, "FILE",
+     "inputs to calibrate converters on: the training data (the data itself)", 0, 0},
+    {"samples", 0, CLI_COUNT, "N", "reads of the arrays (1000)", 2, 1e8},
+    {"chip", 0, CLI_COUNT, "N", "seed of what differs from chip to chip (1)", 0, 1e15},
+    {"tolerance", 0, CLI_NUMBER, "X",
+     "predictives this near, in units of their sd, are the same (0.1)", 1e-6, 10},
+    {"costs", 0, CLI_PATH, "FILE", "energy of a prediction from a JSON table of costs", 0,
+     0},
+    {"export", 0, CLI_PATH, "DIR", "conductances to programme, and CrossSim's inputs", 0,
+     0},
+    {"output", 'o', CLI_PATH, "DIR", "where tables and figures of sweeps go", 0, 0},
+    {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
+};
+
+const cli_command cli_command_crossbar = {
+    .name = "crossbar",
+    .group = "Networks",
+    .about = "a model on simulated analog arrays: scores, sweeps, what to programme",
+    .usage = "MODEL DATA [--array ARRAY] [--sweep KEY=A:B]... [options]",
+    .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
+               "crossbayes train square.csv --target y -o square.safetensors\n"
+               "crossbayes crossbar square.safetensors square.csv --sweep adc-bits=4:8",
+    .options = options,
+    .n_options = CLI_COUNT_OF(options),
+    .min_args = 2,
+    .max_args = 2,
+    .more = list_keys,
+    .run = run,
+};

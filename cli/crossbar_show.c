@@ -1,0 +1,165 @@
+/* crossbar_show.c: see crossbar_show.h. A line for each array: a few scores with their
+ * Monte Carlo errors, how far the predictives moved, and the verdict. */
+#include "crossbar_show.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 4, NAME = 16, CELL = 18, GAP = 9 };
+
+/* The scores of a line, by key. */
+static const char *const shown_numbers[SHOWN] = {"rmse", "nll", "coverage95",
+                                                 "epistemic"};
+static const char *const shown_classes[SHOWN] = {"accuracy", "nll", "ece", "information"};
+
+static cli_score shown(const xb_assay_result *r, bool classes, int k)
+{
+    cli_score row[CLI_SCORES_MAX];
+    int rows = cli_score_rows(row, classes, &r->regression, &r->classes);
+    const char *key = classes ? shown_classes[k] : shown_numbers[k];
+    for (int i = 0; i < rows; i++)
+        if (strcmp(row[i].key, key) == 0) return row[i];
+    return row[0];
+}
+
+static void show_scores(const char *name, const xb_assay_result *r, bool classes)
+{
+    printf("  ");
+    cli_print_cell(name, NAME);
+    for (int k = 0; k < SHOWN; k++) {
+        char text[64];
+        xb_score s = shown(r, classes, k).score;
+        const double rounding = 1e-9; /* of the value: no noise at all */
+        bool noisy = s.mc_error > rounding * fabs(s.value);
+        cli_format_error(text, sizeof text, s.value, noisy ? s.mc_error : NAN);
+        cli_print_cell(text, CELL);
+    }
+}
+
+static void show_case(const cli_case *c, bool classes)
+{
+    char name[48], mean[16], sd[16];
+    if (c->name)
+        snprintf(name, sizeof name, "%s", c->name);
+    else
+        snprintf(name, sizeof name, "%g", c->value);
+    snprintf(mean, sizeof mean, "%.2g", c->result.distance.mean.rms);
+    snprintf(sd, sizeof sd, "%.2g", c->result.distance.sd.rms);
+    show_scores(name, &c->result, classes);
+    cli_print_cell(mean, GAP);
+    cli_print_cell(sd, GAP);
+    printf("%s\n", xb_verdict_text(c->result.verdict));
+}
+
+void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *digital,
+                    bool classes, const char *head)
+{
+    printf("\n  ");
+    cli_print_cell(head, NAME);
+    for (int k = 0; k < SHOWN; k++) cli_print_cell(shown(digital, classes, k).name, CELL);
+    cli_print_cell("mean off", GAP);
+    cli_print_cell("sd off", GAP);
+    printf("predictives\n");
+    show_scores("digital", digital, classes);
+    printf("\n");
+    for (int i = 0; i < count; i++) show_case(&cases[i], classes);
+}
+
+json_t *cli_case_json(const cli_case *c, bool classes, bool digital)
+{
+    cli_score row[CLI_SCORES_MAX];
+    int rows = cli_score_rows(row, classes, &c->result.regression, &c->result.classes);
+    json_t *root = json_object();
+    if (c->name)
+        json_object_set_new(root, "array", json_string(c->name));
+    else
+        json_object_set_new(root, "value", cli_json_real(c->value));
+    cli_scores_json(root, row, rows);
+    if (digital) return root;
+    const xb_assay_result *r = &c->result;
+    if (!classes) {
+        json_object_set_new(root, "nll_difference",
+                            cli_json_real(r->nll_difference.value));
+        json_object_set_new(root, "nll_difference_error",
+                            cli_json_real(r->nll_difference.std_error));
+    }
+    json_object_set_new(root, "kl", cli_json_real(r->distance.kl.value));
+    json_object_set_new(root, "mean", cli_gap_json(&r->distance.mean));
+    json_object_set_new(root, "sd", cli_gap_json(&r->distance.sd));
+    json_object_set_new(root, "verdict", json_string(xb_verdict_text(r->verdict)));
+    return root;
+}
+
+enum { TABLE_COLUMNS = 1 + 3 * SHOWN };
+
+static void fill_row(xb_table *table, int row, const cli_case *c,
+                     const xb_assay_result *digital, bool classes)
+{
+    xb_table_set(table, row, 0, c->value);
+    for (int k = 0; k < SHOWN; k++) {
+        xb_score mine = shown(&c->result, classes, k).score;
+        xb_table_set(table, row, 1 + 3 * k, mine.value);
+        xb_table_set(table, row, 2 + 3 * k, mine.mc_error);
+        xb_table_set(table, row, 3 + 3 * k, shown(digital, classes, k).score.value);
+    }
+}
+
+xb_status cli_cases_table(xb_ctx *ctx, xb_table **out, const char *key,
+                          const cli_case *cases, int count,
+                          const xb_assay_result *digital, bool classes)
+{
+    static const char *const suffix[3] = {"", "_error", "_digital"};
+    char text[TABLE_COLUMNS][64];
+    const char *names[TABLE_COLUMNS] = {key};
+    for (int k = 0; k < SHOWN; k++)
+        for (int j = 0; j < 3; j++) {
+            int column = 1 + 3 * k + j;
+            snprintf(text[column], sizeof text[column], "%s%s",
+                     shown(digital, classes, k).key, suffix[j]);
+            names[column] = text[column];
+        }
+    xb_table *table = NULL;
+    xb_status status = xb_table_create(ctx, &table, key, count, TABLE_COLUMNS, names);
+    if (status != XB_OK) return status;
+    for (int i = 0; i < count; i++) fill_row(table, i, &cases[i], digital, classes);
+    *out = table;
+    return XB_OK;
+}
+
+/* ---- costs */
+
+static void show_energy(const char *name, double pj, double count)
+{
+    printf("  %-20s%-12.4g nJ   %.4g of them\n", name, pj * 1e-3, count);
+}
+
+void cli_show_costs(const xb_analog *analog, int64_t reads, const xb_costs *costs)
+{
+    xb_analog_counts n = xb_analog_count(analog, reads);
+    xb_cost_estimate e = xb_analog_cost(analog, costs, reads);
+    printf("\n  One prediction of %lld reads", (long long)reads);
+    if (costs->note[0]) printf(" (costs: %s)", costs->note);
+    printf("\n");
+    show_energy("device reads", e.read_pj, n.device_reads);
+    show_energy("DAC conversions", e.dac_pj, n.dac_conversions);
+    show_energy("ADC conversions", e.adc_pj, n.adc_conversions);
+    printf("  %-20s%-12.4g nJ\n", "together", e.total_pj * 1e-3);
+    printf("  %-20s%-12.4g us   %.4g tile operations\n", "time", e.time_ns * 1e-3,
+           n.tile_operations);
+    show_energy("programming, once", e.write_pj, n.devices);
+}
+
+json_t *cli_costs_json(const xb_analog *analog, int64_t reads, const xb_costs *costs)
+{
+    xb_analog_counts n = xb_analog_count(analog, reads);
+    xb_cost_estimate e = xb_analog_cost(analog, costs, reads);
+    return json_pack("{s:s,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "note",
+                     costs->note, "reads", (json_int_t)reads, "devices", n.devices,
+                     "tile_operations", n.tile_operations, "device_reads", n.device_reads,
+                     "dac_conversions", n.dac_conversions, "adc_conversions",
+                     n.adc_conversions, "read_pj", e.read_pj, "dac_pj", e.dac_pj,
+                     "adc_pj", e.adc_pj, "total_pj", e.total_pj, "write_pj", e.write_pj,
+                     "time_ns", e.time_ns);
+}

@@ -1,0 +1,222 @@
+/* inputs.c: see inputs.h. What was left out of a folder is said on stderr. */
+#include "inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_data.h"
+#include "print.h"
+
+/* ---- images */
+
+static void say_found(const cli_session *s, const xb_images *images)
+{
+    xb_image_report r = xb_images_report(images);
+    if (cli_quiet(s)) return;
+    if (r.corrupt > 0)
+        fprintf(stderr, "  %lld broken files left out, the first: %s\n",
+                (long long)r.corrupt, r.corrupt_name);
+    if (r.unlabelled > 0)
+        fprintf(stderr, "  %lld images without a target left out, the first: %s\n",
+                (long long)r.unlabelled, r.unlabelled_name);
+    if (r.odd > 0)
+        fprintf(stderr, "  %lld names are odd but have an age, the first: %s\n",
+                (long long)r.odd, r.odd_name);
+}
+
+static void say_copies(const cli_session *s, const xb_images *images)
+{
+    xb_image_report r = xb_images_report(images);
+    if (cli_quiet(s) || r.duplicates + r.conflicting == 0) return;
+    fprintf(stderr,
+            "  left out: %lld copies, %lld images whose copies differ in target\n",
+            (long long)r.duplicates, (long long)r.conflicting);
+}
+
+static xb_image_options image_options(const cli_session *s)
+{
+    const cli_args *a = &s->args;
+    xb_image_options o = xb_image_options_default();
+    o.targets = cli_text(a, "targets", NULL);
+    o.file = cli_text(a, "file-column", NULL);
+    o.labels = cli_text(a, "labels", NULL);
+    o.cache = cli_text(a, "cache", NULL);
+    o.no_cache = cli_flag(a, "no-cache");
+    o.skip_corrupt = cli_flag(a, "skip-corrupt");
+    return o;
+}
+
+static xb_status copy_target(cli_inputs *in)
+{
+    const double *all = xb_images_target(in->images);
+    if (!all) return XB_OK;
+    in->target = malloc((size_t)in->n * sizeof *in->target);
+    if (!in->target) return XB_E_MEMORY;
+    for (int64_t i = 0; i < in->n; i++) in->target[i] = all[in->select[i]];
+    return XB_OK;
+}
+
+static xb_status open_images(cli_session *s, cli_inputs *in, const char *path,
+                             const xb_image_options *o, bool distinct)
+{
+    xb_part part = XB_PART_ALL;
+    xb_part_find(cli_text(&s->args, "part", "all"), &part);
+    xb_status status = xb_images_open(s->ctx, &in->images, path, o);
+    cli_progress_clear(&s->progress);
+    if (status != XB_OK) return status;
+    say_found(s, in->images);
+    if (distinct) say_copies(s, in->images);
+    status = xb_images_select(s->ctx, &in->select, &in->n, in->images, part, distinct);
+    return status == XB_OK ? copy_target(in) : status;
+}
+
+/* Names have an age where no table is given and `age` is what is asked for. */
+static cli_exit folder_target(cli_session *s, xb_image_options *o, const char *target,
+                              bool learning)
+{
+    o->target = target;
+    if (o->targets || o->unlabelled) return CLI_DONE;
+    o->ages_in_names = target && strcmp(target, "age") == 0;
+    if (o->ages_in_names) return CLI_DONE;
+    return cli_fail(s, CLI_USAGE,
+                    "where are the targets? give --targets TABLE with file names%s",
+                    learning ? ", or --target age for names like UTKFace's" : "");
+}
+
+static cli_exit learn_images(cli_session *s, cli_inputs *in, const char *path,
+                             xb_image_source source)
+{
+    xb_image_options o = image_options(s);
+    o.size = (int64_t)cli_count(&s->args, "size", 0);
+    if (cli_flag(&s->args, "grey")) o.channels = 1;
+    if (cli_flag(&s->args, "classes")) o.target_kind = XB_TARGET_CLASS;
+    cli_exit code = CLI_DONE;
+    if (source == XB_IMAGES_FOLDER)
+        code = folder_target(s, &o, cli_text(&s->args, "target", NULL), true);
+    if (code != CLI_DONE) return code;
+    return cli_status(s, open_images(s, in, path, &o, true));
+}
+
+/* ---- tables */
+
+static xb_status learn_table(cli_session *s, cli_inputs *in, const char *path)
+{
+    xb_frame_options opt = xb_frame_options_default();
+    opt.target = cli_text(&s->args, "target", NULL);
+    if (cli_flag(&s->args, "classes")) opt.target_kind = XB_TARGET_CLASS;
+    xb_status status = xb_frame_read(s->ctx, &in->frame, path, &opt);
+    if (status == XB_OK) in->n = xb_frame_rows(in->frame);
+    return status;
+}
+
+cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path)
+{
+    static const char *const for_images[] = {"targets", "file-column", "labels",
+                                             "part",    "size",        "grey"};
+    xb_image_source source = xb_images_look(path);
+    if (source != XB_IMAGES_NONE) return learn_images(s, out, path, source);
+    for (int i = 0; i < CLI_COUNT_OF(for_images); i++)
+        if (cli_flag(&s->args, for_images[i]))
+            return cli_fail(s, CLI_USAGE,
+                            "--%s goes with images, and %s is neither a folder nor an"
+                            " IDX file",
+                            for_images[i], path);
+    if (!cli_flag(&s->args, "target"))
+        return cli_fail(s, CLI_USAGE, "which column is to be predicted? give --target");
+    return cli_status(s, learn_table(s, out, path));
+}
+
+/* ---- for a model */
+
+static xb_status ask_table(cli_session *s, cli_inputs *in, const xb_model *model,
+                           const char *path, bool target)
+{
+    xb_status status = cli_model_frame(s->ctx, &in->frame, model, path, target);
+    if (status == XB_OK) in->n = xb_frame_rows(in->frame);
+    return status;
+}
+
+static cli_exit ask_images(cli_session *s, cli_inputs *in, const xb_model *model,
+                           const char *path, bool target, const char **class_name)
+{
+    xb_image_options o = image_options(s);
+    xb_shape shape = xb_net_input(xb_model_net(model));
+    xb_image_source source = xb_images_look(path);
+    bool folder = source == XB_IMAGES_FOLDER;
+    o.size = shape.h == shape.w ? shape.h : 0;
+    o.channels = shape.c;
+    o.unlabelled = !target;
+    o.classes = xb_model_classes(model) ? class_name : NULL;
+    o.n_classes = xb_model_classes(model);
+    o.target_kind = o.classes ? XB_TARGET_CLASS : XB_TARGET_NUMBER;
+    if (source == XB_IMAGES_NONE)
+        return cli_fail(s, CLI_USAGE, "%s: expected images, as the model was trained on",
+                        path);
+    cli_exit code =
+        folder ? folder_target(s, &o, xb_model_target_name(model), false) : CLI_DONE;
+    bool distinct = strcmp(cli_text(&s->args, "part", "all"), "all") != 0;
+    if (code == CLI_DONE) code = cli_status(s, open_images(s, in, path, &o, distinct));
+    xb_shape mine = code == CLI_DONE ? cli_inputs_shape(in) : shape;
+    if (mine.h == shape.h && mine.w == shape.w && mine.c == shape.c) return code;
+    return cli_fail(
+        s, CLI_USAGE,
+        "%s: images of %lld x %lld x %lld, the model's are %lld x %lld x %lld", path,
+        (long long)mine.h, (long long)mine.w, (long long)mine.c, (long long)shape.h,
+        (long long)shape.w, (long long)shape.c);
+}
+
+cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
+                        const char *path, bool target)
+{
+    if (!xb_model_of_images(model))
+        return cli_status(s, ask_table(s, out, model, path, target));
+    int64_t classes = xb_model_classes(model);
+    const char **name = calloc((size_t)(classes + 1), sizeof *name);
+    if (!name) return cli_status(s, XB_E_MEMORY);
+    for (int64_t k = 0; k < classes; k++) name[k] = xb_model_class_name(model, k);
+    cli_exit code = ask_images(s, out, model, path, target, name);
+    free(name);
+    return code;
+}
+
+/* ---- one face */
+
+void cli_inputs_free(cli_inputs *in)
+{
+    xb_frame_destroy(in->frame);
+    xb_images_destroy(in->images);
+    free(in->select);
+    free(in->target);
+    *in = (cli_inputs){0};
+}
+
+xb_shape cli_inputs_shape(const cli_inputs *in)
+{
+    xb_shape shape = {0};
+    if (in->images) xb_images_shape(in->images, &shape.h, &shape.w, &shape.c);
+    return shape;
+}
+
+xb_train_data cli_inputs_train(const cli_inputs *in)
+{
+    if (in->frame) return xb_train_data_of(in->frame);
+    return xb_train_data_of_images(in->images, in->select, in->n);
+}
+
+xb_rows cli_inputs_rows(const cli_inputs *in)
+{
+    if (in->images) return xb_images_rows(in->images, in->select, in->n);
+    return (xb_rows){.x = xb_frame_values(in->frame),
+                     .n = in->n,
+                     .features = xb_frame_features(in->frame)};
+}
+
+const double *cli_inputs_target(const cli_inputs *in)
+{
+    return in->frame ? xb_frame_target(in->frame) : in->target;
+}
+
+const char *cli_inputs_name(const cli_inputs *in, int64_t i)
+{
+    return in->images ? xb_images_name(in->images, in->select[i]) : NULL;
+}

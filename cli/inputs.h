@@ -1,0 +1,51 @@
+/* inputs.h: what a network learns from or is asked about: a table, a folder of images or
+ * IDX files, told apart by what the path holds, behind one face. */
+#ifndef XB_CLI_INPUTS_H
+#define XB_CLI_INPUTS_H
+
+#include "session.h"
+
+typedef struct cli_inputs {
+    xb_frame *frame; /* a table, or */
+    xb_images *images;
+    int64_t *select; /* [n] of the images */
+    double *target;  /* [n] of the images; NULL: none */
+    int64_t n;
+} cli_inputs;
+
+/* Options that a command which reads images has; see CLI_IMAGE_OPTIONS. */
+#define CLI_IMAGE_OPTIONS                                                                  \
+    {"targets", 0, CLI_PATH, "TABLE", "images: file names and targets, .csv", 0, 0},       \
+        {"file-column", 0, CLI_TEXT, "COLUMN", "of the file names in TABLE (file)", 0, 0}, \
+        {"labels", 0, CLI_PATH, "FILE", "IDX: the labels (by the images' name)", 0, 0},    \
+        {"part",                                                                           \
+         0,                                                                                \
+         CLI_CHOICE,                                                                       \
+         "all|train|validation|test",                                                      \
+         "images of a part, 8:1:1 by content (all)",                                       \
+         0,                                                                                \
+         0},                                                                               \
+        {"skip-corrupt", 0, CLI_FLAG, NULL, "leave broken images out", 0, 0},              \
+        {"cache", 0, CLI_PATH, "FILE", "of decoded images (in their folder)", 0, 0},       \
+    {                                                                                      \
+        "no-cache", 0, CLI_FLAG, NULL, "keep no decoded images", 0, 0                      \
+    }
+
+/* To learn from. The target comes from --target. */
+cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path);
+
+/* For a model, columns and classes as it knows them; `target`: with the target. */
+cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
+                        const char *path, bool target);
+
+void cli_inputs_free(cli_inputs *in);
+
+xb_train_data cli_inputs_train(const cli_inputs *in);
+xb_shape cli_inputs_shape(const cli_inputs *in); /* all 0: a table */
+xb_rows cli_inputs_rows(const cli_inputs *in);
+const double *cli_inputs_target(const cli_inputs *in);
+
+/* Name of input i; NULL: it has none. */
+const char *cli_inputs_name(const cli_inputs *in, int64_t i);
+
+#endif

@@ -1,0 +1,56 @@
+/* scores.c: see scores.h. */
+#include "scores.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int cli_score_rows(cli_score out[CLI_SCORES_MAX], bool classes,
+                   const xb_regression_scores *r, const xb_class_scores *c)
+{
+    const cli_score of_numbers[] = {
+        {"RMSE", "rmse", r->rmse},
+        {"MAE", "mae", r->mae},
+        {"NLL", "nll", r->nll},
+        {"CRPS", "crps", r->crps},
+        {"coverage 95 %", "coverage95", r->coverage},
+        {"interval width", "width95", r->width},
+        {"miscalibration", "miscalibration_area", r->miscalibration_area},
+        {"sharpness", "sharpness", r->sharpness},
+        {"epistemic sd", "epistemic", r->epistemic}};
+    const cli_score of_classes[] = {{"accuracy", "accuracy", c->accuracy},
+                                    {"NLL", "nll", c->nll},
+                                    {"Brier", "brier", c->brier},
+                                    {"ECE", "ece", c->ece},
+                                    {"entropy", "entropy", c->entropy},
+                                    {"information", "information", c->information}};
+    int count = classes ? CLI_COUNT_OF(of_classes) : CLI_COUNT_OF(of_numbers);
+    memcpy(out, classes ? of_classes : of_numbers, (size_t)count * sizeof *out);
+    return count;
+}
+
+void cli_scores_json(json_t *root, const cli_score *row, int rows)
+{
+    for (int k = 0; k < rows; k++) {
+        char key[64];
+        json_object_set_new(root, row[k].key, cli_json_real(row[k].score.value));
+        snprintf(key, sizeof key, "%s_error", row[k].key);
+        json_object_set_new(root, key, cli_json_real(row[k].score.std_error));
+        snprintf(key, sizeof key, "%s_mc_error", row[k].key);
+        json_object_set_new(root, key, cli_json_real(row[k].score.mc_error));
+    }
+}
+
+json_t *cli_gap_json(const xb_gap *gap)
+{
+    return json_pack("{s:o,s:o,s:o,s:o,s:s}", "rms", cli_json_real(gap->rms), "noise",
+                     cli_json_real(gap->noise), "excess", cli_json_real(gap->excess),
+                     "bound", cli_json_real(gap->bound), "verdict",
+                     xb_verdict_text(gap->verdict));
+}
+
+void cli_print_cell(const char *text, int width)
+{
+    int columns = 0;
+    for (const char *p = text; *p; p++) columns += ((unsigned char)*p & 0xC0) != 0x80;
+    printf("%s%*s", text, width > columns ? width - columns : 1, "");
+}

@@ -1,0 +1,27 @@
+/* scores.h: scores of a predictive as rows, for `eval` and `crossbar` alike. */
+#ifndef XB_CLI_SCORES_H
+#define XB_CLI_SCORES_H
+
+#include "print.h"
+
+typedef struct cli_score {
+    const char *name, *key;
+    xb_score score;
+} cli_score;
+
+enum { CLI_SCORES_MAX = 9 };
+
+/* Those of numbers, or of classes; returns how many. */
+int cli_score_rows(cli_score out[CLI_SCORES_MAX], bool classes,
+                   const xb_regression_scores *r, const xb_class_scores *c);
+
+/* KEY, KEY_error and KEY_mc_error of each. */
+void cli_scores_json(json_t *root, const cli_score *row, int rows);
+
+/* {"rms", "noise", "excess", "bound", "verdict"}. */
+json_t *cli_gap_json(const xb_gap *gap);
+
+/* A cell of `width` columns; "±" is two bytes and one column. */
+void cli_print_cell(const char *text, int width);
+
+#endif

@@ -1,0 +1,242 @@
+/* crossbayes/crossbar.h: a trained model on simulated analog arrays.
+ *
+ *     xb_array array;
+ *     xb_array_preset(ctx, &array, "mtj");
+ *     array.adc_bits = 6;
+ *     xb_analog *analog = NULL;
+ *     if (xb_analog_create(ctx, &analog, model, &array, x_train, n_train, NULL) != XB_OK)
+ *         ...
+ *     xb_analog_draws(ctx, value, sd, analog, x, n, 0, reads);   // [reads][n]
+ *     xb_analog_destroy(analog);
+ *
+ * Means sit in pairs of conductances, standard deviations in noise devices, one read of
+ * the arrays is one draw of all weights (maths X). Every effect of an array has one
+ * switch; with all of them off the draws are those of xb_predict_draws. Reads come out
+ * in the form of predictive draws, so crossbayes/compare.h scores them unchanged; an
+ * xb_assay does that against the digital model. The same bytes for any number of
+ * threads.
+ *
+ * On the arrays: kernels of dense and conv layers. Digital: biases, batchnorm,
+ * activations, pooling, the net of the noise sd.
+ */
+#ifndef CROSSBAYES_CROSSBAR_H
+#define CROSSBAYES_CROSSBAR_H
+
+#include "crossbayes/compare.h"
+#include "crossbayes/predict.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the description of an array */
+
+/* When weights are redrawn. Mean-field inference assumes one draw for all of an input's
+ * pass: NETWORK and INPUT both give that, and the same predictive of each input.
+ * OPERATION differs where a kernel is used more than once for an input: each pixel of a
+ * conv layer then sees weights of its own. */
+typedef enum xb_redraw {
+    XB_REDRAW_NETWORK = 0, /* once for each read of the network, all inputs share it */
+    XB_REDRAW_INPUT,       /* for each input */
+    XB_REDRAW_OPERATION    /* for each array operation */
+} xb_redraw;
+
+XB_API const char *xb_redraw_name(xb_redraw redraw); /* "network", "input", ... */
+XB_API bool xb_redraw_find(const char *name, xb_redraw *out);
+
+/* A value; 0 turns an effect off. xb_array_field_at() says the same in words, with the
+ * ranges. */
+typedef struct xb_array {
+    char name[32];
+    char law[256]; /* of the noise devices: LAW text or file; "": the model's */
+
+    int64_t rows, columns; /* of a tile; 0: as large as the layer */
+
+    double g_min_us, g_max_us; /* conductance range of a mean device, uS */
+    int64_t mean_levels;       /* states of a mean device; 0: any */
+    double program_error;      /* sd of a written conductance, in parts of the range */
+
+    double sigma_min_us, sigma_max_us; /* widths a noise device can have, uS; 0: any */
+    int64_t sigma_levels;              /* of them; 0: any */
+    double sigma_spread;               /* sd of log width from device to device */
+    double shape_spread;               /* sd of the law's deformation (X8) */
+
+    double stuck_low, stuck_high; /* shares of devices stuck at their range's ends */
+    double line_ohm;              /* of a wire from one cell to the next */
+
+    int64_t dac_bits, adc_bits; /* 0: no converter; else 2 to 20 */
+    double dac_range;           /* largest input, in the layer's units; 0: calibrated */
+    double adc_range; /* full scale in parts of what a column can carry; 0: calibrated */
+    double coverage;  /* share of calibration values inside a calibrated range */
+
+    double read_interval_ns;    /* from one read of a device to the next */
+    double correlation_time_ns; /* of its noise; 0: none */
+    xb_redraw redraw;
+} xb_array;
+
+/* "ideal", "mtj", "ecram": docs/arrays.md has each value with its reason. */
+XB_API int xb_array_preset_count(void);
+XB_API const char *xb_array_preset_name(int i);
+XB_API const char *xb_array_preset_about(int i);
+XB_API xb_status xb_array_preset(xb_ctx *ctx, xb_array *out, const char *name);
+
+/* JSON: {"crossbayes": "array", "base": PRESET, KEY: VALUE, ...}; what is left out is
+ * the base's, "ideal" by default. Unknown keys and values out of range are refused.
+ * "sample_interval_ns" in place of "correlation_time_ns" takes the time from the law
+ * file, as xb_array_measured does. */
+XB_API xb_status xb_array_load(xb_ctx *ctx, xb_array *out, const char *path);
+XB_API xb_status xb_array_save(xb_ctx *ctx, const xb_array *array, const char *path);
+/* A preset's name, or the path of a file. */
+XB_API xb_status xb_array_parse(xb_ctx *ctx, xb_array *out, const char *text);
+
+/* The numbers of an array by name, for sweeps and help texts. */
+typedef struct xb_array_field {
+    const char *key; /* "adc_bits" */
+    bool whole;      /* a whole number */
+    double min, max;
+    const char *about;
+} xb_array_field;
+
+XB_API int xb_array_field_count(void);
+XB_API xb_array_field xb_array_field_at(int i);
+/* `key` with underscores or dashes. */
+XB_API xb_status xb_array_set(xb_ctx *ctx, xb_array *array, const char *key,
+                              double value);
+XB_API xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array,
+                              const char *key);
+/* Fails, with the reason, where the numbers do not go together. */
+XB_API xb_status xb_array_check(xb_ctx *ctx, const xb_array *array);
+
+/* The effects, each one switch: 0 <= i < xb_array_effect_count(). */
+XB_API int xb_array_effect_count(void);
+XB_API const char *xb_array_effect_name(int i); /* "adc" */
+XB_API const char *xb_array_effect_about(int i);
+XB_API bool xb_array_has(const xb_array *array, int effect);
+/* The array with this effect alone. */
+XB_API xb_array xb_array_only(const xb_array *array, int effect);
+
+/* Share of devices that have not forgotten their noise at the next read (X10). */
+XB_API double xb_array_correlation(const xb_array *array);
+/* Law and correlation time of a device as they were measured: `path` is a law file made
+ * by a fit to a trace with samples every sample_interval_ns (X11). */
+XB_API xb_status xb_array_measured(xb_ctx *ctx, xb_array *array, const char *path,
+                                   double sample_interval_ns);
+
+/* ---- a model on arrays */
+
+typedef struct xb_analog_options {
+    const xb_law *law; /* NULL: the array's, or the model's */
+    uint64_t seed;     /* 1: of the reads, as in xb_predict_options */
+    uint64_t chip;     /* 1: of what differs from chip to chip: errors, faults, spreads */
+    const char *backend; /* NULL: the fastest */
+} xb_analog_options;
+
+XB_API xb_analog_options xb_analog_options_default(void);
+
+typedef struct xb_analog xb_analog;
+
+/* x [n][features]: inputs that converter ranges are calibrated on, the training data
+ * where there is a choice (at most 512 of them, evenly spread); n 0 will do where no
+ * converter needs it. model is borrowed and must outlive the analog model. */
+XB_API xb_status xb_analog_create(xb_ctx *ctx, xb_analog **out, const xb_model *model,
+                                  const xb_array *array, const double *x, int64_t n,
+                                  const xb_analog_options *opt);
+XB_API void xb_analog_destroy(xb_analog *analog);                /* NULL is fine */
+XB_API const xb_array *xb_analog_array(const xb_analog *analog); /* borrowed */
+
+/* Reads [first, first + count), as xb_predict_draws gives draws. */
+XB_API xb_status xb_analog_draws(xb_ctx *ctx, double *value, double *sd,
+                                 const xb_analog *analog, const double *x, int64_t n,
+                                 int64_t first, int64_t count);
+
+/* How a layer sits on its arrays. */
+typedef struct xb_analog_place {
+    int layer;               /* of the net */
+    int64_t inputs, outputs; /* of the matrix; conv: taps of a window, filters */
+    int64_t operations;      /* for one input: 1, conv: pixels */
+    int64_t rows, columns;   /* of a tile */
+    int64_t row_tiles, column_tiles;
+    double weight_top;           /* the weight that the whole conductance range is */
+    double sigma_top;            /* the sd that sigma_max_us is */
+    double dac_range, adc_range; /* in the layer's units; NAN: no converter */
+    bool dac_signed;
+} xb_analog_place;
+
+XB_API int xb_analog_place_count(const xb_analog *analog);
+XB_API xb_analog_place xb_analog_place_at(const xb_analog *analog, int i);
+
+/* What a lab programmes: for each tile G+, G- and the noise width in uS as NPY, and
+ * array.json that says which is which; under crosssim/ each layer's matrix and CrossSim
+ * parameters (docs/arrays.md says what maps). `dir` is made if it is not there. */
+XB_API xb_status xb_analog_export(xb_ctx *ctx, const xb_analog *analog, const char *dir);
+
+/* ---- what a prediction costs */
+
+/* Counted for one input and `reads` reads; writes once for all. */
+typedef struct xb_analog_counts {
+    double devices;         /* mean and noise devices programmed */
+    double tile_operations; /* matrix-vector products of a tile */
+    double device_reads;    /* devices that conduct, over all operations */
+    double dac_conversions, adc_conversions;
+} xb_analog_counts;
+
+XB_API xb_analog_counts xb_analog_count(const xb_analog *analog, int64_t reads);
+
+/* Costs are the user's: {"crossbayes": "costs", "read_pj", "dac_pj", "adc_pj",
+ * "write_pj", "operation_ns", "note"}; a key left out costs nothing. */
+typedef struct xb_costs {
+    double read_pj; /* of one device in one operation */
+    double dac_pj;  /* of a conversion */
+    double adc_pj;
+    double write_pj;     /* of programming one device */
+    double operation_ns; /* of one tile operation; tiles of a layer work side by side */
+    char note[128];      /* where the numbers come from */
+} xb_costs;
+
+typedef struct xb_cost_estimate {
+    double read_pj, dac_pj, adc_pj, total_pj; /* of one prediction */
+    double write_pj;                          /* of programming, once */
+    double time_ns;                           /* of one prediction */
+} xb_cost_estimate;
+
+XB_API xb_status xb_costs_load(xb_ctx *ctx, xb_costs *out, const char *path);
+XB_API xb_cost_estimate xb_analog_cost(const xb_analog *analog, const xb_costs *costs,
+                                       int64_t reads);
+
+/* ---- an array against the digital model */
+
+typedef struct xb_assay_options {
+    int64_t reads;             /* 1000, of the arrays and draws of the digital model */
+    double tolerance;          /* 0.1: of the verdict, in predictive sds */
+    const double *calibration; /* [calibration_n][features]; NULL: the inputs scored */
+    int64_t calibration_n;
+    xb_analog_options analog;
+} xb_assay_options;
+
+XB_API xb_assay_options xb_assay_options_default(void);
+
+typedef struct xb_assay_result {
+    xb_regression_scores regression; /* a target of numbers */
+    xb_class_scores classes;         /* classes */
+    xb_score nll_difference;         /* from the digital model, row by row; numbers */
+    xb_distances distance;           /* of the predictives from the digital ones */
+    xb_verdict verdict;              /* of means and sds together */
+} xb_assay_result;
+
+typedef struct xb_assay xb_assay;
+
+/* Scores the digital model on x [n][features], y [n] (class numbers for classes). All
+ * arguments but opt are borrowed and must outlive the assay. */
+XB_API xb_status xb_assay_create(xb_ctx *ctx, xb_assay **out, const xb_model *model,
+                                 const double *x, const double *y, int64_t n,
+                                 const xb_assay_options *opt);
+XB_API void xb_assay_destroy(xb_assay *assay); /* NULL is fine */
+/* Its distance and difference are 0. */
+XB_API const xb_assay_result *xb_assay_digital(const xb_assay *assay);
+XB_API xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
+                              const xb_array *array);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

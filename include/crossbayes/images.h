@@ -1,0 +1,128 @@
+/* crossbayes/images.h: images of one shape, as bytes, with what is to be learnt of them.
+ *
+ *     xb_image_options opt = xb_image_options_default();
+ *     opt.size = 100;
+ *     opt.ages_in_names = true;                        // UTKFace: 26_1_2_....jpg
+ *     xb_images *images = NULL;
+ *     if (xb_images_open(ctx, &images, "UTKFace", &opt) != XB_OK) ...
+ *     int64_t *rows = NULL, n = 0;
+ *     xb_images_select(ctx, &rows, &n, images, XB_PART_TRAIN, true);
+ *     xb_train_data data = xb_train_data_of_images(images, rows, n);
+ *
+ * From a folder of JPEG files, or from IDX files as MNIST has them. Images of a folder
+ * are decoded once, by all threads, into a file that is mapped, not read: memory stays
+ * bounded. That file is kept in the folder as a cache where the folder can be written
+ * to, and has no name and vanishes with the xb_images where it cannot. A cache is
+ * checked (sizes, checksums, every source file's size and time) and made again where
+ * anything differs.
+ *
+ * No file is trusted: dimensions, memory and scans of a JPEG are limited, sizes of an IDX
+ * file are checked before they are used.
+ */
+#ifndef CROSSBAYES_IMAGES_H
+#define CROSSBAYES_IMAGES_H
+
+#include "crossbayes/data.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define XB_IMAGE_SIDE_MAX 16384
+#define XB_IMAGE_PIXELS_MAX (1 << 26) /* of one image, before it is scaled */
+
+typedef struct xb_images xb_images;
+
+/* What a path holds. */
+typedef enum xb_image_source {
+    XB_IMAGES_NONE,   /* something else: a table, perhaps */
+    XB_IMAGES_FOLDER, /* a folder */
+    XB_IMAGES_IDX     /* an IDX file of images, gzipped or not */
+} xb_image_source;
+
+XB_API xb_image_source xb_images_look(const char *path);
+
+typedef struct xb_image_options {
+    int64_t size;     /* folder: cut to a square from the middle, scaled to this side; 0:
+                         as they are, which must be the same for all */
+    int64_t channels; /* folder: 3, or 1 for grey */
+    bool ages_in_names;  /* folder: the target is the number before the first '_' */
+    const char *targets; /* folder: a table with a column of file names, relative to
+                            the folder, and the target; NULL: none */
+    const char *target;  /* the target's column there, by name or number */
+    const char *file;    /* the column of names; NULL: "file", "filename", "image",
+                            "name" or "path", else the first beside the target */
+    const char *labels;  /* IDX: the file of labels; NULL: the images' file name with
+                            "images-idx3" as "labels-idx1" */
+    bool unlabelled;     /* there is no target: to predict */
+    xb_target_kind target_kind; /* of a table, as in xb_frame_options */
+    const char *const *classes; /* the only classes there may be; NULL: those found */
+    int64_t n_classes;
+    bool skip_corrupt; /* a file that is no JPEG, or a broken one: false, fail; true,
+                          leave it out and count it */
+    const char *cache; /* folder: the cache's file; NULL: one in the folder */
+    bool no_cache;     /* keep none */
+} xb_image_options;
+
+XB_API xb_image_options xb_image_options_default(void);
+
+/* opt NULL: the defaults. */
+XB_API xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
+                                const xb_image_options *opt);
+XB_API void xb_images_destroy(xb_images *images); /* NULL is fine */
+
+/* What was found. Names are borrowed from the images, NULL if there is none such. */
+typedef struct xb_image_report {
+    int64_t files;       /* that look like images, by their names */
+    int64_t others;      /* that do not; left alone */
+    int64_t corrupt;     /* left out */
+    int64_t unlabelled;  /* without a target: left out */
+    int64_t odd;         /* names that are not quite UTKFace's, but have an age */
+    int64_t duplicates;  /* byte-identical with an earlier file of the same target */
+    int64_t conflicting; /* byte-identical with a file of another target */
+    const char *corrupt_name, *unlabelled_name, *odd_name; /* the first of each */
+    bool cache_used;                                       /* nothing had to be decoded */
+    bool cache_kept;                                       /* one is there now */
+} xb_image_report;
+
+XB_API xb_image_report xb_images_report(const xb_images *images);
+
+/* All borrowed. Images are numbered 0 .. count - 1, in the order of their names; some of
+ * them may be of no use (corrupt, without a target): see xb_images_select. */
+XB_API int64_t xb_images_count(const xb_images *images);
+XB_API void xb_images_shape(const xb_images *images, int64_t *h, int64_t *w, int64_t *c);
+XB_API const uint8_t *xb_images_bytes(const xb_images *images);    /* [count][h][w][c] */
+XB_API const double *xb_images_target(const xb_images *images);    /* [count], NAN: none;
+                                                                      NULL: unlabelled */
+XB_API const char *xb_images_target_name(const xb_images *images); /* NULL: unlabelled */
+XB_API int64_t xb_images_classes(const xb_images *images); /* 0: a target of numbers */
+XB_API const char *xb_images_class_name(const xb_images *images, int64_t k);
+XB_API const char *xb_images_name(const xb_images *images,
+                                  int64_t i); /* NULL: it has none, in an IDX */
+XB_API uint64_t xb_images_hash(const xb_images *images, int64_t i); /* of the content */
+
+/* Which part an image belongs to is a function of its content alone (I1): 8 of 10 to
+ * train, 1 to validate, 1 to test. Copies of an image are always in one part. */
+typedef enum xb_part {
+    XB_PART_ALL,
+    XB_PART_TRAIN,
+    XB_PART_VALIDATION,
+    XB_PART_TEST
+} xb_part;
+
+XB_API const char *xb_part_name(xb_part part); /* "all", "train", ... */
+XB_API bool xb_part_find(const char *name, xb_part *out);
+XB_API xb_part xb_part_of_hash(uint64_t hash); /* never ALL */
+
+/* The usable images of a part, ascending; free(*rows). distinct: without copies, and
+ * without images whose copies carry different targets. */
+XB_API xb_status xb_images_select(xb_ctx *ctx, int64_t **rows, int64_t *n,
+                                  const xb_images *images, xb_part part, bool distinct);
+
+/* Inputs for prediction: the selected images. */
+XB_API xb_rows xb_images_rows(const xb_images *images, const int64_t *rows, int64_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

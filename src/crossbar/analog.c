@@ -1,0 +1,168 @@
+/* analog.c: a model on arrays: which layers sit where, and making and freeing it. The
+ * devices are in programme.c, a read in reader.c, many of them in reads.c. */
+#include "crossbar/analog.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "vi/model.h"
+
+xb_analog_options xb_analog_options_default(void)
+{
+    return (xb_analog_options){.seed = 1, .chip = 1};
+}
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static xb_analog_layer place_layer(const xb_net *net, int index, const xb_array *array)
+{
+    const xb_layer *layer = &net->layer[index];
+    const xb_tensor *t = &net->tensor[layer->tensor];
+    xb_analog_layer p = {.layer = layer,
+                         .index = index,
+                         .tensor = layer->tensor,
+                         .offset = t->offset,
+                         .size = t->size,
+                         .n = t->size,
+                         .out = layer->out.c,
+                         .operations = layer->out.h * layer->out.w,
+                         .random = t->stochastic};
+    p.in = p.size / p.out;
+    if (layer->tensors == 2) {
+        p.n += t[1].size;
+        p.random = p.random || t[1].stochastic;
+    }
+    p.rows = array->rows > 0 ? smaller(array->rows, p.in) : p.in;
+    p.columns = array->columns > 0 ? smaller(array->columns, p.out) : p.out;
+    return p;
+}
+
+static xb_status place_layers(xb_ctx *ctx, xb_analog *a)
+{
+    const xb_net *net = a->model->net;
+    a->layer = xb_new(ctx, net->n_layer, sizeof *a->layer);
+    if (!a->layer) return XB_E_MEMORY;
+    for (int l = 0; l < net->n_layer; l++)
+        if (net->layer[l].kind->linear)
+            a->layer[a->n_layer++] = place_layer(net, l, &a->array);
+    return XB_OK;
+}
+
+static xb_status take_blocks(xb_ctx *ctx, xb_analog *a)
+{
+    const xb_model *m = a->model;
+    int64_t n = m->net->param_count;
+    bool bent = a->array.shape_spread > 0;
+    a->mu = xb_new(ctx, n, sizeof *a->mu);
+    a->sigma = xb_new(ctx, n, sizeof *a->sigma);
+    for (int i = 0; i < 2 && bent; i++) a->bend[i] = xb_new(ctx, n, sizeof(float));
+    if (!a->mu || !a->sigma || (bent && (!a->bend[0] || !a->bend[1]))) return XB_E_MEMORY;
+    memcpy(a->mu, m->mu, (size_t)n * sizeof *a->mu);
+    memcpy(a->sigma, m->sigma, (size_t)n * sizeof *a->sigma);
+    return XB_OK;
+}
+
+static xb_status make_sampler(xb_ctx *ctx, xb_analog *a, const xb_law *given)
+{
+    const xb_law *law = given;
+    xb_law *own = NULL;
+    if (!law && a->array.law[0]) XB_TRY(xb_law_parse(ctx, &own, a->array.law));
+    if (!law) law = own ? own : a->model->law;
+    xb_status status = xb_sampler_create(ctx, &a->sampler, law, NULL);
+    xb_law_destroy(own); /* the sampler keeps its share of it */
+    return status;
+}
+
+/* On some inputs, evenly spread over what there is. */
+static xb_status calibrate(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n)
+{
+    enum { INPUTS_MOST = 512 };
+    int64_t features = a->model->features, used = smaller(n, INPUTS_MOST);
+    float *scaled = xb_new(ctx, used * features, sizeof *scaled);
+    if (!scaled) return XB_E_MEMORY;
+    for (int64_t i = 0; i < used; i++)
+        xb_model_scale_inputs(a->model, scaled + i * features,
+                              x + i * n / used * features, 1);
+    xb_status status = xb_analog_calibrate(ctx, a, scaled, used);
+    free(scaled);
+    return status;
+}
+
+static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
+                      const xb_analog_options *opt)
+{
+    a->backend = xb_backend_find(opt->backend);
+    if (!a->backend)
+        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
+                       opt->backend);
+    a->reads = xb_key_make(opt->seed, XB_PURPOSE_WEIGHT);
+    a->forget = xb_key_make(opt->seed, XB_PURPOSE_ARRAY);
+    a->chip = xb_key_make(opt->chip, XB_PURPOSE_ARRAY);
+    a->rho = xb_array_correlation(&a->array);
+    XB_TRY(make_sampler(ctx, a, opt->law));
+    XB_TRY(place_layers(ctx, a));
+    XB_TRY(take_blocks(ctx, a));
+    XB_TRY(xb_analog_programme(ctx, a));
+    return calibrate(ctx, a, x, n);
+}
+
+xb_status xb_analog_create(xb_ctx *ctx, xb_analog **out, const xb_model *model,
+                           const xb_array *array, const double *x, int64_t n,
+                           const xb_analog_options *opt)
+{
+    const xb_analog_options standard = xb_analog_options_default();
+    XB_TRY(xb_array_check(ctx, array));
+    if (n < 0) return xb_fail(ctx, XB_E_ARGUMENT, "%lld inputs", (long long)n);
+    for (int64_t i = 0; i < n * model->features; i++)
+        if (!isfinite(x[i]))
+            return xb_fail(ctx, XB_E_INPUT, "calibration: value %lld is not finite",
+                           (long long)i + 1);
+    xb_analog *a = xb_new(ctx, 1, sizeof *a);
+    if (!a) return XB_E_MEMORY;
+    a->model = model;
+    a->array = *array;
+    xb_status status = fill(ctx, a, x, n, opt ? opt : &standard);
+    if (status == XB_OK)
+        *out = a;
+    else
+        xb_analog_destroy(a);
+    return status;
+}
+
+void xb_analog_destroy(xb_analog *analog)
+{
+    if (!analog) return;
+    xb_sampler_destroy(analog->sampler);
+    free(analog->mu);
+    free(analog->sigma);
+    free(analog->bend[0]);
+    free(analog->bend[1]);
+    free(analog->layer);
+    free(analog);
+}
+
+const xb_array *xb_analog_array(const xb_analog *analog) { return &analog->array; }
+
+int xb_analog_place_count(const xb_analog *analog) { return analog->n_layer; }
+
+static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+xb_analog_place xb_analog_place_at(const xb_analog *analog, int i)
+{
+    const xb_analog_layer *p = &analog->layer[i];
+    return (xb_analog_place){.layer = p->index,
+                             .inputs = p->in,
+                             .outputs = p->out,
+                             .operations = p->operations,
+                             .rows = p->rows,
+                             .columns = p->columns,
+                             .row_tiles = quotient_up(p->in, p->rows),
+                             .column_tiles = quotient_up(p->out, p->columns),
+                             .weight_top = p->weight_top,
+                             .sigma_top = p->sigma_top,
+                             .dac_range = p->dac.on ? p->dac.range : NAN,
+                             .adc_range = p->adc.on ? p->adc.range : NAN,
+                             .dac_signed = p->dac.has_sign};
+}

@@ -1,0 +1,124 @@
+/* analog.h: a model on its arrays, and a reader that runs them. */
+#ifndef XB_CROSSBAR_ANALOG_H
+#define XB_CROSSBAR_ANALOG_H
+
+#include "crossbar/cells.h"
+#include "crossbar/convert.h"
+#include "net/layer.h"
+#include "net/run.h"
+
+/* One dense or conv layer on its tiles. */
+typedef struct xb_analog_layer {
+    const xb_layer *layer;
+    int index;             /* of the layer in the net */
+    int tensor;            /* of the kernel; the bias follows */
+    int64_t offset, n;     /* of kernel and bias in every block */
+    int64_t size;          /* of the kernel: in * out */
+    int64_t in, out;       /* of the matrix */
+    int64_t operations;    /* for one input */
+    int64_t rows, columns; /* of a tile */
+    double weight_top, sigma_top;
+    bool random; /* any tensor of it */
+    xb_converter dac, adc;
+} xb_analog_layer;
+
+struct xb_analog {
+    const xb_model *model; /* borrowed */
+    xb_array array;
+    xb_sampler *sampler; /* of the noise devices' law */
+    const xb_backend *backend;
+    xb_key reads, forget, chip; /* keys of noise, of forgetting, of the devices */
+    double rho;                 /* (X10) */
+    float *mu, *sigma;          /* [params] as they are on the arrays */
+    float *bend[2];         /* [params] of (X8); NULL: all devices have the law's shape */
+    float skewness;         /* of the law */
+    xb_analog_layer *layer; /* [n_layer], in the order of the net */
+    int n_layer;
+};
+
+/* ---- programme.c: the devices */
+
+/* Cells with room for the analog model's largest layer. */
+typedef struct xb_workbench {
+    xb_cells cells; /* pointers alone */
+    double *block;  /* of plus, minus, width and tile */
+    double *tile;   /* a pair of tiles */
+    float *draws;
+    xb_sampler *normal;
+} xb_workbench;
+
+xb_status xb_workbench_make(xb_ctx *ctx, xb_workbench *out, const xb_analog *analog);
+void xb_workbench_free(xb_workbench *bench);
+/* What would be written: targets on the states there are. */
+void xb_workbench_target(xb_workbench *bench, xb_cells *out, const xb_analog *analog,
+                         const xb_analog_layer *layer);
+/* All layers: analog->mu, sigma, bend. */
+xb_status xb_analog_programme(xb_ctx *ctx, xb_analog *analog);
+
+/* shape.c: (X8) factors of a layer's devices into analog->bend. */
+xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
+                        const xb_analog_layer *layer);
+
+/* ---- forget.c: noise of successive reads */
+
+/* Operation q of an input's row of operations: read q / each, its operation q mod each;
+ * `first` is the number of the input's first operation in a read. */
+typedef struct xb_moment {
+    int64_t first, each, q;
+} xb_moment;
+
+/* z [n] of one tensor: fresh draws where rho is 0; else what the last operation had,
+ * but for the devices that have forgotten. `known`: z holds operation q - 1. */
+void xb_forget_draw(const xb_analog *analog, float *z, int64_t n, int tensor,
+                    xb_moment when, bool known);
+
+/* ---- tile.c: products */
+
+/* y [rows][out] = x [rows][in] w + b, tile by tile through the ADC (X13, X14). `slice`
+ * is rows * tile rows, `part` rows * out floats. `seen` NULL, or where tile sums are
+ * counted. */
+typedef struct xb_tile_room {
+    float *slice, *part;
+} xb_tile_room;
+
+void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
+                     const float *x, const float *w, const float *b, int64_t rows,
+                     xb_tile_room room, xb_spectrum *seen);
+/* Windows of output lines [from, to) of one image as rows of the matrix product. */
+void xb_tile_columns(float *columns, const float *x, const xb_window *g, int64_t from,
+                     int64_t to);
+
+/* ---- reader.c: a pass through the net */
+
+/* What calibration sees, two for each analog layer: inputs and tile sums. */
+typedef struct xb_sightings {
+    xb_spectrum *in, *sum; /* [n_layer] */
+} xb_sightings;
+
+typedef struct xb_reader {
+    const xb_analog *analog;
+    xb_ctx *ctx;
+    int64_t batch;           /* the most inputs at once */
+    float *memory;           /* all of the below */
+    float *activation[2];    /* [batch][widest] */
+    float *input, *columns;  /* converted inputs; windows of some lines */
+    float *theta, *bent, *z; /* weights of one draw; z of every tensor */
+    float *room, *keep;      /* of the backend's conv; of batchnorm */
+    xb_tile_room tile;
+    xb_sightings seen; /* both NULL: not calibrating */
+} xb_reader;
+
+xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog);
+void xb_reader_free(xb_reader *r);
+/* Inputs at once: all that fit where they share a draw, else one. */
+int64_t xb_reader_batch(const xb_analog *analog);
+/* out [rows][outputs] of read s for inputs first .. first + rows - 1, x [rows][input].
+ * `known`: the last call was read s - 1 of the same inputs. */
+const float *xb_reader_run(xb_reader *r, const float *x, int64_t first, int64_t rows,
+                           int64_t s, bool known);
+
+/* calibrate.c: ranges of the converters (X12), from x [n][features] as the net wants
+ * it. */
+xb_status xb_analog_calibrate(xb_ctx *ctx, xb_analog *analog, const float *x, int64_t n);
+
+#endif

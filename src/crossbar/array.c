@@ -1,0 +1,271 @@
+/* array.c: what an array is: the table of its numbers, the presets and the checks. A
+ * reader of this folder starts here; analog.c puts a model on an array, and each effect
+ * is one file (maths X1-X14). docs/arrays.md gives the presets' values with their
+ * reasons. */
+#include "crossbar/array.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+#define REAL(key, min, max, effect, about)                                               \
+    {                                                                                    \
+#key, false, min, max, effect, offsetof(xb_array, key), about                    \
+    }
+#define WHOLE(key, min, max, effect, about)                                              \
+    {                                                                                    \
+#key, true, min, max, effect, offsetof(xb_array, key), about                     \
+    }
+
+enum { TILE_MAX = 65536, LEVELS_MAX = 65536, BITS_MAX = 20, BITS_MIN = 2 };
+
+const xb_array_row xb_array_rows[] = {
+    WHOLE(rows, 0, TILE_MAX, XB_EFFECT_NONE, "of a tile; 0: as many as the layer has"),
+    WHOLE(columns, 0, TILE_MAX, XB_EFFECT_NONE, "of a tile; 0: as many as the layer has"),
+    REAL(g_min_us, 0, 1e9, XB_EFFECT_NONE, "lowest conductance of a mean device, uS"),
+    REAL(g_max_us, 1e-9, 1e9, XB_EFFECT_NONE, "highest conductance of one, uS"),
+    WHOLE(mean_levels, 0, LEVELS_MAX, XB_EFFECT_MEAN_LEVELS,
+          "states of a mean device, evenly spaced; 0: any"),
+    REAL(program_error, 0, 1, XB_EFFECT_PROGRAM,
+         "sd of a written conductance in parts of the range"),
+    REAL(sigma_min_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE,
+         "smallest width of a noise device, uS"),
+    REAL(sigma_max_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE,
+         "largest width, uS: a layer's largest sigma; 0: any width"),
+    WHOLE(sigma_levels, 0, LEVELS_MAX, XB_EFFECT_SIGMA_LEVELS,
+          "widths a noise device has, evenly spaced; 0: any"),
+    REAL(sigma_spread, 0, 2, XB_EFFECT_SIGMA_SPREAD,
+         "sd of the log width from device to device"),
+    REAL(shape_spread, 0, 1, XB_EFFECT_SHAPE_SPREAD,
+         "sd of the law's deformation from device to device"),
+    REAL(stuck_low, 0, 1, XB_EFFECT_STUCK, "share of devices stuck at their lowest"),
+    REAL(stuck_high, 0, 1, XB_EFFECT_STUCK, "share of devices stuck at their highest"),
+    REAL(line_ohm, 0, 1e6, XB_EFFECT_LINE, "resistance of a wire from cell to cell, ohm"),
+    WHOLE(dac_bits, 0, BITS_MAX, XB_EFFECT_DAC, "of the inputs' converter; 0: none"),
+    REAL(dac_range, 0, 1e30, XB_EFFECT_DAC,
+         "largest input in the layer's units; 0: calibrated"),
+    WHOLE(adc_bits, 0, BITS_MAX, XB_EFFECT_ADC, "of the columns' converter; 0: none"),
+    REAL(adc_range, 0, 1, XB_EFFECT_ADC,
+         "full scale in parts of the most a column can carry; 0: calibrated"),
+    REAL(coverage, 0.5, 1, XB_EFFECT_NONE,
+         "share of calibration values inside a calibrated range"),
+    REAL(read_interval_ns, 0, 1e18, XB_EFFECT_CORRELATION,
+         "time from one read of a device to the next"),
+    REAL(correlation_time_ns, 0, 1e18, XB_EFFECT_CORRELATION,
+         "time in which its noise forgets; 0: at once"),
+};
+const int xb_array_row_count = XB_COUNT(xb_array_rows);
+
+/* ---- presets */
+
+typedef struct preset {
+    const char *about;
+    xb_array array;
+} preset;
+
+static const preset presets[] = {
+    {"no effect at all: the digital model",
+     {.name = "ideal", .g_min_us = 0, .g_max_us = 100, .coverage = 0.9999}},
+    {"Bayes-MTJ noise beside domain-wall MTJ means (the paper's main device)",
+     {.name = "mtj",
+      .law = "mtj:B=0.15,w=0.5",
+      .rows = 128,
+      .columns = 128,
+      .g_min_us = 50,
+      .g_max_us = 125,
+      .mean_levels = 32,
+      .program_error = 0.01,
+      .sigma_min_us = 1,
+      .sigma_max_us = 10,
+      .sigma_levels = 16,
+      .sigma_spread = 0.05,
+      .shape_spread = 0.02,
+      .stuck_low = 0.0005,
+      .stuck_high = 0.0005,
+      .line_ohm = 0.1,
+      .dac_bits = 8,
+      .adc_bits = 8,
+      .coverage = 0.9999,
+      .read_interval_ns = 10,
+      .correlation_time_ns = 2}},
+    {"vanadium oxide ECRAM for means and noise (the paper's second device)",
+     {.name = "ecram",
+      .law = "ecram:B=0.1,w=0.6",
+      .rows = 128,
+      .columns = 128,
+      .g_min_us = 1,
+      .g_max_us = 20,
+      .mean_levels = 256,
+      .program_error = 0.005,
+      .sigma_min_us = 0.02,
+      .sigma_max_us = 2,
+      .sigma_levels = 64,
+      .sigma_spread = 0.1,
+      .shape_spread = 0.05,
+      .stuck_low = 0.0005,
+      .stuck_high = 0.0005,
+      .line_ohm = 0.1,
+      .dac_bits = 8,
+      .adc_bits = 8,
+      .coverage = 0.9999,
+      .read_interval_ns = 1000,
+      .correlation_time_ns = 500}},
+};
+
+int xb_array_preset_count(void) { return XB_COUNT(presets); }
+const char *xb_array_preset_name(int i) { return presets[i].array.name; }
+const char *xb_array_preset_about(int i) { return presets[i].about; }
+
+xb_status xb_array_preset(xb_ctx *ctx, xb_array *out, const char *name)
+{
+    const char *names[XB_COUNT(presets)];
+    for (int i = 0; i < XB_COUNT(presets); i++) {
+        names[i] = presets[i].array.name;
+        if (strcmp(names[i], name) != 0) continue;
+        *out = presets[i].array;
+        return XB_OK;
+    }
+    int near = xb_nearest(name, names, XB_COUNT(presets));
+    if (near >= 0)
+        return xb_fail(ctx, XB_E_INPUT, "no array '%.60s', did you mean '%s'?", name,
+                       names[near]);
+    return xb_fail(ctx, XB_E_INPUT,
+                   "no array '%.60s': expected ideal, mtj, ecram or a JSON file", name);
+}
+
+/* ---- numbers by name */
+
+int xb_array_field_count(void) { return xb_array_row_count; }
+
+xb_array_field xb_array_field_at(int i)
+{
+    const xb_array_row *row = &xb_array_rows[i];
+    return (xb_array_field){row->key, row->whole, row->min, row->max, row->about};
+}
+
+static bool same_key(const char *key, const char *given)
+{
+    for (; *key && *given; key++, given++)
+        if (*key != *given && !(*key == '_' && *given == '-')) return false;
+    return *key == *given;
+}
+
+const xb_array_row *xb_array_row_find(xb_ctx *ctx, const char *key, const char *where)
+{
+    const char *names[XB_COUNT(xb_array_rows)];
+    for (int i = 0; i < XB_COUNT(xb_array_rows); i++) {
+        names[i] = xb_array_rows[i].key;
+        if (same_key(names[i], key)) return &xb_array_rows[i];
+    }
+    int near = xb_nearest(key, names, XB_COUNT(xb_array_rows));
+    if (near >= 0)
+        xb_note(ctx, "%sunknown key '%.60s', did you mean '%s'?", where, key,
+                names[near]);
+    else
+        xb_note(ctx, "%sunknown key '%.60s'", where, key);
+    return NULL;
+}
+
+double xb_array_value(const xb_array *array, const xb_array_row *row)
+{
+    const char *at = (const char *)array + row->offset;
+    return row->whole ? (double)*(const int64_t *)(const void *)at
+                      : *(const double *)(const void *)at;
+}
+
+xb_status xb_array_put(xb_ctx *ctx, xb_array *array, const xb_array_row *row,
+                       double value, const char *where)
+{
+    if (!(value >= row->min && value <= row->max))
+        return xb_fail(ctx, XB_E_INPUT, "%s'%s' is %g, expected %g to %g", where,
+                       row->key, value, row->min, row->max);
+    if (row->whole && value != floor(value))
+        return xb_fail(ctx, XB_E_INPUT, "%s'%s' is %g, expected a whole number", where,
+                       row->key, value);
+    char *at = (char *)array + row->offset;
+    if (row->whole)
+        *(int64_t *)(void *)at = (int64_t)value;
+    else
+        *(double *)(void *)at = value;
+    return XB_OK;
+}
+
+xb_status xb_array_set(xb_ctx *ctx, xb_array *array, const char *key, double value)
+{
+    const xb_array_row *row = xb_array_row_find(ctx, key, "");
+    return row ? xb_array_put(ctx, array, row, value, "") : XB_E_INPUT;
+}
+
+xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array, const char *key)
+{
+    const xb_array_row *row = xb_array_row_find(ctx, key, "");
+    if (!row) return XB_E_INPUT;
+    *out = xb_array_value(array, row);
+    return XB_OK;
+}
+
+static const char *const redraws[] = {"network", "input", "operation"};
+
+const char *xb_redraw_name(xb_redraw redraw) { return redraws[redraw]; }
+
+bool xb_redraw_find(const char *name, xb_redraw *out)
+{
+    for (int i = 0; i < XB_COUNT(redraws); i++) {
+        if (strcmp(redraws[i], name) != 0) continue;
+        *out = (xb_redraw)i;
+        return true;
+    }
+    return false;
+}
+
+/* ---- checks */
+
+static xb_status check_levels(xb_ctx *ctx, const char *key, int64_t levels)
+{
+    if (levels != 1) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "'%s' is 1, expected 0 (any) or 2 and more", key);
+}
+
+static xb_status check_bits(xb_ctx *ctx, const char *key, int64_t bits)
+{
+    if (bits != 1) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "'%s' is 1, expected 0 (none) or %d and more", key,
+                   BITS_MIN);
+}
+
+static xb_status check_ranges(xb_ctx *ctx, const xb_array *a)
+{
+    if (!(a->g_max_us > a->g_min_us))
+        return xb_fail(ctx, XB_E_INPUT, "g_max_us is %g, expected more than g_min_us %g",
+                       a->g_max_us, a->g_min_us);
+    if (a->sigma_min_us > 0 && !(a->sigma_max_us > a->sigma_min_us))
+        return xb_fail(ctx, XB_E_INPUT,
+                       "sigma_max_us is %g, expected more than sigma_min_us %g",
+                       a->sigma_max_us, a->sigma_min_us);
+    if (a->stuck_low + a->stuck_high > 1)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "stuck_low and stuck_high are %g together, expected at most 1",
+                       a->stuck_low + a->stuck_high);
+    return XB_OK;
+}
+
+xb_status xb_array_check(xb_ctx *ctx, const xb_array *a)
+{
+    xb_array copy = *a;
+    for (int i = 0; i < xb_array_row_count; i++) /* ranges of a struct filled by hand */
+        XB_TRY(xb_array_put(ctx, &copy, &xb_array_rows[i],
+                            xb_array_value(a, &xb_array_rows[i]), ""));
+    if ((int)a->redraw < 0 || (int)a->redraw >= XB_COUNT(redraws))
+        return xb_fail(ctx, XB_E_INPUT, "there is no redraw number %d", (int)a->redraw);
+    XB_TRY(check_levels(ctx, "mean_levels", a->mean_levels));
+    XB_TRY(check_levels(ctx, "sigma_levels", a->sigma_levels));
+    XB_TRY(check_bits(ctx, "dac_bits", a->dac_bits));
+    XB_TRY(check_bits(ctx, "adc_bits", a->adc_bits));
+    XB_TRY(check_ranges(ctx, a));
+    if (a->correlation_time_ns > 0 && !(a->read_interval_ns > 0))
+        return xb_fail(ctx, XB_E_INPUT,
+                       "a correlation time needs 'read_interval_ns' above 0");
+    return XB_OK;
+}

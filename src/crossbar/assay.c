@@ -1,0 +1,179 @@
+/* assay.c: an array against the digital model on data with targets: scores of both with
+ * their Monte Carlo errors, and how far the predictives are apart (maths C17). Where
+ * weights are drawn once a read and nothing is remembered, read s of the array and draw
+ * s of the digital model share their random words, so small effects show at few reads. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "crossbar/array.h"
+#include "vi/model.h"
+
+/* Predictives are compared at so many inputs at most, evenly spread. */
+enum { COMPARED_MOST = 200 };
+
+struct xb_assay {
+    const xb_model *model;
+    const double *x, *y;
+    int64_t n, outputs, points;
+    xb_assay_options opt;
+    int64_t *label;      /* [n], classes */
+    double *value;       /* [reads][n][outputs] of the case at work */
+    double *sd;          /* [n] */
+    double *nll[2];      /* [n], digital and the case's; numbers */
+    double *compared[2]; /* [reads][points], digital and the case's */
+    xb_assay_result digital;
+};
+
+enum { DIGITAL, CASE };
+
+xb_assay_options xb_assay_options_default(void)
+{
+    return (xb_assay_options){
+        .reads = 1000, .tolerance = 0.1, .analog = xb_analog_options_default()};
+}
+
+static void pick_points(const xb_assay *a, double *out)
+{
+    int64_t all = a->n * a->outputs;
+    for (int64_t d = 0; d < a->opt.reads; d++)
+        for (int64_t i = 0; i < a->points; i++)
+            out[d * a->points + i] = a->value[d * all + i * all / a->points];
+}
+
+/* Scores of a->value. */
+static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which)
+{
+    pick_points(a, a->compared[which]);
+    if (a->model->classes > 0) {
+        xb_class_draws p = {a->value, a->opt.reads, a->n, a->outputs};
+        return xb_score_classes(ctx, &out->classes, &p, a->label, NULL);
+    }
+    xb_mixture p = {a->value, a->sd, a->opt.reads, a->n, .sd_shared = true};
+    xb_point_scores points = {.nll = a->nll[which]};
+    return xb_score_regression(ctx, &out->regression, &points, &p, a->y, NULL);
+}
+
+static xb_verdict both(xb_verdict a, xb_verdict b)
+{
+    if (a == XB_VERDICT_DIFFERENT || b == XB_VERDICT_DIFFERENT)
+        return XB_VERDICT_DIFFERENT;
+    return a == b ? a : XB_VERDICT_UNRESOLVED;
+}
+
+static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, bool paired)
+{
+    xb_distance_options opt = xb_distance_options_default();
+    opt.paired = paired;
+    opt.standardise = true;
+    opt.permutations = 0; /* the verdicts come from the gaps */
+    opt.tolerance = a->opt.tolerance;
+    if (a->model->classes == 0)
+        XB_TRY(xb_score_difference(ctx, &out->nll_difference, a->nll[CASE],
+                                   a->nll[DIGITAL], a->n));
+    XB_TRY(xb_distance_samples(ctx, &out->distance, a->compared[CASE], a->opt.reads,
+                               a->compared[DIGITAL], a->opt.reads, a->points, &opt));
+    out->verdict = both(out->distance.mean.verdict, out->distance.sd.verdict);
+    return XB_OK;
+}
+
+static xb_status take_memory(xb_ctx *ctx, xb_assay *a)
+{
+    int64_t numbers = a->model->classes > 0 ? 0 : a->n;
+    a->value = xb_new(ctx, a->opt.reads * a->n * a->outputs, sizeof *a->value);
+    a->sd = xb_new(ctx, a->n, sizeof *a->sd);
+    a->label = xb_new(ctx, a->model->classes > 0 ? a->n : 0, sizeof *a->label);
+    bool all = a->value && a->sd && a->label;
+    for (int i = 0; i < 2; i++) {
+        a->nll[i] = xb_new(ctx, numbers, sizeof(double));
+        a->compared[i] = xb_new(ctx, a->opt.reads * a->points, sizeof(double));
+        all = all && a->nll[i] && a->compared[i];
+    }
+    return all ? XB_OK : XB_E_MEMORY;
+}
+
+static xb_status score_digital(xb_ctx *ctx, xb_assay *a)
+{
+    xb_predict_options opt = xb_predict_options_default();
+    opt.seed = a->opt.analog.seed;
+    opt.backend = a->opt.analog.backend;
+    for (int64_t i = 0; i < a->n && a->model->classes > 0; i++)
+        a->label[i] = (int64_t)a->y[i];
+    XB_TRY(xb_predict_draws(ctx, a->value, a->sd, a->model, a->x, a->n, 0, a->opt.reads,
+                            &opt));
+    return score(ctx, a, &a->digital, DIGITAL);
+}
+
+static xb_status check(xb_ctx *ctx, const xb_model *model, int64_t n,
+                       const xb_assay_options *opt)
+{
+    const double most = 1e9; /* values at once: 8 GB */
+    if (n < 1 || opt->reads < 2)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%lld inputs and %lld reads: expected 1 or more and 2 or more",
+                       (long long)n, (long long)opt->reads);
+    if ((double)n * (double)opt->reads * (double)xb_model_outputs(model) > most)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%lld inputs under %lld reads are too many at once: fewer reads,"
+                       " or part of the inputs",
+                       (long long)n, (long long)opt->reads);
+    return XB_OK;
+}
+
+xb_status xb_assay_create(xb_ctx *ctx, xb_assay **out, const xb_model *model,
+                          const double *x, const double *y, int64_t n,
+                          const xb_assay_options *opt)
+{
+    const xb_assay_options standard = xb_assay_options_default();
+    if (!opt) opt = &standard;
+    XB_TRY(check(ctx, model, n, opt));
+    xb_assay *a = xb_new(ctx, 1, sizeof *a);
+    if (!a) return XB_E_MEMORY;
+    a->model = model;
+    a->x = x, a->y = y, a->n = n;
+    a->outputs = xb_model_outputs(model);
+    a->points = n * a->outputs < COMPARED_MOST ? n * a->outputs : COMPARED_MOST;
+    a->opt = *opt;
+    xb_status status = take_memory(ctx, a);
+    if (status == XB_OK) status = score_digital(ctx, a);
+    if (status == XB_OK)
+        *out = a;
+    else
+        xb_assay_destroy(a);
+    return status;
+}
+
+void xb_assay_destroy(xb_assay *a)
+{
+    if (!a) return;
+    free(a->label);
+    free(a->value);
+    free(a->sd);
+    for (int i = 0; i < 2; i++) {
+        free(a->nll[i]);
+        free(a->compared[i]);
+    }
+    free(a);
+}
+
+const xb_assay_result *xb_assay_digital(const xb_assay *assay) { return &assay->digital; }
+
+xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
+                       const xb_array *array)
+{
+    const double *x = assay->opt.calibration;
+    int64_t n = assay->opt.calibration_n;
+    xb_analog *analog = NULL;
+    XB_TRY(xb_analog_create(ctx, &analog, assay->model, array, x ? x : assay->x,
+                            x ? n : assay->n, &assay->opt.analog));
+    xb_assay_result result = {0};
+    bool paired =
+        array->redraw == XB_REDRAW_NETWORK && !(xb_array_correlation(array) > 0);
+    xb_status status = xb_analog_draws(ctx, assay->value, assay->sd, analog, assay->x,
+                                       assay->n, 0, assay->opt.reads);
+    if (status == XB_OK) status = score(ctx, assay, &result, CASE);
+    if (status == XB_OK) status = compare(ctx, assay, &result, paired);
+    xb_analog_destroy(analog);
+    if (status == XB_OK) *out = result;
+    return status;
+}

@@ -1,0 +1,60 @@
+/* cells.h: one layer's devices while they are being programmed, in uS and double. Each
+ * effect of programming is a function of its own that changes the cells in place; what
+ * it draws is a function of (chip, tensor, element) alone. */
+#ifndef XB_CROSSBAR_CELLS_H
+#define XB_CROSSBAR_CELLS_H
+
+#include "crossbar/array.h"
+#include "crossbayes/draw.h"
+
+typedef struct xb_cells {
+    int64_t in, out;       /* rows and columns of the matrix */
+    int64_t rows, columns; /* of a tile, at most in and out */
+    double *plus, *minus;  /* [in][out] conductances of the pair */
+    double *width;         /* [in][out] sd of the noise device; NULL: there is none */
+    double weight_top;     /* what g_max - g_min is as a weight; 0: all are 0 */
+    double sigma_top;      /* what width_max is as a standard deviation */
+    double width_min, width_max;
+} xb_cells;
+
+/* Where a cell's randomness is: tensor and purpose. */
+typedef struct xb_chip {
+    xb_key key; /* of XB_PURPOSE_ARRAY */
+    const xb_sampler *normal;
+    uint32_t tensor;
+    float *draws; /* [in * out] scratch */
+} xb_chip;
+
+/* Streams of a tensor, by `sample`. */
+typedef enum xb_chip_stream {
+    XB_CHIP_PLUS,
+    XB_CHIP_MINUS,
+    XB_CHIP_STUCK_PLUS,
+    XB_CHIP_STUCK_MINUS,
+    XB_CHIP_STUCK_WIDTH,
+    XB_CHIP_WIDTH,
+    XB_CHIP_SHAPE,
+    XB_CHIP_FORGET /* `step` the read */
+} xb_chip_stream;
+
+xb_stream xb_chip_at(const xb_chip *chip, xb_chip_stream which);
+/* n standard normal draws into chip->draws. */
+void xb_chip_normal(const xb_chip *chip, xb_chip_stream which, int64_t n);
+
+/* target.c: (X1, X2) a weight to its pair and its width. */
+void xb_cells_target(xb_cells *c, const xb_array *a, const float *mu, const float *sigma);
+/* levels.c: (X3, X4) to the states there are. */
+void xb_cells_levels(xb_cells *c, const xb_array *a);
+/* program.c: (X5) writing misses. */
+void xb_cells_program(xb_cells *c, const xb_array *a, const xb_chip *chip);
+/* stuck.c: (X6) devices at an end of their range. */
+void xb_cells_stuck(xb_cells *c, const xb_array *a, const xb_chip *chip);
+/* widths.c: (X7) widths that differ. */
+void xb_cells_spread(xb_cells *c, const xb_array *a, const xb_chip *chip);
+/* lines.c: (X9) voltage lost on the wires; `room` is 2 rows columns doubles. */
+void xb_cells_lines(xb_cells *c, const xb_array *a, double *room);
+
+/* target.c: back to weights, the inverse of (X1, X2); NULL: not wanted. */
+void xb_cells_weights(const xb_cells *c, const xb_array *a, float *mu, float *sigma);
+
+#endif

@@ -1,0 +1,91 @@
+/* costs.c: what a prediction takes: operations counted exactly, energies from the user's
+ * table (maths X16). There is no physics here: what a read, a conversion or a write
+ * costs is the user's number. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "crossbar/analog.h"
+#include "data/json.h"
+
+/* Devices of a cell: the pair, and one of noise where the layer is random. */
+static double devices_of(const xb_analog_layer *p)
+{
+    return (double)p->size * (p->sigma_top > 0 ? 3 : 2);
+}
+
+xb_analog_counts xb_analog_count(const xb_analog *analog, int64_t reads)
+{
+    xb_analog_counts c = {0};
+    for (int i = 0; i < analog->n_layer; i++) { /* (X16) */
+        const xb_analog_layer *p = &analog->layer[i];
+        xb_analog_place place = xb_analog_place_at(analog, i);
+        double times = (double)reads * (double)p->operations;
+        double row_tiles = (double)place.row_tiles, columns = (double)place.column_tiles;
+        c.devices += devices_of(p);
+        c.tile_operations += times * row_tiles * columns;
+        c.device_reads += times * devices_of(p);
+        c.dac_conversions += times * (double)p->in * columns;
+        c.adc_conversions += times * (double)p->out * row_tiles;
+    }
+    return c;
+}
+
+xb_cost_estimate xb_analog_cost(const xb_analog *analog, const xb_costs *costs,
+                                int64_t reads)
+{
+    xb_analog_counts c = xb_analog_count(analog, reads);
+    xb_cost_estimate e = {.read_pj = c.device_reads * costs->read_pj,
+                          .dac_pj = c.dac_conversions * costs->dac_pj,
+                          .adc_pj = c.adc_conversions * costs->adc_pj,
+                          .write_pj = c.devices * costs->write_pj};
+    e.total_pj = e.read_pj + e.dac_pj + e.adc_pj;
+    for (int i = 0; i < analog->n_layer; i++) /* layers one after the other */
+        e.time_ns +=
+            (double)reads * (double)analog->layer[i].operations * costs->operation_ns;
+    return e;
+}
+
+/* A cost of 0 or more under `key`, 0 where it is left out. */
+static xb_status read_cost(xb_ctx *ctx, double *out, const json_t *root, const char *path,
+                           const char *key)
+{
+    *out = 0;
+    XB_TRY(xb_json_number_optional(ctx, out, root, path, key));
+    if (*out >= 0) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "%s: '%s' is %g, expected 0 or more", path, key,
+                   *out);
+}
+
+static xb_status read_costs(xb_ctx *ctx, xb_costs *out, const json_t *root,
+                            const char *path)
+{
+    static const char *const known[] = {"crossbayes", "read_pj",      "dac_pj", "adc_pj",
+                                        "write_pj",   "operation_ns", "note",   NULL};
+    const json_t *kind = json_object_get(root, "crossbayes");
+    if (!json_is_string(kind) || strcmp(json_string_value(kind), "costs") != 0)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "%s: not a file of costs (no \"crossbayes\": \"costs\")", path);
+    XB_TRY(xb_json_known_keys(ctx, root, path, known));
+    xb_costs costs = {0};
+    XB_TRY(read_cost(ctx, &costs.read_pj, root, path, "read_pj"));
+    XB_TRY(read_cost(ctx, &costs.dac_pj, root, path, "dac_pj"));
+    XB_TRY(read_cost(ctx, &costs.adc_pj, root, path, "adc_pj"));
+    XB_TRY(read_cost(ctx, &costs.write_pj, root, path, "write_pj"));
+    XB_TRY(read_cost(ctx, &costs.operation_ns, root, path, "operation_ns"));
+    const json_t *note = json_object_get(root, "note");
+    if (note && !json_is_string(note))
+        return xb_fail(ctx, XB_E_INPUT, "%s: 'note' is not a text", path);
+    if (note) snprintf(costs.note, sizeof costs.note, "%s", json_string_value(note));
+    *out = costs;
+    return XB_OK;
+}
+
+xb_status xb_costs_load(xb_ctx *ctx, xb_costs *out, const char *path)
+{
+    json_t *root = NULL;
+    XB_TRY(xb_json_load(ctx, &root, path));
+    xb_status status = read_costs(ctx, out, root, path);
+    json_decref(root);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* effects.c: the switches of an array, by name, and an array with one of them alone.
+ * An effect is on where any of its numbers differs from the ideal array's. */
+#include <string.h>
+
+#include "crossbar/array.h"
+
+static const struct effect {
+    const char *name, *about;
+} effects[XB_EFFECTS] = {
+    [XB_EFFECT_LAW] = {"law", "the noise devices' law instead of the model's"},
+    [XB_EFFECT_MEAN_LEVELS] = {"mean levels", "few states for the means"},
+    [XB_EFFECT_PROGRAM] = {"program error", "conductances miss their targets"},
+    [XB_EFFECT_SIGMA_RANGE] = {"sigma range", "a smallest width, the floor"},
+    [XB_EFFECT_SIGMA_LEVELS] = {"sigma levels", "few widths"},
+    [XB_EFFECT_SIGMA_SPREAD] = {"sigma spread", "widths differ between devices"},
+    [XB_EFFECT_SHAPE_SPREAD] = {"shape spread", "shapes differ between devices"},
+    [XB_EFFECT_STUCK] = {"stuck", "devices that cannot be programmed"},
+    [XB_EFFECT_LINE] = {"line", "resistance of the wires"},
+    [XB_EFFECT_DAC] = {"dac", "quantised inputs"},
+    [XB_EFFECT_ADC] = {"adc", "quantised column sums, tile by tile"},
+    [XB_EFFECT_CORRELATION] = {"correlation", "reads that remember the last one"},
+    [XB_EFFECT_REDRAW] = {"redraw", "when weights are drawn anew"},
+};
+
+/* XB_EFFECT_NONE is no effect: the public numbers start after it. */
+int xb_array_effect_count(void) { return XB_EFFECTS - 1; }
+const char *xb_array_effect_name(int i) { return effects[i + 1].name; }
+const char *xb_array_effect_about(int i) { return effects[i + 1].about; }
+
+static xb_array ideal(void)
+{
+    xb_array array = {0};
+    (void)xb_array_preset(NULL, &array, "ideal");
+    return array;
+}
+
+bool xb_array_has(const xb_array *array, int i)
+{
+    const xb_array base = ideal();
+    xb_effect effect = (xb_effect)(i + 1);
+    if (effect == XB_EFFECT_LAW) return array->law[0] != '\0';
+    if (effect == XB_EFFECT_REDRAW) return array->redraw != base.redraw;
+    if (effect == XB_EFFECT_DAC) return array->dac_bits > 0;
+    if (effect == XB_EFFECT_ADC) return array->adc_bits > 0;
+    if (effect == XB_EFFECT_SIGMA_RANGE) return array->sigma_min_us > 0;
+    if (effect == XB_EFFECT_CORRELATION) return array->correlation_time_ns > 0;
+    for (int r = 0; r < xb_array_row_count; r++) {
+        const xb_array_row *row = &xb_array_rows[r];
+        if (row->effect == effect &&
+            xb_array_value(array, row) != xb_array_value(&base, row))
+            return true;
+    }
+    return false;
+}
+
+xb_array xb_array_only(const xb_array *array, int i)
+{
+    const xb_array base = ideal();
+    xb_effect effect = (xb_effect)(i + 1);
+    xb_array out = *array;
+    for (int r = 0; r < xb_array_row_count; r++) {
+        const xb_array_row *row = &xb_array_rows[r];
+        if (row->effect != XB_EFFECT_NONE && row->effect != effect)
+            (void)xb_array_put(NULL, &out, row, xb_array_value(&base, row), "");
+    }
+    if (effect != XB_EFFECT_LAW) out.law[0] = '\0';
+    if (effect != XB_EFFECT_REDRAW) out.redraw = base.redraw;
+    return out;
+}

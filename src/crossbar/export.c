@@ -1,0 +1,157 @@
+/* export.c: what a lab programmes: targets of every tile, on the states there are, before
+ * anything goes wrong. One NPY file [rows][columns] in uS for G+, G- and the noise width
+ * of each tile, and array.json, written last, that says which is which and how uS become
+ * weights again. */
+#include "crossbar/export.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/outfile.h"
+#include "crossbar/array_file.h"
+
+xb_status xb_export_path(xb_ctx *ctx, char out[XB_EXPORT_PATH], const char *dir,
+                         const char *name)
+{
+    int length = snprintf(out, XB_EXPORT_PATH, "%s/%s", dir, name);
+    if (length >= 0 && length < XB_EXPORT_PATH) return XB_OK;
+    return xb_fail(ctx, XB_E_IO, "%.60s...: the path is too long", dir);
+}
+
+typedef struct export_job {
+    xb_ctx *ctx;
+    const xb_analog *analog;
+    const char *dir;
+    double *tile; /* room for one */
+} export_job;
+
+typedef struct tile_place {
+    int64_t row, column, rows, columns;
+} tile_place;
+
+/* Writes part of a matrix [in][out] and adds its file's name to `root`. */
+static xb_status write_part(const export_job *job, json_t *root, const char *key,
+                            const xb_analog_layer *p, const double *matrix, tile_place t)
+{
+    char name[96], path[XB_EXPORT_PATH];
+    if (!matrix) { /* a layer without noise */
+        json_object_set_new(root, key, json_null());
+        return XB_OK;
+    }
+    snprintf(name, sizeof name, "layer%d_r%lld_c%lld_%s.npy", p->index,
+             (long long)(t.row / p->rows), (long long)(t.column / p->columns), key);
+    for (int64_t i = 0; i < t.rows; i++)
+        for (int64_t j = 0; j < t.columns; j++)
+            job->tile[i * t.columns + j] = matrix[(t.row + i) * p->out + t.column + j];
+    json_object_set_new(root, key, json_string(name));
+    XB_TRY(xb_export_path(job->ctx, path, job->dir, name));
+    return xb_npy_write(job->ctx, path, job->tile, XB_F64, (int64_t[]){t.rows, t.columns},
+                        2);
+}
+
+static xb_status write_tile(const export_job *job, json_t *list, const xb_analog_layer *p,
+                            const xb_cells *c, tile_place t)
+{
+    json_t *root = json_pack("{s:I,s:I,s:I,s:I}", "first_input", (json_int_t)t.row,
+                             "first_output", (json_int_t)t.column, "rows",
+                             (json_int_t)t.rows, "columns", (json_int_t)t.columns);
+    if (json_array_append_new(list, root) != 0)
+        return xb_fail(job->ctx, XB_E_MEMORY, "not enough memory for a list of tiles");
+    XB_TRY(write_part(job, root, "plus", p, c->plus, t));
+    XB_TRY(write_part(job, root, "minus", p, c->minus, t));
+    return write_part(job, root, "width", p, c->width, t);
+}
+
+static xb_status write_tiles(const export_job *job, json_t *list,
+                             const xb_analog_layer *p, const xb_cells *c)
+{
+    for (int64_t i = 0; i < p->in; i += p->rows)
+        for (int64_t j = 0; j < p->out; j += p->columns) {
+            tile_place t = {i, j, p->in - i < p->rows ? p->in - i : p->rows,
+                            p->out - j < p->columns ? p->out - j : p->columns};
+            XB_TRY(write_tile(job, list, p, c, t));
+        }
+    return XB_OK;
+}
+
+static json_t *converter_json(const xb_converter *c, int64_t bits)
+{
+    if (!c->on) return json_null();
+    return json_pack("{s:I,s:f,s:b}", "bits", (json_int_t)bits, "range", c->range,
+                     "signed", (int)c->has_sign);
+}
+
+static json_t *layer_json(const xb_analog *a, const xb_analog_layer *p, const xb_cells *c)
+{
+    double range_us = a->array.g_max_us - a->array.g_min_us;
+    json_t *root = json_object();
+    json_object_set_new(root, "layer", json_integer(p->index));
+    json_object_set_new(root, "kind", json_string(p->layer->kind->name));
+    json_object_set_new(root, "inputs", json_integer(p->in));
+    json_object_set_new(root, "outputs", json_integer(p->out));
+    json_object_set_new(root, "operations_per_input", json_integer(p->operations));
+    json_object_set_new(root, "us_per_weight",
+                        xb_json_real(p->weight_top > 0 ? range_us / p->weight_top : NAN));
+    json_object_set_new(
+        root, "us_per_sigma",
+        xb_json_real(c->width && c->sigma_top > 0 ? c->width_max / c->sigma_top : NAN));
+    json_object_set_new(root, "dac", converter_json(&p->dac, a->array.dac_bits));
+    json_object_set_new(root, "adc", converter_json(&p->adc, a->array.adc_bits));
+    return root;
+}
+
+static xb_status write_layer(const export_job *job, json_t *layers,
+                             xb_workbench *workbench, const xb_analog_layer *p)
+{
+    xb_cells c;
+    xb_workbench_target(workbench, &c, job->analog, p);
+    json_t *root = layer_json(job->analog, p, &c), *tiles = json_array();
+    if (json_array_append_new(layers, root) != 0 ||
+        json_object_set_new(root, "tiles", tiles) != 0)
+        return xb_fail(job->ctx, XB_E_MEMORY, "not enough memory for a list of layers");
+    XB_TRY(write_tiles(job, tiles, p, &c));
+    return xb_export_crosssim(job->ctx, job->analog, p, &c, job->dir);
+}
+
+static json_t *export_json(const xb_ctx *ctx, const xb_analog *a, json_t *layers)
+{
+    json_t *root = json_object();
+    json_object_set_new(root, "crossbayes", json_string("array export"));
+    json_object_set_new(root, "name", json_string(a->array.name));
+    json_object_set_new(root, "net", json_string(xb_net_text(xb_model_net(a->model))));
+    json_object_set_new(root, "law",
+                        json_string(xb_law_text(xb_sampler_law(a->sampler))));
+    json_object_set_new(root, "unit", json_string("uS"));
+    json_object_set_new(root, "array", xb_array_to_json(ctx, &a->array));
+    json_object_set(root, "layers", layers);
+    return root;
+}
+
+static xb_status write_all(const export_job *job, xb_workbench *workbench, json_t *layers)
+{
+    char path[XB_EXPORT_PATH];
+    for (int i = 0; i < job->analog->n_layer; i++)
+        XB_TRY(write_layer(job, layers, workbench, &job->analog->layer[i]));
+    XB_TRY(xb_export_path(job->ctx, path, job->dir, "array.json"));
+    json_t *root = export_json(job->ctx, job->analog, layers);
+    xb_status status = xb_json_save(job->ctx, root, path);
+    json_decref(root);
+    return status;
+}
+
+xb_status xb_analog_export(xb_ctx *ctx, const xb_analog *analog, const char *dir)
+{
+    char crosssim[XB_EXPORT_PATH];
+    XB_TRY(xb_export_path(ctx, crosssim, dir, "crosssim"));
+    XB_TRY(xb_dir_make(ctx, crosssim));
+    xb_workbench workbench;
+    XB_TRY(xb_workbench_make(ctx, &workbench, analog));
+    export_job job = {ctx, analog, dir, workbench.tile};
+    json_t *layers = json_array();
+    xb_status status = write_all(&job, &workbench, layers);
+    json_decref(layers);
+    xb_workbench_free(&workbench);
+    return status;
+}

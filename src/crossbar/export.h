@@ -1,0 +1,20 @@
+/* export.h: the parts of an export. */
+#ifndef XB_CROSSBAR_EXPORT_H
+#define XB_CROSSBAR_EXPORT_H
+
+#include "crossbar/analog.h"
+#include "crossbayes/data.h"
+#include "data/json.h"
+
+enum { XB_EXPORT_PATH = 4096 };
+
+/* DIR/NAME; fails where the path is too long. */
+xb_status xb_export_path(xb_ctx *ctx, char out[XB_EXPORT_PATH], const char *dir,
+                         const char *name);
+
+/* export_crosssim.c: one layer's matrix, widths and parameters into dir/crosssim. */
+xb_status xb_export_crosssim(xb_ctx *ctx, const xb_analog *analog,
+                             const xb_analog_layer *layer, const xb_cells *cells,
+                             const char *dir);
+
+#endif

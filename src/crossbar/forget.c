@@ -1,0 +1,97 @@
+/* forget.c: noise from one operation to the next (maths X10). A device keeps its value
+ * with probability rho and takes a new draw of its law otherwise. So the law of every
+ * single read is exact whatever the law, and the correlation of reads k apart is rho^k.
+ *
+ * A device's value at operation q is its draw at the last operation it forgot at: a
+ * function of addresses, found by walking back, so reads can start anywhere and come out
+ * the same. Operation 0 is always new. Walking costs 1 / (1 - rho) words a device, once
+ * where a row of reads starts. */
+#include <math.h>
+
+#include "crossbar/analog.h"
+#include "draw/kernel.h"
+#include "predict/predict.h"
+
+enum { WORDS = 16 * XB_BLOCK }; /* at a time: 4 KiB */
+
+/* Element 0 of the tensor at operation q, and the read it belongs to. */
+static int64_t element_of(xb_moment when, int64_t q, int64_t n)
+{
+    return (when.first + q % when.each) * n;
+}
+
+static uint32_t read_of(xb_moment when, int64_t q) { return (uint32_t)(q / when.each); }
+
+static xb_stream draws_at(const xb_analog *a, int tensor, uint32_t read)
+{
+    return (xb_stream){a->reads, (uint32_t)tensor, read, XB_PREDICT_STEP};
+}
+
+static xb_stream words_at(const xb_analog *a, int tensor, uint32_t read)
+{
+    return (xb_stream){a->forget, (uint32_t)tensor, XB_CHIP_FORGET, read};
+}
+
+static uint32_t keep_below(double rho) { return (uint32_t)(ldexp(rho, 32)); }
+
+/* Device i's value at operation q, whatever it had since. */
+static float walk_back(const xb_analog *a, int64_t n, int tensor, xb_moment when,
+                       int64_t q, int64_t i)
+{
+    const uint32_t below = keep_below(a->rho);
+    for (; q > 0; q--) {
+        xb_stream where = words_at(a, tensor, read_of(when, q));
+        if (xb_stream_word(&where, element_of(when, q, n) + i) >= below) break;
+    }
+    xb_stream where = draws_at(a, tensor, read_of(when, q));
+    return xb_sampler_value(a->sampler,
+                            xb_stream_word(&where, element_of(when, q, n) + i));
+}
+
+/* A stretch of devices at operation q: their words and their fresh draws. */
+typedef struct stretch {
+    uint32_t word[WORDS];
+    float fresh[WORDS];
+    int64_t skip, some; /* words before the first device; devices */
+} stretch;
+
+/* From device i on, as many as there is room for. */
+static void look_at(const xb_analog *a, stretch *s, int64_t n, int tensor, xb_moment when,
+                    int64_t i)
+{
+    uint32_t read = read_of(when, when.q);
+    xb_stream draws = draws_at(a, tensor, read), words = words_at(a, tensor, read);
+    int64_t element = element_of(when, when.q, n) + i;
+    s->skip = element % XB_BLOCK;
+    s->some = WORDS - s->skip < n - i ? WORDS - s->skip : n - i;
+    xb_kernel_best()->words(s->word, (s->skip + s->some + XB_BLOCK - 1) / XB_BLOCK,
+                            &words, element / XB_BLOCK);
+    xb_sampler_fill(a->sampler, s->fresh, s->some, &draws, element);
+}
+
+/* Devices that forget take the draw of this operation (X10); the others keep theirs, or
+ * where it is not known, get it. */
+static void step_on(const xb_analog *a, float *z, int64_t n, int tensor, xb_moment when,
+                    bool known)
+{
+    const uint32_t below = keep_below(a->rho);
+    stretch s;
+    for (int64_t i = 0; i < n; i += s.some) {
+        look_at(a, &s, n, tensor, when, i);
+        a->backend->hold(z + i, s.fresh, s.word + s.skip, below, s.some);
+        for (int64_t j = 0; j < s.some && !known; j++)
+            if (s.word[s.skip + j] < below)
+                z[i + j] = walk_back(a, n, tensor, when, when.q - 1, i + j);
+    }
+}
+
+void xb_forget_draw(const xb_analog *analog, float *z, int64_t n, int tensor,
+                    xb_moment when, bool known)
+{
+    if (analog->rho > 0 && when.q > 0) {
+        step_on(analog, z, n, tensor, when, known);
+        return;
+    }
+    xb_stream where = draws_at(analog, tensor, read_of(when, when.q));
+    xb_sampler_fill(analog->sampler, z, n, &where, element_of(when, when.q, n));
+}

@@ -1,0 +1,80 @@
+/* lines.c: voltage lost on the wires of a tile, to first order in the wire's resistance
+ * (maths X9). Inputs enter at column 0, currents leave below the last row; G+ and G- are
+ * tiles of their own. A cell loses what the currents of its row drop on the way to it
+ * and those of its column on the way out, all rows driven alike: the case in which
+ * columns lose most. Second-order terms are left out: the loss of a current that is
+ * itself smaller for the loss; so the factor is written 1 / (1 + loss), the same to first
+ * order, which stays between 0 and 1 and is exact for a tile of one cell. */
+#include <string.h>
+
+#include "crossbar/cells.h"
+
+/* loss[i][j] += sum over k of (min(j, k) + 1) g[i][k], in O(columns) a row: what lies
+ * beyond k flows through all of the wire up to k. */
+static void row_losses(double *loss, const double *g, int64_t columns)
+{
+    double beyond = 0, sum = 0;
+    for (int64_t k = 0; k < columns; k++) beyond += g[k];
+    for (int64_t j = 0; j < columns; j++) {
+        sum += beyond; /* the current in the piece of wire before cell j */
+        loss[j] += sum;
+        beyond -= g[j];
+    }
+}
+
+/* loss[i][j] += sum over l of (rows - max(i, l)) g[l][j], from the last row upwards. */
+static void column_losses(double *loss, const double *g, int64_t rows, int64_t stride,
+                          int64_t loss_stride)
+{
+    double above = 0, sum = 0;
+    for (int64_t l = 0; l < rows; l++) above += g[l * stride];
+    for (int64_t i = rows; i-- > 0;) {
+        sum += above; /* the current in the piece of wire below cell i */
+        loss[i * loss_stride] += sum;
+        above -= g[i * stride];
+    }
+}
+
+typedef struct tile_part {
+    int64_t row, column, rows, columns;
+} tile_part;
+
+/* Factors of one tile into factor [rows][columns]; `ohm_us` is ohm times 1e-6 S. */
+static void tile_factors(double *factor, const double *g, const xb_cells *c, tile_part t,
+                         double ohm_us)
+{
+    memset(factor, 0, (size_t)(t.rows * t.columns) * sizeof *factor);
+    const double *at = g + t.row * c->out + t.column;
+    for (int64_t i = 0; i < t.rows; i++)
+        row_losses(factor + i * t.columns, at + i * c->out, t.columns);
+    for (int64_t j = 0; j < t.columns; j++)
+        column_losses(factor + j, at + j, t.rows, c->out, t.columns);
+    for (int64_t i = 0; i < t.rows * t.columns; i++)
+        factor[i] = 1 / (1 + ohm_us * factor[i]); /* (X9) */
+}
+
+static void apply_tile(xb_cells *c, tile_part t, double ohm_us, double *plus,
+                       double *minus)
+{
+    tile_factors(plus, c->plus, c, t, ohm_us);
+    tile_factors(minus, c->minus, c, t, ohm_us);
+    for (int64_t i = 0; i < t.rows; i++)
+        for (int64_t j = 0; j < t.columns; j++) {
+            int64_t at = (t.row + i) * c->out + t.column + j, k = i * t.columns + j;
+            c->plus[at] *= plus[k];
+            c->minus[at] *= minus[k];
+            if (c->width) c->width[at] *= 0.5 * (plus[k] + minus[k]);
+        }
+}
+
+void xb_cells_lines(xb_cells *c, const xb_array *a, double *room)
+{
+    const double ohm_us = a->line_ohm * 1e-6;
+    if (!(ohm_us > 0)) return;
+    for (int64_t i = 0; i < c->in; i += c->rows)
+        for (int64_t j = 0; j < c->out; j += c->columns) {
+            tile_part t = {i, j, c->in - i < c->rows ? c->in - i : c->rows,
+                           c->out - j < c->columns ? c->out - j : c->columns};
+            apply_tile(c, t, ohm_us, room, room + c->rows * c->columns);
+        }
+}

@@ -1,0 +1,101 @@
+/* programme.c: writing a model onto its arrays: for each layer the effects of
+ * programming one after the other, in the order in which they happen: targets, states,
+ * missed writes, stuck devices, widths that differ, wires. Where none is on, the model's
+ * numbers stay as they are, to the bit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "crossbar/analog.h"
+#include "vi/model.h"
+
+xb_status xb_workbench_make(xb_ctx *ctx, xb_workbench *out, const xb_analog *analog)
+{
+    int64_t most = 0, tile = 0;
+    for (int i = 0; i < analog->n_layer; i++) {
+        const xb_analog_layer *p = &analog->layer[i];
+        if (p->size > most) most = p->size;
+        if (p->rows * p->columns > tile) tile = p->rows * p->columns;
+    }
+    xb_law *gaussian = NULL;
+    XB_TRY(xb_law_parse(ctx, &gaussian, "gaussian"));
+    xb_workbench bench = {.block = xb_new(ctx, 3 * most + 2 * tile, sizeof(double)),
+                          .draws = xb_new(ctx, most, sizeof(float))};
+    xb_status status = bench.block && bench.draws
+                           ? xb_sampler_create(ctx, &bench.normal, gaussian, NULL)
+                           : XB_E_MEMORY;
+    xb_law_destroy(gaussian);
+    bench.cells = (xb_cells){.plus = bench.block,
+                             .minus = bench.block + most,
+                             .width = bench.block + 2 * most};
+    bench.tile = bench.block + 3 * most;
+    if (status == XB_OK)
+        *out = bench;
+    else
+        xb_workbench_free(&bench);
+    return status;
+}
+
+void xb_workbench_free(xb_workbench *bench)
+{
+    free(bench->block);
+    free(bench->draws);
+    xb_sampler_destroy(bench->normal);
+}
+
+void xb_workbench_target(xb_workbench *bench, xb_cells *c, const xb_analog *analog,
+                         const xb_analog_layer *p)
+{
+    const xb_model *m = analog->model;
+    *c = bench->cells;
+    c->in = p->in, c->out = p->out;
+    c->rows = p->rows, c->columns = p->columns;
+    if (!m->net->tensor[p->tensor].stochastic) c->width = NULL;
+    xb_cells_target(c, &analog->array, m->mu + p->offset, m->sigma + p->offset);
+    xb_cells_levels(c, &analog->array);
+}
+
+/* Whether devices end up elsewhere than the model's numbers. */
+static bool means_change(const xb_array *a)
+{
+    return a->mean_levels > 0 || a->program_error > 0 || a->line_ohm > 0 ||
+           a->stuck_low + a->stuck_high > 0;
+}
+
+static bool widths_change(const xb_array *a)
+{
+    return a->sigma_min_us > 0 || a->sigma_levels > 0 || a->sigma_spread > 0 ||
+           a->line_ohm > 0 || a->stuck_low + a->stuck_high > 0;
+}
+
+static xb_status programme_layer(xb_ctx *ctx, xb_analog *analog, xb_workbench *bench,
+                                 xb_analog_layer *p)
+{
+    const xb_array *a = &analog->array;
+    const xb_chip chip = {.key = analog->chip,
+                          .normal = bench->normal,
+                          .tensor = (uint32_t)p->tensor,
+                          .draws = bench->draws};
+    xb_cells c;
+    xb_workbench_target(bench, &c, analog, p);
+    p->weight_top = c.weight_top;
+    p->sigma_top = c.width ? c.sigma_top : 0;
+    xb_cells_program(&c, a, &chip);
+    xb_cells_stuck(&c, a, &chip);
+    xb_cells_spread(&c, a, &chip);
+    xb_cells_lines(&c, a, bench->tile);
+    xb_cells_weights(&c, a, means_change(a) ? analog->mu + p->offset : NULL,
+                     widths_change(a) ? analog->sigma + p->offset : NULL);
+    return c.width && analog->bend[0] ? xb_shape_make(ctx, analog, &chip, p) : XB_OK;
+}
+
+xb_status xb_analog_programme(xb_ctx *ctx, xb_analog *analog)
+{
+    xb_workbench bench;
+    XB_TRY(xb_workbench_make(ctx, &bench, analog));
+    xb_status status = XB_OK;
+    for (int i = 0; i < analog->n_layer && status == XB_OK; i++)
+        status = programme_layer(ctx, analog, &bench, &analog->layer[i]);
+    xb_workbench_free(&bench);
+    return status;
+}

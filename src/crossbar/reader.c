@@ -1,0 +1,289 @@
+/* reader.c: one read of the arrays: a pass of some inputs through the net, kernels by
+ * their tiles, everything else as the digital net does it. Weights are drawn once for
+ * all inputs, for each input, or for each operation, as the array says; a convolution
+ * is one operation for each output pixel, its window the tile's input (im2col). All
+ * memory is taken when the reader is made. Where nothing is converted and nothing drawn
+ * within a layer, the layer is the backend's own, so the ideal array computes the bytes
+ * of the digital model. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "crossbar/analog.h"
+#include "net/linear.h"
+#include "vi/model.h"
+
+/* Reals: of all inputs' widest activation, and of windows written out at once. */
+enum { BATCH_MOST = 256, BATCH_ROOM = 1 << 20, COLUMNS_ROOM = 1 << 16, ALIGN = 16 };
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t padded(int64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
+
+static bool is_conv(const xb_analog_layer *layer)
+{
+    return layer->layer->kind == &xb_layer_conv;
+}
+
+/* Lines of output pixels whose windows are written out at once. */
+static int64_t lines_of(const xb_analog_layer *layer)
+{
+    const xb_window *g = &layer->layer->window;
+    int64_t lines = COLUMNS_ROOM / (g->ow * layer->in);
+    return lines < 1 ? 1 : lines < g->oh ? lines : g->oh;
+}
+
+static int64_t widest_of(const xb_net *net)
+{
+    int64_t widest = xb_shape_size(net->input);
+    for (int l = 0; l < net->n_layer; l++)
+        widest = larger(widest, xb_shape_size(net->layer[l].out));
+    return widest;
+}
+
+int64_t xb_reader_batch(const xb_analog *analog)
+{
+    if (analog->array.redraw != XB_REDRAW_NETWORK) return 1;
+    int64_t fit = BATCH_ROOM / widest_of(analog->model->net);
+    return fit < 1 ? 1 : fit < BATCH_MOST ? fit : BATCH_MOST;
+}
+
+/* ---- memory */
+
+typedef struct reader_sizes {
+    int64_t activation, input, columns, theta, z, room, keep, slice, part;
+} reader_sizes;
+
+static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
+{
+    const xb_net *net = a->model->net;
+    reader_sizes s = {.activation = batch * widest_of(net), .z = net->param_count};
+    const xb_run run = {.net = net, .backend = a->backend, .batch = batch};
+    for (int l = 0; l < net->n_layer; l++)
+        if (net->layer[l].kind->keep)
+            s.keep = larger(s.keep, net->layer[l].kind->keep(&run, &net->layer[l]));
+    for (int i = 0; i < a->n_layer; i++) {
+        const xb_analog_layer *p = &a->layer[i];
+        int64_t rows = is_conv(p) ? lines_of(p) * p->layer->window.ow : batch;
+        s.input = larger(s.input, batch * xb_shape_size(p->layer->in));
+        s.theta = larger(s.theta, p->n);
+        s.slice = larger(s.slice, rows * p->rows);
+        s.part = larger(s.part, rows * p->out);
+        if (is_conv(p)) s.columns = larger(s.columns, rows * p->in);
+        s.room = larger(s.room, p->layer->kind->linear->room(a->backend, p->layer));
+    }
+    return s;
+}
+
+static float *cut(float **next, int64_t n)
+{
+    float *p = *next;
+    *next += padded(n);
+    return p;
+}
+
+xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
+{
+    xb_reader r = {.analog = analog, .batch = xb_reader_batch(analog)};
+    reader_sizes s = sizes_of(analog, r.batch);
+    int64_t all = 2 * padded(s.activation) + padded(s.input) + padded(s.columns) +
+                  2 * padded(s.theta) + padded(s.z) + padded(s.room) + padded(s.keep) +
+                  padded(s.slice) + padded(s.part);
+    r.memory = xb_new(ctx, all, sizeof *r.memory);
+    if (!r.memory) return XB_E_MEMORY;
+    if (xb_ctx_create(&r.ctx) != XB_OK) {
+        free(r.memory);
+        return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a context");
+    }
+    xb_ctx_set_threads(r.ctx, 1);
+    float *next = r.memory;
+    for (int i = 0; i < 2; i++) r.activation[i] = cut(&next, s.activation);
+    r.input = cut(&next, s.input);
+    r.columns = cut(&next, s.columns);
+    r.theta = cut(&next, s.theta);
+    r.bent = cut(&next, s.theta);
+    r.z = cut(&next, s.z);
+    r.room = cut(&next, s.room);
+    r.keep = cut(&next, s.keep);
+    r.tile = (xb_tile_room){cut(&next, s.slice), cut(&next, s.part)};
+    *out = r;
+    return XB_OK;
+}
+
+void xb_reader_free(xb_reader *r)
+{
+    xb_ctx_destroy(r->ctx);
+    free(r->memory);
+}
+
+/* ---- weights */
+
+static void draw_tensor(xb_reader *r, float *theta, int tensor, bool device,
+                        xb_moment when, bool known)
+{
+    const xb_analog *a = r->analog;
+    const xb_tensor *t = &a->model->net->tensor[tensor];
+    const float *mu = a->mu + t->offset;
+    if (!t->stochastic) {
+        memcpy(theta, mu, (size_t)t->size * sizeof *theta);
+        return;
+    }
+    float *z = r->z + t->offset;
+    const float *used = z;
+    xb_forget_draw(a, z, t->size, tensor, when, known);
+    if (device && a->bend[0]) {
+        a->backend->bend(r->bent, z, a->bend[0] + t->offset, a->bend[1] + t->offset,
+                         a->skewness, t->size);
+        used = r->bent;
+    }
+    a->backend->theta(theta, mu, a->sigma + t->offset, used, t->size);
+}
+
+/* Kernel, then bias; one draw, or the means as they are. */
+static const float *draw_weights(xb_reader *r, const xb_analog_layer *p, xb_moment when,
+                                 bool known)
+{
+    if (!p->random) return r->analog->mu + p->offset;
+    draw_tensor(r, r->theta, p->tensor, true, when, known);
+    if (p->n > p->size)
+        draw_tensor(r, r->theta + p->size, p->tensor + 1, false, when, known);
+    return r->theta;
+}
+
+/* ---- layers */
+
+/* A read of one layer. */
+typedef struct layer_read {
+    xb_reader *r;
+    const xb_run *run;
+    const xb_analog_layer *p;
+    xb_spectrum *seen; /* tile sums; NULL: nobody looks */
+    int64_t first, s;
+    bool known;
+} layer_read;
+
+static const float *bias_of(const xb_analog_layer *p, const float *w)
+{
+    return p->n > p->size ? w + p->size : NULL;
+}
+
+static void product(const layer_read *k, float *y, const float *x, const float *w,
+                    int64_t rows)
+{
+    xb_tile_product(k->r->analog, k->p, y, x, w, bias_of(k->p, w), rows, k->r->tile,
+                    k->seen);
+}
+
+/* Operations [from, from + count) of input i, x their rows of the matrix product. */
+static void each_operation(const layer_read *k, float *y, const float *x, int64_t i,
+                           int64_t from, int64_t count)
+{
+    const xb_analog_layer *p = k->p;
+    xb_moment when = {.first = (k->first + i) * p->operations, .each = p->operations};
+    for (int64_t o = from; o < from + count; o++, x += p->in, y += p->out) {
+        when.q = k->s * p->operations + o;
+        const float *w = draw_weights(k->r, p, when, k->known || o > 0);
+        product(k, y, x, w, 1);
+    }
+}
+
+/* One input's windows, some lines at a time; w NULL: weights anew for each. */
+static void conv_input(const layer_read *k, float *y, const float *x, const float *w,
+                       int64_t i)
+{
+    const xb_analog_layer *p = k->p;
+    const xb_window *g = &p->layer->window;
+    for (int64_t line = 0, lines = lines_of(p); line < g->oh; line += lines) {
+        int64_t to = line + lines < g->oh ? line + lines : g->oh;
+        float *out = y + line * g->ow * g->oc;
+        xb_tile_columns(k->r->columns, x, g, line, to);
+        if (w)
+            product(k, out, k->r->columns, w, (to - line) * g->ow);
+        else
+            each_operation(k, out, k->r->columns, i, line * g->ow, (to - line) * g->ow);
+    }
+}
+
+/* `rows` inputs under one draw. */
+static void shared_draw(const layer_read *k, float *y, const float *x, const float *w,
+                        int64_t rows)
+{
+    const xb_analog_layer *p = k->p;
+    bool plain = !p->adc.on && !k->seen;
+    int64_t in = xb_shape_size(p->layer->in), out = xb_shape_size(p->layer->out);
+    if (plain)
+        p->layer->kind->linear->forward(k->run, p->layer, y, x, w, bias_of(p, w), rows,
+                                        k->r->room);
+    else if (is_conv(p))
+        for (int64_t i = 0; i < rows; i++) conv_input(k, y + i * out, x + i * in, w, i);
+    else
+        product(k, y, x, w, rows);
+}
+
+static void analog_layer(const layer_read *k, float *y, const float *x, int64_t rows)
+{
+    const xb_analog_layer *p = k->p;
+    xb_redraw redraw = k->r->analog->array.redraw;
+    int64_t in = xb_shape_size(p->layer->in), out = xb_shape_size(p->layer->out);
+    if (redraw == XB_REDRAW_NETWORK || !p->random) {
+        xb_moment when = {.each = 1, .q = k->s};
+        shared_draw(k, y, x, draw_weights(k->r, p, when, k->known), rows);
+        return;
+    }
+    for (int64_t i = 0; i < rows; i++, x += in, y += out) {
+        xb_moment when = {.first = k->first + i, .each = 1, .q = k->s};
+        if (redraw == XB_REDRAW_INPUT)
+            shared_draw(k, y, x, draw_weights(k->r, p, when, k->known), 1);
+        else if (is_conv(p))
+            conv_input(k, y, x, NULL, i);
+        else
+            each_operation(k, y, x, i, 0, 1);
+    }
+}
+
+static const xb_analog_layer *find_layer(const xb_analog *a, int index)
+{
+    for (int i = 0; i < a->n_layer; i++)
+        if (a->layer[i].index == index) return &a->layer[i];
+    return NULL;
+}
+
+static const float *converted(xb_reader *r, const xb_analog_layer *p, const float *x,
+                              int64_t rows)
+{
+    int64_t n = rows * xb_shape_size(p->layer->in), number = p - r->analog->layer;
+    if (r->seen.in) xb_spectrum_add(&r->seen.in[number], x, n);
+    if (!p->dac.on) return x;
+    r->analog->backend->quantise(r->input, x, &p->dac.steps, n);
+    return r->input;
+}
+
+const float *xb_reader_run(xb_reader *r, const float *x, int64_t first, int64_t rows,
+                           int64_t s, bool known)
+{
+    const xb_analog *a = r->analog;
+    const xb_net *net = a->model->net;
+    const xb_run run = {.ctx = r->ctx,
+                        .net = net,
+                        .backend = a->backend,
+                        .group = 1,
+                        .batch = rows,
+                        .weights = {a->mu, a->sigma, a->model->state},
+                        .mode = XB_MODE_PREDICT,
+                        .keep = r->keep};
+    for (int l = 0, turn = 0; l < net->n_layer; l++) {
+        const xb_layer *layer = &net->layer[l];
+        const xb_analog_layer *p = find_layer(a, l);
+        if (layer->kind->placement == XB_PLACE_ALIAS) continue;
+        float *y = r->activation[turn];
+        if (p) {
+            xb_spectrum *seen = r->seen.sum ? &r->seen.sum[p - a->layer] : NULL;
+            layer_read k = {r, &run, p, seen, first, s, known};
+            analog_layer(&k, y, converted(r, p, x, rows), rows);
+        } else {
+            layer->kind->forward(&run, layer, y, x);
+        }
+        x = y;
+        turn = 1 - turn;
+    }
+    return x;
+}

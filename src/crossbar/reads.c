@@ -1,0 +1,107 @@
+/* reads.c: many reads of an analog model, as draws of its predictive. Reads are cut into
+ * pieces by their number alone, each with a reader of its own, so the bytes do not depend
+ * on the number of threads; a piece may start at any read, since what devices remember is
+ * a function of addresses (forget.c). */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "crossbar/analog.h"
+#include "predict/predict.h"
+#include "vi/model.h"
+
+enum { PIECES = 16, REMEMBERED = 32 };
+
+/* Where devices remember, each piece starts with a walk back: pieces are longer. */
+static int pieces_of(const xb_analog *analog, int64_t count)
+{
+    if (!(analog->rho > 0) || count >= (int64_t)PIECES * REMEMBERED) return PIECES;
+    return count < REMEMBERED ? 1 : (int)(count / REMEMBERED);
+}
+
+typedef struct read_job {
+    const xb_analog *analog;
+    const float *x; /* [n][features] */
+    double *value;
+    int64_t n, first, count, outputs;
+    xb_reader reader[PIECES];
+    int pieces, readers; /* readers made so far */
+} read_job;
+
+static void run_piece(void *arg, int64_t piece)
+{
+    read_job *job = arg;
+    xb_reader *r = &job->reader[piece];
+    const xb_model *m = job->analog->model;
+    int64_t begin = piece * job->count / job->pieces;
+    int64_t end = (piece + 1) * job->count / job->pieces;
+    for (int64_t row = 0; row < job->n; row += r->batch) {
+        int64_t rows = job->n - row < r->batch ? job->n - row : r->batch;
+        for (int64_t s = begin; s < end; s++) {
+            const float *out = xb_reader_run(r, job->x + row * m->features, row, rows,
+                                             job->first + s, s > begin);
+            xb_predict_values(m, job->value + (s * job->n + row) * job->outputs, out,
+                              rows);
+        }
+    }
+}
+
+static xb_status run(xb_ctx *ctx, read_job *job)
+{
+    xb_status status = XB_OK;
+    for (; job->readers < job->pieces && status == XB_OK; job->readers++)
+        status = xb_reader_make(ctx, &job->reader[job->readers], job->analog);
+    if (status != XB_OK) job->readers--; /* the one that was not made */
+    if (status == XB_OK) xb_parallel_for(ctx, job->pieces, run_piece, job);
+    for (int i = 0; i < job->readers; i++) xb_reader_free(&job->reader[i]);
+    return status;
+}
+
+/* The last element asked of any stream must be one there is. */
+static xb_status check_reach(xb_ctx *ctx, const xb_analog *a, int64_t n)
+{
+    for (int i = 0; i < a->n_layer; i++) {
+        const xb_analog_layer *p = &a->layer[i];
+        int64_t each = 1;
+        if (a->array.redraw == XB_REDRAW_OPERATION) each = p->operations;
+        bool own = a->array.redraw != XB_REDRAW_NETWORK && p->random;
+        if (own && (double)n * (double)each * (double)p->size > (double)XB_STREAM_MAX)
+            return xb_fail(ctx, XB_E_ARGUMENT,
+                           "%lld inputs with weights of their own are more than layer"
+                           " %d has noise for: give them in parts",
+                           (long long)n, p->index + 1);
+    }
+    return XB_OK;
+}
+
+xb_status xb_analog_draws(xb_ctx *ctx, double *value, double *sd, const xb_analog *analog,
+                          const double *x, int64_t n, int64_t first, int64_t count)
+{
+    const xb_model *m = analog->model;
+    const xb_predict_options digital = xb_predict_options_default();
+    /* checks, and the aleatoric sd, which stays digital */
+    XB_TRY(xb_predict_draws(ctx, value, sd, m, x, n, first, 0, &digital));
+    if (count < 0 || first + count > UINT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld reads: expected 0 or more, below 2^32",
+                       (long long)count);
+    XB_TRY(check_reach(ctx, analog, n));
+    read_job *job = xb_new(ctx, 1, sizeof *job);
+    float *scaled = xb_new(ctx, n * m->features, sizeof *scaled);
+    xb_status status = job && scaled ? XB_OK : XB_E_MEMORY;
+    if (status == XB_OK) {
+        xb_model_scale_inputs(m, scaled, x, n);
+        *job = (read_job){.analog = analog,
+                          .x = scaled,
+                          .value = value,
+                          .n = n,
+                          .first = first,
+                          .count = count,
+                          .pieces = pieces_of(analog, count),
+                          .outputs = xb_model_outputs(m)};
+        status = run(ctx, job);
+    }
+    free(scaled);
+    free(job);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* shape.c: noise devices whose shapes differ (maths X8). A device's noise is bent by a
+ * little of the law's second orthogonal polynomial,
+ *   z' = (z + t h(z)) / sqrt(1 + t^2),  h(z) = (z^2 - g z - 1) / sqrt(k + 2 - g^2),
+ * g the law's skewness, k its excess kurtosis, t normal from device to device: mean 0 and
+ * variance 1 stay exact for every law, so the shape alone changes. Bending
+ * itself is the backend's (`bend`). */
+#include <math.h>
+
+#include "crossbar/analog.h"
+
+xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
+                        const xb_analog_layer *layer)
+{
+    const xb_law *law = xb_sampler_law(analog->sampler);
+    xb_moments m = xb_law_moments(law);
+    double g = m.skewness, h2 = m.excess_kurtosis + 2 - g * g;
+    const double least = 1e-6; /* a law of two points has no such polynomial */
+    if (!(h2 > least))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "shape_spread: %s has two values only, its shape cannot vary",
+                       xb_law_text(law));
+    analog->skewness = (float)g;
+    xb_chip_normal(chip, XB_CHIP_SHAPE, layer->size);
+    for (int64_t i = 0; i < layer->size; i++) {
+        double t = analog->array.shape_spread * (double)chip->draws[i];
+        double straight = 1 / sqrt(1 + t * t);
+        analog->bend[0][layer->offset + i] = (float)straight;
+        analog->bend[1][layer->offset + i] = (float)(t * straight / sqrt(h2));
+    }
+    return XB_OK;
+}

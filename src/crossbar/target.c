@@ -1,0 +1,59 @@
+/* target.c: weights to conductances and back (maths X1, X2). A mean is the difference
+ * of two devices of which one is at its lowest; the layer's largest mean takes the whole
+ * range. A standard deviation is the width of one noise device; the layer's largest is
+ * the largest width, whatever gain its column then needs. */
+#include <math.h>
+
+#include "crossbar/cells.h"
+
+static double largest(const float *x, int64_t n)
+{
+    double top = 0;
+    for (int64_t i = 0; i < n; i++) top = fmax(top, fabs((double)x[i]));
+    return top;
+}
+
+/* uS a unit of weight takes. */
+static double weight_scale(const xb_cells *c, const xb_array *a)
+{
+    return c->weight_top > 0 ? (a->g_max_us - a->g_min_us) / c->weight_top : 0;
+}
+
+void xb_cells_target(xb_cells *c, const xb_array *a, const float *mu, const float *sigma)
+{
+    int64_t n = c->in * c->out;
+    c->weight_top = largest(mu, n);
+    double scale = weight_scale(c, a);
+    for (int64_t i = 0; i < n; i++) { /* (X1) */
+        double g = scale * (double)mu[i];
+        c->plus[i] = a->g_min_us + fmax(g, 0);
+        c->minus[i] = a->g_min_us + fmax(-g, 0);
+    }
+    if (!c->width) return;
+    c->sigma_top = largest(sigma, n);
+    c->width_max = a->sigma_max_us > 0 ? a->sigma_max_us : a->g_max_us - a->g_min_us;
+    c->width_min = a->sigma_min_us;
+    double per = c->sigma_top > 0 ? c->width_max / c->sigma_top : 0;
+    for (int64_t i = 0; i < n; i++) c->width[i] = per * (double)sigma[i]; /* (X2) */
+}
+
+void xb_cells_weights(const xb_cells *c, const xb_array *a, float *mu, float *sigma)
+{
+    int64_t n = c->in * c->out;
+    double scale = weight_scale(c, a);
+    for (int64_t i = 0; i < n && mu && scale > 0; i++)
+        mu[i] = (float)((c->plus[i] - c->minus[i]) / scale);
+    for (int64_t i = 0; i < n && sigma && c->width; i++)
+        sigma[i] = (float)(c->width[i] * c->sigma_top / c->width_max);
+}
+
+xb_stream xb_chip_at(const xb_chip *chip, xb_chip_stream which)
+{
+    return (xb_stream){.key = chip->key, .tensor = chip->tensor, .sample = which};
+}
+
+void xb_chip_normal(const xb_chip *chip, xb_chip_stream which, int64_t n)
+{
+    xb_stream where = xb_chip_at(chip, which);
+    xb_sampler_fill(chip->normal, chip->draws, n, &where, 0);
+}

@@ -1,0 +1,63 @@
+/* tile.c: a matrix product on tiles (maths X14). The rows of the matrix are cut into
+ * tiles; each tile's column sums are converted by themselves and then added digitally,
+ * as is the bias. Without an ADC the sums are exact and tiles make no difference, so the
+ * product is made in one piece. Columns are independent of each other: how they are cut
+ * matters to the wires alone. */
+#include <string.h>
+
+#include "crossbar/analog.h"
+#include "net/window.h"
+
+/* Columns [from, from + width) of x [rows][in], side by side. */
+static const float *slice_of(float *slice, const float *x, int64_t rows, int64_t in,
+                             int64_t from, int64_t width)
+{
+    if (width == in) return x;
+    for (int64_t r = 0; r < rows; r++)
+        memcpy(slice + r * width, x + r * in + from, (size_t)width * sizeof *slice);
+    return slice;
+}
+
+static void start_sums(float *y, const float *b, int64_t rows, int64_t out)
+{
+    for (int64_t r = 0; r < rows; r++, y += out)
+        for (int64_t j = 0; j < out; j++) y[j] = b ? b[j] : 0;
+}
+
+void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
+                     const float *x, const float *w, const float *b, int64_t rows,
+                     xb_tile_room room, xb_spectrum *seen)
+{
+    int64_t in = layer->in, out = layer->out;
+    if (!layer->adc.on && !seen) {
+        analog->backend->dense_forward(y, x, w, b, rows, in, out);
+        return;
+    }
+    start_sums(y, b, rows, out);
+    for (int64_t from = 0; from < in; from += layer->rows) {
+        int64_t width = in - from < layer->rows ? in - from : layer->rows;
+        const float *slice = slice_of(room.slice, x, rows, in, from, width);
+        analog->backend->dense_forward(room.part, slice, w + from * out, NULL, rows,
+                                       width, out);
+        if (seen) xb_spectrum_add(seen, room.part, rows * out);
+        if (layer->adc.on) /* (X14) */
+            analog->backend->quantise_add(y, room.part, &layer->adc.steps, rows * out);
+        else
+            analog->backend->add(y, room.part, rows * out);
+    }
+}
+
+void xb_tile_columns(float *columns, const float *x, const xb_window *g, int64_t from,
+                     int64_t to)
+{
+    int64_t line = g->kw * g->c;
+    for (int64_t oy = from; oy < to; oy++)
+        for (int64_t ox = 0; ox < g->ow; ox++, columns += g->kh * line) {
+            window_place p = window_at(g, oy, ox);
+            memset(columns, 0, (size_t)(g->kh * line) * sizeof *columns);
+            for (int64_t ky = p.ky0; ky < p.ky1; ky++)
+                memcpy(columns + ky * line + p.kx0 * g->c,
+                       x + ((p.y0 + ky) * g->w + p.x0 + p.kx0) * g->c,
+                       (size_t)((p.kx1 - p.kx0) * g->c) * sizeof *columns);
+        }
+}

@@ -1,0 +1,125 @@
+/* folder.c: see folder.h. The list is sorted by the names' bytes, so that it does not
+ * depend on the file system. */
+#include "data/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+
+enum { NANO = 1000000000 };
+
+static bool ends_as(const char *name, const char *const *endings)
+{
+    size_t length = strlen(name);
+    for (; *endings; endings++) {
+        size_t tail = strlen(*endings);
+        if (length > tail && strcasecmp(name + length - tail, *endings) == 0) return true;
+    }
+    return false;
+}
+
+static xb_status add(xb_ctx *ctx, xb_folder *f, const char *name, const struct stat *info)
+{
+    XB_TRY(xb_grow(ctx, (void **)&f->file, &f->capacity, f->n + 1, sizeof *f->file));
+    char *copy = xb_strdup(ctx, name);
+    if (!copy) return XB_E_MEMORY;
+    f->file[f->n++] = (xb_folder_file){copy, (int64_t)info->st_size,
+                                       (int64_t)info->st_mtim.tv_sec * NANO +
+                                           (int64_t)info->st_mtim.tv_nsec};
+    return XB_OK;
+}
+
+static xb_status join(xb_ctx *ctx, char out[XB_FOLDER_PATH], const char *a, const char *b)
+{
+    int length = *a ? snprintf(out, XB_FOLDER_PATH, "%s/%s", a, b)
+                    : snprintf(out, XB_FOLDER_PATH, "%s", b);
+    if (length < XB_FOLDER_PATH) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "%s: the path is too long", a);
+}
+
+static xb_status walk(xb_ctx *ctx, xb_folder *f, const char *below,
+                      const char *const *endings, int depth);
+
+static xb_status visit(xb_ctx *ctx, xb_folder *f, const char *below, const char *entry,
+                       const char *const *endings, int depth)
+{
+    char name[XB_FOLDER_PATH], path[XB_FOLDER_PATH];
+    struct stat info;
+    XB_TRY(join(ctx, name, below, entry));
+    XB_TRY(join(ctx, path, f->path, name));
+    if (stat(path, &info) != 0) return XB_OK; /* a link to nowhere */
+    if (S_ISDIR(info.st_mode))
+        return depth < XB_FOLDER_DEPTH ? walk(ctx, f, name, endings, depth + 1) : XB_OK;
+    if (S_ISREG(info.st_mode) && ends_as(entry, endings)) return add(ctx, f, name, &info);
+    f->others++;
+    return XB_OK;
+}
+
+static xb_status walk(xb_ctx *ctx, xb_folder *f, const char *below,
+                      const char *const *endings, int depth)
+{
+    char path[XB_FOLDER_PATH];
+    XB_TRY(*below ? join(ctx, path, f->path, below) : join(ctx, path, "", f->path));
+    DIR *dir = opendir(path);
+    if (!dir)
+        return xb_fail(ctx, XB_E_INPUT, "%s: cannot read: %s", path, strerror(errno));
+    xb_status status = XB_OK;
+    for (struct dirent *e; status == XB_OK && (e = readdir(dir)) != NULL;)
+        if (e->d_name[0] != '.') status = visit(ctx, f, below, e->d_name, endings, depth);
+    closedir(dir);
+    return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const xb_folder_file *)a)->name, ((const xb_folder_file *)b)->name);
+}
+
+xb_status xb_folder_list(xb_ctx *ctx, xb_folder *out, const char *path,
+                         const char *const *endings)
+{
+    xb_folder f = {.path = xb_strdup(ctx, path)};
+    if (!f.path) return XB_E_MEMORY;
+    xb_status status = walk(ctx, &f, "", endings, 0);
+    if (status == XB_OK && f.n == 0)
+        status =
+            xb_fail(ctx, XB_E_INPUT, "%s: no file that ends in %s", path, endings[0]);
+    if (status != XB_OK) {
+        xb_folder_free(&f);
+        return status;
+    }
+    qsort(f.file, (size_t)f.n, sizeof *f.file, by_name);
+    *out = f;
+    return XB_OK;
+}
+
+void xb_folder_free(xb_folder *f)
+{
+    for (int64_t i = 0; i < f->n; i++) free(f->file[i].name);
+    free(f->file);
+    free(f->path);
+    *f = (xb_folder){0};
+}
+
+xb_status xb_folder_read(xb_ctx *ctx, uint8_t **bytes, int64_t *capacity,
+                         const xb_folder *f, int64_t i)
+{
+    char path[XB_FOLDER_PATH];
+    const xb_folder_file *file = &f->file[i];
+    XB_TRY(join(ctx, path, f->path, file->name));
+    XB_TRY(xb_grow(ctx, (void **)bytes, capacity, file->size + 1, 1));
+    FILE *stream = fopen(path, "rb");
+    if (!stream)
+        return xb_fail(ctx, XB_E_INPUT, "%s: cannot read: %s", path, strerror(errno));
+    size_t got = fread(*bytes, 1, (size_t)file->size, stream);
+    bool whole = got == (size_t)file->size && !ferror(stream);
+    fclose(stream);
+    if (whole) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "%s: changed while it was read", path);
+}

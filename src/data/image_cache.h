@@ -1,0 +1,41 @@
+/* image_cache.h: decoded images of a folder in one file.
+ *
+ * A head, a record for each source file, their names, the pixels; see image_cache.c. A
+ * cache is either exactly what this folder and these options would give, or none. */
+#ifndef XB_DATA_IMAGE_CACHE_H
+#define XB_DATA_IMAGE_CACHE_H
+
+#include <stdio.h>
+
+#include "data/folder.h"
+#include "data/jpeg.h"
+
+/* One source file. All 64 bits wide: written as it is. */
+typedef struct xb_image_record {
+    int64_t size, time_ns; /* of the file when it was decoded */
+    uint64_t hash, pixels; /* of the file's bytes, of its pixels */
+    int64_t name;          /* offset among the names */
+    int64_t broken;        /* 1: no picture came of it */
+} xb_image_record;
+
+typedef struct xb_image_cache {
+    void *map;
+    size_t map_size;
+    xb_image_record *record; /* [n], in the map */
+    uint8_t *bytes;          /* [n][h][w][c], in the map */
+} xb_image_cache;
+
+/* Maps a cache that fits. False: there is none, it is of another version, other files or
+ * another size, or it is damaged. want->exact with h = 0 takes the cache's own shape,
+ * and writes it to want. */
+bool xb_image_cache_open(xb_ctx *ctx, xb_image_cache *out, const char *path,
+                         const xb_folder *folder, xb_jpeg_want *want);
+
+/* Room in `stream` for all of it, mapped for writing; records have name, size and time.
+ * After record and bytes are filled, seal it: sums are computed and written. */
+xb_status xb_image_cache_make(xb_ctx *ctx, xb_image_cache *out, FILE *stream,
+                              const xb_folder *folder, const xb_jpeg_want *want);
+void xb_image_cache_seal(xb_ctx *ctx, xb_image_cache *cache);
+void xb_image_cache_close(xb_image_cache *cache);
+
+#endif

@@ -1,0 +1,276 @@
+/* image_folder.c: a folder of JPEG files to images of one shape.
+ *
+ * Files are decoded by all threads straight into a mapped file, a slab of them at a time
+ * so that progress can be told; which of them failed first does not depend on threads.
+ * The file becomes the cache, or, where the folder cannot be written to and none was
+ * asked for elsewhere, has no name: no picture stays outside of its folder. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/outfile.h"
+#include "base/parallel.h"
+#include "data/image_cache.h"
+#include "data/images.h"
+
+static const char *const endings[] = {".jpg", ".jpeg", NULL};
+
+enum { SLAB = 512, PIECES = 16, FILE_MAX = 256 << 20 };
+
+typedef struct folder_job {
+    xb_ctx *ctx;
+    const xb_image_options *opt;
+    xb_folder folder;
+    xb_jpeg_want want;
+    xb_image_cache cache;
+    bool used, kept;
+    int64_t first, end; /* of the slab */
+    uint8_t *bytes[PIECES];
+    int64_t capacity[PIECES];
+    xb_status status[PIECES];
+} folder_job;
+
+/* ---- one file */
+
+static bool small_enough(const folder_job *job, int64_t i, char why[XB_JPEG_WHY])
+{
+    if (job->folder.file[i].size <= FILE_MAX) return true;
+    snprintf(why, XB_JPEG_WHY, "a file of more than %d MiB", FILE_MAX >> 20);
+    return false;
+}
+
+/* Reads and decodes file i to its place. ctx NULL: nobody is told why. */
+static xb_status decode(folder_job *job, xb_ctx *ctx, int piece, int64_t i,
+                        char why[XB_JPEG_WHY])
+{
+    xb_image_record *r = &job->cache.record[i];
+    size_t image = (size_t)(job->want.h * job->want.w * job->want.c);
+    r->broken = 1;
+    if (!small_enough(job, i, why)) return XB_OK;
+    XB_TRY(
+        xb_folder_read(ctx, &job->bytes[piece], &job->capacity[piece], &job->folder, i));
+    const uint8_t *bytes = job->bytes[piece];
+    uint8_t *out = job->cache.bytes + (size_t)i * image;
+    r->hash = xb_hash_bytes(0, bytes, (size_t)r->size);
+    r->broken = !xb_jpeg_decode(out, why, &job->want, bytes, r->size);
+    if (r->broken) memset(out, 0, image);
+    return XB_OK;
+}
+
+static void decode_piece(void *arg, int64_t piece)
+{
+    folder_job *job = arg;
+    int64_t n = job->end - job->first;
+    int64_t begin = job->first + piece * n / PIECES;
+    int64_t end = job->first + (piece + 1) * n / PIECES;
+    char why[XB_JPEG_WHY];
+    for (int64_t i = begin; i < end && job->status[piece] == XB_OK; i++)
+        job->status[piece] = decode(job, NULL, (int)piece, i, why);
+}
+
+/* ---- all of them */
+
+/* A file that could not be read is read again for its message. */
+static xb_status check_slab(folder_job *job)
+{
+    char why[XB_JPEG_WHY];
+    bool failed = false;
+    for (int p = 0; p < PIECES; p++) failed |= job->status[p] != XB_OK;
+    for (int64_t i = job->first; failed && i < job->end; i++)
+        XB_TRY(decode(job, job->ctx, 0, i, why));
+    memset(job->status, 0, sizeof job->status);
+    return XB_OK;
+}
+
+static xb_status decode_all(folder_job *job)
+{
+    char task[256];
+    snprintf(task, sizeof task, "decoding %s", job->folder.path);
+    for (int64_t i = 0; i < job->folder.n; i += SLAB) {
+        job->first = i;
+        job->end = job->folder.n - i < SLAB ? job->folder.n : i + SLAB;
+        xb_parallel_for(job->ctx, PIECES, decode_piece, job);
+        XB_TRY(check_slab(job));
+        XB_TRY(xb_progress_tell(job->ctx, task, job->end, job->folder.n));
+    }
+    return XB_OK;
+}
+
+/* Refused unless broken files are to be left out. */
+static xb_status check_broken(folder_job *job)
+{
+    int64_t broken = 0, first = -1;
+    for (int64_t i = 0; i < job->folder.n; i++)
+        if (job->cache.record[i].broken && broken++ == 0) first = i;
+    if (first < 0 || (job->opt->skip_corrupt && broken < job->folder.n)) return XB_OK;
+    char why[XB_JPEG_WHY] = "cannot be decoded";
+    uint8_t *room = xb_new(job->ctx, job->want.h * job->want.w * job->want.c, 1);
+    if (!room) return XB_E_MEMORY;
+    xb_status status = XB_OK;
+    if (small_enough(job, first, why))
+        status = xb_folder_read(job->ctx, &job->bytes[0], &job->capacity[0], &job->folder,
+                                first);
+    if (status == XB_OK && job->bytes[0])
+        (void)xb_jpeg_decode(room, why, &job->want, job->bytes[0],
+                             job->folder.file[first].size);
+    free(room);
+    if (status != XB_OK) return status;
+    return xb_fail(job->ctx, XB_E_INPUT, "%s/%s: %s (%lld such of %lld files)",
+                   job->folder.path, job->folder.file[first].name, why, (long long)broken,
+                   (long long)job->folder.n);
+}
+
+/* The shape of all is that of the first that has one. */
+static xb_status find_shape(folder_job *job)
+{
+    char why[XB_JPEG_WHY] = "";
+    job->want.c = job->opt->channels;
+    for (int64_t i = 0; i < job->folder.n; i++) {
+        if (!small_enough(job, i, why)) continue;
+        XB_TRY(
+            xb_folder_read(job->ctx, &job->bytes[0], &job->capacity[0], &job->folder, i));
+        if (xb_jpeg_shape(&job->want.h, &job->want.w, why, job->bytes[0],
+                          job->folder.file[i].size))
+            return XB_OK;
+        if (!job->opt->skip_corrupt) break;
+    }
+    return xb_fail(job->ctx, XB_E_INPUT, "%s/%s: %s", job->folder.path,
+                   job->folder.file[0].name, why);
+}
+
+/* ---- where they are kept */
+
+static xb_status fill(folder_job *job, FILE *stream)
+{
+    XB_TRY(xb_image_cache_make(job->ctx, &job->cache, stream, &job->folder, &job->want));
+    XB_TRY(decode_all(job));
+    XB_TRY(check_broken(job));
+    xb_image_cache_seal(job->ctx, &job->cache);
+    return XB_OK;
+}
+
+static xb_status fill_named(folder_job *job, xb_outfile *file)
+{
+    xb_status status = fill(job, xb_outfile_stream(file));
+    if (status == XB_OK) {
+        job->kept = true;
+        return xb_outfile_commit(job->ctx, file);
+    }
+    xb_outfile_discard(file);
+    return status;
+}
+
+static xb_status fill_nameless(folder_job *job)
+{
+    const char *set = getenv("TMPDIR");
+    char path[XB_FOLDER_PATH];
+    snprintf(path, sizeof path, "%s/crossbayes-XXXXXX", set && *set ? set : "/tmp");
+    int file = mkstemp(path);
+    FILE *stream = file >= 0 ? fdopen(file, "w+b") : NULL;
+    if (file >= 0) unlink(path);
+    if (!stream) {
+        if (file >= 0) close(file);
+        return xb_fail(job->ctx, XB_E_IO, "%s: cannot make a file: %s", path,
+                       strerror(errno));
+    }
+    xb_status status = fill(job, stream);
+    fclose(stream); /* the map stays */
+    return status;
+}
+
+static xb_status cache_path(folder_job *job, char out[XB_FOLDER_PATH])
+{
+    const char *set = job->opt->cache;
+    char size[24] = "full";
+    if (job->opt->size > 0)
+        snprintf(size, sizeof size, "%lld", (long long)job->opt->size);
+    int length = set ? snprintf(out, XB_FOLDER_PATH, "%s", set)
+                     : snprintf(out, XB_FOLDER_PATH, "%s/.crossbayes-%s-%lld.images",
+                                job->folder.path, size, (long long)job->opt->channels);
+    if (length < XB_FOLDER_PATH) return XB_OK;
+    return xb_fail(job->ctx, XB_E_INPUT, "%s: the path is too long", job->folder.path);
+}
+
+static xb_status load(folder_job *job)
+{
+    char path[XB_FOLDER_PATH];
+    xb_outfile *file = NULL;
+    const xb_image_options *opt = job->opt;
+    XB_TRY(cache_path(job, path));
+    job->want = (xb_jpeg_want){opt->size, opt->size, opt->channels, opt->size == 0};
+    if (!opt->no_cache &&
+        xb_image_cache_open(job->ctx, &job->cache, path, &job->folder, &job->want)) {
+        job->used = job->kept = true;
+        return check_broken(job);
+    }
+    if (opt->size == 0) XB_TRY(find_shape(job));
+    if (opt->no_cache) return fill_nameless(job);
+    xb_status status = xb_outfile_open(job->ctx, &file, path);
+    if (status == XB_OK) return fill_named(job, file);
+    return opt->cache ? status : fill_nameless(job);
+}
+
+/* ---- the images */
+
+/* Names and map move from the job to the images. */
+static xb_status hand_over(folder_job *job, xb_images *m)
+{
+    int64_t n = job->folder.n;
+    m->h = job->want.h, m->w = job->want.w, m->c = job->want.c;
+    m->name = xb_new(job->ctx, n, sizeof *m->name);
+    m->hash = xb_new(job->ctx, n, sizeof *m->hash);
+    m->broken = xb_new(job->ctx, n, sizeof *m->broken);
+    if (!m->name || !m->hash || !m->broken) return XB_E_MEMORY;
+    m->n = n;
+    m->report.files = n;
+    m->report.others = job->folder.others;
+    m->report.cache_used = job->used;
+    m->report.cache_kept = job->kept;
+    for (int64_t i = 0; i < n; i++) {
+        m->name[i] = job->folder.file[i].name;
+        job->folder.file[i].name = NULL;
+        m->hash[i] = job->cache.record[i].hash;
+        m->broken[i] = job->cache.record[i].broken;
+        if (m->broken[i] && m->report.corrupt++ == 0) m->report.corrupt_name = m->name[i];
+    }
+    (void)mprotect(job->cache.map, job->cache.map_size, PROT_READ);
+    m->map = job->cache.map;
+    m->map_size = job->cache.map_size;
+    m->bytes = job->cache.bytes;
+    job->cache = (xb_image_cache){0};
+    return XB_OK;
+}
+
+static xb_status check_options(xb_ctx *ctx, const xb_image_options *opt)
+{
+    if (opt->size < 0 || opt->size > XB_IMAGE_SIDE_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "images of side %lld, expected 1 to %d",
+                       (long long)opt->size, XB_IMAGE_SIDE_MAX);
+    if (opt->channels != 1 && opt->channels != 3)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld channels, expected 3, or 1 for grey",
+                       (long long)opt->channels);
+    if (!opt->unlabelled && !opt->ages_in_names && !opt->targets)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "a folder of images has no targets: a table of them is needed");
+    return XB_OK;
+}
+
+xb_status xb_images_read_folder(xb_ctx *ctx, xb_images *m, const char *path,
+                                const xb_image_options *opt)
+{
+    folder_job job = {.ctx = ctx, .opt = opt};
+    XB_TRY(check_options(ctx, opt));
+    XB_TRY(xb_folder_list(ctx, &job.folder, path, endings));
+    xb_status status = load(&job);
+    if (status == XB_OK) status = hand_over(&job, m);
+    xb_image_cache_close(&job.cache);
+    for (int i = 0; i < PIECES; i++) free(job.bytes[i]);
+    xb_folder_free(&job.folder);
+    if (status != XB_OK || opt->unlabelled) return status;
+    return opt->targets ? xb_images_read_targets(ctx, m, opt) : xb_images_ages(ctx, m);
+}

@@ -1,0 +1,210 @@
+/* images.c: a set of images: where it comes from, which of it is of use, in which part.
+ *
+ * Copies are found by content: images sorted by hash (64 bits of the file's bytes) and
+ * then by number, so that equal ones are neighbours. */
+#include "data/images.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <zlib.h>
+
+#include "base/memory.h"
+
+xb_image_options xb_image_options_default(void)
+{
+    return (xb_image_options){.channels = 3};
+}
+
+static bool looks_idx(const char *path)
+{
+    unsigned char head[4] = {0};
+    gzFile file = gzopen(path, "rb"); /* reads what is not compressed as it is */
+    if (!file) return false;
+    bool whole = gzread(file, head, sizeof head) == (int)sizeof head;
+    gzclose(file);
+    return whole && head[0] == 0 && head[1] == 0 && head[2] == 8 &&
+           (head[3] == 3 || head[3] == 4);
+}
+
+xb_image_source xb_images_look(const char *path)
+{
+    struct stat info;
+    if (strcmp(path, "-") == 0 || stat(path, &info) != 0) return XB_IMAGES_NONE;
+    if (S_ISDIR(info.st_mode)) return XB_IMAGES_FOLDER;
+    return S_ISREG(info.st_mode) && looks_idx(path) ? XB_IMAGES_IDX : XB_IMAGES_NONE;
+}
+
+xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
+                         const xb_image_options *opt)
+{
+    xb_image_options standard = xb_image_options_default();
+    if (!opt) opt = &standard;
+    xb_images *images = xb_new(ctx, 1, sizeof *images);
+    if (!images) return XB_E_MEMORY;
+    xb_status status = xb_images_look(path) == XB_IMAGES_IDX
+                           ? xb_images_read_idx(ctx, images, path, opt)
+                           : xb_images_read_folder(ctx, images, path, opt);
+    if (status == XB_OK) status = xb_images_finish(ctx, images);
+    if (status == XB_OK)
+        *out = images;
+    else
+        xb_images_destroy(images);
+    return status;
+}
+
+static void free_texts(char **text, int64_t n)
+{
+    for (int64_t i = 0; text && i < n; i++) free(text[i]);
+    free(text);
+}
+
+void xb_images_destroy(xb_images *images)
+{
+    if (!images) return;
+    if (images->map) munmap(images->map, images->map_size);
+    free_texts(images->name, images->n);
+    free_texts(images->class_name, images->classes);
+    void *const blocks[] = {images->owned,   images->hash,        images->broken,
+                            images->target,  images->target_name, images->copy,
+                            images->conflict};
+    for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
+    free(images);
+}
+
+/* ---- which of it is of use */
+
+static bool usable(const xb_images *m, int64_t i)
+{
+    return !(m->broken && m->broken[i]) && !(m->target && isnan(m->target[i]));
+}
+
+typedef struct keyed {
+    uint64_t hash;
+    int64_t row;
+} keyed;
+
+static int by_hash(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* One group of equal images: all conflict if two targets differ, else the first
+ * stays. */
+static void mark_group(xb_images *m, const keyed *key, int64_t n)
+{
+    bool conflict = false;
+    for (int64_t i = 1; i < n && m->target; i++)
+        conflict |= m->target[key[i].row] != m->target[key[0].row];
+    for (int64_t i = 0; i < n; i++) {
+        m->conflict[key[i].row] = conflict;
+        m->copy[key[i].row] = i > 0;
+    }
+    if (conflict)
+        m->report.conflicting += n;
+    else
+        m->report.duplicates += n - 1;
+}
+
+xb_status xb_images_finish(xb_ctx *ctx, xb_images *m)
+{
+    keyed *key = xb_new(ctx, m->n, sizeof *key);
+    m->copy = xb_new(ctx, m->n, sizeof *m->copy);
+    m->conflict = xb_new(ctx, m->n, sizeof *m->conflict);
+    int64_t n = 0;
+    for (int64_t i = 0; key && i < m->n; i++)
+        if (usable(m, i)) key[n++] = (keyed){m->hash[i], i};
+    if (!key || !m->copy || !m->conflict) {
+        free(key);
+        return XB_E_MEMORY;
+    }
+    qsort(key, (size_t)n, sizeof *key, by_hash);
+    for (int64_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && key[end].hash == key[first].hash;) end++;
+        mark_group(m, key + first, end - first);
+    }
+    free(key);
+    return XB_OK;
+}
+
+/* ---- parts */
+
+static const char *const part_names[] = {"all", "train", "validation", "test"};
+
+const char *xb_part_name(xb_part part) { return part_names[part]; }
+
+bool xb_part_find(const char *name, xb_part *out)
+{
+    for (int i = 0; i < XB_COUNT(part_names); i++)
+        if (strcmp(part_names[i], name) == 0) {
+            *out = (xb_part)i;
+            return true;
+        }
+    return false;
+}
+
+/* (I1) */
+xb_part xb_part_of_hash(uint64_t hash)
+{
+    uint64_t tenth = UINT64_MAX / 10;
+    if (hash < tenth) return XB_PART_TEST;
+    return hash < 2 * tenth ? XB_PART_VALIDATION : XB_PART_TRAIN;
+}
+
+xb_status xb_images_select(xb_ctx *ctx, int64_t **rows, int64_t *n, const xb_images *m,
+                           xb_part part, bool distinct)
+{
+    int64_t *list = xb_new(ctx, m->n, sizeof *list), count = 0;
+    if (!list) return XB_E_MEMORY;
+    for (int64_t i = 0; i < m->n; i++) {
+        if (!usable(m, i) || (distinct && (m->copy[i] || m->conflict[i]))) continue;
+        if (part == XB_PART_ALL || xb_part_of_hash(m->hash[i]) == part) list[count++] = i;
+    }
+    if (count == 0) {
+        free(list);
+        return xb_fail(ctx, XB_E_INPUT, "no image in the part '%s' can be used",
+                       xb_part_name(part));
+    }
+    *rows = list;
+    *n = count;
+    return XB_OK;
+}
+
+xb_rows xb_images_rows(const xb_images *m, const int64_t *rows, int64_t n)
+{
+    return (xb_rows){
+        .bytes = m->bytes, .select = rows, .n = n, .features = m->h * m->w * m->c};
+}
+
+/* ---- reading */
+
+xb_image_report xb_images_report(const xb_images *m) { return m->report; }
+int64_t xb_images_count(const xb_images *m) { return m->n; }
+const uint8_t *xb_images_bytes(const xb_images *m) { return m->bytes; }
+const double *xb_images_target(const xb_images *m) { return m->target; }
+const char *xb_images_target_name(const xb_images *m) { return m->target_name; }
+int64_t xb_images_classes(const xb_images *m) { return m->classes; }
+uint64_t xb_images_hash(const xb_images *m, int64_t i) { return m->hash[i]; }
+
+void xb_images_shape(const xb_images *m, int64_t *h, int64_t *w, int64_t *c)
+{
+    *h = m->h;
+    *w = m->w;
+    *c = m->c;
+}
+
+const char *xb_images_class_name(const xb_images *m, int64_t k)
+{
+    return m->class_name[k];
+}
+
+const char *xb_images_name(const xb_images *m, int64_t i)
+{
+    return m->name ? m->name[i] : NULL;
+}

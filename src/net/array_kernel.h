@@ -1,0 +1,46 @@
+/* array_kernel.h: what simulated arrays do to numbers (src/crossbar) in plain C, which
+ * the compiler turns into vectors at each level; maths X8, X10, X13. */
+#ifndef XB_NET_ARRAY_KERNEL_H
+#define XB_NET_ARRAY_KERNEL_H
+
+#include <tgmath.h>
+
+#include "net/backend.h"
+
+static inline xb_real to_steps(xb_real x, xb_steps s)
+{
+    x = x * s.inverse;
+    x = x > s.low ? x : s.low;
+    x = x < s.high ? x : s.high;
+    return s.step * rint(x);
+}
+
+static inline void quantise(xb_real *out, const xb_real *x, const xb_steps *steps,
+                            int64_t n)
+{
+    const xb_steps s = *steps;
+#pragma GCC ivdep /* out may be x */
+    for (int64_t i = 0; i < n; i++) out[i] = to_steps(x[i], s);
+}
+
+static inline void quantise_add(xb_real *restrict sum, const xb_real *x,
+                                const xb_steps *steps, int64_t n)
+{
+    const xb_steps s = *steps;
+    for (int64_t i = 0; i < n; i++) sum[i] += to_steps(x[i], s);
+}
+
+static inline void bend(xb_real *restrict out, const xb_real *z, const xb_real *straight,
+                        const xb_real *bent, xb_real skewness, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = straight[i] * z[i] + bent[i] * (z[i] * (z[i] - skewness) - 1);
+}
+
+static inline void hold(xb_real *restrict z, const xb_real *fresh, const uint32_t *word,
+                        uint32_t below, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) z[i] = word[i] < below ? z[i] : fresh[i];
+}
+
+#endif

@@ -1,0 +1,10 @@
+/* fuse.h: which layers of a pass run as one; see fuse.c. */
+#ifndef XB_NET_FUSE_H
+#define XB_NET_FUSE_H
+
+#include "net/pass.h"
+
+/* Sets kind and first of every layer of the pass; its run and net are set. */
+void xb_fuse(xb_pass *pass);
+
+#endif

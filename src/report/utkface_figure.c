@@ -1,0 +1,86 @@
+/* utkface_figure.c: calibration curves of the study of faces, the paper's Fig. 6: a
+ * column for each law trained with, in it a curve for each law asked under. */
+#include "base/ctx.h"
+#include "report/sketch.h"
+#include "report/style.h"
+
+/* Dashes, so that curves on top of each other are all seen. */
+static const struct asked_law {
+    const char *law, *title, *style;
+} laws[] = {{"gaussian", "Gaussian", "linewidth 1.6"},
+            {"device", "device", "linewidth 2.4 dashtype (12,6)"},
+            {"bimodal", "bimodal", "linewidth 2.4 dashtype (4,8)"}};
+
+typedef struct trained_panel {
+    const char *prefix, *title;
+    int row; /* of the table of scores, its first */
+} trained_panel;
+
+static const trained_panel trained_panels[] = {
+    {"", "trained with the Gaussian law", 0},
+    {"dev_", "trained with the device law", XB_COUNT(laws)}};
+
+/* Around the diagonal: what a sample of this size does to a predictive that is right. */
+static void sampling_band(const xb_sketch *k, const char *title)
+{
+    fprintf(k->script,
+            "plot %s index 'calibration' using 1:(base($1)-$2):(base($1)+$2) with"
+            " filledcurves fillcolor '#dddddd' fillstyle solid noborder title '%s',"
+            " \\\n     base(x) with lines linewidth 1.2 linecolor 'black' title '%s'",
+            k->data, title, *title ? "diagonal" : "");
+}
+
+/* A law's curve less the script's `less`, with its Monte Carlo band of 2 errors. */
+static void calibration_curve(const xb_sketch *k, const trained_panel *panel, int law,
+                              bool titled)
+{
+    const xb_table *scores = xb_study_table(k->study, "scores");
+    char column[32], title[64] = "";
+    snprintf(column, sizeof column, "%s%s", panel->prefix, laws[law].law);
+    int c = xb_sketch_column(k, "calibration", column);
+    int area = xb_table_find(scores, "miscalibration_area");
+    const char *colour = xb_style_colour(laws[law].law);
+    if (titled)
+        snprintf(title, sizeof title, "%s, area %.4f ± %.4f", laws[law].title,
+                 xb_table_get(scores, panel->row + law, area),
+                 xb_table_get(scores, panel->row + law, area + 2));
+    xb_sketch_next(k);
+    fprintf(k->script,
+            "%s index 'calibration' using 1:(column(%d)-less($1)-2*column(%d)):"
+            "(column(%d)-less($1)+2*column(%d)) with filledcurves fillcolor '%s'"
+            " fillstyle transparent solid 0.25 noborder notitle",
+            k->data, c, c + 1, c, c + 1, colour);
+    xb_sketch_next(k);
+    fprintf(k->script,
+            "%s index 'calibration' using 1:(column(%d)-less($1)) with lines %s linecolor"
+            " '%s' title '%s'",
+            k->data, c, laws[law].style, colour, title);
+}
+
+static void draw_calibration(const xb_sketch *k, bool titled)
+{
+    for (int i = 0; i < XB_COUNT(trained_panels); i++) {
+        const trained_panel *panel = &trained_panels[i];
+        fprintf(k->script, "set title '%s' offset 0,-0.4\n", titled ? panel->title : "");
+        sampling_band(k, titled ? "2 sd of the test sample" : "");
+        for (int law = 0; law < XB_COUNT(laws); law++)
+            calibration_curve(k, panel, law, titled);
+        xb_sketch_end(k);
+        fprintf(k->script, "unset ylabel\n");
+    }
+}
+
+/* Above the curves, below the same less the diagonal: they are close to it. */
+void xb_draw_utkface(const xb_sketch *k)
+{
+    fprintf(k->script,
+            "set multiplot layout 2,2 margins 0.085,0.985,0.075,0.95 spacing 0.07,0.07\n"
+            "set key inside left top\nset xrange [0:1]\nset yrange [0:1]\n"
+            "set xtics 0.2\nset ylabel 'share of ages inside'\n"
+            "base(x) = x\nless(x) = 0\n");
+    draw_calibration(k, true);
+    fprintf(k->script, "unset key\nset autoscale y\nset ylabel 'share - level'\n"
+                       "set xlabel 'level of the central interval (bands: 2 Monte Carlo"
+                       " errors)'\nbase(x) = 0\nless(x) = x\n");
+    draw_calibration(k, false);
+}

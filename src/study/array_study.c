@@ -1,0 +1,344 @@
+/* array_study.c: the study "array": how far a model's predictive moves on an imperfect
+ * array, next to how far the shape of the noise moves it. One imperfection at a time, on
+ * an otherwise ideal array, on two tasks (array_task.h). The measure (maths X18) is the
+ * root mean square over test points of the change of mean and of standard deviation, in
+ * digital standard deviations; below 0.1 an uncertainty is as good as before. Tables:
+ *   shape          task, law (0 device, 1 bimodal), moved, noise, nll, nll_error
+ *   one for each imperfection, by its key: its setting, then for both tasks moved_TASK,
+ *                  noise_TASK (Monte Carlo), nll_TASK and nll_error_TASK (change of the
+ *                  mean negative log density, error over points)
+ *   correlation    the same for correlation times in read intervals and few reads; its
+ *                  noise is what independent reads of that number move by chance */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "study/array_task.h"
+#include "study/study.h"
+
+enum { SCALAR, TABLE, TASKS };
+enum { MOVED, NOISE, NLL, NLL_ERROR, FIELDS, COLUMNS = 1 + TASKS * FIELDS };
+enum { SETTINGS_MOST = 12, FEW_READS = 100 };
+
+/* Changes this large, in standard deviations, are what a user would notice. */
+static const double TOLERATED = 0.1;
+
+typedef struct imperfection {
+    const char *key; /* of xb_array, and the table's name */
+    const char
+        *need;  /* fact: the setting from which on (or up to which) it is tolerated */
+    bool fewer; /* small settings are the harmless ones */
+    double setting[SETTINGS_MOST];
+} imperfection;
+
+static const imperfection imperfections[] = {
+    {"adc_bits", "ADC bits needed", false, {3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
+    {"mean_levels",
+     "states of a mean device needed",
+     false,
+     {4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096}},
+    {"sigma_levels",
+     "widths of a noise device needed",
+     false,
+     {2, 4, 8, 16, 32, 64, 128, 256}},
+    {"sigma_min_us",
+     "noise floor tolerated, in parts of the largest width",
+     true,
+     {0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5}},
+    {"program_error",
+     "programming error tolerated, in parts of the conductance range",
+     true,
+     {0.0001, 0.0003, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1}},
+};
+
+/* Correlation times in read intervals. */
+static const double times[] = {0.1, 0.3, 0.5, 1, 2, 5, 10, 20, 50, 100};
+
+static const char *const task_names[TASKS] = {"scalar", "table"};
+
+static const xb_array_sizes full_sizes = {10000, 200, 100, 2000};
+static const xb_array_sizes quick_sizes = {2000, 40, 20, 200};
+
+typedef struct job {
+    xb_ctx *ctx;
+    xb_study *study;
+    const xb_study_options *opt;
+    const xb_array_sizes *sizes;
+    const xb_law *device;
+    xb_array_task task[TASKS];
+    int64_t done, total; /* arrays read, for the progress bar */
+} job;
+
+typedef struct change {
+    double field[FIELDS];
+} change;
+
+/* In a quick study every second one. */
+static int stride_of(const job *j) { return j->opt->quick ? 2 : 1; }
+
+static int settings_of(const job *j, const imperfection *p)
+{
+    int n = 0;
+    while (n < SETTINGS_MOST && p->setting[n] > 0) n++;
+    return (n + stride_of(j) - 1) / stride_of(j);
+}
+
+static xb_array ideal_array(void)
+{
+    xb_array array = {0};
+    (void)xb_array_preset(NULL, &array, "ideal");
+    array.g_min_us = 10; /* an on/off ratio of 10 */
+    array.sigma_max_us = 1;
+    return array;
+}
+
+static xb_status tell(job *j)
+{
+    return xb_progress_tell(j->ctx, "reading arrays", j->done++, j->total);
+}
+
+/* (X18) */
+static xb_status measure(job *j, int task, change *out, const xb_array *array)
+{
+    xb_assay_result r;
+    XB_TRY(tell(j));
+    XB_TRY(xb_assay_run(j->ctx, &r, j->task[task].assay, array));
+    *out = (change){{hypot(r.distance.mean.rms, r.distance.sd.rms),
+                     hypot(r.distance.mean.noise, r.distance.sd.noise),
+                     r.nll_difference.value, r.nll_difference.std_error}};
+    return XB_OK;
+}
+
+/* ---- shape */
+
+static xb_status shape_fact(job *j, const char *law, const char *text, int task,
+                            const change *c)
+{
+    char name[64];
+    snprintf(name, sizeof name, "shape_%s_%s", law, task_names[task]);
+    return xb_study_add_fact(j->ctx, j->study, name, c->field[MOVED], c->field[NOISE],
+                             "sds that the %s law moves the predictive, %s task", text,
+                             task_names[task]);
+}
+
+static xb_status run_shape(job *j)
+{
+    static const char *const names[] = {"task",  "law", "moved",
+                                        "noise", "nll", "nll_error"};
+    static const char *const laws[] = {"device", "bimodal"};
+    const char *text[] = {xb_law_text(j->device), "bimodal"};
+    xb_table *table = NULL;
+    XB_TRY(xb_study_new_table(j->ctx, j->study, &table, "shape", TASKS * XB_COUNT(laws),
+                              XB_COUNT(names), names));
+    for (int t = 0; t < TASKS; t++)
+        for (int l = 0; l < XB_COUNT(laws); l++) {
+            int64_t row = (int64_t)t * XB_COUNT(laws) + l;
+            change c;
+            xb_array array = ideal_array();
+            const char *law = l == 0 && j->opt->device ? j->opt->device : text[l];
+            snprintf(array.law, sizeof array.law, "%s", law);
+            XB_TRY(measure(j, t, &c, &array));
+            xb_table_set(table, row, 0, t);
+            xb_table_set(table, row, 1, l);
+            for (int f = 0; f < FIELDS; f++) xb_table_set(table, row, 2 + f, c.field[f]);
+            XB_TRY(shape_fact(j, laws[l], text[l], t, &c));
+        }
+    return XB_OK;
+}
+
+/* ---- imperfections */
+
+static xb_status new_table(job *j, xb_table **out, const char *key, int64_t rows)
+{
+    static const char *const field[FIELDS] = {"moved", "noise", "nll", "nll_error"};
+    char text[COLUMNS][32];
+    const char *names[COLUMNS] = {key};
+    for (int t = 0; t < TASKS; t++)
+        for (int f = 0; f < FIELDS; f++) {
+            int column = 1 + t * FIELDS + f;
+            snprintf(text[column], sizeof text[column], "%s_%s", field[f], task_names[t]);
+            names[column] = text[column];
+        }
+    return xb_study_new_table(j->ctx, j->study, out, key, rows, COLUMNS, names);
+}
+
+static void put_change(xb_table *table, int64_t row, int task, const change *c)
+{
+    for (int f = 0; f < FIELDS; f++)
+        xb_table_set(table, row, 1 + task * FIELDS + f, c->field[f]);
+}
+
+/* The last setting, coming from the harmless end, that is still tolerated; NAN: none. */
+static double tolerated(const xb_table *table, int task, bool fewer, double limit)
+{
+    double last = NAN;
+    int64_t rows = xb_table_rows(table);
+    for (int64_t k = 0; k < rows; k++) {
+        int64_t row = fewer ? k : rows - 1 - k;
+        if (!(xb_table_get(table, row, 1 + task * FIELDS + MOVED) <= limit)) break;
+        last = xb_table_get(table, row, 0);
+    }
+    return last;
+}
+
+static xb_status need_fact(job *j, const xb_table *table, int task, const char *need,
+                           bool fewer, double limit)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%s_%s", xb_table_name(table), task_names[task]);
+    return xb_study_add_fact(j->ctx, j->study, name, tolerated(table, task, fewer, limit),
+                             NAN, "%s, %s task (predictive moved by at most %.2g sd)",
+                             need, task_names[task], limit);
+}
+
+static xb_status run_imperfection(job *j, const imperfection *p)
+{
+    xb_table *table = NULL;
+    int n = settings_of(j, p);
+    XB_TRY(new_table(j, &table, p->key, n));
+    for (int k = 0; k < n; k++) {
+        xb_array array = ideal_array();
+        double setting = p->setting[k * stride_of(j)];
+        XB_TRY(xb_array_set(j->ctx, &array, p->key, setting));
+        xb_table_set(table, k, 0, setting);
+        for (int t = 0; t < TASKS; t++) {
+            change c;
+            XB_TRY(measure(j, t, &c, &array));
+            put_change(table, k, t, &c);
+        }
+    }
+    for (int t = 0; t < TASKS; t++)
+        XB_TRY(need_fact(j, table, t, p->need, p->fewer, TOLERATED));
+    return XB_OK;
+}
+
+/* ---- correlation */
+
+/* (X18) for predictives of few reads each: `value` holds blocks of FEW_READS. */
+static double moved_by_few(const xb_array_task *t, const double *value, int64_t blocks)
+{
+    double sum = 0;
+    for (int64_t b = 0; b < blocks; b++, value += FEW_READS * t->n_test)
+        for (int64_t i = 0; i < t->n_test; i++) {
+            double mean = 0, square = 0;
+            for (int s = 0; s < FEW_READS; s++)
+                mean += value[s * t->n_test + i] / FEW_READS;
+            for (int s = 0; s < FEW_READS; s++)
+                square += pow(value[s * t->n_test + i] - mean, 2);
+            double sd = sqrt(square / (FEW_READS - 1));
+            sum += pow((mean - t->mean[i]) / t->sd[i], 2) + pow(sd / t->sd[i] - 1, 2);
+        }
+    return sqrt(sum / (double)(blocks * t->n_test));
+}
+
+static xb_status few_reads(job *j, double *moved, int task, double time, double *value,
+                           int64_t blocks)
+{
+    const xb_array_task *t = &j->task[task];
+    xb_array array = ideal_array();
+    xb_analog_options opt = xb_analog_options_default();
+    xb_analog *analog = NULL;
+    opt.seed = j->opt->seed + 1; /* not the draws of the reference */
+    array.read_interval_ns = 1;
+    array.correlation_time_ns = time;
+    XB_TRY(tell(j));
+    XB_TRY(xb_analog_create(j->ctx, &analog, t->model, &array, NULL, 0, &opt));
+    xb_status status = xb_analog_draws(j->ctx, value, NULL, analog, t->test_x, t->n_test,
+                                       0, blocks * FEW_READS);
+    if (status == XB_OK) *moved = moved_by_few(t, value, blocks);
+    xb_analog_destroy(analog);
+    return status;
+}
+
+static xb_status correlation_rows(job *j, xb_table *table, int task, double *value,
+                                  int64_t blocks)
+{
+    double chance = NAN;
+    XB_TRY(few_reads(j, &chance, task, 0, value, blocks));
+    for (int k = 0; k < XB_COUNT(times); k++) {
+        change c = {{NAN, chance, NAN, NAN}};
+        XB_TRY(few_reads(j, &c.field[MOVED], task, times[k], value, blocks));
+        xb_table_set(table, k, 0, times[k]);
+        put_change(table, k, task, &c);
+    }
+    char need[128];
+    snprintf(need, sizeof need,
+             "correlation time tolerated in read intervals, predictives of %d reads",
+             FEW_READS);
+    /* half as much again as what so few reads move by chance */
+    return need_fact(j, table, task, need, true, 1.5 * chance);
+}
+
+static xb_status run_correlation(job *j)
+{
+    xb_table *table = NULL;
+    int64_t blocks = (j->sizes->reads + FEW_READS - 1) / FEW_READS, most = 0;
+    XB_TRY(new_table(j, &table, "correlation", XB_COUNT(times)));
+    for (int t = 0; t < TASKS; t++)
+        if (j->task[t].n_test > most) most = j->task[t].n_test;
+    double *value = xb_new(j->ctx, blocks * FEW_READS * most, sizeof *value);
+    xb_status status = value ? XB_OK : XB_E_MEMORY;
+    for (int t = 0; t < TASKS && status == XB_OK; t++)
+        status = correlation_rows(j, table, t, value, blocks);
+    free(value);
+    return status;
+}
+
+/* ---- the study */
+
+static xb_status data_facts(job *j)
+{
+    for (int t = 0; t < TASKS; t++) {
+        char name[64];
+        const char *what = t == SCALAR    ? "the noisy sine"
+                           : j->opt->data ? j->opt->data
+                                          : "the built-in table (Friedman's function)";
+        const xb_regression_scores *s = &xb_assay_digital(j->task[t].assay)->regression;
+        snprintf(name, sizeof name, "nll_%s", task_names[t]);
+        XB_TRY(xb_study_add_fact(j->ctx, j->study, name, s->nll.value, s->nll.std_error,
+                                 "mean negative log density of the digital model, %s"
+                                 " task: %.80s, %lld rows to learn, %lld to test",
+                                 task_names[t], what, (long long)j->task[t].n_train,
+                                 (long long)j->task[t].n_test));
+    }
+    return XB_OK;
+}
+
+static xb_status run_job(job *j)
+{
+    /* a user's table first: it may not do */
+    XB_TRY(xb_array_task_table(j->ctx, &j->task[TABLE], j->opt, j->sizes));
+    XB_TRY(xb_array_task_scalar(j->ctx, &j->task[SCALAR], j->opt, j->sizes));
+    XB_TRY(data_facts(j));
+    XB_TRY(run_shape(j));
+    for (int i = 0; i < XB_COUNT(imperfections); i++)
+        XB_TRY(run_imperfection(j, &imperfections[i]));
+    return run_correlation(j);
+}
+
+static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
+                     const xb_study_options *opt)
+{
+    job *j = xb_new(ctx, 1, sizeof *j);
+    if (!j) return XB_E_MEMORY;
+    j->ctx = ctx;
+    j->study = study;
+    j->opt = opt;
+    j->device = device;
+    j->sizes = opt->quick ? &quick_sizes : &full_sizes;
+    j->total = 2 * TASKS + (int64_t)TASKS * (1 + XB_COUNT(times));
+    for (int i = 0; i < XB_COUNT(imperfections); i++)
+        j->total += (int64_t)TASKS * settings_of(j, &imperfections[i]);
+    xb_status status = run_job(j);
+    for (int t = 0; t < TASKS; t++) xb_array_task_free(&j->task[t]);
+    free(j);
+    return status;
+}
+
+const xb_study_kind xb_study_array = {
+    .name = "array",
+    .about = "the law's shape next to an array's other imperfections",
+    .run = run,
+};

@@ -1,0 +1,17 @@
+/* utkface_facts.h: the facts of the study of faces, from its tables and counts. */
+#ifndef XB_STUDY_UTKFACE_FACTS_H
+#define XB_STUDY_UTKFACE_FACTS_H
+
+#include "crossbayes/images.h"
+#include "study/study.h"
+
+/* What the tables do not hold; errors in years. */
+typedef struct xb_utkface_results {
+    xb_image_report report;
+    int64_t train, held, test, size;
+    double blind_rmse, mle_rmse;
+} xb_utkface_results;
+
+xb_status xb_utkface_facts(xb_ctx *ctx, xb_study *study, const xb_utkface_results *r);
+
+#endif

@@ -1,0 +1,36 @@
+/* utkface_model.h: nets, sizes and training settings of the study of faces. */
+#ifndef XB_STUDY_UTKFACE_MODEL_H
+#define XB_STUDY_UTKFACE_MODEL_H
+
+#include "crossbayes/train.h"
+
+#define XB_UTKFACE_AGE_MAX 116.0 /* years: the net's 1 */
+
+enum { XB_UTKFACE_NET = 1024 };
+
+/* How much of everything. */
+typedef struct xb_utkface_plan {
+    int64_t size;              /* side of an image */
+    int64_t faces;             /* drawn, synthetic only */
+    int64_t train, held, test; /* at most; 0: all there are */
+    double momentum;           /* of batchnorm: short runs need a short memory */
+    int blocks, filters;       /* of the net; filters of the first block */
+    int64_t mle_epochs, epochs;
+    double mle_rate, rate;
+    int64_t draws; /* of the weights for each law */
+} xb_utkface_plan;
+
+xb_utkface_plan xb_utkface_plan_for(bool synthetic, bool quick);
+
+/* The paper's net: each block twice conv, relu, pool, batchnorm, filters doubling from
+ * block to block, then dense 100, 10, 1 with batchnorm, and a sigmoid. */
+void xb_utkface_net(char out[XB_UTKFACE_NET], const xb_utkface_plan *plan);
+
+/* The two phases, one at a time: both are trained with heteroscedastic noise, age in
+ * units of 116 years; the second starts from the model of the first. */
+xb_train_options xb_utkface_mle(const xb_utkface_plan *plan, const char *net,
+                                uint64_t seed);
+xb_train_options xb_utkface_vi(const xb_utkface_plan *plan, const char *net,
+                               uint64_t seed, const xb_law *law, const xb_model *start);
+
+#endif

@@ -1,0 +1,336 @@
+/* test_crossbar.c: models on arrays: the ideal array is the digital model, tiles add up,
+ * redraws have the law they say, and the same bytes however the work is cut. The single
+ * effects are in test_crossbar_effects.c. */
+#include "arraytest.h"
+
+#include "failalloc.h"
+
+enum { INPUTS = 9, READS = 21 };
+
+typedef struct net_case {
+    const char *net;
+    xb_shape shape;
+    int64_t classes;
+} net_case;
+
+static const net_case nets[] = {
+    {"dense 8, elu, dense 1", {1, 1, 3}, 0},
+    {"dense 40, relu, dense 17, tanh, dense 3", {1, 1, 5}, 3},
+    {"conv 3, relu, batchnorm, maxpool 2 ceil, conv 4 3x3 stride 2 valid, elu, flatten,"
+     " dense 1",
+     {9, 7, 2},
+     0},
+};
+
+static double *digital(xb_ctx *ctx, const xb_model *model, const double *x, int64_t n,
+                       int64_t first, int64_t count)
+{
+    xb_predict_options opt = xb_predict_options_default();
+    double *value = calloc((size_t)(count * n * xb_model_outputs(model)), sizeof *value);
+    assert_non_null(value);
+    assert_ok(ctx, xb_predict_draws(ctx, value, NULL, model, x, n, first, count, &opt));
+    return value;
+}
+
+/* Largest difference, in units of b's spread over its draws. */
+static double worst(const double *a, const double *b, int64_t n)
+{
+    double top = 0, mean = 0, square = 0;
+    for (int64_t i = 0; i < n; i++) mean += b[i] / (double)n;
+    for (int64_t i = 0; i < n; i++) square += pow(b[i] - mean, 2) / (double)n;
+    for (int64_t i = 0; i < n; i++) top = fmax(top, fabs(a[i] - b[i]));
+    return top / sqrt(square);
+}
+
+static void the_ideal_array_is_the_digital_model(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_array array = test_array("ideal");
+    for (int k = 0; k < 3; k++) {
+        xb_model *m = net_model(ctx, nets[k].net, nets[k].shape, nets[k].classes, 0.05);
+        double *x = net_inputs(m, INPUTS);
+        double *a = test_reads(ctx, m, &array, x, INPUTS, 3, READS);
+        double *b = digital(ctx, m, x, INPUTS, 3, READS);
+        assert_at_most(worst(a, b, INPUTS * READS * xb_model_outputs(m)), 1e-5);
+        free(a), free(b), free(x);
+        xb_model_destroy(m);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+/* Fine converters on small tiles: as the digital model within their steps. */
+static void tiles_add_up(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_array array = test_array("ideal");
+    array.rows = 5, array.columns = 3;
+    array.adc_bits = array.dac_bits = 20;
+    array.dac_range = 8, array.adc_range = 1; /* nothing is clipped */
+    for (int k = 0; k < 3; k++) {
+        xb_model *m = net_model(ctx, nets[k].net, nets[k].shape, nets[k].classes, 0.01);
+        double *x = net_inputs(m, INPUTS);
+        double *a = test_reads(ctx, m, &array, x, INPUTS, 0, READS);
+        double *b = digital(ctx, m, x, INPUTS, 0, READS);
+        assert_at_most(worst(a, b, INPUTS * READS * xb_model_outputs(m)), 2e-3);
+        free(a), free(b), free(x);
+        xb_model_destroy(m);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+static xb_array everything(xb_redraw redraw)
+{
+    xb_array array = test_array("mtj");
+    array.rows = 4, array.columns = 3;
+    array.redraw = redraw;
+    array.stuck_low = array.stuck_high = 0.02;
+    array.correlation_time_ns = 30;
+    return array;
+}
+
+/* All effects, all redraws: bytes do not depend on threads, nor on where reads start,
+ * nor on how many inputs come with them. */
+static void bytes_do_not_depend_on_the_cut(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    for (int k = 0; k < 3; k++)
+        for (int redraw = 0; redraw < 3; redraw++) {
+            xb_model *m =
+                net_model(ctx, nets[k].net, nets[k].shape, nets[k].classes, 0.05);
+            int64_t out = xb_model_outputs(m);
+            xb_array array = everything((xb_redraw)redraw);
+            double *x = net_inputs(m, INPUTS);
+            xb_ctx_set_threads(ctx, 1);
+            double *a = test_reads(ctx, m, &array, x, INPUTS, 0, READS);
+            xb_ctx_set_threads(ctx, 3);
+            double *b = test_reads(ctx, m, &array, x, INPUTS, 0, READS);
+            double *c = test_reads(ctx, m, &array, x, INPUTS, 7, READS - 7);
+            size_t row = (size_t)(INPUTS * out) * sizeof *a;
+            assert_memory_equal(a, b, READS * row);
+            assert_memory_equal(a + 7 * INPUTS * out, c, (READS - 7) * row);
+            free(a), free(b), free(c), free(x);
+            xb_model_destroy(m);
+        }
+    xb_ctx_destroy(ctx);
+}
+
+/* ---- when weights are redrawn */
+
+/* One weight w = mu + sigma z on P pixels, then their mean: y = w mean(x) where the draw
+ * is shared, mean(w_p x_p) where each pixel has its own. */
+enum { PIXELS = 12, MANY = 20000 };
+
+static xb_model *pixel_model(xb_ctx *ctx)
+{
+    xb_model *m = net_model(ctx, "conv 1 1x1 nobias, flatten, dense 1 nobias",
+                            (xb_shape){4, 3, 1}, 0, 0);
+    assert_ok(ctx, xb_net_set_stochastic(ctx, m->net, 1, false));
+    for (int j = 0; j < PIXELS; j++) m->x_mean[j] = 0, m->x_sd[j] = 1;
+    m->mu[0] = 1, m->sigma[0] = 0.5F;
+    for (int j = 0; j < PIXELS; j++) m->mu[1 + j] = 1.0F / PIXELS, m->sigma[1 + j] = 0;
+    m->y_mean = 0, m->y_sd = 1;
+    return m;
+}
+
+static double mean_of(const double *v, int64_t n, int64_t stride)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += v[i * stride];
+    return sum / (double)n;
+}
+
+static double covariance(const double *a, const double *b, int64_t n, int64_t stride)
+{
+    double ma = mean_of(a, n, stride), mb = mean_of(b, n, stride), sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (a[i * stride] - ma) * (b[i * stride] - mb);
+    return sum / (double)(n - 1);
+}
+
+/* 20000 reads: sds to 0.5 %, correlations to 0.007; bounds of five and more standard
+ * errors: one false alarm in a million. */
+static void redraws_have_the_variance_they_say(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = pixel_model(ctx);
+    double *x = net_inputs(m, 2), sum = 0, square = 0;
+    for (int j = 0; j < PIXELS; j++) sum += x[j], square += x[j] * x[j];
+    const double shared = 0.5 * fabs(sum) / PIXELS, own = 0.5 * sqrt(square) / PIXELS;
+    assert_true(own < 0.8 * shared);
+    for (int redraw = 0; redraw < 3; redraw++) {
+        xb_array array = test_array("ideal");
+        array.redraw = (xb_redraw)redraw;
+        double *v = test_reads(ctx, m, &array, x, 2, 0, MANY);
+        double sd = sqrt(covariance(v, v, MANY, 2));
+        double r = covariance(v, v + 1, MANY, 2) /
+                   sqrt(covariance(v, v, MANY, 2) * covariance(v + 1, v + 1, MANY, 2));
+        assert_close(mean_of(v, MANY, 2), sum / PIXELS, 0.03);
+        assert_close(sd, redraw == XB_REDRAW_OPERATION ? own : shared, 0.03);
+        assert_close_floor(r, redraw == XB_REDRAW_NETWORK ? 1 : 0, 0.04, 1);
+        free(v);
+    }
+    free(x);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
+/* The first input of its own draw has the network's: the same address. */
+static void the_first_inputs_draw_is_the_networks(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = net_model(ctx, nets[2].net, nets[2].shape, 0, 0.05);
+    double *x = net_inputs(m, 1);
+    xb_array array = test_array("ideal");
+    double *a = test_reads(ctx, m, &array, x, 1, 0, READS);
+    array.redraw = XB_REDRAW_INPUT;
+    double *b = test_reads(ctx, m, &array, x, 1, 0, READS);
+    assert_memory_equal(a, b, READS * sizeof *a);
+    free(a), free(b), free(x);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
+/* ---- counts, assays, failures */
+
+static void counts_are_those_of_the_hand(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = net_model(ctx, nets[2].net, nets[2].shape, 0, 0.05);
+    xb_array array = test_array("ideal");
+    array.rows = 16, array.columns = 3;
+    double *x = net_inputs(m, 1);
+    xb_analog *a = test_analog(ctx, m, &array, x, 1);
+    /* conv 18 x 3 on 63 pixels, conv 27 x 4 on 1 x 2 (5 x 4, stride 2, valid: 2 x 1),
+     * dense 8 x 1; tiles 2 x 1, 2 x 2, 1 x 1 */
+    assert_int_equal(xb_analog_place_count(a), 3);
+    xb_analog_counts c = xb_analog_count(a, 10);
+    assert_close(c.devices, 3 * (54 + 108 + 8), 0);
+    assert_close(c.tile_operations, 10 * (63 * 2 + 2 * 4 + 1), 0);
+    assert_close(c.device_reads, 30 * (63 * 54 + 2 * 108 + 8), 0);
+    assert_close(c.dac_conversions, 10 * (63 * 18 + 2 * 27 * 2 + 8), 0);
+    assert_close(c.adc_conversions, 10 * (63 * 3 * 2 + 2 * 4 * 2 + 1), 0);
+    xb_costs costs = {
+        .read_pj = 1, .dac_pj = 10, .adc_pj = 100, .write_pj = 5, .operation_ns = 2};
+    xb_cost_estimate e = xb_analog_cost(a, &costs, 10);
+    assert_close(e.total_pj,
+                 c.device_reads + 10 * c.dac_conversions + 100 * c.adc_conversions,
+                 1e-15);
+    assert_close(e.write_pj, 5 * c.devices, 1e-15);
+    assert_close(e.time_ns, 2 * 10 * (63 + 2 + 1), 1e-15);
+    xb_analog_destroy(a);
+    free(x);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
+static void an_assay_tells_same_from_different(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options opt = quick_options();
+    xb_model *m = train_model(ctx, &opt, false, NULL);
+    rows r = make_rows(false);
+    xb_assay_options o = xb_assay_options_default();
+    o.reads = 400;
+    xb_assay *assay = NULL;
+    assert_ok(ctx, xb_assay_create(ctx, &assay, m, r.x, r.y, ROWS, &o));
+    xb_array array = test_array("ideal");
+    xb_assay_result result;
+    assert_ok(ctx, xb_assay_run(ctx, &result, assay, &array));
+    assert_close(result.regression.nll.value,
+                 xb_assay_digital(assay)->regression.nll.value, 1e-6);
+    assert_int_equal(result.verdict, XB_VERDICT_SAME);
+    assert_at_most(result.distance.mean.rms, 1e-4);
+    array.adc_bits = 3;
+    assert_ok(ctx, xb_assay_run(ctx, &result, assay, &array));
+    assert_int_equal(result.verdict, XB_VERDICT_DIFFERENT);
+    assert_true(result.regression.rmse.value >
+                xb_assay_digital(assay)->regression.rmse.value);
+    xb_assay_destroy(assay);
+    o.tolerance = 1e-3; /* too much to ask of 400 reads */
+    assert_ok(ctx, xb_assay_create(ctx, &assay, m, r.x, r.y, ROWS, &o));
+    array = test_array("ideal");
+    snprintf(array.law, sizeof array.law, "ecram");
+    assert_ok(ctx, xb_assay_run(ctx, &result, assay, &array));
+    assert_int_equal(result.verdict, XB_VERDICT_UNRESOLVED);
+    xb_assay_destroy(assay);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = net_model(ctx, nets[0].net, nets[0].shape, 0, 0.05);
+    xb_array array = test_array("ideal");
+    xb_analog *a = NULL;
+    double nan_input[3] = {0, NAN, 0}, value[2];
+    array.adc_bits = 8;
+    assert_int_equal(xb_analog_create(ctx, &a, m, &array, NULL, 0, NULL), XB_E_ARGUMENT);
+    assert_int_equal(xb_analog_create(ctx, &a, m, &array, nan_input, 1, NULL),
+                     XB_E_INPUT);
+    array = test_array("ideal");
+    snprintf(array.law, sizeof array.law, "gausian");
+    assert_int_equal(xb_analog_create(ctx, &a, m, &array, NULL, 0, NULL), XB_E_INPUT);
+    array = test_array("ideal");
+    array.sigma_spread = NAN;
+    assert_int_equal(xb_analog_create(ctx, &a, m, &array, NULL, 0, NULL), XB_E_INPUT);
+    assert_null(a);
+    array = test_array("ideal");
+    a = test_analog(ctx, m, &array, NULL, 0);
+    assert_int_equal(xb_analog_draws(ctx, value, NULL, a, nan_input, 1, 0, 1),
+                     XB_E_INPUT);
+    assert_int_equal(xb_analog_draws(ctx, value, NULL, a, nan_input, 0, 0, -1),
+                     XB_E_ARGUMENT);
+    assert_ok(ctx, xb_analog_draws(ctx, value, NULL, a, NULL, 0, 0, 5));
+    xb_analog_destroy(a);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
+static void memory_that_runs_out_is_told(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = net_model(ctx, nets[0].net, nets[0].shape, 0, 0.05);
+    xb_array array = everything(XB_REDRAW_NETWORK);
+    double *x = net_inputs(m, 2), value[4];
+    int k = 0;
+    for (; fail_alloc_after(k); k++) {
+        xb_analog *a = NULL;
+        xb_status status = xb_analog_create(ctx, &a, m, &array, x, 2, NULL);
+        if (status == XB_OK) status = xb_analog_draws(ctx, value, NULL, a, x, 2, 0, 2);
+        xb_analog_destroy(a);
+        if (!fail_alloc_happened()) {
+            assert_int_equal(status, XB_OK);
+            break;
+        }
+        assert_int_equal(status, XB_E_MEMORY);
+    }
+    assert_true(k > 20);
+    free(x);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_ideal_array_is_the_digital_model),
+        cmocka_unit_test(tiles_add_up),
+        cmocka_unit_test(bytes_do_not_depend_on_the_cut),
+        cmocka_unit_test(redraws_have_the_variance_they_say),
+        cmocka_unit_test(the_first_inputs_draw_is_the_networks),
+        cmocka_unit_test(counts_are_those_of_the_hand),
+        cmocka_unit_test(an_assay_tells_same_from_different),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(memory_that_runs_out_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
