@@ -11,7 +11,6 @@
 
 #include "scratch.h"
 #include "study/energy_cells.h"
-#include "vi/energy_keep.h"
 
 /* ---- the loss */
 
