@@ -20,7 +20,7 @@ static const int64_t quick_depths[] = {1, 4, 8};
 /* Steps, then draws: of hidden layers, of outputs, of weights. */
 static const xb_cells_standard forms[] = {
     [XB_FORM_NORMAL] = {widths, depths, XB_COUNT(widths), XB_COUNT(depths), 1, 10000,
-                        1 << 16, 0, 2000},
+                        1 << 17, 0, 2000},
     [XB_FORM_QUICK] = {quick_widths, quick_depths, XB_COUNT(quick_widths),
                        XB_COUNT(quick_depths), 1, 10000, 1 << 13, 0, 500},
     [XB_FORM_FULL] = {widths, depths, XB_COUNT(widths), XB_COUNT(depths), 3, 10000,
