@@ -25,7 +25,8 @@ static inline xb_model *net_model(xb_ctx *ctx, const char *net, xb_shape shape,
     for (int64_t i = 0; i < N * features; i++) x[i] = xb_stream_uniform(&where, i) - 0.3;
     for (int i = 0; i < N; i++)
         y[i] = classes ? (double)(i % classes) : x[i * features] + 0.1 * i / N;
-    xb_train_data data = {x, y, N, features, classes, NULL};
+    xb_train_data data = {
+        .x = x, .y = y, .n = N, .features = features, .classes = classes};
     xb_train_options opt = quick_options();
     opt.net = net;
     opt.input = shape;

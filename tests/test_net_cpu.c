@@ -90,19 +90,59 @@ static void check_product(const xb_backend *b, int64_t rows, int64_t in, int64_t
     float *x = whole(rows * in, 1), *w = whole(in * out, 2), *dy = whole(rows * out, 3);
     float *bias = whole(out, 4), *got = whole(largest, 5), *want = whole(largest, 5);
     size_t size = (size_t)largest * sizeof *got; /* what is beyond must stay */
-    b->dense_forward(got, x, w, bias, rows, in, out);
-    ref->dense_forward(want, x, w, bias, rows, in, out);
+    b->dense_forward(got, x, w, bias, rows, in, out, XB_ACT_NONE);
+    ref->dense_forward(want, x, w, bias, rows, in, out, XB_ACT_NONE);
     assert_memory_equal(got, want, size);
-    b->dense_forward(got, x, w, NULL, rows, in, out);
-    ref->dense_forward(want, x, w, NULL, rows, in, out);
+    b->dense_forward(got, x, w, NULL, rows, in, out, XB_ACT_NONE);
+    ref->dense_forward(want, x, w, NULL, rows, in, out, XB_ACT_NONE);
     assert_memory_equal(got, want, size);
-    b->dense_backward_input(got, dy, w, rows, in, out);
-    ref->dense_backward_input(want, dy, w, rows, in, out);
+    b->dense_backward_input(got, dy, w, NULL, rows, in, out, XB_ACT_NONE);
+    ref->dense_backward_input(want, dy, w, NULL, rows, in, out, XB_ACT_NONE);
     assert_memory_equal(got, want, size);
     b->dense_backward_weight(got, x, dy, rows, in, out);
     ref->dense_backward_weight(want, x, dy, rows, in, out);
     assert_memory_equal(got, want, size);
     free(x), free(w), free(dy), free(bias), free(got), free(want);
+}
+
+/* The function applied with the product, and its slope: as when run by itself. Scaled so
+ * that elu and tanh bend; a few roundings of 1 apart. */
+static void check_fused(const xb_backend *b, xb_act f, int64_t rows, int64_t in,
+                        int64_t out)
+{
+    int64_t outs = rows * out, ins = rows * in;
+    float *x = whole(ins, 1), *w = whole(in * out, 2), *dy = whole(outs, 3);
+    float *bias = whole(out, 4), *got = whole(outs + ins, 5),
+          *want = whole(outs + ins, 5);
+    for (int64_t i = 0; i < in * out; i++) w[i] *= 0.125f;
+    for (int64_t i = 0; i < ins; i++) x[i] *= 0.03125f;
+    const xb_activation_kernel *k = xb_backend_act(&xb_backend_ref, f);
+    b->dense_forward(got, x, w, bias, rows, in, out, f);
+    xb_backend_ref.dense_forward(want, x, w, bias, rows, in, out, XB_ACT_NONE);
+    k->forward(want, want, outs);
+    for (int64_t i = 0; i < outs; i++) assert_close(got[i], want[i], 4e-7);
+    b->dense_backward_input(got, dy, w, x, rows, in, out, f);
+    xb_backend_ref.dense_backward_input(want, dy, w, NULL, rows, in, out, XB_ACT_NONE);
+    k->backward(want, want, x, ins);
+    for (int64_t i = 0; i < ins; i++) assert_close(got[i], want[i], 4e-7);
+    assert_memory_equal(got + (outs > ins ? outs : ins), want + (outs > ins ? outs : ins),
+                        (size_t)(outs > ins ? ins : outs) * sizeof *got);
+    free(x), free(w), free(dy), free(bias), free(got), free(want);
+}
+
+static void products_with_their_activation(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {1, 4, 13, 16, 33};
+    for (int i = 0; i < xb_backend_count(); i++)
+        for (xb_act f = XB_ACT_ELU; f <= XB_ACT_SIGMOID; f++)
+            for (int r = 0; r < XB_COUNT(sizes); r++)
+                for (int n = 0; n < XB_COUNT(sizes); n++)
+                    for (int o = 0; o < XB_COUNT(sizes); o++)
+                        check_fused(xb_backend_find(xb_backend_name_at(i)), f, sizes[r],
+                                    sizes[n], sizes[o]);
+    for (xb_act f = XB_ACT_ELU; f <= XB_ACT_SIGMOID; f++) /* k in several runs */
+        check_fused(xb_backend_find(NULL), f, 20, 513, 70);
 }
 
 static void products_of_every_shape(void **state)
@@ -132,9 +172,9 @@ static void products_are_the_same_bytes(void **state)
     for (int i = 0; i < IN * OUT; i++) w[i] = cosf((float)i);
     for (int i = 0; i < xb_backend_count(); i++) {
         const xb_backend *b = xb_backend_find(xb_backend_name_at(i));
-        b->dense_forward(all, x, w, NULL, ROWS, IN, OUT);
+        b->dense_forward(all, x, w, NULL, ROWS, IN, OUT, XB_ACT_NONE);
         for (int r = 0; r < ROWS; r++) {
-            b->dense_forward(one, x + r * IN, w, NULL, 1, IN, OUT);
+            b->dense_forward(one, x + r * IN, w, NULL, 1, IN, OUT, XB_ACT_NONE);
             assert_memory_equal(one, all + r * OUT, sizeof one);
         }
     }
@@ -143,8 +183,8 @@ static void products_are_the_same_bytes(void **state)
         print_message("skipped: the machine has one level with fused multiply-add\n");
         return;
     }
-    v3->dense_forward(all, x, w, NULL, ROWS, IN, OUT);
-    v4->dense_forward(other, x, w, NULL, ROWS, IN, OUT);
+    v3->dense_forward(all, x, w, NULL, ROWS, IN, OUT, XB_ACT_NONE);
+    v4->dense_forward(other, x, w, NULL, ROWS, IN, OUT, XB_ACT_NONE);
     assert_memory_equal(all, other, sizeof all);
 }
 
@@ -154,6 +194,7 @@ int main(void)
         cmocka_unit_test(activations_are_accurate),
         cmocka_unit_test(activations_at_the_ends),
         cmocka_unit_test(products_of_every_shape),
+        cmocka_unit_test(products_with_their_activation),
         cmocka_unit_test(products_are_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "base/ctx.h"
 #include "vi/adam.h"
 #include "vi/spread.h"
+#include "vi/update.h"
 
 static void priors_are_parsed(void **state)
 {
@@ -212,6 +213,68 @@ static void spread_blocks_agree(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* ---- the kernels of a step, level by level */
+
+/* In units of float's last place. */
+static double ulps(float got, double exact)
+{
+    int e;
+    frexp(exact, &e);
+    return fabs((double)got - exact) / ldexp(1, e - 24);
+}
+
+static void sigma_is_exp_to_the_last_bit_or_so(void **state)
+{
+    (void)state;
+    enum { N = 200003 };
+    static float rho[N], sigma[N];
+    const float ends[] = {-INFINITY, -200, -88, NAN, 88.8F, INFINITY};
+    for (int i = 0; i < N; i++) rho[i] = -87.3F + (float)i * (175.99F / N);
+    for (int k = 0; xb_update_at(k); k++) {
+        const xb_update *update = xb_update_at(k);
+        double worst = 0;
+        update->sigma_exp(sigma, rho, N);
+        for (int i = 0; i < N; i++) worst = fmax(worst, ulps(sigma[i], exp(rho[i])));
+        print_message("%s: sigma %.2f ulp\n", update->level, worst);
+        assert_at_most(worst, 1.1);
+        update->sigma_exp(sigma, ends, 6);
+        for (int i = 0; i < 4; i++) assert_true(sigma[i] == FLT_MIN);
+        assert_true(isinf(sigma[4]) && isinf(sigma[5]));
+    }
+}
+
+/* Every level gives the bytes of the plain one, at any length. */
+static void levels_of_a_step_agree(void **state)
+{
+    (void)state;
+    enum { N = 1111 };
+    static const int64_t sizes[] = {0, 1, 7, 16, 33, 512, 513, N};
+    static const xb_adam_rates rates = {1e-3F, 0.9F, 0.999F, 0.1F, 0.001F, 1e-7F};
+    static float mu[N], sigma[N], start[4][N], of[2][4][N];
+    for (int i = 0; i < N; i++)
+        mu[i] = sinf((float)i), sigma[i] = expf(3 * cosf((float)i));
+    for (int i = 0; i < 4 * N; i++) start[i / N][i % N] = fabsf(sinf((float)(i * i)));
+    for (int k = 0; xb_update_at(k); k++)
+        for (int s = 0; s < XB_COUNT(sizes); s++) {
+            const xb_update *level[] = {&xb_update_plain, xb_update_at(k)};
+            xb_normal_sums sums[2];
+            for (int j = 0; j < 2; j++) {
+                float(*p)[N] = of[j];
+                memcpy(p, start, sizeof start);
+                sums[j] = level[j]->normal_sums(mu, sigma, sizes[s], 0.1);
+                level[j]->normal_gradient(p[0], p[1], mu, sigma, sizes[s], 0.1F, 2, 0.3F);
+                level[j]->chain_exp(p[1], sigma, sizes[s]);
+                level[j]->adam(p[0], p[1], p[2], p[3], sizes[s], &rates);
+                assert_true(level[j]->all_finite(p[0], sizes[s]));
+            }
+            assert_memory_equal(&sums[0], &sums[1], sizeof sums[0]);
+            assert_memory_equal(of[0], of[1], sizeof start);
+            if (sizes[s] == 0) continue;
+            of[0][0][sizes[s] - 1] = s % 2 ? NAN : INFINITY;
+            assert_false(level[1]->all_finite(of[0][0], sizes[s]));
+        }
+}
+
 /* ---- Adam: TensorFlow's update (keras/optimizers/adam.py: alpha = rate
  * sqrt(1 - beta2^t) / (1 - beta1^t), p -= alpha m / (sqrt(v) + epsilon)), written
  * anew in mpmath with 30 digits. */
@@ -298,6 +361,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(priors_are_parsed),
+        cmocka_unit_test(sigma_is_exp_to_the_last_bit_or_so),
+        cmocka_unit_test(levels_of_a_step_agree),
         cmocka_unit_test(wrong_priors_are_explained),
         cmocka_unit_test(schedules_are_as_written),
         cmocka_unit_test(wrong_schedules_are_explained),

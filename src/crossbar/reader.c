@@ -212,7 +212,7 @@ static void shared_draw(const layer_read *k, float *y, const float *x, const flo
     int64_t in = xb_shape_size(p->layer->in), out = xb_shape_size(p->layer->out);
     if (plain)
         p->layer->kind->linear->forward(k->run, p->layer, y, x, w, bias_of(p, w), rows,
-                                        k->r->room);
+                                        k->r->room, XB_ACT_NONE);
     else if (is_conv(p))
         for (int64_t i = 0; i < rows; i++) conv_input(k, y + i * out, x + i * in, w, i);
     else

@@ -30,7 +30,7 @@ void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, floa
 {
     int64_t in = layer->in, out = layer->out;
     if (!layer->adc.on && !seen) {
-        analog->backend->dense_forward(y, x, w, b, rows, in, out);
+        analog->backend->dense_forward(y, x, w, b, rows, in, out, XB_ACT_NONE);
         return;
     }
     start_sums(y, b, rows, out);
@@ -38,7 +38,7 @@ void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, floa
         int64_t width = in - from < layer->rows ? in - from : layer->rows;
         const float *slice = slice_of(room.slice, x, rows, in, from, width);
         analog->backend->dense_forward(room.part, slice, w + from * out, NULL, rows,
-                                       width, out);
+                                       width, out, XB_ACT_NONE);
         if (seen) xb_spectrum_add(seen, room.part, rows * out);
         if (layer->adc.on) /* (X14) */
             analog->backend->quantise_add(y, room.part, &layer->adc.steps, rows * out);

@@ -29,7 +29,7 @@ static void run_all(const xb_run *run, const xb_layer *layer, activation_job job
     xb_split_run(run->ctx, &split, run_range, &job);
 }
 
-#define ACTIVATION(NAME)                                                                 \
+#define ACTIVATION(NAME, ACT)                                                            \
     static void NAME##_forward(const xb_run *run, const xb_layer *layer, xb_real *y,     \
                                const xb_real *x)                                         \
     {                                                                                    \
@@ -44,11 +44,12 @@ static void run_all(const xb_run *run, const xb_layer *layer, activation_job job
     const xb_layer_kind xb_layer_##NAME = {                                              \
         .name = #NAME,                                                                   \
         .placement = XB_PLACE_OVERWRITE,                                                 \
+        .act = ACT,                                                                      \
         .forward = NAME##_forward,                                                       \
         .backward = NAME##_backward,                                                     \
     };
 
-ACTIVATION(elu)
-ACTIVATION(relu)
-ACTIVATION(tanh)
-ACTIVATION(sigmoid)
+ACTIVATION(elu, XB_ACT_ELU)
+ACTIVATION(relu, XB_ACT_RELU)
+ACTIVATION(tanh, XB_ACT_TANH)
+ACTIVATION(sigmoid, XB_ACT_SIGMOID)

@@ -23,11 +23,15 @@ typedef struct xb_steps {
 typedef struct xb_backend {
     const char *name;
 
-    /* (N1) y [rows][out] = x [rows][in] w [in][out] + b [out] */
+    /* (N1, N6) y [rows][out] = f(x [rows][in] w [in][out] + b [out]) */
     void (*dense_forward)(xb_real *y, const xb_real *x, const xb_real *w,
-                          const xb_real *b, int64_t rows, int64_t in, int64_t out);
+                          const xb_real *b, int64_t rows, int64_t in, int64_t out,
+                          xb_act f);
+    /* dx = (dy w^T) f', where x = f(...) came from the layer below; XB_ACT_NONE: f' is 1
+     * and x is not read */
     void (*dense_backward_input)(xb_real *dx, const xb_real *dy, const xb_real *w,
-                                 int64_t rows, int64_t in, int64_t out);
+                                 const xb_real *x, int64_t rows, int64_t in, int64_t out,
+                                 xb_act f);
     void (*dense_backward_weight)(xb_real *dw, const xb_real *x, const xb_real *dy,
                                   int64_t rows, int64_t in, int64_t out);
 
@@ -98,9 +102,10 @@ typedef struct xb_backend {
                                 int64_t rows, int64_t pixels, int64_t c);
     /* -1 where a word's top bit is set, 1 where not */
     void (*signs)(xb_real *sign, const uint32_t *word, int64_t n);
-    /* y += sqrt(v) e, and dv = dy e / (2 sqrt(v)), 0 where v is; dv may
-     * be v */
-    void (*local_forward)(xb_real *y, const xb_real *v, const xb_real *e, int64_t n);
+    /* (N11, N6) y = f(y + sqrt(v) e); dv = dy e / (2 sqrt(v)), 0 where v is, dv may be
+     * v or e; dx = (dx + 2 x dxx) f', where x = f(...) came from the layer below */
+    void (*local_forward)(xb_real *y, const xb_real *v, const xb_real *e, int64_t n,
+                          xb_act f);
     void (*local_backward)(xb_real *dv, const xb_real *dy, const xb_real *v,
                            const xb_real *e, int64_t n);
 
@@ -114,7 +119,22 @@ typedef struct xb_backend {
                  const xb_real *bent, xb_real skewness, int64_t n);
     void (*hold)(xb_real *z, const xb_real *fresh, const uint32_t *word, uint32_t below,
                  int64_t n);
+    void (*local_input)(xb_real *dx, const xb_real *dxx, const xb_real *x, int64_t n,
+                        xb_act f);
 } xb_backend;
+
+/* f's own kernels; NULL: XB_ACT_NONE. */
+static inline const xb_activation_kernel *xb_backend_act(const xb_backend *b, xb_act f)
+{
+    switch (f) {
+    case XB_ACT_ELU: return &b->elu;
+    case XB_ACT_RELU: return &b->relu;
+    case XB_ACT_TANH: return &b->tanh;
+    case XB_ACT_SIGMOID: return &b->sigmoid;
+    case XB_ACT_NONE: break;
+    }
+    return NULL;
+}
 
 extern const xb_backend xb_backend_ref;
 #if defined(__x86_64__)

@@ -5,6 +5,7 @@
 #include "net/batchnorm_kernel.h"
 #include "net/conv_kernel.h"
 #include "net/dense_kernel.h"
+#include "net/local_kernel.h"
 #include "net/maxpool_kernel.h"
 #include "net/noise_kernel.h"
 
@@ -42,4 +43,5 @@ const xb_backend xb_backend_ref = {
     .quantise_add = quantise_add,
     .bend = bend,
     .hold = hold,
+    .local_input = local_input,
 };

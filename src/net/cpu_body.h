@@ -9,6 +9,7 @@
 #include "net/cpu_block.h"
 #include "net/cpu_draw.h"
 #include "net/cpu_linear.h"
+#include "net/cpu_local.h"
 #include "net/maxpool_kernel.h"
 #include "net/noise_kernel.h"
 
@@ -43,8 +44,9 @@ const xb_backend XB_CPU_NAME = {
     .channel_multiply = channel_multiply,
     .channel_add_product = channel_add_product,
     .signs = signs,
-    .local_forward = local_forward,
-    .local_backward = local_backward,
+    .local_forward = cpu_local_forward,
+    .local_backward = cpu_local_backward,
+    .local_input = cpu_local_input,
     .quantise = quantise,
     .quantise_add = quantise_add,
     .bend = bend,

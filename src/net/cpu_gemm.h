@@ -1,5 +1,6 @@
 /* cpu_gemm.h: C = A B (+ bias, or + C) for matrices of any size, tuned for small ones:
- * no call overhead, no allocation, no threads.
+ * no call overhead, no allocation, no threads. An activation, or the slope of the one
+ * below, is applied to a tile before it leaves the registers.
  *
  * A tile of C stays in registers, up to 12 rows by two vectors, while k runs: per step
  * one load of B for all rows and one broadcast of A for each. A is read where it
@@ -18,7 +19,7 @@
 
 #include <stdbool.h>
 
-#include "net/cpu_lanes.h"
+#include "net/cpu_activation.h"
 
 enum {
     DEPTH = 256,
@@ -30,6 +31,15 @@ enum {
 
 /* A (i, k) is a[i * a_row + k * a_step]; B (k, j) is b[k * b_row + j], or b[j * b_row +
  * k] if transposed. */
+/* What is done to C last. SLOPE: times f', from `below` = f(...). */
+typedef enum gemm_end {
+    END_PLAIN,
+    END_ELU,
+    END_RELU,
+    END_ELU_SLOPE,
+    END_RELU_SLOPE
+} gemm_end;
+
 typedef struct gemm_args {
     float *c; /* [m][n], rows c_row apart */
     const float *a, *b;
@@ -38,6 +48,8 @@ typedef struct gemm_args {
     int64_t m, n, k;
     bool transposed; /* B */
     bool add;        /* to C; no bias then */
+    gemm_end end;
+    const float *below; /* like c */
 } gemm_args;
 
 /* One strip of columns and one run of k: what a tile needs. */
@@ -46,6 +58,8 @@ typedef struct gemm_strip {
     int64_t a_row, a_step, b_row, c_row, k;
     int64_t last; /* columns of the last vector */
     bool add;
+    gemm_end end;
+    const float *below; /* like c: of the strip's first element */
 } gemm_strip;
 
 LANE_INLINE vec column_load(const float *p, int64_t v, int64_t vectors, int64_t last)
@@ -54,8 +68,41 @@ LANE_INLINE vec column_load(const float *p, int64_t v, int64_t vectors, int64_t 
                                             : vec_load_part(p + v * LANES, last);
 }
 
-LANE_INLINE void tile(const gemm_strip *s, float *c, const float *a, int rows,
-                      int vectors, int64_t last)
+LANE_INLINE void column_store(float *p, vec a, int64_t v, int64_t vectors, int64_t last)
+{
+    if (v < vectors - 1 || last == LANES)
+        vec_store(p + v * LANES, a);
+    else
+        vec_store_part(p + v * LANES, a, last);
+}
+
+/* c, and f' by the output y of f */
+LANE_INLINE vec ended(vec c, vec y, gemm_end end)
+{
+    switch (end) {
+    case END_ELU: return elu_of(c);
+    case END_RELU: return relu_of(c);
+    case END_ELU_SLOPE: return vec_fma(c, vec_min(vec_set(0), y), c);
+    case END_RELU_SLOPE: return vec_if_more(y, vec_set(0), c, vec_set(0));
+    case END_PLAIN: break;
+    }
+    return c;
+}
+
+LANE_INLINE void tile_end(float *c, vec sum[12][2], const float *below, int64_t row,
+                          int rows, int vectors, int64_t last, gemm_end end)
+{
+    bool slope = end == END_ELU_SLOPE || end == END_RELU_SLOPE;
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; i++)
+        for (int64_t v = 0; v < vectors; v++) {
+            vec y = slope ? column_load(below + i * row, v, vectors, last) : vec_set(0);
+            column_store(c + i * row, ended(sum[i][v], y, end), v, vectors, last);
+        }
+}
+
+LANE_INLINE void tile(const gemm_strip *s, float *c, const float *a, const float *below,
+                      int rows, int vectors, int64_t last)
 {
     vec sum[12][2];
 #pragma GCC unroll 12
@@ -75,26 +122,31 @@ LANE_INLINE void tile(const gemm_strip *s, float *c, const float *a, int rows,
                 sum[i][v] = vec_fma(x, line[v], sum[i][v]);
         }
     }
-#pragma GCC unroll 12
-    for (int i = 0; i < rows; i++)
-        for (int64_t v = 0; v < vectors; v++)
-            if (v < vectors - 1 || last == LANES)
-                vec_store(c + i * s->c_row + v * LANES, sum[i][v]);
-            else
-                vec_store_part(c + i * s->c_row + v * LANES, sum[i][v], last);
+#define TILE_END(END)                                                                    \
+    case END: tile_end(c, sum, below, s->c_row, rows, vectors, last, END); break
+    switch (s->end) {
+        TILE_END(END_PLAIN);
+        TILE_END(END_ELU);
+        TILE_END(END_RELU);
+        TILE_END(END_ELU_SLOPE);
+        TILE_END(END_RELU_SLOPE);
+    }
+#undef TILE_END
 }
 
 /* All rows of a strip; the counts are constants where this is inlined. */
 LANE_INLINE void strip_rows(const gemm_strip *s, float *c, int64_t m, int rows,
                             int vectors, int64_t last)
 {
-    const float *a = s->a;
     int64_t i = 0;
-    for (; i + rows <= m; i += rows)
-        tile(s, c + i * s->c_row, a + i * s->a_row, rows, vectors, last);
-    for (; i + FEW_ROWS <= m; i += FEW_ROWS)
-        tile(s, c + i * s->c_row, a + i * s->a_row, FEW_ROWS, vectors, last);
-    for (; i < m; i++) tile(s, c + i * s->c_row, a + i * s->a_row, 1, vectors, last);
+#define TILES(ROWS)                                                                      \
+    for (; i + (ROWS) <= m; i += (ROWS))                                                 \
+    tile(s, c + i * s->c_row, s->a + i * s->a_row, s->below + i * s->c_row, ROWS,        \
+         vectors, last)
+    TILES(rows);
+    TILES(FEW_ROWS);
+    TILES(1);
+#undef TILES
 }
 
 static void strip_one(const gemm_strip *s, float *c, int64_t m)
@@ -114,15 +166,52 @@ static void strip_two_part(const gemm_strip *s, float *c, int64_t m)
     strip_rows(s, c, m, ROWS_TWO, 2, s->last);
 }
 
+/* Where strides are known no address is computed between the multiplications: a layer of
+ * LANES inputs and outputs, and A a transpose (weight gradients). */
+static void strip_square(const gemm_strip *s, float *c, int64_t m)
+{
+    gemm_strip known = *s;
+    known.a_row = known.c_row = known.k = LANES;
+    known.a_step = 1;
+    strip_rows(&known, c, m, ROWS_ONE, 1, LANES);
+}
+static void strip_one_beside(const gemm_strip *s, float *c, int64_t m)
+{
+    gemm_strip known = *s;
+    known.a_row = 1;
+    strip_rows(&known, c, m, ROWS_ONE, 1, LANES);
+}
+static void strip_two_beside(const gemm_strip *s, float *c, int64_t m)
+{
+    gemm_strip known = *s;
+    known.a_row = 1;
+    strip_rows(&known, c, m, ROWS_TWO, 2, LANES);
+}
+
+static bool is_square(const gemm_strip *s)
+{
+    return s->a_step == 1 && s->a_row == LANES && s->c_row == LANES && s->k == LANES;
+}
+
+/* Squares of LANES, then what is left element by element. */
+static void pack_transposed(float *panel, const float *from, int64_t row, int64_t k,
+                            int64_t width)
+{
+    int64_t columns = width - width % LANES, lines = k - k % LANES;
+    for (int64_t col = 0; col < columns; col += LANES)
+        for (int64_t i = 0; i < lines; i += LANES)
+            lanes_transpose(panel + i * PAIR + col, PAIR, from + col * row + i, row);
+    for (int64_t col = 0; col < width; col++)
+        for (int64_t i = col < columns ? lines : 0; i < k; i++)
+            panel[i * PAIR + col] = from[col * row + i];
+}
+
 /* B (k0 .. k0 + k, j .. j + width) as rows of PAIR; what is beyond is not read. */
 static void pack(float *panel, const gemm_args *g, int64_t k0, int64_t k, int64_t j,
                  int64_t width)
 {
     if (g->transposed) {
-        for (int64_t col = 0; col < width; col++) {
-            const float *from = g->b + (j + col) * g->b_row + k0;
-            for (int64_t i = 0; i < k; i++) panel[i * PAIR + col] = from[i];
-        }
+        pack_transposed(panel, g->b + j * g->b_row + k0, g->b_row, k, width);
         return;
     }
     for (int64_t i = 0; i < k; i++)
@@ -133,37 +222,70 @@ static void pack(float *panel, const gemm_args *g, int64_t k0, int64_t k, int64_
 static void strip(const gemm_args *g, const gemm_strip *s, float *c, int64_t width)
 {
     if (width == PAIR)
-        strip_two(s, c, g->m);
+        (s->a_row == 1 ? strip_two_beside : strip_two)(s, c, g->m);
     else if (width > LANES)
         strip_two_part(s, c, g->m);
-    else if (width == LANES)
-        strip_one(s, c, g->m);
-    else
+    else if (width < LANES)
         strip_one_part(s, c, g->m);
+    else if (s->a_row == 1)
+        strip_one_beside(s, c, g->m);
+    else
+        (is_square(s) ? strip_square : strip_one)(s, c, g->m);
+}
+
+/* n elements of C that lie together, already summed. */
+static void end_span(const gemm_args *g, int64_t at, int64_t n)
+{
+    bool slope = g->end == END_ELU_SLOPE || g->end == END_RELU_SLOPE;
+    for (int64_t j = 0; g->end != END_PLAIN && j < n; j += LANES) {
+        int64_t width = n - j < LANES ? n - j : LANES;
+        vec y = slope ? vec_load_part(g->below + at + j, width) : vec_set(0);
+        float *c = g->c + at + j;
+        vec_store_part(c, ended(vec_load_part(c, width), y, g->end), width);
+    }
+}
+
+LANE_INLINE float inner_product(const float *a, const float *b, int64_t n)
+{
+    vec sum = vec_set(0);
+    int64_t k = 0;
+    for (; k + LANES <= n; k += LANES)
+        sum = vec_fma(vec_load(a + k), vec_load(b + k), sum);
+    if (k < n)
+        sum = vec_fma(vec_load_part(a + k, n - k), vec_load_part(b + k, n - k), sum);
+    return vec_sum(sum);
 }
 
 /* Few rows times a transposed B: inner products, as packing would cost more than the
- * work. (Here, and only here, an element is summed lane by lane.) */
+ * work. (Here, and where C is one column, an element is summed lane by lane.) */
 static void inner_products(const gemm_args *g)
 {
+    for (int64_t i = 0; i < g->m; i++) {
+        for (int64_t j = 0; j < g->n; j++)
+            g->c[i * g->c_row + j] =
+                inner_product(g->a + i * g->a_row, g->b + j * g->b_row, g->k);
+        end_span(g, i * g->c_row, g->n);
+    }
+}
+
+/* C and B are one column: a tile would use one lane of it. */
+static void one_column(const gemm_args *g)
+{
+    float bias = g->bias ? g->bias[0] : 0;
     for (int64_t i = 0; i < g->m; i++)
-        for (int64_t j = 0; j < g->n; j++) {
-            const float *a = g->a + i * g->a_row, *b = g->b + j * g->b_row;
-            vec sum = vec_set(0);
-            int64_t k = 0;
-            for (; k + LANES <= g->k; k += LANES)
-                sum = vec_fma(vec_load(a + k), vec_load(b + k), sum);
-            if (k < g->k)
-                sum = vec_fma(vec_load_part(a + k, g->k - k),
-                              vec_load_part(b + k, g->k - k), sum);
-            g->c[i * g->c_row + j] = vec_sum(sum);
-        }
+        g->c[i] = inner_product(g->a + i * g->a_row, g->b, g->k) + bias;
+    end_span(g, 0, g->m);
 }
 
 static void gemm(const gemm_args *g)
 {
     if (g->transposed && g->m < FEW_ROWS) { /* from dense_backward_input: a_step is 1 */
         inner_products(g);
+        return;
+    }
+    bool column = g->transposed || g->b_row == 1; /* B, if it has one: contiguous */
+    if (g->n == 1 && column && g->a_step == 1 && g->c_row == 1 && !g->add) {
+        one_column(g);
         return;
     }
     _Alignas(64) float panel[DEPTH * PAIR];
@@ -182,7 +304,9 @@ static void gemm(const gemm_args *g)
                             .c_row = g->c_row,
                             .k = k,
                             .last = width > LANES ? width - LANES : width,
-                            .add = g->add || k0 > 0};
+                            .add = g->add || k0 > 0,
+                            .end = k0 + k < g->k ? END_PLAIN : g->end,
+                            .below = g->below ? g->below + j : g->c + j};
             if (packed) pack(panel, g, k0, k, j, width);
             strip(g, &s, g->c + j, width);
             k0 += k;

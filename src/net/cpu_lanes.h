@@ -40,6 +40,49 @@ LANE_INLINE vec vec_copysign(vec a, vec s)
         0xCA)); /* sign bit of s, the rest of a */
 }
 LANE_INLINE float vec_sum(vec a) { return _mm512_reduce_add_ps(a); }
+LANE_INLINE vec vec_sqrt(vec a) { return _mm512_sqrt_ps(a); }
+/* 1 / sqrt(a), a >= FLT_MIN, to 2 ulp: 14 bits (the same on every machine) and a step of
+ * Newton's method; a root and a division take four times as long */
+LANE_INLINE vec vec_root_inverse(vec a)
+{
+    vec r = _mm512_rsqrt14_ps(a), half = vec_set(0.5f) * a * r;
+    return vec_fma(r, vec_fma(-half, r, vec_set(0.5f)), r);
+}
+/* LANES x LANES numbers, rows `from_row` apart, transposed. */
+LANE_INLINE void lanes_transpose(float *to, int64_t to_row, const float *from,
+                                 int64_t from_row)
+{
+    __m512 a[16], b[16];
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; i++) a[i] = vec_load(from + i * from_row);
+#pragma GCC unroll 8
+    for (int i = 0; i < 16; i += 2) { /* pairs of rows, within quarters */
+        b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
+        b[i + 1] = _mm512_unpackhi_ps(a[i], a[i + 1]);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) { /* fours of rows: a[4 f + c], column c of a quarter */
+        int f = i / 2, h = i % 2;
+        __m512d low = _mm512_castps_pd(b[4 * f + h]);
+        __m512d high = _mm512_castps_pd(b[4 * f + 2 + h]);
+        a[4 * f + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
+        a[4 * f + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; c++) { /* a 4 x 4 transposition of quarters */
+        __m512 p = _mm512_shuffle_f32x4(a[c], a[4 + c], 0x88);
+        __m512 q = _mm512_shuffle_f32x4(a[c], a[4 + c], 0xdd);
+        __m512 r = _mm512_shuffle_f32x4(a[8 + c], a[12 + c], 0x88);
+        __m512 s = _mm512_shuffle_f32x4(a[8 + c], a[12 + c], 0xdd);
+        vec_store(to + c * to_row, _mm512_shuffle_f32x4(p, r, 0x88));
+        vec_store(to + (4 + c) * to_row, _mm512_shuffle_f32x4(q, s, 0x88));
+        vec_store(to + (8 + c) * to_row, _mm512_shuffle_f32x4(p, r, 0xdd));
+        vec_store(to + (12 + c) * to_row, _mm512_shuffle_f32x4(q, s, 0xdd));
+    }
+}
+/* The larger, the smaller; b where either is NaN */
+LANE_INLINE vec vec_max(vec a, vec b) { return _mm512_max_ps(a, b); }
+LANE_INLINE vec vec_min(vec a, vec b) { return _mm512_min_ps(a, b); }
 /* a > b ? x : y */
 LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
 {
@@ -50,6 +93,12 @@ LANE_INLINE vec vec_power_of_two(vec n)
 {
     __m512i bits = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
     return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 23));
+}
+/* The lowest bits of a float's mantissa as sign and exponent of another: 2^n where they
+ * hold n + 127. */
+LANE_INLINE vec vec_low_bits_up(vec a)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23));
 }
 
 #elif defined(__AVX2__) && defined(__FMA__)
@@ -87,6 +136,35 @@ LANE_INLINE float vec_sum(vec a)
     half = _mm_add_ps(half, _mm_movehl_ps(half, half));
     return _mm_cvtss_f32(_mm_add_ss(half, _mm_movehdup_ps(half)));
 }
+LANE_INLINE vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }
+LANE_INLINE vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }
+LANE_INLINE vec vec_sqrt(vec a) { return _mm256_sqrt_ps(a); }
+LANE_INLINE vec vec_root_inverse(vec a) { return vec_set(1) / vec_sqrt(a); }
+LANE_INLINE void lanes_transpose(float *to, int64_t to_row, const float *from,
+                                 int64_t from_row)
+{
+    vec a[8], b[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) a[i] = vec_load(from + i * from_row);
+#pragma GCC unroll 4
+    for (int i = 0; i < 8; i += 2) { /* pairs of rows, within halves */
+        b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
+        b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) { /* fours of rows: a[4 f + c], column c of a half */
+        int f = i / 2, h = i % 2;
+        __m256d low = _mm256_castps_pd(b[4 * f + h]);
+        __m256d high = _mm256_castps_pd(b[4 * f + 2 + h]);
+        a[4 * f + 2 * h] = _mm256_castpd_ps(_mm256_unpacklo_pd(low, high));
+        a[4 * f + 2 * h + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low, high));
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; c++) {
+        vec_store(to + c * to_row, _mm256_permute2f128_ps(a[c], a[4 + c], 0x20));
+        vec_store(to + (4 + c) * to_row, _mm256_permute2f128_ps(a[c], a[4 + c], 0x31));
+    }
+}
 LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
 {
     return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_GT_OQ));
@@ -95,6 +173,10 @@ LANE_INLINE vec vec_power_of_two(vec n)
 {
     __m256i bits = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
     return _mm256_castsi256_ps(_mm256_slli_epi32(bits, 23));
+}
+LANE_INLINE vec vec_low_bits_up(vec a)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23));
 }
 
 #else /* plain C, four lanes in a vector of the compiler */
@@ -141,6 +223,21 @@ LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
     vec_int more = a > b;
     return (vec)((more & (vec_int)x) | (~more & (vec_int)y));
 }
+LANE_INLINE vec vec_sqrt(vec a)
+{
+    for (int l = 0; l < LANES; l++) a[l] = __builtin_sqrtf(a[l]);
+    return a;
+}
+LANE_INLINE vec vec_root_inverse(vec a) { return vec_set(1) / vec_sqrt(a); }
+LANE_INLINE void lanes_transpose(float *to, int64_t to_row, const float *from,
+                                 int64_t from_row)
+{
+    for (int i = 0; i < LANES; i++)
+        for (int j = 0; j < LANES; j++) to[j * to_row + i] = from[i * from_row + j];
+}
+LANE_INLINE vec vec_max(vec a, vec b) { return vec_if_more(a, b, a, b); }
+LANE_INLINE vec vec_min(vec a, vec b) { return vec_if_more(b, a, a, b); }
+LANE_INLINE vec vec_low_bits_up(vec a) { return (vec)((vec_int)a << 23); }
 LANE_INLINE vec vec_power_of_two(vec n)
 {
     return (vec)((__builtin_convertvector(n, vec_int) + 127) << 23);

@@ -4,14 +4,35 @@
 #ifndef XB_NET_CPU_LINEAR_H
 #define XB_NET_CPU_LINEAR_H
 
-#include "net/backend.h"
+#include "net/activation_kernel.h"
 #include "net/cpu_gemm.h"
 #include "net/window.h"
 
+/* elu and relu go into the product; the others are run over it. */
+static gemm_end end_of(xb_act f, bool slope)
+{
+    if (f == XB_ACT_ELU) return slope ? END_ELU_SLOPE : END_ELU;
+    if (f == XB_ACT_RELU) return slope ? END_RELU_SLOPE : END_RELU;
+    return END_PLAIN;
+}
+
+static void finish_activation(float *y, int64_t n, xb_act f)
+{
+    if (f == XB_ACT_TANH) cpu_tanh_forward(y, y, n);
+    if (f == XB_ACT_SIGMOID) cpu_sigmoid_forward(y, y, n);
+}
+
+static void finish_slope(float *dx, const float *x, int64_t n, xb_act f)
+{
+    if (f == XB_ACT_TANH) tanh_backward(dx, dx, x, n);
+    if (f == XB_ACT_SIGMOID) sigmoid_backward(dx, dx, x, n);
+}
+
 static void cpu_dense_forward(float *y, const float *x, const float *w, const float *b,
-                              int64_t rows, int64_t in, int64_t out)
+                              int64_t rows, int64_t in, int64_t out, xb_act f)
 {
     gemm(&(gemm_args){.c = y,
+                      .end = end_of(f, false),
                       .a = x,
                       .b = w,
                       .bias = b,
@@ -22,12 +43,16 @@ static void cpu_dense_forward(float *y, const float *x, const float *w, const fl
                       .m = rows,
                       .n = out,
                       .k = in});
+    finish_activation(y, rows * out, f);
 }
 
 static void cpu_dense_backward_input(float *dx, const float *dy, const float *w,
-                                     int64_t rows, int64_t in, int64_t out)
+                                     const float *x, int64_t rows, int64_t in,
+                                     int64_t out, xb_act f)
 {
     gemm(&(gemm_args){.c = dx,
+                      .end = end_of(f, true),
+                      .below = x,
                       .a = dy,
                       .b = w,
                       .c_row = in,
@@ -38,6 +63,7 @@ static void cpu_dense_backward_input(float *dx, const float *dy, const float *w,
                       .n = in,
                       .k = out,
                       .transposed = true});
+    finish_slope(dx, x, rows * in, f);
 }
 
 static void cpu_dense_backward_weight(float *dw, const float *x, const float *dy,
@@ -144,7 +170,7 @@ static void cpu_conv_forward(float *y, const float *x, const float *w, const flo
 {
     int64_t taps = conv_taps(g), lines = conv_lines(g), pixels = g->oh * g->ow;
     if (conv_pointwise(g)) {
-        cpu_dense_forward(y, x, w, b, rows * pixels, taps, g->oc);
+        cpu_dense_forward(y, x, w, b, rows * pixels, taps, g->oc, XB_ACT_NONE);
         return;
     }
     for (int64_t r = 0; r < rows; r++, x += g->h * g->w * g->c, y += pixels * g->oc)
@@ -152,7 +178,7 @@ static void cpu_conv_forward(float *y, const float *x, const float *w, const flo
             int64_t to = oy + lines < g->oh ? oy + lines : g->oh;
             columns_of(room, x, g, oy, to);
             cpu_dense_forward(y + oy * g->ow * g->oc, room, w, b, (to - oy) * g->ow, taps,
-                              g->oc);
+                              g->oc, XB_ACT_NONE);
         }
 }
 
@@ -162,15 +188,16 @@ static void cpu_conv_backward_input(float *dx, const float *dy, const float *w,
     int64_t taps = conv_taps(g), lines = conv_lines(g), pixels = g->oh * g->ow;
     int64_t image = g->h * g->w * g->c;
     if (conv_pointwise(g)) {
-        cpu_dense_backward_input(dx, dy, w, rows * pixels, taps, g->oc);
+        cpu_dense_backward_input(dx, dy, w, NULL, rows * pixels, taps, g->oc,
+                                 XB_ACT_NONE);
         return;
     }
     memset(dx, 0, (size_t)(rows * image) * sizeof *dx);
     for (int64_t r = 0; r < rows; r++, dx += image, dy += pixels * g->oc)
         for (int64_t oy = 0; oy < g->oh; oy += lines) {
             int64_t to = oy + lines < g->oh ? oy + lines : g->oh;
-            cpu_dense_backward_input(room, dy + oy * g->ow * g->oc, w, (to - oy) * g->ow,
-                                     taps, g->oc);
+            cpu_dense_backward_input(room, dy + oy * g->ow * g->oc, w, NULL,
+                                     (to - oy) * g->ow, taps, g->oc, XB_ACT_NONE);
             columns_back(dx, room, g, oy, to);
         }
 }

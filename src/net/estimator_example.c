@@ -124,7 +124,7 @@ static void forward_group(const xb_op *op, const example_slot *slot, xb_real *y,
         return;
     }
     xb_op_theta(op, slot->theta, w.z);
-    xb_op_forward(op, y, x, slot->theta, w.rows, slot->room);
+    xb_op_forward(op, y, x, slot->theta, w.rows, slot->room, XB_ACT_NONE);
 }
 
 static void forward_groups(void *arg, int64_t piece, int64_t begin, int64_t end)
@@ -187,8 +187,7 @@ static void backward_group(const xb_op *op, const example_slot *slot, xb_real *d
                     1); /* (N9) */
     if (!dx) return;
     xb_op_theta(op, slot->theta, w.z);
-    op->linear->backward_input(op->run, op->layer, dx, dy, slot->theta, w.rows,
-                               slot->room);
+    xb_op_input(op, dx, dy, slot->theta, NULL, w.rows, slot->room, XB_ACT_NONE);
 }
 
 static void backward_groups(void *arg, int64_t piece, int64_t begin, int64_t end)

@@ -65,8 +65,10 @@ static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     xb_real *room = job->slots + piece * job->slot + 2 * op->n;
     xb_real *y = job->y + begin * op->out, *t = job->t + begin * op->out;
     turn(job, begin, end);
-    xb_op_forward(op, y, job->x + begin * op->in, xb_op_mu(op), end - begin, room);
-    xb_op_forward(op, t, job->xr + begin * op->in, job->noise, end - begin, room);
+    xb_op_forward(op, y, job->x + begin * op->in, xb_op_mu(op), end - begin, room,
+                  XB_ACT_NONE);
+    xb_op_forward(op, t, job->xr + begin * op->in, job->noise, end - begin, room,
+                  XB_ACT_NONE);
     op->run->backend->channel_add_product(y, t, job->s + begin * op->cout, end - begin,
                                           op->out / op->cout, op->cout); /* (N10) */
 }
@@ -95,8 +97,8 @@ static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     xb_op_weight(op, ds, job->xr + begin * op->in, t, rows, room);
     if (!job->dx) return;
     xb_real *dx = job->dx + begin * op->in;
-    op->linear->backward_input(op->run, op->layer, dx, dy, xb_op_mu(op), rows, room);
-    op->linear->backward_input(op->run, op->layer, dxr, t, job->noise, rows, room);
+    xb_op_input(op, dx, dy, xb_op_mu(op), NULL, rows, room, XB_ACT_NONE);
+    xb_op_input(op, dxr, t, job->noise, NULL, rows, room, XB_ACT_NONE);
     backend->channel_add_product(dx, dxr, job->r + begin * op->cin, rows,
                                  op->in / op->cin, op->cin);
 }

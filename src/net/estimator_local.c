@@ -3,15 +3,18 @@
  * number per example and output instead of one per weight. (Where a kernel is used at
  * several places, as in conv, outputs are drawn as if independent given x: each has
  * the right law, their dependence is left out.)
- * Scratch: sigma^2 [n], then over the batch x^2 [in], v [out], e [out], dx' [in], then
- * for each piece dw [n], ds [n] and room. */
+ * A dense layer keeps v for the backward pass, a conv layer, whose outputs are many,
+ * computes it again. The noise is drawn again by both.
+ * Scratch: sigma^2 [n], then over the batch x^2 [in] (its gradient takes its place), e
+ * [out] (dv takes its place), v [out] if not kept, then for each piece dw [n], ds [n] and
+ * room. */
 #include "net/linear.h"
 
 typedef struct local_job {
     const xb_op *op;
     xb_real *y, *dx;
     const xb_real *x, *dy;
-    xb_real *variance, *xx, *v, *e, *dxx, *slots;
+    xb_real *variance, *xx, *v, *e, *slots;
     int64_t slot;
 } local_job;
 
@@ -25,34 +28,47 @@ static xb_split split_of(const xb_op *op)
 static int64_t scratch(const xb_op *op)
 {
     int64_t batch = op->run->batch;
-    return op->n + batch * (2 * op->in + 2 * op->out) +
+    return op->n + batch * (op->in + 2 * op->out) +
            xb_split_most(batch, 2 * op->work, XB_SPLIT_MAX) * slot_size(op);
 }
+
+static bool keeps(const xb_op *op) { return op->layer->kind == &xb_layer_dense; }
+
+static int64_t keep(const xb_op *op) { return keeps(op) ? op->run->batch * op->out : 0; }
 
 static local_job job_of(const xb_op *op)
 {
     int64_t batch = op->run->batch;
     local_job job = {.op = op, .slot = slot_size(op), .variance = op->run->scratch};
     job.xx = job.variance + op->n;
-    job.dxx = job.xx + batch * op->in;
-    job.v = job.dxx + batch * op->in;
-    job.e = job.v + batch * op->out;
-    job.slots = job.e + batch * op->out;
+    job.e = job.xx + batch * op->in;
+    job.slots = job.e + 2 * batch * op->out;
+    job.v = keeps(op) ? op->run->keep : job.e + batch * op->out;
     xb_op_scaled(op, job.variance, xb_op_sigma(op));
     return job;
 }
 
-/* The outputs' variance and noise, for these rows. */
+/* The variance of these rows' outputs. */
 static void spread(const local_job *job, int64_t begin, int64_t end, xb_real *room)
 {
     const xb_op *op = job->op;
+    xb_op_forward(op, job->v + begin * op->out, job->xx + begin * op->in, job->variance,
+                  end - begin, room, XB_ACT_NONE);
+}
+
+static void square_inputs(const local_job *job, int64_t begin, int64_t end)
+{
+    const xb_op *op = job->op;
     const xb_real *x = job->x + begin * op->in;
-    xb_real *xx = job->xx + begin * op->in;
-    int64_t rows = end - begin, from = op->run->noise.first + begin;
-    op->run->backend->multiply(xx, x, x, rows * op->in);
-    xb_op_forward(op, job->v + begin * op->out, xx, job->variance, rows, room);
-    xb_run_draw(op->run, job->e + begin * op->out, rows * op->out, op->layer->tensor,
-                from * op->out, false);
+    op->run->backend->multiply(job->xx + begin * op->in, x, x, (end - begin) * op->in);
+}
+
+static void draw_noise(const local_job *job, int64_t begin, int64_t end)
+{
+    const xb_op *op = job->op;
+    int64_t from = op->run->noise.first + begin;
+    xb_run_draw(op->run, job->e + begin * op->out, (end - begin) * op->out,
+                op->layer->tensor, from * op->out, false);
 }
 
 static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
@@ -61,10 +77,13 @@ static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     const xb_op *op = job->op;
     xb_real *room = job->slots + piece * job->slot + 2 * op->n;
     xb_real *y = job->y + begin * op->out;
+    square_inputs(job, begin, end);
     spread(job, begin, end, room);
-    xb_op_forward(op, y, job->x + begin * op->in, xb_op_mu(op), end - begin, room);
+    draw_noise(job, begin, end);
+    xb_op_forward(op, y, job->x + begin * op->in, xb_op_mu(op), end - begin, room,
+                  XB_ACT_NONE);
     op->run->backend->local_forward(y, job->v + begin * op->out, job->e + begin * op->out,
-                                    (end - begin) * op->out); /* (N11) */
+                                    (end - begin) * op->out, op->run->above); /* (N11) */
 }
 
 static void forward(const xb_op *op, xb_real *y, const xb_real *x)
@@ -82,17 +101,18 @@ static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     int64_t rows = end - begin;
     xb_real *dw = job->slots + piece * job->slot, *ds = dw + op->n, *room = ds + op->n;
     const xb_real *x = job->x + begin * op->in, *dy = job->dy + begin * op->out;
-    xb_real *e = job->e + begin * op->out, *v = job->v + begin * op->out;
-    xb_real *dxx = job->dxx + begin * op->in;
-    spread(job, begin, end, room);
-    op->run->backend->local_backward(v, dy, v, e, rows * op->out);
+    xb_real *e = job->e + begin * op->out, *dv = e, *xx = job->xx + begin * op->in;
+    square_inputs(job, begin, end);
+    if (!keeps(op)) spread(job, begin, end, room);
+    draw_noise(job, begin, end);
+    op->run->backend->local_backward(dv, dy, job->v + begin * op->out, e, rows * op->out);
     xb_op_weight(op, dw, x, dy, rows, room);
-    xb_op_weight(op, ds, job->xx + begin * op->in, v, rows, room);
+    xb_op_weight(op, ds, xx, dv, rows, room);
     if (!job->dx) return;
     xb_real *dx = job->dx + begin * op->in;
-    op->linear->backward_input(op->run, op->layer, dx, dy, xb_op_mu(op), rows, room);
-    op->linear->backward_input(op->run, op->layer, dxx, v, job->variance, rows, room);
-    op->run->backend->add_product(dx, x, dxx, 2, rows * op->in);
+    xb_op_input(op, dx, dy, xb_op_mu(op), NULL, rows, room, XB_ACT_NONE);
+    xb_op_input(op, xx, dv, job->variance, NULL, rows, room, XB_ACT_NONE);
+    op->run->backend->local_input(dx, xx, x, rows * op->in, op->run->below);
 }
 
 static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *x)
@@ -112,7 +132,9 @@ const xb_estimator_kind xb_estimator_local = {
     .name = "local",
     .symmetric = true,
     .gaussian = true,
+    .fuses = true,
     .scratch = scratch,
+    .keep = keep,
     .forward = forward,
     .backward = backward,
 };

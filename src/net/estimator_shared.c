@@ -53,7 +53,7 @@ static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     const shared_job *job = arg;
     const xb_op *op = job->op;
     xb_op_forward(op, job->y + begin * op->out, job->x + begin * op->in, job->w,
-                  end - begin, job->slots + piece * job->slot + op->n);
+                  end - begin, job->slots + piece * job->slot + op->n, op->run->above);
 }
 
 static void forward(const xb_op *op, xb_real *y, const xb_real *x)
@@ -69,11 +69,11 @@ static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     const shared_job *job = arg;
     const xb_op *op = job->op;
     xb_real *dw = job->slots + piece * job->slot, *room = dw + op->n;
-    const xb_real *dy = job->dy + begin * op->out;
-    xb_op_weight(op, dw, job->x + begin * op->in, dy, end - begin, room);
+    const xb_real *x = job->x + begin * op->in, *dy = job->dy + begin * op->out;
+    xb_op_weight(op, dw, x, dy, end - begin, room);
     if (job->dx)
-        op->linear->backward_input(op->run, op->layer, job->dx + begin * op->in, dy,
-                                   job->w, end - begin, room);
+        xb_op_input(op, job->dx + begin * op->in, dy, job->w, x, end - begin, room,
+                    op->run->below);
 }
 
 static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *x)
@@ -87,6 +87,7 @@ static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_r
 
 const xb_estimator_kind xb_estimator_shared = {
     .name = "shared",
+    .fuses = true,
     .scratch = scratch,
     .forward = forward,
     .backward = backward,

@@ -2,8 +2,14 @@
  *
  * A block is `conv` (3 x 3, stride 1), `relu`, `maxpool 2`, where the backend has the
  * kernel and the whole batch shares its weights (estimator shared); a `batchnorm` right
- * before it comes along. The layer that ends it runs it, the others do nothing. */
+ * before it comes along. The layer that ends it runs it, the others do nothing.
+ *
+ * Besides, a linear layer that can (dense, estimators shared and local) does the work of
+ * the activations beside it: it applies the one above to its outputs and multiplies its
+ * dx by the slope of the one below. */
 #include "net/fuse.h"
+
+#include "net/linear.h"
 
 enum { BLOCK_LAYERS = 3, KERNEL = 3, POOL = 2 };
 
@@ -35,11 +41,9 @@ static bool can_fuse(const xb_run *run)
     return run->backend->block && run->estimator == XB_ESTIMATOR_SHARED;
 }
 
-void xb_fuse(xb_pass *pass)
+static void fuse_blocks(xb_pass *pass)
 {
     const xb_net *net = pass->net;
-    for (int l = 0; l < net->n_layer; l++)
-        pass->layer[l] = (xb_pass_layer){.kind = net->layer[l].kind, .first = l};
     for (int l = 0; can_fuse(&pass->run) && l < net->n_layer; l++) {
         if (!block_at(net, l)) continue;
         bool norm = norm_before(net, l);
@@ -48,4 +52,33 @@ void xb_fuse(xb_pass *pass)
         pass->layer[last].kind = norm ? &xb_layer_norm_block : &xb_layer_block;
         pass->layer[last].first = first;
     }
+}
+
+/* Whether layer l takes over its neighbours' work. */
+static bool takes_over(const xb_pass *pass, int l)
+{
+    if (l < 0 || l >= pass->net->n_layer) return false;
+    const xb_layer *layer = &pass->net->layer[l];
+    return pass->layer[l].kind == layer->kind && xb_linear_fuses(&pass->run, layer);
+}
+
+/* (An activation over a linear layer is in place, so its output is the linear one's.) */
+static void fuse_activations(xb_pass *pass)
+{
+    for (int l = 0; l < pass->net->n_layer; l++) {
+        xb_pass_layer *here = &pass->layer[l];
+        if (!here->kind || here->kind->act == XB_ACT_NONE) continue;
+        here->done_below = takes_over(pass, l - 1);
+        here->slope_above = takes_over(pass, l + 1);
+        if (here->done_below) here[-1].above = here->kind->act;
+        if (here->slope_above) here[1].below = here->kind->act;
+    }
+}
+
+void xb_fuse(xb_pass *pass)
+{
+    for (int l = 0; l < pass->net->n_layer; l++)
+        pass->layer[l] = (xb_pass_layer){.kind = pass->net->layer[l].kind, .first = l};
+    fuse_blocks(pass);
+    fuse_activations(pass);
 }

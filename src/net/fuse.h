@@ -4,7 +4,7 @@
 
 #include "net/pass.h"
 
-/* Sets kind and first of every layer of the pass; its run and net are set. */
+/* Sets every layer of the pass but its places; its run and net are set. */
 void xb_fuse(xb_pass *pass);
 
 #endif

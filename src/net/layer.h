@@ -57,9 +57,19 @@ typedef enum xb_placement {
     XB_PLACE_ALIAS      /* its output is its input */
 } xb_placement;
 
+/* Functions that a linear layer can apply to its own outputs, and undo below it. */
+typedef enum xb_act {
+    XB_ACT_NONE,
+    XB_ACT_ELU,
+    XB_ACT_RELU,
+    XB_ACT_TANH,
+    XB_ACT_SIGMOID
+} xb_act;
+
 typedef struct xb_layer_kind {
     const char *name;
     xb_placement placement;
+    xb_act act;                     /* the activations: which one */
     const struct xb_linear *linear; /* dense, conv: the operation by the weights */
     /* Reads the words after the name. NULL: there are none. */
     xb_status (*parse)(xb_reading *r, xb_layer *layer);

@@ -91,6 +91,19 @@ int64_t xb_linear_scratch(const xb_run *run, const xb_layer *layer)
     return asked > plain ? asked : plain;
 }
 
+int64_t xb_linear_keep(const xb_run *run, const xb_layer *layer)
+{
+    xb_op op = xb_op_of(run, layer);
+    const xb_estimator_kind *kind = estimators[run->estimator];
+    return kind->keep ? kind->keep(&op) : 0;
+}
+
+bool xb_linear_fuses(const xb_run *run, const xb_layer *layer)
+{
+    return layer->kind->linear && layer->kind->linear->fuses &&
+           estimators[run->estimator]->fuses;
+}
+
 void xb_op_draw(const xb_op *op, xb_z z, int64_t number, int64_t count, bool wide)
 {
     for (int i = 0; i < op->tensors; i++) {
@@ -104,14 +117,8 @@ void xb_op_draw(const xb_op *op, xb_z z, int64_t number, int64_t count, bool wid
 void xb_op_theta(const xb_op *op, xb_real *theta, xb_z z)
 {
     for (int i = 0; i < op->tensors; i++) {
-        const xb_tensor *t = &op->tensor[i];
-        const xb_real *mu = op->run->weights.mu + t->offset;
-        if (t->stochastic)
-            op->run->backend->theta(theta, mu, op->run->weights.sigma + t->offset,
-                                    z.of[i], t->size);
-        else
-            memcpy(theta, mu, (size_t)t->size * sizeof *theta);
-        theta += t->size;
+        xb_run_theta(op->run, theta, z.of[i], &op->tensor[i]);
+        theta += op->tensor[i].size;
     }
 }
 
@@ -129,9 +136,15 @@ void xb_op_scaled(const xb_op *op, xb_real *out, const xb_real *factor)
 }
 
 void xb_op_forward(const xb_op *op, xb_real *y, const xb_real *x, const xb_real *w,
-                   int64_t rows, xb_real *room)
+                   int64_t rows, xb_real *room, xb_act f)
 {
-    op->linear->forward(op->run, op->layer, y, x, w, xb_op_bias(op, w), rows, room);
+    op->linear->forward(op->run, op->layer, y, x, w, xb_op_bias(op, w), rows, room, f);
+}
+
+void xb_op_input(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *w,
+                 const xb_real *x, int64_t rows, xb_real *room, xb_act f)
+{
+    op->linear->backward_input(op->run, op->layer, dx, dy, w, x, rows, room, f);
 }
 
 void xb_op_weight(const xb_op *op, xb_real *dw, const xb_real *x, const xb_real *dy,

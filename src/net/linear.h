@@ -6,14 +6,17 @@
 
 #include "net/run.h"
 
-/* The operation; kernels of the backend behind one face. `room` is room() reals. */
+/* The operation; kernels of the backend behind one face. `room` is room() reals. What
+ * `fuses` may be asked to apply an activation f to y, or the slope of f to dx, x being
+ * f's output. */
 typedef struct xb_linear {
+    bool fuses;
     void (*forward)(const xb_run *run, const xb_layer *layer, xb_real *y,
                     const xb_real *x, const xb_real *w, const xb_real *b, int64_t rows,
-                    xb_real *room);
+                    xb_real *room, xb_act f);
     void (*backward_input)(const xb_run *run, const xb_layer *layer, xb_real *dx,
-                           const xb_real *dy, const xb_real *w, int64_t rows,
-                           xb_real *room);
+                           const xb_real *dy, const xb_real *w, const xb_real *x,
+                           int64_t rows, xb_real *room, xb_act f);
     void (*backward_weight)(const xb_run *run, const xb_layer *layer, xb_real *dw,
                             const xb_real *x, const xb_real *dy, int64_t rows,
                             xb_real *room);
@@ -37,7 +40,9 @@ typedef struct xb_op {
 typedef struct xb_estimator_kind {
     const char *name;
     bool symmetric, gaussian;            /* what the law must be */
+    bool fuses;                          /* does as run->above and run->below say */
     int64_t (*scratch)(const xb_op *op); /* reals, for the run's batch and group */
+    int64_t (*keep)(const xb_op *op);    /* from forward to backward; NULL: none */
     void (*forward)(const xb_op *op, xb_real *y, const xb_real *x);
     void (*backward)(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *x);
 } xb_estimator_kind;
@@ -53,6 +58,10 @@ void xb_linear_forward(const xb_run *run, const xb_layer *layer, xb_real *y,
 void xb_linear_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
                         const xb_real *dy, const xb_real *x, const xb_real *y);
 int64_t xb_linear_scratch(const xb_run *run, const xb_layer *layer);
+/* Reals kept from forward to backward: never noise. */
+int64_t xb_linear_keep(const xb_run *run, const xb_layer *layer);
+/* Whether it can take over the work of activations beside it. */
+bool xb_linear_fuses(const xb_run *run, const xb_layer *layer);
 
 /* ---- for estimators */
 
@@ -89,9 +98,12 @@ void xb_op_draw(const xb_op *op, xb_z z, int64_t number, int64_t count, bool wid
 void xb_op_theta(const xb_op *op, xb_real *theta, xb_z z);
 void xb_op_scaled(const xb_op *op, xb_real *out, const xb_real *factor);
 
-/* y = op(x, w), dw [n] = its gradient, for `rows` examples. */
+/* y = f(op(x, w)), dx = its gradient by x times that of f below, dw [n] = by w, for
+ * `rows` examples. */
 void xb_op_forward(const xb_op *op, xb_real *y, const xb_real *x, const xb_real *w,
-                   int64_t rows, xb_real *room);
+                   int64_t rows, xb_real *room, xb_act f);
+void xb_op_input(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *w,
+                 const xb_real *x, int64_t rows, xb_real *room, xb_act f);
 void xb_op_weight(const xb_op *op, xb_real *dw, const xb_real *x, const xb_real *dy,
                   int64_t rows, xb_real *room);
 

@@ -51,6 +51,17 @@ void xb_run_draw(const xb_run *run, xb_real *z, int64_t n, int tensor, int64_t f
         for (int64_t i = 0; i < n; i++) z[i] = -z[i];
 }
 
+void xb_run_theta(const xb_run *run, xb_real *theta, const xb_real *z,
+                  const xb_tensor *tensor)
+{
+    const xb_real *mu = run->weights.mu + tensor->offset;
+    if (tensor->stochastic)
+        run->backend->theta(theta, mu, run->weights.sigma + tensor->offset, z,
+                            tensor->size);
+    else
+        memcpy(theta, mu, (size_t)tensor->size * sizeof *theta);
+}
+
 enum { SIGN_WORDS = 16 * XB_BLOCK }; /* made at a time: 4 KiB */
 
 void xb_run_signs(const xb_run *run, xb_real *sign, int64_t n, int tensor, xb_side side,

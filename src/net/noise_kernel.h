@@ -62,18 +62,4 @@ static inline void signs(xb_real *restrict sign, const uint32_t *word, int64_t n
     for (int64_t i = 0; i < n; i++) sign[i] = (xb_real)(1 - 2 * (int32_t)(word[i] >> 31));
 }
 
-static inline void local_forward(xb_real *restrict y, const xb_real *v, const xb_real *e,
-                                 int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) y[i] += sqrt(v[i]) * e[i];
-}
-
-static inline void local_backward(xb_real *dv, const xb_real *dy, const xb_real *v,
-                                  const xb_real *e, int64_t n)
-{
-#pragma GCC ivdep /* dv may be v */
-    for (int64_t i = 0; i < n; i++)
-        dv[i] = v[i] > 0 ? dy[i] * e[i] / (2 * sqrt(v[i])) : 0;
-}
-
 #endif

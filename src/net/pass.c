@@ -223,6 +223,37 @@ static xb_status check_forward(xb_ctx *ctx, const xb_pass *pass, int64_t batch,
     return check_reach(ctx, pass, noise, batch);
 }
 
+static void set_run(xb_pass *pass, xb_ctx *ctx, int64_t batch, const xb_weights *weights,
+                    const xb_noise *noise, xb_mode mode)
+{
+    xb_run *run = &pass->run;
+    run->ctx = ctx, run->batch = batch, run->weights = *weights, run->mode = mode;
+    run->noise = noise ? *noise : (xb_noise){0};
+}
+
+xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
+                       const xb_weights *weights, const xb_noise *noise)
+{
+    XB_TRY(check_forward(ctx, pass, 0, weights, noise));
+    set_run(pass, ctx, 0, weights, noise, XB_MODE_PREDICT);
+    pass->done = false;
+    for (int k = 0; k < pass->net->n_tensor; k++) {
+        const xb_tensor *t = &pass->net->tensor[k];
+        xb_real *z = pass->scratch; /* of any estimator: more than a tensor */
+        if (t->stochastic) xb_run_draw(&pass->run, z, t->size, k, 0, true);
+        xb_run_theta(&pass->run, theta + t->offset, z, t);
+    }
+    return XB_OK;
+}
+
+/* What a layer finds in the run beside the batch. */
+static void set_layer(xb_pass *pass, const xb_pass_layer *here)
+{
+    pass->run.keep = pass->keep + here->keep;
+    pass->run.above = here->above;
+    pass->run.below = here->below;
+}
+
 xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
                           int64_t batch, const xb_weights *weights, const xb_noise *noise,
                           xb_mode mode)
@@ -230,16 +261,15 @@ xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real 
     XB_TRY(check_forward(ctx, pass, batch, weights, noise));
     const xb_net *net = pass->net;
     xb_run *run = &pass->run;
-    run->ctx = ctx, run->batch = batch, run->weights = *weights, run->mode = mode;
-    run->noise = noise ? *noise : (xb_noise){0};
+    set_run(pass, ctx, batch, weights, noise, mode);
     pass->x = x;
     pass->done = pass->opt.gradients;
     if (batch == 0) return XB_OK;
     for (int l = 0; l < net->n_layer; l++) {
         const xb_pass_layer *here = &pass->layer[l];
-        if (!here->kind) continue;
+        if (!here->kind || here->done_below) continue;
         xb_real *to = pass->output + here->output;
-        run->keep = pass->keep + here->keep;
+        set_layer(pass, here);
         here->kind->forward(run, &net->layer[l], to, x);
         x = to;
     }
@@ -291,11 +321,11 @@ xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradie
            (size_t)(run->batch * xb_shape_size(xb_net_output(net))) * item);
     for (int l = net->n_layer - 1; l >= stop; l--) {
         const xb_pass_layer *here = &pass->layer[l];
-        if (!here->kind) continue;
+        if (!here->kind || here->slope_above) continue;
         const xb_real *y = pass->output + here->output, *from = pass->gradient[turn];
         if (of_its_own(here->kind->placement)) turn = 1 - turn;
         bool wanted = here->first > stop || gradient->x;
-        run->keep = pass->keep + here->keep;
+        set_layer(pass, here);
         here->kind->backward(run, &net->layer[l], wanted ? pass->gradient[turn] : NULL,
                              from, input_of(pass, here), y);
     }

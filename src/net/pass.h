@@ -10,6 +10,9 @@ typedef struct xb_pass_layer {
     int first;                 /* of the block it runs; itself, where it runs alone */
     int64_t output;            /* offset in the block of activations */
     int64_t keep;              /* offset in the block of kept numbers */
+    /* an activation whose neighbours do its work: forward, backward */
+    bool done_below, slope_above;
+    xb_act above, below; /* a linear layer: of which neighbours; see run.h */
 } xb_pass_layer;
 
 struct xb_pass {
@@ -28,5 +31,10 @@ struct xb_pass {
     const xb_real *x;
     bool done; /* a forward pass ran, backward may */
 };
+
+/* theta [param_count]: the weights that estimator shared has under this noise, so that
+ * several forward passes can use one draw (and no noise then). */
+xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
+                       const xb_weights *weights, const xb_noise *noise);
 
 #endif

@@ -21,11 +21,18 @@ typedef struct xb_run {
     xb_real *scratch;
     double *sums;  /* [XB_SPLIT_MAX][2][largest batchnorm] */
     xb_real *keep; /* the layer's own, from forward to backward */
+    /* What a linear layer does for its neighbours: the activation it applies to y, and
+     * the one that made x, whose slope it multiplies dx by. */
+    xb_act above, below;
 } xb_run;
 
 /* (N7) z[i] = draw of element first + i of the tensor; `wide`: over all threads. */
 void xb_run_draw(const xb_run *run, xb_real *z, int64_t n, int tensor, int64_t first,
                  bool wide);
+
+/* (N7) theta of a tensor [size]: mu + sigma z, or mu where it is not random. */
+void xb_run_theta(const xb_run *run, xb_real *theta, const xb_real *z,
+                  const xb_tensor *tensor);
 
 /* (N10) Signs -1 or 1 of elements first + i; two sets beside each tensor. */
 typedef enum xb_side { XB_SIDE_IN, XB_SIDE_OUT } xb_side;

@@ -230,7 +230,7 @@ static void sum_powers(local_run *run, const xb_local_step *step, int64_t count)
         if (wanted(run->local, step, n))
             b->dense_forward(run->sum[n], run->raised, step->power[n],
                              step->power[n] + step->in * step->out, count, step->in,
-                             step->out);
+                             step->out, XB_ACT_NONE);
     }
 }
 
@@ -262,7 +262,8 @@ static void run_step(local_run *run, const xb_local_step *step, int64_t first,
         step->activation->forward(run->h, run->h, count * step->out);
         return;
     }
-    b->dense_forward(run->next, run->h, step->mu, step->bias, count, step->in, step->out);
+    b->dense_forward(run->next, run->h, step->mu, step->bias, count, step->in, step->out,
+                     XB_ACT_NONE);
     if (step->column > 0) add_noise(run, step, first, count);
     xb_real *swap = run->h;
     run->h = run->next, run->next = swap;

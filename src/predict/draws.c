@@ -1,11 +1,12 @@
 /* draws.c: the model's outputs under many draws of its weights (maths P1).
  *
  * The draws are cut into a fixed number of pieces; each has a pass and a context of its
- * own, so results do not depend on how many threads there are. Within a piece inputs go
- * in chunks: wide enough that drawing the weights once for each costs little beside
- * using them, small enough for the cache. What a chunk holds depends on no other, so
- * its width is free: nets of images get narrow ones, and slabs of a few chunks between
- * which progress is told. */
+ * own, so results do not depend on how many threads there are. Within a piece inputs are
+ * taken and scaled in chunks. The weights of a small net are drawn once for a chunk,
+ * which then goes through all layers in tiles that stay in the first cache. Of a large
+ * net each layer is drawn when it runs, for a chunk wide enough that this costs little
+ * and narrow enough for the memory of images. What a chunk holds depends on no other, so
+ * its width is free. Progress is told between slabs of chunks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,16 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/rows.h"
+#include "net/pass.h"
 #include "predict/predict.h"
 #include "vi/model.h"
 
 enum {
     PIECES = 16,
-    CHUNK = 256,            /* rows at most */
+    SMALL_NET = 1 << 15,    /* parameters */
+    TILE = 96,              /* rows of a small net's pass */
+    SMALL_BYTES = 1 << 20,  /* of inputs in a small net's chunk, beyond one tile */
+    CHUNK = 256,            /* rows of a large net's chunk at most */
     CHUNK_BYTES = 16 << 20, /* of activations at most, beyond one row */
     SLAB_WORK = 1 << 24,    /* inputs times draws, then progress is told */
 };
@@ -26,8 +31,9 @@ enum {
 typedef struct worker {
     xb_ctx *ctx;
     xb_pass *pass;
-    float *x;   /* [chunk][features], scaled */
-    float *out; /* [chunk][outputs] */
+    float *x;     /* [chunk][features], scaled */
+    float *out;   /* [tile][outputs] */
+    float *theta; /* a small net's weights; NULL: the net is large */
     xb_status status;
 } worker;
 
@@ -38,7 +44,8 @@ typedef struct draw_job {
     const xb_rows *rows;
     double *value;
     int64_t n, first, count, outputs;
-    int64_t chunk, begin, end; /* rows at a time; of the slab */
+    int64_t tile, chunk; /* rows of a pass, and held by a worker */
+    int64_t begin, end;  /* of the slab */
     worker worker[PIECES];
 } draw_job;
 
@@ -58,18 +65,28 @@ void xb_predict_values(const xb_model *m, double *value, const float *out, int64
     }
 }
 
+static bool is_small(const xb_net *net) { return xb_net_param_count(net) <= SMALL_NET; }
+
+/* The chunk in w->x, which starts at `row`, under draw s. */
 static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int64_t rows)
 {
     const xb_model *m = job->model;
     const xb_weights weights = {m->mu, m->sigma, m->state};
+    const xb_weights drawn = {w->theta, NULL, m->state};
     const xb_noise noise = {.sampler = job->sampler,
                             .key = xb_key_make(job->opt->seed, XB_PURPOSE_WEIGHT),
                             .step = XB_PREDICT_STEP,
                             .sample = (uint32_t)(job->first + s),
                             .antithetic = job->opt->antithetic};
-    XB_TRY(xb_pass_forward(w->ctx, w->pass, w->out, w->x, rows, &weights, &noise,
-                           XB_MODE_PREDICT));
-    xb_predict_values(m, job->value + (s * job->n + row) * job->outputs, w->out, rows);
+    if (w->theta) XB_TRY(xb_pass_draw(w->ctx, w->pass, w->theta, &weights, &noise));
+    double *value = job->value + (s * job->n + row) * job->outputs;
+    for (int64_t i = 0; i < rows; i += job->tile) {
+        int64_t some = rows - i < job->tile ? rows - i : job->tile;
+        XB_TRY(xb_pass_forward(w->ctx, w->pass, w->out, w->x + i * m->features, some,
+                               w->theta ? &drawn : &weights, w->theta ? NULL : &noise,
+                               XB_MODE_PREDICT));
+        xb_predict_values(m, value + i * job->outputs, w->out, some);
+    }
     return XB_OK;
 }
 
@@ -99,16 +116,30 @@ static int64_t chunk_for(const xb_net *net)
     return rows < 1 ? 1 : rows > CHUNK ? CHUNK : rows;
 }
 
+static void plan_rows(draw_job *job)
+{
+    const xb_model *m = job->model;
+    if (!is_small(m->net)) {
+        job->tile = job->chunk = chunk_for(m->net);
+        return;
+    }
+    int64_t tiles = SMALL_BYTES / ((int64_t)sizeof(float) * m->features * TILE) + 1;
+    job->tile = TILE;
+    job->chunk = tiles * TILE < job->n ? tiles * TILE : job->n;
+}
+
 static xb_status hire(xb_ctx *ctx, worker *w, const draw_job *job)
 {
     xb_pass_options opt = xb_pass_options_default();
     opt.backend = job->opt->backend;
-    opt.batch = job->chunk;
+    opt.batch = job->tile;
     opt.gradients = false;
     opt.estimator = XB_ESTIMATOR_SHARED;
     w->x = xb_new(ctx, job->chunk * job->model->features, sizeof *w->x);
-    w->out = xb_new(ctx, job->chunk * job->outputs, sizeof *w->out);
-    if (!w->x || !w->out) return XB_E_MEMORY;
+    w->out = xb_new(ctx, job->tile * job->outputs, sizeof *w->out);
+    if (is_small(job->model->net))
+        w->theta = xb_new(ctx, xb_net_param_count(job->model->net), sizeof *w->theta);
+    if (!w->x || !w->out || (is_small(job->model->net) && !w->theta)) return XB_E_MEMORY;
     if (xb_ctx_create(&w->ctx) != XB_OK)
         return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a context");
     xb_ctx_set_threads(w->ctx, 1);
@@ -121,6 +152,7 @@ static void dismiss(worker *w)
     xb_ctx_destroy(w->ctx);
     free(w->x);
     free(w->out);
+    free(w->theta);
 }
 
 static bool failed(const draw_job *job)
@@ -230,8 +262,8 @@ xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
                     .n = rows->n,
                     .first = first,
                     .count = count,
-                    .outputs = xb_model_outputs(model),
-                    .chunk = chunk_for(model->net)};
+                    .outputs = xb_model_outputs(model)};
+    plan_rows(&job);
     return with_sampler(ctx, &job, sd);
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "vi/update.h"
 
 enum { PIECE = 1 << 14 };
 
@@ -36,7 +37,7 @@ static double correction(double beta, int64_t t)
 
 typedef struct adam_job {
     const xb_adam_block *block;
-    float rate, beta1, beta2, rest1, rest2, epsilon;
+    xb_adam_rates rates;
 } adam_job;
 
 static void adam_piece(void *arg, int64_t piece)
@@ -45,17 +46,8 @@ static void adam_piece(void *arg, int64_t piece)
     const xb_adam_block *b = job->block;
     int64_t from = piece * PIECE;
     int64_t count = b->n - from < PIECE ? b->n - from : PIECE;
-    float *restrict p = b->parameter + from, *restrict m = b->first + from;
-    float *restrict v = b->second + from;
-    const float *restrict g = b->gradient + from;
-    float rate = job->rate, beta1 = job->beta1, beta2 = job->beta2;
-    float rest1 = job->rest1, rest2 = job->rest2, epsilon = job->epsilon;
-#pragma omp simd
-    for (int64_t i = 0; i < count; i++) { /* (V7) */
-        m[i] = beta1 * m[i] + rest1 * g[i];
-        v[i] = beta2 * v[i] + rest2 * (g[i] * g[i]);
-        p[i] -= rate * m[i] / (sqrtf(v[i]) + epsilon);
-    }
+    xb_update_best()->adam(b->parameter + from, b->first + from, b->second + from,
+                           b->gradient + from, count, &job->rates);
 }
 
 void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *o,
@@ -65,12 +57,9 @@ void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *o,
         o->rate * rate * sqrt(correction(o->beta2, step)) / correction(o->beta1, step);
     for (int k = 0; k < n_blocks; k++) {
         adam_job job = {&blocks[k],
-                        (float)(corrected * blocks[k].rate),
-                        (float)o->beta1,
-                        (float)o->beta2,
-                        (float)(1 - o->beta1),
-                        (float)(1 - o->beta2),
-                        (float)o->epsilon};
+                        {(float)(corrected * blocks[k].rate), (float)o->beta1,
+                         (float)o->beta2, (float)(1 - o->beta1), (float)(1 - o->beta2),
+                         (float)o->epsilon}};
         xb_parallel_for(ctx, (blocks[k].n + PIECE - 1) / PIECE, adam_piece, &job);
     }
 }

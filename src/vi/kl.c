@@ -14,13 +14,11 @@
 #include "base/parallel.h"
 #include "crossbayes/vi.h"
 #include "vi/spike.h"
+#include "vi/update.h"
 
 enum {
     PIECES = 256, /* at most */
     PIECE_LEAST = 4096,
-    LANES = 8, /* partial sums kept apart, so that vectors add alike */
-    DEPTH = 4, /* sigmas multiplied before one logarithm */
-    BLOCK = LANES * DEPTH,
 };
 
 /* -E log p without the constant, and its derivatives. */
@@ -102,52 +100,16 @@ static double piece_any(const xb_kl *kl, float *grad_mu, float *grad_sigma,
     return sum;
 }
 
-/* The sums of a normal prior, in lanes. DEPTH floats multiplied in double neither
- * overflow nor underflow. */
-static void sum_squares(double square[LANES], double *logs, const float *restrict mu,
-                        const float *restrict sigma, double mean)
-{
-    double product[LANES];
-    for (int l = 0; l < LANES; l++) product[l] = 1;
-    for (int d = 0; d < DEPTH; d++)
-#pragma omp simd
-        for (int l = 0; l < LANES; l++) {
-            double s = sigma[d * LANES + l], m = mu[d * LANES + l] - mean;
-            square[l] += s * s + m * m;
-            product[l] *= s;
-        }
-    for (int l = 0; l < LANES; l++) *logs += log(product[l]);
-}
-
-static void add_gradient(float *restrict grad_mu, float *restrict grad_sigma,
-                         const float *restrict mu, const float *restrict sigma, int64_t n,
-                         double mean, double precision, double weight)
-{
-    double scaled = weight * precision;
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        double s = sigma[i];
-        grad_mu[i] += (float)(scaled * (mu[i] - mean));
-        grad_sigma[i] += (float)(scaled * s - weight / s);
-    }
-}
-
 static double piece_normal(const xb_kl *kl, float *grad_mu, float *grad_sigma,
                            const float *mu, const float *sigma, int64_t n, double weight)
 {
-    double square[LANES] = {0}, logs = 0, mean = kl->prior.a;
-    double precision = 1 / (kl->prior.b * kl->prior.b), total = 0;
-    int64_t whole = n - n % BLOCK;
-    for (int64_t i = 0; i < whole; i += BLOCK)
-        sum_squares(square, &logs, mu + i, sigma + i, mean);
-    for (int64_t i = whole; i < n; i++) {
-        double s = sigma[i], m = mu[i] - mean;
-        square[0] += s * s + m * m;
-        logs += log(s);
-    }
-    for (int l = 0; l < LANES; l++) total += square[l];
-    if (grad_mu) add_gradient(grad_mu, grad_sigma, mu, sigma, n, mean, precision, weight);
-    return 0.5 * precision * total - logs; /* (V3) */
+    const xb_update *update = xb_update_best();
+    double mean = kl->prior.a, precision = 1 / (kl->prior.b * kl->prior.b);
+    xb_normal_sums sums = update->normal_sums(mu, sigma, n, mean);
+    if (grad_mu)
+        update->normal_gradient(grad_mu, grad_sigma, mu, sigma, n, (float)mean,
+                                (float)(weight * precision), (float)weight);
+    return 0.5 * precision * sums.square - sums.logs; /* (V3) */
 }
 
 typedef struct kl_job {

@@ -3,37 +3,28 @@
  * only, so a resumed run makes it again (maths V12). */
 #include <string.h>
 
+#include "draw/kernel.h"
 #include "vi/trainer.h"
 
-enum { BLOCK = 64, COUNTERS = 16, UNIFORMS = BLOCK / 2 }; /* (R2) */
+enum { BLOCKS = 8, UNIFORMS = BLOCKS * XB_BLOCK / 2 }; /* made at a time */
 
-/* xb_stream_uniform of elements [32 k, 32 k + 32): they are the 64 words of sixteen
- * counters, made once each. */
-static void uniform_block(double u[UNIFORMS], const xb_stream *where, int64_t k)
+/* (R3) xb_stream_uniform of an element, from its two words. */
+static inline double uniform_of(const uint32_t word[2])
 {
-    uint32_t word[BLOCK];
-    for (int c = 0; c < COUNTERS; c++) {
-        const uint32_t counter[4] = {(uint32_t)(k * COUNTERS + c), where->tensor,
-                                     where->sample, where->step};
-        uint32_t four[4];
-        xb_philox4x32(four, counter, where->key.word);
-        for (int j = 0; j < 4; j++) word[COUNTERS * j + c] = four[j];
-    }
-    for (int i = 0; i < UNIFORMS; i++) { /* (R3) */
-        uint64_t bits = ((uint64_t)word[2 * i] << 32 | word[2 * i + 1]) >> 12;
-        u[i] = ((double)bits + 0.5) * 0x1p-52;
-    }
+    uint64_t bits = ((uint64_t)word[0] << 32 | word[1]) >> 12;
+    return ((double)(int64_t)bits + 0.5) * 0x1p-52;
 }
 
 void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t epoch)
 {
     const xb_stream where = {.key = key, .tensor = what, .step = epoch};
+    const xb_kernel *kernel = xb_kernel_best();
+    uint32_t word[2 * UNIFORMS];
     for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
-    double u[UNIFORMS];
     for (int64_t i = n - 1; i > 0; i--) {
         if (i == n - 1 || i % UNIFORMS == UNIFORMS - 1)
-            uniform_block(u, &where, i / UNIFORMS);
-        int64_t j = (int64_t)(u[i % UNIFORMS] * (double)(i + 1));
+            kernel->words(word, BLOCKS, &where, i / UNIFORMS * BLOCKS);
+        int64_t j = (int64_t)(uniform_of(word + i % UNIFORMS * 2) * (double)(i + 1));
         int32_t swap = order[i];
         order[i] = order[j];
         order[j] = swap;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "vi/update.h"
 
 enum { PIECE = 1 << 14 };
 
@@ -62,21 +63,18 @@ static int64_t piece_end(int64_t piece, int64_t n)
     return end < n ? end : n;
 }
 
-/* fmaxf without its call; NaN gives FLT_MIN too. */
-static float at_least_tiny(float sigma) { return sigma > FLT_MIN ? sigma : FLT_MIN; }
-
 static void fill_piece(void *arg, int64_t piece)
 {
     const spread_job *job = arg;
     int64_t end = piece_end(piece, job->n);
     if (job->spread == XB_SPREAD_EXP)
-        for (int64_t i = piece * PIECE; i < end; i++)
-            job->out[i] = at_least_tiny(expf(job->in[i]));
+        xb_update_best()->sigma_exp(job->out + piece * PIECE, job->in + piece * PIECE,
+                                    end - piece * PIECE);
     else
         for (int64_t i = piece * PIECE; i < end; i++) {
             float rho = job->in[i];
             float sigma = (rho > 0 ? rho : 0) + log1pf(expf(-fabsf(rho)));
-            job->out[i] = at_least_tiny(sigma);
+            job->out[i] = sigma > FLT_MIN ? sigma : FLT_MIN; /* NaN too */
         }
 }
 
@@ -92,7 +90,8 @@ static void chain_piece(void *arg, int64_t piece)
     const spread_job *job = arg;
     int64_t end = piece_end(piece, job->n);
     if (job->spread == XB_SPREAD_EXP)
-        for (int64_t i = piece * PIECE; i < end; i++) job->out[i] *= job->in[i];
+        xb_update_best()->chain_exp(job->out + piece * PIECE, job->in + piece * PIECE,
+                                    end - piece * PIECE);
     else
         for (int64_t i = piece * PIECE; i < end; i++) job->out[i] *= -expm1f(-job->in[i]);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vi/trainer.h"
+#include "vi/update.h"
 
 /* Log density of row i of the batch under the draw in `out`. */
 static double log_density(const xb_trainer *t, int64_t i)
@@ -65,29 +66,28 @@ xb_status xb_trainer_validate(xb_trainer *t, double *score)
     return XB_OK;
 }
 
-/* The k-th smallest of n, by Hoare's selection; x is put in another order. */
-static float select_kth(float *x, int64_t n, int64_t k)
+/* How many of n words are below `limit`. */
+static int64_t count_below(const int32_t *word, int64_t n, int32_t limit)
 {
-    int64_t low = 0, high = n - 1;
-    while (low < high) {
-        float pivot = x[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (x[i] < pivot) i++;
-            while (x[j] > pivot) j--;
-            if (i > j) break;
-            float swap = x[i];
-            x[i++] = x[j];
-            x[j--] = swap;
-        }
-        if (k <= j)
-            high = j;
-        else if (k >= i)
-            low = i;
-        else
-            break;
-    }
-    return x[k];
+    enum { MOST = 1 << 30 }; /* at a time */
+    const xb_update *update = xb_update_best();
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i += MOST)
+        count +=
+            update->count_below(word + i, (int32_t)(n - i < MOST ? n - i : MOST), limit);
+    return count;
+}
+
+/* The k-th smallest (from 0) of n positive floats, in the order of their bits:
+ * found bit by bit, 31 counts without a branch. */
+static float select_kth(const int32_t *bits, int64_t n, int64_t k)
+{
+    int32_t found = 0;
+    for (int32_t bit = INT32_C(1) << 30; bit > 0; bit >>= 1)
+        if (count_below(bits, n, found | bit) <= k) found |= bit;
+    float value;
+    memcpy(&value, &found, sizeof value);
+    return value;
 }
 
 float xb_trainer_sigma_median(xb_trainer *t)
@@ -96,10 +96,10 @@ float xb_trainer_sigma_median(xb_trainer *t)
     for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (!k->stochastic) continue;
-        memcpy(t->sorted + n, t->sigma + k->offset, (size_t)k->size * sizeof *t->sorted);
+        memcpy(t->bits + n, t->sigma + k->offset, (size_t)k->size * sizeof *t->bits);
         n += k->size;
     }
-    return n > 0 ? select_kth(t->sorted, n, n / 2) : NAN;
+    return n > 0 ? select_kth(t->bits, n, n / 2) : NAN;
 }
 
 double xb_trainer_noise_sd(const xb_trainer *t)

@@ -8,6 +8,7 @@
 
 #include "vi/spread.h"
 #include "vi/trainer.h"
+#include "vi/update.h"
 
 static void scale_all(float *x, int64_t n, double factor)
 {
@@ -108,18 +109,10 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
     return XB_OK;
 }
 
-/* A sum is finite only if all of its terms are, and cheap. */
-static bool all_finite(const float *x, int64_t n)
-{
-    float bad = 0;
-#pragma omp simd reduction(+ : bad)
-    for (int64_t i = 0; i < n; i++) bad += x[i] * 0.0f;
-    return bad == 0;
-}
-
 static xb_status check_step(xb_trainer *t, double loss)
 {
-    if (isfinite(loss) && all_finite(t->gradient, 2 * t->p + t->q)) return XB_OK;
+    if (isfinite(loss) && xb_update_best()->all_finite(t->gradient, 2 * t->p + t->q))
+        return XB_OK;
     return xb_fail(
         t->ctx, XB_E_NUMERIC,
         "training left the finite numbers at step %lld of phase %lld (loss %g):"

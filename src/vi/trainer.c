@@ -91,12 +91,11 @@ static xb_status take_live(xb_trainer *t)
     t->live = xb_new(t->ctx, t->n_live, sizeof *t->live);
     t->gradient = xb_new(t->ctx, theta, sizeof *t->gradient);
     t->sigma = xb_new(t->ctx, t->p, sizeof *t->sigma);
-    t->sorted = xb_new(t->ctx, t->p, sizeof *t->sorted);
+    t->bits = xb_new(t->ctx, t->p, sizeof *t->bits);
     t->kept_state = xb_new(t->ctx, t->states, sizeof *t->kept_state);
     int64_t rows = t->epochs[0] + t->epochs[1];
     t->trace = xb_new(t->ctx, rows * XB_TRACE_COLUMNS, sizeof *t->trace);
-    if (!t->live || !t->gradient || !t->sigma || !t->sorted || !t->kept_state ||
-        !t->trace)
+    if (!t->live || !t->gradient || !t->sigma || !t->bits || !t->kept_state || !t->trace)
         return XB_E_MEMORY;
     float *p = t->live;
     t->theta = p, p += theta;
@@ -256,7 +255,7 @@ void xb_trainer_destroy(xb_trainer *t)
     if (!t) return;
     void *const blocks[] = {
         t->x,          t->y,           t->label,    t->order,    t->peak,  t->mass,
-        t->live,       t->sigma,       t->gradient, t->sorted,   t->bx,    t->by,
+        t->live,       t->sigma,       t->gradient, t->bits,     t->bx,    t->by,
         t->out,        t->dy,          t->raw,      t->trace,    t->d_raw, t->blabel,
         t->kept_state, t->fingerprint, t->block[0], t->block[1], t->select};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);

@@ -73,7 +73,7 @@ typedef struct xb_trainer {
     /* what can be made again */
     float *sigma;      /* [p], 0 where fixed */
     float *gradient;   /* [2 p + q] */
-    float *sorted;     /* [p], for the median */
+    int32_t *bits;     /* [p], sigma's, for the median */
     float *kept_state; /* [states], before the step */
     xb_sampler *sampler;
     xb_kl **kl; /* [tensors], NULL where fixed */

@@ -1,0 +1,29 @@
+/* local_kernel.h: the local reparameterisation in plain C, element by element; maths
+ * N11. The activation beside it is that layer's own kernel. */
+#ifndef XB_NET_LOCAL_KERNEL_H
+#define XB_NET_LOCAL_KERNEL_H
+
+#include "net/dense_kernel.h"
+
+static inline void local_forward(xb_real *restrict y, const xb_real *v, const xb_real *e,
+                                 int64_t n, xb_act f)
+{
+    for (int64_t i = 0; i < n; i++) y[i] += sqrt(v[i]) * e[i];
+    activate(y, n, f);
+}
+
+static inline void local_backward(xb_real *dv, const xb_real *dy, const xb_real *v,
+                                  const xb_real *e, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        dv[i] = v[i] > 0 ? dy[i] * e[i] / (2 * sqrt(v[i])) : 0;
+}
+
+static inline void local_input(xb_real *restrict dx, const xb_real *dxx, const xb_real *x,
+                               int64_t n, xb_act f)
+{
+    for (int64_t i = 0; i < n; i++) dx[i] += 2 * (x[i] * dxx[i]);
+    deactivate(dx, x, n, f);
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* update.h: the arithmetic that every step of training does with all parameters, as
+ * kernels for the machine at hand. update_body.h is their one source; the plain one, for
+ * any machine, is what the others are compared with (tests/test_vi.c). Kernels run on
+ * one thread; spread.c, kl.c and adam.c cut the work into pieces. */
+#ifndef XB_VI_UPDATE_H
+#define XB_VI_UPDATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A step's numbers, the bias corrections in the rate (V7). */
+typedef struct xb_adam_rates {
+    float rate, beta1, beta2, rest1, rest2, epsilon;
+} xb_adam_rates;
+
+/* Sums over sigma and mu for a normal prior (V3). */
+typedef struct xb_normal_sums {
+    double square; /* of sigma^2 + (mu - mean)^2 */
+    double logs;   /* of log sigma */
+} xb_normal_sums;
+
+typedef struct xb_update {
+    const char *level;
+    /* (V8) sigma = exp(rho), at least FLT_MIN, that too where rho is NaN */
+    void (*sigma_exp)(float *sigma, const float *rho, int64_t n);
+    /* gradient by rho from that by sigma: times sigma */
+    void (*chain_exp)(float *gradient, const float *sigma, int64_t n);
+    /* (V3) */
+    xb_normal_sums (*normal_sums)(const float *mu, const float *sigma, int64_t n,
+                                  double mean);
+    /* grad_mu += scaled (mu - mean), grad_sigma += scaled sigma - weight / sigma */
+    void (*normal_gradient)(float *grad_mu, float *grad_sigma, const float *mu,
+                            const float *sigma, int64_t n, float mean, float scaled,
+                            float weight);
+    /* (V7) parameters p, moments m and v, gradient g */
+    void (*adam)(float *p, float *m, float *v, const float *g, int64_t n,
+                 const xb_adam_rates *rates);
+    bool (*all_finite)(const float *x, int64_t n);
+    /* how many are below the limit; n < 2^31 */
+    int32_t (*count_below)(const int32_t *x, int32_t n, int32_t limit);
+} xb_update;
+
+extern const xb_update xb_update_plain;
+#if defined(__x86_64__)
+extern const xb_update xb_update_v3;
+extern const xb_update xb_update_v4;
+#endif
+
+/* Fastest first, the i-th that this machine has; NULL: there are no more. */
+const xb_update *xb_update_at(int i);
+static inline const xb_update *xb_update_best(void) { return xb_update_at(0); }
+
+#endif
