@@ -189,6 +189,7 @@ LANE_INLINE vec vec_low_bits_up(vec a)
 enum { LANES = 4, ROWS_ONE = 8, ROWS_TWO = 4 };
 typedef float vec __attribute__((vector_size(16)));
 typedef int32_t vec_int __attribute__((vector_size(16)));
+typedef uint32_t vec_word __attribute__((vector_size(16)));
 
 LANE_INLINE vec vec_set(float a) { return (vec){a, a, a, a}; }
 LANE_INLINE vec vec_load(const float *p)
@@ -233,7 +234,7 @@ LANE_INLINE vec vec_sqrt(vec a)
     for (int l = 0; l < LANES; l++) a[l] = __builtin_sqrtf(a[l]);
     return a;
 }
-LANE_INLINE vec vec_root_guess(vec a) { return (vec)(ROOT_BITS - ((vec_int)a >> 1)); }
+LANE_INLINE vec vec_root_guess(vec a) { return (vec)(ROOT_BITS - ((vec_word)a >> 1)); }
 LANE_INLINE void lanes_transpose(float *to, int64_t to_row, const float *from,
                                  int64_t from_row)
 {
