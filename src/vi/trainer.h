@@ -97,6 +97,8 @@ void xb_trainer_destroy(xb_trainer *t); /* NULL is fine */
 void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t epoch);
 /* Rows of batch k go to bx, by, blabel; returns how many. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k);
+/* (V17) Turns those of batch k that this epoch sees in a mirror. */
+void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch);
 /* Example i to place `to` of the batch. */
 void xb_trainer_take(xb_trainer *t, int64_t to, int64_t i);
 
