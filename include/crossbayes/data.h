@@ -81,6 +81,7 @@ typedef struct xb_rows {
     const uint8_t *bytes;  /* [..][features] */
     const int64_t *select; /* [n]: row i is row select[i] of the block; NULL: row i */
     int64_t n, features;
+    int64_t first; /* rows before these in the whole; messages count from it */
 } xb_rows;
 
 /* NPY: little-endian float32 and float64 (and integers on reading), C order. */
