@@ -8,7 +8,7 @@
 #include "inputs.h"
 #include "print.h"
 #include "textfile.h"
-#include "train_show.h"
+#include "train_choice.h"
 
 /* The setting of the paper, with its weakness: sigma hardly moves (see the study). */
 static void use_paper(xb_train_options *o)
@@ -106,22 +106,18 @@ static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
                       const char *path)
 {
     xb_train_data data = cli_inputs_train(in);
-    xb_model *model = NULL;
-    xb_table *trace = NULL;
     o->input = cli_inputs_shape(in);
     cli_trained result = {.path = path};
     enum { PAIRS = 200 }; /* of gradients: variances to some percent */
     say_doubts(s, in, &data);
-    xb_status status = xb_train(s->ctx, &model, &trace, &data, o);
+    xb_status status = cli_train_best(s, &result, &data, o);
     if (status == XB_OK && cli_flag(&s->args, "gradient-noise"))
-        status = xb_train_gradient_noise(s->ctx, result.noise, &result.noises, model,
-                                         &data, o, PAIRS);
-    result.model = model;
-    result.trace = trace;
+        status = xb_train_gradient_noise(s->ctx, result.noise, &result.noises,
+                                         result.model, &data, o, PAIRS);
     cli_exit code =
         status == XB_OK ? deliver(s, &result, o->checkpoint) : cli_status(s, status);
-    xb_table_destroy(trace);
-    xb_model_destroy(model);
+    xb_table_destroy(result.trace);
+    xb_model_destroy(result.model);
     return code;
 }
 
@@ -193,7 +189,8 @@ static const cli_option options[] = {
     {"target", 't', CLI_TEXT, "COLUMN", "what to predict, by name or number from 1", 0,
      0},
     {"output", 'o', CLI_PATH, "MODEL", "the model file, .safetensors", 0, 0},
-    {"net", 0, CLI_TEXT, "TEXT", "the net ('dense 50, relu, dense 1')", 0, 0},
+    {"net", 0, CLI_TEXT, "TEXT", "'dense 50, relu, dense 1' (one layer of 50, or two)", 0,
+     0},
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (gaussian)", 0, 0},
     {"classes", 0, CLI_FLAG, NULL, "the target's numbers are classes", 0, 0},
     {"likelihood", 0, CLI_CHOICE, "gaussian|heteroscedastic|softmax",

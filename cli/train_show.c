@@ -77,6 +77,13 @@ static summary summarise(const cli_trained *o)
     return s;
 }
 
+double cli_trained_f(const cli_trained *o) { return summarise(o).f; }
+
+double cli_trained_score(const cli_trained *o)
+{
+    return cell(o->trace, kept_row(o->trace), "validation");
+}
+
 static json_t *noise_json(const cli_trained *o)
 {
     json_t *list = json_array();
@@ -119,6 +126,11 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
                             cli_json_real(cell(o->trace, sum.row, columns[i])));
     for (int i = 0; i < CLI_COUNT_OF(means); i++)
         json_object_set_new(root, means[i].name, cli_json_real(means[i].value));
+    if (*o->other_net)
+        json_object_set_new(root, "net_left",
+                            json_pack("{s:s, s:f, s:o}", "net", o->other_net, "f",
+                                      o->other_f, "validation",
+                                      cli_json_real(o->other_score)));
     if (o->noises) json_object_set_new(root, "gradient_noise", noise_json(o));
     json_object_set_new(root, "settings", json_loads(xb_model_settings(m), 0, NULL));
     json_object_set_new(root, "provenance", json_loads(xb_model_provenance(m), 0, NULL));
@@ -163,6 +175,11 @@ void cli_trained_print(const cli_trained *o)
     printf("%s: %s from %lld rows, %lld columns\n", o->path, xb_model_target_name(m),
            (long long)sum.learnt, (long long)xb_model_features(m));
     printf("  net                 %s\n", xb_model_net_text(m));
+    if (*o->other_net && sum.held > 0)
+        printf("  chosen              over %s: validation %.4g\n", o->other_net,
+               o->other_score);
+    else if (*o->other_net)
+        printf("  chosen              over %s: F %.4g\n", o->other_net, o->other_f);
     printf("  weights             %lld, of them random %lld, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));

@@ -863,6 +863,29 @@ static void the_epoch_kept_is_told(void **state)
     assert_null(strstr(out_text, "kept"));
 }
 
+/* Of one and two hidden layers the one of less F is kept, by rows held out the one that
+ * scores better there; a net that is asked for is the only one. */
+static void the_better_net_is_kept(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 100);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    json_t *root = run_json("train xy.csv -t y -o m.safetensors --json" QUICK);
+    const json_t *left = json_object_get(root, "net_left");
+    assert_string_not_equal(words(root, "net"), words(left, "net"));
+    assert_true(number(root, "f") < number(left, "f"));
+    json_decref(root);
+    root = run_json("train xy.csv -t y -o m.safetensors --json --validation 0.3" QUICK);
+    left = json_object_get(root, "net_left");
+    assert_true(number(root, "validation") > number(left, "validation"));
+    json_decref(root);
+    root =
+        run_json("train xy.csv -t y -o m.safetensors --json --epochs 1 --net 'dense 1'");
+    assert_null(json_object_get(root, "net_left"));
+    json_decref(root);
+}
+
 /* Places that cannot be written, or hold what is read, are named before the work. */
 static void outputs_are_checked_first(void **state)
 {
@@ -884,6 +907,25 @@ static void outputs_are_checked_first(void **state)
     run_badly("predict m.safetensors xy.csv -o xy.csv", "would be lost");
     run_badly("predict m.safetensors xy.csv -o m.safetensors", "would be lost");
     run_badly("train xy.csv -t y -o m.safetensors --patience 3", "--validation");
+}
+
+/* Without names: all columns but the target, in order, with it or without it. */
+static void nameless_columns_are_found_by_order(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 50);
+    run_shell("tail -n +2 line.csv | awk -F, '{print $2 \",\" $1 \",\" 7}' > all.csv;"
+              "cut -d, -f2,3 all.csv > inputs.csv; cut -d, -f2 all.csv > short.csv;"
+              "sed 's/$/,1/' all.csv > long.csv");
+    run_well("train all.csv -t 1 -o m.safetensors -q --epochs 2 --mle-epochs 20");
+    run_well("predict m.safetensors all.csv -o a.csv -q");
+    run_well("predict m.safetensors inputs.csv -o b.csv -q");
+    assert_true(same_files("a.csv", "b.csv"));
+    run_well("eval m.safetensors all.csv");
+    run_badly("predict m.safetensors short.csv", "short.csv:1: 1 column, expected 2");
+    run_badly("predict m.safetensors long.csv", "long.csv:1: 4 columns, expected 2");
+    run_badly("eval m.safetensors inputs.csv", "inputs.csv:1: 2 columns, expected 3");
 }
 
 static void predictions_come_as_json(void **state)
@@ -992,7 +1034,9 @@ int main(void)
         cmocka_unit_test(training_is_the_same_for_any_threads),
         cmocka_unit_test(training_survives_its_end),
         cmocka_unit_test(the_epoch_kept_is_told),
+        cmocka_unit_test(the_better_net_is_kept),
         cmocka_unit_test(outputs_are_checked_first),
+        cmocka_unit_test(nameless_columns_are_found_by_order),
         cmocka_unit_test(predictions_come_as_json),
         cmocka_unit_test(doubts_are_told),
         cmocka_unit_test(bad_models_and_tables_are_one_line),
