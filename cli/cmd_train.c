@@ -89,17 +89,13 @@ static cli_exit deliver(cli_session *s, const cli_trained *o, const char *checkp
 /* Nothing is known to be wrong, but a word may spare a surprise. */
 static void say_doubts(const cli_session *s, const cli_inputs *in, const xb_train_data *d)
 {
-    enum { FEW_ROWS = 10 };
     const double *y = cli_inputs_target(in);
     int64_t zeros = 0, ones = 0;
-    if (cli_quiet(s)) return;
+    if (cli_quiet(s) || !y) return;
     for (int64_t i = 0; i < in->n; i++) zeros += y[i] == 0, ones += y[i] == 1;
     if (d->classes == 0 && zeros > 0 && ones > 0 && zeros + ones == in->n)
         fprintf(stderr, "  the target is 0 or 1 in every row and learnt as a number;"
                         " --classes learns classes\n");
-    if (in->n > 1 && in->n < FEW_ROWS)
-        fprintf(stderr, "  %lld rows are few: uncertainties are mostly the prior's\n",
-                (long long)in->n);
 }
 
 static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,

@@ -10,6 +10,8 @@
 
 #include "print.h"
 
+enum { FEW_ROWS = 10 };
+
 typedef struct summary {
     int64_t row, epoch, epochs; /* row of the trace kept; counted in the second phase */
     int64_t learnt, held;       /* rows of data */
@@ -198,4 +200,7 @@ void cli_trained_print(const cli_trained *o)
         cli_print_fact("validation", cell(o->trace, sum.row, "validation"), 5,
                        "log density a row held out, scaled");
     if (o->noises) print_noise(o);
+    if (sum.learnt < FEW_ROWS)
+        printf("  %lld rows are few: uncertainties are mostly the prior's\n",
+               (long long)sum.learnt);
 }
