@@ -39,6 +39,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->validation = cli_number(a, "validation", o->validation);
     o->checkpoint_seconds = cli_number(a, "checkpoint-seconds", o->checkpoint_seconds);
     o->antithetic = cli_flag(a, "antithetic");
+    o->mirror = cli_flag(a, "mirror");
     o->freeze = o->freeze || cli_flag(a, "freeze");
     o->resume = cli_flag(a, "resume");
     o->prior_by_fan = o->prior_by_fan && !cli_flag(a, "prior-as-is");
@@ -228,6 +229,8 @@ static const cli_option options[] = {
     {"target-range", 0, CLI_NUMBERS, "LOW,HIGH",
      "the net's 0 and 1, as for one that ends in sigmoid (by mean and sd)", 0, 0},
     {"size", 0, CLI_COUNT, "N", "images: scaled to N x N (as they are)", 1, 16384},
+    {"mirror", 0, CLI_FLAG, NULL, "images: half of them seen in a mirror, by epoch", 0,
+     0},
     {"grey", 0, CLI_FLAG, NULL, "images: without colour", 0, 0},
     CLI_IMAGE_OPTIONS,
 };

@@ -1012,6 +1012,62 @@ static void a_plan_predicts_and_measures(void **state)
     assert_non_null(strstr(out_text, "5 equal weights"));
 }
 
+static void a_crossbar_scores_and_sweeps(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    make_text("costs.json", "{\"crossbayes\": \"costs\", \"adc_pj\": 2}");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
+    json_t *root =
+        run_json("crossbar m.safetensors xy.csv --samples 50 --costs costs.json"
+                 " --sweep adc-bits=4:8:2 -o sweeps --export chip --threads 1"
+                 " --json");
+    json_t *cases = json_object_get(root, "cases");
+    json_t *sweep = json_array_get(json_object_get(root, "sweeps"), 0);
+    /* digital, the mtj's twelve effects, all together */
+    assert_int_equal(json_array_size(cases), 14);
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(cases, 13), "array")),
+        "all together");
+    assert_true(number(json_array_get(cases, 13), "nll_mc_error") > 0);
+    assert_int_equal(json_array_size(json_object_get(sweep, "cases")), 3);
+    assert_close(number(json_array_get(json_object_get(sweep, "cases"), 1), "value"), 6,
+                 0);
+    json_t *costs = json_object_get(root, "costs");
+    assert_close(number(costs, "total_pj"), 2 * number(costs, "adc_conversions"), 1e-12);
+    json_decref(root);
+    run_shell("test -s sweeps/adc-bits.csv -a -s sweeps/adc-bits.svg");
+    run_shell("test -s chip/array.json -a -s chip/crosssim/layer0.json");
+    run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --threads 1");
+    assert_non_null(strstr(out_text, "same"));
+}
+
+static void bad_crossbars_are_one_line(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    make_text("bad.json", "{\"crossbayes\": \"array\", \"adc_bit\": 3}");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
+    run_badly("crossbar m.safetensors xy.csv --array mjt", "did you mean 'mtj'");
+    run_badly("crossbar m.safetensors xy.csv --array bad.json", "bad.json: unknown key");
+    run_badly("crossbar m.safetensors xy.csv --set adc_bits=4:5", "KEY=NUMBER");
+    run_badly("crossbar m.safetensors xy.csv --set adc_bits=1", "2 and more");
+    run_badly("crossbar m.safetensors xy.csv --sweep adc_bits", "KEY=FROM:TO");
+    run_badly("crossbar m.safetensors xy.csv --sweep adc_bits=9:3", "FROM:TO:STEP");
+    run_badly("crossbar m.safetensors xy.csv --sweep adc_bits=0:99", "more than 64");
+    run_badly("crossbar m.safetensors xy.csv --sweep noise=1:2", "unknown key");
+    run_badly("crossbar m.safetensors xy.csv --redraw never", "never");
+    run_badly("crossbar m.safetensors missing.csv", "missing.csv");
+    run_badly("crossbar m.safetensors xy.csv --costs bad.json --export chip",
+              "not a file of costs");
+    run_badly("crossbar m.safetensors xy.csv --calibration bad.json", "bad.json");
+    run_shell("test ! -e chip"); /* nothing half-written */
+}
+
 static void bad_plans_are_one_line(void **state)
 {
     (void)state;
@@ -1041,6 +1097,8 @@ int main(void)
         cmocka_unit_test(doubts_are_told),
         cmocka_unit_test(bad_models_and_tables_are_one_line),
         cmocka_unit_test(a_plan_predicts_and_measures),
+        cmocka_unit_test(a_crossbar_scores_and_sweeps),
+        cmocka_unit_test(bad_crossbars_are_one_line),
         cmocka_unit_test(bad_plans_are_one_line),
         cmocka_unit_test(bad_input_is_one_line),
         cmocka_unit_test(wrong_usage_is_one_line),

@@ -158,7 +158,7 @@ static int64_t take_finished(cells_job *job)
                                               &cells->cell[i], job->dir))
             job->order[left++] = i;
     }
-    cells->reused = job->done = cells->count - left;
+    job->done = cells->count - left;
     return left;
 }
 

@@ -99,6 +99,8 @@ bool xb_model_allows(const xb_model *m, xb_estimator e);
 void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t epoch);
 /* Rows of batch k go to bx, by, blabel; returns how many. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k);
+/* (V17) Turns those of batch k that this epoch sees in a mirror. */
+void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch);
 /* Example i to place `to` of the batch. */
 void xb_trainer_take(xb_trainer *t, int64_t to, int64_t i);
 
