@@ -65,7 +65,9 @@ typedef struct xb_train_options {
     bool prior_by_fan;        /* true: its scale is times sqrt(2 / inputs of a unit) for
                                  kernels (V14) */
     int estimator;      /* an xb_estimator; AUTO: shared for images, local for gaussian,
-                           flipout for other symmetric laws, example for the rest */
+                           flipout for other symmetric laws and where a conv layer is
+                           random (local is not exact there, and refused), example for
+                           the rest */
     int64_t group;      /* of estimator `example`; 0: 1, or 10 where AUTO chose it */
     int64_t samples;    /* weight draws a step */
     bool antithetic;    /* draws in pairs; symmetric laws, an even number of samples */
@@ -127,9 +129,9 @@ typedef struct xb_gradient_noise {
 
 #define XB_GRADIENT_NOISE_MOST 8
 
-/* The estimators that the model's law allows, each with and without antithetic pairs:
- * *count of them in out [XB_GRADIENT_NOISE_MOST], `shared` first. `data` and `opt` as
- * for training (opt->batch, ->seed, ->spread are read); pairs >= 2 of gradients each,
+/* The estimators that the model's law and net allow, each with and without antithetic
+ * pairs: *count of them in out [XB_GRADIENT_NOISE_MOST], `shared` first. `data` and `opt`
+ * as for training (opt->batch, ->seed, ->spread are read); pairs >= 2 of gradients each,
  * 100 give errors of some percent. */
 XB_API xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise *out, int *count,
                                          const xb_model *model, const xb_train_data *data,
