@@ -112,14 +112,6 @@ static xb_status compare(eval_job *job, evaluation *e)
                                e->compared, job->draws, job->points, &opt);
 }
 
-static xb_verdict verdict(const xb_distances *d)
-{
-    xb_verdict a = d->mean.verdict, b = d->sd.verdict;
-    if (a == XB_VERDICT_DIFFERENT || b == XB_VERDICT_DIFFERENT)
-        return XB_VERDICT_DIFFERENT;
-    return a == b ? a : XB_VERDICT_UNRESOLVED;
-}
-
 static xb_status evaluate_all(eval_job *job)
 {
     xb_status status = XB_OK;
@@ -152,7 +144,8 @@ static json_t *distance_json(const eval_job *job, const evaluation *e)
     }
     json_object_set_new(root, "mean", cli_gap_json(&d->mean));
     json_object_set_new(root, "sd", cli_gap_json(&d->sd));
-    json_object_set_new(root, "verdict", json_string(xb_verdict_text(verdict(d))));
+    json_object_set_new(root, "whole", cli_gap_json(&d->whole));
+    json_object_set_new(root, "verdict", json_string(xb_verdict_text(d->verdict)));
     return root;
 }
 
@@ -218,17 +211,20 @@ static void print_distances(const eval_job *job)
         const evaluation *e = &job->e[i];
         const xb_distances *d = &e->distance;
         char text[64];
-        printf("  %s: %s\n", law_text(job, i), xb_verdict_text(verdict(d)));
+        printf("  %s: %s\n", law_text(job, i), xb_verdict_text(d->verdict));
         printf("    means differ by %.2g of the epistemic sd (noise alone %.2g): %s\n",
                d->mean.rms, d->mean.noise, xb_verdict_text(d->mean.verdict));
         printf("    epistemic sds differ by %.2g (noise alone %.2g): %s\n", d->sd.rms,
                d->sd.noise, xb_verdict_text(d->sd.verdict));
+        printf("    whole distributions, shape and all, differ as by a shift of %.2g"
+               " (noise alone %.2g): %s\n",
+               d->whole.rms, d->whole.noise, xb_verdict_text(d->whole.verdict));
         cli_format_error(text, sizeof text, d->kl.value, d->kl.std_error);
         printf("    KL %s nats\n", text);
         cli_format_error(text, sizeof text, e->nll_difference.value,
                          e->nll_difference.std_error);
         if (xb_model_classes(job->model) == 0) printf("    NLL differs by %s\n", text);
-        if (verdict(d) == XB_VERDICT_UNRESOLVED)
+        if (d->verdict == XB_VERDICT_UNRESOLVED)
             printf("    about %.2g draws would tell\n",
                    fmax(d->mean.draws_needed, d->sd.draws_needed));
     }

@@ -88,6 +88,7 @@ json_t *cli_case_json(const cli_case *c, bool classes, bool digital)
     json_object_set_new(root, "kl", cli_json_real(r->distance.kl.value));
     json_object_set_new(root, "mean", cli_gap_json(&r->distance.mean));
     json_object_set_new(root, "sd", cli_gap_json(&r->distance.sd));
+    json_object_set_new(root, "whole", cli_gap_json(&r->distance.whole));
     json_object_set_new(root, "verdict", json_string(xb_verdict_text(r->verdict)));
     return root;
 }

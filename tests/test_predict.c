@@ -77,7 +77,10 @@ static void moments_are_the_closed_form(void **state)
             double q = xb_prediction_quantile(p)[2 * i];
             assert_true(fabs(q - (exact_mean(i) - z * sd)) < 0.1 * sd);
         }
-        assert_close(xb_prediction_error(p), 1 / sqrt(20000), 0.1);
+        double share = 0; /* of the epistemic in the whole sd, at most */
+        for (int i = 0; i < 2; i++)
+            share = fmax(share, exact_sd(i) / hypot(exact_sd(i), 0.6));
+        assert_close(xb_prediction_error(p), share / sqrt(20000), 0.1);
         xb_prediction_destroy(p);
         xb_law_destroy(law);
     }
@@ -176,6 +179,23 @@ static void antithetic_pairs_cancel(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* One draw says nothing of its own error; a net without noise has none. */
+static void an_unknown_error_is_not_zero(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = linear_model(ctx);
+    xb_predict_options opt = xb_predict_options_default();
+    xb_prediction *p = NULL;
+    for (opt.samples = 1; opt.samples <= 4; opt.samples++) {
+        assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
+        assert_true(isnan(xb_prediction_error(p)) == (opt.samples < 4));
+        xb_prediction_destroy(p);
+    }
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 static void enough_draws_are_found(void **state)
 {
     (void)state;
@@ -187,7 +207,18 @@ static void enough_draws_are_found(void **state)
     xb_prediction *p = NULL;
     assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
     assert_at_most(xb_prediction_error(p), 0.05);
-    assert_in_range(xb_prediction_draws(p), 256, 1024);
+    int64_t wide = xb_prediction_draws(p);
+    assert_in_range(wide, 64, 1024);
+    xb_prediction_destroy(p);
+    double noise = m->noise_log_sd;
+    m->noise_log_sd = noise + log(20.0); /* the weights hardly count: few draws do */
+    opt.tolerance = 0.01;
+    assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
+    assert_at_most(xb_prediction_draws(p), 256);
+    xb_prediction_destroy(p);
+    m->noise_log_sd = noise - log(20.0); /* and here all: 1 / 0.01^2 */
+    assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
+    assert_in_range(xb_prediction_draws(p), 8192, 16384);
     xb_prediction_destroy(p);
     opt.tolerance = 1e-6;
     opt.most = 1000;
@@ -296,6 +327,10 @@ static void impossible_requests_are_refused(void **state)
     opt.quantile = &level;
     opt.quantiles = 1;
     assert_int_equal(xb_predict(ctx, &p, m, inputs, 1, &opt), XB_E_ARGUMENT);
+    opt = xb_predict_options_default();
+    opt.samples = 0, opt.most = 0;
+    assert_int_equal(xb_predict(ctx, &p, m, inputs, 1, &opt), XB_E_ARGUMENT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "at most 0 draws"));
     assert_null(p);
     xb_model_destroy(m);
     xb_ctx_destroy(ctx);
@@ -330,6 +365,7 @@ int main(void)
         cmocka_unit_test(draws_come_from_their_place),
         cmocka_unit_test(laws_share_their_words),
         cmocka_unit_test(antithetic_pairs_cancel),
+        cmocka_unit_test(an_unknown_error_is_not_zero),
         cmocka_unit_test(enough_draws_are_found),
         cmocka_unit_test(quantiles_solve_the_mixture),
         cmocka_unit_test(classes_have_probabilities),

@@ -54,13 +54,6 @@ static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which
     return xb_score_regression(ctx, &out->regression, &points, &p, a->y, NULL);
 }
 
-static xb_verdict both(xb_verdict a, xb_verdict b)
-{
-    if (a == XB_VERDICT_DIFFERENT || b == XB_VERDICT_DIFFERENT)
-        return XB_VERDICT_DIFFERENT;
-    return a == b ? a : XB_VERDICT_UNRESOLVED;
-}
-
 static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, bool paired)
 {
     xb_distance_options opt = xb_distance_options_default();
@@ -73,7 +66,7 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, bool pa
                                    a->nll[DIGITAL], a->n));
     XB_TRY(xb_distance_samples(ctx, &out->distance, a->compared[CASE], a->opt.reads,
                                a->compared[DIGITAL], a->opt.reads, a->points, &opt));
-    out->verdict = both(out->distance.mean.verdict, out->distance.sd.verdict);
+    out->verdict = out->distance.verdict;
     return XB_OK;
 }
 
