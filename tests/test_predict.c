@@ -4,6 +4,7 @@
 #include "traintest.h"
 
 #include "base/ctx.h"
+#include "crossbayes/score.h"
 #include "failalloc.h"
 #include "predict/predict.h"
 #include "vi/model.h"
@@ -229,6 +230,56 @@ static void enough_draws_are_found(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Rows scored a few at a time are the scores of all at once. */
+static void scores_come_in_parts(void **state)
+{
+    (void)state;
+    enum { DRAWS = 36000, N = ROWS };
+    xb_ctx *ctx = test_ctx();
+    xb_predict_options opt = xb_predict_options_default();
+    opt.samples = DRAWS; /* times rows: more than fit */
+    for (int classes = 0; classes < 2; classes++) {
+        xb_train_options train = quick_options();
+        train.net = classes ? "dense 2" : "dense 1";
+        xb_model *m = train_model(ctx, &train, classes, NULL);
+        rows r = make_rows(classes);
+        const xb_rows all = {.x = r.x, .n = N, .features = m->features};
+        const int64_t outputs = classes ? 2 : 1;
+        double *value = malloc((size_t)(DRAWS * N * outputs) * sizeof *value);
+        double sd[N], nll[N];
+        int64_t label[N];
+        assert_non_null(value);
+        assert_ok(ctx, xb_predict_draws_rows(ctx, value, sd, m, &all, 0, DRAWS, &opt));
+        xb_model_scores s;
+        assert_ok(ctx, xb_score_model(ctx, &s, nll, m, &all, r.y, &opt));
+        if (classes) {
+            for (int i = 0; i < N; i++) label[i] = (int64_t)r.y[i];
+            const xb_class_draws p = {value, DRAWS, N, 2};
+            xb_class_scores whole;
+            assert_ok(ctx, xb_score_classes(ctx, &whole, &p, label, NULL));
+            assert_close(s.classes.nll.value, whole.nll.value, 1e-12);
+            assert_close(s.classes.nll.mc_error, whole.nll.mc_error, 1e-9);
+            assert_close(s.classes.ece.std_error, whole.ece.std_error, 1e-12);
+            assert_true(s.classes.accuracy.value == whole.accuracy.value);
+        } else {
+            const xb_mixture p = {value, sd, DRAWS, N, .sd_shared = true};
+            double each[N];
+            const xb_point_scores points = {.nll = each};
+            xb_regression_scores whole;
+            assert_ok(ctx, xb_score_regression(ctx, &whole, &points, &p, r.y, NULL));
+            assert_memory_equal(nll, each, sizeof nll);
+            assert_close(s.regression.crps.value, whole.crps.value, 1e-12);
+            assert_close(s.regression.crps.mc_error, whole.crps.mc_error, 1e-9);
+            assert_true(s.regression.coverage.value == whole.coverage.value);
+            assert_true(s.regression.miscalibration_area.std_error ==
+                        whole.miscalibration_area.std_error);
+        }
+        free(value);
+        xb_model_destroy(m);
+    }
+    xb_ctx_destroy(ctx);
+}
+
 /* The quantile put back into the mixture's cdf. */
 static void quantiles_solve_the_mixture(void **state)
 {
@@ -367,6 +418,7 @@ int main(void)
         cmocka_unit_test(antithetic_pairs_cancel),
         cmocka_unit_test(an_unknown_error_is_not_zero),
         cmocka_unit_test(enough_draws_are_found),
+        cmocka_unit_test(scores_come_in_parts),
         cmocka_unit_test(quantiles_solve_the_mixture),
         cmocka_unit_test(classes_have_probabilities),
         cmocka_unit_test(cuts_do_not_matter),

@@ -147,7 +147,7 @@ static moments moments_of(const double *x, int64_t n)
     for (int64_t i = 0; i < n; i++) sum += x[i];
     double mean = sum / (double)n;
     for (int64_t i = 0; i < n; i++) square += (x[i] - mean) * (x[i] - mean);
-    return (moments){mean, n > 1 ? square / (double)(n - 1) : 0};
+    return (moments){mean, n > 1 ? square / (double)(n - 1) : NAN}; /* one: unknown */
 }
 
 double xb_pooled_sd(const xb_two *t)
@@ -167,7 +167,7 @@ void xb_distance_stats(double *stat, const xb_pool *pool, const uint8_t *label,
     double shift = sqrt(M_PI) * pool->spread / pool->unit; /* (C17) */
     stat[XB_STAT_WHOLE] = shift * stat[XB_STAT_ENERGY];
     stat[XB_STAT_MEASURED] *= shift;
-    stat[XB_STAT_SD] = pooled > 0 ? (sqrt(a.variance) - sqrt(b.variance)) / pooled : 0;
+    stat[XB_STAT_SD] = pooled == 0 ? 0 : (sqrt(a.variance) - sqrt(b.variance)) / pooled;
 }
 
 void xb_energy_blocks(double *sum, const xb_pool *pool, int blocks, double exponent)
