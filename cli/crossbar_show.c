@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 4, NAME = 16, CELL = 18, GAP = 9 };
+enum { SHOWN = 4, NAME = 16, CELL = 18, GAP = 11 };
 
 /* The scores of a line, by key. */
 static const char *const shown_numbers[SHOWN] = {"rmse", "nll", "coverage95",
@@ -40,16 +40,18 @@ static void show_scores(const char *name, const xb_assay_result *r, bool classes
 
 static void show_case(const cli_case *c, bool classes)
 {
-    char name[48], mean[16], sd[16];
+    char name[48], mean[16], sd[16], whole[16];
     if (c->name)
         snprintf(name, sizeof name, "%s", c->name);
     else
         snprintf(name, sizeof name, "%g", c->value);
     snprintf(mean, sizeof mean, "%.2g", c->result.distance.mean.rms);
     snprintf(sd, sizeof sd, "%.2g", c->result.distance.sd.rms);
+    snprintf(whole, sizeof whole, "%.2g", c->result.distance.whole.rms);
     show_scores(name, &c->result, classes);
     cli_print_cell(mean, GAP);
     cli_print_cell(sd, GAP);
+    cli_print_cell(whole, GAP);
     printf("%s\n", xb_verdict_text(c->result.verdict));
 }
 
@@ -61,6 +63,7 @@ void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *dig
     for (int k = 0; k < SHOWN; k++) cli_print_cell(shown(digital, classes, k).name, CELL);
     cli_print_cell("mean off", GAP);
     cli_print_cell("sd off", GAP);
+    cli_print_cell("shape off", GAP);
     printf("predictives\n");
     show_scores("digital", digital, classes);
     printf("\n");
