@@ -1,4 +1,5 @@
 /* cmd_predict.c: `crossbayes predict`: a model and a table in, predictions out. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,8 +176,11 @@ static cli_exit deliver(const request *r, const xb_prediction *p)
     printf("%s: %s for %lld rows, %lld weight draws, law %s\n", r->path,
            xb_model_target_name(r->model), (long long)xb_prediction_count(p),
            (long long)xb_prediction_draws(p), xb_law_text(law));
-    printf("  Monte Carlo error of the means: at most %.2g of the epistemic sd\n",
-           xb_prediction_error(p));
+    if (isnan(xb_prediction_error(p)))
+        printf("  Monte Carlo error of the means: unknown with so few draws\n");
+    else
+        printf("  Monte Carlo error of the means: at most %.2g of the predictive sd\n",
+               xb_prediction_error(p));
     return CLI_DONE;
 }
 
@@ -230,7 +234,7 @@ static const cli_option options[] = {
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (the model's)", 0, 0},
     {"samples", 0, CLI_TEXT, "N|auto", "weight draws (1000)", 0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",
-     "auto: Monte Carlo error of the means over the epistemic sd (0.02)", 1e-4, 1},
+     "auto: Monte Carlo error of the means over the predictive sd (0.02)", 1e-4, 1},
     {"interval", 0, CLI_NUMBER, "SHARE", "of the central interval (0.95)", 1e-6,
      0.999999},
     CLI_IMAGE_OPTIONS,

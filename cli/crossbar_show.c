@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 4, NAME = 16, CELL = 18, GAP = 9 };
+enum { SHOWN = 4, NAME = 16, CELL = 18, GAP = 11 };
 
 /* The scores of a line, by key. */
 static const char *const shown_numbers[SHOWN] = {"rmse", "nll", "coverage95",
@@ -41,16 +41,18 @@ static void show_scores(const char *name, int width, const xb_assay_result *r,
 
 static void show_case(const cli_case *c, int width, bool classes)
 {
-    char name[48], mean[16], sd[16];
+    char name[48], mean[16], sd[16], whole[16];
     if (c->name)
         snprintf(name, sizeof name, "%s", c->name);
     else
         snprintf(name, sizeof name, "%g", c->value);
     snprintf(mean, sizeof mean, "%.2g", c->result.distance.mean.rms);
     snprintf(sd, sizeof sd, "%.2g", c->result.distance.sd.rms);
+    snprintf(whole, sizeof whole, "%.2g", c->result.distance.whole.rms);
     show_scores(name, width, &c->result, classes);
     cli_print_cell(mean, GAP);
     cli_print_cell(sd, GAP);
+    cli_print_cell(whole, GAP);
     printf("%s\n", xb_verdict_text(c->result.verdict));
 }
 
@@ -63,6 +65,7 @@ void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *dig
     for (int k = 0; k < SHOWN; k++) cli_print_cell(shown(digital, classes, k).name, CELL);
     cli_print_cell("mean off", GAP);
     cli_print_cell("sd off", GAP);
+    cli_print_cell("shape off", GAP);
     printf("predictives\n");
     show_scores("digital", width, digital, classes);
     printf("\n");
@@ -90,6 +93,7 @@ json_t *cli_case_json(const cli_case *c, bool classes, bool digital)
     json_object_set_new(root, "kl", cli_json_real(r->distance.kl.value));
     json_object_set_new(root, "mean", cli_gap_json(&r->distance.mean));
     json_object_set_new(root, "sd", cli_gap_json(&r->distance.sd));
+    json_object_set_new(root, "whole", cli_gap_json(&r->distance.whole));
     json_object_set_new(root, "verdict", json_string(xb_verdict_text(r->verdict)));
     return root;
 }

@@ -42,10 +42,11 @@ void cli_scores_json(json_t *root, const cli_score *row, int rows)
 
 json_t *cli_gap_json(const xb_gap *gap)
 {
-    return json_pack("{s:o,s:o,s:o,s:o,s:s}", "rms", cli_json_real(gap->rms), "noise",
-                     cli_json_real(gap->noise), "excess", cli_json_real(gap->excess),
-                     "bound", cli_json_real(gap->bound), "verdict",
-                     xb_verdict_text(gap->verdict));
+    return json_pack(
+        "{s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "rms", cli_json_real(gap->rms), "noise",
+        cli_json_real(gap->noise), "excess", cli_json_real(gap->excess), "least",
+        cli_json_real(gap->least), "bound", cli_json_real(gap->bound), "draws_needed",
+        cli_json_real(gap->draws_needed), "verdict", xb_verdict_text(gap->verdict));
 }
 
 void cli_print_cell(const char *text, int width)

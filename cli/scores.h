@@ -18,7 +18,7 @@ int cli_score_rows(cli_score out[CLI_SCORES_MAX], bool classes,
 /* KEY, KEY_error and KEY_mc_error of each. */
 void cli_scores_json(json_t *root, const cli_score *row, int rows);
 
-/* {"rms", "noise", "excess", "bound", "verdict"}. */
+/* {"rms", "noise", "excess", "least", "bound", "draws_needed", "verdict"}. */
 json_t *cli_gap_json(const xb_gap *gap);
 
 /* A cell of `width` columns; "±" is two bytes and one column. */

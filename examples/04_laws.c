@@ -59,6 +59,8 @@ int main(int argc, char **argv)
                xb_verdict_text(d.mean.verdict));
         printf("sd:   %+.4f +- %.4f of it apart: %s\n", d.sd.largest, d.sd.largest_error,
                xb_verdict_text(d.sd.verdict));
+        printf("all:  like a shift of %.4f sd (noise alone %.4f): %s\n", d.whole.rms,
+               d.whole.noise, xb_verdict_text(d.whole.verdict));
         printf("W1:   %.4f sd, p = %.3f\n", d.wasserstein.value, d.wasserstein.p_value);
     } else {
         fprintf(stderr, "%s\n", xb_ctx_message(ctx));

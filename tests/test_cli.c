@@ -778,6 +778,90 @@ static void classes_are_learned_from_text(void **state)
     json_decref(root);
 }
 
+/* One weight: a bimodal law shows in the outputs, hardly behind the data's noise. */
+static void eval_sees_shape(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 200);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --net 'dense 1'" QUICK);
+    json_t *root = run_json("eval m.safetensors xy.csv --law gaussian --json"
+                            " --law bimodal:m=0.99 --law gaussian --samples 2000");
+    json_t *distance = json_object_get(json_array_get(root, 1), "distance");
+    assert_string_equal(words(distance, "verdict"), "different");
+    assert_string_equal(words(json_object_get(distance, "whole"), "verdict"),
+                        "different");
+    assert_int_equal((int)number(distance, "points"), 200);
+    assert_string_not_equal(words(json_object_get(distance, "predictive"), "verdict"),
+                            "different");
+    distance = json_object_get(json_array_get(root, 2), "distance");
+    assert_string_equal(words(distance, "verdict"), "same"); /* as with itself */
+    json_decref(root);
+    run_well("eval m.safetensors xy.csv --law gaussian --law mtj --samples 2");
+    assert_non_null(strstr(out_text, "mtj:B=0.15,w=0.5: unresolved"));
+    assert_non_null(strstr(out_text, "fewer than 20 draws cannot tell"));
+    assert_null(strstr(out_text, "nan"));
+}
+
+/* auto takes more draws where the laws are harder to tell apart. */
+static void eval_takes_as_many_draws_as_needed(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 20);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --net 'dense 1'" QUICK);
+    static const char *const tolerance[] = {"1", "0.105"};
+    double draws[2];
+    for (int i = 0; i < 2; i++) {
+        char line[256];
+        snprintf(line, sizeof line,
+                 "eval m.safetensors xy.csv --law gaussian --law mtj --samples auto"
+                 " --tolerance %s --json",
+                 tolerance[i]);
+        json_t *root = run_json(line);
+        json_t *law = json_array_get(root, 1);
+        draws[i] = number(law, "draws");
+        assert_string_not_equal(words(json_object_get(law, "distance"), "verdict"),
+                                "different"); /* 0.099 is the truth */
+        json_decref(root);
+    }
+    assert_true(draws[0] == 1000 && draws[1] > 1000);
+}
+
+/* Every class of every row that is compared. */
+static void eval_compares_all_classes(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 60);
+    run_shell("awk -F, 'NR==1 {print \"x,c\"} NR>1 {print $1 \",c\" NR%3}' line.csv"
+              " > three.csv");
+    run_well("train three.csv -t c -o m.safetensors -q" QUICK);
+    json_t *root = run_json("eval m.safetensors three.csv --law gaussian --law bimodal"
+                            " --samples 100 --json");
+    const json_t *distance = json_object_get(json_array_get(root, 1), "distance");
+    assert_int_equal((int)number(distance, "rows"), 60);
+    assert_int_equal((int)number(distance, "points"), 180);
+    assert_true(number(distance, "probability_gap") > 0);
+    json_decref(root);
+}
+
+static void eval_stops_on_request(void **state)
+{
+    (void)state;
+    empty(folder);
+    make_line("line.csv", 1000);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
+    pid_t pid = start_line("eval m.safetensors xy.csv --samples 1000000");
+    usleep(300000);
+    assert_int_equal(kill(pid, SIGINT), 0);
+    assert_int_equal(finish(pid), 1);
+    assert_non_null(strstr(err_text, "stopped on request"));
+}
+
 static void training_is_the_same_for_any_threads(void **state)
 {
     (void)state;
@@ -1087,6 +1171,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_predicts_and_is_scored),
         cmocka_unit_test(classes_are_learned_from_text),
+        cmocka_unit_test(eval_sees_shape),
+        cmocka_unit_test(eval_takes_as_many_draws_as_needed),
+        cmocka_unit_test(eval_compares_all_classes),
+        cmocka_unit_test(eval_stops_on_request),
         cmocka_unit_test(training_is_the_same_for_any_threads),
         cmocka_unit_test(training_survives_its_end),
         cmocka_unit_test(the_epoch_kept_is_told),

@@ -102,10 +102,186 @@ static void one_draw_and_constants(void **state)
     d = distances(c, 3, e, 2, NULL);
     assert_true(d.wasserstein.value == 3 && d.energy.value == 6 && d.ks.value == 1);
     assert_true(d.mean.largest == -3 && d.mean.noise == 0);
+    assert_int_equal(d.verdict, XB_VERDICT_UNRESOLVED); /* so few may agree by chance */
+    double two[20], five[20];
+    for (int i = 0; i < 20; i++) two[i] = 2, five[i] = 5;
+    d = distances(two, 20, five, 20, NULL);
     assert_int_equal(d.mean.verdict, XB_VERDICT_DIFFERENT);
     assert_int_equal(d.sd.verdict, XB_VERDICT_SAME);
-    d = distances(c, 3, c, 3, NULL);
+    assert_int_equal(d.verdict, XB_VERDICT_DIFFERENT);
+    assert_int_equal(distances(two, 20, five, 19, NULL).verdict, XB_VERDICT_UNRESOLVED);
+    assert_int_equal(distances(two, 20, two, 20, NULL).verdict, XB_VERDICT_SAME);
+}
+
+/* Two draws whose difference has no visible noise: nothing is known all the same. */
+static void few_draws_are_unresolved(void **state)
+{
+    (void)state;
+    xb_distance_options opt = xb_distance_options_default();
+    opt.paired = opt.standardise = true;
+    opt.permutations = 0;
+    const double a[] = {0, 1}, b[] = {0, 3};
+    xb_distances d = distances(a, 2, b, 2, &opt);
+    assert_int_equal(d.verdict, XB_VERDICT_UNRESOLVED);
+    assert_true(!(d.mean.draws_needed < 20) && !(d.sd.draws_needed < 20));
+}
+
+/* One tied point of three: the KL is that of the others. */
+static void ties_leave_a_point_out(void **state)
+{
+    (void)state;
+    enum { S = 100, N = 3 };
+    xb_ctx *ctx = test_ctx();
+    xb_sampler *sampler = normal_sampler();
+    double *a = normals(sampler, S * N, 21, 0, 1), *b = normals(sampler, S * N, 22, 1, 1);
+    double x[S * 2], y[S * 2];
+    for (int s = 0; s < S; s++) {
+        a[s * N + 1] = b[s * N + 1] = 7;
+        for (int i = 0; i < 2; i++)
+            x[2 * s + i] = a[s * N + 2 * i], y[2 * s + i] = b[s * N + 2 * i];
+    }
+    xb_distances all, rest;
+    assert_ok(ctx, xb_distance_samples(ctx, &all, a, S, b, S, N, NULL));
+    assert_ok(ctx, xb_distance_samples(ctx, &rest, x, S, y, S, 2, NULL));
+    assert_int_equal(all.kl_points, 2);
+    assert_int_equal(rest.kl_points, 2);
+    assert_close(all.kl.value, rest.kl.value, 1e-14);
+    assert_close(all.kl.std_error, rest.kl.std_error, 1e-12);
+    assert_true(all.kl.p_value == rest.kl.p_value);
+    free(a), free(b);
+    xb_sampler_destroy(sampler);
+    xb_ctx_destroy(ctx);
+}
+
+/* Two narrow peaks with the mean and sd of the Gaussian, the same random words. */
+static double two_peaks(double z)
+{
+    const double m = 0.99;
+    double u = 0.5 * erfc(-z / M_SQRT2), inner = z > 0 ? 2 * u - 1 : 2 * u;
+    return (z > 0 ? m : -m) + sqrt(1 - m * m) * sqrt(3) * (2 * inner - 1);
+}
+
+static void shape_alone_is_different(void **state)
+{
+    (void)state;
+    enum { S = 4000 };
+    xb_sampler *sampler = normal_sampler();
+    double *a = normals(sampler, S, 23, 0, 1), *b = normals(sampler, S, 23, 0, 1);
+    for (int s = 0; s < S; s++) b[s] = two_peaks(a[s]);
+    xb_distance_options opt = xb_distance_options_default();
+    opt.paired = opt.standardise = true;
+    opt.permutations = 0;
+    opt.tolerance = 0.1;
+    xb_distances d = distances(a, S, b, S, &opt);
+    print_message("two peaks: mean %.3f, sd %.3f, whole %.3f in [%.3f, %.3f]\n",
+                  d.mean.rms, d.sd.rms, d.whole.rms, d.whole.least, d.whole.bound);
     assert_int_equal(d.mean.verdict, XB_VERDICT_SAME);
+    assert_int_equal(d.sd.verdict, XB_VERDICT_SAME);
+    assert_int_equal(d.whole.verdict, XB_VERDICT_DIFFERENT);
+    assert_int_equal(d.verdict, XB_VERDICT_DIFFERENT);
+    free(a), free(b);
+    xb_sampler_destroy(sampler);
+}
+
+/* Small shifts read as themselves, in any units; of the sd as 1 / sqrt 2 of it. */
+static void whole_gaps_read_like_shifts(void **state)
+{
+    (void)state;
+    enum { S = 20000 };
+    static const double scale[] = {1, 5};
+    xb_sampler *sampler = normal_sampler();
+    xb_distance_options opt = xb_distance_options_default();
+    opt.paired = true;
+    opt.permutations = 0;
+    double *a = normals(sampler, S, 24, 0, 1), *x = malloc(S * sizeof *x);
+    double *y = malloc(S * sizeof *y);
+    assert_true(x && y);
+    for (int k = 0; k < 4; k++) {
+        double c = scale[k % 2], shift = k < 2 ? 0.1 : 0, wider = k < 2 ? 1 : 1.1;
+        for (int s = 0; s < S; s++) x[s] = c * a[s], y[s] = c * (wider * a[s] + shift);
+        opt.standardise = k == 1;
+        xb_distances d = distances(x, S, y, S, &opt);
+        double unit = opt.standardise ? 1 : c;
+        double expected = unit * (k < 2 ? 0.1 : 0.105 / M_SQRT2 * 0.95);
+        assert_close(d.whole.excess, expected, 0.05);
+        assert_true(d.whole.least < expected * 1.01 && d.whole.bound > expected * 0.99);
+    }
+    free(a), free(x), free(y);
+    xb_sampler_destroy(sampler);
+}
+
+/* A true gap below the tolerance is never different, one above never the same, however
+ * many draws; and the draws asked for are never fewer than there are. */
+static void verdicts_do_not_flip(void **state)
+{
+    (void)state;
+    static const double gap[] = {0.003, 0.009, 0.011, 0.03};
+    static const int64_t draws[] = {20, 60, 200, 1000, 5000, 20000};
+    xb_sampler *sampler = normal_sampler();
+    double *a = normals(sampler, 20000, 25, 0, 1),
+           *e = normals(sampler, 20000, 26, 0, 0.1);
+    double *b = malloc(20000 * sizeof *b);
+    assert_non_null(b);
+    xb_distance_options opt = xb_distance_options_default();
+    opt.paired = opt.standardise = true;
+    opt.permutations = 0;
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 6; i++) {
+            for (int64_t s = 0; s < draws[i]; s++)
+                b[s] = (a[s] + e[s]) / sqrt(1.01) + gap[k];
+            xb_distances d = distances(a, draws[i], b, draws[i], &opt);
+            assert_int_not_equal(d.verdict,
+                                 gap[k] < 0.01 ? XB_VERDICT_DIFFERENT : XB_VERDICT_SAME);
+            assert_true(d.mean.draws_needed >= (double)draws[i]);
+            assert_true(d.whole.draws_needed >= (double)draws[i]);
+            if (i < 5) continue;
+            if (k == 0) assert_int_equal(d.verdict, XB_VERDICT_SAME);
+            if (k == 3) assert_int_equal(d.verdict, XB_VERDICT_DIFFERENT);
+        }
+    free(a), free(b), free(e);
+    xb_sampler_destroy(sampler);
+}
+
+/* The promise of C17, with tolerances at the truth, where errors are likeliest: 300
+ * pairs at 4 points that share their draws, all three intervals hold but in 15 (5 %);
+ * more than 27 have probability 2e-3 even so. */
+static void intervals_hold_together(void **state)
+{
+    (void)state;
+    enum { S = 200, N = 4, RUNS = 300 };
+    xb_ctx *ctx = test_ctx();
+    xb_sampler *sampler = normal_sampler();
+    xb_distance_options opt = xb_distance_options_default();
+    opt.standardise = true;
+    opt.permutations = 0;
+    for (int k = 0; k < 3; k++) { /* independent; paired and equal; paired and shifted */
+        int missed = 0, low = 0, high = 0;
+        double shift = k == 1 ? 0 : 0.2, x[S * N], y[S * N];
+        opt.paired = k > 0;
+        for (uint32_t r = 0; r < RUNS; r++) {
+            double *a = normals(sampler, S, 9000 + 2 * r, 0, 1);
+            double *b = normals(sampler, S, 9001 + 2 * r, 0, k > 0 ? 0.3 : 1);
+            for (int s = 0; s < S; s++)
+                for (int i = 0; i < N; i++) {
+                    double other = k > 0 ? (a[s] + b[s]) / sqrt(1.09) : b[s];
+                    x[s * N + i] = a[s] * (1 + i),
+                              y[s * N + i] = (other + shift) * (1 + i);
+                }
+            xb_distances d;
+            assert_ok(ctx, xb_distance_samples(ctx, &d, x, S, y, S, N, &opt));
+            double whole = sqrt(M_PI) * (2 * shift * erf(shift / 2) +
+                                         4 / sqrt(M_PI) * (exp(-shift * shift / 4) - 1));
+            low += sqrt(whole) > d.whole.bound, high += sqrt(whole) < d.whole.least;
+            missed += shift < d.mean.least || shift > d.mean.bound || d.sd.least > 0 ||
+                      sqrt(whole) < d.whole.least || sqrt(whole) > d.whole.bound;
+            free(a), free(b);
+        }
+        print_message("case %d: missed in %d of %d, too low %d, too high %d\n", k, missed,
+                      RUNS, low, high);
+        assert_true(missed <= 27);
+    }
+    xb_sampler_destroy(sampler);
+    xb_ctx_destroy(ctx);
 }
 
 /* KL(N(0,1) || N(0.5, 1.2^2)) and other closed forms, 20000 draws each. */
@@ -274,7 +450,7 @@ static void pairs_resolve_more(void **state)
     assert_ok(ctx, xb_distance_samples(ctx, &d, a, S, b, S, N, &opt));
     assert_int_equal(d.mean.verdict, XB_VERDICT_UNRESOLVED);
     assert_close(d.mean.noise, sqrt(2.0 / S), 0.2);
-    assert_close(d.mean.draws_needed, 9 * 2.0 / 1e-4, 0.45);
+    assert_true(d.mean.draws_needed >= S);
     assert_true(d.wasserstein.p_value > 0.025 && d.mean.bound > 0.01);
     opt.paired = true;
     assert_ok(ctx, xb_distance_samples(ctx, &d, a, S, near, S, N, &opt));
@@ -285,7 +461,8 @@ static void pairs_resolve_more(void **state)
     assert_int_equal(d.sd.verdict, XB_VERDICT_SAME);
     assert_at_most(d.mean.bound, 2e-4);
     assert_true(d.energy.p_value > 0.025); /* swapping pairs: one law, still */
-    assert_close(d.mean.bound, d.mean.rms + 2 * d.mean.noise, 1e-15);
+    const double student = 2.625105913;    /* SciPy: t.ppf(1 - 0.05 / 6, 19) */
+    assert_close(d.mean.bound, d.mean.rms + student * d.mean.noise, 1e-4);
     assert_true(d.mean.rms < 2 * d.mean.noise);
     opt.tolerance = d.mean.rms + d.mean.noise; /* noise could hide as much */
     assert_ok(ctx, xb_distance_samples(ctx, &d, a, S, near, S, N, &opt));
@@ -435,6 +612,12 @@ int main(void)
         cmocka_unit_test(scipy_agrees),
         cmocka_unit_test(shifts_and_ties_by_hand),
         cmocka_unit_test(one_draw_and_constants),
+        cmocka_unit_test(few_draws_are_unresolved),
+        cmocka_unit_test(ties_leave_a_point_out),
+        cmocka_unit_test(shape_alone_is_different),
+        cmocka_unit_test(whole_gaps_read_like_shifts),
+        cmocka_unit_test(verdicts_do_not_flip),
+        cmocka_unit_test(intervals_hold_together),
         cmocka_unit_test(gaussians_in_closed_form),
         cmocka_unit_test(one_law_reads_nothing),
         cmocka_unit_test(one_law_reads_nothing_in_pairs),

@@ -4,6 +4,7 @@
 #include "traintest.h"
 
 #include "base/ctx.h"
+#include "crossbayes/score.h"
 #include "failalloc.h"
 #include "predict/predict.h"
 #include "vi/model.h"
@@ -77,7 +78,10 @@ static void moments_are_the_closed_form(void **state)
             double q = xb_prediction_quantile(p)[2 * i];
             assert_true(fabs(q - (exact_mean(i) - z * sd)) < 0.1 * sd);
         }
-        assert_close(xb_prediction_error(p), 1 / sqrt(20000), 0.1);
+        double share = 0; /* of the epistemic in the whole sd, at most */
+        for (int i = 0; i < 2; i++)
+            share = fmax(share, exact_sd(i) / hypot(exact_sd(i), 0.6));
+        assert_close(xb_prediction_error(p), share / sqrt(20000), 0.1);
         xb_prediction_destroy(p);
         xb_law_destroy(law);
     }
@@ -176,6 +180,23 @@ static void antithetic_pairs_cancel(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* One draw says nothing of its own error; a net without noise has none. */
+static void an_unknown_error_is_not_zero(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = linear_model(ctx);
+    xb_predict_options opt = xb_predict_options_default();
+    xb_prediction *p = NULL;
+    for (opt.samples = 1; opt.samples <= 4; opt.samples++) {
+        assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
+        assert_true(isnan(xb_prediction_error(p)) == (opt.samples < 4));
+        xb_prediction_destroy(p);
+    }
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 static void enough_draws_are_found(void **state)
 {
     (void)state;
@@ -187,7 +208,18 @@ static void enough_draws_are_found(void **state)
     xb_prediction *p = NULL;
     assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
     assert_at_most(xb_prediction_error(p), 0.05);
-    assert_in_range(xb_prediction_draws(p), 256, 1024);
+    int64_t wide = xb_prediction_draws(p);
+    assert_in_range(wide, 64, 1024);
+    xb_prediction_destroy(p);
+    double noise = m->noise_log_sd;
+    m->noise_log_sd = noise + log(20.0); /* the weights hardly count: few draws do */
+    opt.tolerance = 0.01;
+    assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
+    assert_at_most(xb_prediction_draws(p), 256);
+    xb_prediction_destroy(p);
+    m->noise_log_sd = noise - log(20.0); /* and here all: 1 / 0.01^2 */
+    assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
+    assert_in_range(xb_prediction_draws(p), 8192, 16384);
     xb_prediction_destroy(p);
     opt.tolerance = 1e-6;
     opt.most = 1000;
@@ -195,6 +227,56 @@ static void enough_draws_are_found(void **state)
     assert_int_equal(xb_prediction_draws(p), 1000);
     xb_prediction_destroy(p);
     xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
+/* Rows scored a few at a time are the scores of all at once. */
+static void scores_come_in_parts(void **state)
+{
+    (void)state;
+    enum { DRAWS = 36000, N = ROWS };
+    xb_ctx *ctx = test_ctx();
+    xb_predict_options opt = xb_predict_options_default();
+    opt.samples = DRAWS; /* times rows: more than fit */
+    for (int classes = 0; classes < 2; classes++) {
+        xb_train_options train = quick_options();
+        train.net = classes ? "dense 2" : "dense 1";
+        xb_model *m = train_model(ctx, &train, classes, NULL);
+        rows r = make_rows(classes);
+        const xb_rows all = {.x = r.x, .n = N, .features = m->features};
+        const int64_t outputs = classes ? 2 : 1;
+        double *value = malloc((size_t)(DRAWS * N * outputs) * sizeof *value);
+        double sd[N], nll[N];
+        int64_t label[N];
+        assert_non_null(value);
+        assert_ok(ctx, xb_predict_draws_rows(ctx, value, sd, m, &all, 0, DRAWS, &opt));
+        xb_model_scores s;
+        assert_ok(ctx, xb_score_model(ctx, &s, nll, m, &all, r.y, &opt));
+        if (classes) {
+            for (int i = 0; i < N; i++) label[i] = (int64_t)r.y[i];
+            const xb_class_draws p = {value, DRAWS, N, 2};
+            xb_class_scores whole;
+            assert_ok(ctx, xb_score_classes(ctx, &whole, &p, label, NULL));
+            assert_close(s.classes.nll.value, whole.nll.value, 1e-12);
+            assert_close(s.classes.nll.mc_error, whole.nll.mc_error, 1e-9);
+            assert_close(s.classes.ece.std_error, whole.ece.std_error, 1e-12);
+            assert_true(s.classes.accuracy.value == whole.accuracy.value);
+        } else {
+            const xb_mixture p = {value, sd, DRAWS, N, .sd_shared = true};
+            double each[N];
+            const xb_point_scores points = {.nll = each};
+            xb_regression_scores whole;
+            assert_ok(ctx, xb_score_regression(ctx, &whole, &points, &p, r.y, NULL));
+            assert_memory_equal(nll, each, sizeof nll);
+            assert_close(s.regression.crps.value, whole.crps.value, 1e-12);
+            assert_close(s.regression.crps.mc_error, whole.crps.mc_error, 1e-9);
+            assert_true(s.regression.coverage.value == whole.coverage.value);
+            assert_true(s.regression.miscalibration_area.std_error ==
+                        whole.miscalibration_area.std_error);
+        }
+        free(value);
+        xb_model_destroy(m);
+    }
     xb_ctx_destroy(ctx);
 }
 
@@ -304,6 +386,10 @@ static void impossible_requests_are_refused(void **state)
     opt.quantile = &level;
     opt.quantiles = 1;
     assert_int_equal(xb_predict(ctx, &p, m, inputs, 1, &opt), XB_E_ARGUMENT);
+    opt = xb_predict_options_default();
+    opt.samples = 0, opt.most = 0;
+    assert_int_equal(xb_predict(ctx, &p, m, inputs, 1, &opt), XB_E_ARGUMENT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "at most 0 draws"));
     assert_null(p);
     xb_model_destroy(m);
     xb_ctx_destroy(ctx);
@@ -338,7 +424,9 @@ int main(void)
         cmocka_unit_test(draws_come_from_their_place),
         cmocka_unit_test(laws_share_their_words),
         cmocka_unit_test(antithetic_pairs_cancel),
+        cmocka_unit_test(an_unknown_error_is_not_zero),
         cmocka_unit_test(enough_draws_are_found),
+        cmocka_unit_test(scores_come_in_parts),
         cmocka_unit_test(quantiles_solve_the_mixture),
         cmocka_unit_test(classes_have_probabilities),
         cmocka_unit_test(cuts_do_not_matter),

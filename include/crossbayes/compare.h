@@ -127,20 +127,23 @@ typedef struct xb_distance {
 
 typedef enum xb_verdict {
     XB_VERDICT_SAME,      /* at most the tolerance apart, noise included */
-    XB_VERDICT_DIFFERENT, /* more apart than noise explains */
-    XB_VERDICT_UNRESOLVED /* not enough draws to say */
+    XB_VERDICT_DIFFERENT, /* more than the tolerance apart, noise taken off */
+    XB_VERDICT_UNRESOLVED /* not enough draws to say; always with fewer than 20 */
 } xb_verdict;
 
-/* A difference over n points and what Monte Carlo noise does to it (C17). */
+/* A difference over n points and what Monte Carlo noise does to it (C17). The true root
+ * mean square lies in [least, bound], for all three gaps of xb_distances at once, with
+ * 95 %: below the tolerance is the same, above it different. */
 typedef struct xb_gap {
-    double rms;     /* root mean square over points as measured, noise included */
-    double noise;   /* root mean square of its Monte Carlo error */
-    double excess;  /* sqrt(rms^2 - noise^2), 0 if noise explains all */
-    double bound;   /* rms + 2 noise: the true one is below with 95 % */
+    double rms;    /* root mean square over points as measured, noise included */
+    double noise;  /* root mean square of its Monte Carlo error */
+    double excess; /* sqrt(rms^2 - noise^2), 0 if noise explains all */
+    double least, bound;
     double largest; /* the difference of largest size, with its sign */
     double largest_error;
     int64_t largest_at;
-    double draws_needed; /* for `bound` to meet the tolerance if there is no gap */
+    double draws_needed; /* for a verdict, if the gap is `excess`: never fewer than there
+                            were; INFINITY if it is as large as the tolerance */
     xb_verdict verdict;
 } xb_gap;
 
@@ -148,12 +151,17 @@ typedef struct xb_distances {
     int64_t n, draws_a, draws_b;
     int neighbours;          /* k used */
     xb_distance kl;          /* of a from b, nats, k nearest neighbours (C15); may be
-                                negative; NAN where more than k values coincide */
+                                negative. Points where more than k values coincide
+                                are left out; NAN if no other is there */
+    int64_t kl_points;       /* those it is the mean of */
     xb_distance energy;      /* 2E|a-b|^e - E|a-a'|^e - E|b-b'|^e, unbiased (C14) */
     xb_distance wasserstein; /* W1 (C12) */
     xb_distance ks;          /* largest distance of the cdfs (C13) */
     xb_gap mean;             /* mean a - mean b */
     xb_gap sd;               /* (sd a - sd b) / pooled sd */
+    xb_gap whole;            /* the distributions, shape and all: the shift of one of two
+                                equal Gaussians that has the same energy distance */
+    xb_verdict verdict;      /* of the three: different if one is, the same if all are */
 } xb_distances;
 
 typedef struct xb_distance_options {

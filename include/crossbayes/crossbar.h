@@ -220,7 +220,7 @@ typedef struct xb_assay_result {
     xb_class_scores classes;         /* classes */
     xb_score nll_difference;         /* from the digital model, row by row; numbers */
     xb_distances distance;           /* of the predictives from the digital ones */
-    xb_verdict verdict;              /* of means and sds together */
+    xb_verdict verdict;              /* distance.verdict */
 } xb_assay_result;
 
 typedef struct xb_assay xb_assay;

@@ -19,6 +19,7 @@
 #include "crossbayes/random.h"
 #include "crossbayes/report.h"
 #include "crossbayes/rule.h"
+#include "crossbayes/score.h"
 #include "crossbayes/study.h"
 #include "crossbayes/train.h"
 #include "crossbayes/vi.h"

@@ -25,13 +25,13 @@ extern "C" {
 #define XB_PREDICT_QUANTILES 16
 
 typedef struct xb_predict_options {
-    const xb_law *law; /* NULL: the model's */
-    int64_t samples;   /* weight draws, 1000; 0: as many as `tolerance` asks for */
-    double tolerance;  /* 0.02: Monte Carlo error of the mean over the epistemic standard
-                          deviation, at each of the first 256 inputs (P5) */
-    int64_t most;      /* 100000: draws at which samples = 0 gives up */
-    bool antithetic;   /* draws in pairs of z and -z; symmetric laws */
-    uint64_t seed;     /* 1 */
+    const xb_law *law;      /* NULL: the model's */
+    int64_t samples;        /* weight draws, 1000; 0: as many as `tolerance` asks for */
+    double tolerance;       /* 0.02: Monte Carlo error of the mean over the predictive's
+                               standard deviation, at each of the first 256 inputs (P5) */
+    int64_t most;           /* 100000: draws at which samples = 0 gives up, 1 or more */
+    bool antithetic;        /* draws in pairs of z and -z; symmetric laws */
+    uint64_t seed;          /* 1 */
     const double *quantile; /* levels in (0, 1); NULL: 0.025, 0.975 */
     int quantiles;          /* at most XB_PREDICT_QUANTILES */
     const char *backend;    /* NULL: the fastest */
@@ -51,7 +51,8 @@ XB_API void xb_prediction_destroy(xb_prediction *p); /* NULL is fine */
 
 XB_API int64_t xb_prediction_count(const xb_prediction *p); /* n */
 XB_API int64_t xb_prediction_draws(const xb_prediction *p);
-/* Largest Monte Carlo error of a mean over its epistemic standard deviation. */
+/* Largest Monte Carlo error of a mean (a class's probability p) over the predictive's
+ * standard deviation (sqrt(p (1 - p))); NAN: unknown, fewer than 4 draws. */
 XB_API double xb_prediction_error(const xb_prediction *p);
 
 /* A target of numbers, each [n] (P2, P3); NULL for classes. */

@@ -13,16 +13,10 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "compare/distance_stats.h"
+#include "compare/gap.h"
 #include "compare/labelling.h"
 
 enum { POINTS = 16, PIECES = 8, ENERGY_DRAWS_MAX = 65536 };
-
-/* Sums over points for the two gaps. */
-typedef struct gap_sums {
-    double square, variance;
-    double largest, largest_error;
-    int64_t largest_at;
-} gap_sums;
 
 typedef struct work {
     const double *a, *b;
@@ -38,7 +32,8 @@ typedef struct work {
     double *pairs;        /* [POINTS][blocks][blocks], exponent other than 1 */
     double *stat;         /* [POINTS][labellings][XB_STATS] */
     double *sum;          /* [labellings][XB_STATS] */
-    gap_sums mean, sd;
+    xb_gap_sums mean, sd, whole;
+    int64_t kl_points; /* those that have one */
 } work;
 
 xb_distance_options xb_distance_options_default(void)
@@ -171,8 +166,8 @@ static void make_pool(void *arg, int64_t i)
 static void set_unit(xb_pool *pool, double *room, const work *w)
 {
     xb_two own = xb_pool_split(room, pool, w->blocks.label);
-    double sd = w->opt->standardise ? xb_pooled_sd(&own) : 1;
-    pool->unit = sd > 0 ? sd : 1;
+    pool->spread = xb_pooled_sd(&own);
+    pool->unit = w->opt->standardise && pool->spread > 0 ? pool->spread : 1;
 }
 
 /* With an exponent other than 1. */
@@ -200,18 +195,20 @@ static void run_labellings(void *arg, int64_t piece)
 }
 
 /* (C17) One point's difference and its jackknife error. */
-static void add_gap(gap_sums *gap, const double *stat, int groups, xb_statistic which,
+static void add_gap(xb_gap_sums *gap, const double *stat, int groups, xb_statistic which,
                     int64_t point)
 {
-    double without[XB_JACKKNIFE_GROUPS], value = stat[which];
+    double without[XB_JACKKNIFE_GROUPS];
     for (int g = 0; g < groups; g++) without[g] = stat[(1 + g) * XB_STATS + which];
-    double error = xb_jackknife_error(without, groups);
-    gap->square += value * value;
-    gap->variance += error * error;
-    if (point > 0 && fabs(value) <= fabs(gap->largest)) return;
-    gap->largest = value;
-    gap->largest_error = error;
-    gap->largest_at = point;
+    xb_gap_add(gap, stat[which], xb_jackknife_error(without, groups), point);
+}
+
+/* (C15) A point where in one labelling too many values coincide has no KL. */
+static bool has_kl(const double *stat, int labellings)
+{
+    for (int v = 0; v < labellings; v++)
+        if (isnan(stat[v * XB_STATS + XB_STAT_KL])) return false;
+    return true;
 }
 
 static void add_points(work *w)
@@ -219,9 +216,13 @@ static void add_points(work *w)
     int64_t numbers = (int64_t)w->blocks.labellings * XB_STATS;
     for (int64_t i = 0; i < w->points; i++) {
         const double *stat = w->stat + i * numbers;
-        for (int64_t j = 0; j < numbers; j++) w->sum[j] += stat[j];
+        bool kl = has_kl(stat, w->blocks.labellings);
+        w->kl_points += kl;
+        for (int64_t j = 0; j < numbers; j++)
+            if (kl || j % XB_STATS != XB_STAT_KL) w->sum[j] += stat[j];
         add_gap(&w->mean, stat, w->blocks.groups, XB_STAT_MEAN, w->first + i);
         add_gap(&w->sd, stat, w->blocks.groups, XB_STAT_SD, w->first + i);
+        add_gap(&w->whole, stat, w->blocks.groups, XB_STAT_WHOLE, w->first + i);
     }
 }
 
@@ -239,18 +240,17 @@ static xb_status run(xb_ctx *ctx, work *w)
 }
 
 /* (C16) The share of permutations that reach the data's value, and what balanced
- * labellings read. */
-static void judge(xb_distance *d, const work *w, xb_statistic which)
+ * labellings read; n points are averaged. */
+static void judge(xb_distance *d, const work *w, xb_statistic which, double n)
 {
     const xb_blocks *b = &w->blocks;
     const double(*at)[XB_STATS] = (const double(*)[XB_STATS])w->sum + 1 + b->groups;
     int reached = 0;
     double square = 0;
-    for (int r = 0; r < b->permutations; r++)
-        reached += at[r][which] / (double)w->n >= d->value;
+    for (int r = 0; r < b->permutations; r++) reached += at[r][which] / n >= d->value;
     at += b->permutations;
     for (int r = 0; r < b->balanced; r++) {
-        double value = at[r][which] / (double)w->n;
+        double value = at[r][which] / n;
         square += value * value;
     }
     bool known = b->permutations > 0 && isfinite(d->value);
@@ -261,31 +261,30 @@ static void judge(xb_distance *d, const work *w, xb_statistic which)
 static xb_distance distance_of(const work *w, xb_statistic which)
 {
     double without[XB_JACKKNIFE_GROUPS];
+    double n = (double)(which == XB_STAT_KL ? w->kl_points : w->n); /* 0 / 0 is NAN */
     for (int g = 0; g < w->blocks.groups; g++)
-        without[g] = w->sum[(1 + g) * XB_STATS + which] / (double)w->n;
-    xb_distance d = {.value = w->sum[which] / (double)w->n};
+        without[g] = w->sum[(1 + g) * XB_STATS + which] / n;
+    xb_distance d = {.value = w->sum[which] / n};
     d.std_error = xb_jackknife_error(without, w->blocks.groups);
-    judge(&d, w, which);
+    judge(&d, w, which, n);
     return d;
 }
 
 /* (C17) */
-static xb_gap gap_of(const work *w, const gap_sums *sums)
+static void find_gaps(xb_distances *out, const work *w)
 {
-    double square = sums->square / (double)w->n, noise2 = sums->variance / (double)w->n;
-    double fewer = (double)(w->draws_a < w->draws_b ? w->draws_a : w->draws_b);
-    xb_gap g = {.rms = sqrt(square), .noise = sqrt(noise2)};
-    g.excess = sqrt(fmax(0, square - noise2));
-    g.bound = g.rms + 2 * g.noise;
-    g.largest = sums->largest;
-    g.largest_error = sums->largest_error;
-    g.largest_at = sums->largest_at;
-    double ratio = 3 * g.noise / w->opt->tolerance; /* bound without a gap: 3 noise */
-    g.draws_needed = ceil(fewer * ratio * ratio);
-    g.verdict = g.bound <= w->opt->tolerance ? XB_VERDICT_SAME
-                : g.rms > 2 * g.noise        ? XB_VERDICT_DIFFERENT
-                                             : XB_VERDICT_UNRESOLVED;
-    return g;
+    const xb_gap_case c = {.n = w->n,
+                           .draws = w->draws_a < w->draws_b ? w->draws_a : w->draws_b,
+                           .groups = w->blocks.groups,
+                           .tolerance = w->opt->tolerance};
+    const xb_distance whole = distance_of(w, XB_STAT_WHOLE);
+    out->mean = xb_gap_of(&w->mean, &c);
+    out->sd = xb_gap_of(&w->sd, &c);
+    const xb_gap_square square = {whole.value, whole.std_error,
+                                  w->sum[XB_STAT_MEASURED] / (double)w->n};
+    out->whole = xb_gap_of_square(&square, &w->whole, &c);
+    const xb_gap *const all[] = {&out->mean, &out->sd, &out->whole};
+    out->verdict = xb_gap_joint(all, XB_COUNT(all));
 }
 
 static void sum_up(xb_distances *out, const work *w)
@@ -294,12 +293,12 @@ static void sum_up(xb_distances *out, const work *w)
                           .draws_a = w->draws_a,
                           .draws_b = w->draws_b,
                           .neighbours = (int)w->neighbours,
+                          .kl_points = w->kl_points,
                           .kl = distance_of(w, XB_STAT_KL),
                           .energy = distance_of(w, XB_STAT_ENERGY),
                           .wasserstein = distance_of(w, XB_STAT_WASSERSTEIN),
-                          .ks = distance_of(w, XB_STAT_KS),
-                          .mean = gap_of(w, &w->mean),
-                          .sd = gap_of(w, &w->sd)};
+                          .ks = distance_of(w, XB_STAT_KS)};
+    find_gaps(out, w);
 }
 
 xb_status xb_distance_samples(xb_ctx *ctx, xb_distances *out, const double *a,

@@ -129,8 +129,9 @@ void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
     }
     stat[XB_STAT_WASSERSTEIN] = absolute / pool->unit; /* (C12) */
     stat[XB_STAT_KS] = largest;                        /* (C13) */
-    stat[XB_STAT_ENERGY] =                             /* (C14) */
-        t->n < 2 || t->m < 2 ? NAN                     /* no unbiased estimate */
+    stat[XB_STAT_MEASURED] = 2 * square / pool->unit;
+    stat[XB_STAT_ENERGY] =         /* (C14) */
+        t->n < 2 || t->m < 2 ? NAN /* no unbiased estimate */
         : t->partner
             ? 2 * (n * square - partner_sum(t, 1) / n) / (n - 1) / pool->unit
             : 2 * (square - within_a / (n - 1) - within_b / (m - 1)) / pool->unit;
@@ -146,7 +147,7 @@ static moments moments_of(const double *x, int64_t n)
     for (int64_t i = 0; i < n; i++) sum += x[i];
     double mean = sum / (double)n;
     for (int64_t i = 0; i < n; i++) square += (x[i] - mean) * (x[i] - mean);
-    return (moments){mean, n > 1 ? square / (double)(n - 1) : 0};
+    return (moments){mean, n > 1 ? square / (double)(n - 1) : NAN}; /* one: unknown */
 }
 
 double xb_pooled_sd(const xb_two *t)
@@ -162,8 +163,11 @@ void xb_distance_stats(double *stat, const xb_pool *pool, const uint8_t *label,
     double pooled = sqrt(0.5 * (a.variance + b.variance));
     xb_cdf_distances(stat, pool, label, t);
     stat[XB_STAT_KL] = xb_kl_neighbours(t, neighbours);
-    stat[XB_STAT_MEAN] = (a.mean - b.mean) / pool->unit; /* (C17) */
-    stat[XB_STAT_SD] = pooled > 0 ? (sqrt(a.variance) - sqrt(b.variance)) / pooled : 0;
+    stat[XB_STAT_MEAN] = (a.mean - b.mean) / pool->unit;   /* (C17) */
+    double shift = sqrt(M_PI) * pool->spread / pool->unit; /* (C17) */
+    stat[XB_STAT_WHOLE] = shift * stat[XB_STAT_ENERGY];
+    stat[XB_STAT_MEASURED] *= shift;
+    stat[XB_STAT_SD] = pooled == 0 ? 0 : (sqrt(a.variance) - sqrt(b.variance)) / pooled;
 }
 
 void xb_energy_blocks(double *sum, const xb_pool *pool, int blocks, double exponent)

@@ -9,8 +9,10 @@ typedef enum xb_statistic {
     XB_STAT_ENERGY,
     XB_STAT_WASSERSTEIN,
     XB_STAT_KS,
-    XB_STAT_MEAN, /* mean a - mean b */
-    XB_STAT_SD,   /* (sd a - sd b) / pooled sd */
+    XB_STAT_MEAN,     /* mean a - mean b */
+    XB_STAT_SD,       /* (sd a - sd b) / pooled sd */
+    XB_STAT_WHOLE,    /* energy distance as the square of a shift of Gaussians */
+    XB_STAT_MEASURED, /* the same of the empirical cdfs: noise included */
     XB_STATS
 } xb_statistic;
 
@@ -29,6 +31,7 @@ typedef struct xb_pool {
     int64_t count;
     double centre; /* taken off every value */
     double unit;   /* distances are given in it */
+    double spread; /* pooled sd of the two samples */
 } xb_pool;
 
 /* Splits the pool into a and b; room: [3 * count + 3]. */

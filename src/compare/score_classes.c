@@ -3,13 +3,14 @@
  * The predictive is the mean over draws; every score also without each group of
  * draws (jackknife.h). Points are cut into at most 64 pieces whose sums are added in
  * order. 1000 draws x 1000 points x 10 classes in about 0.13 s on one core, the
- * entropies of single draws being most of it. */
+ * entropies of single draws being most of it. Points may come in parts (scorer.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "compare/scorer.h"
 #include "compare/summary.h"
 
 enum { PIECES = 64 };
@@ -24,9 +25,11 @@ typedef struct tally {
     double hits[XB_CALIBRATION_BINS];
 } tally;
 
-typedef struct work {
-    const xb_class_draws *in;
+struct xb_class_scorer {
+    const xb_class_draws *in; /* the part in hand */
     const int64_t *label;
+    int64_t at; /* its first point */
+    int64_t n, draws, classes;
     int bins;
     xb_jackknife groups;
     int64_t pieces;
@@ -36,7 +39,9 @@ typedef struct work {
     tally *part;        /* [pieces][versions] */
     tally *all;         /* [versions] */
     double *numbers;
-} work;
+};
+
+typedef xb_class_scorer work;
 
 static xb_status check_row(xb_ctx *ctx, const double *p, int64_t classes, int64_t draw,
                            int64_t point)
@@ -57,50 +62,67 @@ static xb_status check_row(xb_ctx *ctx, const double *p, int64_t classes, int64_
     return XB_OK;
 }
 
-static xb_status check(xb_ctx *ctx, const xb_class_draws *in, const int64_t *label)
+static xb_status check(xb_ctx *ctx, const work *w)
 {
-    if (in->n < 1 || in->draws < 1 || in->classes < 2 || !in->p || !label)
+    const xb_class_draws *in = w->in;
+    const int64_t *label = w->label;
+    if (!in->p || !label || in->n < 1 || in->n > w->n - w->at || in->draws != w->draws ||
+        in->classes != w->classes)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld draws, %lld points, %lld classes: expected 1 or more, 1 or"
-                       " more, 2 or more",
+                       "%lld draws, %lld points, %lld classes: not those of this score",
                        (long long)in->draws, (long long)in->n, (long long)in->classes);
     for (int64_t i = 0; i < in->n; i++)
         if (label[i] < 0 || label[i] >= in->classes)
             return xb_fail(ctx, XB_E_INPUT, "label %lld is %lld: expected 0 to %lld",
-                           (long long)i + 1, (long long)label[i],
+                           (long long)(w->at + i) + 1, (long long)label[i],
                            (long long)in->classes - 1);
     for (int64_t s = 0; s < in->draws; s++)
         for (int64_t i = 0; i < in->n; i++)
-            XB_TRY(
-                check_row(ctx, in->p + (s * in->n + i) * in->classes, in->classes, s, i));
+            XB_TRY(check_row(ctx, in->p + (s * in->n + i) * in->classes, in->classes, s,
+                             w->at + i));
     return XB_OK;
 }
 
-static void work_free(work *w)
+void xb_class_scorer_destroy(work *w)
 {
+    if (!w) return;
     free(w->numbers);
     free(w->part);
     free(w);
 }
 
-static xb_status work_make(xb_ctx *ctx, work **out, const xb_class_draws *in,
-                           const int64_t *label, int bins)
+static xb_status check_sizes(xb_ctx *ctx, int64_t n, int64_t draws, int64_t classes,
+                             int bins)
 {
+    if (bins < 1 || bins > XB_CALIBRATION_BINS)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%d bins: expected 1 to %d", bins,
+                       XB_CALIBRATION_BINS);
+    if (n >= 1 && draws >= 1 && classes >= 2) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT,
+                   "%lld draws, %lld points, %lld classes: expected 1 or more, 1 or"
+                   " more, 2 or more",
+                   (long long)draws, (long long)n, (long long)classes);
+}
+
+xb_status xb_class_scorer_create(xb_ctx *ctx, xb_class_scorer **out, int64_t n,
+                                 int64_t draws, int64_t classes, int bins)
+{
+    XB_TRY(check_sizes(ctx, n, draws, classes, bins));
     work *w = xb_new(ctx, 1, sizeof *w);
     if (!w) return XB_E_MEMORY;
-    *w = (work){.in = in, .label = label, .bins = bins};
-    w->groups = xb_jackknife_make(in->draws);
-    w->pieces = in->n < PIECES ? in->n : PIECES;
-    int64_t scratch = w->pieces * (w->groups.count + 1) * in->classes;
-    w->numbers = xb_new(ctx, scratch + (COLUMNS + 1) * in->n, sizeof *w->numbers);
+    *w = (work){.n = n, .draws = draws, .classes = classes, .bins = bins};
+    w->groups = xb_jackknife_make(draws);
+    w->pieces = n < PIECES ? n : PIECES;
+    int64_t scratch = w->pieces * (w->groups.count + 1) * classes;
+    w->numbers = xb_new(ctx, scratch + (COLUMNS + 1) * n, sizeof *w->numbers);
     w->part = xb_new(ctx, (w->pieces + 1) * w->groups.versions, sizeof *w->part);
     if (!w->numbers || !w->part) {
-        work_free(w);
+        xb_class_scorer_destroy(w);
         return XB_E_MEMORY;
     }
     w->scratch = w->numbers;
     w->value = w->scratch + scratch;
-    w->confidence = w->value + COLUMNS * in->n;
+    w->confidence = w->value + COLUMNS * n;
     w->all = w->part + w->pieces * w->groups.versions;
     *out = w;
     return XB_OK;
@@ -132,7 +154,7 @@ static void add_draws(double *group, double *entropies, const work *w, int64_t p
 
 static void mean_without(double *mean, const double *group, const work *w, int version)
 {
-    int64_t classes = w->in->classes;
+    int64_t classes = w->classes;
     memset(mean, 0, (size_t)classes * sizeof *mean);
     for (int b = 0; b < w->groups.count; b++)
         for (int64_t c = 0; b != version - 1 && c < classes; c++)
@@ -172,7 +194,7 @@ static void count_point(tally *t, const double score[COLUMNS], double confidence
 
 static void score_point(work *w, int64_t piece, int64_t i)
 {
-    int64_t classes = w->in->classes, n = w->in->n;
+    int64_t classes = w->classes, n = w->n, at = w->at + i;
     double *group = w->scratch + piece * (w->groups.count + 1) * classes;
     double *mean = group + w->groups.count * classes;
     double entropies[XB_JACKKNIFE_GROUPS], entropy_sum[XB_VERSIONS], score[COLUMNS];
@@ -184,17 +206,16 @@ static void score_point(work *w, int64_t piece, int64_t i)
                                        entropy_sum[v] / w->groups.kept[v]);
         count_point(&w->part[piece * w->groups.versions + v], score, confidence, w->bins);
         if (v > 0) continue;
-        for (int c = 0; c < COLUMNS; c++) w->value[c * n + i] = score[c];
-        w->confidence[i] = confidence;
+        for (int c = 0; c < COLUMNS; c++) w->value[c * n + at] = score[c];
+        w->confidence[at] = confidence;
     }
 }
 
 static void score_piece(void *arg, int64_t piece)
 {
     work *w = arg;
-    int64_t last = w->in->n * (piece + 1) / w->pieces;
-    for (int64_t i = w->in->n * piece / w->pieces; i < last; i++)
-        score_point(w, piece, i);
+    int64_t n = w->in->n, last = n * (piece + 1) / w->pieces;
+    for (int64_t i = n * piece / w->pieces; i < last; i++) score_point(w, piece, i);
 }
 
 static void add_pieces(work *w)
@@ -212,8 +233,8 @@ static xb_score column_score(const work *w, column c)
 {
     double version[XB_VERSIONS];
     for (int v = 0; v < w->groups.versions; v++)
-        version[v] = w->all[v].sum[c] / (double)w->in->n;
-    xb_score score = xb_score_mean(w->value + c * w->in->n, w->in->n);
+        version[v] = w->all[v].sum[c] / (double)w->n;
+    xb_score score = xb_score_mean(w->value + c * w->n, w->n);
     score.mc_error = xb_score_mc_error(version, &w->groups);
     return score;
 }
@@ -229,15 +250,15 @@ static double calibration_error(const tally *t, int bins, int64_t n)
 /* Points count with the sign of their bin's excess of confidence. */
 static double calibration_std_error(const work *w)
 {
-    double *signed_gap = w->value + INFORMATION * w->in->n; /* its scores are taken */
-    for (int64_t i = 0; i < w->in->n; i++) {
+    double *signed_gap = w->value + INFORMATION * w->n; /* its scores are taken */
+    for (int64_t i = 0; i < w->n; i++) {
         int b = (int)ceil(w->confidence[i] * w->bins) - 1;
         b = b < 0 ? 0 : b >= w->bins ? w->bins - 1 : b;
         double excess = w->all[0].confidence[b] - w->all[0].hits[b];
-        double gap = w->confidence[i] - w->value[HIT * w->in->n + i];
+        double gap = w->confidence[i] - w->value[HIT * w->n + i];
         signed_gap[i] = excess >= 0 ? gap : -gap;
     }
-    return xb_score_mean(signed_gap, w->in->n).std_error;
+    return xb_score_mean(signed_gap, w->n).std_error;
 }
 
 static void fill_bins(xb_class_scores *out, const work *w)
@@ -245,27 +266,37 @@ static void fill_bins(xb_class_scores *out, const work *w)
     const tally *t = &w->all[0];
     out->bins = w->bins;
     for (int b = 0; b < w->bins; b++) {
-        out->bin_share[b] = t->count[b] / (double)w->in->n;
+        out->bin_share[b] = t->count[b] / (double)w->n;
         out->bin_confidence[b] = t->count[b] > 0 ? t->confidence[b] / t->count[b] : NAN;
         out->bin_accuracy[b] = t->count[b] > 0 ? t->hits[b] / t->count[b] : NAN;
     }
 }
 
-static void sum_up(xb_class_scores *out, const work *w)
+void xb_class_scorer_sum(xb_class_scores *out, xb_class_scorer *w)
 {
+    add_pieces(w);
     double ece[XB_VERSIONS];
-    *out = (xb_class_scores){
-        .n = w->in->n, .draws = w->in->draws, .classes = w->in->classes};
+    *out = (xb_class_scores){.n = w->n, .draws = w->draws, .classes = w->classes};
     out->accuracy = column_score(w, HIT);
     out->nll = column_score(w, NLL);
     out->brier = column_score(w, BRIER);
     out->entropy = column_score(w, ENTROPY);
     out->information = column_score(w, INFORMATION);
     for (int v = 0; v < w->groups.versions; v++)
-        ece[v] = calibration_error(&w->all[v], w->bins, w->in->n);
+        ece[v] = calibration_error(&w->all[v], w->bins, w->n);
     out->ece =
         (xb_score){ece[0], calibration_std_error(w), xb_score_mc_error(ece, &w->groups)};
     fill_bins(out, w);
+}
+
+xb_status xb_class_scorer_add(xb_ctx *ctx, xb_class_scorer *w,
+                              const xb_class_draws *predictive, const int64_t *label)
+{
+    w->in = predictive, w->label = label;
+    XB_TRY(check(ctx, w));
+    xb_parallel_for(ctx, w->pieces, score_piece, w);
+    w->at += predictive->n;
+    return XB_OK;
 }
 
 xb_status xb_score_classes(xb_ctx *ctx, xb_class_scores *out,
@@ -273,15 +304,11 @@ xb_status xb_score_classes(xb_ctx *ctx, xb_class_scores *out,
                            const xb_score_options *opt)
 {
     int bins = (opt ? *opt : xb_score_options_default()).bins;
-    if (bins < 1 || bins > XB_CALIBRATION_BINS)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%d bins: expected 1 to %d", bins,
-                       XB_CALIBRATION_BINS);
-    work *w = NULL;
-    XB_TRY(check(ctx, predictive, label));
-    XB_TRY(work_make(ctx, &w, predictive, label, bins));
-    xb_parallel_for(ctx, w->pieces, score_piece, w);
-    add_pieces(w);
-    sum_up(out, w);
-    work_free(w);
-    return XB_OK;
+    xb_class_scorer *w = NULL;
+    XB_TRY(xb_class_scorer_create(ctx, &w, predictive->n, predictive->draws,
+                                  predictive->classes, bins));
+    xb_status status = xb_class_scorer_add(ctx, w, predictive, label);
+    if (status == XB_OK) xb_class_scorer_sum(out, w);
+    xb_class_scorer_destroy(w);
+    return status;
 }

@@ -3,7 +3,8 @@
  * Checks, plans the memory, cuts the test points into at most 64 pieces with their
  * own scratch, and sums up: leave-one-group-out sums per piece, added in the order of
  * the pieces, so the bytes do not depend on threads. 1000 draws x 1000 points in
- * about 0.45 s on one core. The arithmetic of one point is in point_scores.c. */
+ * about 0.45 s on one core. Points may come in parts (scorer.h); the sums go on. The
+ * arithmetic of one point is in point_scores.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +13,17 @@
 #include "base/parallel.h"
 #include "compare/calibration.h"
 #include "compare/point_scores.h"
+#include "compare/scorer.h"
 #include "compare/summary.h"
 
 enum { PIECES = 64 };
 
-typedef struct work {
-    const xb_mixture *in;
+struct xb_regression_scorer {
+    const xb_mixture *in; /* the part in hand */
     const double *y;
-    const xb_score_options *opt;
+    int64_t at; /* its first point */
+    int64_t n, draws;
+    xb_score_options opt;
     xb_jackknife groups;
     xb_normal_table normal;
     int64_t pieces;
@@ -29,41 +33,54 @@ typedef struct work {
     double *pit;     /* [versions][n] */
     double *numbers; /* blocks behind the above */
     xb_tagged *tagged;
-} work;
+};
+
+typedef xb_regression_scorer work;
 
 static xb_status check_row(xb_ctx *ctx, const double *row, const char *name, int64_t draw,
-                           int64_t n, double least)
+                           const work *w, double least)
 {
+    int64_t n = w->in->n;
     for (int64_t i = 0; i < n; i++)
         if (!isfinite(row[i]) || row[i] < least)
             return xb_fail(ctx, XB_E_INPUT,
                            "%s of draw %lld at point %lld is %g, expected %s", name,
-                           (long long)draw + 1, (long long)i + 1, row[i],
+                           (long long)draw + 1, (long long)(w->at + i) + 1, row[i],
                            least == 0 ? "a finite number, 0 or more" : "a finite number");
     return XB_OK;
 }
 
-static xb_status check(xb_ctx *ctx, const xb_mixture *in, const double *y)
+static xb_status check_sizes(xb_ctx *ctx, int64_t draws, int64_t n)
 {
-    if (in->n < 1 || in->draws < 1 || !in->mean || !y)
+    if (n >= 1 && draws >= 1) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT,
+                   "%lld draws at %lld points: expected 1 or more of each",
+                   (long long)draws, (long long)n);
+}
+
+static xb_status check(xb_ctx *ctx, const work *w)
+{
+    const xb_mixture *in = w->in;
+    if (!in->mean || !w->y || in->n < 1 || in->n > w->n - w->at || in->draws != w->draws)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld draws at %lld points: expected 1 or more of each",
-                       (long long)in->draws, (long long)in->n);
+                       "%lld draws at %lld more points: expected %lld at most %lld",
+                       (long long)in->draws, (long long)in->n, (long long)w->draws,
+                       (long long)(w->n - w->at));
     for (int64_t s = 0; s < in->draws; s++) {
-        XB_TRY(check_row(ctx, in->mean + s * in->n, "the mean", s, in->n, -INFINITY));
+        XB_TRY(check_row(ctx, in->mean + s * in->n, "the mean", s, w, -INFINITY));
         if (in->sd && (s == 0 || !in->sd_shared))
-            XB_TRY(check_row(ctx, in->sd + s * in->n, "the standard deviation", s, in->n,
-                             0));
+            XB_TRY(check_row(ctx, in->sd + s * in->n, "the standard deviation", s, w, 0));
     }
     for (int64_t i = 0; i < in->n; i++)
-        if (!isfinite(y[i]))
+        if (!isfinite(w->y[i]))
             return xb_fail(ctx, XB_E_INPUT, "target %lld is %g, expected a finite number",
-                           (long long)i + 1, y[i]);
+                           (long long)(w->at + i) + 1, w->y[i]);
     return XB_OK;
 }
 
-static void work_free(work *w)
+void xb_regression_scorer_destroy(work *w)
 {
+    if (!w) return;
     free(w->point);
     free(w->numbers);
     free(w->tagged);
@@ -73,7 +90,7 @@ static void work_free(work *w)
 /* Cuts one block into the scratch of every piece. */
 static void share_out(work *w, double *block)
 {
-    int64_t draws = w->in->draws;
+    int64_t draws = w->draws;
     xb_tagged *tagged = w->tagged;
     for (int64_t i = 0; i < w->pieces; i++) {
         xb_point *p = &w->point[i];
@@ -87,31 +104,49 @@ static void share_out(work *w, double *block)
     }
 }
 
-static xb_status work_make(xb_ctx *ctx, work **out, const xb_mixture *in, const double *y,
-                           const xb_score_options *opt)
+static xb_status take_memory(xb_ctx *ctx, work *w)
 {
-    work *w = xb_new(ctx, 1, sizeof *w);
-    if (!w) return XB_E_MEMORY;
-    w->in = in, w->y = y, w->opt = opt;
-    w->groups = xb_jackknife_make(in->draws);
-    w->pieces = in->n < PIECES ? in->n : PIECES;
-    xb_normal_table_fill(&w->normal);
-    int64_t values = XB_COLUMNS * in->n, pits = w->groups.versions * in->n;
+    int64_t values = XB_COLUMNS * w->n, pits = w->groups.versions * w->n;
     int64_t sums = w->pieces * XB_COLUMNS * XB_VERSIONS;
-    int64_t scratch = 4 * in->draws + (int64_t)XB_VERSIONS * XB_GRID_MAX;
+    int64_t scratch = 4 * w->draws + (int64_t)XB_VERSIONS * XB_GRID_MAX;
     w->point = xb_new(ctx, w->pieces, sizeof *w->point);
     w->numbers = xb_new(ctx, values + pits + sums + w->pieces * scratch, sizeof(double));
-    w->tagged = xb_new(ctx, 2 * w->pieces * in->draws, sizeof *w->tagged);
-    if (!w->point || !w->numbers || !w->tagged) {
-        work_free(w);
-        return XB_E_MEMORY;
-    }
+    w->tagged = xb_new(ctx, 2 * w->pieces * w->draws, sizeof *w->tagged);
+    if (!w->point || !w->numbers || !w->tagged) return XB_E_MEMORY;
     w->value = w->numbers;
     w->pit = w->value + values;
     w->sum = w->pit + pits;
     share_out(w, w->sum + sums);
-    *out = w;
     return XB_OK;
+}
+
+static xb_score_options chosen(const xb_score_options *opt)
+{
+    xb_score_options standard = xb_score_options_default();
+    if (!opt) return standard;
+    xb_score_options o = *opt;
+    if (!o.quantile) o.quantile = standard.quantile, o.quantiles = standard.quantiles;
+    return o;
+}
+
+xb_status xb_regression_scorer_create(xb_ctx *ctx, xb_regression_scorer **out, int64_t n,
+                                      int64_t draws, const xb_score_options *opt)
+{
+    const xb_score_options o = chosen(opt);
+    XB_TRY(xb_score_options_check(ctx, &o));
+    XB_TRY(check_sizes(ctx, draws, n));
+    work *w = xb_new(ctx, 1, sizeof *w);
+    if (!w) return XB_E_MEMORY;
+    w->n = n, w->draws = draws, w->opt = o;
+    w->groups = xb_jackknife_make(draws);
+    w->pieces = n < PIECES ? n : PIECES;
+    xb_normal_table_fill(&w->normal);
+    xb_status status = take_memory(ctx, w);
+    if (status == XB_OK)
+        *out = w;
+    else
+        xb_regression_scorer_destroy(w);
+    return status;
 }
 
 /* The columns of one point out of the rows of all. */
@@ -126,20 +161,20 @@ static void gather(xb_point *p, const xb_mixture *in, int64_t i)
 static void score_piece(void *arg, int64_t piece)
 {
     work *w = arg;
-    int64_t n = w->in->n;
+    int64_t n = w->n, part = w->in->n;
     double score[XB_COLUMNS][XB_VERSIONS];
     double *sum = w->sum + piece * XB_COLUMNS * XB_VERSIONS;
-    int64_t last = n * (piece + 1) / w->pieces;
-    for (int64_t i = n * piece / w->pieces; i < last; i++) {
+    int64_t last = part * (piece + 1) / w->pieces;
+    for (int64_t i = part * piece / w->pieces; i < last; i++) {
         gather(&w->point[piece], w->in, i);
-        xb_point_score(score, &w->point[piece], w->y[i], !w->in->sd, w->opt);
+        xb_point_score(score, &w->point[piece], w->y[i], !w->in->sd, &w->opt);
         for (int c = 0; c < XB_COLUMNS; c++) {
-            w->value[c * n + i] = score[c][0];
+            w->value[c * n + w->at + i] = score[c][0];
             for (int v = 0; v < w->groups.versions; v++)
                 sum[c * XB_VERSIONS + v] += score[c][v];
         }
         for (int v = 0; v < w->groups.versions; v++)
-            w->pit[v * n + i] = score[XB_COLUMN_PIT][v];
+            w->pit[v * n + w->at + i] = score[XB_COLUMN_PIT][v];
     }
 }
 
@@ -149,8 +184,8 @@ static xb_score column_score(const work *w, xb_column column)
     for (int64_t p = 0; p < w->pieces; p++)
         for (int v = 0; v < w->groups.versions; v++)
             version[v] += w->sum[(p * XB_COLUMNS + column) * XB_VERSIONS + v];
-    for (int v = 0; v < w->groups.versions; v++) version[v] /= (double)w->in->n;
-    xb_score score = xb_score_mean(w->value + column * w->in->n, w->in->n);
+    for (int v = 0; v < w->groups.versions; v++) version[v] /= (double)w->n;
+    xb_score score = xb_score_mean(w->value + column * w->n, w->n);
     score.mc_error = xb_score_mc_error(version, &w->groups);
     return score;
 }
@@ -166,6 +201,8 @@ static void score_columns(xb_regression_scores *out, const work *w)
     out->epistemic = xb_score_root(column_score(w, XB_COLUMN_EPISTEMIC));
     out->aleatoric = xb_score_root(column_score(w, XB_COLUMN_ALEATORIC));
     out->sharpness = xb_score_root(column_score(w, XB_COLUMN_TOTAL));
+    if (w->draws < 3) /* one draw is left, which has no spread to vary */
+        out->epistemic.mc_error = out->sharpness.mc_error = NAN;
 }
 
 static void score_curve(xb_regression_scores *out, const double *mass, int64_t n)
@@ -180,13 +217,13 @@ static void score_curve(xb_regression_scores *out, const double *mass, int64_t n
 /* Everything that needs the masses of all points: each version is sorted in place. */
 static xb_status score_calibration(xb_ctx *ctx, xb_regression_scores *out, work *w)
 {
-    int64_t n = w->in->n;
+    int64_t n = w->n;
     double area[XB_VERSIONS] = {0}, inside[XB_VERSIONS] = {0};
     for (int v = 0; v < w->groups.versions; v++) {
         double *mass = w->pit + v * n;
         XB_TRY(xb_central_masses(ctx, mass, mass, n));
         area[v] = xb_miscalibration_area(NULL, mass, n);
-        inside[v] = xb_calibration_share(mass, n, w->opt->interval);
+        inside[v] = xb_calibration_share(mass, n, w->opt.interval);
     }
     score_curve(out, w->pit, n);
     out->coverage = (xb_score){inside[0], xb_share_error(inside[0], n),
@@ -200,7 +237,7 @@ static xb_status score_calibration(xb_ctx *ctx, xb_regression_scores *out, work 
 
 static void copy_points(const xb_point_scores *to, const work *w)
 {
-    int64_t n = w->in->n;
+    int64_t n = w->n;
     const struct {
         double *to;
         xb_column column;
@@ -215,27 +252,35 @@ static void copy_points(const xb_point_scores *to, const work *w)
                    (size_t)n * sizeof(double));
 }
 
+xb_status xb_regression_scorer_add(xb_ctx *ctx, xb_regression_scorer *w,
+                                   const xb_mixture *predictive, const double *y)
+{
+    w->in = predictive, w->y = y;
+    XB_TRY(check(ctx, w));
+    xb_parallel_for(ctx, w->pieces, score_piece, w);
+    w->at += predictive->n;
+    return XB_OK;
+}
+
+xb_status xb_regression_scorer_sum(xb_ctx *ctx, xb_regression_scores *out,
+                                   const xb_point_scores *points, xb_regression_scorer *w)
+{
+    xb_regression_scores found = {.n = w->n, .draws = w->draws};
+    score_columns(&found, w);
+    XB_TRY(score_calibration(ctx, &found, w));
+    if (points) copy_points(points, w);
+    *out = found;
+    return XB_OK;
+}
+
 xb_status xb_score_regression(xb_ctx *ctx, xb_regression_scores *out,
                               const xb_point_scores *points, const xb_mixture *predictive,
                               const double *y, const xb_score_options *opt)
 {
-    xb_score_options chosen = opt ? *opt : xb_score_options_default();
-    if (!chosen.quantile) {
-        chosen.quantile = xb_score_options_default().quantile;
-        chosen.quantiles = xb_score_options_default().quantiles;
-    }
-    work *w = NULL;
-    XB_TRY(xb_score_options_check(ctx, &chosen));
-    XB_TRY(check(ctx, predictive, y));
-    XB_TRY(work_make(ctx, &w, predictive, y, &chosen));
-    xb_parallel_for(ctx, w->pieces, score_piece, w);
-    xb_regression_scores found = {.n = predictive->n, .draws = predictive->draws};
-    score_columns(&found, w);
-    xb_status status = score_calibration(ctx, &found, w);
-    if (status == XB_OK) {
-        if (points) copy_points(points, w);
-        *out = found;
-    }
-    work_free(w);
+    xb_regression_scorer *w = NULL;
+    XB_TRY(xb_regression_scorer_create(ctx, &w, predictive->n, predictive->draws, opt));
+    xb_status status = xb_regression_scorer_add(ctx, w, predictive, y);
+    if (status == XB_OK) status = xb_regression_scorer_sum(ctx, out, points, w);
+    xb_regression_scorer_destroy(w);
     return status;
 }

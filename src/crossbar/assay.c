@@ -4,13 +4,14 @@
  * s of the digital model share their random words, so small effects show at few reads. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "crossbar/array.h"
 #include "vi/model.h"
 
-/* Predictives are compared at so many inputs at most, evenly spread. */
-enum { COMPARED_MOST = 200 };
+/* So many outputs are compared at most, but at least those of so many inputs. */
+enum { COMPARED_MOST = 200, INPUTS_LEAST = 10 };
 
 struct xb_assay {
     const xb_model *model;
@@ -33,12 +34,14 @@ xb_assay_options xb_assay_options_default(void)
         .reads = 1000, .tolerance = 0.1, .analog = xb_analog_options_default()};
 }
 
+/* Rows evenly spread, every output of each. */
 static void pick_points(const xb_assay *a, double *out)
 {
-    int64_t all = a->n * a->outputs;
+    int64_t rows = a->points / a->outputs;
     for (int64_t d = 0; d < a->opt.reads; d++)
-        for (int64_t i = 0; i < a->points; i++)
-            out[d * a->points + i] = a->value[d * all + i * all / a->points];
+        for (int64_t i = 0; i < rows; i++, out += a->outputs)
+            memcpy(out, a->value + (d * a->n + i * a->n / rows) * a->outputs,
+                   (size_t)a->outputs * sizeof *out);
 }
 
 /* Scores of a->value. */
@@ -54,13 +57,6 @@ static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which
     return xb_score_regression(ctx, &out->regression, &points, &p, a->y, NULL);
 }
 
-static xb_verdict both(xb_verdict a, xb_verdict b)
-{
-    if (a == XB_VERDICT_DIFFERENT || b == XB_VERDICT_DIFFERENT)
-        return XB_VERDICT_DIFFERENT;
-    return a == b ? a : XB_VERDICT_UNRESOLVED;
-}
-
 static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, bool paired)
 {
     xb_distance_options opt = xb_distance_options_default();
@@ -73,7 +69,7 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, bool pa
                                    a->nll[DIGITAL], a->n));
     XB_TRY(xb_distance_samples(ctx, &out->distance, a->compared[CASE], a->opt.reads,
                                a->compared[DIGITAL], a->opt.reads, a->points, &opt));
-    out->verdict = both(out->distance.mean.verdict, out->distance.sd.verdict);
+    out->verdict = out->distance.verdict;
     return XB_OK;
 }
 
@@ -132,7 +128,9 @@ xb_status xb_assay_create(xb_ctx *ctx, xb_assay **out, const xb_model *model,
     a->model = model;
     a->x = x, a->y = y, a->n = n;
     a->outputs = xb_model_outputs(model);
-    a->points = n * a->outputs < COMPARED_MOST ? n * a->outputs : COMPARED_MOST;
+    int64_t inputs = COMPARED_MOST / a->outputs;
+    if (inputs < INPUTS_LEAST) inputs = INPUTS_LEAST;
+    a->points = (inputs < n ? inputs : n) * a->outputs;
     a->opt = *opt;
     xb_status status = take_memory(ctx, a);
     if (status == XB_OK) status = score_digital(ctx, a);

@@ -33,6 +33,13 @@ typedef struct summary_job {
     const double *level, *z;
 } summary_job;
 
+/* (P5) The largest so far, in units of the predictive's sd; once unknown, unknown. */
+static void take_error(double *largest, double error, double sd)
+{
+    double ratio = error == 0 ? 0 : error / sd;
+    if (isnan(ratio) || ratio > *largest) *largest = ratio;
+}
+
 static void summarise_number(const summary_job *job, int64_t i, double *draws,
                              double *error)
 {
@@ -43,7 +50,7 @@ static void summarise_number(const summary_job *job, int64_t i, double *draws,
     p->mean[at] = s.mean;
     p->epistemic[at] = p->draws > 1 ? s.sd : 0;
     p->sd[at] = hypot(p->epistemic[at], p->aleatoric[at]);
-    if (s.sd > 0) *error = fmax(*error, s.error / s.sd);
+    take_error(error, s.error, p->sd[at]);
     for (int k = 0; k < p->quantiles; k++)
         p->quantile[at * p->quantiles + k] = xb_predictive_quantile(
             draws, p->draws, p->aleatoric[at], job->level[k], job->z[k]);
@@ -66,7 +73,7 @@ static void summarise_class(const summary_job *job, int64_t i, double *error)
     for (int64_t k = 0; k < classes; k++) {
         xb_draw_summary s = xb_draws_summarise(value + k, p->draws, job->rows * classes);
         mean[k] = s.mean;
-        if (s.sd > 0) *error = fmax(*error, s.error / s.sd);
+        take_error(error, s.error, sqrt(fmax(0, mean[k] * (1 - mean[k]))));
     }
     for (int64_t d = 0; d < p->draws; d++)
         inner += entropy_of(value + d * job->rows * classes, classes) / (double)p->draws;
@@ -100,7 +107,7 @@ static xb_status run_chunks(xb_ctx *ctx, summary_job *job, double *value, int64_
         xb_parallel_for(ctx, PIECES, summarise_piece, job);
         XB_TRY(xb_progress_tell(ctx, "predicting", row + job->rows, p->n));
     }
-    for (int i = 0; i < PIECES; i++) p->error = fmax(p->error, job->error[i]);
+    for (int i = 0; i < PIECES; i++) take_error(&p->error, job->error[i], 1);
     return XB_OK;
 }
 
@@ -149,6 +156,9 @@ static xb_status check_options(xb_ctx *ctx, const xb_predict_options *opt)
     if (opt->samples == 0 && !(opt->tolerance > 0))
         return xb_fail(ctx, XB_E_ARGUMENT, "a tolerance of %g: expected more than 0",
                        opt->tolerance);
+    if (opt->samples == 0 && (opt->most < 1 || opt->most > INT32_MAX))
+        return xb_fail(ctx, XB_E_ARGUMENT, "at most %lld draws: expected 1 or more",
+                       (long long)opt->most);
     if (opt->quantiles < 0 || opt->quantiles > XB_PREDICT_QUANTILES)
         return xb_fail(ctx, XB_E_ARGUMENT, "%d quantiles: expected at most %d",
                        opt->quantiles, XB_PREDICT_QUANTILES);

@@ -105,7 +105,8 @@ static gap gap_read(const xb_table *t, int column)
 static xb_verdict gap_verdict(const gap *g)
 {
     if (g->rms + 2 * g->noise <= TOLERANCE) return XB_VERDICT_SAME;
-    return g->rms > 2 * g->noise ? XB_VERDICT_DIFFERENT : XB_VERDICT_UNRESOLVED;
+    return g->rms - 2 * g->noise > TOLERANCE ? XB_VERDICT_DIFFERENT
+                                             : XB_VERDICT_UNRESOLVED;
 }
 
 /* kind: "mean" or "sd". */

@@ -1,0 +1,46 @@
+/* gap.h: from differences at n points and their Monte Carlo errors to a verdict: the
+ * bounds, their joint error rate, the draws that would settle it; maths C17. */
+#ifndef XB_COMPARE_GAP_H
+#define XB_COMPARE_GAP_H
+
+#include "base/ctx.h"
+#include "crossbayes/compare.h"
+
+/* Fewer draws say nothing of their own noise. */
+enum { XB_VERDICT_DRAWS = 20 };
+
+/* Sums over the points. */
+typedef struct xb_gap_sums {
+    double square, variance;
+    double largest, largest_error;
+    int64_t largest_at;
+} xb_gap_sums;
+
+void xb_gap_add(xb_gap_sums *gap, double value, double error, int64_t point);
+
+/* What the samples were. */
+typedef struct xb_gap_case {
+    int64_t n, draws; /* points; draws of the smaller sample */
+    int groups;       /* of the jackknife */
+    double tolerance;
+} xb_gap_case;
+
+/* So many standard errors the bounds keep away: those of the three gaps hold together
+ * with 95 %. */
+double xb_gap_reach(int groups);
+
+/* Of differences. */
+xb_gap xb_gap_of(const xb_gap_sums *sums, const xb_gap_case *c);
+/* Of an unbiased square, its error, and the square as measured, noise included; `sums`
+ * has the points' squares. */
+typedef struct xb_gap_square {
+    double fair, error, measured;
+} xb_gap_square;
+
+xb_gap xb_gap_of_square(const xb_gap_square *square, const xb_gap_sums *sums,
+                        const xb_gap_case *c);
+
+/* Different if one is, the same if all are. */
+xb_verdict xb_gap_joint(const xb_gap *const gap[], int count);
+
+#endif

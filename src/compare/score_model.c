@@ -1,0 +1,101 @@
+/* score_model.c: a model's scores on rows with targets: the draws of some rows at a
+ * time (predict/draws.c) into a scorer (scorer.h). Draw s is the same for every row
+ * (maths P1), so cutting the rows changes no score but by rounding. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "compare/scorer.h"
+#include "crossbayes/score.h"
+#include "data/rows.h"
+#include "vi/model.h"
+
+enum { VALUES_MAX = 1 << 22 }; /* doubles of draws at a time: 32 MB */
+
+typedef struct work {
+    const xb_model *model;
+    const xb_predict_options *opt;
+    int64_t n, outputs, chunk;
+    double *value;  /* [draws][chunk][outputs] */
+    double *sd;     /* [chunk] */
+    int64_t *label; /* [chunk] */
+    xb_regression_scorer *numbers;
+    xb_class_scorer *classes;
+} work;
+
+static xb_status work_plan(xb_ctx *ctx, work *w)
+{
+    const int64_t draws = w->opt->samples, classes = w->model->classes;
+    if (w->n < 1 || draws < 1)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%lld draws at %lld rows: expected 1 or more of each",
+                       (long long)draws, (long long)w->n);
+    int64_t chunk = VALUES_MAX / w->outputs / draws;
+    w->chunk = chunk < 1 ? 1 : chunk > w->n ? w->n : chunk;
+    w->value = xb_new(ctx, draws * w->chunk * w->outputs, sizeof *w->value);
+    w->sd = xb_new(ctx, w->chunk, sizeof *w->sd);
+    w->label = xb_new(ctx, w->chunk, sizeof *w->label);
+    if (!w->value || !w->sd || !w->label) return XB_E_MEMORY;
+    if (classes == 0)
+        return xb_regression_scorer_create(ctx, &w->numbers, w->n, draws, NULL);
+    return xb_class_scorer_create(ctx, &w->classes, w->n, draws, classes,
+                                  xb_score_options_default().bins);
+}
+
+static void work_free(work *w)
+{
+    xb_regression_scorer_destroy(w->numbers);
+    xb_class_scorer_destroy(w->classes);
+    free(w->value);
+    free(w->sd);
+    free(w->label);
+}
+
+static xb_status add_rows(xb_ctx *ctx, work *w, const xb_rows *part, const double *target)
+{
+    const int64_t draws = w->opt->samples, n = part->n;
+    XB_TRY(xb_predict_draws_rows(ctx, w->value, w->sd, w->model, part, 0, draws, w->opt));
+    if (w->numbers) {
+        const xb_mixture p = {w->value, w->sd, draws, n, .sd_shared = true};
+        return xb_regression_scorer_add(ctx, w->numbers, &p, target);
+    }
+    for (int64_t i = 0; i < n; i++) w->label[i] = (int64_t)target[i];
+    const xb_class_draws p = {w->value, draws, n, w->outputs};
+    return xb_class_scorer_add(ctx, w->classes, &p, w->label);
+}
+
+static xb_status run(xb_ctx *ctx, work *w, const xb_rows *rows, const double *target)
+{
+    for (int64_t row = 0; row < w->n; row += w->chunk) {
+        int64_t some = w->n - row < w->chunk ? w->n - row : w->chunk;
+        const xb_rows part = xb_rows_part(rows, row, some);
+        XB_TRY(xb_progress_tell(ctx, "scoring", row, w->n));
+        XB_TRY(add_rows(ctx, w, &part, target + row));
+    }
+    return XB_OK;
+}
+
+static xb_status sum_up(xb_ctx *ctx, xb_model_scores *out, double *nll, work *w)
+{
+    const xb_point_scores points = {.nll = nll};
+    if (w->numbers)
+        return xb_regression_scorer_sum(ctx, &out->regression, &points, w->numbers);
+    xb_class_scorer_sum(&out->classes, w->classes);
+    return XB_OK;
+}
+
+xb_status xb_score_model(xb_ctx *ctx, xb_model_scores *out, double *nll,
+                         const xb_model *model, const xb_rows *rows, const double *target,
+                         const xb_predict_options *opt)
+{
+    work w = {.model = model, .opt = opt, .n = rows->n};
+    w.outputs = xb_model_outputs(model);
+    xb_status status = work_plan(ctx, &w);
+    if (status == XB_OK) status = run(ctx, &w, rows, target);
+    xb_model_scores *found = status == XB_OK ? xb_new(ctx, 1, sizeof *found) : NULL;
+    if (status == XB_OK) status = found ? sum_up(ctx, found, nll, &w) : XB_E_MEMORY;
+    if (status == XB_OK) *out = *found;
+    free(found);
+    work_free(&w);
+    return status;
+}
