@@ -519,6 +519,34 @@ static void rows_held_out_have_no_say_in_scales(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* The same where rows are held out by chance: of 120, exactly 30 have no say. */
+static void a_share_held_out_has_no_say_either(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options opt = quick_options();
+    opt.epochs = opt.mle_epochs = 0;
+    opt.validation = 0.25;
+    const rows r = make_rows(false);
+    xb_train_data data = rows_data(&r, false);
+    xb_model *plain = NULL;
+    assert_ok(ctx, xb_train(ctx, &plain, NULL, &data, &opt));
+    int silent = 0;
+    for (int i = 0; i < ROWS; i++) {
+        rows other = r;
+        xb_model *model = NULL;
+        other.x[COLUMNS * i] = 1000;
+        data = rows_data(&other, false);
+        assert_ok(ctx, xb_train(ctx, &model, NULL, &data, &opt));
+        silent += xb_model_input_sd(model)[0] == xb_model_input_sd(plain)[0];
+        if (i == ROWS - 31) assert_in_range(silent, 1, 29); /* not just the last */
+        xb_model_destroy(model);
+    }
+    assert_int_equal(silent, 30);
+    xb_model_destroy(plain);
+    xb_ctx_destroy(ctx);
+}
+
 /* (N11) `local` is not exact for a conv layer with noise: it is never chosen there, nor
  * measured. */
 static void conv_layers_train_by_flipout(void **state)
@@ -585,6 +613,7 @@ int main(void)
         cmocka_unit_test(memory_may_run_out_anywhere),
         cmocka_unit_test(validation_keeps_the_best),
         cmocka_unit_test(rows_held_out_have_no_say_in_scales),
+        cmocka_unit_test(a_share_held_out_has_no_say_either),
         cmocka_unit_test(conv_layers_train_by_flipout),
         cmocka_unit_test(frozen_tensors_stay),
     };
