@@ -1,5 +1,10 @@
 """Reads of simulated arrays beside draws of the digital model: the same net, the same
-inputs, the same random words. Target: at most twice the time of the digital product."""
+inputs, the same random words. Target: at most twice the time of the digital product.
+
+A call sets up a worker for each piece of the reads, and arrays that remember are cut into
+fewer pieces: with few reads the set-up is what one would time (at 64 reads of 512 x 512
+arrays with all effects look faster than the digital model, which does less). So calls have
+enough reads for it to be a few per cent of either side."""
 
 import ctypes as c
 
@@ -11,8 +16,8 @@ from vi_ctypes import PredictOptions, TrainData, TrainOptions
 
 NETS = [("dense 512 x 512", "dense 512 nobias, relu, dense 1", 512),
         ("dense 50 (UCI)", "dense 50, relu, dense 1", 8)]
-INPUTS = (1, 256)
-READS, ROWS = 64, 64
+WORK = [(1, 4096), (256, 256)]  # inputs, reads of a call
+CHECKED_READS, ROWS, REPEATS = 64, 64, 7
 SAME_OUTPUT = 1e-4  # of the ideal array, in the target's units
 ARRAY_BYTES = 4096  # more than an xb_array has
 # tiles, levels, spreads, converters, memory of the devices: all there is
@@ -29,7 +34,7 @@ class Arrays:
             getattr(self.lib, name).restype = result
         rng = np.random.default_rng(1)
         x, y = rng.standard_normal((ROWS, features)), rng.standard_normal(ROWS)
-        data = TrainData(pointer(x), pointer(y), ROWS, features, 0, None)
+        data = TrainData(x=pointer(x), y=pointer(y), n=ROWS, features=features)
         opt = self.lib.xb_train_options_default()
         opt.net, opt.mle_epochs, opt.epochs = net.encode(), 1, 1
         self.model, self.x = c.c_void_p(), x
@@ -56,18 +61,19 @@ class Arrays:
     def read(self, analog, x, value):
         self.xb.check(self.lib.xb_analog_draws(
             self.xb.ctx, c.c_void_p(pointer(value)), None, analog,
-            c.c_void_p(pointer(x)), c.c_int64(len(x)), c.c_int64(0), c.c_int64(READS)))
+            c.c_void_p(pointer(x)), c.c_int64(len(x)), c.c_int64(0),
+            c.c_int64(len(value))))
 
     def draw(self, x, value):
         self.xb.check(self.lib.xb_predict_draws(
             self.xb.ctx, c.c_void_p(pointer(value)), None, self.model,
-            c.c_void_p(pointer(x)), c.c_int64(len(x)), c.c_int64(0), c.c_int64(READS),
-            c.byref(self.options)))
+            c.c_void_p(pointer(x)), c.c_int64(len(x)), c.c_int64(0),
+            c.c_int64(len(value)), c.byref(self.options)))
 
 
 def same_outputs(arrays, x):
     """The ideal array computes what the digital model does."""
-    a, b = np.empty((READS, len(x))), np.empty((READS, len(x)))
+    a, b = np.empty((CHECKED_READS, len(x))), np.empty((CHECKED_READS, len(x)))
     analog = arrays.analog({})
     arrays.read(analog, x, a)
     arrays.draw(x, b)
@@ -82,16 +88,16 @@ def main():
     bench = Bench(__doc__)
     for name, net, features in NETS:
         arrays = Arrays(bench.xb, net, features)
-        for inputs in INPUTS:
+        for inputs, reads in WORK:
             x = np.random.default_rng(2).standard_normal((inputs, features))
-            value = np.empty((READS, inputs))
+            value = np.empty((reads, inputs))
             check = same_outputs(arrays, x)
             for effect, settings in CASES:
                 analog = arrays.analog(settings)
                 bench.compare("crossbar", f"{name}, {inputs} inputs: {effect}",
                               lambda: arrays.read(analog, x, value), "digital draws",
-                              lambda: arrays.draw(x, value), items=READS * inputs,
-                              target=TARGET, check=check)
+                              lambda: arrays.draw(x, value), items=reads * inputs,
+                              target=TARGET, check=check, repeats=REPEATS)
                 arrays.lib.xb_analog_destroy(analog)
 
 

@@ -53,6 +53,7 @@ bench bench_csv.py pandas
 bench bench_vi.py torch
 bench bench_vi.py jax
 bench bench_vi.py predict
+bench bench_energy.py
 bench bench_crossbar.py
 bench bench_conv.py torch
 bench bench_conv.py torch-wide

@@ -33,8 +33,10 @@ class Adam(c.Structure):
 
 
 class TrainData(c.Structure):
-    _fields_ = [("x", c.c_void_p), ("y", c.c_void_p), ("n", c.c_int64),
-                ("features", c.c_int64), ("classes", c.c_int64), ("names", c.c_void_p)]
+    _fields_ = [("x", c.c_void_p), ("y", c.c_void_p), ("scaled", c.c_void_p),
+                ("bytes", c.c_void_p), ("select", c.c_void_p), ("n", c.c_int64),
+                ("features", c.c_int64), ("held", c.c_int64), ("classes", c.c_int64),
+                ("names", c.c_void_p), ("images", c.c_void_p)]
 
 
 class TrainOptions(c.Structure):
@@ -46,10 +48,12 @@ class TrainOptions(c.Structure):
                 ("mle_epochs", c.c_int64), ("epochs", c.c_int64), ("adam", Adam),
                 ("sigma_rate", c.c_double), ("rate", Schedule),
                 ("temperature", Schedule), ("spread", c.c_int), ("sigma", c.c_double),
-                ("validation", c.c_double), ("patience", c.c_int64),
+                ("validation", c.c_double), ("validation_draws", c.c_int64),
+                ("target_mean", c.c_double), ("target_sd", c.c_double),
+                ("start", c.c_void_p), ("patience", c.c_int64),
                 ("seed", c.c_uint64), ("checkpoint", c.c_char_p),
                 ("checkpoint_seconds", c.c_double), ("resume", c.c_bool),
-                ("backend", c.c_char_p)]
+                ("backend", c.c_char_p), ("task", c.c_char_p)]
 
 
 class PredictOptions(c.Structure):
@@ -97,7 +101,7 @@ class Trainer:
         ]:
             function = getattr(self.lib, name)
             function.restype, function.argtypes = result, args
-        self.data = TrainData(pointer(x), pointer(y), len(x), 1, 0, None)
+        self.data = TrainData(x=pointer(x), y=pointer(y), n=len(x), features=1)
         opt = self.lib.xb_train_options_default()
         opt.net, opt.likelihood, opt.batch = NET.encode(), LIKELIHOOD_GAUSSIAN, batch
         opt.prior_by_fan, opt.mle_epochs, opt.sigma, opt.seed = False, 0, sigma, seed

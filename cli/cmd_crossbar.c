@@ -22,6 +22,7 @@ typedef struct crossbar_job {
     xb_model *model;
     xb_frame *frame, *calibration; /* calibration NULL: the frame */
     xb_array array;
+    xb_costs costs; /* where --costs is given */
     xb_assay *assay;
     int64_t reads;
     bool classes;
@@ -92,7 +93,10 @@ static cli_exit read_data(crossbar_job *job)
 {
     cli_session *s = job->s;
     const char *calibration = cli_text(&s->args, "calibration", NULL);
-    xb_status status = xb_model_load(s->ctx, &job->model, s->args.arg[0]);
+    const char *costs = cli_text(&s->args, "costs", NULL);
+    xb_status status = XB_OK;
+    if (costs) status = xb_costs_load(s->ctx, &job->costs, costs);
+    if (status == XB_OK) status = xb_model_load(s->ctx, &job->model, s->args.arg[0]);
     if (status == XB_OK)
         status = cli_model_frame(s->ctx, &job->frame, job->model, s->args.arg[1], true);
     if (status == XB_OK && calibration)
@@ -238,22 +242,20 @@ static void print_text(const crossbar_job *job)
 static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
 {
     cli_session *s = job->s;
-    xb_costs costs = {0};
-    const char *costs_path = cli_text(&s->args, "costs", NULL);
+    bool costs = cli_flag(&s->args, "costs");
     const char *dir = cli_text(&s->args, "output", NULL);
     const char *export = cli_text(&s->args, "export", NULL);
     xb_status status = XB_OK;
-    if (costs_path) status = xb_costs_load(s->ctx, &costs, costs_path);
-    if (status == XB_OK && export) status = xb_analog_export(s->ctx, analog, export);
+    if (export) status = xb_analog_export(s->ctx, analog, export);
     for (int i = 0; i < job->n_sweeps && status == XB_OK && dir; i++)
         status = write_sweep(job, &job->sweep[i], dir);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
     if (cli_json(s))
         return print_json(job,
-                          costs_path ? cli_costs_json(analog, job->reads, &costs) : NULL);
+                          costs ? cli_costs_json(analog, job->reads, &job->costs) : NULL);
     print_text(job);
-    if (costs_path) cli_show_costs(analog, job->reads, &costs);
+    if (costs) cli_show_costs(analog, job->reads, &job->costs);
     if (export && !cli_quiet(s)) printf("\n  what to programme is in %s\n", export);
     if (dir && job->n_sweeps && !cli_quiet(s))
         printf("\n  tables and figures of the sweeps are in %s\n", dir);

@@ -73,7 +73,7 @@ static xb_status fit_noise(demo *d)
 static xb_status run_study(demo *d, int i)
 {
     xb_study_options options = xb_study_options_default();
-    options.data = "synthetic"; /* of the study that needs faces */
+    if (strcmp(xb_study_name_at(i), "utkface") == 0) options.data = "synthetic";
     options.quick = true;
     options.seed = cli_seed(d->s);
     options.noise = d->x;

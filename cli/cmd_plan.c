@@ -136,8 +136,8 @@ static void print_advice(const plan_job *job, const xb_plan *plan)
         used = (size_t)snprintf(text, sizeof text, "More --draws would tell.");
     if (!plan->trusted && used < sizeof text)
         used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "%sHidden units are too far from Gaussian for the"
-                                 " prediction: rely on the measured value alone.",
+                                 "%sFew weights make hidden units that"
+                                 " matter: rely on the measured value alone.",
                                  used ? " " : "");
     if (used == 0) return;
     printf("  ");

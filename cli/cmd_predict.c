@@ -80,10 +80,71 @@ static void write_classes(FILE *out, const xb_prediction *p, const request *r)
     }
 }
 
+/* Every `stride`-th value as a column of its own. */
+static void set_column(json_t *root, const char *name, const double *value, int64_t n,
+                       int64_t stride)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(list, cli_json_real(value[i * stride]));
+    json_object_set_new(root, name, list);
+}
+
+static void set_numbers(json_t *root, const xb_prediction *p, const request *r)
+{
+    int64_t n = xb_prediction_count(p);
+    set_column(root, "mean", xb_prediction_mean(p), n, 1);
+    set_column(root, "sd", xb_prediction_sd(p), n, 1);
+    set_column(root, "epistemic", xb_prediction_epistemic(p), n, 1);
+    set_column(root, "aleatoric", xb_prediction_aleatoric(p), n, 1);
+    for (int k = 0; k < r->opt.quantiles; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "q%g", r->level[k]);
+        set_column(root, name, xb_prediction_quantile(p) + k, n, r->opt.quantiles);
+    }
+}
+
+static void set_classes(json_t *root, const xb_prediction *p, const request *r)
+{
+    int64_t n = xb_prediction_count(p), classes = xb_model_classes(r->model);
+    const double *probability = xb_prediction_probability(p);
+    json_t *names = json_array(), *each = json_object();
+    for (int64_t i = 0; i < n; i++) {
+        int best = most_likely(probability + i * classes, classes);
+        json_array_append_new(names, json_string(xb_model_class_name(r->model, best)));
+    }
+    for (int64_t k = 0; k < classes; k++)
+        set_column(each, xb_model_class_name(r->model, k), probability + k, n, classes);
+    json_object_set_new(root, "class", names);
+    json_object_set_new(root, "probability", each);
+    set_column(root, "entropy", xb_prediction_entropy(p), n, 1);
+    set_column(root, "information", xb_prediction_information(p), n, 1);
+}
+
+/* The predictions themselves, under the names of the table's columns. */
+static void set_predictions(json_t *root, const xb_prediction *p, const request *r)
+{
+    json_t *files = json_array();
+    for (int64_t i = 0; i < xb_prediction_count(p); i++)
+        if (cli_inputs_name(&r->in, i))
+            json_array_append_new(files, json_string(cli_inputs_name(&r->in, i)));
+    if (json_array_size(files) > 0) json_object_set(root, "files", files);
+    json_decref(files);
+    if (xb_model_classes(r->model) > 0)
+        set_classes(root, p, r);
+    else
+        set_numbers(root, p, r);
+}
+
+static bool to_stdout(const request *r) { return strcmp(r->path, "-") == 0; }
+
 static cli_exit print_json(const request *r, const xb_prediction *p, const xb_law *law)
 {
     json_t *root = json_object();
-    json_object_set_new(root, "file", json_string(r->path));
+    if (to_stdout(r))
+        set_predictions(root, p, r);
+    else
+        json_object_set_new(root, "file", json_string(r->path));
     json_object_set_new(root, "law", json_string(xb_law_text(law)));
     json_object_set_new(root, "n", json_integer(xb_prediction_count(p)));
     json_object_set_new(root, "draws", json_integer(xb_prediction_draws(p)));
@@ -106,9 +167,10 @@ static cli_exit write_prediction(const request *r, const xb_prediction *p)
 static cli_exit deliver(const request *r, const xb_prediction *p)
 {
     const xb_law *law = r->opt.law ? r->opt.law : xb_model_law(r->model);
-    cli_exit code = write_prediction(r, p);
-    if (code != CLI_DONE || strcmp(r->path, "-") == 0) return code;
     cli_progress_clear(&r->s->progress);
+    if (cli_json(r->s) && to_stdout(r)) return print_json(r, p, law);
+    cli_exit code = write_prediction(r, p);
+    if (code != CLI_DONE || to_stdout(r)) return code;
     if (cli_json(r->s)) return print_json(r, p, law);
     if (cli_quiet(r->s)) return CLI_DONE;
     printf("%s: %s for %lld rows, %lld weight draws, law %s\n", r->path,
@@ -125,7 +187,11 @@ static cli_exit deliver(const request *r, const xb_prediction *p)
 static cli_exit predict(request *r, const char *data)
 {
     xb_prediction *p = NULL;
-    cli_exit code = cli_inputs_ask(r->s, &r->in, r->model, data, false);
+    const cli_args *a = &r->s->args;
+    const char *const read[] = {a->arg[0], data, cli_text(a, "targets", NULL),
+                                cli_text(a, "labels", NULL)};
+    cli_exit code = cli_output_check(r->s, r->path, read, CLI_COUNT_OF(read));
+    if (code == CLI_DONE) code = cli_inputs_ask(r->s, &r->in, r->model, data, false);
     if (code == CLI_DONE) {
         const xb_rows rows = cli_inputs_rows(&r->in);
         code = cli_status(r->s, xb_predict_rows(r->s->ctx, &p, r->model, &rows, &r->opt));
@@ -163,7 +229,8 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "FILE", "predictions, .csv; - is stdout (-)", 0, 0},
+    {"output", 'o', CLI_PATH, "FILE",
+     "predictions, .csv; - is stdout, with --json as JSON (-)", 0, 0},
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (the model's)", 0, 0},
     {"samples", 0, CLI_TEXT, "N|auto", "weight draws (1000)", 0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",

@@ -38,6 +38,7 @@ static const char *const owners[][2] = {
     {"target", "array"},
     {"size", "utkface"},
     {"cache", "utkface"},
+    {"no-cache", "utkface"},
     {"resume", "utkface"},
 };
 
@@ -128,6 +129,7 @@ static cli_exit face_options(cli_session *s, xb_study_options *o, const char *na
     o->data = cli_text(&s->args, "data", NULL);
     o->size = (int64_t)cli_count(&s->args, "size", 0);
     o->cache = cli_text(&s->args, "cache", NULL);
+    o->no_cache = cli_flag(&s->args, "no-cache");
     o->work = dir;
     o->resume = cli_flag(&s->args, "resume");
     if (o->data || strcmp(name, "utkface") != 0) return CLI_DONE;
@@ -208,6 +210,7 @@ static const cli_option options[] = {
     {"target", 0, CLI_TEXT, "COLUMN", "array: of that table (the last)", 0, 0},
     {"size", 0, CLI_COUNT, "N", "utkface: images of N x N (100; --quick 64)", 8, 512},
     {"cache", 0, CLI_PATH, "FILE", "utkface: of decoded images (in their folder)", 0, 0},
+    {"no-cache", 0, CLI_FLAG, NULL, "utkface: keep no decoded images", 0, 0},
     {"resume", 0, CLI_FLAG, NULL, "utkface: go on where a stopped run was", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},

@@ -7,6 +7,8 @@
 #include "commands.h"
 #include "inputs.h"
 #include "print.h"
+#include "textfile.h"
+#include "train_choice.h"
 
 /* The setting of the paper, with its weakness: sigma hardly moves (see the study). */
 static void use_paper(xb_train_options *o)
@@ -37,6 +39,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->validation = cli_number(a, "validation", o->validation);
     o->checkpoint_seconds = cli_number(a, "checkpoint-seconds", o->checkpoint_seconds);
     o->antithetic = cli_flag(a, "antithetic");
+    o->mirror = cli_flag(a, "mirror");
     o->freeze = o->freeze || cli_flag(a, "freeze");
     o->resume = cli_flag(a, "resume");
     o->prior_by_fan = o->prior_by_fan && !cli_flag(a, "prior-as-is");
@@ -67,133 +70,51 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
     return status;
 }
 
-static double last(const xb_table *trace, const char *column)
-{
-    int64_t rows = xb_table_rows(trace);
-    return rows ? xb_table_get(trace, rows - 1, xb_table_find(trace, column)) : NAN;
-}
-
-/* What is told of a trained model. */
-typedef struct outcome {
-    const xb_model *model;
-    const xb_table *trace;
-    int64_t rows;
-    xb_gradient_noise noise[XB_GRADIENT_NOISE_MOST];
-    int noises; /* 0: not asked for */
-} outcome;
-
-static json_t *noise_json(const outcome *o)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < o->noises; i++) {
-        const xb_gradient_noise *g = &o->noise[i];
-        json_array_append_new(
-            list, json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "estimator",
-                            xb_estimator_name(g->estimator), "antithetic", g->antithetic,
-                            "variance_mean", g->mean.value, "variance_mean_error",
-                            g->mean.std_error, "variance_spread", g->spread.value,
-                            "variance_spread_error", g->spread.std_error));
-    }
-    return list;
-}
-
-static cli_exit print_json(cli_session *s, const outcome *o, const char *path)
-{
-    const xb_model *m = o->model;
-    const xb_table *trace = o->trace;
-    static const char *const columns[] = {"log_likelihood", "kl",           "f",
-                                          "temperature",    "sigma_median", "validation"};
-    json_t *root = json_object();
-    json_object_set_new(root, "model", json_string(path));
-    json_object_set_new(root, "net", json_string(xb_model_net_text(m)));
-    json_object_set_new(root, "law", json_string(xb_law_text(xb_model_law(m))));
-    json_object_set_new(root, "likelihood",
-                        json_string(xb_likelihood_name(xb_model_likelihood(m))));
-    json_object_set_new(root, "epochs", json_integer(xb_table_rows(trace)));
-    for (int i = 0; i < CLI_COUNT_OF(columns); i++)
-        json_object_set_new(root, columns[i], cli_json_real(last(trace, columns[i])));
-    json_object_set_new(root, "noise_sd", cli_json_real(xb_model_noise_sd(m)));
-    if (o->noises) json_object_set_new(root, "gradient_noise", noise_json(o));
-    json_object_set_new(root, "settings", json_loads(xb_model_settings(m), 0, NULL));
-    json_object_set_new(root, "provenance", json_loads(xb_model_provenance(m), 0, NULL));
-    return cli_json_print(s, root);
-}
-
-/* Variances as parts of the first one's. */
-static void print_noise(const outcome *o)
-{
-    printf("  gradient noise  by estimator, %s = 1, at equal draws: means, sigmas\n",
-           xb_estimator_name(o->noise[0].estimator));
-    for (int i = 0; i < o->noises; i++) {
-        const xb_gradient_noise *g = &o->noise[i], *first = &o->noise[0];
-        char mean[48], spread[48];
-        cli_format_error(mean, sizeof mean, g->mean.value / first->mean.value,
-                         g->mean.std_error / first->mean.value);
-        cli_format_error(spread, sizeof spread, g->spread.value / first->spread.value,
-                         g->spread.std_error / first->spread.value);
-        printf("    %-8s%-13s%-22s %s\n", xb_estimator_name(g->estimator),
-               g->antithetic ? "antithetic" : "", mean, spread);
-    }
-}
-
-static void print_text(const outcome *o, const char *path)
-{
-    const xb_model *m = o->model;
-    const xb_table *trace = o->trace;
-    const int64_t rows = o->rows;
-    const xb_net *net = xb_model_net(m);
-    double n = (double)rows;
-    printf("%s: %s from %lld rows, %lld columns\n", path, xb_model_target_name(m),
-           (long long)rows, (long long)xb_model_features(m));
-    printf("  net             %s\n", xb_model_net_text(m));
-    printf("  weights         %lld, of them random %lld, law %s\n",
-           (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
-           xb_law_text(xb_model_law(m)));
-    cli_print_fact("log likelihood", last(trace, "log_likelihood") / n, 5,
-                   "a row, scaled");
-    cli_print_fact("KL", last(trace, "kl"), 5, "nats");
-    cli_print_fact("F", last(trace, "f"), 6, "nats");
-    cli_print_fact("median sigma", last(trace, "sigma_median"), 3, "");
-    if (xb_model_likelihood(m) == XB_LIKELIHOOD_GAUSSIAN)
-        cli_print_fact("noise sd", xb_model_noise_sd(m), 4, "in the target's units");
-    if (!isnan(last(trace, "validation")))
-        cli_print_fact("validation", last(trace, "validation"), 5,
-                       "log density a row held out, scaled, last epoch");
-    if (o->noises) print_noise(o);
-}
-
-static cli_exit deliver(cli_session *s, const outcome *o, const char *path)
+/* The model first: what took the time. Training left a checkpoint of its end, which
+ * stays until both files are there. */
+static cli_exit deliver(cli_session *s, const cli_trained *o, const char *checkpoint)
 {
     const char *file = cli_text(&s->args, "trace", NULL);
-    xb_status status = XB_OK;
-    if (file) status = xb_table_write_csv(s->ctx, o->trace, file);
-    if (status == XB_OK) status = xb_model_save(s->ctx, o->model, path);
-    if (status != XB_OK) return cli_status(s, status);
+    xb_status status = xb_model_save(s->ctx, o->model, o->path);
+    if (status == XB_OK && file) status = xb_table_write_csv(s->ctx, o->trace, file);
+    if (status != XB_OK)
+        return cli_fail(s, CLI_FAILED, "%s; --resume has the result from %s",
+                        xb_ctx_message(s->ctx), checkpoint);
+    (void)unlink(checkpoint);
     cli_progress_clear(&s->progress);
-    if (cli_json(s)) return print_json(s, o, path);
-    if (!cli_quiet(s)) print_text(o, path);
+    if (cli_json(s)) return cli_trained_json(s, o);
+    if (!cli_quiet(s)) cli_trained_print(o);
     return CLI_DONE;
+}
+
+/* Nothing is known to be wrong, but a word may spare a surprise. */
+static void say_doubts(const cli_session *s, const cli_inputs *in, const xb_train_data *d)
+{
+    const double *y = cli_inputs_target(in);
+    int64_t zeros = 0, ones = 0;
+    if (cli_quiet(s) || !y) return;
+    for (int64_t i = 0; i < in->n; i++) zeros += y[i] == 0, ones += y[i] == 1;
+    if (d->classes == 0 && zeros > 0 && ones > 0 && zeros + ones == in->n)
+        fprintf(stderr, "  the target is 0 or 1 in every row and learnt as a number;"
+                        " --classes learns classes\n");
 }
 
 static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
                       const char *path)
 {
     xb_train_data data = cli_inputs_train(in);
-    xb_model *model = NULL;
-    xb_table *trace = NULL;
     o->input = cli_inputs_shape(in);
-    outcome result = {.rows = data.n};
+    cli_trained result = {.path = path};
     enum { PAIRS = 200 }; /* of gradients: variances to some percent */
-    xb_status status = xb_train(s->ctx, &model, &trace, &data, o);
+    say_doubts(s, in, &data);
+    xb_status status = cli_train_best(s, &result, &data, o);
     if (status == XB_OK && cli_flag(&s->args, "gradient-noise"))
-        status = xb_train_gradient_noise(s->ctx, result.noise, &result.noises, model,
-                                         &data, o, PAIRS);
-    result.model = model;
-    result.trace = trace;
-    cli_exit code = status == XB_OK ? deliver(s, &result, path) : cli_status(s, status);
-    if (code == CLI_DONE) (void)unlink(o->checkpoint); /* the model is safe */
-    xb_table_destroy(trace);
-    xb_model_destroy(model);
+        status = xb_train_gradient_noise(s->ctx, result.noise, &result.noises,
+                                         result.model, &data, o, PAIRS);
+    cli_exit code =
+        status == XB_OK ? deliver(s, &result, o->checkpoint) : cli_status(s, status);
+    xb_table_destroy(result.trace);
+    xb_model_destroy(result.model);
     return code;
 }
 
@@ -218,10 +139,27 @@ static char *checkpoint_name(const char *model)
     return name;
 }
 
+/* What would fail only after training is looked at before it. */
+static cli_exit check_request(cli_session *s, const char *path)
+{
+    const cli_args *a = &s->args;
+    const char *trace = cli_text(a, "trace", NULL);
+    const char *const others[] = {a->arg[0], cli_text(a, "targets", NULL),
+                                  cli_text(a, "labels", NULL), path};
+    const int n = CLI_COUNT_OF(others);
+    if (cli_count(a, "patience", 0) > 0 && !(cli_number(a, "validation", 0) > 0))
+        return cli_fail(s, CLI_USAGE,
+                        "--patience counts by rows held out: give --validation SHARE");
+    cli_exit code = cli_output_check(s, path, others, n - 1);
+    return code == CLI_DONE && trace ? cli_output_check(s, trace, others, n) : code;
+}
+
 static cli_exit run(cli_session *s)
 {
     const char *path = cli_text(&s->args, "output", NULL);
     if (!path) return cli_fail(s, CLI_USAGE, "where to? give -o MODEL.safetensors");
+    cli_exit code = check_request(s, path);
+    if (code != CLI_DONE) return code;
     xb_train_options o = xb_train_options_default();
     if (cli_flag(&s->args, "preset")) use_paper(&o);
     read_numbers(&s->args, &o);
@@ -234,7 +172,7 @@ static cli_exit run(cli_session *s)
     if (status == XB_OK)
         status = xb_law_parse(s->ctx, &law, cli_text(&s->args, "law", "gaussian"));
     o.law = law;
-    cli_exit code = cli_status(s, status);
+    code = cli_status(s, status);
     if (code == CLI_DONE) code = read_range(s, &o);
     if (code == CLI_DONE) code = cli_inputs_learn(s, &in, s->args.arg[0]);
     if (code == CLI_DONE) code = train(s, &in, &o, path);
@@ -248,7 +186,8 @@ static const cli_option options[] = {
     {"target", 't', CLI_TEXT, "COLUMN", "what to predict, by name or number from 1", 0,
      0},
     {"output", 'o', CLI_PATH, "MODEL", "the model file, .safetensors", 0, 0},
-    {"net", 0, CLI_TEXT, "TEXT", "the net ('dense 50, relu, dense 1')", 0, 0},
+    {"net", 0, CLI_TEXT, "TEXT", "'dense 50, relu, dense 1' (one layer of 50, or two)", 0,
+     0},
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (gaussian)", 0, 0},
     {"classes", 0, CLI_FLAG, NULL, "the target's numbers are classes", 0, 0},
     {"likelihood", 0, CLI_CHOICE, "gaussian|heteroscedastic|softmax",
@@ -265,7 +204,7 @@ static const cli_option options[] = {
     {"batch", 0, CLI_COUNT, "N", "rows a step (100)", 1, 1e9},
     {"samples", 0, CLI_COUNT, "N", "weight draws a step (1)", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",
-     "how draws enter a batch (by the law)", 0, 0},
+     "how draws enter a batch (by law and net)", 0, 0},
     {"group", 0, CLI_COUNT, "N", "example: rows that share a draw (1)", 1, 1e9},
     {"antithetic", 0, CLI_FLAG, NULL, "draws in pairs of z and -z", 0, 0},
     {"rate", 0, CLI_NUMBER, "RATE", "Adam's learning rate (3e-3)", 1e-12, 10},
@@ -290,6 +229,8 @@ static const cli_option options[] = {
     {"target-range", 0, CLI_NUMBERS, "LOW,HIGH",
      "the net's 0 and 1, as for one that ends in sigmoid (by mean and sd)", 0, 0},
     {"size", 0, CLI_COUNT, "N", "images: scaled to N x N (as they are)", 1, 16384},
+    {"mirror", 0, CLI_FLAG, NULL, "images: half of them seen in a mirror, by epoch", 0,
+     0},
     {"grey", 0, CLI_FLAG, NULL, "images: without colour", 0, 0},
     CLI_IMAGE_OPTIONS,
 };

@@ -24,10 +24,11 @@ static cli_score shown(const xb_assay_result *r, bool classes, int k)
     return row[0];
 }
 
-static void show_scores(const char *name, const xb_assay_result *r, bool classes)
+static void show_scores(const char *name, int width, const xb_assay_result *r,
+                        bool classes)
 {
     printf("  ");
-    cli_print_cell(name, NAME);
+    cli_print_cell(name, width);
     for (int k = 0; k < SHOWN; k++) {
         char text[64];
         xb_score s = shown(r, classes, k).score;
@@ -38,7 +39,7 @@ static void show_scores(const char *name, const xb_assay_result *r, bool classes
     }
 }
 
-static void show_case(const cli_case *c, bool classes)
+static void show_case(const cli_case *c, int width, bool classes)
 {
     char name[48], mean[16], sd[16], whole[16];
     if (c->name)
@@ -48,7 +49,7 @@ static void show_case(const cli_case *c, bool classes)
     snprintf(mean, sizeof mean, "%.2g", c->result.distance.mean.rms);
     snprintf(sd, sizeof sd, "%.2g", c->result.distance.sd.rms);
     snprintf(whole, sizeof whole, "%.2g", c->result.distance.whole.rms);
-    show_scores(name, &c->result, classes);
+    show_scores(name, width, &c->result, classes);
     cli_print_cell(mean, GAP);
     cli_print_cell(sd, GAP);
     cli_print_cell(whole, GAP);
@@ -58,16 +59,17 @@ static void show_case(const cli_case *c, bool classes)
 void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *digital,
                     bool classes, const char *head)
 {
+    int width = (int)strlen(head) + 2 > NAME ? (int)strlen(head) + 2 : NAME;
     printf("\n  ");
-    cli_print_cell(head, NAME);
+    cli_print_cell(head, width);
     for (int k = 0; k < SHOWN; k++) cli_print_cell(shown(digital, classes, k).name, CELL);
     cli_print_cell("mean off", GAP);
     cli_print_cell("sd off", GAP);
     cli_print_cell("shape off", GAP);
     printf("predictives\n");
-    show_scores("digital", digital, classes);
+    show_scores("digital", width, digital, classes);
     printf("\n");
-    for (int i = 0; i < count; i++) show_case(&cases[i], classes);
+    for (int i = 0; i < count; i++) show_case(&cases[i], width, classes);
 }
 
 json_t *cli_case_json(const cli_case *c, bool classes, bool digital)

@@ -16,6 +16,7 @@ xb_status cli_model_frame(xb_ctx *ctx, xb_frame **out, const xb_model *model,
     xb_frame_options opt = xb_frame_options_default();
     opt.columns = name;
     opt.n_columns = features;
+    opt.whole = true;
     if (target) {
         opt.target = xb_model_target_name(model);
         opt.target_kind = classes ? XB_TARGET_CLASS : XB_TARGET_NUMBER;

@@ -4,7 +4,8 @@
 
 #include "session.h"
 
-/* The columns the model was trained on, by name; with `target` also its target. */
+/* The columns the model was trained on, by name, or by their order where there are no
+ * names; with `target` also its target. */
 xb_status cli_model_frame(xb_ctx *ctx, xb_frame **out, const xb_model *model,
                           const char *path, bool target);
 

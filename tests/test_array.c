@@ -132,6 +132,7 @@ static void hostile_files_are_refused(void **state)
         {ARRAY "\"sample_interval_ns\": 5, \"law\": \"no-such-file.json\"}",
          "cannot read"},
         {ARRAY "\"sample_interval_ns\": -5, \"law\": \"x\"}", "more than 0"},
+        {ARRAY "\"sample_interval_ns\": 5}", "needs 'law'"},
     };
     xb_ctx *ctx = test_ctx();
     scratch s = scratch_make();

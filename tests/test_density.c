@@ -273,10 +273,10 @@ static void test_against_samples(void **state)
 static xb_hidden_source paired;
 
 /* Law 1 of this source takes words of its own: two runs of one law. */
-static xb_status draw_apart(void *run, const xb_real **h, const double **weight, int law,
-                            int block, int64_t first, int64_t count)
+static xb_status draw_apart(void *run, const xb_real **h, int law, int block,
+                            int64_t first, int64_t count)
 {
-    return paired.draw(run, h, weight, law, block + 1000 * law, first, count);
+    return paired.draw(run, h, law, block + 1000 * law, first, count);
 }
 
 /* Two independent runs of the Gaussian law: the plain estimate sees a distance of noise
@@ -307,7 +307,7 @@ static void test_no_bias(void **state)
         xb_output_layer last = xb_output_layer_of(b.net, &b.weights);
         xb_densities *d = NULL;
         assert_ok(ctx, xb_densities_new(ctx, &d, 2, BLOCKS, 256));
-        assert_ok(ctx, xb_densities_run(ctx, d, &apart, &last, charfn, 2, 128));
+        assert_ok(ctx, xb_densities_run(ctx, d, &apart, &last, charfn, 128));
         xb_estimate kl = xb_densities_kl(d, 1, 0);
         value[i] = kl.value;
         error += kl.std_error / RUNS;

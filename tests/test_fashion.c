@@ -1,6 +1,6 @@
 /* Fashion-MNIST (Xiao, Rasul, Vollgraf 2017; Debian's dataset-fashion-mnist) with a
  * small convolutional net: 89 % of the test images right under every law. Long form
- * only: some ten minutes. */
+ * only: a minute or two. */
 #include "xbtest.h"
 
 #define FOLDER "/usr/share/datasets/fashion-mnist/"
@@ -52,8 +52,8 @@ static void clothes_are_told_apart_under_every_law(void **state)
     xb_images *test = open_set(ctx, FOLDER "t10k-images-idx3-ubyte.gz");
     xb_train_options o = xb_train_options_default();
     o.input = (xb_shape){28, 28, 1};
-    o.mle_epochs = 3;
-    o.epochs = 3;
+    o.mle_epochs = 2;
+    o.epochs = 2;
     xb_train_data data = xb_train_data_of_images(train, NULL, 0);
     xb_model *model = NULL;
     assert_ok(ctx, xb_train(ctx, &model, NULL, &data, &o));

@@ -74,6 +74,26 @@ static void activations_at_the_ends(void **state)
     }
 }
 
+/* dv = dy e / (2 sqrt(v)) over floats of all sizes, in place of e, and where v is 0. */
+static void roots_are_accurate(void **state)
+{
+    (void)state;
+    enum { N = 100003 };
+    static float v[N], e[N], dy[N];
+    for (int i = 0; i < XB_COUNT(v); i++) v[i] = ldexpf(1 + (float)i / N, i % 250 - 125);
+    v[7] = 0;
+    for (int b = 0; b < xb_backend_count(); b++) {
+        double worst = 0;
+        for (int i = 0; i < N; i++) dy[i] = 1.25F, e[i] = -1.5F;
+        xb_backend_find(xb_backend_name_at(b))->local_backward(e, dy, v, e, N);
+        assert_true(e[7] == 0);
+        for (int i = 0; i < N; i++)
+            if (i != 7) worst = fmax(worst, ulps(e[i], -0.9375 / sqrt((double)v[i])));
+        print_message("%s: 1 / sqrt %.2f ulp\n", xb_backend_name_at(b), worst);
+        assert_at_most(worst, 4);
+    }
+}
+
 /* Whole numbers: sums are exact, so every backend must give the very same. */
 static float *whole(int64_t n, int seed)
 {
@@ -193,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activations_are_accurate),
         cmocka_unit_test(activations_at_the_ends),
+        cmocka_unit_test(roots_are_accurate),
         cmocka_unit_test(products_of_every_shape),
         cmocka_unit_test(products_with_their_activation),
         cmocka_unit_test(products_are_the_same_bytes),

@@ -51,6 +51,9 @@ static const op_case cases[] = {
      {9, 7, 3}},
     {"conv 20, batchnorm, conv 3 valid, relu, maxpool 2, elu", {8, 7, 2}},
     {"elu, batchnorm, conv 2, relu, maxpool 2 ceil", {1, 35, 2}},
+    {"conv 17, relu, maxpool 2 ceil", {7, 9, 16}},
+    {"conv 33 valid nobias, relu, maxpool 2", {10, 9, 16}},
+    {"conv 16, relu, maxpool 2, batchnorm, conv 5, relu, maxpool 2 ceil", {13, 15, 1}},
 #endif
 };
 

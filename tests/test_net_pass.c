@@ -81,6 +81,36 @@ static void no_noise_is_stored(void **state)
     }
 }
 
+/* One draw for several passes is the draw that a pass makes itself; going back through
+ * it is refused, as its weights were not those of a forward pass. */
+static void weights_drawn_ahead_are_the_same(void **state)
+{
+    (void)state;
+    for (int anti = 0; anti < 2; anti++) {
+        xb_pass_options opt = options_of(XB_ESTIMATOR_SHARED, 5, NULL);
+        xb_net_options all = {XB_STOCHASTIC_ALL};
+        netbed b = netbed_make(deep, (xb_shape){6, 6, 2}, "bimodal:m=0.9", &all, &opt);
+        b.noise.antithetic = anti;
+        netbed_forward(&b);
+        size_t size = (size_t)(b.batch * b.out) * sizeof *b.y;
+        xb_real *theta = calloc((size_t)b.params, sizeof *theta), *y = malloc(size);
+        assert_non_null(theta);
+        assert_non_null(y);
+        memcpy(y, b.y, size);
+        const xb_weights random = {b.mu, b.sigma, b.state},
+                         drawn = {theta, NULL, b.state};
+        const xb_gradient g = {b.d_mu, b.d_sigma, b.d_x};
+        assert_ok(b.ctx, xb_pass_draw(b.ctx, b.pass, theta, &random, &b.noise));
+        assert_int_equal(xb_pass_backward(b.ctx, b.pass, &g, b.dy), XB_E_ARGUMENT);
+        assert_ok(b.ctx, xb_pass_forward(b.ctx, b.pass, b.y, b.x, b.batch, &drawn, NULL,
+                                         b.mode));
+        assert_memory_equal(y, b.y, size);
+        free(theta);
+        free(y);
+        netbed_free(&b);
+    }
+}
+
 /* Running mean and variance of a stream of numbers. */
 typedef struct running {
     double n, mean, square;
@@ -514,6 +544,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_is_of_the_very_draw),
         cmocka_unit_test(no_noise_is_stored),
+        cmocka_unit_test(weights_drawn_ahead_are_the_same),
         cmocka_unit_test(estimators_are_unbiased),
         cmocka_unit_test(antithetic_pairs_mirror),
         cmocka_unit_test(a_batch_in_parts_is_the_whole),

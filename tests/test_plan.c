@@ -149,8 +149,8 @@ static void test_prediction(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* One hidden unit makes nearly all of the spread: the prediction says that it is not to
- * be trusted, the verdict comes from the measurement, or not at all. */
+/* One hidden unit of two weights makes nearly all of the spread: the prediction says that
+ * it is not to be trusted, the verdict comes from the measurement, or not at all. */
 static void test_distrust(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void test_distrust(void **state)
     xb_law *law = test_law(ctx, "bimodal:m=0.9");
     plan_net *p = make_net(ctx, "dense 1, elu, dense 1", 0, 1, XB_STOCHASTIC_KERNELS);
     const xb_tensor *last = xb_net_tensor_at(p->net, 2);
-    for (int i = 1; i < INPUTS; i++) p->x[i] = 0;
+    for (int i = 2; i < INPUTS; i++) p->x[i] = 0;
     p->mu[last->offset] = 1, p->sigma[last->offset] = 0.1f;
     xb_plan plan;
     xb_plan_options opt = xb_plan_options_default();

@@ -330,12 +330,12 @@ static void classes_have_probabilities(void **state)
 }
 
 /* Many rows in several chunks, one thread or three; a row alone. */
-static void cuts_do_not_matter(void **state)
+static void check_cuts(const char *net)
 {
-    (void)state;
     enum { MANY = 700 };
     xb_ctx *ctx = test_ctx();
     xb_train_options train = quick_options();
+    if (net) train.net = net;
     train.epochs = 2;
     xb_model *m = train_model(ctx, &train, false, NULL);
     static double x[MANY * COLUMNS];
@@ -360,6 +360,14 @@ static void cuts_do_not_matter(void **state)
     xb_prediction_destroy(none);
     xb_model_destroy(m);
     xb_ctx_destroy(ctx);
+}
+
+/* A net drawn once for all inputs, and one too large for that. */
+static void cuts_do_not_matter(void **state)
+{
+    (void)state;
+    check_cuts(NULL);
+    check_cuts("dense 200, relu, dense 200, relu, dense 1");
 }
 
 static void impossible_requests_are_refused(void **state)

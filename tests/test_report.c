@@ -228,6 +228,7 @@ static void study_figures_are_drawn(void **state)
         options.quick = true;
         options.width = options.depth = widths;
         options.widths = options.depths = 2;
+        if (strcmp(name, "utkface") == 0) options.data = "synthetic", options.size = 12;
         xb_study *study = NULL;
         assert_ok(ctx, xb_study_run(ctx, &study, name, &options));
         assert_ok(ctx, xb_report_study(ctx, study, folder, XB_FIGURE_SVG));

@@ -97,6 +97,7 @@ static void the_real_faces_in_minutes(void **state)
     xb_study_options o = xb_study_options_default();
     o.data = path;
     o.quick = true;
+    o.no_cache = true;
     xb_study *study = NULL;
     assert_ok(ctx, xb_study_run(ctx, &study, "utkface", &o));
     assert_close(fact(study, "images"), 23708, 0);

@@ -214,6 +214,34 @@ static void a_model_of_images_comes_back(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Of symmetric pictures a mirror changes nothing; of others it does. */
+static void a_mirror_turns_left_to_right(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_images *images = faces(ctx);
+    static uint8_t bytes[FACES * PIXELS];
+    for (int i = 0; i < FACES * SIDE; i++)
+        for (int j = 0; j < SIDE; j++) {
+            int from = j < SIDE / 2 ? j : SIDE - 1 - j;
+            memcpy(bytes + (i * SIDE + j) * 3,
+                   xb_images_bytes(images) + (i * SIDE + from) * 3, 3);
+        }
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+        xb_train_options o = options();
+        xb_train_data data = xb_train_data_of_images(images, NULL, 0);
+        if (symmetric) data.bytes = bytes;
+        xb_model *a = train(ctx, &data, &o);
+        o.mirror = true;
+        xb_model *b = train(ctx, &data, &o);
+        assert_int_equal(same(a, b), symmetric);
+        xb_model_destroy(a);
+        xb_model_destroy(b);
+    }
+    xb_images_destroy(images);
+    xb_ctx_destroy(ctx);
+}
+
 static void inputs_of_two_kinds_are_refused(void **state)
 {
     (void)state;
@@ -244,6 +272,7 @@ int main(void)
         cmocka_unit_test(a_stopped_run_ends_in_the_same_bytes),
         cmocka_unit_test(a_model_starts_another),
         cmocka_unit_test(a_model_of_images_comes_back),
+        cmocka_unit_test(a_mirror_turns_left_to_right),
         cmocka_unit_test(inputs_of_two_kinds_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 """Coefficients of the short polynomials in the vector kernels, by Remez's exchange.
 
     minimax.py expm1   (exp(r) - 1 - r) / r^2, |r| <= log(2) / 2, least error of exp(r) - 1
-                       relative to it (src/net/cpu_activation.h)
+                       relative to it (src/base/expseries.h)
 
 Prints them as C floats, lowest power first, with the error before they are rounded.
 Needs mpmath.

@@ -55,6 +55,9 @@ typedef struct xb_frame_options {
     int64_t n_classes;          /* NULL: those that are found */
     const char *const *columns; /* the features wanted, names or numbers, in this */
     int64_t n_columns;          /* order; NULL: all columns but the target */
+    bool whole; /* `columns` and one target were all there was where they come from: a
+                   file without names has exactly these, with the target or, where none
+                   is asked for, without it, in the same order */
 } xb_frame_options;
 
 XB_API xb_frame_options xb_frame_options_default(void);
@@ -81,9 +84,11 @@ typedef struct xb_rows {
     const uint8_t *bytes;  /* [..][features] */
     const int64_t *select; /* [n]: row i is row select[i] of the block; NULL: row i */
     int64_t n, features;
+    int64_t first; /* rows before these in the whole; messages count from it */
 } xb_rows;
 
-/* NPY: little-endian float32 and float64 (and integers on reading), C order. */
+/* NPY: little-endian float32 and float64, C order; integers, big-endian elements and
+ * Fortran order too on reading. */
 typedef enum xb_dtype { XB_F32, XB_F64 } xb_dtype;
 
 XB_API xb_status xb_npy_write(xb_ctx *ctx, const char *path, const void *values,

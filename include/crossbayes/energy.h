@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* E|f - Y|^1.5 for a standard normal Y, and its derivative; good to 4e-15. */
+/* E|f - Y|^1.5 for a standard normal Y, and its derivative; good to 1e-14. */
 XB_API double xb_energy_normal(double f, double *slope);
 
 /* (G1) 2 E|f - Y|^1.5 - E|f - f'|^1.5 of a sample f [n], pairs i != j only: unbiased.

@@ -8,8 +8,8 @@
  *
  * A law's shape reaches the output only as far as few weights carry it: a sum of many
  * equal shares is Gaussian whatever its terms are. The prediction needs the law's
- * cumulants and one Monte Carlo of the net under Gaussian weights, no draw of the law;
- * `measure` asks for the true distance beside it. Formulas: docs/maths.md, section A.
+ * cumulants and a Monte Carlo over hidden units, no draw of weights; `measure` asks for
+ * the distance by draws of all weights beside it. Formulas: docs/maths.md, section A.
  */
 #ifndef CROSSBAYES_PLAN_H
 #define CROSSBAYES_PLAN_H
@@ -73,11 +73,8 @@ typedef struct xb_plan {
     double rule, by_cumulant[XB_PLAN_ORDER + 1];
     xb_estimate predicted; /* KL from the Gaussian's predictive (A7) */
     xb_estimate measured;  /* NAN if not asked for */
-    /* Mass that the predicted density has below 0, over the total variation between it
-     * and the Gaussian's: more than 0.1 is too much for a prediction of first order. */
-    double negative;
-    /* Not so where few weights (n_eff < 4) in hidden layers dominate: such a prediction
-     * can be low by a factor of 3 or more. */
+    /* Not so where hidden units that two to five weights make, too many for a law's own
+     * quantile and too few for its cumulants, make much of the predicted KL. */
     bool trusted;
     xb_plan_verdict verdict; /* by the measured KL, else by a trusted prediction */
     int layers, weights;     /* how many there are below */

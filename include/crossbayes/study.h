@@ -29,6 +29,7 @@ typedef struct xb_study_options {
     xb_noise_scale noise_scale; /* scalar */
     int64_t size;               /* utkface: side of an image; 0: as planned */
     const char *cache;          /* utkface: file of decoded images; NULL: in the folder */
+    bool no_cache;              /* utkface: keep none */
     const char *work;           /* utkface: folder for checkpoints; NULL: none are kept */
     bool resume;                /* utkface: go on from them */
     bool quick;                 /* fewer draws and orders: seconds, not minutes */

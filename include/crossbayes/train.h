@@ -64,8 +64,10 @@ typedef struct xb_train_options {
     xb_prior prior;           /* normal:sd=1 */
     bool prior_by_fan;        /* true: its scale is times sqrt(2 / inputs of a unit) for
                                  kernels (V14) */
-    int estimator;      /* an xb_estimator; AUTO: local for gaussian, flipout for other
-                           symmetric laws, example for the rest */
+    int estimator;      /* an xb_estimator; AUTO: shared for images, local for gaussian,
+                           flipout for other symmetric laws and where a conv layer is
+                           random (local is not exact there, and refused), example for
+                           the rest */
     int64_t group;      /* of estimator `example`; 0: 1, or 10 where AUTO chose it */
     int64_t samples;    /* weight draws a step */
     bool antithetic;    /* draws in pairs; symmetric laws, an even number of samples */
@@ -83,6 +85,8 @@ typedef struct xb_train_options {
     int64_t validation_draws;      /* weight draws of that score, 16 */
     double target_mean, target_sd; /* the net learns (y - mean) / sd; sd 0: those of the
                                       data. For nets whose output is bounded */
+    bool mirror; /* images: in each epoch every other one, at random, is seen in a
+                    mirror (V17) */
     const xb_model *start; /* phase 1 starts from its means, same net; NULL: at random */
     int64_t patience;      /* epochs without a better score that end training; 0: never */
     uint64_t seed;
@@ -125,9 +129,9 @@ typedef struct xb_gradient_noise {
 
 #define XB_GRADIENT_NOISE_MOST 8
 
-/* The estimators that the model's law allows, each with and without antithetic pairs:
- * *count of them in out [XB_GRADIENT_NOISE_MOST], `shared` first. `data` and `opt` as
- * for training (opt->batch, ->seed, ->spread are read); pairs >= 2 of gradients each,
+/* The estimators that the model's law and net allow, each with and without antithetic
+ * pairs: *count of them in out [XB_GRADIENT_NOISE_MOST], `shared` first. `data` and `opt`
+ * as for training (opt->batch, ->seed, ->spread are read); pairs >= 2 of gradients each,
  * 100 give errors of some percent. */
 XB_API xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise *out, int *count,
                                          const xb_model *model, const xb_train_data *data,

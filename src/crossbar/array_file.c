@@ -84,6 +84,10 @@ static xb_status read_measured(xb_ctx *ctx, xb_array *out, const json_t *root,
                        "%s'sample_interval_ns' and 'correlation_time_ns': expected one"
                        " of them",
                        where);
+    if (!out->law[0])
+        return xb_fail(ctx, XB_E_INPUT,
+                       "%s'sample_interval_ns' needs 'law', the law file of a fit",
+                       where);
     char law[sizeof out->law];
     snprintf(law, sizeof law, "%s", out->law);
     return xb_array_measured(ctx, out, law, interval);

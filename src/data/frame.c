@@ -77,6 +77,29 @@ static int64_t wanted_count(const filling *f, int64_t columns)
     return columns - (f->target >= 0);
 }
 
+/* Columns are known by their numbers alone, and the file has the wrong number of them. */
+static xb_status check_whole(const filling *f, const xb_csv_head *head)
+{
+    const int64_t n = f->opt->n_columns, there = head->dialect.columns;
+    if (there == n + 1 || (there == n && f->target < 0)) return XB_OK;
+    char without[48] = "";
+    if (f->target < 0)
+        snprintf(without, sizeof without, "%lld without the target, or ", (long long)n);
+    return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: %lld column%s, expected %s%lld%s",
+                   head->file, (long long)head->line, (long long)there,
+                   there == 1 ? "" : "s", without, (long long)n + 1,
+                   f->target < 0 ? " with it" : "");
+}
+
+/* Names that are numbers, in a file that has no names. */
+static bool is_numbered(const filling *f, const xb_csv_head *head)
+{
+    if (!f->opt->whole || !f->opt->columns || head->names) return false;
+    for (int64_t i = 0; i < f->opt->n_columns; i++)
+        if (f->opt->columns[i][strspn(f->opt->columns[i], "0123456789")]) return false;
+    return true;
+}
+
 static xb_status choose_features(filling *f, const xb_csv_head *head)
 {
     xb_frame *frame = f->frame;
@@ -84,6 +107,9 @@ static xb_status choose_features(filling *f, const xb_csv_head *head)
     if (n < 1)
         return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: no column beside the target",
                        head->file, (long long)head->line);
+    const bool numbered = is_numbered(f, head);
+    if (numbered) XB_TRY(check_whole(f, head));
+    const bool in_order = numbered && head->dialect.columns == n;
     f->column = xb_new(f->ctx, n, sizeof *f->column);
     frame->feature_name = xb_new(f->ctx, n, sizeof *frame->feature_name);
     if (!f->column || !frame->feature_name) return XB_E_MEMORY;
@@ -91,7 +117,7 @@ static xb_status choose_features(filling *f, const xb_csv_head *head)
     for (int64_t i = 0; i < n; i++, next++) {
         next += next == f->target; /* all but the target */
         f->column[i] = next;
-        if (f->opt->columns)
+        if (f->opt->columns && !in_order)
             XB_TRY(xb_csv_column(&f->column[i], head, f->opt->columns[i]));
         frame->feature_name[i] = name_of(head, f->column[i]);
         if (!frame->feature_name[i]) return XB_E_MEMORY;

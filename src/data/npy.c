@@ -1,7 +1,8 @@
 /* npy.c: numpy's array files in and out; the header is in npyhead.c.
  *
- * Reading takes little-endian floats and integers of any size and booleans, in
- * C order, and turns them into doubles (integers beyond 2^53 are rounded). The
+ * Reading takes floats and integers of any size, of either byte order, and booleans,
+ * in C or Fortran order, and turns them into doubles in C order (integers beyond 2^53
+ * are rounded). The
  * shape is checked against the size of the file before memory is asked for;
  * where the size is unknown (stdin) memory grows only as data arrive. */
 #include "data/npy.h"
@@ -102,19 +103,11 @@ static xb_status find_element(const element **out, const xb_npy_head *head, xb_s
     const element *e = NULL;
     for (int i = 0; i < XB_COUNT(elements); i++)
         if (strcmp(elements[i].type, name) == 0) e = &elements[i];
-    if (head->fortran)
-        return fail_npy(s, "NPY in Fortran order, expected C order "
-                           "(numpy.ascontiguousarray makes it)");
     if (!e)
         return xb_fail(s->ctx, XB_E_INPUT,
                        "%s: NPY elements of type '%s', expected floats, integers or "
                        "booleans",
                        s->name, head->type);
-    if (head->type[0] == '>' && e->size > 1)
-        return xb_fail(s->ctx, XB_E_INPUT,
-                       "%s: NPY elements of type '%s' are big-endian, expected '<%s' "
-                       "(numpy's astype makes it)",
-                       s->name, head->type, name);
     if (!strchr("<|=>", head->type[0]))
         return xb_fail(s->ctx, XB_E_INPUT, "%s: NPY elements of unknown type '%s'",
                        s->name, head->type);
@@ -141,7 +134,47 @@ static xb_status count_elements(int64_t *out, const xb_npy_head *head, const ele
     return XB_OK;
 }
 
-static xb_status read_values(double **values, int64_t n, const element *e,
+static void swap_bytes(unsigned char *block, int64_t count, int64_t size)
+{
+    for (int64_t i = 0; i < count; i++, block += size)
+        for (int64_t k = 0; k < size / 2; k++) {
+            unsigned char byte = block[k];
+            block[k] = block[size - 1 - k];
+            block[size - 1 - k] = byte;
+        }
+}
+
+/* From the first index fastest to the last: `at` counts as C order does, and `from`
+ * follows it through the other. */
+static void to_c_order(double *to, const double *values, int64_t n,
+                       const xb_npy_head *head)
+{
+    int64_t at[XB_NPY_DIMENSIONS] = {0}, stride[XB_NPY_DIMENSIONS], from = 0;
+    for (int k = 0; k < head->ndim; k++)
+        stride[k] = k == 0 ? 1 : stride[k - 1] * head->shape[k - 1];
+    for (int64_t i = 0; i < n; i++) {
+        to[i] = values[from];
+        for (int k = head->ndim - 1; k >= 0; k--) {
+            from += stride[k];
+            if (++at[k] < head->shape[k]) break;
+            from -= at[k] * stride[k];
+            at[k] = 0;
+        }
+    }
+}
+
+static xb_status reorder(xb_ctx *ctx, double **values, int64_t n, const xb_npy_head *head)
+{
+    if (!head->fortran || head->ndim < 2 || n == 0) return XB_OK;
+    double *to = xb_new(ctx, n, sizeof *to);
+    if (!to) return XB_E_MEMORY;
+    to_c_order(to, *values, n, head);
+    free(*values);
+    *values = to;
+    return XB_OK;
+}
+
+static xb_status read_values(double **values, int64_t n, const element *e, bool swap,
                              xb_source *source, unsigned char *block)
 {
     int64_t capacity = 0, step = BLOCK / e->size;
@@ -154,6 +187,7 @@ static xb_status read_values(double **values, int64_t n, const element *e,
         XB_TRY(read_exactly(source, block, count * e->size, "data"));
         XB_TRY(
             xb_grow(source->ctx, (void **)values, &capacity, i + count, sizeof **values));
+        if (swap) swap_bytes(block, count, e->size);
         e->convert(*values + i, block, count);
     }
     int64_t more = 0;
@@ -173,8 +207,10 @@ xb_status xb_npy_read_source(double **out, int64_t *n, xb_npy_head *head,
     unsigned char *block = xb_new(source->ctx, BLOCK, 1);
     if (!block) return XB_E_MEMORY;
     double *values = NULL;
-    xb_status status = read_values(&values, count, e, source, block);
+    xb_status status =
+        read_values(&values, count, e, found.type[0] == '>', source, block);
     free(block);
+    if (status == XB_OK) status = reorder(source->ctx, &values, count, &found);
     if (status != XB_OK) {
         free(values);
         return status;

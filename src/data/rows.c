@@ -18,7 +18,7 @@ xb_status xb_rows_check(xb_ctx *ctx, const xb_rows *rows)
         int64_t at = (rows->select ? rows->select[i] : i) * rows->features;
         for (int64_t j = 0; j < rows->features; j++)
             if (!isfinite(rows->x ? rows->x[at + j] : (double)rows->scaled[at + j]))
-                return not_finite(ctx, i, j);
+                return not_finite(ctx, rows->first + i, j);
     }
     return XB_OK;
 }
@@ -28,6 +28,7 @@ xb_rows xb_rows_part(const xb_rows *rows, int64_t first, int64_t n)
     xb_rows part = *rows;
     int64_t at = first * rows->features;
     part.n = n;
+    part.first += first;
     if (part.select) {
         part.select += first;
         return part;

@@ -108,6 +108,8 @@ typedef struct xb_backend {
                           xb_act f);
     void (*local_backward)(xb_real *dv, const xb_real *dy, const xb_real *v,
                            const xb_real *e, int64_t n);
+    void (*local_input)(xb_real *dx, const xb_real *dxx, const xb_real *x, int64_t n,
+                        xb_act f);
 
     /* Of simulated arrays. (X13) x to the nearest step, set (out may be x) or added;
      * (X8) straight z + bent (z^2 - skewness z - 1); (X10) z = fresh where word >= below
@@ -119,8 +121,6 @@ typedef struct xb_backend {
                  const xb_real *bent, xb_real skewness, int64_t n);
     void (*hold)(xb_real *z, const xb_real *fresh, const uint32_t *word, uint32_t below,
                  int64_t n);
-    void (*local_input)(xb_real *dx, const xb_real *dxx, const xb_real *x, int64_t n,
-                        xb_act f);
 } xb_backend;
 
 /* f's own kernels; NULL: XB_ACT_NONE. */

@@ -39,9 +39,9 @@ const xb_backend xb_backend_ref = {
     .signs = signs,
     .local_forward = local_forward,
     .local_backward = local_backward,
+    .local_input = local_input,
     .quantise = quantise,
     .quantise_add = quantise_add,
     .bend = bend,
     .hold = hold,
-    .local_input = local_input,
 };

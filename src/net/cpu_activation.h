@@ -2,32 +2,25 @@
  *
  *     x = n log 2 + r, |r| <= log(2) / 2;   expm1(x) = 2^n expm1(r) + (2^n - 1)
  *
- * expm1(r) = r + r^2 p(r), p of degree 4 by tools/minimax.py (1.3e-8 of it before
- * rounding). For x <= 0 nothing cancels: 2^n - 1 is exact or dominates. Arguments below
- * -87 act as -87 (there exp is 1.6e-38). NaN goes through. Worst error over all floats
- * with a step, against double (tests/test_net_cpu.c): elu 1.0, tanh 2.5, sigmoid 2.4 ulp.
- */
+ * expm1(r) = r + r^2 p(r), p of degree 4 (base/expseries.h). For x <= 0 nothing cancels:
+ * 2^n - 1 is exact or dominates. Arguments below -87 act as -87 (there exp is 1.6e-38).
+ * NaN goes through. Worst error over all floats with a step, against double: elu 1.0,
+ * tanh 2.5, sigmoid 2.4 ulp (tests/test_net_cpu.c). */
 #ifndef XB_NET_CPU_ACTIVATION_H
 #define XB_NET_CPU_ACTIVATION_H
 
+#include "base/expseries.h"
 #include "net/cpu_lanes.h"
 
 static const float EXP_LEAST = -87.0f;
-static const float LOG2_E = 0x1.715476p+0f; /* 1 / log 2 */
-static const float LOG_2 = 0x1.62e43p-1f;
-/* log 2 in two parts: the first has 15 bits, so n times it is exact */
-static const float LOG_2_HIGH = 0x1.62e4p-1f, LOG_2_LOW = 0x1.7f7d1cp-20f;
-static const float ROUND = 0x1.8p23f; /* adding and taking it away rounds to whole */
-static const float ROUND_BIASED = 0x1.8p23f + 127; /* ... and its low bits say 2^n */
+static const float ROUND_BIASED = XB_ROUND + 127; /* its low bits then say 2^n */
 
 /* |r| <= log(2) / 2 */
 LANE_INLINE vec expm1_near_0(vec r)
 {
-    vec p = vec_set(0x1.6be920p-10f);
-    p = vec_fma(p, r, vec_set(0x1.1227d4p-7f));
-    p = vec_fma(p, r, vec_set(0x1.555678p-5f));
-    p = vec_fma(p, r, vec_set(0x1.5554b0p-3f));
-    p = vec_fma(p, r, vec_set(0x1.fffffep-2f));
+    vec p = vec_set(XB_EXP_SERIES[4]);
+#pragma GCC unroll 4
+    for (int k = 3; k >= 0; k--) p = vec_fma(p, r, vec_set(XB_EXP_SERIES[k]));
     return vec_fma(p, r * r, r);
 }
 
@@ -39,9 +32,9 @@ typedef struct vec_exp {
 LANE_INLINE vec_exp exp_parts(vec x)
 {
     x = vec_max(vec_set(EXP_LEAST), x);
-    vec n = vec_fma(x, vec_set(LOG2_E), vec_set(ROUND)) - vec_set(ROUND);
-    vec r = vec_fma(n, vec_set(-LOG_2_HIGH), x);
-    r = vec_fma(n, vec_set(-LOG_2_LOW), r);
+    vec n = vec_fma(x, vec_set(XB_LOG2_E), vec_set(XB_ROUND)) - vec_set(XB_ROUND);
+    vec r = vec_fma(n, vec_set(-XB_LOG_2_HIGH), x);
+    r = vec_fma(n, vec_set(-XB_LOG_2_LOW), r);
     vec power = vec_power_of_two(n);
     return (vec_exp){power, power * expm1_near_0(r)};
 }
@@ -51,8 +44,8 @@ LANE_INLINE vec_exp exp_parts(vec x)
 LANE_INLINE vec elu_of(vec x)
 {
     vec low = vec_max(vec_set(EXP_LEAST), vec_min(vec_set(0), x));
-    vec biased = vec_fma(low, vec_set(LOG2_E), vec_set(ROUND_BIASED));
-    vec r = vec_fma(biased - vec_set(ROUND_BIASED), vec_set(-LOG_2), low);
+    vec biased = vec_fma(low, vec_set(XB_LOG2_E), vec_set(ROUND_BIASED));
+    vec r = vec_fma(biased - vec_set(ROUND_BIASED), vec_set(-XB_LOG_2), low);
     vec power = vec_low_bits_up(biased);
     return vec_max(vec_fma(power, expm1_near_0(r), power - vec_set(1)), x);
 }

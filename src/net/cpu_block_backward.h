@@ -46,15 +46,6 @@ static back_room back_room_of(const xb_block *g, float *p)
     return m;
 }
 
-static int64_t block_room(const xb_block *g) { return back_room_of(g, NULL).reals; }
-
-static int64_t block_packed(const xb_block *g)
-{
-    int64_t forward = vectors_of(g->oc) * LANES * (g->c * TAPS + 1);
-    int64_t backward = vectors_of(g->c) * LANES * g->oc * TAPS;
-    return forward > backward ? forward : backward;
-}
-
 /* Weights as dx reads them: [vectors of c][oc][TAPS][16]. */
 static void block_pack_backward(float *packed, const float *w, const xb_block *g)
 {
@@ -170,7 +161,7 @@ LANE_INLINE void spread_channels(vec sum[4][4], uint32_t on, const float *gradie
 }
 
 /* Stores columns 0 and 1; rows 0 and 1 are added to what the row of windows above left
- * there. */
+ * there, rows 2 and 3 are new. */
 LANE_INLINE void columns_store(float *to, int64_t row, int64_t column, vec sum[4][4])
 {
 #pragma GCC unroll 2
@@ -229,7 +220,6 @@ static void strip_input(const back_room *m, const float *packed, int64_t first,
     int64_t line = plane_columns(g) * c;
     for (int64_t r = 0; r < rows; r++) {
         float *around = m->around + 2 * (first + r) * line;
-        memset(around + 2 * line, 0, (size_t)(2 * line) * sizeof *around);
         for (int64_t v = 0; v < vectors_of(g->c); v++)
             row_input(around + v * LANES, m->gradient + r * g->pw * oc,
                       m->place + r * g->pw * oc, packed + v * g->oc * TAPS * LANES, g);
@@ -255,12 +245,12 @@ static void input_out(float *dx, const float *around, const xb_block *g)
 
 static void weights_out(float *dw, float *db, const back_room *m, const xb_block *g)
 {
-    for (int64_t o = 0; o < g->oc; o++) {
-        const float *from = m->dw + o / LANES * g->c * TAPS * LANES + o % LANES;
+    const float *from = m->dw;
+    for (int64_t o = 0; o < g->oc; o += LANES)
         for (int64_t k = 0; k < g->c; k++)
             for (int64_t t = 0; t < TAPS; t++, from += LANES)
-                dw[(t * g->c + k) * g->oc + o] = *from;
-    }
+                vec_store_part(dw + (t * g->c + k) * g->oc + o, vec_load(from),
+                               smaller(LANES, g->oc - o));
     if (db) memcpy(db, m->db, (size_t)g->oc * sizeof *db);
 }
 

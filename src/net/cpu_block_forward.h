@@ -15,8 +15,7 @@ static int64_t vectors_of(int64_t channels) { return (channels + LANES - 1) / LA
 
 /* Weights as forward reads them: [vectors of oc, two at a time][c][TAPS][16 or 32], what
  * is beyond oc 0; then the bias. */
-static void block_pack_forward(float *packed, const float *w, const float *b,
-                               const xb_block *g)
+static void direct_pack(float *packed, const float *w, const float *b, const xb_block *g)
 {
     int64_t vectors = vectors_of(g->oc), all = vectors * LANES;
     for (int64_t v = 0; v < vectors; v += 2) {
@@ -49,19 +48,20 @@ LANE_INLINE __m512 larger_at(__m512 best, __m512i *place, __m512 other, int wher
     return _mm512_mask_mov_ps(best, more, other);
 }
 
-/* sum: of the four pixels of a window, row by row */
-LANE_INLINE void window_store(const block_tile *t, int64_t at, int64_t count,
-                              const vec sum[4], bool right)
+/* The largest of a window, sum: of its four pixels, row by row; `below` and `right`: it
+ * has a second row, a second column. */
+LANE_INLINE void window_store(float *y, uint8_t *place, int64_t count, const vec sum[4],
+                              bool below, bool right)
 {
-    __m512i place = _mm512_setzero_si512();
+    __m512i at = _mm512_setzero_si512();
     __m512 best = sum[0];
-    if (right) best = larger_at(best, &place, sum[1], 1);
-    if (t->below) best = larger_at(best, &place, sum[2], 4);
-    if (t->below && right) best = larger_at(best, &place, sum[3], 5);
+    if (right) best = larger_at(best, &at, sum[1], 1);
+    if (below) best = larger_at(best, &at, sum[2], 4);
+    if (below && right) best = larger_at(best, &at, sum[3], 5);
     best = _mm512_mask_mov_ps(best, _mm512_cmp_ps_mask(best, vec_set(0), _CMP_LE_OQ),
                               vec_set(0));
-    vec_store_part(t->y + at, best, count);
-    if (t->place) _mm512_mask_cvtepi32_storeu_epi8(t->place + at, vec_mask(count), place);
+    vec_store_part(y, best, count);
+    if (place) _mm512_mask_cvtepi32_storeu_epi8(place, vec_mask(count), at);
 }
 
 /* One tap of the kernel for all sums: window, vector, pixel. */
@@ -104,9 +104,12 @@ LANE_INLINE void tile_run(const block_tile *t, int windows, int vectors)
 #pragma GCC unroll 6
     for (int i = 0; i < windows; i++)
 #pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++)
-            window_store(t, i * t->oc + v * LANES, v == vectors - 1 ? t->last : LANES,
-                         sum[i][v], i < windows - 1 || t->right);
+        for (int v = 0; v < vectors; v++) {
+            int64_t at = i * t->oc + v * LANES;
+            window_store(t->y + at, t->place ? t->place + at : NULL,
+                         v == vectors - 1 ? t->last : LANES, sum[i][v], t->below,
+                         i < windows - 1 || t->right);
+        }
 }
 
 static void tile_one(const block_tile *t, int64_t windows)
@@ -147,8 +150,8 @@ static void windows_row(block_tile t, int64_t wide, const xb_block *g)
     }
 }
 
-static void image_forward(float *y, uint8_t *place, const float *planes,
-                          const float *packed, const xb_block *g)
+static void direct_image(float *y, uint8_t *place, const float *planes,
+                         const float *packed, const xb_block *g)
 {
     int64_t vectors = vectors_of(g->oc), taps = g->c * TAPS * LANES;
     for (int64_t v = 0; v < vectors; v += 2) {
@@ -168,18 +171,6 @@ static void image_forward(float *y, uint8_t *place, const float *planes,
             t.below = 2 * r + 2 <= g->oh;
             windows_row(t, wide, g);
         }
-    }
-}
-
-static void block_forward(float *y, uint8_t *place, const float *x, const float *packed,
-                          const xb_block_norm *norm, int64_t rows, const xb_block *g,
-                          float *room)
-{
-    int64_t out = g->ph * g->pw * g->oc;
-    for (int64_t r = 0; r < rows; r++, x += g->h * g->w * g->c, y += out) {
-        planes_of(room, x, g, norm);
-        image_forward(y, place, room, packed, g);
-        if (place) place += out;
     }
 }
 

@@ -142,15 +142,16 @@ static void spread_row(float *to, const float *x, const xb_block *g,
     for (; k < g->c; k++) spread_one(to + k * plane, x, g->c, columns, norm, k);
 }
 
-/* What is around the image in a plane. */
-static void zero_around(float *plane, const xb_block *g)
+/* Zeros around the image in a plane of `c` channels a pixel. */
+static void zero_around(float *plane, const xb_block *g, int64_t c)
 {
-    int64_t row = plane_columns(g), right = g->left + held_columns(g);
-    float *end = plane + plane_size(g);
+    int64_t row = plane_columns(g) * c, left = g->left * c;
+    int64_t right = left + held_columns(g) * c;
+    float *end = plane + plane_size(g) * c;
     memset(plane, 0, (size_t)(g->top * row) * sizeof *plane);
     plane += g->top * row;
     for (int64_t r = 0; r < held_rows(g); r++, plane += row) {
-        for (int64_t i = 0; i < g->left; i++) plane[i] = 0;
+        for (int64_t i = 0; i < left; i++) plane[i] = 0;
         for (int64_t i = right; i < row; i++) plane[i] = 0;
     }
     memset(plane, 0, (size_t)(end - plane) * sizeof *plane);
@@ -160,7 +161,7 @@ static void zero_around(float *plane, const xb_block *g)
 static void planes_of(float *planes, const float *x, const xb_block *g,
                       const xb_block_norm *norm)
 {
-    for (int64_t k = 0; k < g->c; k++) zero_around(planes + k * plane_size(g), g);
+    for (int64_t k = 0; k < g->c; k++) zero_around(planes + k * plane_size(g), g, 1);
     for (int64_t r = 0; r < held_rows(g); r++, x += g->w * g->c)
         spread_row(planes + (r + g->top) * plane_columns(g) + g->left, x, g, norm);
 }

@@ -10,6 +10,8 @@
 
 #define LANE_INLINE static inline __attribute__((always_inline))
 
+enum { ROOT_BITS = 0x5f375a86 }; /* Lomont 2003 */
+
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
 #include <immintrin.h>
 
@@ -41,12 +43,11 @@ LANE_INLINE vec vec_copysign(vec a, vec s)
 }
 LANE_INLINE float vec_sum(vec a) { return _mm512_reduce_add_ps(a); }
 LANE_INLINE vec vec_sqrt(vec a) { return _mm512_sqrt_ps(a); }
-/* 1 / sqrt(a), a >= FLT_MIN, to 2 ulp: 14 bits (the same on every machine) and a step of
- * Newton's method; a root and a division take four times as long */
-LANE_INLINE vec vec_root_inverse(vec a)
+/* 1 / sqrt(a) to 4 %, from the bits of a >= FLT_MIN: half the exponent, turned round */
+LANE_INLINE vec vec_root_guess(vec a)
 {
-    vec r = _mm512_rsqrt14_ps(a), half = vec_set(0.5f) * a * r;
-    return vec_fma(r, vec_fma(-half, r, vec_set(0.5f)), r);
+    __m512i half = _mm512_srli_epi32(_mm512_castps_si512(a), 1);
+    return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(ROOT_BITS), half));
 }
 /* LANES x LANES numbers, rows `from_row` apart, transposed. */
 LANE_INLINE void lanes_transpose(float *to, int64_t to_row, const float *from,
@@ -139,7 +140,11 @@ LANE_INLINE float vec_sum(vec a)
 LANE_INLINE vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }
 LANE_INLINE vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }
 LANE_INLINE vec vec_sqrt(vec a) { return _mm256_sqrt_ps(a); }
-LANE_INLINE vec vec_root_inverse(vec a) { return vec_set(1) / vec_sqrt(a); }
+LANE_INLINE vec vec_root_guess(vec a)
+{
+    __m256i half = _mm256_srli_epi32(_mm256_castps_si256(a), 1);
+    return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(ROOT_BITS), half));
+}
 LANE_INLINE void lanes_transpose(float *to, int64_t to_row, const float *from,
                                  int64_t from_row)
 {
@@ -184,6 +189,7 @@ LANE_INLINE vec vec_low_bits_up(vec a)
 enum { LANES = 4, ROWS_ONE = 8, ROWS_TWO = 4 };
 typedef float vec __attribute__((vector_size(16)));
 typedef int32_t vec_int __attribute__((vector_size(16)));
+typedef uint32_t vec_word __attribute__((vector_size(16)));
 
 LANE_INLINE vec vec_set(float a) { return (vec){a, a, a, a}; }
 LANE_INLINE vec vec_load(const float *p)
@@ -228,7 +234,7 @@ LANE_INLINE vec vec_sqrt(vec a)
     for (int l = 0; l < LANES; l++) a[l] = __builtin_sqrtf(a[l]);
     return a;
 }
-LANE_INLINE vec vec_root_inverse(vec a) { return vec_set(1) / vec_sqrt(a); }
+LANE_INLINE vec vec_root_guess(vec a) { return (vec)(ROOT_BITS - ((vec_word)a >> 1)); }
 LANE_INLINE void lanes_transpose(float *to, int64_t to_row, const float *from,
                                  int64_t from_row)
 {

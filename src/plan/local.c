@@ -1,12 +1,12 @@
-/* local.c: hidden layers under Gaussian weights, by local reparameterisation, and the
- * change of measure to another law; maths A4-A6.
+/* local.c: hidden layers under Gaussian weights, by local reparameterisation, and moved
+ * to where another law's cumulants put them; maths A4-A6.
  *
  * Given the layer below, the units of a dense layer are independent, each a sum of
- * scaled draws. Under Gaussian weights unit i is N(m_i, s_i^2); under another law its
- * density is that times 1 + sum of c_n He_n(e_i), with c_n from the law's cumulants and
- * the power sums of the terms (Gram and Charlier's series, to order 8). To first order
- * in the units the whole layer's weight is the sum of theirs. No draw of the law is
- * needed, and none of single weights: matrix products do it. */
+ * scaled draws. Under Gaussian weights unit i is N(m_i, s_i^2); under another law it is,
+ * up to the sixth cumulant, m_i + s_i x(e_i) with x the polynomial of Cornish and Fisher
+ * (1937) and e_i the same Gaussian number: what differs is the law alone, so differences
+ * have little noise. Where one weight is as good as all of a unit, x is the law's own
+ * quantile. No weights are drawn: matrix products do it. */
 #include "plan/local.h"
 
 #include <math.h>
@@ -29,17 +29,7 @@ static const xb_activation_kernel *activation_of(const xb_backend *b,
     return kind == &xb_layer_sigmoid ? &b->sigmoid : NULL;
 }
 
-/* How many orders a layer of this width is worth. */
-static int order_of(int64_t width)
-{
-    const int64_t narrow = 8, medium = 32;
-    return width <= narrow ? XB_LOCAL_ORDER : width <= medium ? 6 : 4;
-}
-
-static bool wanted(const xb_local *l, const xb_local_step *step, int n)
-{
-    return n <= step->order && (!l->symmetric || n % 2 == 0);
-}
+static bool wanted(const xb_local *l, int n) { return !l->symmetric || n % 2 == 0; }
 
 /* sigma^n, 0 where a tensor is fixed. */
 static void fill_power(xb_real *to, const xb_tensor *t, const xb_real *sigma, int n)
@@ -58,10 +48,9 @@ static xb_status make_dense(xb_ctx *ctx, xb_local *l, xb_local_step *step,
     step->mu = weights->mu + kernel->offset;
     step->bias = has_bias ? weights->mu + bias->offset : NULL;
     if (!kernel->stochastic && !(has_bias && bias->stochastic)) return XB_OK;
-    step->column = l->columns++;
-    step->order = order_of(step->out);
+    step->number = ++l->random;
     for (int n = 2; n <= XB_LOCAL_ORDER; n++) {
-        if (!wanted(l, step, n)) continue;
+        if (!wanted(l, n)) continue;
         step->power[n] =
             xb_new(ctx, step->in * step->out + step->out, sizeof *step->power[n]);
         if (!step->power[n]) return XB_E_MEMORY;
@@ -91,43 +80,40 @@ static xb_status make_step(xb_ctx *ctx, xb_local *l, const xb_net *net, int inde
     return step->activation ? XB_OK : make_dense(ctx, l, step, net, layer, weights);
 }
 
-static xb_status make_sampler(xb_ctx *ctx, xb_local *l)
+static xb_status make_samplers(xb_ctx *ctx, xb_local *l, const xb_law *law)
 {
     xb_law *gaussian = NULL;
     XB_TRY(xb_law_parse(ctx, &gaussian, "gaussian"));
-    xb_status status = xb_sampler_create(ctx, &l->sampler, gaussian, NULL);
+    xb_status status = xb_sampler_create(ctx, &l->gaussian, gaussian, NULL);
+    if (status == XB_OK) status = xb_sampler_create(ctx, &l->law, law, NULL);
     xb_law_destroy(gaussian);
     return status;
 }
 
 static xb_status fill(xb_ctx *ctx, xb_local *l, const xb_net *net,
-                      const xb_weights *weights)
+                      const xb_weights *weights, const xb_law *law)
 {
     l->step = xb_new(ctx, net->n_layer, sizeof *l->step);
     if (!l->step) return XB_E_MEMORY;
     for (int i = 0; i + 1 < net->n_layer; i++) XB_TRY(make_step(ctx, l, net, i, weights));
-    return make_sampler(ctx, l);
+    return make_samplers(ctx, l, law);
 }
 
 xb_status xb_local_make(xb_ctx *ctx, xb_local *out, const xb_net *net,
-                        const xb_weights *weights, const xb_real *x, const xb_charfn *law,
-                        uint64_t seed, const char *backend)
+                        const xb_weights *weights, const xb_real *x, const xb_law *law,
+                        const xb_charfn *charfn, uint64_t seed, const char *backend)
 {
-    xb_local l = {.columns = 1,
-                  .input = xb_shape_size(net->input),
+    xb_local l = {.input = xb_shape_size(net->input),
                   .width = xb_shape_size(net->layer[net->n_layer - 1].in),
                   .widest = xb_shape_size(net->input),
                   .x = x,
-                  .symmetric = law->symmetric,
+                  .symmetric = charfn->symmetric,
                   .backend = xb_backend_find(backend),
                   .key = xb_key_make(seed, XB_PURPOSE_WEIGHT)};
     double factorial = 1;
     for (int n = 1; n <= XB_LOCAL_ORDER; n++)
-        l.cumulant[n] = law->series[n] * (factorial *= n);
-    if (!l.backend)
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
-                       backend);
-    xb_status status = fill(ctx, &l, net, weights);
+        l.cumulant[n] = charfn->series[n] * (factorial *= n);
+    xb_status status = fill(ctx, &l, net, weights, law);
     if (status == XB_OK)
         *out = l;
     else
@@ -140,7 +126,8 @@ void xb_local_free(xb_local *l)
     for (int i = 0; l->step && i < l->steps; i++)
         for (int n = 0; n <= XB_LOCAL_ORDER; n++) free(l->step[i].power[n]);
     free(l->step);
-    xb_sampler_destroy(l->sampler);
+    xb_sampler_destroy(l->gaussian);
+    xb_sampler_destroy(l->law);
     *l = (xb_local){0};
 }
 
@@ -148,12 +135,10 @@ void xb_local_free(xb_local *l)
 
 typedef struct local_run {
     const xb_local *local;
-    int block; /* of the batch that is there; -1: none */
-    int64_t first, count;
     xb_real *memory;
-    xb_real *h, *next, *raised, *e;   /* [XB_HIDDEN_BATCH][widest] */
+    xb_real *h, *next, *raised;       /* [XB_HIDDEN_BATCH][widest] */
+    xb_real *e, *z;                   /* the same: Gaussian and the law, of one word */
     xb_real *sum[XB_LOCAL_ORDER + 1]; /* the same: power sums of the terms */
-    double *weight;                   /* [XB_HIDDEN_BATCH][columns] */
 } local_run;
 
 static void close_run(void *arg)
@@ -161,7 +146,6 @@ static void close_run(void *arg)
     local_run *run = arg;
     if (!run) return;
     free(run->memory);
-    free(run->weight);
     free(run);
 }
 
@@ -171,10 +155,9 @@ static xb_status open_run(void **out, const void *self)
     local_run *run = xb_new(NULL, 1, sizeof *run);
     if (!run) return XB_E_MEMORY;
     int64_t each = XB_HIDDEN_BATCH * l->widest;
-    run->local = l, run->block = -1;
-    run->memory = xb_new(NULL, (4 + XB_LOCAL_ORDER + 1) * each, sizeof *run->memory);
-    run->weight = xb_new(NULL, XB_HIDDEN_BATCH * l->columns, sizeof *run->weight);
-    if (!run->memory || !run->weight) {
+    run->local = l;
+    run->memory = xb_new(NULL, (5 + XB_LOCAL_ORDER + 1) * each, sizeof *run->memory);
+    if (!run->memory) {
         close_run(run);
         return XB_E_MEMORY;
     }
@@ -182,117 +165,149 @@ static xb_status open_run(void **out, const void *self)
     run->next = run->h + each;
     run->raised = run->next + each;
     run->e = run->raised + each;
-    for (int n = 0; n <= XB_LOCAL_ORDER; n++) run->sum[n] = run->e + (n + 1) * each;
+    run->z = run->e + each;
+    for (int n = 0; n <= XB_LOCAL_ORDER; n++) run->sum[n] = run->z + (n + 1) * each;
     *out = run;
     return XB_OK;
 }
 
-/* (A5) c_n He_n(e) summed, for a sum whose cumulants are k[n]. */
-static double change_of_measure(const double *k, double e, int order)
+/* (A5) Coefficients of He_1 .. He_5, from standardised cumulants k[3..6]. Where these are
+ * large the higher orders diverge, and two are better than four. */
+static void cornish_fisher(double b[6], const double *k)
 {
-    const double c[XB_LOCAL_ORDER + 1] = {
-        [3] = k[3] / 6,
-        [4] = k[4] / 24,
-        [5] = k[5] / 120,
-        [6] = (k[6] + 10 * k[3] * k[3]) / 720,
-        [7] = (k[7] + 35 * k[3] * k[4]) / 5040,
-        [8] = (k[8] + 56 * k[3] * k[5] + 35 * k[4] * k[4]) / 40320,
-    };
-    double sum = 0, last = 1, he = e;
-    for (int n = 1; n < order; n++) {
+    const double calm_skewness = 0.5, calm_kurtosis = 1.5;
+    double s = k[3], ss = s * s;
+    b[1] = 1 - ss / 36, b[2] = s / 6, b[3] = k[4] / 24 - ss / 18, b[4] = b[5] = 0;
+    if (fabs(s) > calm_skewness || fabs(k[4]) > calm_kurtosis) return;
+    b[1] += -k[4] * k[4] / 192 + ss * k[4] / 36 - 227 * ss * ss / 7776;
+    b[2] += -s * k[4] / 24 + 19 * s * ss / 324;
+    b[3] += -k[4] * k[4] / 64 - s * k[5] / 60 + 37 * ss * k[4] / 288 - 26 * ss * ss / 243;
+    b[4] += k[5] / 120 - s * k[4] / 24 + s * ss / 27;
+    b[5] += k[6] / 720 - k[4] * k[4] / 128 - s * k[5] / 90 + 7 * ss * k[4] / 144 -
+            7 * ss * ss / 216;
+}
+
+/* (A5) x(e), divided by its own standard deviation: sum of n! b_n^2. */
+static double moved(const double *k, double e)
+{
+    double b[6], sum = 0, variance = 0, last = 1, he = e, factorial = 1;
+    cornish_fisher(b, k);
+    for (int n = 1; n <= 5; n++) {
+        sum += b[n] * he;
+        variance += (factorial *= n) * b[n] * b[n];
         double next = e * he - n * last;
         last = he, he = next;
-        sum += c[n + 1] * he;
     }
-    return sum;
+    return sum / sqrt(variance);
+}
+
+/* Sum a^4 / s^4: 1 for one weight, 1/n for n equal ones. */
+static const double ONE = 0.7, SEVERAL = 0.2;
+
+static double few(const local_run *run, int64_t at)
+{
+    double second = (double)run->sum[2][at];
+    return second > 0 ? (double)run->sum[4][at] / (second * second) : 0;
 }
 
 /* (A4) The standardised cumulants of one unit: the law's times sum a^n / s^n. */
-static double unit_weight(const local_run *run, const xb_local_step *step, int64_t at,
-                          double sd)
+static double moved_unit(const local_run *run, int64_t at, double sd)
 {
     const xb_local *l = run->local;
     double k[XB_LOCAL_ORDER + 1] = {0}, scale = 1 / (sd * sd);
-    for (int n = 3; n <= step->order; n++) {
+    if (few(run, at) > ONE) return (double)run->z[at];
+    for (int n = 3; n <= XB_LOCAL_ORDER; n++) {
         scale /= sd;
-        if (wanted(l, step, n)) k[n] = l->cumulant[n] * (double)run->sum[n][at] * scale;
+        if (wanted(l, n)) k[n] = l->cumulant[n] * (double)run->sum[n][at] * scale;
     }
-    return change_of_measure(k, (double)run->e[at], step->order);
+    return moved(k, (double)run->e[at]);
 }
 
-static void sum_powers(local_run *run, const xb_local_step *step, int64_t count)
+/* Power sums of the terms, the second alone or all. */
+static void sum_powers(local_run *run, const xb_local_step *step, int64_t count, int most)
 {
-    const xb_backend *b = run->local->backend;
     int64_t n_in = count * step->in;
     memcpy(run->raised, run->h, (size_t)n_in * sizeof *run->raised);
-    for (int n = 2; n <= step->order; n++) {
+    for (int n = 2; n <= most; n++) {
         for (int64_t i = 0; i < n_in; i++) run->raised[i] *= run->h[i];
-        if (wanted(run->local, step, n))
-            b->dense_forward(run->sum[n], run->raised, step->power[n],
-                             step->power[n] + step->in * step->out, count, step->in,
-                             step->out, XB_ACT_NONE);
+        if (wanted(run->local, n))
+            run->local->backend->dense_forward(run->sum[n], run->raised, step->power[n],
+                                               step->power[n] + step->in * step->out,
+                                               count, step->in, step->out, XB_ACT_NONE);
     }
 }
 
-/* A random layer: its outputs, and its column of weights. */
-static void add_noise(local_run *run, const xb_local_step *step, int64_t first,
-                      int64_t count)
+/* A random layer: Gaussian, or with the law. */
+static void add_noise(local_run *run, const xb_local_step *step, bool law, int block,
+                      int64_t first, int64_t count)
 {
     const xb_local *l = run->local;
-    const xb_stream where = {l->key, (uint32_t)step->layer, (uint32_t)run->block,
-                             LOCAL_STEP};
-    sum_powers(run, step, count);
-    xb_sampler_fill(l->sampler, run->e, count * step->out, &where, first * step->out);
-    for (int64_t i = 0; i < count; i++) {
-        double weight = 0;
-        for (int64_t at = i * step->out; at < (i + 1) * step->out; at++) {
-            double sd = sqrt((double)run->sum[2][at]);
-            run->next[at] += (xb_real)(sd * (double)run->e[at]);
-            if (sd > 0) weight += unit_weight(run, step, at, sd);
-        }
-        run->weight[i * l->columns + step->column] = weight;
+    const xb_stream where = {l->key, (uint32_t)step->layer, (uint32_t)block, LOCAL_STEP};
+    sum_powers(run, step, count, law ? XB_LOCAL_ORDER : 2);
+    xb_sampler_fill(l->gaussian, run->e, count * step->out, &where, first * step->out);
+    if (law)
+        xb_sampler_fill(l->law, run->z, count * step->out, &where, first * step->out);
+    for (int64_t at = 0; at < count * step->out; at++) {
+        double sd = sqrt((double)run->sum[2][at]), e = (double)run->e[at];
+        if (law && sd > 0) e = moved_unit(run, at, sd);
+        run->next[at] += (xb_real)(sd * e);
     }
 }
 
-static void run_step(local_run *run, const xb_local_step *step, int64_t first,
-                     int64_t count)
+static bool has_law(const xb_local_step *step, int law)
 {
-    const xb_backend *b = run->local->backend;
+    return law == XB_LOCAL_ALL || law == XB_LOCAL_LAST + step->number;
+}
+
+static void run_step(local_run *run, const xb_local_step *step, int law, int block,
+                     int64_t first, int64_t count)
+{
     if (step->activation) {
         step->activation->forward(run->h, run->h, count * step->out);
         return;
     }
-    b->dense_forward(run->next, run->h, step->mu, step->bias, count, step->in, step->out,
-                     XB_ACT_NONE);
-    if (step->column > 0) add_noise(run, step, first, count);
+    run->local->backend->dense_forward(run->next, run->h, step->mu, step->bias, count,
+                                       step->in, step->out, XB_ACT_NONE);
+    if (step->number > 0) add_noise(run, step, has_law(step, law), block, first, count);
     xb_real *swap = run->h;
     run->h = run->next, run->next = swap;
 }
 
-static xb_status draw(void *arg, const xb_real **h, const double **weight, int law,
-                      int block, int64_t first, int64_t count)
+static xb_status draw(void *arg, const xb_real **h, int law, int block, int64_t first,
+                      int64_t count)
 {
     local_run *run = arg;
     const xb_local *l = run->local;
-    (void)law;
-    *h = run->h, *weight = run->weight;
-    if (run->block == block && run->first == first && run->count == count) return XB_OK;
-    run->block = block, run->first = first, run->count = count;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         memcpy(run->h + i * l->input, l->x, (size_t)l->input * sizeof *run->h);
-        run->weight[i * l->columns] = 1;
-    }
-    for (int s = 0; s < l->steps; s++) run_step(run, &l->step[s], first, count);
+    for (int s = 0; s < l->steps; s++)
+        run_step(run, &l->step[s], law, block, first, count);
     *h = run->h;
+    return XB_OK;
+}
+
+xb_status xb_local_doubtful(double *share, const xb_local *l)
+{
+    void *room = NULL;
+    XB_TRY(open_run(&room, l));
+    local_run *run = room;
+    for (int64_t i = 0; i < XB_HIDDEN_BATCH; i++)
+        memcpy(run->h + i * l->input, l->x, (size_t)l->input * sizeof *run->h);
+    for (int s = 0; s < l->steps; s++) {
+        const xb_local_step *step = &l->step[s];
+        int64_t units = XB_HIDDEN_BATCH * step->out, doubtful = 0;
+        run_step(run, step, XB_LOCAL_ALL, 0, 0, XB_HIDDEN_BATCH);
+        if (step->number == 0) continue;
+        for (int64_t at = 0; at < units; at++)
+            doubtful += few(run, at) > SEVERAL && few(run, at) <= ONE;
+        share[step->number - 1] = (double)doubtful / (double)units;
+    }
+    close_run(run);
     return XB_OK;
 }
 
 xb_hidden_source xb_local_source_of(const xb_local *l)
 {
-    return (xb_hidden_source){.self = l,
-                              .width = l->width,
-                              .columns = l->columns,
-                              .open = open_run,
-                              .close = close_run,
-                              .draw = draw};
+    return (xb_hidden_source){
+        .self = l, .width = l->width, .open = open_run, .close = close_run, .draw = draw};
 }

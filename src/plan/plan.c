@@ -1,10 +1,9 @@
 /* plan.c: how far a net's output under a law is from that under Gaussian weights,
  * predicted; maths A1-A8. A reader of plan/ starts here.
  *
- * One Monte Carlo of the hidden layers under Gaussian weights (local.c) gives, through
- * the engine of predictive densities, the output's density under Gaussian weights, under
- * the law in the last layer alone (exact, given the hidden layers), and the first-order
- * change by each hidden layer. Shares of single weights come from backward passes
+ * Hidden layers are drawn under Gaussian weights and moved to where the law's cumulants
+ * put them (local.c); the engine of predictive densities does the last layer, whose law
+ * given the hidden ones is exact. Shares of single weights come from backward passes
  * (shares.c); needed.c says what a sum of equal shares would need. */
 #include <math.h>
 #include <stdlib.h>
@@ -19,10 +18,9 @@
 
 enum { BLOCKS = 32, GRID = 1024 };
 
-/* When a prediction is not trusted (A8). */
-static const double NEGATIVE_MOST = 0.1; /* of the total variation */
-static const double HIDDEN_MOST = 0.2;   /* of the predicted KL, where n_eff < FEW */
-static const double FEW = 4;
+/* (A8) A prediction is not trusted where a hidden layer of which more than DOUBT_MOST
+ * is doubtful makes more than HIDDEN_MOST of it. */
+static const double HIDDEN_MOST = 0.2, DOUBT_MOST = 0.2;
 
 xb_plan_options xb_plan_options_default(void)
 {
@@ -40,128 +38,64 @@ const char *xb_plan_verdict_text(xb_plan_verdict verdict)
     return text[verdict];
 }
 
-/* ---- densities from the engine's: columns of weights -> predicted laws */
-
-/* The densities of a plan, by number: 2 + column is hidden layer `column` alone. */
-enum { GAUSSIAN = 0, PREDICTED = 1, LAST_ALONE = 2 };
-
-/* A change of measure has no mass: what noise gave it is taken away, in proportion to
- * the density it changes. With it goes most of the noise. */
-static void take_mass_away(double *change, const double *density, const xb_densities *d)
+static bool trustworthy(const xb_plan *plan, const double *doubtful, int hidden)
 {
-    double mass = 0;
-    for (int64_t i = 0; i < d->count; i++) mass += change[i] * d->step;
-    for (int64_t i = 0; i < d->count; i++) change[i] -= mass * density[i];
+    bool trusted = isfinite(plan->predicted.value + plan->predicted.std_error);
+    for (int i = 0; i < hidden; i++)
+        trusted &= !(doubtful[i] > DOUBT_MOST &&
+                     plan->layer[i].kl.value > HIDDEN_MOST * plan->predicted.value);
+    return trusted;
 }
 
-static void add(double *to, const double *from, int64_t n)
+static void read_densities(xb_plan *plan, const xb_densities *d, int hidden)
 {
-    for (int64_t i = 0; i < n; i++) to[i] += from[i];
+    plan->predicted = xb_densities_kl(d, XB_LOCAL_ALL, XB_LOCAL_NONE);
+    for (int i = 0; i < hidden; i++)
+        plan->layer[i].kl = xb_densities_kl(d, XB_LOCAL_LAST + 1 + i, XB_LOCAL_NONE);
+    plan->layer[hidden].kl = xb_densities_kl(d, XB_LOCAL_LAST, XB_LOCAL_NONE);
 }
 
-/* One block: (A6) the sums of which the predicted laws consist. */
-static void combine_block(xb_densities *out, const xb_densities *d, int columns, int b)
-{
-    int64_t n = d->count;
-    for (int l = 0; l < 2; l++)
-        for (int c = 1; c < columns; c++)
-            take_mass_away(xb_densities_part(d, b, l * columns + c),
-                           xb_densities_part(d, b, l * columns), d);
-    const double *gaussian = xb_densities_part(d, b, 0);
-    add(xb_densities_part(out, b, GAUSSIAN), gaussian, n);
-    add(xb_densities_part(out, b, LAST_ALONE), xb_densities_part(d, b, columns), n);
-    for (int c = 0; c < columns; c++)
-        add(xb_densities_part(out, b, PREDICTED), xb_densities_part(d, b, columns + c),
-            n);
-    for (int c = 1; c < columns; c++) {
-        add(xb_densities_part(out, b, LAST_ALONE + c), gaussian, n);
-        add(xb_densities_part(out, b, LAST_ALONE + c), xb_densities_part(d, b, c), n);
-    }
-}
-
-static void combine(xb_densities *out, const xb_densities *d, int columns)
-{
-    out->step = d->step;
-    for (int b = 0; b < d->blocks; b++) {
-        combine_block(out, d, columns, b);
-        for (int l = 0; l < out->laws; l++)
-            for (int64_t i = 0; i < d->count; i++)
-                out->value[l * d->count + i] +=
-                    xb_densities_part(out, b, l)[i] / d->blocks;
-    }
-}
-
-/* ---- what a plan says */
-
-/* (A8) Mass of the predicted density below 0 over the total variation. */
-static double negative_part(const xb_densities *d)
-{
-    const double *p = xb_densities_value(d, PREDICTED);
-    const double *q = xb_densities_value(d, GAUSSIAN);
-    double below = 0, apart = 0;
-    for (int64_t i = 0; i < d->count; i++) {
-        below += fmax(0, -p[i]);
-        apart += fabs(p[i] - q[i]) / 2;
-    }
-    return apart > 0 ? below / apart : 0;
-}
-
-/* (A8) A first order in hidden units, cut at order 8, is not enough where few weights
- * dominate and they are in hidden layers. */
-static bool trustworthy(const xb_plan *plan, int columns)
-{
-    double hidden = 0;
-    for (int c = 1; c < columns; c++) hidden = fmax(hidden, plan->layer[c - 1].kl.value);
-    bool few = plan->n_eff < FEW && hidden > HIDDEN_MOST * plan->predicted.value;
-    return !few && plan->negative <= NEGATIVE_MOST &&
-           isfinite(plan->predicted.value + plan->predicted.std_error);
-}
-
-static void read_densities(xb_plan *plan, const xb_densities *d, int columns)
-{
-    plan->predicted = xb_densities_kl(d, PREDICTED, GAUSSIAN);
-    plan->negative = negative_part(d);
-    for (int c = 1; c < columns; c++)
-        plan->layer[c - 1].kl = xb_densities_kl(d, LAST_ALONE + c, GAUSSIAN);
-    plan->layer[columns - 1].kl = xb_densities_kl(d, LAST_ALONE, GAUSSIAN);
-    plan->trusted = trustworthy(plan, columns);
-}
-
+/* The last layer has the law where all layers have it, or it alone. */
 static xb_status run_engine(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
                             const xb_weights *weights, const xb_local *local,
                             const xb_charfn law[2], const xb_plan_options *opt)
 {
-    xb_densities *raw = NULL, *laws = NULL;
+    xb_densities *d = NULL;
+    xb_charfn last_law[XB_LOCAL_LAST + XB_PLAN_LAYERS];
+    int laws = XB_LOCAL_LAST + 1 + local->random;
+    for (int l = 0; l < laws; l++)
+        last_law[l] = law[l == XB_LOCAL_ALL || l == XB_LOCAL_LAST];
     xb_hidden_source source = xb_local_source_of(local);
     xb_output_layer last = xb_output_layer_of(net, weights);
-    xb_status status = xb_densities_new(ctx, &raw, 2 * local->columns, BLOCKS, GRID);
-    if (status == XB_OK)
-        status = xb_densities_new(ctx, &laws, LAST_ALONE + local->columns, BLOCKS, GRID);
-    if (status == XB_OK)
-        status = xb_densities_run(ctx, raw, &source, &last, law, 2,
-                                  local->columns > 1 ? opt->draws / BLOCKS : 1);
-    if (status == XB_OK) {
-        combine(laws, raw, local->columns);
-        read_densities(plan, laws, local->columns);
-    }
-    xb_densities_destroy(raw);
-    xb_densities_destroy(laws);
-    return status;
+    XB_TRY(xb_densities_new(ctx, &d, laws, BLOCKS, GRID));
+    xb_status status = xb_densities_run(ctx, d, &source, &last, last_law,
+                                        local->random > 0 ? opt->draws / BLOCKS : 1);
+    if (status == XB_OK) read_densities(plan, d, local->random);
+    xb_densities_destroy(d);
+    XB_TRY(status);
+    double doubtful[XB_PLAN_LAYERS];
+    if (xb_local_doubtful(doubtful, local) != XB_OK)
+        return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a plan");
+    plan->trusted = trustworthy(plan, doubtful, local->random);
+    return XB_OK;
 }
 
 static xb_status with_charfn(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
                              const xb_weights *weights, const xb_real *x,
-                             const xb_charfn law[2], const xb_plan_options *opt)
+                             const xb_law *law, const xb_charfn charfn[2],
+                             const xb_plan_options *opt)
 {
     xb_local local;
-    XB_TRY(xb_local_make(ctx, &local, net, weights, x, &law[1], opt->seed, opt->backend));
+    XB_TRY(xb_local_make(ctx, &local, net, weights, x, law, &charfn[1], opt->seed,
+                         opt->backend));
     xb_status status = XB_OK;
-    if (local.columns > XB_PLAN_LAYERS)
+    if (local.random + 1 > XB_PLAN_LAYERS)
         status = xb_fail(ctx, XB_E_ARGUMENT, "%d random layers: at most %d",
-                         local.columns, XB_PLAN_LAYERS);
+                         local.random + 1, XB_PLAN_LAYERS);
     if (status == XB_OK && opt->weight_draws > 0)
-        status = xb_shares_plan(ctx, plan, net, weights, x, &law[1], opt);
-    if (status == XB_OK) status = run_engine(ctx, plan, net, weights, &local, law, opt);
+        status = xb_shares_plan(ctx, plan, net, weights, x, &charfn[1], opt);
+    if (status == XB_OK)
+        status = run_engine(ctx, plan, net, weights, &local, charfn, opt);
     xb_local_free(&local);
     return status;
 }
@@ -181,9 +115,10 @@ xb_status xb_plan_predict(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
                           const xb_plan_options *opt)
 {
     xb_charfn charfn[2] = {0};
-    XB_TRY(xb_hidden_check(ctx, net));
+    XB_TRY(xb_hidden_check(ctx, net, weights, opt->backend));
     xb_status status = make_charfns(ctx, charfn, law);
-    if (status == XB_OK) status = with_charfn(ctx, plan, net, weights, x, charfn, opt);
+    if (status == XB_OK)
+        status = with_charfn(ctx, plan, net, weights, x, law, charfn, opt);
     xb_charfn_free(&charfn[0]);
     xb_charfn_free(&charfn[1]);
     return status;

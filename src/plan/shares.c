@@ -154,9 +154,10 @@ static xb_status add_up(xb_ctx *ctx, shares_job *job)
     return XB_OK;
 }
 
-static xb_status check(xb_ctx *ctx, const xb_net *net, const xb_plan_options *opt)
+static xb_status check(xb_ctx *ctx, const xb_net *net, const xb_weights *weights,
+                       const xb_plan_options *opt)
 {
-    XB_TRY(xb_hidden_check(ctx, net));
+    XB_TRY(xb_hidden_check(ctx, net, weights, opt->backend));
     if (opt->weight_draws < 1 || opt->weight_draws > UINT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld weight draws: expected 1 or more",
                        (long long)opt->weight_draws);
@@ -185,7 +186,7 @@ xb_status xb_shares_make(xb_ctx *ctx, xb_shares *out, const xb_net *net,
                          const xb_weights *weights, const xb_real *x,
                          const xb_plan_options *opt)
 {
-    XB_TRY(check(ctx, net, opt));
+    XB_TRY(check(ctx, net, weights, opt));
     const xb_layer *last = &net->layer[net->n_layer - 1];
     shares_job job = {.net = net,
                       .weights = weights,

@@ -115,7 +115,7 @@ static xb_status run(xb_ctx *ctx, xb_densities *d, const xb_hidden *hidden,
         xb_hidden with_laws = *hidden;
         with_laws.sampler = kits.sampler;
         xb_hidden_source source = xb_hidden_source_of(&with_laws);
-        status = xb_densities_run(ctx, d, &source, last, kits.charfn, d->laws,
+        status = xb_densities_run(ctx, d, &source, last, kits.charfn,
                                   hidden->random ? draws / d->blocks : 1);
     }
     free_kits(&kits);

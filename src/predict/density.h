@@ -1,7 +1,4 @@
-/* density.h: what xb_densities holds, and the engine that fills it; see density_run.c.
- *
- * Densities are told apart by a number: the laws of xb_densities_create(), or, for a
- * source of weighted draws, law * columns + column. */
+/* density.h: what xb_densities holds, and the engine that fills it; see density_run.c. */
 #ifndef XB_PREDICT_DENSITY_H
 #define XB_PREDICT_DENSITY_H
 
@@ -45,13 +42,12 @@ enum { XB_HIDDEN_BATCH = 64 };
 typedef struct xb_hidden_source {
     const void *self;
     int64_t width; /* of h */
-    int columns;   /* weights of a draw */
     xb_status (*open)(void **run, const void *self);
     void (*close)(void *run);
     /* Draws first .. first + count - 1 of a block under a law, count <= XB_HIDDEN_BATCH:
-     * h [count][width], weight [count][columns] (NULL: 1), kept till the next call. */
-    xb_status (*draw)(void *run, const xb_real **h, const double **weight, int law,
-                      int block, int64_t first, int64_t count);
+     * h [count][width], kept till the next call. */
+    xb_status (*draw)(void *run, const xb_real **h, int law, int block, int64_t first,
+                      int64_t count);
 } xb_hidden_source;
 
 /* The last layer: output = bias + kernel h. */
@@ -62,9 +58,9 @@ typedef struct xb_output_layer {
 
 xb_output_layer xb_output_layer_of(const xb_net *net, const xb_weights *weights);
 
-/* Fills d, whose laws are `laws` times the source's columns; `draws` of each block. */
+/* Fills d; law: the last layer's, [d->laws]; `draws` of each block. */
 xb_status xb_densities_run(xb_ctx *ctx, xb_densities *d, const xb_hidden_source *source,
-                           const xb_output_layer *last, const xb_charfn *law, int laws,
+                           const xb_output_layer *last, const xb_charfn *law,
                            int64_t draws);
 
 /* Random weights below the last layer -> draws that a second or two of a core allow. */

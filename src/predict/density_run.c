@@ -36,8 +36,7 @@ typedef struct density_job {
     const xb_hidden_source *source;
     const xb_output_layer *last;
     const xb_charfn *law; /* [laws] */
-    int laws;
-    int64_t draws; /* of a block */
+    int64_t draws;        /* of a block */
     xb_densities *d;
     bias_factor *bias; /* [laws] */
     double origin;     /* the grid's first point */
@@ -52,7 +51,6 @@ typedef struct density_room {
     void *run;
     xb_sum_law sum;
     double *re, *im;     /* [laws of d][count / 2 + 1], sums over draws */
-    double *one;         /* [2][count / 2 + 1], one draw, where columns need it */
     double complex *fft; /* [count] */
 } density_room;
 
@@ -71,11 +69,10 @@ static xb_status room_make(density_room *room, const density_job *job)
     *room = (density_room){0};
     room->sum.a = xb_new(NULL, width, sizeof *room->sum.a);
     room->sum.power = xb_new(NULL, width + 1, sizeof *room->sum.power);
-    room->re = xb_new(NULL, 2 * (job->d->laws + 1) * half, sizeof *room->re);
+    room->re = xb_new(NULL, 2 * job->d->laws * half, sizeof *room->re);
     room->fft = xb_new(NULL, job->d->count, sizeof *room->fft);
     if (!room->sum.a || !room->sum.power || !room->re || !room->fft) return XB_E_MEMORY;
     room->im = room->re + job->d->laws * half;
-    room->one = room->im + job->d->laws * half;
     return job->source->open(&room->run, job->source->self);
 }
 
@@ -115,12 +112,11 @@ static xb_status look_at(outputs_seen *seen, const density_job *job, density_roo
 static xb_status look(outputs_seen *seen, const density_job *job, density_room *room)
 {
     int64_t all = job->draws < LOOK ? job->draws : LOOK;
-    for (int l = 0; l < job->laws; l++)
+    for (int l = 0; l < job->d->laws; l++)
         for (int64_t first = 0; first < all; first += XB_HIDDEN_BATCH) {
             int64_t some = all - first < XB_HIDDEN_BATCH ? all - first : XB_HIDDEN_BATCH;
             const xb_real *h;
-            const double *weight;
-            XB_TRY(job->source->draw(room->run, &h, &weight, l, 0, first, some));
+            XB_TRY(job->source->draw(room->run, &h, l, 0, first, some));
             for (int64_t i = 0; i < some; i++)
                 XB_TRY(look_at(seen, job, room, h + i * job->source->width));
         }
@@ -190,67 +186,40 @@ static void invert(double *density, const density_job *job, const density_room *
 
 /* (E5) The output's moments given this draw, the bias's noise included. */
 static void add_moments(double *moment, const density_job *job, const xb_sum_law *sum,
-                        const xb_charfn *law, double weight)
+                        const xb_charfn *law)
 {
     double b = job->last->bias_sigma, m = sum->mean + job->origin - job->d->centre;
     double v = sum->variance + b * b, k3 = law->skewness * (sum->cubes + b * b * b);
     double k4 = law->excess_kurtosis * (sum->fourths + b * b * b * b);
-    moment[0] += weight * m;
-    moment[1] += weight * (m * m + v);
-    moment[2] += weight * (m * m * m + 3 * m * v + k3);
-    moment[3] += weight * (m * m * m * m + 6 * m * m * v + 4 * m * k3 + 3 * v * v + k4);
-}
-
-/* The sum in room->sum, once for each column, times its weight. */
-static void add_columns(density_room *room, const density_job *job, int law,
-                        const double *weight, const xb_frequencies *f)
-{
-    int64_t width = job->source->width, half = f->count + 1;
-    int columns = job->source->columns;
-    memset(room->one, 0, (size_t)(2 * half) * sizeof *room->one);
-    xb_sum_law_add(room->one, room->one + half, &room->sum, width, &job->law[law], f);
-    for (int c = 0; c < columns; c++) {
-        double *re = room->re + (law * columns + c) * half, w = weight[c];
-        double *im = room->im + (law * columns + c) * half;
-        for (int64_t j = 0; j < half; j++) {
-            re[j] += w * room->one[j];
-            im[j] += w * room->one[half + j];
-        }
-    }
+    moment[0] += m;
+    moment[1] += m * m + v;
+    moment[2] += m * m * m + 3 * m * v + k3;
+    moment[3] += m * m * m * m + 6 * m * m * v + 4 * m * k3 + 3 * v * v + k4;
 }
 
 /* (E4, E5) One draw added to the sums and moments of a law. */
 static xb_status add_draw(density_room *room, const density_job *job, int block, int law,
-                          const xb_real *h, const double *weight)
+                          const xb_real *h)
 {
     const xb_frequencies f = {job->dt, job->d->count / 2, job->bias[law].bound};
     int64_t half = f.count + 1;
-    int columns = job->source->columns;
     xb_sum_law *sum = &room->sum;
     sum->mean = given_hidden(sum->a, job, h) - job->origin;
-    if (weight)
-        add_columns(room, job, law, weight, &f);
-    else
-        xb_sum_law_add(room->re + law * half, room->im + law * half, sum,
-                       job->source->width, &job->law[law], &f);
+    xb_sum_law_add(room->re + law * half, room->im + law * half, sum, job->source->width,
+                   &job->law[law], &f);
     if (!isfinite(sum->mean) || !isfinite(sum->variance)) return XB_E_NUMERIC;
-    for (int c = 0; c < columns; c++)
-        add_moments(xb_densities_part_moment(job->d, block, law * columns + c), job, sum,
-                    &job->law[law], weight ? weight[c] : 1);
+    add_moments(xb_densities_part_moment(job->d, block, law), job, sum, &job->law[law]);
     return XB_OK;
 }
 
 static xb_status add_batch(density_room *room, const density_job *job, int block,
                            int64_t first, int64_t count)
 {
-    for (int l = 0; l < job->laws; l++) {
+    for (int l = 0; l < job->d->laws; l++) {
         const xb_real *h;
-        const double *weight;
-        XB_TRY(job->source->draw(room->run, &h, &weight, l, block, first, count));
-        for (int64_t i = 0; i < count; i++, h += job->source->width) {
-            XB_TRY(add_draw(room, job, block, l, h, weight));
-            if (weight) weight += job->source->columns;
-        }
+        XB_TRY(job->source->draw(room->run, &h, l, block, first, count));
+        for (int64_t i = 0; i < count; i++)
+            XB_TRY(add_draw(room, job, block, l, h + i * job->source->width));
     }
     return XB_OK;
 }
@@ -261,9 +230,8 @@ static void finish_block(density_room *room, const density_job *job, int block)
     for (int l = 0; l < job->d->laws; l++) {
         double *moment = xb_densities_part_moment(job->d, block, l);
         for (int n = 0; n < XB_DENSITY_MOMENTS; n++) moment[n] /= (double)job->draws;
-        invert(xb_densities_part(job->d, block, l), job, room,
-               &job->bias[l / job->source->columns], room->re + l * half,
-               room->im + l * half);
+        invert(xb_densities_part(job->d, block, l), job, room, &job->bias[l],
+               room->re + l * half, room->im + l * half);
     }
 }
 
@@ -316,7 +284,7 @@ static xb_status run_blocks(xb_ctx *ctx, density_job *job)
 static xb_status make_bias(xb_ctx *ctx, density_job *job)
 {
     int64_t n = job->d->count / 2 + 1;
-    for (int l = 0; l < job->laws; l++) {
+    for (int l = 0; l < job->d->laws; l++) {
         bias_factor *bias = &job->bias[l];
         bias->value = xb_new(ctx, n, sizeof *bias->value);
         bias->bound = xb_new(ctx, n, sizeof *bias->bound);
@@ -332,7 +300,7 @@ static xb_status make_bias(xb_ctx *ctx, density_job *job)
 
 static xb_status prepare(xb_ctx *ctx, density_job *job)
 {
-    job->bias = xb_new(ctx, job->laws, sizeof *job->bias);
+    job->bias = xb_new(ctx, job->d->laws, sizeof *job->bias);
     job->status = xb_new(ctx, job->d->blocks, sizeof *job->status);
     if (!job->bias || !job->status) return XB_E_MEMORY;
     XB_TRY(xb_fft_make(ctx, &job->fft, job->d->count));
@@ -341,15 +309,15 @@ static xb_status prepare(xb_ctx *ctx, density_job *job)
 }
 
 xb_status xb_densities_run(xb_ctx *ctx, xb_densities *d, const xb_hidden_source *source,
-                           const xb_output_layer *last, const xb_charfn *law, int laws,
+                           const xb_output_layer *last, const xb_charfn *law,
                            int64_t draws)
 {
     density_job job = {
-        .source = source, .last = last, .law = law, .laws = laws, .draws = draws, .d = d};
+        .source = source, .last = last, .law = law, .draws = draws, .d = d};
     d->draws = draws * d->blocks;
     xb_status status = prepare(ctx, &job);
     if (status == XB_OK) status = run_blocks(ctx, &job);
-    for (int l = 0; job.bias && l < laws; l++) {
+    for (int l = 0; job.bias && l < d->laws; l++) {
         free(job.bias[l].value);
         free(job.bias[l].bound);
     }

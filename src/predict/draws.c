@@ -232,7 +232,7 @@ static xb_status check(xb_ctx *ctx, const xb_model *m, const xb_rows *rows, int6
     if (rows->features != m->features)
         return xb_fail(ctx, XB_E_ARGUMENT, "inputs of %lld numbers for a model of %lld",
                        (long long)rows->features, (long long)m->features);
-    return n > 0 ? xb_rows_check(ctx, rows) : XB_OK;
+    return n > 0 ? xb_model_check_rows(ctx, m, rows) : XB_OK;
 }
 
 static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)

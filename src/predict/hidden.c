@@ -14,7 +14,8 @@
 /* Training counts its steps from 0 and predictions take the last: neither gets here. */
 #define DENSITY_STEP (UINT32_MAX - 1)
 
-xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net)
+xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net, const xb_weights *weights,
+                          const char *backend)
 {
     const xb_layer *last = &net->layer[net->n_layer - 1];
     if (last->kind != &xb_layer_dense || last->out.c != 1)
@@ -22,6 +23,10 @@ xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net)
     if (!net->tensor[last->tensor].stochastic)
         return xb_fail(ctx, XB_E_ARGUMENT, "the last kernel of '%s' is not random",
                        net->text);
+    if (!weights->sigma) return xb_fail(ctx, XB_E_ARGUMENT, "random weights need sigma");
+    if (!xb_backend_find(backend))
+        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
+                       backend);
     return XB_OK;
 }
 
@@ -44,10 +49,7 @@ xb_status xb_hidden_make(xb_ctx *ctx, xb_hidden *out, const xb_net *net,
                          const xb_weights *weights, const xb_real *x, uint64_t seed,
                          const char *backend)
 {
-    XB_TRY(xb_hidden_check(ctx, net));
-    if (!xb_backend_find(backend))
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
-                       backend);
+    XB_TRY(xb_hidden_check(ctx, net, weights, backend));
     xb_hidden h = {.width = net->layer[net->n_layer - 1].in.c,
                    .weights = *weights,
                    .x = x,
@@ -134,12 +136,11 @@ static xb_status open_run(void **out, const void *self)
     return status;
 }
 
-static xb_status draw(void *arg, const xb_real **h, const double **weight, int law,
-                      int block, int64_t first, int64_t count)
+static xb_status draw(void *arg, const xb_real **h, int law, int block, int64_t first,
+                      int64_t count)
 {
     hidden_run *run = arg;
     const xb_hidden *hidden = run->hidden;
-    *weight = NULL;
     *h = hidden->below ? run->h : run->x;
     if (!hidden->below) return XB_OK;
     const xb_noise noise = {.sampler = hidden->sampler[law],
@@ -153,10 +154,6 @@ static xb_status draw(void *arg, const xb_real **h, const double **weight, int l
 
 xb_hidden_source xb_hidden_source_of(const xb_hidden *h)
 {
-    return (xb_hidden_source){.self = h,
-                              .width = h->width,
-                              .columns = 1,
-                              .open = open_run,
-                              .close = close_run,
-                              .draw = draw};
+    return (xb_hidden_source){
+        .self = h, .width = h->width, .open = open_run, .close = close_run, .draw = draw};
 }

@@ -16,8 +16,10 @@ typedef struct xb_hidden {
     xb_sampler *const *sampler; /* [laws], set by who draws */
 } xb_hidden;
 
-/* That the net ends in a random dense layer with one output: XB_E_ARGUMENT if not. */
-xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net);
+/* That the net ends in a random dense layer with one output and has its sigma:
+ * XB_E_ARGUMENT if not, or if there is no such backend. */
+xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net, const xb_weights *weights,
+                          const char *backend);
 
 /* XB_E_ARGUMENT where the net does not end in a dense layer with one output. The net,
  * its weights and x are borrowed. */
@@ -26,7 +28,7 @@ xb_status xb_hidden_make(xb_ctx *ctx, xb_hidden *out, const xb_net *net,
                          const char *backend);
 void xb_hidden_free(xb_hidden *h); /* empty is fine */
 
-/* Real draws of every law, the same words for all; weights are 1. */
+/* Real draws of every law, the same words for all. */
 xb_hidden_source xb_hidden_source_of(const xb_hidden *h);
 
 #endif

@@ -1,8 +1,9 @@
-/* array_figure.c: the figure of the study "array": how far each imperfection moves the
- * predictive, beside how far the shape of the law does. */
+/* array_figure.c: the figure of the study "array": a panel for each imperfection, how far
+ * it moves the predictives of both tasks, and how far the law's shape does as level
+ * lines. */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/ctx.h"
 #include "report/sketch.h"
 #include "report/style.h"
 
@@ -26,54 +27,62 @@ static const struct array_line {
 } array_lines[] = {{"scalar", "scalar task", "#000000"}, {"table", "table", "#56B4E9"}};
 
 /* How far swapping the law moves a task's predictive, as a level. */
-static void shape_level(const xb_sketch *k, const char *law, const char *task,
-                        const char *title, const char *dash)
+static void shape_level(const xb_sketch *k, int law, int task, const char *title)
 {
-    char name[64];
-    snprintf(name, sizeof name, "shape_%s_%s", law, task);
+    static const char *const laws[] = {"device", "bimodal"};
+    static const char *const dashes[] = {"(14,6)", "(3,5)"};
+    const xb_table *t = xb_study_table(k->study, "shape");
+    int64_t row = (int64_t)task * XB_COUNT(laws) + law;
     fprintf(k->script,
-            "%.6g with lines dashtype %s linewidth 1.6 linecolor '%s' title '%s'",
-            xb_sketch_fact(k, name), dash, xb_style_colour(law), title);
+            "%.6g with lines dashtype %s linewidth 1.6 linecolor '%s' title '%s%s'",
+            xb_table_get(t, row, xb_table_find(t, "moved")), dashes[task],
+            xb_style_colour(laws[law]), title, *title ? laws[law] : "");
     xb_sketch_next(k);
 }
 
-static void draw_array_panel(const xb_sketch *k, const array_panel *p, bool titled)
+/* One task's curve; what is below the axis is drawn on it. */
+static void curve_of(const xb_sketch *k, const char *table, int task, bool titled)
 {
-    static const char *const dashes[] = {"(14,6)", "(3,5)"};
+    char moved[32];
+    snprintf(moved, sizeof moved, "moved_%s", array_lines[task].task);
+    int column = xb_sketch_column(k, table, moved);
+    xb_sketch_next(k);
+    fprintf(
+        k->script,
+        "%s index '%s' using 1:(column(%d) < 1e-3 ? 1e-3 : column(%d)) with"
+        " linespoints pointtype 7 pointsize 0.5 linewidth 2 linecolor '%s' title '%s'",
+        k->data, table, column, column, array_lines[task].colour,
+        titled ? array_lines[task].title : "");
+}
+
+/* What so few reads move by chance. */
+static void chance_of(const xb_sketch *k, const char *table, int task)
+{
+    char noise[32];
+    snprintf(noise, sizeof noise, "noise_%s", array_lines[task].task);
+    xb_sketch_next(k);
+    fprintf(k->script,
+            "%s index '%s' using 1:%d with lines dashtype 3 linecolor '%s' notitle",
+            k->data, table, xb_sketch_column(k, table, noise), array_lines[task].colour);
+}
+
+static void draw_panel(const xb_sketch *k, const array_panel *p, bool titled)
+{
     bool few = strcmp(p->table, "correlation") == 0;
     fprintf(k->script, "set xlabel '%s%s'\nplot ", p->label, few ? ", 100 reads" : "");
-    for (int t = 0; t < XB_COUNT(array_lines); t++) {
-        shape_level(k, "device", array_lines[t].task,
-                    titled && t == 0 ? "shape: device" : "", dashes[t]);
-        shape_level(k, "bimodal", array_lines[t].task,
-                    titled && t == 0 ? "shape: bimodal" : "", dashes[t]);
-    }
+    for (int t = 0; t < XB_COUNT(array_lines); t++)
+        for (int law = 0; law < 2; law++)
+            shape_level(k, law, t, titled && t == 0 ? "shape: " : "");
     fprintf(k->script, "0.1 with lines linewidth 6 linecolor '#e0e0d8' title '%s'",
             titled ? "0.1 sd" : "");
     for (int t = 0; t < XB_COUNT(array_lines); t++) {
-        char moved[32], noise[32];
-        snprintf(moved, sizeof moved, "moved_%s", array_lines[t].task);
-        snprintf(noise, sizeof noise, "noise_%s", array_lines[t].task);
-        int m = xb_sketch_column(k, p->table, moved),
-            n = xb_sketch_column(k, p->table, noise);
-        xb_sketch_next(k);
-        if (few)
-            fprintf(k->script,
-                    "%s index '%s' using 1:%d with lines dashtype 3"
-                    " linecolor '%s' notitle, ",
-                    k->data, p->table, n, array_lines[t].colour);
-        fprintf(k->script,
-                "%s index '%s' using 1:(column(%d) < 1e-3 ? 1e-3 : column(%d))"
-                " with linespoints pointtype 7 pointsize 0.5"
-                " linewidth 2 linecolor '%s' title '%s'",
-                k->data, p->table, m, m, array_lines[t].colour,
-                titled ? array_lines[t].title : "");
+        if (few) chance_of(k, p->table, t);
+        curve_of(k, p->table, t, titled);
     }
     xb_sketch_end(k);
 }
 
-/* Where a curve is below the level of the shapes, nothing is left to gain. What is below
- * the axis is drawn on it. */
+/* Where a curve is below the level of the shapes, nothing is left to gain. */
 void xb_draw_array(const xb_sketch *k)
 {
     fprintf(
@@ -88,6 +97,6 @@ void xb_draw_array(const xb_sketch *k)
         fprintf(k->script, "%s\n%sset logscale x\n",
                 i % 3 == 0 ? "set ylabel 'predictive moved (sds)'" : "unset ylabel",
                 bits ? "un" : "");
-        draw_array_panel(k, &array_panels[i], i == LEGEND);
+        draw_panel(k, &array_panels[i], i == LEGEND);
     }
 }

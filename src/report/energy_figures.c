@@ -78,6 +78,17 @@ static void pick(const xb_sketch *k, const char *table, const char *column, int 
             depth, xb_sketch_column(k, table, column));
 }
 
+/* A panel's title, in the law's colour, and the start of its plot. */
+static void begin_panel(const xb_sketch *k, int law)
+{
+    char title[128];
+    law_title(k, law, title, sizeof title);
+    fprintf(k->script, "set title ");
+    xb_style_quote(k->script, title);
+    fprintf(k->script, " noenhanced textcolor '%s' offset 0,-0.5\nplot ",
+            xb_style_colour(law_role(law)));
+}
+
 /* ---- KL against width */
 
 static void depth_line(const xb_sketch *k, int law, double depth, int i)
@@ -97,7 +108,7 @@ static void depth_line(const xb_sketch *k, int law, double depth, int i)
             "(column(", xb_sketch_column(k, "lines", "high"), "))");
     fprintf(k->script,
             " with yerrorlines linewidth 1.8 pointtype %d pointsize 0.7 linecolor '%s'"
-            " title '%g hidden layer%s'",
+            " title '%g layer%s'",
             depth_point(i), depth_colour(i), depth, depth == 1 ? "" : "s");
     xb_sketch_next(k);
 }
@@ -118,15 +129,10 @@ static void draw_widths(const xb_sketch *k, int law)
 {
     double depth[LIST_MOST];
     int depths = distinct(k, "lines", "depth", depth);
-    char title[128];
-    law_title(k, law, title, sizeof title);
-    fprintf(k->script, "set title ");
-    xb_style_quote(k->script, title);
-    fprintf(k->script, " noenhanced textcolor '%s' offset 0,-0.5\nplot ",
-            xb_style_colour(law_role(law)));
+    begin_panel(k, law);
     for (int i = 0; i < depths; i++) depth_line(k, law, depth[i], i);
     fprintf(k->script, "NaN with lines dashtype (8,6) linewidth 1.2 linecolor 'black'"
-                       " title 'theory, by n_{eff}'");
+                       " title 'theory'");
     xb_sketch_next(k);
     floor_line(k);
     xb_sketch_end(k);
@@ -153,31 +159,46 @@ static int law_count(const xb_sketch *k, const char *table)
     return laws < LAWS_MOST - 1 ? laws : LAWS_MOST - 1;
 }
 
+int xb_energy_panel_rows(const xb_study *study)
+{
+    const xb_sketch k = {.study = study};
+    int laws = law_count(&k, "kl");
+    return laws > 2 ? (laws + 1) / 2 : 1;
+}
+
+/* Panels two to a row, of the same size however many. */
 static void log_axes(const xb_sketch *k, const char *table, int laws)
 {
-    double range[2];
+    double range[2], rows = xb_energy_panel_rows(k->study);
     kl_range(k, table, range);
     fprintf(k->script,
             "above(x) = x > %g ? x : %g\n"
-            "set multiplot layout %d,%d margins 0.085,0.985,%g,%g spacing 0.06,0.16\n"
+            "set multiplot layout %g,%d margins 0.085,0.985,%g,%g spacing 0.06,%g\n"
             "set logscale xy\nset format y '10^{%%L}'\nset yrange [%g:%g]\n",
-            range[0], range[0], (laws + 1) / 2, laws < 2 ? 1 : 2, laws <= 2 ? 0.12 : 0.07,
-            laws <= 2 ? 0.79 : 0.88, range[0], range[1]);
+            range[0], range[0], rows, laws < 2 ? 1 : 2, 0.12 / rows, 1 - 0.17 / rows,
+            0.24 / rows, range[0], range[1]);
+}
+
+/* One panel a law; legend and y label once. */
+static void draw_panels(const xb_sketch *k, int laws,
+                        void (*draw)(const xb_sketch *k, int law))
+{
+    fprintf(k->script,
+            "set key at screen 0.535, screen 0.985 center top horizontal maxrows 2\n"
+            "set autoscale xfix\nset offsets graph 0.03,graph 0.03,0,0\n"
+            "set ylabel 'KL from Gaussian (nats)'\n");
+    for (int l = 1; l <= laws; l++) {
+        draw(k, l);
+        fprintf(k->script, "unset key\nunset ylabel\n");
+    }
 }
 
 void xb_draw_energy(const xb_sketch *k)
 {
     int laws = law_count(k, "lines");
     log_axes(k, "lines", laws);
-    fprintf(
-        k->script,
-        "set key at screen 0.535, screen 0.985 center top horizontal maxrows 2\n"
-        "set logscale x 2\nset autoscale xfix\nset offsets graph 0.03,graph 0.03,0,0\n"
-        "set xlabel 'width'\nset ylabel 'KL from Gaussian weights (nats)'\n");
-    for (int l = 1; l <= laws; l++) {
-        draw_widths(k, l);
-        fprintf(k->script, "unset key\nunset ylabel\n");
-    }
+    fprintf(k->script, "set logscale x 2\nset xlabel 'width'\n");
+    draw_panels(k, laws, draw_widths);
 }
 
 /* ---- KL against n_eff */
@@ -193,7 +214,7 @@ static void n_eff_points(const xb_sketch *k, int law, double depth, int i)
     fprintf(k->script,
             ":(above(column(%d)-2*column(%d))):(column(%d)+2*column(%d)) with yerrorbars"
             " linewidth 1.4 pointtype %d pointsize 0.8 linecolor '%s'"
-            " title '%g hidden layer%s'",
+            " title '%g layer%s'",
             kl, error, kl, error, depth_point(i), depth_colour(i), depth,
             depth == 1 ? "" : "s");
     xb_sketch_next(k);
@@ -203,17 +224,12 @@ static void draw_n_eff(const xb_sketch *k, int law)
 {
     double depth[LIST_MOST];
     int depths = distinct(k, "kl", "depth", depth);
-    char title[128];
-    law_title(k, law, title, sizeof title);
-    fprintf(k->script, "set title ");
-    xb_style_quote(k->script, title);
-    fprintf(k->script, " noenhanced textcolor '%s' offset 0,-0.5\nplot ",
-            xb_style_colour(law_role(law)));
+    begin_panel(k, law);
     for (int i = 0; i < depths; i++) n_eff_points(k, law, depth[i], i);
     fprintf(k->script,
             "%s index 'kl' using ((column(%d)==%d) ? column(%d) : NaN):%d"
             " smooth unique with lines dashtype (8,6) linewidth 1.4 linecolor"
-            " 'black' title 'theory, no free number'",
+            " 'black' title 'theory'",
             k->data, xb_sketch_column(k, "kl", "law"), law,
             xb_sketch_column(k, "kl", "n_eff"), xb_sketch_column(k, "kl", "theory"));
     xb_sketch_end(k);
@@ -223,17 +239,9 @@ void xb_draw_energy_n_eff(const xb_sketch *k)
 {
     int laws = law_count(k, "kl");
     log_axes(k, "kl", laws);
-    fprintf(
-        k->script,
-        "set key at screen 0.535, screen 0.985 center top horizontal maxrows 1 width -1\n"
-        "set xlabel 'n_{eff}: weights that share the output'\n"
-        "set autoscale xfix\nset offsets graph 0.03,graph 0.03,0,0\n"
-        "set xtics (1,2,5,10,20,50,100,200,500,1000)\n"
-        "set ylabel 'KL from Gaussian weights (nats)'\n");
-    for (int l = 1; l <= laws; l++) {
-        draw_n_eff(k, l);
-        fprintf(k->script, "unset key\nunset ylabel\n");
-    }
+    fprintf(k->script, "set xlabel 'n_{eff}: weights that share the output'\n"
+                       "set xtics (1,2,5,10,20,50,100,200,500,1000)\n");
+    draw_panels(k, laws, draw_n_eff);
 }
 
 /* ---- densities */

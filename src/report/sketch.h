@@ -23,6 +23,7 @@ double xb_sketch_fact(const xb_sketch *k, const char *name);
 /* array_figure.c */
 void xb_draw_array(const xb_sketch *k);
 /* energy_figures.c */
+int xb_energy_panel_rows(const xb_study *study); /* one panel a law, two to a row */
 void xb_draw_energy(const xb_sketch *k);
 void xb_draw_energy_densities(const xb_sketch *k);
 void xb_draw_energy_n_eff(const xb_sketch *k);

@@ -372,17 +372,18 @@ static const struct study_figure {
     const char *study, *part;
     int width, height;
     void (*draw)(const sketch *k);
+    int (*rows)(const xb_study *study); /* height is of one of them; NULL: one */
 } figures[] = {
-    {"laws", "", 700, 720, draw_laws},
-    {"quadrature", "", 1000, 820, draw_quadrature},
-    {"quantile", "", 1000, 820, draw_quantile},
-    {"energy", "", 1000, 440, xb_draw_energy},
-    {"energy", "_densities", 1000, 620, xb_draw_energy_densities},
-    {"energy", "_n_eff", 1000, 440, xb_draw_energy_n_eff},
-    {"scalar", "", 1200, 760, draw_scalar},
-    {"utkface", "", 1000, 820, xb_draw_utkface},
-    {"narrow", "", 1200, 620, xb_draw_narrow},
-    {"array", "", 1200, 760, xb_draw_array},
+    {"laws", "", 700, 720, draw_laws, NULL},
+    {"quadrature", "", 1000, 820, draw_quadrature, NULL},
+    {"quantile", "", 1000, 820, draw_quantile, NULL},
+    {"energy", "", 1000, 440, xb_draw_energy, xb_energy_panel_rows},
+    {"energy", "_densities", 1000, 620, xb_draw_energy_densities, NULL},
+    {"energy", "_n_eff", 1000, 440, xb_draw_energy_n_eff, xb_energy_panel_rows},
+    {"scalar", "", 1200, 760, draw_scalar, NULL},
+    {"utkface", "", 1000, 820, xb_draw_utkface, NULL},
+    {"narrow", "", 1200, 620, xb_draw_narrow, NULL},
+    {"array", "", 1200, 760, xb_draw_array, NULL},
 };
 
 static xb_status draw_figure(xb_ctx *ctx, const xb_study *study,
@@ -394,7 +395,9 @@ static xb_status draw_figure(xb_ctx *ctx, const xb_study *study,
     if (!path) return XB_E_MEMORY;
     snprintf(path, size, "%s/%s%s", dir, figure->study, figure->part);
     xb_figure *f = NULL;
-    xb_status status = xb_figure_open(ctx, &f, path, figure->width, figure->height);
+    int rows = figure->rows ? figure->rows(study) : 1;
+    xb_status status =
+        xb_figure_open(ctx, &f, path, figure->width, figure->height * rows);
     free(path);
     XB_TRY(status);
     for (int i = 0; i < xb_study_table_count(study); i++)

@@ -16,12 +16,15 @@ static const int64_t widths[] = {1, 2, 4, 8, 16, 32, 64, 128};
 static const int64_t quick_widths[] = {1, 4, 16};
 static const int64_t depths[] = {1, 2, 3, 4};
 
-static const xb_cells_standard normal_form = {widths, depths,  XB_COUNT(widths), 3,   1,
-                                              10000,  1 << 16, 1 << 14,          2000};
-static const xb_cells_standard full_form = {widths, depths,  XB_COUNT(widths), 4,   3,
-                                            10000,  1 << 18, 1 << 16,          8000};
-static const xb_cells_standard quick_form = {
-    quick_widths, depths, XB_COUNT(quick_widths), 3, 1, 4000, 1 << 13, 1 << 12, 500};
+/* Steps, then draws: of hidden layers, of outputs, of weights. */
+static const xb_cells_standard forms[] = {
+    [XB_FORM_NORMAL] = {widths, depths, XB_COUNT(widths), 3, 1, 10000, 1 << 16, 1 << 14,
+                        2000},
+    [XB_FORM_QUICK] = {quick_widths, depths, XB_COUNT(quick_widths), 3, 1, 10000, 1 << 14,
+                       1 << 12, 500},
+    [XB_FORM_FULL] = {widths, depths, XB_COUNT(widths), 4, 3, 10000, 1 << 19, 1 << 16,
+                      8000},
+};
 
 /* ---- tables */
 
@@ -154,11 +157,7 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
                      const xb_study_options *opt)
 {
     xb_cells_setup s;
-    xb_status status = xb_cells_set_up(ctx, &s, device, opt,
-                                       opt->quick  ? &quick_form
-                                       : opt->full ? &full_form
-                                                   : &normal_form);
-    if (status == XB_OK) status = xb_cells_run(ctx, &s.cells, opt->cells);
+    xb_status status = xb_cells_make(ctx, &s, device, opt, forms);
     if (status == XB_OK) status = tables(ctx, study, &s);
     if (status == XB_OK) status = xb_energy_facts(ctx, study, &s);
     xb_cells_setup_free(&s);

@@ -4,6 +4,7 @@
  * are on disk. */
 #include "study/energy_cells.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ typedef struct cells_job {
     bool stop; /* someone failed, or was asked to stop */
     xb_status status;
     char message[XB_MESSAGE_MAX];
+    omp_lock_t lock; /* of what stands here, but for ctx, cells, dir and order */
 } cells_job;
 
 /* Weights drawn and multiplied, up to a factor; never 0. */
@@ -68,18 +70,16 @@ static void sort_by_cost(const xb_cells *cells, int64_t *order)
 /* Tells the caller where the cells stand; false: stop. From any thread. */
 static bool tell(cells_job *job, int64_t finished)
 {
-    bool go_on;
-#pragma omp critical(xb_cells)
-    {
-        job->done += finished;
-        if (!job->stop && xb_progress_tell(job->ctx, "training and comparing nets",
-                                           job->done, job->cells->count) != XB_OK) {
-            job->stop = true;
-            job->status = XB_E_CANCELLED;
-            snprintf(job->message, sizeof job->message, "%s", xb_ctx_message(job->ctx));
-        }
-        go_on = !job->stop;
+    omp_set_lock(&job->lock);
+    job->done += finished;
+    if (!job->stop && xb_progress_tell(job->ctx, "training and comparing nets", job->done,
+                                       job->cells->count) != XB_OK) {
+        job->stop = true;
+        job->status = XB_E_CANCELLED;
+        snprintf(job->message, sizeof job->message, "%s", xb_ctx_message(job->ctx));
     }
+    const bool go_on = !job->stop;
+    omp_unset_lock(&job->lock);
     return go_on;
 }
 
@@ -91,7 +91,7 @@ static bool listen(void *arg, const xb_progress *event)
 
 static void fail(cells_job *job, xb_status status, const xb_cell *cell, const char *why)
 {
-#pragma omp critical(xb_cells)
+    omp_set_lock(&job->lock);
     if (!job->stop) {
         job->stop = true;
         job->status = status;
@@ -99,6 +99,7 @@ static void fail(cells_job *job, xb_status status, const xb_cell *cell, const ch
                  "width %lld, depth %lld, seed %llu: %s", (long long)cell->width,
                  (long long)cell->depth, (unsigned long long)cell->seed, why);
     }
+    omp_unset_lock(&job->lock);
 }
 
 static xb_status get_model(xb_ctx *ctx, xb_model **out, const cells_job *job,
@@ -158,7 +159,7 @@ static int64_t take_finished(cells_job *job)
                                               &cells->cell[i], job->dir))
             job->order[left++] = i;
     }
-    cells->reused = job->done = cells->count - left;
+    job->done = cells->count - left;
     return left;
 }
 
@@ -170,7 +171,9 @@ xb_status xb_cells_run(xb_ctx *ctx, xb_cells *cells, const char *dir)
     if (!job.order) return XB_E_MEMORY;
     sort_by_cost(cells, job.order);
     int64_t left = take_finished(&job);
+    omp_init_lock(&job.lock);
     xb_parallel_for(ctx, left, run_cell, &job);
+    omp_destroy_lock(&job.lock);
     free(job.order);
     if (job.status == XB_OK) return XB_OK;
     return xb_fail(ctx, job.status, "%s", job.message);

@@ -9,7 +9,6 @@ typedef struct xb_cells {
     int64_t count;
     xb_cell *cell;  /* [count]: seeds outermost, then depths, then widths */
     double *values; /* [count][xb_cell_length] */
-    int64_t reused; /* cells whose numbers came from `dir` */
 } xb_cells;
 
 /* Every combination of widths, depths and seeds first, first + 1, ... */

@@ -53,11 +53,9 @@ static xb_status make_laws(xb_ctx *ctx, xb_cells_setup *s, xb_cell_plan *plan,
     return XB_OK;
 }
 
-xb_status xb_cells_set_up(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device,
-                          const xb_study_options *o, const xb_cells_standard *standard)
+static xb_status lay_out(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device,
+                         const xb_study_options *o, const xb_cells_standard *standard)
 {
-    *out = (xb_cells_setup){0};
-    XB_TRY(check(ctx, o));
     xb_cell_plan plan = {.kernels_only = o->kernels_only,
                          .steps = standard->steps,
                          .keep_n_eff = o->keep_n_eff,
@@ -71,6 +69,18 @@ xb_status xb_cells_set_up(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device
     return xb_cells_lay_out(
         ctx, &out->cells, &plan, o->width ? o->width : standard->width, out->widths,
         o->depth ? o->depth : standard->depth, out->depths, o->seed, out->seeds);
+}
+
+xb_status xb_cells_make(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device,
+                        const xb_study_options *o, const xb_cells_standard *form)
+{
+    xb_cells_form which = o->quick  ? XB_FORM_QUICK
+                          : o->full ? XB_FORM_FULL
+                                    : XB_FORM_NORMAL;
+    *out = (xb_cells_setup){0};
+    XB_TRY(check(ctx, o));
+    XB_TRY(lay_out(ctx, out, device, o, &form[which]));
+    return xb_cells_run(ctx, &out->cells, o->cells);
 }
 
 void xb_cells_setup_free(xb_cells_setup *s)
@@ -108,6 +118,7 @@ enum {
     DEPTH,
     WIDTH,
     N_EFF,
+    N_EFF_PLAN,
     TOP_SHARE,
     KL,
     KL_ERROR,
@@ -128,6 +139,7 @@ static void kl_row(xb_table *t, int64_t row, const xb_cell *cell, const double *
         [DEPTH] = (double)cell->depth,
         [WIDTH] = (double)cell->width,
         [N_EFF] = xb_cell_get(v, XB_CELL_N_EFF),
+        [N_EFF_PLAN] = xb_cell_get(v, XB_CELL_N_EFF_A1),
         [TOP_SHARE] = xb_cell_get(v, XB_CELL_TOP_SHARE),
         [KL] = xb_cell_get_law(v, law, XB_CELL_KL),
         [KL_ERROR] = xb_cell_get_law(v, law, XB_CELL_KL_ERROR),
@@ -143,8 +155,8 @@ static void kl_row(xb_table *t, int64_t row, const xb_cell *cell, const double *
 xb_status xb_cells_kl_table(xb_ctx *ctx, xb_study *study, const xb_cells *cells)
 {
     static const char *const names[COLUMNS] = {
-        "law",      "seed",   "depth", "width", "n_eff",     "top_share", "kl",
-        "kl_error", "theory", "floor", "knn",   "knn_error", "knn_floor"};
+        "law", "seed",     "depth",  "width", "n_eff", "n_eff_plan", "top_share",
+        "kl",  "kl_error", "theory", "floor", "knn",   "knn_error",  "knn_floor"};
     int laws = cells->plan.laws - 1;
     xb_table *t = NULL;
     XB_TRY(xb_study_new_table(ctx, study, &t, "kl", cells->count * laws, COLUMNS, names));

@@ -19,10 +19,13 @@ typedef struct xb_cells_setup {
     int widths, depths, seeds;
 } xb_cells_setup;
 
-/* Checks the options, makes the laws (Gaussian, device, bimodal, then the user's) and
- * lays the cells out. Free in any case. */
-xb_status xb_cells_set_up(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device,
-                          const xb_study_options *opt, const xb_cells_standard *standard);
+typedef enum xb_cells_form { XB_FORM_NORMAL, XB_FORM_QUICK, XB_FORM_FULL } xb_cells_form;
+
+/* Checks the options, makes the laws (Gaussian, device, bimodal, then the user's), lays
+ * the cells out and runs them. form: [3], what is standard in each form. Free in any
+ * case. */
+xb_status xb_cells_make(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device,
+                        const xb_study_options *opt, const xb_cells_standard *form);
 void xb_cells_setup_free(xb_cells_setup *setup);
 
 /* "device", "bimodal", then "law3", ...: names of columns and facts. */

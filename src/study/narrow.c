@@ -14,22 +14,18 @@
 
 static const int64_t widths[] = {1, 2, 3, 4, 6, 8};
 static const int64_t depths[] = {1, 2, 3, 4, 6, 8};
-static const int64_t quick_widths[] = {1, 2, 4, 8};
+static const int64_t quick_widths[] = {1, 2, 4};
 static const int64_t quick_depths[] = {1, 4, 8};
 
-static const xb_cells_standard normal_form = {
-    widths, depths, XB_COUNT(widths), XB_COUNT(depths), 1, 10000, 1 << 16, 0, 2000};
-static const xb_cells_standard full_form = {
-    widths, depths, XB_COUNT(widths), XB_COUNT(depths), 3, 10000, 1 << 18, 0, 8000};
-static const xb_cells_standard quick_form = {quick_widths,
-                                             quick_depths,
-                                             XB_COUNT(quick_widths),
-                                             XB_COUNT(quick_depths),
-                                             1,
-                                             10000,
-                                             1 << 14,
-                                             0,
-                                             500};
+/* Steps, then draws: of hidden layers, of outputs, of weights. */
+static const xb_cells_standard forms[] = {
+    [XB_FORM_NORMAL] = {widths, depths, XB_COUNT(widths), XB_COUNT(depths), 1, 10000,
+                        1 << 17, 0, 2000},
+    [XB_FORM_QUICK] = {quick_widths, quick_depths, XB_COUNT(quick_widths),
+                       XB_COUNT(quick_depths), 1, 10000, 1 << 13, 0, 500},
+    [XB_FORM_FULL] = {widths, depths, XB_COUNT(widths), XB_COUNT(depths), 3, 10000,
+                      1 << 19, 0, 8000},
+};
 
 /* A difference counts from so many standard errors, and matters from so much on. */
 static const double RESOLVED = 3, MATTERS = 0.05;
@@ -186,11 +182,7 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
                      const xb_study_options *opt)
 {
     xb_cells_setup s;
-    xb_status status = xb_cells_set_up(ctx, &s, device, opt,
-                                       opt->quick  ? &quick_form
-                                       : opt->full ? &full_form
-                                                   : &normal_form);
-    if (status == XB_OK) status = xb_cells_run(ctx, &s.cells, opt->cells);
+    xb_status status = xb_cells_make(ctx, &s, device, opt, forms);
     if (status == XB_OK) status = xb_cells_kl_table(ctx, study, &s.cells);
     if (status == XB_OK) status = gaps_table(ctx, study, &s);
     if (status == XB_OK) status = facts(ctx, study, &s);

@@ -66,6 +66,7 @@ static xb_status open_images(job *s)
     o.ages_in_names = true;
     o.skip_corrupt = true;
     o.cache = s->opt->cache;
+    o.no_cache = s->opt->no_cache;
     return xb_images_open(s->ctx, &s->images, s->opt->data, &o);
 }
 

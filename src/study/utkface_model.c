@@ -18,10 +18,11 @@ static const char NOISE_NET[] =
 /* clang-format off */
 static const xb_utkface_plan plans[2][2] = {
     {{.size = 100, .held = 1000, .momentum = 0.99, .blocks = 4, .filters = 16,
-      .mle_epochs = 12, .epochs = 10, .mle_rate = 3e-3, .rate = 1e-3, .draws = 64},
-     {.size = 64, .train = 6000, .held = 400, .test = 1000, .momentum = 0.9, .blocks = 4,
-      .filters = 8, .mle_epochs = 6, .epochs = 3, .mle_rate = 3e-3, .rate = 1e-3,
-      .draws = 32}},
+      .mle_epochs = 20, .epochs = 12, .mle_rate = 5e-3, .rate = 1e-3, .mirror = true,
+      .draws = 64},
+     {.size = 64, .train = 12000, .held = 400, .test = 1000, .momentum = 0.95,
+      .blocks = 4, .filters = 8, .mle_epochs = 8, .epochs = 4, .mle_rate = 1e-2,
+      .rate = 3e-3, .draws = 32}},
     {{.size = 40, .faces = 6000, .momentum = 0.9, .blocks = 3, .filters = 8,
       .mle_epochs = 10, .epochs = 6, .mle_rate = 3e-3, .rate = 1e-3, .draws = 200},
      {.size = 24, .faces = 1000, .momentum = 0.9, .blocks = 2, .filters = 4,
@@ -48,7 +49,8 @@ void xb_utkface_net(char out[XB_UTKFACE_NET], const xb_utkface_plan *plan)
              norm, norm, norm);
 }
 
-static xb_train_options common(const char *net, uint64_t seed)
+static xb_train_options common(const xb_utkface_plan *plan, const char *net,
+                               uint64_t seed)
 {
     xb_train_options o = xb_train_options_default();
     o.net = net;
@@ -58,7 +60,7 @@ static xb_train_options common(const char *net, uint64_t seed)
     o.target_sd = XB_UTKFACE_AGE_MAX;
     o.batch = BATCH;
     o.validation_draws = VALIDATION_DRAWS;
-    o.estimator = XB_ESTIMATOR_SHARED; /* a third of the time of the others here */
+    o.mirror = plan->mirror; /* a face is as old from either side */
     o.seed = seed;
     return o;
 }
@@ -66,7 +68,7 @@ static xb_train_options common(const char *net, uint64_t seed)
 xb_train_options xb_utkface_mle(const xb_utkface_plan *plan, const char *net,
                                 uint64_t seed)
 {
-    xb_train_options o = common(net, seed);
+    xb_train_options o = common(plan, net, seed);
     o.mle_epochs = plan->mle_epochs;
     o.epochs = 0;
     o.adam.rate = plan->mle_rate;
@@ -77,7 +79,7 @@ xb_train_options xb_utkface_mle(const xb_utkface_plan *plan, const char *net,
 xb_train_options xb_utkface_vi(const xb_utkface_plan *plan, const char *net,
                                uint64_t seed, const xb_law *law, const xb_model *start)
 {
-    xb_train_options o = common(net, seed);
+    xb_train_options o = common(plan, net, seed);
     o.mle_epochs = 0;
     o.epochs = plan->epochs;
     o.adam.rate = plan->rate;

@@ -17,6 +17,7 @@ typedef struct xb_utkface_plan {
     int blocks, filters;       /* of the net; filters of the first block */
     int64_t mle_epochs, epochs;
     double mle_rate, rate;
+    bool mirror;   /* half of the faces turned: pays where there is time */
     int64_t draws; /* of the weights for each law */
 } xb_utkface_plan;
 

@@ -132,13 +132,15 @@ static xb_status make_model(xb_ctx *ctx, xb_model *m, const xb_energy_options *o
 
 static const double SIGMA = 0.1; /* of every weight */
 
-/* Fixed biases must differ: with all of them 0 nothing would ever leave x = 0. */
-static void spread_biases(energy_run *r, const xb_tensor *t)
+/* Random biases start at 0. Fixed ones must differ: with all of them 0 nothing would ever
+ * leave x = 0. */
+static void start_biases(energy_run *r, const xb_tensor *t)
 {
     const xb_stream where = {.key = xb_key_make(r->opt.seed, XB_PURPOSE_INIT),
                              .tensor = UINT32_MAX - (uint32_t)t->layer};
     for (int64_t i = 0; i < t->size; i++)
-        r->theta[t->offset + i] = (float)(2 * xb_stream_uniform(&where, i) - 1);
+        r->theta[t->offset + i] =
+            t->stochastic ? 0 : (float)(2 * xb_stream_uniform(&where, i) - 1);
 }
 
 static void fill_sigma(energy_run *r)
@@ -158,8 +160,8 @@ static void start(energy_run *r)
     float rho = (float)xb_spread_rho(XB_SPREAD_EXP, SIGMA);
     xb_net_params_start(net, r->theta, xb_key_make(r->opt.seed, XB_PURPOSE_INIT));
     for (int i = 0; i < xb_net_tensor_count(net); i++)
-        if (!xb_net_tensor_at(net, i)->stochastic)
-            spread_biases(r, xb_net_tensor_at(net, i));
+        if (xb_net_tensor_at(net, i)->role == XB_ROLE_BIAS)
+            start_biases(r, xb_net_tensor_at(net, i));
     for (int64_t i = 0; i < r->p; i++) r->theta[r->p + i] = rho;
     fill_sigma(r);
 }

@@ -80,13 +80,6 @@ static xb_status measure_one(xb_ctx *ctx, xb_gradient_noise *out, const xb_model
     return status;
 }
 
-static bool law_allows(const xb_law *law, xb_estimator e, bool antithetic)
-{
-    const bool gaussian = strcmp(xb_law_family(law), "gaussian") == 0;
-    if (e == XB_ESTIMATOR_LOCAL && !gaussian) return false;
-    return xb_law_symmetric(law) || (e != XB_ESTIMATOR_FLIPOUT && !antithetic);
-}
-
 xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise *out, int *count,
                                   const xb_model *model, const xb_train_data *data,
                                   const xb_train_options *opt, int pairs)
@@ -106,7 +99,8 @@ xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise *out, int *coun
         o.antithetic = k % 2 == 1;
         o.samples = o.antithetic ? 2 : 1;
         o.temperature = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};
-        if (!law_allows(model->law, e, o.antithetic)) continue;
+        if (!xb_model_allows(model, e)) continue;
+        if (o.antithetic && !xb_law_symmetric(model->law)) continue;
         xb_gradient_noise *row = &out[(*count)++];
         *row = (xb_gradient_noise){.estimator = e, .antithetic = o.antithetic};
         XB_TRY(measure_one(ctx, row, model, data, &o, pairs));

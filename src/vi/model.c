@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "data/rows.h"
 
 static const char *const likelihood_names[] = {"auto", "gaussian", "heteroscedastic",
                                                "softmax"};
@@ -141,6 +142,27 @@ void xb_model_take_rows(const xb_model *model, float *out, const xb_rows *rows,
         else
             xb_model_scale_inputs(model, out, rows->x + at, 1);
     }
+}
+
+/* Numbers whose square is a float: beyond, a net's sums are soon infinite. */
+#define SCALED_MAX 1e18
+
+xb_status xb_model_check_rows(xb_ctx *ctx, const xb_model *m, const xb_rows *rows)
+{
+    XB_TRY(xb_rows_check(ctx, rows));
+    for (int64_t i = 0; rows->x && i < rows->n; i++) {
+        const double *x = rows->x + (rows->select ? rows->select[i] : i) * m->features;
+        for (int64_t j = 0; j < m->features; j++) {
+            double scaled = (x[j] - m->x_mean[j]) / m->x_sd[j];
+            if (fabs(scaled) <= SCALED_MAX) continue;
+            return xb_fail(ctx, XB_E_INPUT,
+                           "row %lld, column '%s': %g is %.2g standard deviations from"
+                           " the data learnt from, expected at most %g",
+                           (long long)(rows->first + i + 1), xb_model_feature_name(m, j),
+                           x[j], fabs(scaled), SCALED_MAX);
+        }
+    }
+    return XB_OK;
 }
 
 const xb_net *xb_model_net(const xb_model *m) { return m->net; }

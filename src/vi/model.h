@@ -44,6 +44,9 @@ xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
 int64_t xb_model_outputs(const xb_model *model);
 xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model);
 
+/* Rows finite, and still of a size to compute with once scaled. */
+xb_status xb_model_check_rows(xb_ctx *ctx, const xb_model *model, const xb_rows *rows);
+
 /* x [n][features] as the net wants it. */
 void xb_model_scale_inputs(const xb_model *model, float *out, const double *x, int64_t n);
 /* Rows [first, first + count) of any kind, the same. */

@@ -50,3 +50,29 @@ int64_t xb_trainer_gather(xb_trainer *t, int64_t k)
     for (int64_t i = first; i < end; i++) xb_trainer_take(t, i - first, t->order[i]);
     return end - first;
 }
+
+enum { MIRROR_STREAM = 1001 }; /* beside those of the shuffles */
+
+/* Left and right of one image [h][w][c]. */
+static void turn(float *x, xb_shape shape)
+{
+    for (int64_t i = 0; i < shape.h; i++, x += shape.w * shape.c)
+        for (int64_t a = 0, b = shape.w - 1; a < b; a++, b--)
+            for (int64_t k = 0; k < shape.c; k++) {
+                float swap = x[a * shape.c + k];
+                x[a * shape.c + k] = x[b * shape.c + k];
+                x[b * shape.c + k] = swap;
+            }
+}
+
+void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch)
+{
+    const xb_stream where = {.key = t->data_key,
+                             .tensor = MIRROR_STREAM,
+                             .sample = (uint32_t)t->place.phase,
+                             .step = (uint32_t)t->place.epoch};
+    int64_t first = k * t->n / t->batches;
+    for (int64_t i = 0; i < batch; i++)
+        if (xb_stream_uniform(&where, t->order[first + i]) < 0.5)
+            turn(t->bx + i * t->features, xb_net_input(t->model->net));
+}

@@ -83,8 +83,7 @@ static xb_status make_model(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
 {
     m->prior = opt->prior;
     XB_TRY(choose_likelihood(ctx, m, data, opt));
-    XB_TRY(xb_model_fit_scales(ctx, m, data));
-    XB_TRY(xb_model_fit_target(ctx, m, data, opt));
+    XB_TRY(xb_model_fit_columns(ctx, m, data, opt));
     XB_TRY(make_nets(ctx, m, opt));
     XB_TRY(check_start(ctx, m, opt->start));
     XB_TRY(copy_law(ctx, &m->law, opt->law));

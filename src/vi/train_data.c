@@ -1,7 +1,9 @@
-/* train_data.c: what training takes from the data besides its rows: the columns' means
- * and standard deviations, their names, and a checksum for the model's provenance. */
+/* train_data.c: what training takes from the data besides its rows: which of them are
+ * held out, means and standard deviations of the columns over the others, names, and a
+ * checksum for the model's provenance. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -31,22 +33,73 @@ xb_train_data xb_train_data_of_images(const xb_images *images, const int64_t *se
                            .images = images};
 }
 
+xb_rows xb_train_rows(const xb_train_data *data)
+{
+    return (xb_rows){.x = data->x,
+                     .scaled = data->scaled,
+                     .bytes = data->bytes,
+                     .select = data->select,
+                     .n = data->n,
+                     .features = data->features};
+}
+
 double xb_train_target(const xb_train_data *data, int64_t i)
 {
     return data->y[data->select ? data->select[i] : i];
 }
 
+/* ---- who is held out */
+
+enum { SPLIT_STREAM = 1000 }; /* beside the shuffles of phases 0 and 1 */
+
+int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt)
+{
+    if (data->held > 0) return data->held;
+    return (int64_t)floor(opt->validation * (double)data->n);
+}
+
+/* (V12) */
+xb_status xb_split_make(xb_ctx *ctx, xb_split *out, const xb_train_data *data,
+                        const xb_train_options *opt)
+{
+    const int64_t all = data->n;
+    xb_split split = {.held = xb_train_held(data, opt)};
+    split.n = all - split.held;
+    int32_t *order = xb_new(ctx, all, sizeof *order);
+    split.row = xb_new(ctx, all, sizeof *split.row);
+    if (!order || !split.row) {
+        free(order);
+        xb_split_free(&split);
+        return XB_E_MEMORY;
+    }
+    for (int64_t i = 0; i < all; i++) order[i] = (int32_t)i;
+    if (split.held > 0 && data->held == 0) /* chosen here */
+        xb_shuffle(order, all, xb_key_make(opt->seed, XB_PURPOSE_DATA), SPLIT_STREAM, 0);
+    for (int64_t i = 0; i < all; i++)
+        split.row[i] = data->select ? data->select[order[i]] : order[i];
+    free(order);
+    *out = split;
+    return XB_OK;
+}
+
+void xb_split_free(xb_split *split)
+{
+    free(split->row);
+    *split = (xb_split){0};
+}
+
+/* ---- scales */
+
 /* Two passes, so that a large mean costs no digits. A column that never changes has no
  * scale of its own: its size stands in, or 1. */
 static void column_scale(double *mean, double *sd, const double *x, int64_t stride,
-                         const xb_train_data *data)
+                         const xb_split *split)
 {
-    const int64_t n = data->n, *select = data->select;
+    const int64_t n = split->n, *row = split->row;
     double sum = 0, square = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[(select ? select[i] : i) * stride] / (double)n;
+    for (int64_t i = 0; i < n; i++) sum += x[row[i] * stride] / (double)n;
     for (int64_t i = 0; i < n; i++) {
-        double d = x[(select ? select[i] : i) * stride] - sum;
+        double d = x[row[i] * stride] - sum;
         square += d * d / (double)n;
     }
     const double rounding = 1e-12; /* of the mean: below it a spread is none */
@@ -83,24 +136,25 @@ static xb_status copy_names(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     return copy_name(ctx, &model->target_name, target, model->features + 1);
 }
 
-xb_status xb_model_fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *data)
+static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
+                            const xb_split *split)
 {
     XB_TRY(xb_model_columns(ctx, model, data->features, data->classes));
     model->pixels = !data->x;
     for (int64_t j = 0; j < data->features; j++)
         if (data->x)
             column_scale(&model->x_mean[j], &model->x_sd[j], data->x + j, data->features,
-                         data);
+                         split);
         else
             model->x_sd[j] = 1;
     return copy_names(ctx, model, data);
 }
 
-xb_status xb_model_fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
-                              const xb_train_options *opt)
+static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
+                            const xb_split *split, const xb_train_options *opt)
 {
     double mean = 0, sd = 1;
-    if (data->classes == 0) column_scale(&mean, &sd, data->y, 1, data);
+    if (data->classes == 0) column_scale(&mean, &sd, data->y, 1, split);
     model->target_spread = 1;
     if (data->classes == 0 && opt->target_sd != 0) {
         if (!(opt->target_sd > 0) || !isfinite(opt->target_sd + opt->target_mean))
@@ -113,6 +167,17 @@ xb_status xb_model_fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data 
     model->y_mean = mean;
     model->y_sd = sd;
     return XB_OK;
+}
+
+xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
+                               const xb_train_options *opt)
+{
+    xb_split split;
+    XB_TRY(xb_split_make(ctx, &split, data, opt));
+    xb_status status = fit_scales(ctx, m, data, &split);
+    if (status == XB_OK) status = fit_target(ctx, m, data, &split, opt);
+    xb_split_free(&split);
+    return status;
 }
 
 /* FNV-1a, 64 bits. */

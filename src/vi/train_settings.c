@@ -65,12 +65,7 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
 
 static xb_status check_values(xb_ctx *ctx, const xb_train_data *d)
 {
-    const xb_rows rows = {.x = d->x,
-                          .scaled = d->scaled,
-                          .bytes = d->bytes,
-                          .select = d->select,
-                          .n = d->n,
-                          .features = d->features};
+    const xb_rows rows = xb_train_rows(d);
     XB_TRY(xb_rows_check(ctx, &rows));
     for (int64_t i = 0; i < d->n; i++) {
         double y = xb_train_target(d, i);
@@ -82,19 +77,23 @@ static xb_status check_values(xb_ctx *ctx, const xb_train_data *d)
     return XB_OK;
 }
 
+enum { LEAST_ROWS = 2 }; /* one has no spread: any certainty would fit it */
+
 xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_options *o)
 {
     if (!d->y) return xb_fail(ctx, XB_E_ARGUMENT, "the data have no target");
-    if (d->n < 1 || d->n > INT32_MAX)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld rows: expected 1 to 2^31 - 1",
-                       (long long)d->n);
+    if (d->n < LEAST_ROWS || d->n > INT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld row%s: expected %d to 2^31 - 1",
+                       (long long)d->n, d->n == 1 ? "" : "s", LEAST_ROWS);
     if (d->features < 1)
         return xb_fail(ctx, XB_E_ARGUMENT, "the data have no column beside the target");
-    if (d->held < 0 || d->held >= d->n)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld of %lld rows held out",
-                       (long long)d->held, (long long)d->n);
     if (d->classes == 1) return xb_fail(ctx, XB_E_INPUT, "the target has one class only");
     XB_TRY(check_sizes(ctx, o));
+    int64_t held = xb_train_held(d, o);
+    if (held < 0 || d->n - held < LEAST_ROWS)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%lld of %lld rows held out: expected %d or more to learn from",
+                       (long long)held, (long long)d->n, LEAST_ROWS);
     XB_TRY(xb_adam_check(ctx, &o->adam));
     return check_values(ctx, d);
 }
@@ -153,6 +152,7 @@ xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
     set_count(root, "patience", o->patience);
     if (o->validation_draws != xb_train_options_default().validation_draws)
         set_count(root, "validation_draws", o->validation_draws);
+    if (o->mirror) json_object_set_new(root, "mirror", json_true());
     if (o->target_sd != 0) {
         set_real(root, "target_mean", o->target_mean);
         set_real(root, "target_sd", o->target_sd);

@@ -125,6 +125,7 @@ static xb_status check_step(xb_trainer *t, double loss)
 xb_status xb_trainer_gradient(xb_trainer *t, double *loss)
 {
     int64_t batch = xb_trainer_gather(t, t->place.batch);
+    if (t->opt.mirror) xb_trainer_mirror(t, t->place.batch, batch);
     size_t states = (size_t)t->states * sizeof *t->state;
     memcpy(t->kept_state, t->state, states);
     memset(t->gradient, 0, (size_t)(2 * t->p + t->q) * sizeof *t->gradient);

@@ -34,50 +34,41 @@ static void plan(xb_trainer *t)
 
 /* ---- rows */
 
-enum { SPLIT_STREAM = 1000 }; /* beside the shuffles of phases 0 and 1 */
-
-static void copy_rows(xb_trainer *t, const xb_train_data *data, const int32_t *order)
+static void copy_rows(xb_trainer *t, const xb_train_data *data)
 {
     const xb_model *m = t->model;
     for (int64_t i = 0; i < data->n; i++) {
-        double y = xb_train_target(data, order[i]);
-        t->select[i] = data->select ? data->select[order[i]] : order[i];
+        double y = data->y[t->select[i]];
         if (data->classes > 0)
             t->label[i] = (int32_t)y;
         else
             t->y[i] = (float)((y - m->y_mean) / m->y_sd);
     }
-    t->rows = (xb_rows){.x = data->x,
-                        .scaled = data->scaled,
-                        .bytes = data->bytes,
-                        .select = t->select,
-                        .n = data->n,
-                        .features = t->features};
+    t->rows = xb_train_rows(data);
+    t->rows.select = t->select;
     if (t->x) xb_model_take_rows(m, t->x, &t->rows, 0, data->n);
 }
 
 static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
 {
-    bool chosen = data->held > 0;
-    t->held = chosen ? data->held : (int64_t)floor(t->opt.validation * (double)data->n);
-    t->n = data->n - t->held;
+    xb_split split;
+    const xb_rows given = xb_train_rows(data);
+    XB_TRY(xb_model_check_rows(t->ctx, t->model, &given));
+    XB_TRY(xb_split_make(t->ctx, &split, data, &t->opt));
+    t->select = split.row;
+    t->held = split.held;
+    t->n = split.n;
     if (data->x) {
         t->x = xb_new(t->ctx, data->n * t->features, sizeof *t->x);
         if (!t->x) return XB_E_MEMORY;
     }
-    t->select = xb_new(t->ctx, data->n, sizeof *t->select);
     t->y = xb_new(t->ctx, data->n, sizeof *t->y);
     t->label = xb_new(t->ctx, data->n, sizeof *t->label);
     t->order = xb_new(t->ctx, data->n, sizeof *t->order);
     t->peak = xb_new(t->ctx, t->held, sizeof *t->peak);
     t->mass = xb_new(t->ctx, t->held, sizeof *t->mass);
-    if (!t->select || !t->y || !t->label || !t->order || !t->peak || !t->mass)
-        return XB_E_MEMORY;
-    if (t->held > 0 && !chosen)
-        xb_shuffle(t->order, data->n, t->data_key, SPLIT_STREAM, 0);
-    else
-        for (int64_t i = 0; i < data->n; i++) t->order[i] = (int32_t)i;
-    copy_rows(t, data, t->order);
+    if (!t->y || !t->label || !t->order || !t->peak || !t->mass) return XB_E_MEMORY;
+    copy_rows(t, data);
     t->checksum = xb_train_checksum(data);
     return XB_OK;
 }
@@ -160,10 +151,45 @@ static xb_status take_batch(xb_trainer *t)
  * batch of 100 still ten of them. */
 enum { CHOSEN_GROUP = 10 };
 
-static xb_estimator estimator_for(const xb_law *law)
+/* (N11) Its outputs share weights, which `local` draws anew for each. */
+static bool has_random_conv(const xb_net *net)
 {
-    if (strcmp(xb_law_family(law), "gaussian") == 0) return XB_ESTIMATOR_LOCAL;
-    return xb_law_symmetric(law) ? XB_ESTIMATOR_FLIPOUT : XB_ESTIMATOR_EXAMPLE;
+    for (int i = 0; i < xb_net_tensor_count(net); i++) {
+        const xb_tensor *k = xb_net_tensor_at(net, i);
+        if (k->stochastic && k->role == XB_ROLE_KERNEL && k->ndim == 4) return true;
+    }
+    return false;
+}
+
+bool xb_model_allows(const xb_model *m, xb_estimator e)
+{
+    if (e == XB_ESTIMATOR_FLIPOUT) return xb_law_symmetric(m->law);
+    if (e != XB_ESTIMATOR_LOCAL) return true;
+    return strcmp(xb_law_family(m->law), "gaussian") == 0 && !has_random_conv(m->net);
+}
+
+/* The one of least noise in the gradient that is exact. Nets of images share a draw:
+ * their many outputs average gradient noise, and the other estimators take three times
+ * as long. */
+static xb_estimator estimator_for(const xb_model *m)
+{
+    if (m->pixels) return XB_ESTIMATOR_SHARED;
+    if (xb_model_allows(m, XB_ESTIMATOR_LOCAL)) return XB_ESTIMATOR_LOCAL;
+    return xb_model_allows(m, XB_ESTIMATOR_FLIPOUT) ? XB_ESTIMATOR_FLIPOUT
+                                                    : XB_ESTIMATOR_EXAMPLE;
+}
+
+static xb_status choose_estimator(xb_trainer *t)
+{
+    xb_train_options *o = &t->opt;
+    bool automatic = o->estimator == XB_ESTIMATOR_AUTO;
+    if (automatic) o->estimator = (int)estimator_for(t->model);
+    if (o->group == 0) o->group = automatic ? CHOSEN_GROUP : 1;
+    if (o->estimator != XB_ESTIMATOR_LOCAL || !has_random_conv(t->model->net))
+        return XB_OK;
+    return xb_fail(t->ctx, XB_E_ARGUMENT,
+                   "estimator local would learn other weights: it draws the outputs of a"
+                   " conv layer as if independent; expected flipout, example or shared");
 }
 
 /* (V14) The prior of a tensor: for kernels as narrow as the sum over a unit's inputs
@@ -196,9 +222,7 @@ static xb_status make_kl(xb_trainer *t)
 
 static xb_status make_passes(xb_trainer *t)
 {
-    bool automatic = t->opt.estimator == XB_ESTIMATOR_AUTO;
-    if (automatic) t->opt.estimator = (int)estimator_for(t->model->law);
-    if (t->opt.group == 0) t->opt.group = automatic ? CHOSEN_GROUP : 1;
+    XB_TRY(choose_estimator(t));
     xb_pass_options opt = xb_pass_options_default();
     opt.backend = t->opt.backend;
     opt.batch = t->opt.batch;

@@ -92,11 +92,15 @@ typedef struct xb_trainer {
 xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
                             const xb_train_data *data, const xb_train_options *opt);
 void xb_trainer_destroy(xb_trainer *t); /* NULL is fine */
+/* The estimator is right for the model's law and net. */
+bool xb_model_allows(const xb_model *m, xb_estimator e);
 
 /* shuffle.c: the order of an epoch, a function of (seed, phase, epoch) alone. */
 void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t epoch);
 /* Rows of batch k go to bx, by, blabel; returns how many. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k);
+/* (V17) Turns those of batch k that this epoch sees in a mirror. */
+void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch);
 /* Example i to place `to` of the batch. */
 void xb_trainer_take(xb_trainer *t, int64_t to, int64_t i);
 
@@ -128,10 +132,19 @@ xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t);
 xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *data,
                          const xb_train_options *opt);
 
-/* train_data.c: scales and names from the data into the model. */
-xb_status xb_model_fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *data);
-xb_status xb_model_fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
-                              const xb_train_options *opt);
+/* train_data.c. Which rows are learnt from, and which held out. */
+typedef struct xb_split {
+    int64_t *row; /* [n + held] of the inputs, those to learn from first */
+    int64_t n, held;
+} xb_split;
+int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt);
+xb_status xb_split_make(xb_ctx *ctx, xb_split *out, const xb_train_data *data,
+                        const xb_train_options *opt);
+void xb_split_free(xb_split *split);
+/* Scales, of the rows learnt from, and names into the model. */
+xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
+                               const xb_train_options *opt);
+xb_rows xb_train_rows(const xb_train_data *data);
 /* Of example i, in the target's units. */
 double xb_train_target(const xb_train_data *data, int64_t i);
 uint64_t xb_train_checksum(const xb_train_data *data);

@@ -2,7 +2,7 @@
  * loops that the compiler turns into the level's vectors. No contraction, and sums in a
  * fixed number of lanes: every level gives the same bytes.
  *
- * exp(x) = 2^n (1 + r + r^2 p(r)), n = x / log 2 rounded, p as in net/cpu_activation.h:
+ * exp(x) = 2^n (1 + r + r^2 p(r)), n = x / log 2 rounded, p in base/expseries.h:
  * 1 ulp against double over all of sigma's range. A sum of logarithms is the logarithm
  * of the product of the mantissas and a count of exponents: one call for up to BLOCK
  * sigmas, to 1e-15 of the sum's terms. */
@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/expseries.h"
 #include "vi/update.h"
 
 enum {
@@ -19,12 +20,6 @@ enum {
 };
 
 static const float EXP_LEAST = -88.0f, EXP_MOST = 89.0f; /* below FLT_MIN; infinite */
-static const float LOG2_E = 0x1.715476p+0f, ROUND = 0x1.8p23f;
-/* log 2 in two parts: n times the first is exact */
-static const float LOG_2_HIGH = 0x1.62e4p-1f, LOG_2_LOW = 0x1.7f7d1cp-20f;
-/* (exp(r) - 1 - r) / r^2 by tools/minimax.py */
-static const float EXP_POLYNOMIAL[] = {0x1.fffffep-2f, 0x1.5554b0p-3f, 0x1.555678p-5f,
-                                       0x1.1227d4p-7f, 0x1.6be920p-10f};
 
 /* -126 <= n <= 127 */
 static inline float power_of_two(int32_t n)
@@ -37,11 +32,11 @@ static inline float power_of_two(int32_t n)
 
 static inline float exp_of(float x)
 {
-    const float *c = EXP_POLYNOMIAL;
+    const float *c = XB_EXP_SERIES;
     x = x > EXP_LEAST ? x : EXP_LEAST; /* NaN too */
     x = x < EXP_MOST ? x : EXP_MOST;
-    float n = (x * LOG2_E + ROUND) - ROUND;
-    float r = (x - n * LOG_2_HIGH) - n * LOG_2_LOW;
+    float n = (x * XB_LOG2_E + XB_ROUND) - XB_ROUND;
+    float r = (x - n * XB_LOG_2_HIGH) - n * XB_LOG_2_LOW;
     float p = c[0] + r * (c[1] + r * (c[2] + r * (c[3] + r * c[4])));
     int32_t whole = (int32_t)n, half = whole / 2; /* 2^n alone may not be a float */
     return (1 + (r + r * r * p)) * power_of_two(half) * power_of_two(whole - half);
