@@ -209,8 +209,8 @@ static void print_distances(const cli_evaluation *e)
         print_needed(d);
     }
     printf("\n  same: all three within %g of the epistemic sd (root mean square over"
-           " rows); different: one\n  beyond it. Either is wrong in at most 5 %% of"
-           " runs.\n",
+           " rows); different: one\n  beyond it. For each law either is wrong in at most"
+           " 5 %% of runs.\n",
            e->tolerance);
 }
 
