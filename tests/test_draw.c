@@ -18,12 +18,6 @@ static const char *const every_law[] = {
     "bimodal:m=0.9",      "bimodal:m=0.5",    "bimodal:m=0.99",
 };
 
-#if defined(__SANITIZE_ADDRESS__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-
 static xb_sampler *sampler_of(xb_ctx *ctx, const xb_law *law, bool standardise)
 {
     xb_sampler *s = NULL;

@@ -27,6 +27,13 @@
                      xb_, fabs(xa_ - xb_), xt_);                                         \
     } while (0)
 
+/* Sanitised code is several times slower: what runs optimised anyway may do less. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
 /* At most `limit`, printed otherwise. */
 #define assert_at_most(a, limit)                                                         \
     do {                                                                                 \
