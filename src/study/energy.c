@@ -17,7 +17,7 @@ static const int64_t quick_widths[] = {1, 4, 16};
 static const int64_t depths[] = {1, 2, 3, 4};
 
 /* Steps, then draws: of hidden layers, of outputs, of weights. */
-static const xb_cells_standard forms[] = {
+static const xb_net_cells_standard forms[] = {
     [XB_FORM_NORMAL] = {widths, depths, XB_COUNT(widths), 3, 1, 10000, 1 << 16, 1 << 14,
                         2000},
     [XB_FORM_QUICK] = {quick_widths, depths, XB_COUNT(quick_widths), 3, 1, 10000, 1 << 14,
@@ -28,7 +28,7 @@ static const xb_cells_standard forms[] = {
 
 /* ---- tables */
 
-static xb_status nets_table(xb_ctx *ctx, xb_study *study, const xb_cells *cells)
+static xb_status nets_table(xb_ctx *ctx, xb_study *study, const xb_net_cells *cells)
 {
     static const char *const names[] = {
         "seed",     "depth",           "width", "mean",     "sd",
@@ -45,7 +45,8 @@ static xb_status nets_table(xb_ctx *ctx, xb_study *study, const xb_cells *cells)
         xb_table_set(t, i, 1, (double)cell->depth);
         xb_table_set(t, i, 2, (double)cell->width);
         for (int c = 0; c < XB_COUNT(numbers); c++)
-            xb_table_set(t, i, 3 + c, xb_cell_get(xb_cells_values(cells, i), numbers[c]));
+            xb_table_set(t, i, 3 + c,
+                         xb_cell_get(xb_net_cells_values(cells, i), numbers[c]));
     }
     return XB_OK;
 }
@@ -56,14 +57,14 @@ typedef struct line_point {
     double kl, low, high, theory, floor, n_eff;
 } line_point;
 
-static line_point point_of(const xb_cells_setup *s, int law, int64_t first)
+static line_point point_of(const xb_net_cells_setup *s, int law, int64_t first)
 {
-    const xb_cells *cells = &s->cells;
+    const xb_net_cells *cells = &s->cells;
     int64_t stride = (int64_t)s->widths * s->depths;
     line_point p = {.low = INFINITY};
     double log_sum = 0, logs = 0, seeds = s->seeds;
     for (int k = 0; k < s->seeds; k++) {
-        const double *v = xb_cells_values(cells, first + k * stride);
+        const double *v = xb_net_cells_values(cells, first + k * stride);
         double kl = xb_cell_get_law(v, law, XB_CELL_KL);
         double error = xb_cell_get_law(v, law, XB_CELL_KL_ERROR);
         if (kl > 0) log_sum += log(kl), logs++;
@@ -79,7 +80,7 @@ static line_point point_of(const xb_cells_setup *s, int law, int64_t first)
     return p;
 }
 
-static xb_status lines_table(xb_ctx *ctx, xb_study *study, const xb_cells_setup *s)
+static xb_status lines_table(xb_ctx *ctx, xb_study *study, const xb_net_cells_setup *s)
 {
     static const char *const names[] = {"law",  "depth",  "width", "kl",   "low",
                                         "high", "theory", "floor", "n_eff"};
@@ -109,19 +110,20 @@ static xb_status lines_table(xb_ctx *ctx, xb_study *study, const xb_cells_setup 
 /* Narrowest, middle and widest net of the first and of the last depth. */
 enum { SHOWN_WIDTHS = 3, SHOWN_DEPTHS = 2 };
 
-static int64_t shown_cell(const xb_cells_setup *s, int d, int w)
+static int64_t shown_cell(const xb_net_cells_setup *s, int d, int w)
 {
     int depth = d == 0 ? 0 : s->depths - 1;
     int width = w == 0 ? 0 : w == 1 ? s->widths / 3 : s->widths - 1;
     return (int64_t)depth * s->widths + width;
 }
 
-static xb_status densities_table(xb_ctx *ctx, xb_study *study, const xb_cells_setup *s)
+static xb_status densities_table(xb_ctx *ctx, xb_study *study,
+                                 const xb_net_cells_setup *s)
 {
     enum { DEPTH, WIDTH, Y, TARGET, FIRST_LAW };
     const char *names[FIRST_LAW + XB_CELL_LAWS] = {"depth", "width", "y", "target"};
     const xb_cell_plan *plan = &s->cells.plan;
-    for (int l = 0; l < plan->laws; l++) names[FIRST_LAW + l] = xb_cells_law_name(l);
+    for (int l = 0; l < plan->laws; l++) names[FIRST_LAW + l] = xb_net_cells_law_name(l);
     xb_table *t = NULL;
     XB_TRY(xb_study_new_table(ctx, study, &t, "densities",
                               SHOWN_DEPTHS * SHOWN_WIDTHS * XB_CELL_CURVE,
@@ -136,8 +138,9 @@ static xb_status densities_table(xb_ctx *ctx, xb_study *study, const xb_cells_se
             xb_table_set(t, row, Y, y);
             xb_table_set(t, row, TARGET, exp(-0.5 * y * y) / sqrt(2 * M_PI));
             for (int l = 0; l < plan->laws; l++)
-                xb_table_set(t, row, FIRST_LAW + l,
-                             xb_cell_curve(plan, xb_cells_values(&s->cells, i), l)[p]);
+                xb_table_set(
+                    t, row, FIRST_LAW + l,
+                    xb_cell_curve(plan, xb_net_cells_values(&s->cells, i), l)[p]);
         }
     }
     return XB_OK;
@@ -145,9 +148,9 @@ static xb_status densities_table(xb_ctx *ctx, xb_study *study, const xb_cells_se
 
 /* ---- the study */
 
-static xb_status tables(xb_ctx *ctx, xb_study *study, const xb_cells_setup *s)
+static xb_status tables(xb_ctx *ctx, xb_study *study, const xb_net_cells_setup *s)
 {
-    XB_TRY(xb_cells_kl_table(ctx, study, &s->cells));
+    XB_TRY(xb_net_cells_kl_table(ctx, study, &s->cells));
     XB_TRY(lines_table(ctx, study, s));
     XB_TRY(nets_table(ctx, study, &s->cells));
     return densities_table(ctx, study, s);
@@ -156,11 +159,11 @@ static xb_status tables(xb_ctx *ctx, xb_study *study, const xb_cells_setup *s)
 static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
                      const xb_study_options *opt)
 {
-    xb_cells_setup s;
-    xb_status status = xb_cells_make(ctx, &s, device, opt, forms);
+    xb_net_cells_setup s;
+    xb_status status = xb_net_cells_make(ctx, &s, device, opt, forms);
     if (status == XB_OK) status = tables(ctx, study, &s);
     if (status == XB_OK) status = xb_energy_facts(ctx, study, &s);
-    xb_cells_setup_free(&s);
+    xb_net_cells_setup_free(&s);
     return status;
 }
 

@@ -12,15 +12,15 @@
 #include "base/outfile.h"
 #include "base/parallel.h"
 
-xb_status xb_cells_lay_out(xb_ctx *ctx, xb_cells *out, const xb_cell_plan *plan,
-                           const int64_t *width, int widths, const int64_t *depth,
-                           int depths, uint64_t first, int seeds)
+xb_status xb_net_cells_lay_out(xb_ctx *ctx, xb_net_cells *out, const xb_cell_plan *plan,
+                               const int64_t *width, int widths, const int64_t *depth,
+                               int depths, uint64_t first, int seeds)
 {
-    *out = (xb_cells){.plan = *plan, .count = (int64_t)widths * depths * seeds};
+    *out = (xb_net_cells){.plan = *plan, .count = (int64_t)widths * depths * seeds};
     out->cell = xb_new(ctx, out->count, sizeof *out->cell);
     out->values = xb_new(ctx, out->count * xb_cell_length(plan), sizeof *out->values);
     if (!out->cell || !out->values) {
-        xb_cells_free(out);
+        xb_net_cells_free(out);
         return XB_E_MEMORY;
     }
     xb_cell *cell = out->cell;
@@ -31,16 +31,16 @@ xb_status xb_cells_lay_out(xb_ctx *ctx, xb_cells *out, const xb_cell_plan *plan,
     return XB_OK;
 }
 
-void xb_cells_free(xb_cells *cells)
+void xb_net_cells_free(xb_net_cells *cells)
 {
     free(cells->cell);
     free(cells->values);
-    *cells = (xb_cells){0};
+    *cells = (xb_net_cells){0};
 }
 
 typedef struct cells_job {
     xb_ctx *ctx;
-    xb_cells *cells;
+    xb_net_cells *cells;
     const char *dir;
     int64_t *order; /* [count] */
     int64_t done;
@@ -57,7 +57,7 @@ static int64_t cost(const xb_cell *c)
 }
 
 /* Dearest first; equals as they stand. */
-static void sort_by_cost(const xb_cells *cells, int64_t *order)
+static void sort_by_cost(const xb_net_cells *cells, int64_t *order)
 {
     for (int64_t i = 0; i < cells->count; i++) {
         int64_t at = i;
@@ -129,7 +129,7 @@ static xb_status make_cell(xb_ctx *ctx, double *values, const cells_job *job,
 static void run_cell(void *arg, int64_t piece)
 {
     cells_job *job = arg;
-    xb_cells *cells = job->cells;
+    xb_net_cells *cells = job->cells;
     int64_t i = job->order[piece];
     const xb_cell *cell = &cells->cell[i];
     xb_ctx *ctx = NULL;
@@ -150,7 +150,7 @@ static void run_cell(void *arg, int64_t piece)
 /* Cells found on disk leave the order. Returns how many are left. */
 static int64_t take_finished(cells_job *job)
 {
-    xb_cells *cells = job->cells;
+    xb_net_cells *cells = job->cells;
     int64_t left = 0;
     for (int64_t k = 0; k < cells->count; k++) {
         int64_t i = job->order[k];
@@ -163,7 +163,7 @@ static int64_t take_finished(cells_job *job)
     return left;
 }
 
-xb_status xb_cells_run(xb_ctx *ctx, xb_cells *cells, const char *dir)
+xb_status xb_net_cells_run(xb_ctx *ctx, xb_net_cells *cells, const char *dir)
 {
     cells_job job = {.ctx = ctx, .cells = cells, .dir = dir};
     if (dir) XB_TRY(xb_dir_make(ctx, dir));

@@ -4,26 +4,26 @@
 
 #include "study/energy_cell.h"
 
-typedef struct xb_cells {
+typedef struct xb_net_cells {
     xb_cell_plan plan;
     int64_t count;
     xb_cell *cell;  /* [count]: seeds outermost, then depths, then widths */
     double *values; /* [count][xb_cell_length] */
-} xb_cells;
+} xb_net_cells;
 
 /* Every combination of widths, depths and seeds first, first + 1, ... */
-xb_status xb_cells_lay_out(xb_ctx *ctx, xb_cells *out, const xb_cell_plan *plan,
-                           const int64_t *width, int widths, const int64_t *depth,
-                           int depths, uint64_t first, int seeds);
-void xb_cells_free(xb_cells *cells);
+xb_status xb_net_cells_lay_out(xb_ctx *ctx, xb_net_cells *out, const xb_cell_plan *plan,
+                               const int64_t *width, int widths, const int64_t *depth,
+                               int depths, uint64_t first, int seeds);
+void xb_net_cells_free(xb_net_cells *cells);
 
 /* Trains and measures, one cell a thread; the same bytes for any number of threads.
  * With `dir`, a cell's model and numbers are written there when it is done, and cells
  * found there, made with the very same settings, are taken as they are: a study that
  * was stopped goes on where it stood. What does not fit is made again. NULL: no files. */
-xb_status xb_cells_run(xb_ctx *ctx, xb_cells *cells, const char *dir);
+xb_status xb_net_cells_run(xb_ctx *ctx, xb_net_cells *cells, const char *dir);
 
-static inline const double *xb_cells_values(const xb_cells *cells, int64_t i)
+static inline const double *xb_net_cells_values(const xb_net_cells *cells, int64_t i)
 {
     return cells->values + i * xb_cell_length(&cells->plan);
 }

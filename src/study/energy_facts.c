@@ -16,14 +16,14 @@ static const double TOLERANCE = 1e-4; /* KL that hardly anyone would notice */
 typedef struct about {
     xb_ctx *ctx;
     xb_study *study;
-    const xb_cells_setup *setup;
+    const xb_net_cells_setup *setup;
     int law;
     const char *name; /* of the law */
 } about;
 
 static const double *values_at(const about *a, int64_t i)
 {
-    return xb_cells_values(&a->setup->cells, i);
+    return xb_net_cells_values(&a->setup->cells, i);
 }
 
 static double kl_at(const about *a, int64_t i)
@@ -169,7 +169,7 @@ static xb_status width_fact(const about *a)
 /* The net of largest KL among the widest. */
 static xb_status widest_fact(const about *a)
 {
-    const xb_cells *cells = &a->setup->cells;
+    const xb_net_cells *cells = &a->setup->cells;
     int64_t widest = 0, worst = -1;
     for (int64_t i = 0; i < cells->count; i++)
         if (cells->cell[i].width > widest) widest = cells->cell[i].width;
@@ -219,12 +219,12 @@ static xb_status check_fact(const about *a)
 
 /* ---- the nets */
 
-static xb_status net_facts(xb_ctx *ctx, xb_study *study, const xb_cells *cells)
+static xb_status net_facts(xb_ctx *ctx, xb_study *study, const xb_net_cells *cells)
 {
     double mean = 0, low = INFINITY, high = 0, floor = 0, bias = 0,
            n = (double)cells->count;
     for (int64_t i = 0; i < cells->count; i++) {
-        const double *v = xb_cells_values(cells, i);
+        const double *v = xb_net_cells_values(cells, i);
         mean = fmax(mean, fabs(xb_cell_get(v, XB_CELL_MEAN)));
         low = fmin(low, xb_cell_get(v, XB_CELL_SD));
         high = fmax(high, xb_cell_get(v, XB_CELL_SD));
@@ -259,11 +259,11 @@ static xb_status law_facts(const about *a)
     return check_fact(a);
 }
 
-xb_status xb_energy_facts(xb_ctx *ctx, xb_study *study, const xb_cells_setup *setup)
+xb_status xb_energy_facts(xb_ctx *ctx, xb_study *study, const xb_net_cells_setup *setup)
 {
-    XB_TRY(xb_cells_law_facts(ctx, study, &setup->cells.plan));
+    XB_TRY(xb_net_cells_law_facts(ctx, study, &setup->cells.plan));
     XB_TRY(net_facts(ctx, study, &setup->cells));
     for (int l = 1; l < setup->cells.plan.laws; l++)
-        XB_TRY(law_facts(&(about){ctx, study, setup, l, xb_cells_law_name(l)}));
+        XB_TRY(law_facts(&(about){ctx, study, setup, l, xb_net_cells_law_name(l)}));
     return XB_OK;
 }

@@ -4,6 +4,6 @@
 
 #include "study/energy_setup.h"
 
-xb_status xb_energy_facts(xb_ctx *ctx, xb_study *study, const xb_cells_setup *setup);
+xb_status xb_energy_facts(xb_ctx *ctx, xb_study *study, const xb_net_cells_setup *setup);
 
 #endif

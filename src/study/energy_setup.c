@@ -41,7 +41,7 @@ static xb_status check(xb_ctx *ctx, const xb_study_options *o)
     return XB_OK;
 }
 
-static xb_status make_laws(xb_ctx *ctx, xb_cells_setup *s, xb_cell_plan *plan,
+static xb_status make_laws(xb_ctx *ctx, xb_net_cells_setup *s, xb_cell_plan *plan,
                            const xb_law *device, const xb_study_options *o)
 {
     XB_TRY(xb_law_parse(ctx, &s->made[0], "gaussian"));
@@ -53,8 +53,8 @@ static xb_status make_laws(xb_ctx *ctx, xb_cells_setup *s, xb_cell_plan *plan,
     return XB_OK;
 }
 
-static xb_status lay_out(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device,
-                         const xb_study_options *o, const xb_cells_standard *standard)
+static xb_status lay_out(xb_ctx *ctx, xb_net_cells_setup *out, const xb_law *device,
+                         const xb_study_options *o, const xb_net_cells_standard *standard)
 {
     xb_cell_plan plan = {.kernels_only = o->kernels_only,
                          .steps = standard->steps,
@@ -66,42 +66,42 @@ static xb_status lay_out(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device,
     out->widths = o->width ? o->widths : standard->widths;
     out->depths = o->depth ? o->depths : standard->depths;
     out->seeds = o->seeds > 0 ? o->seeds : standard->seeds;
-    return xb_cells_lay_out(
+    return xb_net_cells_lay_out(
         ctx, &out->cells, &plan, o->width ? o->width : standard->width, out->widths,
         o->depth ? o->depth : standard->depth, out->depths, o->seed, out->seeds);
 }
 
-xb_status xb_cells_make(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device,
-                        const xb_study_options *o, const xb_cells_standard *form)
+xb_status xb_net_cells_make(xb_ctx *ctx, xb_net_cells_setup *out, const xb_law *device,
+                            const xb_study_options *o, const xb_net_cells_standard *form)
 {
-    xb_cells_form which = o->quick  ? XB_FORM_QUICK
-                          : o->full ? XB_FORM_FULL
-                                    : XB_FORM_NORMAL;
-    *out = (xb_cells_setup){0};
+    xb_net_cells_form which = o->quick  ? XB_FORM_QUICK
+                              : o->full ? XB_FORM_FULL
+                                        : XB_FORM_NORMAL;
+    *out = (xb_net_cells_setup){0};
     XB_TRY(check(ctx, o));
     XB_TRY(lay_out(ctx, out, device, o, &form[which]));
-    return xb_cells_run(ctx, &out->cells, o->cells);
+    return xb_net_cells_run(ctx, &out->cells, o->cells);
 }
 
-void xb_cells_setup_free(xb_cells_setup *s)
+void xb_net_cells_setup_free(xb_net_cells_setup *s)
 {
-    xb_cells_free(&s->cells);
+    xb_net_cells_free(&s->cells);
     for (int l = 0; l < XB_CELL_LAWS; l++) xb_law_destroy(s->made[l]);
 }
 
-const char *xb_cells_law_name(int law)
+const char *xb_net_cells_law_name(int law)
 {
     static const char *const names[XB_CELL_LAWS] = {
         "gaussian", "device", "bimodal", "law3", "law4", "law5", "law6", "law7"};
     return names[law];
 }
 
-xb_status xb_cells_law_facts(xb_ctx *ctx, xb_study *study, const xb_cell_plan *plan)
+xb_status xb_net_cells_law_facts(xb_ctx *ctx, xb_study *study, const xb_cell_plan *plan)
 {
     for (int l = 1; l < plan->laws; l++) {
         char name[32];
         xb_moments m = xb_law_moments(plan->law[l]);
-        snprintf(name, sizeof name, "law_%s", xb_cells_law_name(l));
+        snprintf(name, sizeof name, "law_%s", xb_net_cells_law_name(l));
         XB_TRY(xb_study_add_fact(
             ctx, study, name, xb_law_kl_gaussian(plan->law[l]), NAN,
             "%s: its own KL from a Gaussian (skewness %.3g, excess kurtosis %.3g)",
@@ -152,7 +152,7 @@ static void kl_row(xb_table *t, int64_t row, const xb_cell *cell, const double *
     for (int c = 0; c < COLUMNS; c++) xb_table_set(t, row, c, number[c]);
 }
 
-xb_status xb_cells_kl_table(xb_ctx *ctx, xb_study *study, const xb_cells *cells)
+xb_status xb_net_cells_kl_table(xb_ctx *ctx, xb_study *study, const xb_net_cells *cells)
 {
     static const char *const names[COLUMNS] = {
         "law", "seed",     "depth",  "width", "n_eff", "n_eff_plan", "top_share",
@@ -163,6 +163,6 @@ xb_status xb_cells_kl_table(xb_ctx *ctx, xb_study *study, const xb_cells *cells)
     for (int l = 1; l <= laws; l++)
         for (int64_t i = 0; i < cells->count; i++)
             kl_row(t, (l - 1) * cells->count + i, &cells->cell[i],
-                   xb_cells_values(cells, i), l);
+                   xb_net_cells_values(cells, i), l);
     return XB_OK;
 }

@@ -6,35 +6,40 @@
 #include "study/study.h"
 
 /* What a study takes where the options say nothing. */
-typedef struct xb_cells_standard {
+typedef struct xb_net_cells_standard {
     const int64_t *width, *depth;
     int widths, depths, seeds;
     int64_t steps, hidden_draws, output_draws, share_draws;
-} xb_cells_standard;
+} xb_net_cells_standard;
 
 /* Laws made here belong to the setup. */
-typedef struct xb_cells_setup {
-    xb_cells cells;
+typedef struct xb_net_cells_setup {
+    xb_net_cells cells;
     xb_law *made[XB_CELL_LAWS];
     int widths, depths, seeds;
-} xb_cells_setup;
+} xb_net_cells_setup;
 
-typedef enum xb_cells_form { XB_FORM_NORMAL, XB_FORM_QUICK, XB_FORM_FULL } xb_cells_form;
+typedef enum xb_net_cells_form {
+    XB_FORM_NORMAL,
+    XB_FORM_QUICK,
+    XB_FORM_FULL
+} xb_net_cells_form;
 
 /* Checks the options, makes the laws (Gaussian, device, bimodal, then the user's), lays
  * the cells out and runs them. form: [3], what is standard in each form. Free in any
  * case. */
-xb_status xb_cells_make(xb_ctx *ctx, xb_cells_setup *out, const xb_law *device,
-                        const xb_study_options *opt, const xb_cells_standard *form);
-void xb_cells_setup_free(xb_cells_setup *setup);
+xb_status xb_net_cells_make(xb_ctx *ctx, xb_net_cells_setup *out, const xb_law *device,
+                            const xb_study_options *opt,
+                            const xb_net_cells_standard *form);
+void xb_net_cells_setup_free(xb_net_cells_setup *setup);
 
 /* "device", "bimodal", then "law3", ...: names of columns and facts. */
-const char *xb_cells_law_name(int law);
+const char *xb_net_cells_law_name(int law);
 
 /* Facts law_device, ...: what each law is, and its own KL from the Gaussian. */
-xb_status xb_cells_law_facts(xb_ctx *ctx, xb_study *study, const xb_cell_plan *plan);
+xb_status xb_net_cells_law_facts(xb_ctx *ctx, xb_study *study, const xb_cell_plan *plan);
 
 /* Table "kl": one row a law and cell. */
-xb_status xb_cells_kl_table(xb_ctx *ctx, xb_study *study, const xb_cells *cells);
+xb_status xb_net_cells_kl_table(xb_ctx *ctx, xb_study *study, const xb_net_cells *cells);
 
 #endif

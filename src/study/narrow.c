@@ -18,7 +18,7 @@ static const int64_t quick_widths[] = {1, 2, 4};
 static const int64_t quick_depths[] = {1, 4, 8};
 
 /* Steps, then draws: of hidden layers, of outputs, of weights. */
-static const xb_cells_standard forms[] = {
+static const xb_net_cells_standard forms[] = {
     [XB_FORM_NORMAL] = {widths, depths, XB_COUNT(widths), XB_COUNT(depths), 1, 10000,
                         1 << 17, 0, 2000},
     [XB_FORM_QUICK] = {quick_widths, quick_depths, XB_COUNT(quick_widths),
@@ -58,10 +58,11 @@ static xb_estimate gap_of(const double *v, int law, const struct gap_kind *kind)
 enum { LAW, SEED, DEPTH, WIDTH, DEPTH_RANK, WIDTH_RANK, N_EFF, FIRST_GAP };
 enum { GAP_COLUMNS = FIRST_GAP + 2 * XB_COUNT(kinds) };
 
-static void gap_row(xb_table *t, int64_t row, const xb_cells_setup *s, int law, int64_t i)
+static void gap_row(xb_table *t, int64_t row, const xb_net_cells_setup *s, int law,
+                    int64_t i)
 {
     const xb_cell *cell = &s->cells.cell[i];
-    const double *v = xb_cells_values(&s->cells, i);
+    const double *v = xb_net_cells_values(&s->cells, i);
     xb_table_set(t, row, LAW, law);
     xb_table_set(t, row, SEED, (double)cell->seed);
     xb_table_set(t, row, DEPTH, (double)cell->depth);
@@ -76,7 +77,7 @@ static void gap_row(xb_table *t, int64_t row, const xb_cells_setup *s, int law, 
     }
 }
 
-static xb_status gaps_table(xb_ctx *ctx, xb_study *study, const xb_cells_setup *s)
+static xb_status gaps_table(xb_ctx *ctx, xb_study *study, const xb_net_cells_setup *s)
 {
     static const char *const names[GAP_COLUMNS] = {"law",
                                                    "seed",
@@ -109,14 +110,14 @@ static xb_status gaps_table(xb_ctx *ctx, xb_study *study, const xb_cells_setup *
 
 /* ---- facts */
 
-static xb_status gap_fact(xb_ctx *ctx, xb_study *study, const xb_cells_setup *s, int law,
-                          const struct gap_kind *kind)
+static xb_status gap_fact(xb_ctx *ctx, xb_study *study, const xb_net_cells_setup *s,
+                          int law, const struct gap_kind *kind)
 {
-    const xb_cells *cells = &s->cells;
+    const xb_net_cells *cells = &s->cells;
     int64_t seen = 0, matter = 0, worst = 0;
     double largest = -1, n_eff = 0;
     for (int64_t i = 0; i < cells->count; i++) {
-        const double *v = xb_cells_values(cells, i);
+        const double *v = xb_net_cells_values(cells, i);
         xb_estimate gap = gap_of(v, law, kind);
         double size = fabs(gap.value);
         bool sure = size > RESOLVED * gap.std_error;
@@ -127,47 +128,47 @@ static xb_status gap_fact(xb_ctx *ctx, xb_study *study, const xb_cells_setup *s,
         }
         if (sure && size > largest) largest = size, worst = i;
     }
-    xb_estimate gap = gap_of(xb_cells_values(cells, worst), law, kind);
+    xb_estimate gap = gap_of(xb_net_cells_values(cells, worst), law, kind);
     char name[64], most[64] = "";
-    snprintf(name, sizeof name, "%s_%s", xb_cells_law_name(law), kind->name);
+    snprintf(name, sizeof name, "%s_%s", xb_net_cells_law_name(law), kind->name);
     if (matter > 0)
         snprintf(most, sizeof most, " (all with n_eff below %.2g)", n_eff * 1.05);
     return xb_study_add_fact(
         ctx, study, name, gap.value, gap.std_error,
         "%s: %s, largest change (width %lld, depth %lld). Beyond the errors in %lld of "
         "%lld nets, above %g in %lld%s",
-        xb_cells_law_name(law), kind->words, (long long)cells->cell[worst].width,
+        xb_net_cells_law_name(law), kind->words, (long long)cells->cell[worst].width,
         (long long)cells->cell[worst].depth, (long long)seen, (long long)cells->count,
         MATTERS, (long long)matter, most);
 }
 
-static xb_status kl_fact(xb_ctx *ctx, xb_study *study, const xb_cells *cells, int law)
+static xb_status kl_fact(xb_ctx *ctx, xb_study *study, const xb_net_cells *cells, int law)
 {
     int64_t worst = 0, seen = 0;
     for (int64_t i = 0; i < cells->count; i++) {
-        const double *v = xb_cells_values(cells, i);
+        const double *v = xb_net_cells_values(cells, i);
         double kl = xb_cell_get_law(v, law, XB_CELL_KL);
         seen += kl > RESOLVED * xb_cell_get_law(v, law, XB_CELL_KL_ERROR);
-        if (kl > xb_cell_get_law(xb_cells_values(cells, worst), law, XB_CELL_KL))
+        if (kl > xb_cell_get_law(xb_net_cells_values(cells, worst), law, XB_CELL_KL))
             worst = i;
     }
-    const double *v = xb_cells_values(cells, worst);
+    const double *v = xb_net_cells_values(cells, worst);
     char name[64];
-    snprintf(name, sizeof name, "%s_kl", xb_cells_law_name(law));
-    return xb_study_add_fact(ctx, study, name, xb_cell_get_law(v, law, XB_CELL_KL),
-                             xb_cell_get_law(v, law, XB_CELL_KL_ERROR),
-                             "%s: largest KL from Gaussian weights (width %lld, depth "
-                             "%lld, n_eff %.2g). Beyond "
-                             "the errors in %lld of %lld nets",
-                             xb_cells_law_name(law), (long long)cells->cell[worst].width,
-                             (long long)cells->cell[worst].depth,
-                             xb_cell_get(v, XB_CELL_N_EFF), (long long)seen,
-                             (long long)cells->count);
+    snprintf(name, sizeof name, "%s_kl", xb_net_cells_law_name(law));
+    return xb_study_add_fact(
+        ctx, study, name, xb_cell_get_law(v, law, XB_CELL_KL),
+        xb_cell_get_law(v, law, XB_CELL_KL_ERROR),
+        "%s: largest KL from Gaussian weights (width %lld, depth "
+        "%lld, n_eff %.2g). Beyond "
+        "the errors in %lld of %lld nets",
+        xb_net_cells_law_name(law), (long long)cells->cell[worst].width,
+        (long long)cells->cell[worst].depth, xb_cell_get(v, XB_CELL_N_EFF),
+        (long long)seen, (long long)cells->count);
 }
 
-static xb_status facts(xb_ctx *ctx, xb_study *study, const xb_cells_setup *s)
+static xb_status facts(xb_ctx *ctx, xb_study *study, const xb_net_cells_setup *s)
 {
-    XB_TRY(xb_cells_law_facts(ctx, study, &s->cells.plan));
+    XB_TRY(xb_net_cells_law_facts(ctx, study, &s->cells.plan));
     for (int l = 1; l < s->cells.plan.laws; l++) {
         XB_TRY(kl_fact(ctx, study, &s->cells, l));
         for (int k = 0; k < XB_COUNT(kinds); k++)
@@ -181,12 +182,12 @@ static xb_status facts(xb_ctx *ctx, xb_study *study, const xb_cells_setup *s)
 static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
                      const xb_study_options *opt)
 {
-    xb_cells_setup s;
-    xb_status status = xb_cells_make(ctx, &s, device, opt, forms);
-    if (status == XB_OK) status = xb_cells_kl_table(ctx, study, &s.cells);
+    xb_net_cells_setup s;
+    xb_status status = xb_net_cells_make(ctx, &s, device, opt, forms);
+    if (status == XB_OK) status = xb_net_cells_kl_table(ctx, study, &s.cells);
     if (status == XB_OK) status = gaps_table(ctx, study, &s);
     if (status == XB_OK) status = facts(ctx, study, &s);
-    xb_cells_setup_free(&s);
+    xb_net_cells_setup_free(&s);
     return status;
 }
 
