@@ -2,9 +2,8 @@
  * ($XB_PROGRAM, no shell) in a fresh folder: bad input, wrong usage, help whose
  * examples run as printed, JSON with golden numbers, same bytes for any number
  * of threads, full disks and signals. */
-#include "xbtest.h"
+#include "folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -55,32 +54,6 @@ static size_t read_file(char *out, size_t size, const char *path)
     out[n] = '\0';
     fclose(f);
     return n;
-}
-
-/* Files in a folder, temporary ones included. */
-static int count_files(void)
-{
-    DIR *d = opendir(folder);
-    assert_non_null(d);
-    int count = -2; /* . and .. */
-    while (readdir(d)) count++;
-    closedir(d);
-    return count;
-}
-
-static void empty(const char *dir)
-{
-    DIR *d = opendir(dir);
-    for (struct dirent *e; (e = readdir(d));) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-        char path[1024];
-        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        if (unlink(path) != 0) {
-            empty(path);
-            rmdir(path);
-        }
-    }
-    closedir(d);
 }
 
 /* ---- running */
@@ -155,7 +128,7 @@ static void run_well(const char *line)
  * on stdout, no file more or less than before. */
 static void run_badly(const char *line, const char *part)
 {
-    int before = count_files(), code = run(line);
+    int before = folder_count(folder), code = run(line);
     if (code != 2)
         fail_msg("crossbayes %s: exit %d, expected 2: %s", line, code, err_text);
     const char *newline = strchr(err_text, '\n');
@@ -164,7 +137,7 @@ static void run_badly(const char *line, const char *part)
     if (strncmp(err_text, "crossbayes", 10) != 0 || !strstr(err_text, part))
         fail_msg("crossbayes %s: expected '%s' in: %s", line, part, err_text);
     assert_string_equal(out_text, "");
-    assert_int_equal(count_files(), before);
+    assert_int_equal(folder_count(folder), before);
 }
 
 static int set_up(void **state)
@@ -180,8 +153,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    empty(folder);
-    empty(captured);
+    folder_empty(folder);
+    folder_empty(captured);
     free(out_text);
     free(err_text);
     return rmdir(folder) == 0 && rmdir(captured) == 0 ? 0 : -1;
@@ -232,7 +205,7 @@ static void make_bad_files(void)
 static void bad_input_is_one_line(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_bad_files();
     run_badly("fit missing.csv -o law.json", "missing.csv");
     run_badly("fit empty.csv -o law.json --figure f", "empty.csv");
@@ -271,7 +244,7 @@ static void bad_input_is_one_line(void **state)
 static void wrong_usage_is_one_line(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     run_badly("lwa", "did you mean 'law'");
     run_badly("zzzzzz", "unknown command 'zzzzzz'");
     run_badly("--verson", "unknown option '--verson'");
@@ -435,7 +408,7 @@ static void examples_run_as_printed(void **state)
             print_message("skipped: %s's example under sanitizers\n", commands[i]);
             continue;
         }
-        empty(folder);
+        folder_empty(folder);
         run_example(commands[i]);
     }
 }
@@ -461,7 +434,7 @@ static void manual_and_completion_have_every_option(void **state)
 static void fit_leaves_its_files(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     run_example("fit");
     char path[512];
     static const char *const files[] = {"noise.csv", "law.json", "noise.svg", "noise.gp",
@@ -470,7 +443,7 @@ static void fit_leaves_its_files(void **state)
         in_folder(path, files[i]);
         assert_int_equal(access(path, R_OK), 0);
     }
-    assert_int_equal(count_files(), 5); /* and nothing temporary */
+    assert_int_equal(folder_count(folder), 5); /* and nothing temporary */
     json_t *law = run_json("law law.json --json");
     assert_string_equal(words(law, "family"), "mtj");
     /* ten standard errors: SPEC 2 gives 0.005 and 0.002 at this n */
@@ -582,7 +555,7 @@ static size_t sample_bytes(char *out, size_t size, const char *options)
 static void sample_is_the_same_for_any_threads(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     size_t size = 1 << 20;
     char *first = malloc(size), *other = malloc(size);
     static const char *const dtypes[] = {"f4", "f8"};
@@ -615,7 +588,7 @@ static void sample_is_the_librarys(void **state)
 {
     (void)state;
     enum { N = (1 << 20) + 12345, HEADER = 128 };
-    empty(folder);
+    folder_empty(folder);
     xb_ctx *ctx = test_ctx();
     xb_law *law = test_law(ctx, "mtj");
     xb_sampler *sampler = NULL;
@@ -645,7 +618,7 @@ static void sample_is_the_librarys(void **state)
 static void sample_standardises(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     json_t *root = run_json("sample mtj -n 1e5 -o z.npy --standardise --json");
     assert_close(number(root, "law_sd"), 1, 0);
     assert_close(number(root, "sd"), 1, 0.012); /* five standard errors */
@@ -674,12 +647,12 @@ static void a_full_disk_is_an_error(void **state)
 static void unwritable_places_are_errors(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     assert_int_equal(run("sample mtj -n 10 -o no/such/dir/z.npy"), 1);
     assert_non_null(strstr(err_text, "no/such/dir/z.npy"));
     assert_int_equal(run("sample mtj -n 10 -o no/such/dir/z.csv"), 1);
     assert_non_null(strstr(err_text, "no/such/dir/z.csv"));
-    assert_int_equal(count_files(), 0);
+    assert_int_equal(folder_count(folder), 0);
 }
 
 /* A signal in the middle: exit 1, nothing left behind. */
@@ -688,15 +661,15 @@ static void a_signal_stops_cleanly(void **state)
     (void)state;
     static const int signals[] = {SIGINT, SIGTERM};
     for (int i = 0; i < 2; i++) {
-        empty(folder);
+        folder_empty(folder);
         char sample[] = "sample", mtj[] = "mtj", n[] = "-n", many[] = "1e9", o[] = "-o",
              file[] = "z.csv", *args[] = {sample, mtj, n, many, o, file, NULL};
         pid_t pid = start(args, NULL);
-        for (int wait = 0; wait < 500 && count_files() == 0; wait++) usleep(10000);
+        for (int wait = 0; wait < 500 && folder_count(folder) == 0; wait++) usleep(10000);
         assert_int_equal(kill(pid, signals[i]), 0);
         assert_int_equal(finish(pid), 1);
         assert_non_null(strstr(err_text, "stopped on request"));
-        assert_int_equal(count_files(), 0);
+        assert_int_equal(folder_count(folder), 0);
     }
 }
 
@@ -736,7 +709,7 @@ static void a_model_predicts_and_is_scored(void **state)
     static const char *const keys[] = {"rmse",       "mae",         "nll",
                                        "crps",       "coverage95",  "miscalibration_area",
                                        "rmse_error", "nll_mc_error"};
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 200);
     run_badly("train line.csv --target y -o m.safetensors", "minus");
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
@@ -749,7 +722,7 @@ static void a_model_predicts_and_is_scored(void **state)
     assert_true(number(json_array_get(noise, 6), "variance_mean") <
                 number(json_array_get(noise, 0), "variance_mean"));
     json_decref(root);
-    assert_int_equal(count_files(), 4); /* no checkpoint is left */
+    assert_int_equal(folder_count(folder), 4); /* no checkpoint is left */
     run_well("predict m.safetensors xy.csv -o p.csv --samples auto");
     root = run_json("eval m.safetensors xy.csv --law gaussian --law mtj --json");
     assert_int_equal(json_array_size(root), 2);
@@ -770,7 +743,7 @@ static void a_model_predicts_and_is_scored(void **state)
 static void classes_are_learned_from_text(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 100);
     run_well("train line.csv -t sign -o m.safetensors -q" QUICK);
     run_well("predict m.safetensors line.csv -o p.csv");
@@ -787,7 +760,7 @@ static void classes_are_learned_from_text(void **state)
 static void eval_sees_shape(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 200);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     run_well("train xy.csv -t y -o m.safetensors -q --net 'dense 1'" QUICK);
@@ -813,7 +786,7 @@ static void eval_sees_shape(void **state)
 static void eval_takes_as_many_draws_as_needed(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 20);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     run_well("train xy.csv -t y -o m.safetensors -q --net 'dense 1'" QUICK);
@@ -839,7 +812,7 @@ static void eval_takes_as_many_draws_as_needed(void **state)
 static void eval_compares_all_classes(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 60);
     run_shell("awk -F, 'NR==1 {print \"x,c\"} NR>1 {print $1 \",c\" NR%3}' line.csv"
               " > three.csv");
@@ -856,7 +829,7 @@ static void eval_compares_all_classes(void **state)
 static void eval_stops_on_request(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 1000);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
@@ -870,7 +843,7 @@ static void eval_stops_on_request(void **state)
 static void training_is_the_same_for_any_threads(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 100);
     run_well("train line.csv -t sign -o a.safetensors -q --threads 1" QUICK);
     run_well("predict a.safetensors line.csv -o a.csv --threads 1");
@@ -882,7 +855,7 @@ static void training_is_the_same_for_any_threads(void **state)
 static void training_survives_its_end(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 100);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     run_well("train xy.csv -t y -o whole.safetensors -q --epochs 3000");
@@ -925,7 +898,7 @@ static double trace_cell(int epoch, const char *column)
 static void the_epoch_kept_is_told(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 100);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     json_t *root = run_json("train xy.csv -t y -o m.safetensors --json --trace t.csv"
@@ -957,7 +930,7 @@ static void the_epoch_kept_is_told(void **state)
 static void the_better_net_is_kept(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 100);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     json_t *root = run_json("train xy.csv -t y -o m.safetensors --json" QUICK);
@@ -979,7 +952,7 @@ static void the_better_net_is_kept(void **state)
 static void outputs_are_checked_first(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 50);
     run_shell("cut -d, -f1,2 line.csv > xy.csv; ln -s xy.csv link.csv");
     static const char *const lost[] = {
@@ -991,7 +964,7 @@ static void outputs_are_checked_first(void **state)
     assert_non_null(strstr(err_text, "no/m.safetensors: cannot write"));
     assert_int_equal(run("train xy.csv -t y -o m --trace no/t --epochs 1000000"), 1);
     assert_non_null(strstr(err_text, "no/t: cannot write"));
-    assert_int_equal(count_files(), 3);
+    assert_int_equal(folder_count(folder), 3);
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
     run_badly("predict m.safetensors xy.csv -o xy.csv", "would be lost");
     run_badly("predict m.safetensors xy.csv -o m.safetensors", "would be lost");
@@ -1002,7 +975,7 @@ static void outputs_are_checked_first(void **state)
 static void nameless_columns_are_found_by_order(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 50);
     run_shell("tail -n +2 line.csv | awk -F, '{print $2 \",\" $1 \",\" 7}' > all.csv;"
               "cut -d, -f2,3 all.csv > inputs.csv; cut -d, -f2 all.csv > short.csv;"
@@ -1020,7 +993,7 @@ static void nameless_columns_are_found_by_order(void **state)
 static void predictions_come_as_json(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 50);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
@@ -1043,7 +1016,7 @@ static void predictions_come_as_json(void **state)
 static void doubts_are_told(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_text("few.csv", "x,y\n0,0\n1,1\n2,1\n3,0\n");
     assert_int_equal(run("train few.csv -t y -o m.safetensors --epochs 1"), 0);
     assert_non_null(strstr(err_text, "--classes"));
@@ -1059,7 +1032,7 @@ static void doubts_are_told(void **state)
 static void bad_models_and_tables_are_one_line(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 50);
     make_text("not.safetensors", "hello");
     make_text("other.csv", "a,b\n1,2\n");
@@ -1082,7 +1055,7 @@ static void bad_models_and_tables_are_one_line(void **state)
 static void a_plan_predicts_and_measures(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     json_t *root = run_json("plan bimodal --net 'dense 4, elu, dense 1' --inputs 2"
                             " --draws 4096 --tolerance 0.02 --json");
     json_t *at = json_array_get(json_object_get(root, "at"), 0);
@@ -1104,7 +1077,7 @@ static void a_plan_predicts_and_measures(void **state)
 static void a_crossbar_scores_and_sweeps(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 60);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     make_text("costs.json", "{\"crossbayes\": \"costs\", \"adc_pj\": 2}");
@@ -1136,7 +1109,7 @@ static void a_crossbar_scores_and_sweeps(void **state)
 static void bad_crossbars_are_one_line(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_line("line.csv", 60);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     make_text("bad.json", "{\"crossbayes\": \"array\", \"adc_bit\": 3}");
@@ -1160,7 +1133,7 @@ static void bad_crossbars_are_one_line(void **state)
 static void bad_plans_are_one_line(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     make_text("not.safetensors", "hello");
     run_badly("plan no", "no");
     run_badly("plan mtj --net 'dense 3'", "dense 1");

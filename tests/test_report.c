@@ -1,10 +1,9 @@
 /* test_report.c: figures appear whole with their script and data, are
  * well-formed, can be drawn again from what is kept, and leave nothing behind
  * where gnuplot is missing or fails. */
-#include "xbtest.h"
+#include "folder.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include "base/ctx.h"
@@ -30,31 +29,6 @@ static char *read_whole(const char *path, size_t *size)
     return text;
 }
 
-static int count_files(const char *dir)
-{
-    DIR *d = opendir(dir);
-    assert_non_null(d);
-    int count = -2;
-    while (readdir(d)) count++;
-    closedir(d);
-    return count;
-}
-
-static void empty(const char *dir)
-{
-    DIR *d = opendir(dir);
-    for (struct dirent *e; (e = readdir(d));) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-        char path[1024];
-        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        if (unlink(path) != 0) {
-            empty(path);
-            rmdir(path);
-        }
-    }
-    closedir(d);
-}
-
 static int set_up(void **state)
 {
     (void)state;
@@ -65,7 +39,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     return rmdir(folder);
 }
 
@@ -185,7 +159,7 @@ static xb_fit *quick_fit(xb_ctx *ctx, double **x, int64_t n, const char *unit)
 static void fit_figure_is_drawn(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     xb_ctx *ctx = test_ctx();
     double *x = NULL;
     xb_fit *fit = quick_fit(ctx, &x, 3000, "\xc2\xb5S_{a}'&<");
@@ -197,7 +171,7 @@ static void fit_figure_is_drawn(void **state)
     assert_starts_with("new/fit.png", "\x89PNG");
     assert_starts_with("new/fit.pdf", "%PDF");
     in_folder(path, "new");
-    assert_int_equal(count_files(path), 5); /* nothing temporary */
+    assert_int_equal(folder_count(path), 5); /* nothing temporary */
     /* what is kept draws the same figure again */
     size_t before, after;
     in_folder(path, "new/fit.svg");
@@ -218,7 +192,7 @@ static void fit_figure_is_drawn(void **state)
 static void study_figures_are_drawn(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     xb_ctx *ctx = test_ctx();
     const int64_t widths[] = {1, 2};
     int figures = 0;
@@ -239,7 +213,7 @@ static void study_figures_are_drawn(void **state)
             assert_figure("energy_n_eff", 20);
             figures += 2;
         }
-        assert_int_equal(count_files(folder), 3 * figures);
+        assert_int_equal(folder_count(folder), 3 * figures);
         xb_study_destroy(study);
     }
     xb_ctx_destroy(ctx);
@@ -248,7 +222,7 @@ static void study_figures_are_drawn(void **state)
 static void no_gnuplot_is_a_clear_error(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     xb_ctx *ctx = test_ctx();
     double *x = NULL;
     xb_fit *fit = quick_fit(ctx, &x, 500, NULL);
@@ -257,7 +231,7 @@ static void no_gnuplot_is_a_clear_error(void **state)
     in_folder(path, "new/fit");
     assert_int_equal(xb_report_fit(ctx, fit, x, 500, path, XB_FIGURE_SVG), XB_E_IO);
     assert_non_null(strstr(xb_ctx_message(ctx), "gnuplot was not found"));
-    assert_int_equal(count_files(folder), 0); /* not even the new folder */
+    assert_int_equal(folder_count(folder), 0); /* not even the new folder */
     setenv("PATH", old, 1);
     free(old);
     xb_fit_destroy(fit);
@@ -268,7 +242,7 @@ static void no_gnuplot_is_a_clear_error(void **state)
 static void a_failing_script_leaves_the_old_figure(void **state)
 {
     (void)state;
-    empty(folder);
+    folder_empty(folder);
     xb_ctx *ctx = test_ctx();
     char path[512];
     size_t size;
@@ -283,7 +257,7 @@ static void a_failing_script_leaves_the_old_figure(void **state)
     }
     assert_non_null(strstr(xb_ctx_message(ctx), "gnuplot failed:"));
     assert_non_null(strstr(xb_ctx_message(ctx), "nonsense_here"));
-    assert_int_equal(count_files(folder), 3);
+    assert_int_equal(folder_count(folder), 3);
     in_folder(path, "a.gp");
     char *script = read_whole(path, &size);
     assert_null(strstr(script, "nonsense_here"));
@@ -299,7 +273,7 @@ static void odd_names_are_only_names(void **state)
                                         "a b",      "$(touch x)", "`touch x`"};
     xb_ctx *ctx = test_ctx();
     for (int i = 0; i < XB_COUNT(names); i++) {
-        empty(folder);
+        folder_empty(folder);
         char path[512];
         in_folder(path, names[i]);
         xb_figure *f = NULL;
@@ -309,7 +283,7 @@ static void odd_names_are_only_names(void **state)
         fprintf(xb_figure_script(f), "plot %s with lines\n", xb_figure_data_name(f));
         assert_ok(ctx, xb_figure_draw(ctx, f, XB_FIGURE_SVG));
         assert_figure(names[i], 1);
-        assert_int_equal(count_files(folder), 3);
+        assert_int_equal(folder_count(folder), 3);
     }
     xb_figure *f = NULL;
     assert_int_equal(xb_figure_open(ctx, &f, "/nowhere/at/all/", 1, 1), XB_E_ARGUMENT);
