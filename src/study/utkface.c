@@ -34,7 +34,7 @@ typedef struct job {
     xb_study *study;
     const xb_study_options *opt;
     xb_utkface_plan plan;
-    char net[XB_UTKFACE_NET];
+    xb_utkface_nets nets;
     const xb_law *law[LAWS];
     xb_images *images;
     int64_t *select; /* rows to train on, then those held out */
@@ -325,7 +325,7 @@ static xb_status train_and_ask(job *s, const xb_model *mle)
 {
     for (int trained = 0; trained < TRAINED; trained++) {
         xb_model *model = NULL;
-        xb_train_options o = xb_utkface_vi(&s->plan, s->net, s->opt->seed,
+        xb_train_options o = xb_utkface_vi(&s->plan, &s->nets, s->opt->seed,
                                            trained ? s->law[DEVICE] : NULL, mle);
         xb_status status = train(s, &model, STAGE_GAUSSIAN + trained, &o);
         if (status == XB_OK) status = ask(s, trained, model);
@@ -342,9 +342,9 @@ static xb_status run_job(job *s)
     XB_TRY(take_rows(s));
     XB_TRY(make_room(s));
     XB_TRY(make_tables(s));
-    xb_utkface_net(s->net, &s->plan);
+    xb_utkface_nets_for(&s->nets, &s->plan);
     if (!s->opt->resume) remove_checkpoints(s);
-    xb_train_options o = xb_utkface_mle(&s->plan, s->net, s->opt->seed);
+    xb_train_options o = xb_utkface_mle(&s->plan, &s->nets, s->opt->seed);
     xb_status status = train(s, &mle, STAGE_MLE, &o);
     if (status == XB_OK) status = ask_ordinary(s, mle);
     if (status == XB_OK) status = train_and_ask(s, mle);

@@ -94,7 +94,7 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
     double temperature = xb_schedule_at(&t->opt.temperature, t->place.step, total);
     double scale = 1 / ((double)batch * temperature * (double)t->opt.samples);
     double nll = 0, n = (double)t->n;
-    const xb_weights fixed = {t->theta + 2 * t->p, NULL, NULL};
+    const xb_weights fixed = {t->theta + 2 * t->p, NULL, t->noise_state};
     if (t->model->noise_net)
         XB_TRY(xb_pass_forward(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed, NULL,
                                XB_MODE_TRAIN));

@@ -94,6 +94,7 @@ static xb_status take_live(xb_trainer *t)
     t->second = p, p += theta;
     t->best_theta = p, p += theta;
     t->state = p, p += t->states;
+    t->noise_state = t->state + t->net_states;
     t->best_state = p;
     return XB_OK;
 }
@@ -247,7 +248,8 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     if (t->opt.batch > t->n) t->opt.batch = t->n;
     plan(t);
     t->p = xb_net_param_count(m->net);
-    t->states = xb_net_state_count(m->net);
+    t->net_states = xb_net_state_count(m->net);
+    t->states = t->net_states + xb_model_noise_states(m);
     t->q = m->noise_net                              ? xb_net_param_count(m->noise_net)
            : m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? 1
                                                      : 0;

@@ -63,10 +63,12 @@ typedef struct xb_trainer {
     xb_adam_block *block[XB_PHASES];
     int blocks[XB_PHASES];
     /* the state */
-    int64_t p, q, states; /* sizes: mu, noise, batchnorm */
+    int64_t p, q;               /* sizes: mu, noise */
+    int64_t states, net_states; /* batchnorm's, of both nets and of the first */
     int64_t n_live;
     float *live;
     float *theta, *first, *second, *state, *best_theta, *best_state; /* within live */
+    float *noise_state;                                              /* within state */
     xb_train_place place;
     xb_train_sums sums;
     double *trace; /* [epochs][XB_TRACE_COLUMNS] */
