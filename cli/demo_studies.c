@@ -42,9 +42,9 @@ static const shown_figure figures[] = {
     {"laws", "Three laws compared", "scalar", "_gaps", 1,
      "Change of the net's mean and standard deviation over x when device or bimodal noise"
      " replaces Gaussian noise, with error bars.",
-     "What changes when the weights' noise is not Gaussian, with two Monte Carlo errors:"
-     " a mean by at most {gap_mean_device_largest} of σ_e with the device's law, by"
-     " {gap_mean_bimodal_largest} with the bimodal."},
+     "What changes when the weights' noise is not Gaussian, with two Monte Carlo errors"
+     " (grey counts as the same): a mean by at most {gap_mean_device_largest} of σ_e with"
+     " the device's law, by {gap_mean_bimodal_largest} with the bimodal."},
     {"energy", "How wide is wide enough", "energy", "", 0,
      "KL divergence from Gaussian weights over the width of trained nets, a line for each"
      " depth, a panel for device and bimodal noise.",
@@ -65,9 +65,9 @@ static const shown_figure figures[] = {
     {"array", "On an array, with its imperfections", "array", "", 0,
      "How far predictives move over six imperfections of an array, for two tasks, with"
      " the effect of the noise's shape as level lines.",
-     "One imperfection at a time on an otherwise ideal array, black the sine, blue a"
-     " table; level lines: what the noise's shape does, the device's"
-     " {shape_device_scalar} and {shape_device_table} sd."},
+     "One imperfection at a time on an otherwise ideal array, with two errors; level"
+     " lines are what the noise's shape does (dashed the sine, dotted the table): the"
+     " device's moves predictives by {shape_device_scalar} and {shape_device_table} sd."},
     {"narrow", "Where shape matters", "narrow", "", 0,
      "Maps over width and depth of the change in the output's mean, spread and tails"
      " under device and bimodal noise.",
