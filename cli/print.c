@@ -13,25 +13,9 @@ void cli_format_value(char *out, size_t size, double value, int digits)
         snprintf(out, size, "%.*g", digits, value == 0 ? 0 : value); /* no "-0" */
 }
 
-/* Decimal exponent of the leading digit. */
-static int exponent_of(double value) { return (int)floor(log10(fabs(value))); }
-
 void cli_format_error(char *out, size_t size, double value, double error)
 {
-    if (!(error > 0) || !isfinite(error) || !isfinite(value)) {
-        cli_format_value(out, size, value, 6);
-        return;
-    }
-    int place = exponent_of(error) - 1; /* of the error's second digit */
-    int lead = exponent_of(fmax(fabs(value), error));
-    if (lead >= -3 && lead <= 5 && place <= 0) {
-        snprintf(out, size, "%.*f ± %.*f", -place, value, -place, error);
-        return;
-    }
-    double unit = pow(10, lead);
-    int decimals = lead > place ? lead - place : 0;
-    snprintf(out, size, "(%.*f ± %.*f)e%+03d", decimals, value / unit, decimals,
-             error / unit, lead);
+    xb_number_with_error(out, size, value, error);
 }
 
 void cli_format_p(char *out, size_t size, double p)
