@@ -72,8 +72,7 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *arg)
 void xb_build_text(char out[XB_BUILD_TEXT])
 {
     int used = snprintf(out, XB_BUILD_TEXT, "%s ", xb_version());
-    build_search s = {(uintptr_t)xb_build_text, out + used,
-                      XB_BUILD_TEXT - (size_t)used};
+    build_search s = {(uintptr_t)xb_build_text, out + used, XB_BUILD_TEXT - (size_t)used};
     (void)dl_iterate_phdr(look_at, &s);
     size_t length = strlen(out);
     if (out[length - 1] == ' ') out[length - 1] = '\0';

@@ -58,8 +58,7 @@ static xb_status take_row(void *arg, const xb_csv_row *row)
 {
     table_reader *r = arg;
     void *block = r->cell;
-    XB_TRY(
-        xb_grow(r->ctx, &block, &r->capacity, r->cells + r->columns, sizeof *r->cell));
+    XB_TRY(xb_grow(r->ctx, &block, &r->capacity, r->cells + r->columns, sizeof *r->cell));
     r->cell = block;
     for (int c = 0; c < r->columns; c++)
         XB_TRY(read_cell(&r->cell[r->cells + c], row, c));

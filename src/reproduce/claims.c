@@ -30,8 +30,7 @@ const xb_claim_kind *xb_claim_at(int i)
 
 void xb_claim_judge(xb_judgement *j, const xb_claim_kind *kind, const xb_evidence *e)
 {
-    *j = (xb_judgement){
-        .value = NAN, .std_error = NAN, .finding = XB_FINDING_UNCLEAR};
+    *j = (xb_judgement){.value = NAN, .std_error = NAN, .finding = XB_FINDING_UNCLEAR};
     kind->judge(j, e);
     if (!isnan(j->value)) return;
     j->finding = XB_FINDING_UNCLEAR;

@@ -82,8 +82,8 @@ static void judge_parameters(xb_judgement *j, const xb_evidence *e)
     if (isnan(b.value) || isnan(w.value)) off = NAN; /* another family was chosen */
     char text[2][XB_ESTIMATE_TEXT];
     xb_judge_at_most(j, (xb_estimate){off, 0}, limit);
-    xb_say(j->number, sizeof j->number, "B = %s, w = %s",
-           xb_say_estimate(text[0], b), xb_say_estimate(text[1], w));
+    xb_say(j->number, sizeof j->number, "B = %s, w = %s", xb_say_estimate(text[0], b),
+           xb_say_estimate(text[1], w));
     xb_say(j->why, sizeof j->why,
            "Drawn with B = %g, w = %g: off by %.1f standard errors at most. We fit the "
            "weight w and B, whose law has integral 1 whatever they are (A = w/Z, "
@@ -203,7 +203,8 @@ static const xb_claim_kind kinds[] = {
      "fit over histogram (top)", judge_fit},
     {7, "ecram-parameters", "Maximum likelihood finds its numbers.", "values not given",
      judge_parameters},
-    {7, "ecram-near-gaussian", "The ECRAM's law and the Gaussian are similar as they are.",
+    {7, "ecram-near-gaussian",
+     "The ECRAM's law and the Gaussian are similar as they are.",
      "in words, and curves (bottom)", judge_near_gaussian},
     {7, "ecram-nearer", "It is nearer to the Gaussian than the MTJ's.",
      "from the two figures", judge_nearer_than_mtj},

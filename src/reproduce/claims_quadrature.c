@@ -76,8 +76,8 @@ static void judge_kl_steps(xb_judgement *j, const xb_evidence *e)
  * reached its floor does not converge faster. */
 static void judge_errors(xb_judgement *j, const xb_evidence *e)
 {
-    const xb_table *v = xb_evidence_table(e, "device_variance_error",
-                                          "n,legendre,paper_split");
+    const xb_table *v =
+        xb_evidence_table(e, "device_variance_error", "n,legendre,paper_split");
     const xb_table *k = xb_evidence_table(e, "device_kl_error", "n,legendre,paper_split");
     if (!v || !k) return;
     double variance = late_median(v, "legendre") / late_median(v, "paper_split");
@@ -103,9 +103,10 @@ static void judge_two_points(xb_judgement *j, const xb_evidence *e)
     const double rounding = 1e-14;
     xb_judge_at_most(j, xb_evidence_fact(e, "two_point_cross_entropy_error"), rounding);
     xb_say(j->number, sizeof j->number, "largest relative error %.2g", j->value);
-    xb_say(j->why, sizeof j->why,
-           "A Gaussian's log density is a polynomial of degree 2; a rule of two points is "
-           "exact to degree 3. Tried with three Gaussians.");
+    xb_say(
+        j->why, sizeof j->why,
+        "A Gaussian's log density is a polynomial of degree 2; a rule of two points is "
+        "exact to degree 3. Tried with three Gaussians.");
 }
 
 static void judge_wheeler(xb_judgement *j, const xb_evidence *e)
@@ -113,20 +114,21 @@ static void judge_wheeler(xb_judgement *j, const xb_evidence *e)
     const double about_ten = 15;
     xb_judge_at_most(j, xb_evidence_fact(e, "wheeler_breaks_at"), about_ten);
     xb_say(j->number, sizeof j->number, "breaks at N = %.0f", j->value);
-    xb_say(j->why, sizeof j->why,
-           "It is unstable, but later: from exact raw moments in double precision the "
-           "first coefficient turns negative at N = %.0f (\"about 10\" is read as up to "
-           "%.0f). Moments by their forward recurrence are worse. Our rules come from the "
-           "law itself and have no such limit.",
-           j->value, about_ten);
+    xb_say(
+        j->why, sizeof j->why,
+        "It is unstable, but later: from exact raw moments in double precision the "
+        "first coefficient turns negative at N = %.0f (\"about 10\" is read as up to "
+        "%.0f). Moments by their forward recurrence are worse. Our rules come from the "
+        "law itself and have no such limit.",
+        j->value, about_ten);
 }
 
 /* At which share of the orders two-sided Gauss-Laguerre is nearer than Gauss-Hermite. */
 static void judge_laguerre(xb_judgement *j, const xb_evidence *e)
 {
     const double nearly_all = 0.9;
-    const xb_table *t = xb_evidence_table(e, "bimodal_kl_error",
-                                          "n,hermite,paper_laguerre");
+    const xb_table *t =
+        xb_evidence_table(e, "bimodal_kl_error", "n,hermite,paper_laguerre");
     if (!t) return;
     double better = 0, all = 0;
     for (int64_t r = 0; r < xb_table_rows(t); r++) {

@@ -24,12 +24,13 @@ static void judge_whole(xb_judgement *j, const xb_evidence *e)
     double direct = xb_evidence_cell(t, row, "direct");
     double corrected = xb_evidence_cell(t, row, "corrected");
     xb_judge_at_least(j, (xb_estimate){direct / corrected, 0}, 1);
-    xb_say(j->number, sizeof j->number, "largest error in u: %.2g against %.2g", corrected,
-           direct);
-    xb_say(j->why, sizeof j->why,
-           "Degree %d: %.0f times nearer. A polynomial in sqrt(2u), in which the quantile "
-           "is smooth, converges geometrically where the corrected fit does as n⁻³.",
-           DEGREE, direct / corrected);
+    xb_say(j->number, sizeof j->number, "largest error in u: %.2g against %.2g",
+           corrected, direct);
+    xb_say(
+        j->why, sizeof j->why,
+        "Degree %d: %.0f times nearer. A polynomial in sqrt(2u), in which the quantile "
+        "is smooth, converges geometrically where the corrected fit does as n⁻³.",
+        DEGREE, direct / corrected);
 }
 
 static double largest_gap(const xb_table *t, const char *column)
@@ -47,8 +48,8 @@ static void judge_edge(xb_judgement *j, const xb_evidence *e)
     if (!t) return;
     double direct = largest_gap(t, "direct"), corrected = largest_gap(t, "corrected");
     xb_judge_at_least(j, (xb_estimate){direct / corrected, 0}, 1);
-    xb_say(j->number, sizeof j->number, "largest error in x: %.2g against %.2g", corrected,
-           direct);
+    xb_say(j->number, sizeof j->number, "largest error in x: %.2g against %.2g",
+           corrected, direct);
     xb_say(j->why, sizeof j->why,
            "Below u = 0.01, on a support of half width 1. For laws whose slope at the "
            "edge is tiny (no parabola, small B) the correction fails; this law is none.");

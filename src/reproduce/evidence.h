@@ -13,7 +13,7 @@
 #ifndef XB_REPRODUCE_EVIDENCE_H
 #define XB_REPRODUCE_EVIDENCE_H
 
-#include "crossbayes/compare.h"
+#include "crossbayes/density.h"
 #include "crossbayes/report.h"
 #include "crossbayes/study.h"
 
@@ -21,7 +21,7 @@ typedef struct xb_evidence {
     const xb_study *study;
     const xb_law *device;
     const xb_law *mtj; /* Fig. 1's device, to compare others with */
-    bool made_up; /* the study's data are synthetic: no word about the real ones */
+    bool made_up;      /* the study's data are synthetic: no word about the real ones */
 } xb_evidence;
 
 enum { XB_NUMBER_WORDS = 240, XB_WHY_WORDS = 720 };
