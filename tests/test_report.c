@@ -145,6 +145,10 @@ static void study_figures_are_drawn(void **state)
             assert_figure("energy_n_eff", 20);
             figures += 2;
         }
+        if (strcmp(name, "scalar") == 0) {
+            assert_figure("scalar_gaps", 20);
+            figures++;
+        }
         assert_int_equal(folder_count(folder), 3 * figures);
         xb_study_destroy(study);
     }

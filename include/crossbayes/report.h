@@ -53,19 +53,6 @@ XB_API xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char 
  * nothing, and xb_page_write fails with it and leaves no file. */
 typedef struct xb_page xb_page;
 
-typedef enum xb_finding_kind {
-    XB_FINDING_NONE = 0, /* none is shown */
-    XB_FINDING_AGREES,
-    XB_FINDING_DIFFERS,
-    XB_FINDING_UNCLEAR
-} xb_finding_kind;
-
-typedef struct xb_finding {
-    xb_finding_kind kind;
-    const char *word; /* on its badge; NULL: "agrees", "differs", "cannot tell" */
-    const char *text; /* a sentence with the number and its error */
-} xb_finding;
-
 typedef struct xb_page_figure_info {
     const char *svg;     /* a file that xb_report_* drew; it is copied into the page */
     const char *alt;     /* what is to be seen, for those who cannot see it */

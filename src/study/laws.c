@@ -155,6 +155,22 @@ static xb_status add_shape(laws_study *s, const char *which, const xb_law *law)
                              NAN, "excess kurtosis of the %s law", which);
 }
 
+/* Could they be Gaussian? */
+static xb_status add_gaussian(laws_study *s)
+{
+    for (int i = 0; i < xb_fit_family_count(s->fit); i++) {
+        const xb_fit_family *f = xb_fit_family_at(s->fit, i);
+        if (strcmp(f->family, "gaussian") != 0) continue;
+        XB_TRY(xb_study_add_fact(s->ctx, s->study, "gaussian_p", fmin(f->ks_p, f->ad_p),
+                                 NAN,
+                                 "p-value of a Gaussian law, the smaller of"
+                                 " Kolmogorov-Smirnov's and Anderson-Darling's"));
+        return xb_study_add_fact(s->ctx, s->study, "gaussian_fits", f->fits, NAN,
+                                 "does a Gaussian law fit the samples? 1: yes, 0: no");
+    }
+    return XB_OK;
+}
+
 static xb_status add_facts(laws_study *s)
 {
     const xb_fit_sample *info = xb_fit_sample_info(s->fit);
@@ -164,6 +180,7 @@ static xb_status add_facts(laws_study *s)
     XB_TRY(xb_study_add_fact(s->ctx, s->study, "effective_samples", info->n_effective,
                              NAN, "of them effectively independent"));
     XB_TRY(add_parameters(s));
+    XB_TRY(add_gaussian(s));
     XB_TRY(add_shape(s, "device", xb_fit_law(s->fit)));
     return add_shape(s, "bimodal", s->bimodal);
 }
@@ -194,4 +211,5 @@ const xb_study_kind xb_study_laws = {
     .about =
         "samples, the law fitted to them, and three laws of one variance (Fig. 1, 7)",
     .run = run,
+    .find = xb_find_laws,
 };

@@ -378,4 +378,5 @@ const xb_study_kind xb_study_scalar = {
     .name = "scalar",
     .about = "a noisy sine learnt once and asked under three laws (Fig. 5)",
     .run = run,
+    .find = xb_find_scalar,
 };

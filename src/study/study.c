@@ -20,7 +20,13 @@ static const xb_study_kind *const kinds[] = {
 
 static const char *const STANDARD_DEVICE = "mtj:B=0.15,w=0.5";
 
-enum { NAME_MAX_LENGTH = 64, TEXT_MAX_LENGTH = 256, FILE_MAX_LENGTH = 160 };
+enum {
+    NAME_MAX_LENGTH = 64,
+    TEXT_MAX_LENGTH = 256,
+    FILE_MAX_LENGTH = 160,
+    WORD_MAX_LENGTH = 24,
+    SENTENCE_MAX_LENGTH = 512
+};
 
 typedef struct study_fact {
     char name[NAME_MAX_LENGTH];
@@ -29,12 +35,20 @@ typedef struct study_fact {
     double std_error;
 } study_fact;
 
+typedef struct study_finding {
+    xb_finding_kind kind;
+    char word[WORD_MAX_LENGTH];
+    char text[SENTENCE_MAX_LENGTH];
+} study_finding;
+
 struct xb_study {
     char name[NAME_MAX_LENGTH];
     xb_table **tables;
     int64_t n_tables, table_capacity;
     study_fact *facts;
     int64_t n_facts, fact_capacity;
+    study_finding *findings;
+    int64_t n_findings, finding_capacity;
     char *device;
     char *command;
     uint64_t seed;
@@ -71,6 +85,7 @@ void xb_study_destroy(xb_study *study)
     for (int64_t i = 0; i < study->n_tables; i++) xb_table_destroy(study->tables[i]);
     free(study->tables);
     free(study->facts);
+    free(study->findings);
     free(study->device);
     free(study->command);
     free(study);
@@ -128,6 +143,23 @@ xb_status xb_study_add_fact(xb_ctx *ctx, xb_study *study, const char *name, doub
     return XB_OK;
 }
 
+xb_status xb_study_add_finding(xb_ctx *ctx, xb_study *study, xb_finding_kind kind,
+                               const char *word, const char *format, ...)
+{
+    void *block = study->findings;
+    XB_TRY(xb_grow(ctx, &block, &study->finding_capacity, study->n_findings + 1,
+                   sizeof *study->findings));
+    study->findings = block;
+    study_finding *finding = &study->findings[study->n_findings++];
+    finding->kind = kind;
+    snprintf(finding->word, sizeof finding->word, "%s", word);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(finding->text, sizeof finding->text, format, args);
+    va_end(args);
+    return XB_OK;
+}
+
 /* ---- running */
 
 static const xb_study_kind *kind_find(const char *name)
@@ -149,6 +181,7 @@ xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
     xb_study *study = NULL;
     xb_status status = xb_study_new(ctx, &study, name, xb_law_text(device), opt->seed);
     if (status == XB_OK) status = kind->run(ctx, study, device, opt);
+    if (status == XB_OK) status = kind->find(ctx, study);
     xb_law_destroy(device);
     if (status != XB_OK) {
         xb_study_destroy(study);
@@ -181,6 +214,20 @@ xb_fact xb_study_fact_at(const xb_study *study, int i)
     return (xb_fact){fact->name, fact->value, fact->std_error, fact->text};
 }
 
+xb_fact xb_study_fact(const xb_study *study, const char *name)
+{
+    for (int i = 0; i < xb_study_fact_count(study); i++)
+        if (strcmp(study->facts[i].name, name) == 0) return xb_study_fact_at(study, i);
+    return (xb_fact){name, NAN, NAN, ""};
+}
+
+int xb_study_finding_count(const xb_study *study) { return (int)study->n_findings; }
+xb_finding xb_study_finding_at(const xb_study *study, int i)
+{
+    const study_finding *finding = &study->findings[i];
+    return (xb_finding){finding->kind, finding->word, finding->text};
+}
+
 /* ---- writing */
 
 static void csv_name(char *out, size_t size, const xb_study *study, const xb_table *table)
@@ -206,6 +253,24 @@ static json_t *facts_json(const xb_study *study)
             list_add(list, json_pack("{s:s, s:o, s:o, s:s}", "name", fact->name, "value",
                                      xb_json_real(fact->value), "std_error",
                                      xb_json_real(fact->std_error), "text", fact->text));
+    }
+    return list;
+}
+
+static json_t *findings_json(const xb_study *study)
+{
+    static const char *const kinds_text[] = {
+        [XB_FINDING_NONE] = "none",
+        [XB_FINDING_AGREES] = "agrees",
+        [XB_FINDING_DIFFERS] = "differs",
+        [XB_FINDING_UNCLEAR] = "unclear",
+    };
+    json_t *list = json_array();
+    for (int64_t i = 0; i < study->n_findings && list; i++) {
+        const study_finding *finding = &study->findings[i];
+        list = list_add(list,
+                        json_pack("{s:s, s:s, s:s}", "verdict", kinds_text[finding->kind],
+                                  "word", finding->word, "text", finding->text));
     }
     return list;
 }
@@ -243,9 +308,10 @@ static json_t *study_json(const xb_study *study)
     json_t *provenance = json_pack("{s:s, s:s, s:o, s:s}", "version", xb_version(),
                                    "command", study->command, "seed",
                                    seed_json(study->seed), "device", study->device);
-    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "crossbayes", "study", "study",
-                     study->name, "facts", facts_json(study), "tables",
-                     tables_json(study), "provenance", provenance);
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "crossbayes", "study", "study",
+                     study->name, "findings", findings_json(study), "facts",
+                     facts_json(study), "tables", tables_json(study), "provenance",
+                     provenance);
 }
 
 xb_status xb_study_json(xb_ctx *ctx, char **out, const xb_study *study)

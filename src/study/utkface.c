@@ -407,4 +407,5 @@ const xb_study_kind xb_study_utkface = {
     .name = "utkface",
     .about = "the age of a face by a convolutional net under three laws (Fig. 6)",
     .run = run,
+    .find = xb_find_utkface,
 };
