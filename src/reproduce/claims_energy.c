@@ -248,15 +248,20 @@ static void judge_width(xb_judgement *j, const xb_evidence *e)
     xb_estimate found = {share, sqrt(share * (1 - share) / steps)};
     xb_judge_at_most(j, found, 0);
     if (stalled == 0 && steps < enough) j->finding = XB_FINDING_UNCLEAR;
+    double width = xb_evidence_fact(e, "bimodal_scatter_width").value;
+    double n_eff = xb_evidence_fact(e, "bimodal_scatter_n_eff").value;
     xb_say(j->number, sizeof j->number, "%d of %d steps to a wider net gained nothing",
            stalled, steps);
-    xb_say(j->why, sizeof j->why,
-           "Steps from a KL that is surely above 0, device and mixture, all depths. What "
-           "counts is how many weights share the output (n_eff), and training does not "
-           "keep that number large: about the best power of the width the mixture's KL "
-           "scatters by a factor of %.2g, about that of n_eff by %.2g.",
-           xb_evidence_fact(e, "bimodal_scatter_width").value,
-           xb_evidence_fact(e, "bimodal_scatter_n_eff").value);
+
+    xb_say(
+        j->why, sizeof j->why,
+        "Steps from a KL that is surely above 0, device and mixture, all depths%s. About "
+        "the best power of the width the mixture's KL scatters by a factor of %.2g, "
+        "about that of n_eff, the number of weights that share the output, by %.2g.%s",
+        steps < enough ? ": too few to tell" : "", width, n_eff,
+        j->finding == XB_FINDING_DIFFERS && n_eff < width
+            ? " Training does not keep n_eff large, however wide the layers are."
+            : "");
 }
 
 /* ---- Fig. 8 */

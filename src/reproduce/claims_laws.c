@@ -84,15 +84,23 @@ static void judge_parameters(xb_judgement *j, const xb_evidence *e)
     xb_judge_at_most(j, (xb_estimate){off, 0}, limit);
     xb_say(j->number, sizeof j->number, "B = %s, w = %s", xb_say_estimate(text[0], b),
            xb_say_estimate(text[1], w));
-    xb_say(j->why, sizeof j->why,
-           "Drawn with B = %g, w = %g: off by %.1f standard errors at most. We fit the "
-           "weight w and B, whose law has integral 1 whatever they are (A = w/Z, "
-           "C = 3(1-w)/4), by Newton's method; the paper's constrained Adam goes to the "
-           "same optimum.",
-           true_b, true_w, off);
+    xb_say(
+        j->why, sizeof j->why,
+        "Drawn with B = %g, w = %g: off by %.1f standard errors at most. We fit the "
+        "weight w and B, whose law has integral 1 whatever they are (A = w/Z, "
+        "C = 3(1-w)/4), by Newton's method; the paper maximises the same likelihood by "
+        "Adam under a constraint.",
+        true_b, true_w, off);
 }
 
 /* ---- how far from the Gaussian */
+
+static const char *stand_in_words(const xb_evidence *e)
+{
+    return e->made_up ? " But the law is our stand-in: the device's A, B and C are not "
+                        "published, and a word about it would need them."
+                      : "";
+}
 
 static void judge_not_gaussian(xb_judgement *j, const xb_evidence *e)
 {
@@ -100,12 +108,13 @@ static void judge_not_gaussian(xb_judgement *j, const xb_evidence *e)
     double kl = xb_evidence_fact(e, "kl_device").value;
     double n = xb_evidence_fact(e, "effective_samples").value;
     xb_judge_at_least(j, (xb_estimate){kl, 0}, sure / n);
+    xb_judge_unclear_if_made_up(j, e);
     xb_say(j->number, sizeof j->number, "KL to the Gaussian of its variance %.3g nats",
            kl);
     xb_say(j->why, sizeof j->why,
            "%.0f samples speak against the Gaussian with %.0f nats of likelihood; %.0f "
-           "would be enough. That holds for the law we stand in for the device with.",
-           n, n * kl, sure);
+           "would be enough.%s",
+           n, n * kl, sure, stand_in_words(e));
 }
 
 static void judge_bimodal_further(xb_judgement *j, const xb_evidence *e)
@@ -114,12 +123,13 @@ static void judge_bimodal_further(xb_judgement *j, const xb_evidence *e)
     double device = xb_evidence_fact(e, "kl_device").value;
     double bimodal = xb_evidence_fact(e, "kl_bimodal").value;
     xb_judge_at_least(j, (xb_estimate){bimodal / device, 0}, much);
+    xb_judge_unclear_if_made_up(j, e);
     xb_say(j->number, sizeof j->number, "KL %.3g against %.3g: %.1f times", bimodal,
            device, bimodal / device);
     xb_say(j->why, sizeof j->why,
            "The paper does not give the mixture's numbers; ours has its modes at ±0.9 "
-           "standard deviations. \"Much\" is read as %g times and more.",
-           much);
+           "standard deviations. \"Much\" is read as %g times and more.%s",
+           much, stand_in_words(e));
 }
 
 /* Standard deviation of a tabulated density, points equally far apart. */
@@ -166,13 +176,13 @@ static void judge_near_gaussian(xb_judgement *j, const xb_evidence *e)
     double kl = xb_evidence_fact(e, "kl_device").value;
     double distance = variation(t, "device", "gaussian");
     xb_judge_at_most(j, (xb_estimate){distance, 0}, similar);
+    xb_judge_unclear_if_made_up(j, e);
     xb_say(j->number, sizeof j->number, "total variation %.3g, KL %.3g nats", distance,
            kl);
     xb_say(j->why, sizeof j->why,
            "%.1f %% of the mass would have to move to make it Gaussian; \"similar\" is "
-           "read as at most %.0f %%. Its A, B and C are not published: this is our "
-           "stand-in, %s.",
-           100 * distance, 100 * similar, xb_law_text(e->device));
+           "read as at most %.0f %%.%s",
+           100 * distance, 100 * similar, stand_in_words(e));
 }
 
 static void judge_nearer_than_mtj(xb_judgement *j, const xb_evidence *e)
@@ -180,11 +190,11 @@ static void judge_nearer_than_mtj(xb_judgement *j, const xb_evidence *e)
     double kl = xb_evidence_fact(e, "kl_device").value;
     double mtj = xb_law_kl_gaussian(e->mtj);
     xb_judge_at_most(j, (xb_estimate){kl / mtj, 0}, 1);
+    xb_judge_unclear_if_made_up(j, e);
     xb_say(j->number, sizeof j->number, "KL %.3g against the MTJ's %.3g nats", kl, mtj);
     xb_say(j->why, sizeof j->why,
-           "The stand-in for the ECRAM device is at %.0f %% of the distance of the one "
-           "for the MTJ (Fig. 1).",
-           100 * kl / mtj);
+           "The ECRAM's law is at %.0f %% of the distance of the MTJ's (Fig. 1).%s",
+           100 * kl / mtj, stand_in_words(e));
 }
 
 static const xb_claim_kind kinds[] = {

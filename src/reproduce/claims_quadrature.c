@@ -114,13 +114,12 @@ static void judge_wheeler(xb_judgement *j, const xb_evidence *e)
     const double about_ten = 15;
     xb_judge_at_most(j, xb_evidence_fact(e, "wheeler_breaks_at"), about_ten);
     xb_say(j->number, sizeof j->number, "breaks at N = %.0f", j->value);
-    xb_say(
-        j->why, sizeof j->why,
-        "It is unstable, but later: from exact raw moments in double precision the "
-        "first coefficient turns negative at N = %.0f (\"about 10\" is read as up to "
-        "%.0f). Moments by their forward recurrence are worse. Our rules come from the "
-        "law itself and have no such limit.",
-        j->value, about_ten);
+    xb_say(j->why, sizeof j->why,
+           "%sFrom exact raw moments in double precision the first coefficient turns "
+           "negative at N = %.0f; \"about 10\" is read as up to %.0f. Our rules are made "
+           "from the density, without moments, and have no such limit.",
+           j->finding == XB_FINDING_DIFFERS ? "It is unstable, but later. " : "",
+           j->value, about_ten);
 }
 
 /* At which share of the orders two-sided Gauss-Laguerre is nearer than Gauss-Hermite. */
@@ -161,8 +160,9 @@ static const xb_claim_kind kinds[] = {
     {2, "two-points",
      "Two points integrate any cross entropy with a Gaussian to machine precision.",
      "exact", judge_two_points},
-    {2, "wheeler", "Wheeler's algorithm is unstable for large rules.", "N about 10",
-     judge_wheeler},
+    {2, "wheeler",
+     "Wheeler's algorithm is unstable for rules of about 10 points and more.",
+     "N about 10", judge_wheeler},
     {2, "laguerre",
      "For the mixture two-sided Gauss-Laguerre does better than Gauss-Hermite.",
      "in words", judge_laguerre},

@@ -93,9 +93,10 @@ static void judge_corrected_converges(xb_judgement *j, const xb_evidence *e)
     xb_say(j->number, sizeof j->number, "off by %.1f standard errors; exact bias %.1g",
            off, bias);
     xb_say(j->why, sizeof j->why,
-           "Still within its noise at %.2g draws (one standard error is %.1g). It has a "
-           "bias, too, but %.1g draws would be needed to see it.",
-           draws, error, draws * (error / bias) * (error / bias));
+           "%s its noise at %.2g draws (one standard error is %.1g). Its exact bias is "
+           "not 0, but takes %.1g draws to be seen.",
+           off <= noise ? "Still within" : "Beyond", draws, error,
+           draws * (error / bias) * (error / bias));
 }
 
 /* q falls to 0 at -1 with the slope K = A e^(-1/B)/B + 2C (or 2A.. for the square);

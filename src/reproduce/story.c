@@ -11,24 +11,55 @@
 
 enum { COLUMNS = 3, CELL_TEXT = 512, CLAIMS_MOST = 16 };
 
-/* "3 agree, 1 differs, 2 cannot be told." */
-static void tally_text(char *out, size_t size, const xb_reproduction *r, int figure)
+/* "Of 5 claims 3 agree, ..." */
+static void tally_text(char *out, size_t size, const xb_reproduction *r)
 {
+    int agree = xb_reproduction_tally(r, 0, XB_FINDING_AGREES);
+    int differ = xb_reproduction_tally(r, 0, XB_FINDING_DIFFERS);
+    int unclear = xb_reproduction_tally(r, 0, XB_FINDING_UNCLEAR);
+    snprintf(out, size, "Of %d claims %d agree, %d differ and %d cannot be told.",
+             agree + differ + unclear, agree, differ, unclear);
+}
+
+/* " Differ: a, b." */
+static void add_names(FILE *out, const xb_reproduction *r, int figure,
+                      xb_finding_kind finding, const char *words)
+{
+    const char *before = words;
+    for (int i = 0; i < r->count; i++) {
+        const xb_found *f = &r->found[i];
+        if (f->kind->figure != figure || f->judgement.finding != finding) continue;
+        fprintf(out, "%s%s", before, f->kind->id);
+        before = ", ";
+    }
+    if (before != words) fputc('.', out);
+}
+
+/* What a figure's claims came to, in one line; free() it. NULL: no memory. */
+static char *figure_text(const xb_reproduction *r, int figure)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
     int agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES);
     int differ = xb_reproduction_tally(r, figure, XB_FINDING_DIFFERS);
     int unclear = xb_reproduction_tally(r, figure, XB_FINDING_UNCLEAR);
-    snprintf(out, size, "%d claims: %d agree%s, %d differ%s, %d cannot be told.",
-             agree + differ + unclear, agree, agree == 1 ? "s" : "", differ,
-             differ == 1 ? "s" : "", unclear);
+    fprintf(out, "%d of %d claims agree.", agree, agree + differ + unclear);
+    add_names(out, r, figure, XB_FINDING_DIFFERS, " Differ: ");
+    add_names(out, r, figure, XB_FINDING_UNCLEAR, " Cannot be told: ");
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
 }
 
 /* A figure is as good as the worst of its claims, but for those no one can tell. */
-static xb_finding_kind overall(const xb_reproduction *r, int figure)
+static xb_finding overall(const xb_reproduction *r, int figure, const char *text)
 {
-    if (xb_reproduction_tally(r, figure, XB_FINDING_DIFFERS) > 0)
-        return XB_FINDING_DIFFERS;
-    return xb_reproduction_tally(r, figure, XB_FINDING_AGREES) > 0 ? XB_FINDING_AGREES
-                                                                   : XB_FINDING_UNCLEAR;
+    bool agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES) > 0;
+    bool differ = xb_reproduction_tally(r, figure, XB_FINDING_DIFFERS) > 0;
+    if (differ) return (xb_finding){XB_FINDING_DIFFERS, agree ? "in part" : NULL, text};
+    return (xb_finding){agree ? XB_FINDING_AGREES : XB_FINDING_UNCLEAR, NULL, text};
 }
 
 static const char *number_of(const xb_reproduction *r, const char *id)
@@ -41,31 +72,30 @@ static const char *number_of(const xb_reproduction *r, const char *id)
 /* ---- a figure */
 
 static void add_picture(xb_page *page, const xb_reproduction *r, const char *dir,
-                        int figure, const xb_picture *picture, bool last)
+                        int figure, const xb_picture *picture, const char *text)
 {
-    char svg[XB_REPRODUCE_PATH], caption[CELL_TEXT], command[XB_COMMAND_TEXT],
-        text[CELL_TEXT];
+    char svg[XB_REPRODUCE_PATH], caption[CELL_TEXT], command[XB_COMMAND_TEXT];
     snprintf(svg, sizeof svg, "%s/fig%d/%s%s.svg", dir, figure,
              xb_exhibit_at(figure)->study, picture->part);
     snprintf(caption, sizeof caption, "%s: %s.", picture->says,
              number_of(r, picture->by));
     xb_exhibit_command(command, figure, &r->opt);
-    tally_text(text, sizeof text, r, figure);
     xb_page_figure_info info = {.svg = svg, .alt = picture->alt, .caption = caption};
-    if (last) {
+    if (text) {
         info.command = command;
-        info.finding = (xb_finding){overall(r, figure), NULL, text};
+        info.finding = overall(r, figure, text);
     }
     xb_page_figure(page, &info);
 }
 
+/* The last picture has the figure's command and finding below it. */
 static void add_pictures(xb_page *page, const xb_reproduction *r, const char *dir,
-                         int figure)
+                         int figure, const char *text)
 {
     const xb_exhibit *x = xb_exhibit_at(figure);
     for (int i = 0; i < XB_PICTURES_MAX && x->picture[i].part; i++) {
         bool last = i + 1 == XB_PICTURES_MAX || !x->picture[i + 1].part;
-        add_picture(page, r, dir, figure, &x->picture[i], last);
+        add_picture(page, r, dir, figure, &x->picture[i], last ? text : NULL);
     }
 }
 
@@ -104,8 +134,10 @@ static void add_figure(xb_page *page, const xb_reproduction *r, const char *dir,
     xb_page_section(page, id, x->heading);
     xb_page_text(page, x->about);
     if (r->state[figure] != XB_FIGURE_ABSENT) {
-        add_pictures(page, r, dir, figure);
+        char *text = figure_text(r, figure);
+        add_pictures(page, r, dir, figure, text ? text : "");
         add_claims(page, r, figure);
+        free(text);
         return;
     }
     xb_page_text(page, "Not made yet with these options.");
@@ -152,7 +184,7 @@ xb_status xb_reproduction_page(xb_ctx *ctx, const xb_reproduction *r, const char
                                const char *path)
 {
     char tally[CELL_TEXT], intro[2 * CELL_TEXT];
-    tally_text(tally, sizeof tally, r, 0);
+    tally_text(tally, sizeof tally, r);
     snprintf(intro, sizeof intro,
              "Patel, Xiao, Agarwal and Bennett, \"Analog Bayesian neural networks are "
              "insensitive to the shape of the weight distribution\" (2024), figure by "
