@@ -246,7 +246,8 @@ static bool run_program(const char *dir, int ms)
     snprintf(program, sizeof program, "%s", getenv("XB_PROGRAM"));
     snprintf(out, sizeof out, "%s", dir);
     char name[] = "reproduce", only[] = "--only", which[] = "laws,quadrature",
-         effort[] = "--quick", to[] = "-o", format[] = "--format", svg[] = "svg";
+         effort[] = "--quick", to[] = "-o", format[] = "--format",
+         svg[] = "svg,pdf"; /* a PDF has a date */
     char *const argv[] = {program, name, effort, only, which, format, svg, to, out, NULL};
     posix_spawn_file_actions_t quiet;
     pid_t pid = 0;

@@ -302,7 +302,7 @@ void xb_draw_energy_densities(const xb_sketch *k)
     shown_net net[LIST_MOST];
     int nets = shown_nets(k, net), laws = law_count(k, "kl");
     fprintf(k->script,
-            "set multiplot layout %d,%d margins 0.06,0.985,0.08,0.87 spacing 0.05,0.13\n"
+            "set multiplot layout %d,%d margins 0.07,0.985,0.08,0.87 spacing 0.05,0.13\n"
             "set key at screen 0.52, screen 0.985 center top horizontal maxrows 1\n"
             "set xrange [-4:4]\nset yrange [0:0.55]\nset ytics 0.1\nset ylabel 'density "
             "of the output'\n",
