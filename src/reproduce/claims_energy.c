@@ -8,7 +8,7 @@
 
 enum { DEVICE = 1, BIMODAL = 2 }; /* laws of the table `kl` */
 
-/* By Pinsker's inequality two densities with this KL differ by at most 5 % of their
+/* (H3) By Pinsker's inequality two densities with this KL differ by at most 5 % of their
  * mass: no eye tells their curves apart. */
 static const double VISIBLE = 5e-3;
 static const double RESOLVED = 3; /* standard errors: a KL that is surely above 0 */
@@ -113,7 +113,7 @@ static void judge_bimodal_falls(xb_judgement *j, const xb_evidence *e)
 
 /* ---- they come to the target */
 
-/* Total variation between a law's output and the target in the net of one depth and
+/* (H3) Total variation between a law's output and the target in the net of one depth and
  * width. */
 static double off_target(const xb_table *t, double depth, double width, const char *law)
 {
@@ -154,7 +154,7 @@ static void judge_target(xb_judgement *j, const xb_evidence *e, bool bimodal)
                b = worst_law(t, depth[d], wide, bimodal);
         first = fmax(first, a), end = fmax(end, b), gain = fmin(gain, a - b);
     }
-    /* Pinsker: two runs with this KL between them differ by no more */
+    /* (H3) two runs with this KL between them differ by no more */
     double noise = sqrt(xb_evidence_fact(e, "floor").value / 2);
     xb_judge_at_least(j, (xb_estimate){gain, noise / 2}, 0);
     j->value = end;

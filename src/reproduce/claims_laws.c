@@ -17,7 +17,7 @@ typedef struct chi_square {
     double sum, freedom;
 } chi_square;
 
-/* Mean of the fit over bin k: exact for a bend in the middle of a bin. */
+/* (H2) Mean of the fit over bin k: exact for a bend in the middle of a bin. */
 static double fit_over_bin(const xb_table *t, int64_t k, int fit)
 {
     return (xb_table_get(t, k - 1, fit) + 6 * xb_table_get(t, k, fit) +
@@ -25,7 +25,7 @@ static double fit_over_bin(const xb_table *t, int64_t k, int fit)
            8;
 }
 
-/* Pearson's, over the bins with enough in them. */
+/* (H2) Pearson's, over the bins with enough in them. */
 static chi_square histogram_misfit(const xb_table *t, double n)
 {
     int x = xb_table_find(t, "x"), density = xb_table_find(t, "density"),
@@ -159,6 +159,7 @@ static void judge_equal_spread(xb_judgement *j, const xb_evidence *e)
            "law is standardised before use, so that swapping laws changes shape alone.");
 }
 
+/* (H3) */
 static double variation(const xb_table *t, const char *one, const char *other)
 {
     int x = xb_table_find(t, "x"), a = xb_table_find(t, one), b = xb_table_find(t, other);

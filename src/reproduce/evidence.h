@@ -43,8 +43,8 @@ const xb_table *xb_evidence_table(const xb_evidence *e, const char *name,
                                   const char *columns);
 double xb_evidence_cell(const xb_table *table, int64_t row, const char *column);
 
-/* Agrees if x lies below the limit by two standard errors, differs if it lies above by
- * as much (false alarm 2.3 %), else cannot tell. Sets value, std_error and finding. */
+/* (H1) Agrees if x lies below the limit by two standard errors, differs if it lies above
+ * by as much (false alarm 2.3 %), else cannot tell. Sets value, std_error and finding. */
 void xb_judge_at_most(xb_judgement *j, xb_estimate x, double limit);
 void xb_judge_at_least(xb_judgement *j, xb_estimate x, double limit);
 

@@ -89,15 +89,18 @@ static void figure_ends(job *j)
 
 /* ---- what makes a figure */
 
+static bool needs_faces(int figure)
+{
+    return strcmp(xb_exhibit_at(figure)->study, "utkface") == 0;
+}
+
 /* Everything that its files depend on. */
 static void fingerprint_of(const job *j, char out[FINGERPRINT_TEXT], int figure)
 {
-    const xb_reproduce_options *o = &j->r->opt;
     char command[XB_COMMAND_TEXT];
-    xb_exhibit_command(command, figure, o);
-    bool faces = strcmp(xb_exhibit_at(figure)->study, "utkface") == 0;
-    snprintf(out, FINGERPRINT_TEXT, "%s | %s%s%s", j->build, command,
-             faces ? " | data " : "", faces ? j->r->data : "");
+    xb_exhibit_command(command, figure, &j->r->opt);
+    snprintf(out, FINGERPRINT_TEXT, "%s | %s | data %s", j->build, command,
+             needs_faces(figure) ? j->r->data : "none");
 }
 
 /* What unfinished work depends on: two figures may share it. */
@@ -106,7 +109,7 @@ static void work_fingerprint(const job *j, char out[FINGERPRINT_TEXT], int figur
     const xb_reproduce_options *o = &j->r->opt;
     snprintf(out, FINGERPRINT_TEXT, "%s | %s | %s | seed %llu | data %s\n", j->build,
              xb_exhibit_at(figure)->study, xb_effort_name(o->effort),
-             (unsigned long long)o->seed, j->r->data);
+             (unsigned long long)o->seed, needs_faces(figure) ? j->r->data : "none");
 }
 
 typedef struct place {
