@@ -107,7 +107,7 @@ bool cli_progress_event(void *arg, const xb_progress *event)
     double time = now();
     if (strncmp(p->task, event->task, sizeof p->task - 1) != 0) {
         snprintf(p->task, sizeof p->task, "%s", event->task);
-        p->started = time;
+        if (!p->whole || p->started == 0) p->started = time;
     }
     if (time - p->last >= interval) draw(p, event, time);
     return true;

@@ -118,6 +118,9 @@ XB_API int xb_table_find(const xb_table *table, const char *column); /* -1: none
 XB_API double xb_table_get(const xb_table *table, int64_t row, int column);
 XB_API void xb_table_set(xb_table *table, int64_t row, int column, double value);
 XB_API xb_status xb_table_write_csv(xb_ctx *ctx, const xb_table *table, const char *path);
+/* The same table from its CSV, to the last bit; `name` is its name. */
+XB_API xb_status xb_table_read_csv(xb_ctx *ctx, xb_table **out, const char *name,
+                                   const char *path);
 
 #ifdef __cplusplus
 }

@@ -95,14 +95,33 @@ xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
                              const char *name, int64_t rows, int columns,
                              const char *const *column_names)
 {
-    void *block = study->tables;
-    XB_TRY(xb_grow(ctx, &block, &study->table_capacity, study->n_tables + 1,
-                   sizeof(xb_table *)));
-    study->tables = block;
     xb_table *table = NULL;
     XB_TRY(xb_table_create(ctx, &table, name, rows, columns, column_names));
-    study->tables[study->n_tables++] = table;
+    XB_TRY(xb_study_give_table(ctx, study, table));
     *out = table;
+    return XB_OK;
+}
+
+xb_status xb_study_give_table(xb_ctx *ctx, xb_study *study, xb_table *table)
+{
+    void *block = study->tables;
+    xb_status status = xb_grow(ctx, &block, &study->table_capacity, study->n_tables + 1,
+                               sizeof(xb_table *));
+    if (status != XB_OK) {
+        xb_table_destroy(table);
+        return status;
+    }
+    study->tables = block;
+    study->tables[study->n_tables++] = table;
+    return XB_OK;
+}
+
+xb_status xb_study_set_command(xb_ctx *ctx, xb_study *study, const char *command)
+{
+    char *copy = xb_strdup(ctx, command);
+    if (!copy) return XB_E_MEMORY;
+    free(study->command);
+    study->command = copy;
     return XB_OK;
 }
 
