@@ -24,7 +24,7 @@ check() {
 
 awk 'BEGIN { for (i = 0; i < 60; i++) {
         x = (i * 37 % 60) / 30 - 1; z = (i * 23 % 60) / 30 - 1
-        printf "%.3f,%.3f,%.3f,%s\n", x, z, x - z * z, x > z ? "up" : "down" } }' >rows
+        printf "%.3f,%.3f,%.3f,%s\n", x, z, x - z * z, (x > z ? "up" : "down") } }' >rows
 { echo "x,z,y,side"; cat rows; } >all.csv
 cut -d, -f1-3 all.csv >numbers.csv
 cut -d, -f1,2,4 all.csv >classes.csv
