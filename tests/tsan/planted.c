@@ -5,27 +5,40 @@
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/parallel.h"
 
-enum { PIECES = 64, ROUNDS = 50 };
+enum { PIECES = 64, ROUNDS = 5 };
 
 typedef struct job {
     int64_t sum, slot[PIECES];
     omp_lock_t lock;
 } job;
 
-static void add_bare(void *arg, int64_t piece) { ((job *)arg)->sum += piece; }
+/* So that no thread has done all pieces before the next one wakes. */
+static void linger(void) { nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL); }
+
+static void add_bare(void *arg, int64_t piece)
+{
+    linger();
+    ((job *)arg)->sum += piece;
+}
 
 static void add_locked(void *arg, int64_t piece)
 {
     job *j = arg;
+    linger();
     omp_set_lock(&j->lock);
     j->sum += piece;
     omp_unset_lock(&j->lock);
 }
 
-static void add_slot(void *arg, int64_t piece) { ((job *)arg)->slot[piece] += piece; }
+static void add_slot(void *arg, int64_t piece)
+{
+    linger();
+    ((job *)arg)->slot[piece] += piece;
+}
 
 int main(int argc, char **argv)
 {

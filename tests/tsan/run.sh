@@ -6,7 +6,7 @@
 # LLVM's tells the sanitizer of them through Archer, a tool that libomp loads here. Other
 # people's code is not instrumented either (OpenBLAS, jansson, libjpeg): what happens
 # within it is not judged. There are no suppressions. tsan_race shows that a race of ours
-# is found, tsan_lock and tsan_slots that Archer is there and understood.
+# is found, tsan_lock and tsan_slots that what is shared soundly is not called one.
 set -eu
 build=$1
 shift
