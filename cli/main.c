@@ -33,7 +33,7 @@ static cli_exit unknown_command(const char *word)
     if (nearest)
         return cli_misuse(NULL, "unknown %s '%s', did you mean '%s'?", kind, word,
                           nearest);
-    return cli_misuse(NULL, "unknown %s '%s' (crossbayes --help lists the cli_commands)",
+    return cli_misuse(NULL, "unknown %s '%s' (crossbayes --help lists the commands)",
                       kind, word);
 }
 

@@ -56,6 +56,28 @@ void cli_print_words(const char *text, int indent, bool there)
     putchar('\n');
 }
 
+const char *cli_shown(char out[CLI_SHOWN], const char *name)
+{
+    snprintf(out, CLI_SHOWN, "%s", name);
+    for (unsigned char *p = (unsigned char *)out; *p; p++) {
+        if (*p < ' ' || *p == 127) *p = ' ';
+        if (*p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0) p[0] = p[1] = ' '; /* U+0080.. */
+    }
+    return out;
+}
+
+json_t *cli_json_text(const char *text)
+{
+    json_t *whole = json_string(text);
+    char *plain = whole ? NULL : strdup(text);
+    if (!plain) return whole;
+    for (char *p = plain; *p; p++)
+        if ((unsigned char)*p >= 0x80) *p = '?';
+    json_t *out = json_string(plain);
+    free(plain);
+    return out;
+}
+
 json_t *cli_json_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();

@@ -23,6 +23,14 @@ void cli_print_fact(const char *name, double value, int digits, const char *unit
  * the cursor is there already. */
 void cli_print_words(const char *text, int indent, bool there);
 
+/* A name that came out of a file, for a line that people read: cut where it is long,
+ * blanks for what would move a terminal's cursor. Returns out. */
+enum { CLI_SHOWN = 200 };
+const char *cli_shown(char out[CLI_SHOWN], const char *name);
+
+/* A text; a file's name that is not UTF-8 has '?' for each byte beyond ASCII. */
+json_t *cli_json_text(const char *text);
+
 /* A number, or null for NAN and infinities. */
 json_t *cli_json_real(double value);
 

@@ -174,8 +174,10 @@ void cli_trained_print(const cli_trained *o)
     const xb_net *net = xb_model_net(m);
     const summary sum = summarise(o);
     const double n = (double)sum.learnt;
-    printf("%s: %s from %lld rows, %lld columns\n", o->path, xb_model_target_name(m),
-           (long long)sum.learnt, (long long)xb_model_features(m));
+    char target[CLI_SHOWN];
+    printf("%s: %s from %lld rows, %lld columns\n", o->path,
+           cli_shown(target, xb_model_target_name(m)), (long long)sum.learnt,
+           (long long)xb_model_features(m));
     printf("  net                 %s\n", xb_model_net_text(m));
     if (*o->other_net && sum.held > 0)
         printf("  chosen              over %s: validation %.4g\n", o->other_net,

@@ -39,6 +39,9 @@ xb_status xb_model_new(xb_ctx *ctx, xb_model **out)
 xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
                            int64_t classes)
 {
+    if (features > XB_MODEL_INPUTS_MAX)
+        return xb_fail(ctx, XB_E_INPUT, "inputs of %lld numbers, expected at most %d",
+                       (long long)features, XB_MODEL_INPUTS_MAX);
     model->features = features;
     model->classes = classes;
     model->feature_name = xb_new(ctx, features, sizeof *model->feature_name);

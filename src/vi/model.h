@@ -11,6 +11,9 @@
  * with it. */
 #define XB_NOISE_LEAST 1e-3
 
+/* A model's file may be small and yet speak of pixels without end. */
+enum { XB_MODEL_INPUTS_MAX = 1 << 24 };
+
 struct xb_model {
     xb_net *net;
     xb_net *noise_net; /* HETEROSCEDASTIC only; deterministic */
@@ -37,7 +40,7 @@ struct xb_model {
 xb_status xb_model_new(xb_ctx *ctx, xb_model **out);
 xb_status xb_model_blocks(xb_ctx *ctx, xb_model *model);
 
-/* Room for the names and scales of `features` columns. */
+/* Room for the names and scales of `features` columns, XB_MODEL_INPUTS_MAX at most. */
 xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
                            int64_t classes);
 

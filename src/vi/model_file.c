@@ -234,7 +234,8 @@ static xb_status make_columns(const reader *r, const json_t *features,
     int64_t named = (int64_t)json_array_size(features), count = xb_shape_size(input);
     if (named != (m->pixels ? 0 : count))
         return refuse(r, "'input' and 'features' do not agree");
-    XB_TRY(xb_model_columns(r->ctx, m, count, (int64_t)json_array_size(classes)));
+    XB_TRY(in_file(
+        r, xb_model_columns(r->ctx, m, count, (int64_t)json_array_size(classes))));
     XB_TRY(copy_names(r, m->feature_name, features));
     return copy_names(r, m->class_name, classes);
 }
