@@ -138,10 +138,9 @@ static xb_status take_batch(xb_trainer *t)
     t->by = xb_new(t->ctx, b, sizeof *t->by);
     t->blabel = xb_new(t->ctx, b, sizeof *t->blabel);
     t->out = xb_new(t->ctx, b * t->outputs, sizeof *t->out);
-    t->dy = xb_new(t->ctx, b * t->outputs, sizeof *t->dy);
     t->raw = xb_new(t->ctx, b, sizeof *t->raw);
     t->d_raw = xb_new(t->ctx, b, sizeof *t->d_raw);
-    bool all = t->bx && t->by && t->blabel && t->out && t->dy && t->raw && t->d_raw;
+    bool all = t->bx && t->by && t->blabel && t->out && t->raw && t->d_raw;
     return all ? XB_OK : XB_E_MEMORY;
 }
 
@@ -278,10 +277,10 @@ void xb_trainer_destroy(xb_trainer *t)
 {
     if (!t) return;
     void *const blocks[] = {
-        t->x,          t->y,           t->label,    t->order,    t->peak,  t->mass,
-        t->live,       t->sigma,       t->gradient, t->bits,     t->bx,    t->by,
-        t->out,        t->dy,          t->raw,      t->trace,    t->d_raw, t->blabel,
-        t->kept_state, t->fingerprint, t->block[0], t->block[1], t->select};
+        t->x,           t->y,        t->label,    t->order, t->peak,   t->mass,
+        t->live,        t->sigma,    t->gradient, t->bits,  t->bx,     t->by,
+        t->out,         t->raw,      t->trace,    t->d_raw, t->blabel, t->kept_state,
+        t->fingerprint, t->block[0], t->block[1], t->select};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     xb_sampler_destroy(t->sampler);
     for (int i = 0; t->kl && i < xb_net_tensor_count(t->model->net); i++)
