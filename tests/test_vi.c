@@ -275,6 +275,47 @@ static void levels_of_a_step_agree(void **state)
         }
 }
 
+/* One sweep finds what three find, and Adam with the exponential what the two do; the
+ * same bytes at every level. */
+static void sweeps_in_one_agree(void **state)
+{
+    (void)state;
+    enum { N = 333 };
+    static const int64_t sizes[] = {1, 15, 16, 17, N};
+    static const xb_adam_rates rates = {1e-3F, 0.9F, 0.999F, 0.1F, 0.001F, 1e-7F};
+    static float mu[N], rho[N], sigma[N], one[6][N], two[6][N];
+    const float mean = 0.1F, scaled = 2, weight = 0.3F;
+    for (int i = 0; i < N; i++) mu[i] = sinf((float)i), rho[i] = 3 * cosf((float)i);
+    rho[0] = -100; /* sigma is FLT_MIN there */
+    xb_update_plain.sigma_exp(sigma, rho, N);
+    for (int k = 0; xb_update_at(k); k++)
+        for (int s = 0; s < XB_COUNT(sizes); s++) {
+            const xb_update *u = xb_update_at(k), *plain = &xb_update_plain;
+            int64_t n = sizes[s];
+            for (int i = 0; i < 6 * N; i++)
+                one[i / N][i % N] = two[i / N][i % N] = 1 + fabsf(sinf((float)(i * i)));
+            xb_normal_sums a =
+                u->normal_exp(one[0], one[1], mu, sigma, rho, n, 0.1, scaled, weight);
+            xb_normal_sums b = plain->normal_sums(mu, sigma, n, 0.1);
+            plain->normal_gradient(two[0], two[1], mu, sigma, n, mean, scaled, weight);
+            plain->chain_exp(two[1], sigma, n);
+            assert_close(a.square, b.square, 1e-12);
+            assert_close(a.logs, b.logs, 1e-6);
+            assert_memory_equal(one[0], two[0], sizeof one[0]);
+            for (int64_t i = 0; i < n; i++)
+                assert_true(fabsf(one[1][i] - two[1][i]) <= 3e-7F * (1 + two[1][i]));
+            u->adam_exp(one[2], one[3], one[4], one[5], mu, n, &rates);
+            plain->adam(two[3], two[4], two[5], mu, n, &rates);
+            plain->sigma_exp(two[2], two[3], n);
+            assert_memory_equal(one[2], two[2], 4 * sizeof one[2]);
+            plain->normal_exp(two[0], two[1], mu, sigma, rho, n, 0.1, scaled, weight);
+            xb_normal_sums again =
+                u->normal_exp(one[0], one[1], mu, sigma, rho, n, 0.1, scaled, weight);
+            b = plain->normal_exp(two[0], two[1], mu, sigma, rho, n, 0.1, scaled, weight);
+            assert_memory_equal(&again, &b, sizeof b);
+        }
+}
+
 /* ---- Adam: TensorFlow's update (keras/optimizers/adam.py: alpha = rate
  * sqrt(1 - beta2^t) / (1 - beta1^t), p -= alpha m / (sqrt(v) + epsilon)), written
  * anew in mpmath with 30 digits. */
@@ -294,7 +335,7 @@ static void adam_follows_the_trace(void **state)
     xb_ctx *ctx = test_ctx();
     xb_adam_options o = xb_adam_options_default();
     float p[TRACE_WIDTH], m[TRACE_WIDTH] = {0}, v[TRACE_WIDTH] = {0}, g[TRACE_WIDTH];
-    xb_adam_block block = {p, m, v, g, TRACE_WIDTH, 1};
+    xb_adam_block block = {p, m, v, g, TRACE_WIDTH, 1, NULL};
     assert_ok(ctx, xb_adam_check(ctx, &o));
     for (int i = 0; i < TRACE_WIDTH; i++) p[i] = (float)trace_start[i];
     for (int t = 1; t <= TRACE_STEPS; t++) {
@@ -323,7 +364,7 @@ static void adam_corrects_its_bias(void **state)
     xb_adam_options o = xb_adam_options_default();
     for (int i = 0; i < XB_COUNT(known); i++) {
         float p = 0, m = 0, v = 0, g = 1;
-        xb_adam_block block = {&p, &m, &v, &g, 1, 3}; /* three times the rate */
+        xb_adam_block block = {&p, &m, &v, &g, 1, 3, NULL}; /* three times the rate */
         xb_adam_step(ctx, &o, &block, 1, known[i].step, 0.5);
         double expected = -1.5 * known[i].rate * 0.1 / (sqrt(0.001) + 1e-7);
         assert_close(p, expected, 4e-7);
@@ -341,8 +382,8 @@ static void adam_blocks_are_independent(void **state)
     xb_adam_options o = xb_adam_options_default();
     for (int i = 0; i < N; i++) g[i] = sinf((float)i);
     for (int k = 0; k < 3; k++) {
-        xb_adam_block two[] = {{p[k], m[k], v[k], g, N - 7, 1},
-                               {p[k] + N - 7, m[k] + N - 7, v[k] + N - 7, g, 7, 0}};
+        xb_adam_block two[] = {{p[k], m[k], v[k], g, N - 7, 1, NULL},
+                               {p[k] + N - 7, m[k] + N - 7, v[k] + N - 7, g, 7, 0, NULL}};
         xb_ctx_set_threads(ctx, threads[k]);
         for (int t = 1; t <= 3; t++) xb_adam_step(ctx, &o, two, 2, t, 1);
         assert_memory_equal(p[k], p[0], sizeof p[0]);
@@ -363,6 +404,7 @@ int main(void)
         cmocka_unit_test(priors_are_parsed),
         cmocka_unit_test(sigma_is_exp_to_the_last_bit_or_so),
         cmocka_unit_test(levels_of_a_step_agree),
+        cmocka_unit_test(sweeps_in_one_agree),
         cmocka_unit_test(wrong_priors_are_explained),
         cmocka_unit_test(schedules_are_as_written),
         cmocka_unit_test(wrong_schedules_are_explained),

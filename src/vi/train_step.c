@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "net/step.h"
-#include "vi/spread.h"
+#include "vi/kl.h"
 #include "vi/trainer.h"
 #include "vi/update.h"
 
@@ -98,10 +98,10 @@ static double add_kl(xb_trainer *t)
     for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (!k->stochastic) continue;
-        float *g_sigma = t->gradient + t->p + k->offset;
-        sum += xb_kl_sum(t->ctx, t->kl[i], t->gradient + k->offset, g_sigma,
-                         t->theta + k->offset, t->sigma + k->offset, k->size, weight);
-        xb_spread_chain(t->ctx, t->opt.spread, g_sigma, t->sigma + k->offset, k->size);
+        int64_t mu = k->offset, rho = t->p + k->offset;
+        sum += xb_kl_sum_rho(t->ctx, t->kl[i], t->opt.spread, t->gradient + mu,
+                             t->gradient + rho, t->theta + mu, t->sigma + mu,
+                             t->theta + rho, k->size, weight);
     }
     return sum;
 }
@@ -163,7 +163,8 @@ xb_status xb_trainer_step(xb_trainer *t)
         xb_schedule_at(&t->opt.rate, t->place.step, t->epochs[phase] * t->batches);
     xb_adam_step(t->ctx, &t->opt.adam, t->block[phase], t->blocks[phase],
                  t->place.step + 1, rate);
-    if (phase == XB_PHASE_VI) xb_trainer_fill_sigma(t);
+    bool filled = t->opt.spread == XB_SPREAD_EXP; /* by Adam */
+    if (phase == XB_PHASE_VI && !filled) xb_trainer_fill_sigma(t);
     t->sums.f += loss;
     return XB_OK;
 }

@@ -17,9 +17,11 @@ enum {
     LANES = 8,
     DEPTH = 64, /* mantissas below 2 that a lane multiplies: all lanes, below 2^512 */
     BLOCK = LANES * DEPTH,
+    SUMS = 16, /* side by side in normal_exp */
 };
 
 static const float EXP_LEAST = -88.0f, EXP_MOST = 89.0f; /* below FLT_MIN; infinite */
+static const float RHO_LEAST = -0x1.5d589ep6f;           /* log FLT_MIN */
 
 /* -126 <= n <= 127 */
 static inline float power_of_two(int32_t n)
@@ -42,13 +44,16 @@ static inline float exp_of(float x)
     return (1 + (r + r * r * p)) * power_of_two(half) * power_of_two(whole - half);
 }
 
+static inline float sigma_of(float rho)
+{
+    float s = exp_of(rho);
+    return s > FLT_MIN ? s : FLT_MIN;
+}
+
 static void sigma_exp(float *restrict sigma, const float *restrict rho, int64_t n)
 {
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        float s = exp_of(rho[i]);
-        sigma[i] = s > FLT_MIN ? s : FLT_MIN;
-    }
+    for (int64_t i = 0; i < n; i++) sigma[i] = sigma_of(rho[i]);
 }
 
 static void chain_exp(float *restrict gradient, const float *restrict sigma, int64_t n)
@@ -124,25 +129,87 @@ static void normal_gradient(float *restrict grad_mu, float *restrict grad_sigma,
     }
 }
 
+/* Sums of normal_exp in lanes. */
+typedef struct exp_lanes {
+    double square[SUMS], logs[SUMS];
+} exp_lanes;
+
+static inline void exp_lane(exp_lanes *sum, int l, float *grad_mu, float *gradient,
+                            float mu, float s, float rho, double mean, float scaled,
+                            float weight)
+{
+    double d = mu - mean, sd = s;
+    sum->square[l] += sd * sd + d * d;
+    sum->logs[l] += rho > RHO_LEAST ? rho : RHO_LEAST;
+    *grad_mu += scaled * (mu - (float)mean);
+    *gradient = (*gradient + scaled * s) * s - weight; /* (V3) and (V8) */
+}
+
+static xb_normal_sums normal_exp(float *restrict grad_mu, float *restrict gradient,
+                                 const float *restrict mu, const float *restrict sigma,
+                                 const float *restrict rho, int64_t n, double mean,
+                                 float scaled, float weight)
+{
+    exp_lanes lanes = {{0}, {0}};
+    xb_normal_sums sums = {0, 0};
+    int64_t i = 0;
+    for (; i + SUMS <= n; i += SUMS)
+#pragma omp simd
+        for (int l = 0; l < SUMS; l++)
+            exp_lane(&lanes, l, grad_mu + i + l, gradient + i + l, mu[i + l],
+                     sigma[i + l], rho[i + l], mean, scaled, weight);
+    for (int l = 0; i < n; i++, l++)
+        exp_lane(&lanes, l, grad_mu + i, gradient + i, mu[i], sigma[i], rho[i], mean,
+                 scaled, weight);
+    for (int l = 0; l < SUMS; l++) {
+        sums.square += lanes.square[l];
+        sums.logs += lanes.logs[l];
+    }
+    return sums;
+}
+
+/* (V7) */
+static inline float adam_one(float p, float *m, float *v, float g, const xb_adam_rates *a)
+{
+    *m = a->beta1 * *m + a->rest1 * g;
+    *v = a->beta2 * *v + a->rest2 * (g * g);
+    return p - a->rate * *m / (sqrtf(*v) + a->epsilon);
+}
+
 static void adam(float *restrict p, float *restrict m, float *restrict v,
                  const float *restrict g, int64_t n, const xb_adam_rates *rates)
 {
     const xb_adam_rates a = *rates;
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++) { /* (V7) */
-        m[i] = a.beta1 * m[i] + a.rest1 * g[i];
-        v[i] = a.beta2 * v[i] + a.rest2 * (g[i] * g[i]);
-        p[i] -= a.rate * m[i] / (sqrtf(v[i]) + a.epsilon);
+    for (int64_t i = 0; i < n; i++) p[i] = adam_one(p[i], m + i, v + i, g[i], &a);
+}
+
+static void adam_exp(float *restrict sigma, float *restrict rho, float *restrict m,
+                     float *restrict v, const float *restrict g, int64_t n,
+                     const xb_adam_rates *rates)
+{
+    const xb_adam_rates a = *rates;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        rho[i] = adam_one(rho[i], m + i, v + i, g[i], &a);
+        sigma[i] = sigma_of(rho[i]);
     }
 }
 
-/* A sum is finite only if all of its terms are, and cheap. */
+/* The largest of the numbers without their signs, as bits: infinity and NaN are above
+ * all others. */
 static bool all_finite(const float *x, int64_t n)
 {
-    float bad = 0;
-#pragma omp simd reduction(+ : bad)
-    for (int64_t i = 0; i < n; i++) bad += x[i] * 0.0f;
-    return bad == 0;
+    const int32_t infinite = 0x7f800000;
+    int32_t most = 0;
+#pragma omp simd reduction(max : most)
+    for (int64_t i = 0; i < n; i++) {
+        int32_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        bits &= INT32_MAX;
+        most = bits > most ? bits : most;
+    }
+    return most < infinite;
 }
 
 static int32_t count_below(const int32_t *x, int32_t n, int32_t limit)
@@ -159,7 +226,9 @@ const xb_update XB_UPDATE_NAME = {
     .chain_exp = chain_exp,
     .normal_sums = normal_sums,
     .normal_gradient = normal_gradient,
+    .normal_exp = normal_exp,
     .adam = adam,
+    .adam_exp = adam_exp,
     .all_finite = all_finite,
     .count_below = count_below,
 };
