@@ -1,7 +1,7 @@
 /* update.h: the arithmetic that every step of training does with all parameters, as
- * kernels for the machine at hand. update_body.h is their one source; the plain one, for
- * any machine, is what the others are compared with (tests/test_vi.c). Kernels run on
- * one thread; spread.c, kl.c and adam.c cut the work into pieces. */
+ * kernels for the machine at hand. update_body.h is their one source; the plain one is
+ * for any machine (tests/test_vi.c compares them). Kernels run on one thread; spread.c,
+ * kl.c and adam.c cut the work into pieces. */
 #ifndef XB_VI_UPDATE_H
 #define XB_VI_UPDATE_H
 

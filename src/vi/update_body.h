@@ -1,6 +1,7 @@
 /* update_body.h: the kernels of update.h, included by one update_*.c per level: plain
- * loops that the compiler turns into the level's vectors. No contraction, and sums in a
- * fixed number of lanes: every level gives the same bytes.
+ * loops that the compiler turns into the level's vectors. Sums are in a fixed number of
+ * lanes and multiply-adds are fused where it says so: levels that have them give the same
+ * bytes, the plain one differs by their roundings.
  *
  * exp(x) = 2^n (1 + r + r^2 p(r)), n = x / log 2 rounded, p in base/expseries.h:
  * 1 ulp against double over all of sigma's range. A sum of logarithms is the logarithm
@@ -13,41 +14,47 @@
 #include "base/expseries.h"
 #include "vi/update.h"
 
+#if defined(__FMA__)
+#define FUSED(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#define FUSED(a, b, c) ((a) * (b) + (c))
+#endif
+
 enum {
     LANES = 8,
     DEPTH = 64, /* mantissas below 2 that a lane multiplies: all lanes, below 2^512 */
     BLOCK = LANES * DEPTH,
     SUMS = 16, /* side by side in normal_exp */
+    CHUNK = 16 * SUMS,
 };
 
-static const float EXP_LEAST = -88.0f, EXP_MOST = 89.0f; /* below FLT_MIN; infinite */
-static const float RHO_LEAST = -0x1.5d589ep6f;           /* log FLT_MIN */
+/* Largest floats whose exp is at most FLT_MIN, and at most FLT_MAX. */
+static const float RHO_LEAST = -0x1.5d58a0p6f, RHO_MOST = 0x1.62e42ep6f;
 
-/* -126 <= n <= 127 */
-static inline float power_of_two(int32_t n)
-{
-    int32_t bits = (n + 127) * (1 << 23);
-    float power;
-    memcpy(&power, &bits, sizeof power);
-    return power;
-}
-
+/* RHO_LEAST < x <= RHO_MOST. n stands in the lowest bits of x / log 2 + XB_ROUND: shifted
+ * to the exponent's place and added to the bits of 1 + r + r^2 p(r), it multiplies that
+ * by 2^n. */
 static inline float exp_of(float x)
 {
     const float *c = XB_EXP_SERIES;
-    x = x > EXP_LEAST ? x : EXP_LEAST; /* NaN too */
-    x = x < EXP_MOST ? x : EXP_MOST;
-    float n = (x * XB_LOG2_E + XB_ROUND) - XB_ROUND;
-    float r = (x - n * XB_LOG_2_HIGH) - n * XB_LOG_2_LOW;
-    float p = c[0] + r * (c[1] + r * (c[2] + r * (c[3] + r * c[4])));
-    int32_t whole = (int32_t)n, half = whole / 2; /* 2^n alone may not be a float */
-    return (1 + (r + r * r * p)) * power_of_two(half) * power_of_two(whole - half);
+    float rounded = FUSED(x, XB_LOG2_E, XB_ROUND), n = rounded - XB_ROUND;
+    float r = FUSED(n, -XB_LOG_2_LOW, FUSED(n, -XB_LOG_2_HIGH, x)), rr = r * r;
+    float low = FUSED(c[1], r, c[0]), high = FUSED(c[3], r, c[2]);
+    float p = FUSED(FUSED(c[4], rr, high), rr, low); /* two halves: half the wait */
+    float y = 1 + FUSED(rr, p, r);
+    uint32_t bits, power;
+    memcpy(&bits, &y, sizeof bits);
+    memcpy(&power, &rounded, sizeof power);
+    bits += power << 23;
+    memcpy(&y, &bits, sizeof y);
+    return y;
 }
 
 static inline float sigma_of(float rho)
 {
-    float s = exp_of(rho);
-    return s > FLT_MIN ? s : FLT_MIN;
+    float s = exp_of(rho);             /* chosen below where it means something */
+    s = rho > RHO_LEAST ? s : FLT_MIN; /* NaN too */
+    return rho > RHO_MOST ? INFINITY : s;
 }
 
 static void sigma_exp(float *restrict sigma, const float *restrict rho, int64_t n)
@@ -129,29 +136,38 @@ static void normal_gradient(float *restrict grad_mu, float *restrict grad_sigma,
     }
 }
 
-/* Sums of normal_exp in lanes. */
+/* Sums of a chunk of normal_exp in lanes, in float: CHUNK / SUMS terms each, so to 1e-6
+ * at worst, 1e-8 as a rule; they are looked at, not stepped along. */
 typedef struct exp_lanes {
-    double square[SUMS], logs[SUMS];
+    float square[SUMS], logs[SUMS];
 } exp_lanes;
 
 static inline void exp_lane(exp_lanes *sum, int l, float *grad_mu, float *gradient,
-                            float mu, float s, float rho, double mean, float scaled,
+                            float mu, float s, float rho, float mean, float scaled,
                             float weight)
 {
-    double d = mu - mean, sd = s;
-    sum->square[l] += sd * sd + d * d;
+    float d = mu - mean;
+    sum->square[l] += FUSED(s, s, d * d);
     sum->logs[l] += rho > RHO_LEAST ? rho : RHO_LEAST;
-    *grad_mu += scaled * (mu - (float)mean);
-    *gradient = (*gradient + scaled * s) * s - weight; /* (V3) and (V8) */
+    *grad_mu = FUSED(scaled, d, *grad_mu);
+    *gradient = FUSED(FUSED(scaled, s, *gradient), s, -weight); /* (V3) and (V8) */
 }
 
-static xb_normal_sums normal_exp(float *restrict grad_mu, float *restrict gradient,
-                                 const float *restrict mu, const float *restrict sigma,
-                                 const float *restrict rho, int64_t n, double mean,
-                                 float scaled, float weight)
+/* The lanes, in pairs. */
+static inline double lanes_sum(float lane[SUMS])
+{
+    for (int w = SUMS / 2; w > 1; w /= 2)
+        for (int l = 0; l < w; l++) lane[l] += lane[l + w];
+    return (double)lane[0] + (double)lane[1];
+}
+
+/* n <= CHUNK */
+static void exp_chunk(xb_normal_sums *sums, float *restrict grad_mu,
+                      float *restrict gradient, const float *restrict mu,
+                      const float *restrict sigma, const float *restrict rho, int64_t n,
+                      float mean, float scaled, float weight)
 {
     exp_lanes lanes = {{0}, {0}};
-    xb_normal_sums sums = {0, 0};
     int64_t i = 0;
     for (; i + SUMS <= n; i += SUMS)
 #pragma omp simd
@@ -161,18 +177,26 @@ static xb_normal_sums normal_exp(float *restrict grad_mu, float *restrict gradie
     for (int l = 0; i < n; i++, l++)
         exp_lane(&lanes, l, grad_mu + i, gradient + i, mu[i], sigma[i], rho[i], mean,
                  scaled, weight);
-    for (int l = 0; l < SUMS; l++) {
-        sums.square += lanes.square[l];
-        sums.logs += lanes.logs[l];
-    }
+    sums->square += lanes_sum(lanes.square);
+    sums->logs += lanes_sum(lanes.logs);
+}
+
+static xb_normal_sums normal_exp(float *grad_mu, float *gradient, const float *mu,
+                                 const float *sigma, const float *rho, int64_t n,
+                                 double mean, float scaled, float weight)
+{
+    xb_normal_sums sums = {0, 0};
+    for (int64_t i = 0; i < n; i += CHUNK)
+        exp_chunk(&sums, grad_mu + i, gradient + i, mu + i, sigma + i, rho + i,
+                  n - i < CHUNK ? n - i : CHUNK, (float)mean, scaled, weight);
     return sums;
 }
 
 /* (V7) */
 static inline float adam_one(float p, float *m, float *v, float g, const xb_adam_rates *a)
 {
-    *m = a->beta1 * *m + a->rest1 * g;
-    *v = a->beta2 * *v + a->rest2 * (g * g);
+    *m = FUSED(a->beta1, *m, a->rest1 * g);
+    *v = FUSED(a->beta2, *v, a->rest2 * (g * g));
     return p - a->rate * *m / (sqrtf(*v) + a->epsilon);
 }
 
