@@ -15,8 +15,11 @@ typedef struct xb_pass_layer {
     xb_act above, below; /* a linear layer: of which neighbours; see run.h */
 } xb_pass_layer;
 
+typedef struct xb_chain xb_chain;
+
 struct xb_pass {
     const xb_net *net;
+    xb_chain *chain; /* chain.h; NULL: the net is none */
     xb_pass_options opt;
     xb_pass_layer *layer; /* [n_layer] */
     /* Sizes in reals (sums: doubles), then where they are in `memory`. */

@@ -99,16 +99,25 @@ static xb_status take_live(xb_trainer *t)
     return XB_OK;
 }
 
-static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, double rate)
+/* Goes on with the last block where it is its neighbour, and like it. */
+static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, double rate,
+                      float *sigma)
 {
     if (n == 0) return;
-    t->block[phase][t->blocks[phase]++] =
-        (xb_adam_block){.parameter = t->theta + offset,
-                        .first = t->first + offset,
-                        .second = t->second + offset,
-                        .gradient = t->gradient + offset,
-                        .n = n,
-                        .rate = rate};
+    xb_adam_block *next = &t->block[phase][t->blocks[phase]], *last = next - 1;
+    if (t->blocks[phase] > 0 && last->parameter + last->n == t->theta + offset &&
+        last->rate == rate && !last->sigma && !sigma) {
+        last->n += n;
+        return;
+    }
+    t->blocks[phase]++;
+    *next = (xb_adam_block){.parameter = t->theta + offset,
+                            .first = t->first + offset,
+                            .second = t->second + offset,
+                            .gradient = t->gradient + offset,
+                            .n = n,
+                            .rate = rate,
+                            .sigma = sigma};
 }
 
 /* Phase 1 moves the means, phase 2 means and standard deviations of random tensors, and
@@ -116,19 +125,24 @@ static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, doubl
 static xb_status make_blocks(xb_trainer *t)
 {
     int tensors = xb_net_tensor_count(t->model->net);
+    bool exp = t->opt.spread == XB_SPREAD_EXP;
     for (int i = 0; i < XB_PHASES; i++) {
         t->block[i] = xb_new(t->ctx, 2 * tensors + 1, sizeof *t->block[i]);
         if (!t->block[i]) return XB_E_MEMORY;
     }
-    add_block(t, XB_PHASE_MLE, 0, t->p, 1);
+    add_block(t, XB_PHASE_MLE, 0, t->p, 1, NULL);
     for (int i = 0; i < tensors; i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (k->stochastic || !t->opt.freeze)
-            add_block(t, XB_PHASE_VI, k->offset, k->size, 1);
-        if (k->stochastic)
-            add_block(t, XB_PHASE_VI, t->p + k->offset, k->size, t->opt.sigma_rate);
+            add_block(t, XB_PHASE_VI, k->offset, k->size, 1, NULL);
     }
-    add_block(t, XB_PHASE_VI, 2 * t->p, t->q, 1);
+    for (int i = 0; i < tensors; i++) {
+        const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
+        if (k->stochastic)
+            add_block(t, XB_PHASE_VI, t->p + k->offset, k->size, t->opt.sigma_rate,
+                      exp ? t->sigma + k->offset : NULL);
+    }
+    add_block(t, XB_PHASE_VI, 2 * t->p, t->q, 1, NULL);
     return XB_OK;
 }
 
@@ -139,10 +153,9 @@ static xb_status take_batch(xb_trainer *t)
     t->by = xb_new(t->ctx, b, sizeof *t->by);
     t->blabel = xb_new(t->ctx, b, sizeof *t->blabel);
     t->out = xb_new(t->ctx, b * t->outputs, sizeof *t->out);
-    t->dy = xb_new(t->ctx, b * t->outputs, sizeof *t->dy);
     t->raw = xb_new(t->ctx, b, sizeof *t->raw);
     t->d_raw = xb_new(t->ctx, b, sizeof *t->d_raw);
-    bool all = t->bx && t->by && t->blabel && t->out && t->dy && t->raw && t->d_raw;
+    bool all = t->bx && t->by && t->blabel && t->out && t->raw && t->d_raw;
     return all ? XB_OK : XB_E_MEMORY;
 }
 
@@ -280,10 +293,10 @@ void xb_trainer_destroy(xb_trainer *t)
 {
     if (!t) return;
     void *const blocks[] = {
-        t->x,          t->y,           t->label,    t->order,    t->peak,  t->mass,
-        t->live,       t->sigma,       t->gradient, t->bits,     t->bx,    t->by,
-        t->out,        t->dy,          t->raw,      t->trace,    t->d_raw, t->blabel,
-        t->kept_state, t->fingerprint, t->block[0], t->block[1], t->select};
+        t->x,           t->y,        t->label,    t->order, t->peak,   t->mass,
+        t->live,        t->sigma,    t->gradient, t->bits,  t->bx,     t->by,
+        t->out,         t->raw,      t->trace,    t->d_raw, t->blabel, t->kept_state,
+        t->fingerprint, t->block[0], t->block[1], t->select};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     xb_sampler_destroy(t->sampler);
     for (int i = 0; t->kl && i < xb_net_tensor_count(t->model->net); i++)

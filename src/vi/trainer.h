@@ -81,9 +81,9 @@ typedef struct xb_trainer {
     xb_kl **kl; /* [tensors], NULL where fixed */
     xb_pass *pass, *noise_pass;
     xb_key noise_key, data_key;
-    int32_t *order;            /* [n], this epoch's */
-    float *bx, *by, *out, *dy; /* a batch */
-    float *raw, *d_raw;        /* of the noise net */
+    int32_t *order;       /* [n], this epoch's */
+    float *bx, *by, *out; /* a batch */
+    float *raw, *d_raw;   /* of the noise net */
     int32_t *blabel;
     double *peak, *mass; /* [held]: log-sum-exp over draws */
     double saved_at;     /* seconds, of the last checkpoint */
@@ -115,9 +115,10 @@ void xb_trainer_fill_sigma(xb_trainer *t);    /* sigma from rho */
  * XB_E_NUMERIC before anything is changed. */
 xb_status xb_trainer_gradient(xb_trainer *t, double *loss);
 xb_status xb_trainer_step(xb_trainer *t);
-/* Minus log-likelihood of the batch in `out` against by/blabel; with scale > 0 also its
- * gradient times scale, in dy and the noise parameters' place. */
-double xb_trainer_loss(xb_trainer *t, int64_t batch, double scale, double *d_log_sd);
+/* Minus log-likelihood of outputs y against by/blabel; with dy also its gradient times
+ * scale, in dy and the noise parameters' place. */
+double xb_trainer_loss(xb_trainer *t, float *dy, const float *y, int64_t batch,
+                       double scale, double *d_log_sd);
 
 /* train_score.c */
 xb_status xb_trainer_validate(xb_trainer *t, double *score);
