@@ -38,6 +38,7 @@ class EnergyOptions(c.Structure):
 class Ours:
     def __init__(self, xb):
         self.xb, self.lib = xb, xb.lib
+        xb.same_layout("xb_energy_options", EnergyOptions)
         self.lib.xb_energy_options_default.restype = EnergyOptions
         self.lib.xb_energy_loss.restype = c.c_double
         self.lib.xb_model_destroy.argtypes = [c.c_void_p]
