@@ -242,6 +242,21 @@ static void set_run(xb_pass *pass, xb_ctx *ctx, int64_t batch, const xb_weights 
     run->noise = noise ? *noise : (xb_noise){0};
 }
 
+enum { DRAW_PART = 4096 }; /* draws at a time: z stays in the first cache */
+
+static void draw_tensor(const xb_run *run, xb_real *theta, int number)
+{
+    const xb_tensor *t = &run->net->tensor[number];
+    const xb_real *mu = run->weights.mu + t->offset;
+    xb_real z[DRAW_PART];
+    for (int64_t i = 0; i < t->size; i += DRAW_PART) {
+        int64_t some = t->size - i < DRAW_PART ? t->size - i : DRAW_PART;
+        xb_run_draw(run, z, some, number, i, false);
+        run->backend->theta(theta + i, mu + i, run->weights.sigma + t->offset + i, z,
+                            some);
+    }
+}
+
 xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
                        const xb_weights *weights, const xb_noise *noise)
 {
@@ -250,9 +265,10 @@ xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
     pass->done = false;
     for (int k = 0; k < pass->net->n_tensor; k++) {
         const xb_tensor *t = &pass->net->tensor[k];
-        xb_real *z = pass->scratch; /* of any estimator: more than a tensor */
-        if (t->stochastic) xb_run_draw(&pass->run, z, t->size, k, 0, true);
-        xb_run_theta(&pass->run, theta + t->offset, z, t);
+        if (t->stochastic)
+            draw_tensor(&pass->run, theta + t->offset, k);
+        else
+            xb_run_theta(&pass->run, theta + t->offset, NULL, t);
     }
     return XB_OK;
 }
