@@ -18,7 +18,8 @@ static int exponent_of(double value) { return (int)floor(log10(fabs(value))); }
 
 void cli_format_error(char *out, size_t size, double value, double error)
 {
-    if (!(error > 0) || !isfinite(error) || !isfinite(value)) {
+    const double rounding = 1e-12; /* of the value: below it an error is none */
+    if (!(error > rounding * fabs(value)) || !isfinite(error) || !isfinite(value)) {
         cli_format_value(out, size, value, 6);
         return;
     }

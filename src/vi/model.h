@@ -11,6 +11,10 @@
  * with it. */
 #define XB_NOISE_LEAST 1e-3
 
+/* Largest mean and spread of a target, and one over the smallest: the square of a squared
+ * error, which errors of scores need, is still a number. */
+#define XB_TARGET_MOST 1e60
+
 struct xb_model {
     xb_net *net;
     xb_net *noise_net; /* HETEROSCEDASTIC only; deterministic */

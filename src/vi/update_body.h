@@ -137,11 +137,11 @@ static void adam(float *restrict p, float *restrict m, float *restrict v,
 }
 
 /* A sum is finite only if all of its terms are, and cheap. */
-static bool all_finite(const float *x, int64_t n)
+static bool squares_finite(const float *x, int64_t n)
 {
     float bad = 0;
 #pragma omp simd reduction(+ : bad)
-    for (int64_t i = 0; i < n; i++) bad += x[i] * 0.0f;
+    for (int64_t i = 0; i < n; i++) bad += x[i] * x[i] * 0.0f;
     return bad == 0;
 }
 
@@ -160,6 +160,6 @@ const xb_update XB_UPDATE_NAME = {
     .normal_sums = normal_sums,
     .normal_gradient = normal_gradient,
     .adam = adam,
-    .all_finite = all_finite,
+    .squares_finite = squares_finite,
     .count_below = count_below,
 };
