@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "crossbar_show.h"
+#include "doubts.h"
 #include "model_data.h"
 #include "show.h"
 #include "sweep.h"
@@ -237,6 +238,7 @@ static void print_text(const crossbar_job *job)
         "\n  ± the Monte Carlo error over reads; 'off': root mean square over inputs, in"
         "\n  predictive epistemic sds; converters calibrated on %s\n",
         cli_text(args, "calibration", "the inputs of the data itself"));
+    cli_doubt_scores(xb_frame_rows(job->frame));
 }
 
 static cli_exit deliver(crossbar_job *job, const xb_analog *analog)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "doubts.h"
 #include "evaluation.h"
 #include "model_data.h"
 #include "scores.h"
@@ -223,6 +224,7 @@ static cli_exit deliver(const cli_evaluation *e)
     print_scores(e);
     printf("\n  ± the error over rows, [] the Monte Carlo error over draws\n");
     if (e->laws > 1) print_distances(e);
+    cli_doubt_scores(e->n);
     return CLI_DONE;
 }
 

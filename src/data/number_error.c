@@ -13,7 +13,8 @@ void xb_number_with_error(char *out, size_t size, double value, double error)
         snprintf(out, size, "none");
         return;
     }
-    if (!(error > 0) || !isfinite(error) || !isfinite(value)) {
+    const double rounding = 1e-12; /* of the value: below it an error is none */
+    if (!(error > rounding * fabs(value)) || !isfinite(error) || !isfinite(value)) {
         snprintf(out, size, "%.6g", value == 0 ? 0 : value); /* no "-0" */
         return;
     }

@@ -7,6 +7,7 @@
  * noise outlives a layer's call: backward draws it again. */
 #include "net/pass.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -312,6 +313,19 @@ xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real 
     pass->done = pass->opt.gradients;
     if (batch > 0) memcpy(y, forward_layers(pass), output_bytes(pass));
     return XB_OK;
+}
+
+int xb_pass_broken_layer(const xb_pass *pass)
+{
+    for (int l = 0; l < pass->net->n_layer; l++) {
+        const xb_pass_layer *here = &pass->layer[l];
+        const xb_real *y = pass->output + here->output;
+        int64_t n = pass->run.batch * xb_shape_size(pass->net->layer[l].out);
+        if (!here->kind || here->done_below) continue;
+        for (int64_t i = 0; i < n; i++)
+            if (!isfinite(y[i])) return l;
+    }
+    return -1;
 }
 
 /* The lowest layer whose backward anyone needs. */

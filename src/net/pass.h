@@ -40,4 +40,8 @@ struct xb_pass {
 xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
                        const xb_weights *weights, const xb_noise *noise);
 
+/* The first layer whose output, of the last forward pass, holds a number that is not
+ * finite; -1: none does. For passes with gradients, which keep their outputs. */
+int xb_pass_broken_layer(const xb_pass *pass);
+
 #endif

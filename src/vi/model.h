@@ -13,6 +13,9 @@
 
 /* A model's file may be small and yet speak of pixels without end. */
 enum { XB_MODEL_INPUTS_MAX = 1 << 24 };
+/* Largest mean and spread of a target, and one over the smallest: the square of a squared
+ * error, which errors of scores need, is still a number. */
+#define XB_TARGET_MOST 1e60
 
 struct xb_model {
     xb_net *net;

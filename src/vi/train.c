@@ -192,10 +192,13 @@ static xb_status run_phases(xb_trainer *t)
     return XB_OK;
 }
 
-/* A run that stops short leaves its last good state and says where. */
+/* A run that stops short leaves its last good state and says where. A step that is not
+ * finite has changed nothing, but the one before may have gone too far: then what was
+ * saved earlier stays. */
 static xb_status stop_short(xb_trainer *t, xb_status why)
 {
     if (!t->opt.checkpoint || (why != XB_E_CANCELLED && why != XB_E_NUMERIC)) return why;
+    if (!xb_trainer_is_sound(t)) return why;
     char message[XB_MESSAGE_MAX];
     snprintf(message, sizeof message, "%s",
              why == XB_E_CANCELLED ? "training stopped on request"

@@ -129,13 +129,15 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
 
 static xb_status check_step(xb_trainer *t, double loss)
 {
-    if (isfinite(loss) && xb_update_best()->all_finite(t->gradient, 2 * t->p + t->q))
+    if (isfinite(loss) && xb_update_best()->squares_finite(t->gradient, 2 * t->p + t->q))
         return XB_OK;
+    char where[XB_FAULT_TEXT];
+    xb_trainer_fault(where, t);
     return xb_fail(
         t->ctx, XB_E_NUMERIC,
-        "training left the finite numbers at step %lld of phase %lld (loss %g):"
+        "training left the finite numbers at step %lld of phase %lld, %s (loss %g):"
         " try a smaller learning rate",
-        (long long)t->place.step + 1, (long long)t->place.phase + 1, loss);
+        (long long)t->place.step + 1, (long long)t->place.phase + 1, where, loss);
 }
 
 /* The gradient, checked. Batchnorm's state moves on the way and is put back where the

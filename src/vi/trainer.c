@@ -51,7 +51,7 @@ static void copy_rows(xb_trainer *t, const xb_train_data *data)
 
 static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
 {
-    xb_split split;
+    xb_train_split split;
     const xb_rows given = xb_train_rows(data);
     XB_TRY(xb_model_check_rows(t->ctx, t->model, &given));
     XB_TRY(xb_split_make(t->ctx, &split, data, &t->opt));

@@ -120,6 +120,13 @@ xb_status xb_trainer_step(xb_trainer *t);
 double xb_trainer_loss(xb_trainer *t, float *dy, const float *y, int64_t batch,
                        double scale, double *d_log_sd);
 
+/* train_fault.c: after a step that was not finite, where that began: "in the output of
+ * layer 2 (batchnorm)". */
+enum { XB_FAULT_TEXT = 96 };
+void xb_trainer_fault(char out[XB_FAULT_TEXT], const xb_trainer *t);
+/* All that a checkpoint would keep is finite. */
+bool xb_trainer_is_sound(const xb_trainer *t);
+
 /* train_score.c */
 xb_status xb_trainer_validate(xb_trainer *t, double *score);
 float xb_trainer_sigma_median(xb_trainer *t);
@@ -136,14 +143,14 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *data,
                          const xb_train_options *opt);
 
 /* train_data.c. Which rows are learnt from, and which held out. */
-typedef struct xb_split {
+typedef struct xb_train_split {
     int64_t *row; /* [n + held] of the inputs, those to learn from first */
     int64_t n, held;
-} xb_split;
+} xb_train_split;
 int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt);
-xb_status xb_split_make(xb_ctx *ctx, xb_split *out, const xb_train_data *data,
+xb_status xb_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
                         const xb_train_options *opt);
-void xb_split_free(xb_split *split);
+void xb_split_free(xb_train_split *split);
 /* Scales, of the rows learnt from, and names into the model. */
 xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
                                const xb_train_options *opt);

@@ -43,7 +43,8 @@ typedef struct xb_update {
     /* adam of rho, then sigma_exp: the exponentials run beside Adam's roots */
     void (*adam_exp)(float *sigma, float *rho, float *m, float *v, const float *g,
                      int64_t n, const xb_adam_rates *rates);
-    bool (*all_finite)(const float *x, int64_t n);
+    /* of gradients: Adam sums their squares */
+    bool (*squares_finite)(const float *x, int64_t n);
     /* how many are below the limit; n < 2^31 */
     int32_t (*count_below)(const int32_t *x, int32_t n, int32_t limit);
 } xb_update;

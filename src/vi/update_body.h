@@ -222,9 +222,9 @@ static void adam_exp(float *restrict sigma, float *restrict rho, float *restrict
 
 /* The largest of the numbers without their signs, as bits: infinity and NaN are above
  * all others. */
-static bool all_finite(const float *x, int64_t n)
+static bool squares_finite(const float *x, int64_t n)
 {
-    const int32_t infinite = 0x7f800000;
+    const int32_t too_much = 0x5f800000; /* 2^64: its square is infinite */
     int32_t most = 0;
 #pragma omp simd reduction(max : most)
     for (int64_t i = 0; i < n; i++) {
@@ -233,7 +233,7 @@ static bool all_finite(const float *x, int64_t n)
         bits &= INT32_MAX;
         most = bits > most ? bits : most;
     }
-    return most < infinite;
+    return most < too_much;
 }
 
 static int32_t count_below(const int32_t *x, int32_t n, int32_t limit)
@@ -253,6 +253,6 @@ const xb_update XB_UPDATE_NAME = {
     .normal_exp = normal_exp,
     .adam = adam,
     .adam_exp = adam_exp,
-    .all_finite = all_finite,
+    .squares_finite = squares_finite,
     .count_below = count_below,
 };
