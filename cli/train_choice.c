@@ -19,8 +19,8 @@ static bool is_open(const cli_session *s, const xb_train_data *data)
 static void keep_better(cli_trained *out, cli_trained *other)
 {
     const bool held = isfinite(cli_trained_score(out));
-    const double mine = held ? -cli_trained_score(out) : cli_trained_f(out);
-    const double its = held ? -cli_trained_score(other) : cli_trained_f(other);
+    const double mine = held ? -cli_trained_score(out) : cli_trained_f(out).value;
+    const double its = held ? -cli_trained_score(other) : cli_trained_f(other).value;
     const bool swap = its < mine;
     cli_trained *kept = swap ? other : out, *gone = swap ? out : other;
     snprintf(out->other_net, sizeof out->other_net, "%s", xb_model_net_text(gone->model));
