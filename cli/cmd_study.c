@@ -222,10 +222,9 @@ const cli_command cli_command_study = {
     .group = "The paper's experiments",
     .about = "one experiment: tables, facts and figures",
     .usage = "NAME [-o DIR] [options]",
-    .example =
-        "crossbayes study quadrature --quick -o quadrature\n"
-        "crossbayes study energy --device ecram --widths 1,8,64 --quick -o energy\n"
-        "crossbayes study energy --keep-n-eff 0.01 --quick -o kept",
+    .example = "crossbayes study quadrature --quick -o quadrature\n"
+               "crossbayes study energy --device ecram --widths 1,8 --quick -o energy\n"
+               "crossbayes study energy --keep-n-eff 0.01 --widths 8 --quick -o kept",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 1,
