@@ -1,9 +1,9 @@
 /* train_choice.c: see train_choice.h.
  *
  * F bounds minus the log evidence, so it prices the weights of the deeper net by itself:
- * more layers win where the data pay for them (docs/networks.md has the numbers). With a
- * temperature F is no such bound, and nothing is chosen. The second training has no
- * checkpoint: a run that is resumed has the first from its checkpoint at once. */
+ * more layers win where the data pay for them (V18; docs/networks.md has the numbers).
+ * With a temperature F is no such bound, and nothing is chosen. The second training has
+ * no checkpoint: a run that is resumed has the first from its checkpoint at once. */
 #include "train_choice.h"
 
 #include <math.h>
