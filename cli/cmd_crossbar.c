@@ -337,7 +337,7 @@ static const cli_option options[] = {
 
 const cli_command cli_command_crossbar = {
     .name = "crossbar",
-    .group = "Networks",
+    .group = "Will it work on my device?",
     .about = "a model on simulated analog arrays: scores, sweeps, what to programme",
     .usage = "MODEL DATA [--array ARRAY] [--sweep KEY=A:B]... [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"

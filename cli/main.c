@@ -26,10 +26,13 @@ static const cli_command *find_command(const char *name)
 
 static cli_exit unknown_command(const char *word)
 {
+    static const char *const options[] = {"--help", "--version"};
     const char *names[CLI_COUNT_OF(cli_commands)];
     for (int i = 0; i < CLI_COUNT_OF(cli_commands); i++) names[i] = cli_commands[i]->name;
-    const char *kind = word[0] == '-' ? "option" : "command";
-    const char *nearest = cli_nearest(word, names, CLI_COUNT_OF(cli_commands));
+    bool option = word[0] == '-';
+    const char *nearest = option ? cli_nearest(word, options, CLI_COUNT_OF(options))
+                                 : cli_nearest(word, names, CLI_COUNT_OF(cli_commands));
+    const char *kind = option ? "option" : "command";
     if (nearest)
         return cli_misuse(NULL, "unknown %s '%s', did you mean '%s'?", kind, word,
                           nearest);
