@@ -89,12 +89,10 @@ static void add_text(writer *w, const char *key, const char *value)
 
 static xb_status add_json(xb_ctx *ctx, writer *w, const char *key, json_t *value)
 {
-    char *text =
-        value
-            ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17))
-            : NULL;
+    char *text = NULL;
+    xb_status status = xb_json_line(ctx, &text, value);
     json_decref(value);
-    if (!text) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a model file");
+    XB_TRY(status);
     w->owned[w->n_text] = text;
     add_text(w, key, text);
     return XB_OK;
@@ -103,7 +101,7 @@ static xb_status add_json(xb_ctx *ctx, writer *w, const char *key, json_t *value
 static json_t *names_json(char *const *name, int64_t n)
 {
     json_t *list = json_array();
-    for (int64_t i = 0; i < n; i++) json_array_append_new(list, json_string(name[i]));
+    for (int64_t i = 0; i < n; i++) xb_json_add(&list, xb_json_string(name[i]));
     return list;
 }
 
