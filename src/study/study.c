@@ -256,11 +256,11 @@ static json_t *findings_json(const xb_study *study)
         [XB_FINDING_UNCLEAR] = "unclear",
     };
     json_t *list = json_array();
-    for (int64_t i = 0; i < study->n_findings && list; i++) {
+    for (int64_t i = 0; i < study->n_findings; i++) {
         const study_finding *finding = &study->findings[i];
-        list = list_add(list,
-                        json_pack("{s:s, s:s, s:s}", "verdict", kinds_text[finding->kind],
-                                  "word", finding->word, "text", finding->text));
+        xb_json_add(&list,
+                    json_pack("{s:s, s:s, s:s}", "verdict", kinds_text[finding->kind],
+                              "word", finding->word, "text", finding->text));
     }
     return list;
 }
