@@ -247,6 +247,7 @@ static const struct json_case {
     {"crossbar", "crossbar m.safetensors xy.csv --samples 20 --sweep adc-bits=4:6"
                  " --costs costs.json --json"},
     {"study", "study quadrature --quick --format svg -o q --json"},
+    {"reproduce", "reproduce --quick --only 2 --format svg -o r --json"},
     {"completion", "completion bash --json"},
     {"manual", "manual fit --json"},
 };
