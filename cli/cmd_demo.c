@@ -13,6 +13,7 @@
 
 void cli_demo_section(cli_demo *d, const char *id, const char *heading)
 {
+    d->section = id;
     xb_page_section(d->page, id, heading);
 }
 
@@ -32,8 +33,9 @@ static void tell(cli_demo *d, xb_finding f)
 {
     if (d->json) {
         json_array_append_new(d->findings,
-                              json_pack("{s:s, s:s, s:s}", "verdict", kind_name(f.kind),
-                                        "word", f.word, "text", f.text));
+                              json_pack("{s:s, s:s, s:s, s:s}", "section", d->section,
+                                        "verdict", kind_name(f.kind), "word", f.word,
+                                        "text", f.text));
         return;
     }
     cli_progress_clear(&d->s->progress);

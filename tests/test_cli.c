@@ -3,6 +3,7 @@
  * examples run as printed, JSON with golden numbers, same bytes for any number
  * of threads, full disks and signals. */
 #include "folder.h"
+#include "xmltest.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -237,6 +238,7 @@ static void bad_input_is_one_line(void **state)
     run_badly("study laws --noise three.csv -o d", "3 ");
     run_badly("study quadrature --device nonsense -o d", "nonsense");
     run_badly("demo --noise nan.csv -o d", "nan.csv:4");
+    run_badly("demo --noise three.csv -o d", "3 ");
 }
 
 /* ---- usage */
@@ -399,6 +401,27 @@ static void run_example(const char *command)
     free(help);
 }
 
+/* The page is whole, and the terminal ends with its address. */
+static void demo_left_its_page(void)
+{
+    enum { PAGE_ROOM = 1 << 23 };
+    char path[512], *page = malloc(PAGE_ROOM);
+    in_folder(path, "demo/report.html");
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    page[fread(page, 1, PAGE_ROOM - 1, f)] = '\0';
+    fclose(f);
+    assert_well_formed(path, page);
+    assert_non_null(strstr(page, "id=\"narrow\"")); /* the last section */
+    assert_non_null(strstr(page, "crossbayes study array --quick --device"
+                                 " demo/law.json -o demo"));
+    assert_null(strstr(page, "(not known)")); /* every caption has its number */
+    const char *address = strstr(out_text, "\n  file:///");
+    assert_non_null(address);
+    assert_non_null(strstr(address, "/demo/report.html\n"));
+    free(page);
+}
+
 /* Those that take long run in the optimised build only. */
 static void examples_run_as_printed(void **state)
 {
@@ -410,6 +433,7 @@ static void examples_run_as_printed(void **state)
         }
         folder_empty(folder);
         run_example(commands[i]);
+        if (strcmp(commands[i], "demo") == 0) demo_left_its_page();
     }
 }
 
