@@ -6,6 +6,7 @@
 #   install-deps.sh fuzz     what the fuzzers and the race detector need besides
 #   install-deps.sh memory   what the memory checker needs besides
 #   install-deps.sh lint     what the analysers need besides
+#   install-deps.sh browser  what the pages' check in a browser needs besides
 set -eu
 
 base="gcc g++ libc6-dev cmake ninja-build pkg-config
@@ -16,12 +17,14 @@ bench="libunuran-dev python3 python3-venv"
 fuzz="clang llvm libclang-rt-14-dev libomp-dev"
 memory="valgrind libc6-dbg"
 lint="clang clang-tidy cppcheck"
+browser="chromium python3"
 
 want=$base
 [ "${1-}" = bench ] && want="$base $bench"
 [ "${1-}" = fuzz ] && want="$base $fuzz"
 [ "${1-}" = memory ] && want="$base $memory"
 [ "${1-}" = lint ] && want="$base $lint"
+[ "${1-}" = browser ] && want="$base $browser"
 
 missing=
 for package in $want; do
