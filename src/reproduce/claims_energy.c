@@ -186,9 +186,7 @@ static void judge_device_to_target(xb_judgement *j, const xb_evidence *e)
  * one can tell (sign -1). INFINITY: not even in the widest. */
 static double enough_width(const xb_table *t, int law, int sign)
 {
-    double enough = least_width(t), widest = 0;
-    for (int64_t r = 0; r < xb_table_rows(t); r++)
-        widest = fmax(widest, xb_evidence_cell(t, r, "width"));
+    double enough = least_width(t);
     for (int64_t r = 0; r < xb_table_rows(t); r++) {
         kl_cell c = cell_at(t, r);
         if (c.law != law || c.kl + sign * 2 * c.error <= VISIBLE) continue;
