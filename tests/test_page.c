@@ -290,10 +290,10 @@ static void the_top_says_what_was_found(void **state)
     assert_string_equal(text[0], text[1]);
     const char *top = strstr(text[0], "<nav>"), *end = strstr(text[0], "</nav>");
     assert_true(top && end);
-    const char *first = strstr(top, "it is 3 ± 1");
+    const char *first = strstr(top, "it is 3\u00A0±\u00A01");
     assert_true(first > strstr(top, "#one") && first < strstr(top, "#two"));
     assert_non_null(strstr(top, "In one screen"));
-    assert_int_equal(count_of(text[0], "it is 3 ± 1"), 2);
+    assert_int_equal(count_of(text[0], "it is 3\u00A0±\u00A01"), 2);
     assert_int_equal(count_of(text[0], "<span class=\"badge agree\">agrees</span>"), 2);
     assert_int_equal(count_of(text[0], "<span class=\"badge unclear\">no word</span>"),
                      2);
@@ -320,7 +320,7 @@ static void numbers_stand_with_their_errors(void **state)
     xb_page_table(page, table, "numbers", false);
     char *text = written(ctx, &s, page);
     assert_int_equal(count_of(text, "<th scope"), 3);
-    assert_non_null(strstr(text, "<td class=\"number\">0.1235 ± 0.0046</td>"
+    assert_non_null(strstr(text, "<td class=\"number\">0.1235\u00A0±\u00A00.0046</td>"
                                  "<td class=\"number\">0.3333</td>"));
     assert_non_null(strstr(text, "<td class=\"number\">3.14e-05</td>"
                                  "<td class=\"number\">0</td>"));

@@ -20,9 +20,16 @@ static const char *entity(char c)
     }
 }
 
+/* A number stays on one line with its error: U+00A0 about the sign between them. */
 void xb_html_text(FILE *out, const char *text)
 {
+    static const char apart[] = " ± ", together[] = "\u00A0±\u00A0";
     while (*text) {
+        if (strncmp(text, apart, sizeof apart - 1) == 0) {
+            fputs(together, out);
+            text += sizeof apart - 1;
+            continue;
+        }
         int size = xb_utf8_size(text);
         const char *name = entity(*text);
         if (size == 0)

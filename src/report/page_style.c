@@ -1,6 +1,8 @@
 /* page_style.c: how pages look. One style sheet for light, dark and paper; widths in rem,
  * so that a reader's letter size rules. Figures are drawn for white paper: in the dark
- * they are inverted and their hues turned back, so that a law keeps its colour. */
+ * they are inverted and their hues turned back, so that a law keeps its colour. On a
+ * phone a figure of several panels scrolls in its own box, so that its letters can be
+ * read. */
 #include "report/page.h"
 
 const char xb_page_style[] =
@@ -11,14 +13,14 @@ const char xb_page_style[] =
     "  --agree: #00684d; --differs: #a84300; --unclear: #5b636d;\n"
     "  --agree-back: #e3f4ee; --differs-back: #fdeee3; --unclear-back: #eef0f3;\n"
     "}\n"
-    "@media (prefers-color-scheme: dark) {\n"
+    "@media screen and (prefers-color-scheme: dark) {\n"
     "  :root {\n"
     "    --paper: #14171b; --ink: #e4e7eb; --soft: #a2abb6; --line: #333a42;\n"
     "    --card: #1d2127; --link: #7cc0f5;\n"
     "    --agree: #5fd3ae; --differs: #ffa867; --unclear: #b4bcc6;\n"
     "    --agree-back: #12302a; --differs-back: #3a2415; --unclear-back: #2a2f36;\n"
     "  }\n"
-    "  .picture svg { filter: invert(0.92) hue-rotate(180deg); }\n"
+    "  .picture svg { filter: invert(0.95) hue-rotate(180deg) brightness(1.25); }\n"
     "}\n"
     "* { box-sizing: border-box; }\n"
     "html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }\n"
@@ -40,7 +42,15 @@ const char xb_page_style[] =
     "nav li { padding: 0.45rem 0; border-top: 1px solid var(--line); }\n"
     "nav li:first-child { border-top: 0; }\n"
     "nav a { font-weight: 600; }\n"
-    "nav .verdict { margin: 0.15rem 0 0; padding: 0; border: 0; background: none; }\n"
+    "nav p.verdict { margin: 0.15rem 0 0; padding: 0; max-width: none; border: 0;"
+    " background: none; }\n"
+    "@media (min-width: 56rem) {\n"
+    "  nav li { display: grid; grid-template-columns: 13rem minmax(0, 1fr);"
+    " column-gap: 1rem; }\n"
+    "  nav li > * { grid-column: 2; }\n"
+    "  nav li > a { grid-column: 1; grid-row: 1 / span 9; }\n"
+    "  nav p.verdict { margin: 0; font-size: 0.92rem; line-height: 1.45; }\n"
+    "}\n"
     "section { margin: 2.5rem 0 0; padding-top: 1.2rem;"
     " border-top: 1px solid var(--line); }\n"
     "figure { margin: 1rem 0 1.6rem; }\n"
@@ -50,10 +60,12 @@ const char xb_page_style[] =
     ".verdict {\n"
     "  padding: 0.5rem 0.8rem; border-left: 0.25rem solid; border-radius: 0.25rem;\n"
     "}\n"
-    ".verdict.agree { border-color: var(--agree); background: var(--agree-back); }\n"
-    ".verdict.differs { border-color: var(--differs); background: var(--differs-back); "
+    "main .verdict.agree { border-color: var(--agree); background: var(--agree-back); }\n"
+    "main .verdict.differs { border-color: var(--differs); background: "
+    "var(--differs-back); "
     "}\n"
-    ".verdict.unclear { border-color: var(--unclear); background: var(--unclear-back); "
+    "main .verdict.unclear { border-color: var(--unclear); background: "
+    "var(--unclear-back); "
     "}\n"
     ".badge {\n"
     "  display: inline-block; padding: 0 0.5em; border: 1px solid; border-radius: 1em;\n"
@@ -90,6 +102,7 @@ const char xb_page_style[] =
     "@media (max-width: 40rem) {\n"
     "  h1 { font-size: 1.5rem; }\n"
     "  .picture svg { width: 42rem; max-width: none; }\n"
+    "  .picture svg.small { width: auto; max-width: 100%; }\n"
     "  thead:has(+ tbody .judged) { display: none; }\n"
     "  .judged, .judged td { display: block; padding: 0.15rem 0; }\n"
     "  .judged td { border: 0; }\n"

@@ -81,37 +81,53 @@ void xb_draw_scalar(const xb_sketch *k)
 
 /* ---- what the law's shape changes */
 
+/* A law's difference with a band of two Monte Carlo errors. */
+static void gap_curve(const xb_sketch *k, const char *kind, const char *law,
+                      const char *style, bool titled)
+{
+    char column[32];
+    snprintf(column, sizeof column, "%s_%s", kind, law);
+    int c = xb_sketch_column(k, "gaps", column);
+    const char *colour = xb_style_colour(law);
+    xb_sketch_next(k);
+    fprintf(k->script,
+            "%s index 'gaps' using 2:(seed0($1) ? column(%d)-2*column(%d) : NaN):"
+            "(column(%d)+2*column(%d)) with filledcurves fillcolor '%s' fillstyle"
+            " transparent solid 0.25 noborder notitle",
+            k->data, c, c + 1, c, c + 1, colour);
+    xb_sketch_next(k);
+    fprintf(k->script,
+            "%s index 'gaps' using 2:(seed0($1) ? column(%d) : NaN) with lines linewidth"
+            " 1.8 %s linecolor '%s' title '%s'",
+            k->data, c, style, colour, titled ? law : "");
+}
+
+/* Differences of the first seed; grey is what counts as the same. */
 static void draw_gap(const xb_sketch *k, const char *kind, bool titled)
 {
-    static const char *const laws[] = {"device", "bimodal"};
-    fprintf(
-        k->script,
-        "set object 2 rectangle from graph 0, first -0.01 to graph 1, first 0.01 behind"
-        " fillcolor '#e4e4e4' fillstyle solid noborder\n"
-        "plot 0 with lines linecolor '#444444' linewidth 1 notitle");
-    for (int i = 0; i < XB_COUNT(laws); i++) {
-        char column[32];
-        snprintf(column, sizeof column, "%s_%s", kind, laws[i]);
-        int c = xb_sketch_column(k, "gaps", column);
-        xb_sketch_next(k);
-        fprintf(k->script,
-                "%s index 'gaps' using ($2%+.3f):%d:(2*column(%d)) with yerrorbars"
-                " pointtype 7 pointsize 0.35 linewidth 1.2 linecolor '%s' title '%s'",
-                k->data, 0.012 * i - 0.006, c, c + 1, xb_style_colour(laws[i]),
-                titled ? laws[i] : "");
-    }
+    fprintf(k->script,
+            "set object 2 rectangle from graph 0, first -0.01 to graph 1, first 0.01"
+            " behind fillcolor '#ececec' fillstyle solid noborder\n"
+            "plot 0 with lines linecolor '#444444' linewidth 1 notitle,"
+            " 0.0125 with lines linewidth 0 linecolor '#ffffff' notitle,"
+            " -0.0125 with lines linewidth 0 linecolor '#ffffff' notitle");
+    gap_curve(k, kind, "device", "", titled);
+    gap_curve(k, kind, "bimodal", "dashtype (12,6)", titled);
     xb_sketch_end(k);
 }
 
 void xb_draw_scalar_gaps(const xb_sketch *k)
 {
+    const xb_table *t = xb_study_table(k->study, "gaps");
+    double first = xb_table_rows(t) > 0 ? xb_table_get(t, 0, 0) : 0;
     fprintf(k->script,
-            "set multiplot layout 1,2 margins 0.085,0.985,0.14,0.88 spacing 0.09\n"
+            "set multiplot layout 1,2 margins 0.1,0.985,0.14,0.9 spacing 0.11\n"
             "set key at screen 0.535, screen 0.985 center top horizontal\n"
-            "set xrange [-1.55:1.55]\nset xtics 0.5\n"
-            "set xlabel 'x (learnt from -1 to 1; grey: 1 %% of σ_e)'\n"
-            "set ylabel 'mean: law less Gaussian (σ_e)'\n");
+            "seed0(s) = s == %.17g\nset xrange [-1.5:1.5]\nset xtics 0.5\n"
+            "set xlabel 'x (learnt from -1 to 1)'\n"
+            "set ylabel 'mean less the Gaussian one (σ_e)'\n",
+            first);
     draw_gap(k, "mean", true);
-    fprintf(k->script, "set ylabel 'standard deviation: law less Gaussian (σ_e)'\n");
+    fprintf(k->script, "set ylabel 'sd less the Gaussian one (σ_e)'\n");
     draw_gap(k, "sd", false);
 }

@@ -99,7 +99,8 @@ static void draw_laws(const sketch *k)
             "unit = %g\n"
             "set multiplot layout 2,1 margins 0.11,0.96,0.08,0.98 spacing 0.11\n"
             "set key inside top right\nset style fill solid 1 noborder\n"
-            "set yrange [0:*]\nset autoscale xfix\n",
+            "set yrange [0:*]\nset autoscale xfix\nset offsets graph 0.02, graph 0.02, "
+            "0, 0\n",
             unit.factor);
     xb_style_label(k->script, "x", "noise", "", unit.text);
     xb_style_label(k->script, "y", "density", "per ", unit.text);

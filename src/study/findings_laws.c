@@ -1,5 +1,6 @@
 /* findings_laws.c: what the studies of a law alone found: is it Gaussian, are its rule
  * and its draws right? */
+#include <float.h>
 #include <math.h>
 
 #include "study/findings.h"
@@ -17,27 +18,24 @@ static xb_finding_kind judge_gaussian(const xb_study *study)
                : XB_FINDING_UNCLEAR;
 }
 
-static const char *p_relation(double p) { return p < 0.001 ? "<" : "="; }
-
 xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
 {
-    xb_finding_kind kind = judge_gaussian(study);
-    double p = xb_study_fact(study, "gaussian_p").value;
-    double n = xb_study_fact(study, "effective_samples").value;
     static const char *const meaning[] = {
         [XB_FINDING_AGREES] = "a Gaussian would do",
         [XB_FINDING_DIFFERS] = "no Gaussian made these samples",
-        [XB_FINDING_UNCLEAR] = "too few independent samples to say whether a Gaussian"
-                               " could have made them",
+        [XB_FINDING_UNCLEAR] = "but these samples cannot rule a Gaussian out",
     };
+    xb_finding_kind kind = judge_gaussian(study);
+    double p = xb_study_fact(study, "gaussian_p").value;
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"Gaussian", "not Gaussian"}),
-        "The fitted law is %.3g nats (KL) from the Gaussian of its variance, excess"
-        " kurtosis %+.2f: %s (p %s %.2g with %.0f independent samples).",
+        "KL %.3g nats from the Gaussian of its variance, excess kurtosis %+.2f: %s (p %s"
+        " %.2g; worth %.0f independent ones).",
         xb_study_fact(study, "kl_device").value,
         xb_study_fact(study, "excess_kurtosis_device").value, meaning[kind],
-        p_relation(p), fmax(p, 0.001), n);
+        p < 0.001 ? "<" : "=", fmax(p, 0.001),
+        xb_study_fact(study, "effective_samples").value);
 }
 
 /* Errors of rules are exact numbers: two limits instead of an error. */
@@ -55,10 +53,9 @@ xb_status xb_find_quadrature(xb_ctx *ctx, xb_study *study)
         xb_judge_both(judge_exact(two, 1e-12, 1e-9), judge_exact(kl, 1e-9, 1e-6));
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, (xb_finding_words){"exact", "not exact"}),
-        "Two points of the law's own Gauss rule give the cross entropy with a Gaussian"
-        " prior to %.1e; its KL divergence comes to %.1e with 128 points of the smooth"
-        " rule.",
-        two, kl);
+        "Two points of its Gauss rule give cross entropies with Gaussians to %.1g"
+        " (relative); 128 of the smooth rule its KL to %.1g.",
+        fmax(two, DBL_EPSILON), fmax(kl, DBL_EPSILON));
 }
 
 xb_status xb_find_quantile(xb_ctx *ctx, xb_study *study)
@@ -70,7 +67,6 @@ xb_status xb_find_quantile(xb_ctx *ctx, xb_study *study)
                                          judge_exact(d, twice, 100 * twice));
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, (xb_finding_words){"exact", "not exact"}),
-        "Draws follow the law: the mass below a draw is off by at most %.1e in single"
-        " precision and %.1e in double.",
+        "The mass below a draw is right to %.1e in single precision, to %.1e in double.",
         f, d);
 }

@@ -107,8 +107,7 @@ xb_status xb_find_energy(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, s.kind,
         xb_finding_word(s.kind, (xb_finding_words){"no matter", "shape matters"}),
-        "The shape of the device's noise %s width %g%s: KL %s %s nats (depth %g, n_eff"
-        " %.2g; it counts from %g on).%s",
+        "Shape %s width %g%s: KL %s %s nats (depth %g, n_eff %.2g; %g would count).%s",
         says[s.kind].claim, s.width, says[s.kind].on, says[s.kind].size,
         kl_shown(t, worst).text, xb_table_at(t, worst, "depth"),
         xb_table_at(t, worst, "n_eff"), KL_MATTERS, bimodal);
@@ -169,10 +168,9 @@ xb_status xb_find_narrow(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, s.kind,
         xb_finding_word(s.kind, (xb_finding_words){"no matter", "shape matters"}),
-        "The shape of the device's noise %s: it changes the mass beyond 2 standard"
-        " deviations by up to %s %% (width %g, depth %g), and surely by more than %g %% "
-        "in"
-        " %lld of %lld nets%s.",
+        "Shape %s: the mass beyond 2 sd changes by up to %s %% (width %g, depth %g), "
+        "surely"
+        " by more than %g %% in %lld of %lld nets%s.",
         says[s.kind], change.text, xb_table_at(t, s.worst, "width"),
         xb_table_at(t, s.worst, "depth"), 100 * TAIL_MATTERS, (long long)s.matter,
         (long long)s.nets, where);

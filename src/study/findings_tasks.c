@@ -13,7 +13,7 @@ static const xb_finding_words same_words = {"same", "different"};
 
 static const double GAP_MATTERS = 0.01; /* in sigma_e */
 static const double RMSE_EXCESS = 0.1;  /* relative to who knows the truth */
-static const double COVERAGE_MEANT = 0.95;
+static const double COVERAGE_MEANT = 0.95, COVERAGE_TOO_SURE = 0.85;
 
 static xb_status find_learnt(xb_ctx *ctx, xb_study *study)
 {
@@ -22,16 +22,15 @@ static xb_status find_learnt(xb_ctx *ctx, xb_study *study)
     double excess = rmse.value / ideal.value - 1;
     xb_finding_kind kind =
         xb_judge(fmax(excess, 0), rmse.std_error / ideal.value, RMSE_EXCESS, ERRORS);
+    double outside = xb_study_fact(study, "coverage95_out").value;
     return xb_study_add_finding(
         ctx, study, isnan(excess) ? XB_FINDING_UNCLEAR : kind,
         xb_finding_word(kind, (xb_finding_words){"learnt", "not learnt"}),
-        "In the range it saw, the net's RMSE is %s, %.1f %% from that of who knows the"
-        " truth (%s), and its 95 %% interval holds %.0f %% of the test data; outside only"
-        " %.0f %%, as mean-field weights are too sure there.",
+        "RMSE %s where it learnt, %.1f %% from that of who knows the truth; 95 %%"
+        " intervals hold %.0f %% of the test data there, %.0f %% outside%s.",
         xb_show(rmse.value, rmse.std_error).text, 100 * excess,
-        xb_show(ideal.value, ideal.std_error).text,
-        100 * xb_study_fact(study, "coverage95").value,
-        100 * xb_study_fact(study, "coverage95_out").value);
+        100 * xb_study_fact(study, "coverage95").value, 100 * outside,
+        outside < COVERAGE_TOO_SURE ? ", where it is too sure" : "");
 }
 
 static xb_status find_swapped(xb_ctx *ctx, xb_study *study)
@@ -43,10 +42,8 @@ static xb_status find_swapped(xb_ctx *ctx, xb_study *study)
                       xb_judge(sd.value, sd.std_error, GAP_MATTERS, ERRORS));
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, same_words),
-        "With the device's noise in place of Gaussian noise the net's means move by %s "
-        "and"
-        " its standard deviations by %s of σ_e (root mean square, ± its noise; same means"
-        " within %g).",
+        "The device's noise in place of Gaussian moves means by %s and spreads by %s of"
+        " σ_e (same: within %g).",
         xb_show(mean.value, mean.std_error).text, xb_show(sd.value, sd.std_error).text,
         GAP_MATTERS);
 }
@@ -73,8 +70,8 @@ static xb_status find_calibrated(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"as meant", "not calibrated"}),
-        "The 95 %% interval holds %s %% of %.0f test images' ages, 95 meant; the"
-        " miscalibration area is %s, and %.2g would be chance.",
+        "95 %% intervals hold %s %% of %.0f ages; the miscalibration area is %s, by"
+        " chance %.2g.",
         xb_show(100 * coverage, 100 * error).text, n,
         xb_show(xb_table_at(t, 0, "miscalibration_area"),
                 xb_table_at(t, 0, "miscalibration_area_mc"))
@@ -90,8 +87,8 @@ static xb_status find_faces_swapped(xb_ctx *ctx, xb_study *study)
         xb_judge(gap.value, gap.std_error, RMSE_GAP_MATTERS * rmse, ERRORS);
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, same_words),
-        "Swapping the law changes the RMSE of %.3g %% by at most %s points (same means"
-        " within %.2g).",
+        "Swapping the law changes the RMSE of %.3g %% by %s points at most (same: within"
+        " %.2g).",
         rmse, xb_show(gap.value, gap.std_error).text, RMSE_GAP_MATTERS * rmse);
 }
 
@@ -139,10 +136,8 @@ xb_status xb_find_array(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"no matter", "shape matters"}),
-        "On an array the shape of the device's noise %s: it moves predictives by %s of"
-        " their standard deviation (noise included; %g would count). To stay within %g "
-        "the"
-        " tasks need %s and %s.",
-        says[kind], xb_show(worse.value, worse.std_error).text, MOVED_MATTERS,
-        MOVED_MATTERS, bits, states);
+        "On an array the shape of the noise %s: it moves predictives by %s sd (%g would"
+        " count). To stay within that they need %s and %s.",
+        says[kind], xb_show(worse.value, worse.std_error).text, MOVED_MATTERS, bits,
+        states);
 }
