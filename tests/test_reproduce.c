@@ -196,7 +196,7 @@ static void what_is_done_is_kept(void **state)
     scratch_write(&s, "fig1/laws_densities.csv", "x\n1\n", 4);
     assert_int_equal(run(ctx, s.dir, &o, 1), XB_FIGURE_MADE);
     assert_true(tree_of(s.dir) == whole);
-    truncate(scratch_path(&s, "fig1/stamp.json"), 100);
+    assert_int_equal(truncate(scratch_path(&s, "fig1/stamp.json"), 100), 0);
     assert_int_equal(run(ctx, s.dir, &o, 1), XB_FIGURE_MADE);
     assert_true(tree_of(s.dir) == whole);
     o.formats |= XB_FIGURE_PNG; /* drawn again, not computed again */

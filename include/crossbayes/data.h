@@ -88,8 +88,8 @@ typedef struct xb_rows {
 } xb_rows;
 
 /* "0.5012 ± 0.0047", both to the place of the error's second digit, or
- * "(3.1 ± 1.2)e-05"; without an error (NAN, or not positive) the value alone with six
- * digits; "none" for NAN. */
+ * "(3.1 ± 1.2)e-05"; without an error (NAN, or not above rounding) the value alone with
+ * three digits, more where it is a whole number; "none" for NAN. */
 XB_API void xb_number_with_error(char *out, size_t size, double value, double error);
 
 /* NPY: little-endian float32 and float64, C order; integers, big-endian elements and

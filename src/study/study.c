@@ -235,22 +235,12 @@ static void csv_name(char *out, size_t size, const xb_study *study, const xb_tab
     snprintf(out, size, "%s_%s.csv", study->name, xb_table_name(table));
 }
 
-/* Appends, or gives the whole list up: NULL means that memory is out, here and
- * below, and json_pack passes it on. */
-static json_t *list_add(json_t *list, json_t *item)
-{
-    if (json_array_append_new(list, item) == 0) return list;
-    json_decref(list);
-    return NULL;
-}
-
 static json_t *facts_json(const xb_study *study)
 {
     json_t *list = json_array();
-    for (int64_t i = 0; i < study->n_facts && list; i++) {
+    for (int64_t i = 0; i < study->n_facts; i++) {
         const study_fact *fact = &study->facts[i];
-        list =
-            list_add(list, json_pack("{s:s, s:o, s:o, s:s}", "name", fact->name, "value",
+        xb_json_add(&list, json_pack("{s:s, s:o, s:o, s:s}", "name", fact->name, "value",
                                      xb_json_real(fact->value), "std_error",
                                      xb_json_real(fact->std_error), "text", fact->text));
     }
@@ -266,11 +256,11 @@ static json_t *findings_json(const xb_study *study)
         [XB_FINDING_UNCLEAR] = "unclear",
     };
     json_t *list = json_array();
-    for (int64_t i = 0; i < study->n_findings && list; i++) {
+    for (int64_t i = 0; i < study->n_findings; i++) {
         const study_finding *finding = &study->findings[i];
-        list = list_add(list,
-                        json_pack("{s:s, s:s, s:s}", "verdict", kinds_text[finding->kind],
-                                  "word", finding->word, "text", finding->text));
+        xb_json_add(&list,
+                    json_pack("{s:s, s:s, s:s}", "verdict", kinds_text[finding->kind],
+                              "word", finding->word, "text", finding->text));
     }
     return list;
 }
@@ -280,8 +270,8 @@ static json_t *table_json(const xb_study *study, const xb_table *table)
     char file[FILE_MAX_LENGTH];
     csv_name(file, sizeof file, study, table);
     json_t *columns = json_array();
-    for (int c = 0; c < xb_table_columns(table) && columns; c++)
-        columns = list_add(columns, json_string(xb_table_column_name(table, c)));
+    for (int c = 0; c < xb_table_columns(table); c++)
+        xb_json_add(&columns, xb_json_string(xb_table_column_name(table, c)));
     return json_pack("{s:s, s:o, s:I, s:s}", "name", xb_table_name(table), "columns",
                      columns, "rows", (json_int_t)xb_table_rows(table), "file", file);
 }
@@ -289,8 +279,8 @@ static json_t *table_json(const xb_study *study, const xb_table *table)
 static json_t *tables_json(const xb_study *study)
 {
     json_t *list = json_array();
-    for (int64_t i = 0; i < study->n_tables && list; i++)
-        list = list_add(list, table_json(study, study->tables[i]));
+    for (int64_t i = 0; i < study->n_tables; i++)
+        xb_json_add(&list, table_json(study, study->tables[i]));
     return list;
 }
 
@@ -300,13 +290,13 @@ static json_t *seed_json(uint64_t seed)
     char text[24];
     if (seed <= INT64_MAX) return json_integer((json_int_t)seed);
     snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
-    return json_string(text);
+    return xb_json_string(text);
 }
 
 static json_t *study_json(const xb_study *study)
 {
-    json_t *provenance = json_pack("{s:s, s:s, s:o, s:s}", "version", xb_version(),
-                                   "command", study->command, "seed",
+    json_t *provenance = json_pack("{s:s, s:o, s:o, s:s}", "version", xb_version(),
+                                   "command", xb_json_string(study->command), "seed",
                                    seed_json(study->seed), "device", study->device);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "crossbayes", "study", "study",
                      study->name, "findings", findings_json(study), "facts",
