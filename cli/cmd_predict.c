@@ -244,7 +244,7 @@ static const cli_option options[] = {
 
 const cli_command cli_command_predict = {
     .name = "predict",
-    .group = "Networks",
+    .group = "A Bayesian network",
     .about = "means, uncertainties and intervals for new rows",
     .usage = "MODEL DATA [-o FILE] [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"

@@ -32,12 +32,15 @@ else()
 endif()
 
 # With sanitizers -O3 takes the compiler a minute for each of the kernels, and clang
-# several even for -O1: where readers are what is tested, kernels are left alone.
+# several even for -O1: where readers are what is tested, kernels are left alone. Any
+# level gives the same bytes (tests/determinism.sh).
 if(XB_FUZZ)
-  set(XB_KERNEL_LEVEL -O1 -fno-sanitize=all)
+  set(kernel_level "-O1;-fno-sanitize=all")
 elseif(XB_SANITIZE OR XB_TSAN)
-  set(XB_KERNEL_LEVEL -O1)
+  set(kernel_level -O1)
 else()
   # Kernels only compute, in room that their callers made: no canaries in inner loops.
-  set(XB_KERNEL_LEVEL -O3 -fno-stack-protector -fno-stack-clash-protection)
+  set(kernel_level "-O3;-fno-stack-protector;-fno-stack-clash-protection")
 endif()
+set(XB_KERNEL_LEVEL "${kernel_level}" CACHE STRING "optimisation of the kernels")
+mark_as_advanced(XB_KERNEL_LEVEL)
