@@ -24,11 +24,11 @@ demo: all
 check: deps
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check
-	cd $(BUILD)/check && ctest --output-on-failure -j2
+	cd $(BUILD)/check && ctest --output-on-failure -j2 --timeout 300
 	@$(SAY_SKIPPED) $(BUILD)/check/Testing/Temporary/LastTest.log || true
 	$(CMAKE) -B $(BUILD)/sanitize -DXB_WERROR=ON -DXB_SANITIZE=ON
 	ninja -C $(BUILD)/sanitize
-	cd $(BUILD)/sanitize && ctest --output-on-failure -j2
+	cd $(BUILD)/sanitize && ctest --output-on-failure -j2 --timeout 300
 	@$(SAY_SKIPPED) $(BUILD)/sanitize/Testing/Temporary/LastTest.log || true
 
 check-long: check
