@@ -106,6 +106,9 @@ typedef struct xb_backend {
      * v or e; dx = (dx + 2 x dxx) f', where x = f(...) came from the layer below */
     void (*local_forward)(xb_real *y, const xb_real *v, const xb_real *e, int64_t n,
                           xb_act f);
+    /* the same, and v becomes e / (2 sqrt(v)), 0 where it is 0: dv = dy v then */
+    void (*local_forward_slope)(xb_real *y, xb_real *v, const xb_real *e, int64_t n,
+                                xb_act f);
     void (*local_backward)(xb_real *dv, const xb_real *dy, const xb_real *v,
                            const xb_real *e, int64_t n);
     void (*local_input)(xb_real *dx, const xb_real *dxx, const xb_real *x, int64_t n,

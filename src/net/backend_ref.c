@@ -38,6 +38,7 @@ const xb_backend xb_backend_ref = {
     .channel_add_product = channel_add_product,
     .signs = signs,
     .local_forward = local_forward,
+    .local_forward_slope = local_forward_slope,
     .local_backward = local_backward,
     .local_input = local_input,
     .quantise = quantise,

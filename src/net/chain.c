@@ -7,10 +7,11 @@
  * to the way back and does not outlive the call. Both matter only where a layer's
  * arithmetic takes a microsecond, so a chain is a net whose layers are not worth a
  * second thread and whose noise fits in the cache; everything else goes layer by layer
- * (pass.c). Each number is the one the layers find, to the last bit.
+ * (pass.c). Each number is the one the layers find, with `local` but for the rounding of
+ * e / (2 sqrt(v)), which is found on the way forward.
  *
  * Scratch: theta [p] and z [p] (shared) or sigma^2 [p] (local), dw [p]; local besides
- * ds [p], over the batch v and e of all links, x^2 and its gradient. */
+ * ds [p], over the batch v of all links, and of one at a time e, x^2 and its gradient. */
 #include "net/chain.h"
 
 #include <stdlib.h>
@@ -101,9 +102,10 @@ typedef struct chain_run {
     int64_t rows, p;
     const xb_real *w; /* [p]: theta or mu */
     xb_real *z, *dw;  /* [p] */
-    /* of local: [p], then [rows][out] of each link, then [rows][widest] */
+    /* of local: [p]; [rows][out] of each link; [rows][widest] */
     xb_real *variance, *ds;
-    xb_real *v, *e, *xx, *dxx;
+    xb_real *v;
+    xb_real *e, *xx, *dxx;
     xb_real *gradient[2]; /* [rows][widest] */
 } chain_run;
 
@@ -118,7 +120,7 @@ static int64_t widest_of(const xb_chain *chain)
 int64_t xb_chain_scratch(const xb_chain *chain, const xb_pass *pass)
 {
     int64_t batch = pass->opt.batch;
-    int64_t local = batch * 2 * (units_of(chain) + widest_of(chain));
+    int64_t local = batch * (units_of(chain) + 3 * widest_of(chain));
     return 4 * pass->net->param_count +
            (pass->opt.estimator == XB_ESTIMATOR_LOCAL ? local : 0);
 }
@@ -143,7 +145,7 @@ static chain_run run_of(const xb_chain *chain, const xb_pass *pass)
                    .v = at + 4 * p,
                    .gradient = {pass->gradient[0], pass->gradient[1]}};
     c.e = c.v + all;
-    c.xx = c.e + all;
+    c.xx = c.e + run->batch * widest_of(chain);
     c.dxx = c.xx + run->batch * widest_of(chain);
     return c;
 }
@@ -180,9 +182,10 @@ static void square_sigma(const chain_run *c)
     }
 }
 
-/* (N11) y = f(x mu + b + sqrt(x^2 sigma^2) e); v and e are kept. */
+/* (N11) y = f(x mu + b + sqrt(v) e), v = x^2 sigma^2; of v the slope of its root is
+ * kept. */
 static void local_forward(const chain_run *c, const xb_chain_link *k, xb_real *y,
-                          const xb_real *x, xb_real *v, xb_real *e)
+                          const xb_real *x, xb_real *v)
 {
     const xb_backend *b = c->backend;
     int64_t n = c->rows * k->out;
@@ -191,8 +194,8 @@ static void local_forward(const chain_run *c, const xb_chain_link *k, xb_real *y
                      k->in, k->out, XB_ACT_NONE);
     b->dense_forward(y, x, c->w + k->offset, bias_of(k, c->w), c->rows, k->in, k->out,
                      XB_ACT_NONE);
-    xb_run_draw(c->run, e, n, k->number, c->run->noise.first * k->out, false);
-    b->local_forward(y, v, e, n, k->f);
+    xb_run_draw(c->run, c->e, n, k->number, c->run->noise.first * k->out, false);
+    b->local_forward_slope(y, v, c->e, n, k->f);
 }
 
 static const xb_real *output_of(const xb_pass *pass, const xb_chain_link *k)
@@ -208,7 +211,7 @@ static const xb_real *forward(chain_run *c, const xb_pass *pass)
         const xb_chain_link *k = &c->chain->link[i];
         xb_real *y = pass->output + pass->layer[k->layer].output;
         if (c->local && k->random)
-            local_forward(c, k, y, x, c->v + at, c->e + at);
+            local_forward(c, k, y, x, c->v + at);
         else
             c->backend->dense_forward(y, x, c->w + k->offset, bias_of(k, c->w), c->rows,
                                       k->in, k->out, k->f);
@@ -227,15 +230,15 @@ static void weight_gradient(const chain_run *c, const xb_chain_link *k, xb_real 
         c->backend->bias_backward(dw + k->offset + k->size, dy, c->rows, k->out);
 }
 
-/* (N11) dv takes the place of e; dx NULL: not wanted. */
+/* (N11) dx NULL: not wanted. */
 static void local_backward(const chain_run *c, const xb_chain_link *k, xb_real *dx,
-                           const xb_real *dy, const xb_real *x, const xb_real *v,
-                           xb_real *e, xb_act below)
+                           const xb_real *dy, const xb_real *x, const xb_real *slope,
+                           xb_act below)
 {
     const xb_backend *b = c->backend;
-    xb_real *dv = e;
+    xb_real *dv = c->e;
     b->multiply(c->xx, x, x, c->rows * k->in);
-    b->local_backward(dv, dy, v, e, c->rows * k->out);
+    b->multiply(dv, dy, slope, c->rows * k->out);
     weight_gradient(c, k, c->ds, c->xx, dv);
     if (!dx) return;
     b->dense_backward_input(dx, dy, c->w + k->offset, NULL, c->rows, k->in, k->out,
@@ -266,7 +269,7 @@ static void backward(const chain_run *c, const xb_pass *pass)
         at -= c->rows * k->out;
         weight_gradient(c, k, c->dw, x, dy);
         if (c->local && k->random)
-            local_backward(c, k, dx, dy, x, c->v + at, c->e + at, below);
+            local_backward(c, k, dx, dy, x, c->v + at, below);
         else if (dx)
             c->backend->dense_backward_input(dx, dy, c->w + k->offset, x, c->rows, k->in,
                                              k->out, below);

@@ -45,6 +45,7 @@ const xb_backend XB_CPU_NAME = {
     .channel_add_product = channel_add_product,
     .signs = signs,
     .local_forward = cpu_local_forward,
+    .local_forward_slope = cpu_local_forward_slope,
     .local_backward = cpu_local_backward,
     .local_input = cpu_local_input,
     .quantise = quantise,
