@@ -49,10 +49,7 @@ static xb_chain_link link_of(const xb_net *net, int l)
                           .size = tensor->size,
                           .f = act ? layer[1].kind->act : XB_ACT_NONE,
                           .layer = l + act};
-    for (int i = 0; i < link.tensors; i++) {
-        link.random |= tensor[i].stochastic;
-        link.n += tensor[i].size;
-    }
+    for (int i = 0; i < link.tensors; i++) link.n += tensor[i].size;
     return link;
 }
 
@@ -85,6 +82,7 @@ xb_status xb_chain_create(xb_ctx *ctx, xb_chain **out, const xb_pass *pass)
     if (!chain) return XB_E_MEMORY;
     for (int l = 0; l < net->n_layer; l++)
         if (is_dense(&net->layer[l])) chain->link[chain->n_link++] = link_of(net, l);
+    chain->random = xb_net_stochastic_count(net) > 0;
     if (is_small(chain, pass))
         *out = chain;
     else
@@ -102,10 +100,10 @@ typedef struct chain_run {
     int64_t rows, p;
     const xb_real *w; /* [p]: theta or mu */
     xb_real *z, *dw;  /* [p] */
-    /* of local: [p]; [rows][out] of each link; [rows][widest] */
+    /* of local: [p]; [rows] of inputs and all outputs; of these alone; [rows][widest] */
     xb_real *variance, *ds;
-    xb_real *v;
-    xb_real *e, *xx, *dxx;
+    xb_real *xx, *v;
+    xb_real *e, *dxx;
     xb_real *gradient[2]; /* [rows][widest] */
 } chain_run;
 
@@ -120,7 +118,8 @@ static int64_t widest_of(const xb_chain *chain)
 int64_t xb_chain_scratch(const xb_chain *chain, const xb_pass *pass)
 {
     int64_t batch = pass->opt.batch;
-    int64_t local = batch * (units_of(chain) + 3 * widest_of(chain));
+    int64_t local =
+        batch * (chain->link[0].in + 2 * units_of(chain) + 2 * widest_of(chain));
     return 4 * pass->net->param_count +
            (pass->opt.estimator == XB_ESTIMATOR_LOCAL ? local : 0);
 }
@@ -130,7 +129,7 @@ static chain_run run_of(const xb_chain *chain, const xb_pass *pass)
     const xb_run *run = &pass->run;
     int64_t p = pass->net->param_count, all = run->batch * units_of(chain);
     xb_real *at = pass->scratch;
-    bool noisy = run->noise.sampler != NULL;
+    bool noisy = run->noise.sampler && chain->random;
     chain_run c = {.chain = chain,
                    .run = run,
                    .backend = run->backend,
@@ -142,11 +141,11 @@ static chain_run run_of(const xb_chain *chain, const xb_pass *pass)
                    .dw = at + 2 * p,
                    .variance = at,
                    .ds = at + 3 * p,
-                   .v = at + 4 * p,
+                   .xx = at + 4 * p,
                    .gradient = {pass->gradient[0], pass->gradient[1]}};
+    c.v = c.xx + run->batch * chain->link[0].in + all;
     c.e = c.v + all;
-    c.xx = c.e + run->batch * widest_of(chain);
-    c.dxx = c.xx + run->batch * widest_of(chain);
+    c.dxx = c.e + run->batch * widest_of(chain);
     return c;
 }
 
@@ -183,19 +182,18 @@ static void square_sigma(const chain_run *c)
 }
 
 /* (N11) y = f(x mu + b + sqrt(v) e), v = x^2 sigma^2; of v the slope of its root is
- * kept. */
+ * kept, of x and y the squares, one after the other. */
 static void local_forward(const chain_run *c, const xb_chain_link *k, xb_real *y,
-                          const xb_real *x, xb_real *v)
+                          const xb_real *x, xb_real *xx, xb_real *v)
 {
     const xb_backend *b = c->backend;
     int64_t n = c->rows * k->out;
-    b->multiply(c->xx, x, x, c->rows * k->in);
-    b->dense_forward(v, c->xx, c->variance + k->offset, bias_of(k, c->variance), c->rows,
+    b->dense_forward(v, xx, c->variance + k->offset, bias_of(k, c->variance), c->rows,
                      k->in, k->out, XB_ACT_NONE);
     b->dense_forward(y, x, c->w + k->offset, bias_of(k, c->w), c->rows, k->in, k->out,
                      XB_ACT_NONE);
     xb_run_draw(c->run, c->e, n, k->number, c->run->noise.first * k->out, false);
-    b->local_forward_slope(y, v, c->e, n, k->f);
+    b->local_forward_slope(y, xx + c->rows * k->in, v, c->e, n, k->f);
 }
 
 static const xb_real *output_of(const xb_pass *pass, const xb_chain_link *k)
@@ -206,16 +204,17 @@ static const xb_real *output_of(const xb_pass *pass, const xb_chain_link *k)
 static const xb_real *forward(chain_run *c, const xb_pass *pass)
 {
     const xb_real *x = pass->x;
-    int64_t at = 0;
+    xb_real *xx = c->xx, *v = c->v;
+    if (c->local) c->backend->multiply(xx, x, x, c->rows * c->chain->link[0].in);
     for (int i = 0; i < c->chain->n_link; i++) {
         const xb_chain_link *k = &c->chain->link[i];
         xb_real *y = pass->output + pass->layer[k->layer].output;
-        if (c->local && k->random)
-            local_forward(c, k, y, x, c->v + at);
+        if (c->local)
+            local_forward(c, k, y, x, xx, v);
         else
             c->backend->dense_forward(y, x, c->w + k->offset, bias_of(k, c->w), c->rows,
                                       k->in, k->out, k->f);
-        at += c->rows * k->out;
+        xx += c->rows * k->in, v += c->rows * k->out;
         x = y;
     }
     return x;
@@ -225,21 +224,23 @@ static const xb_real *forward(chain_run *c, const xb_pass *pass)
 static void weight_gradient(const chain_run *c, const xb_chain_link *k, xb_real *dw,
                             const xb_real *x, const xb_real *dy)
 {
-    c->backend->dense_backward_weight(dw + k->offset, x, dy, c->rows, k->in, k->out);
+    const xb_backend *b = c->backend;
+    dw += k->offset;
     if (k->tensors == 2)
-        c->backend->bias_backward(dw + k->offset + k->size, dy, c->rows, k->out);
+        b->dense_backward_params(dw, dw + k->size, x, dy, c->rows, k->in, k->out);
+    else
+        b->dense_backward_weight(dw, x, dy, c->rows, k->in, k->out);
 }
 
 /* (N11) dx NULL: not wanted. */
 static void local_backward(const chain_run *c, const xb_chain_link *k, xb_real *dx,
-                           const xb_real *dy, const xb_real *x, const xb_real *slope,
-                           xb_act below)
+                           const xb_real *dy, const xb_real *x, const xb_real *xx,
+                           const xb_real *slope, xb_act below)
 {
     const xb_backend *b = c->backend;
     xb_real *dv = c->e;
-    b->multiply(c->xx, x, x, c->rows * k->in);
     b->multiply(dv, dy, slope, c->rows * k->out);
-    weight_gradient(c, k, c->ds, c->xx, dv);
+    weight_gradient(c, k, c->ds, xx, dv);
     if (!dx) return;
     b->dense_backward_input(dx, dy, c->w + k->offset, NULL, c->rows, k->in, k->out,
                             XB_ACT_NONE);
@@ -260,16 +261,17 @@ static void last_slope(const chain_run *c, const xb_real *y)
 static void backward(const chain_run *c, const xb_pass *pass)
 {
     const xb_real *dy = c->gradient[0];
-    int64_t at = c->rows * units_of(c->chain);
+    const xb_real *v = c->v + c->rows * units_of(c->chain), *xx = c->v;
+    xx -= c->rows * c->chain->link[c->chain->n_link - 1].out; /* its square: not needed */
     for (int i = c->chain->n_link - 1; i >= 0; i--) {
         const xb_chain_link *k = &c->chain->link[i];
         const xb_real *x = i > 0 ? output_of(pass, k - 1) : pass->x;
         xb_real *dx = i > 0 ? c->gradient[dy == c->gradient[0]] : NULL;
         xb_act below = i > 0 ? k[-1].f : XB_ACT_NONE;
-        at -= c->rows * k->out;
+        xx -= c->rows * k->in, v -= c->rows * k->out;
         weight_gradient(c, k, c->dw, x, dy);
-        if (c->local && k->random)
-            local_backward(c, k, dx, dy, x, c->v + at, below);
+        if (c->local)
+            local_backward(c, k, dx, dy, x, xx, v, below);
         else if (dx)
             c->backend->dense_backward_input(dx, dy, c->w + k->offset, x, c->rows, k->in,
                                              k->out, below);

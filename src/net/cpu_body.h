@@ -18,6 +18,7 @@ const xb_backend XB_CPU_NAME = {
     .dense_forward = cpu_dense_forward,
     .dense_backward_input = cpu_dense_backward_input,
     .dense_backward_weight = cpu_dense_backward_weight,
+    .dense_backward_params = cpu_dense_backward_params,
     .dense_draw_forward = cpu_dense_draw_forward,
     .dense_draw_backward = cpu_dense_draw_backward,
     .conv_room = cpu_conv_room,
