@@ -24,6 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/machine.h"
+
 _Static_assert(FLT_EVAL_METHOD == 0, "one rounding per operation");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the lowest");
 
@@ -74,6 +76,8 @@ typedef struct decimal {
     int64_t exponent; /* value = digits x 10^exponent */
     bool negative;
 } decimal;
+
+#define NUMBER_INLINE static inline __attribute__((always_inline))
 
 static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
@@ -366,20 +370,62 @@ static inline uint64_t value_of_last_four(uint64_t bytes)
     return 100 * (pairs & 0xFF) + (pairs >> 16 & 0xFF);
 }
 
+/* n <= 8 digits that end before `end`. */
+static inline bool few_digits(uint64_t *value, const char *end, int64_t n)
+{
+    uint64_t digits = load_eight(end - 8) & keep_last[16 + n];
+    *value = value_of_eight(digits);
+    return not_digits(digits) == 0;
+}
+
 /* n <= FRACTION_MOST digits that end before `end`, which has XB_NUMBER_BEFORE bytes
  * before it; those of more than 19 must start with zeros. Few or many is the same all
  * through a file; how many exactly is not, and no branch asks. */
-static inline bool digits_before(uint64_t *value, const char *end, int64_t n)
+static inline bool digits_plain(uint64_t *value, const char *end, int64_t n)
 {
-    uint64_t low = load_eight(end - 8) & keep_last[16 + n];
-    *value = value_of_eight(low);
-    if (n <= 8) return not_digits(low) == 0;
+    if (n <= 8) return few_digits(value, end, n);
+    uint64_t low = load_eight(end - 8);
     uint64_t mid = load_eight(end - 16) & keep_last[8 + n];
     uint64_t high = load_eight(end - 24) & keep_last[n], top = value_of_last_four(high);
-    *value +=
-        top * UINT64_C(10000000000000000) + value_of_eight(mid) * UINT64_C(100000000);
+    *value = top * UINT64_C(10000000000000000) +
+             value_of_eight(mid) * UINT64_C(100000000) + value_of_eight(low);
     return (not_digits(low) | not_digits(mid) | not_digits(high)) == 0 && top < 1000;
 }
+
+typedef bool (*digits_fn)(uint64_t *value, const char *end, int64_t n);
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define V2 __attribute__((target("sse4.1")))
+
+/* The same with sixteen digits in a register: pairs, fours and eights of them together.
+ */
+V2 static inline bool digits_v2(uint64_t *value, const char *end, int64_t n)
+{
+    static const unsigned char all_or_none[32] = {
+        0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
+        0,    0,    0,    0,    0,    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+        0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    const __m128i nine = _mm_set1_epi8(9), ten = _mm_set1_epi16(10 + 256);
+    const __m128i hundred = _mm_set1_epi32(100 + 65536);
+    const __m128i myriad = _mm_set1_epi32(10000 + 65536);
+    const int64_t some = n < 16 ? n : 16;
+    if (n <= 8) return few_digits(value, end, n);
+    __m128i d = _mm_loadu_si128((const __m128i *)(const void *)(end - 16));
+    d = _mm_sub_epi8(d, _mm_set1_epi8('0'));
+    d = _mm_and_si128(
+        d, _mm_loadu_si128((const __m128i *)(const void *)(all_or_none + some)));
+    int good = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(d, nine), nine));
+    d = _mm_madd_epi16(_mm_maddubs_epi16(d, ten), hundred);
+    d = _mm_madd_epi16(_mm_packus_epi32(d, d), myriad);
+    uint64_t eights = (uint64_t)_mm_cvtsi128_si64(d); /* the first in the low half */
+    uint64_t high = load_eight(end - 24) & keep_last[n], top = value_of_last_four(high);
+    *value = top * UINT64_C(10000000000000000) + (uint32_t)eights * UINT64_C(100000000) +
+             (eights >> 32);
+    return good == 0xFFFF && not_digits(high) == 0 && top < 1000;
+}
+#endif
 
 /* "e-05" at p: sign and two digits after the letter, which is known. */
 static inline bool usual_exponent(int64_t *exponent, const char *p)
@@ -410,7 +456,8 @@ static inline bool quick_value(double *out, uint64_t m, int64_t exponent, bool f
 }
 
 /* The usual form of a table's numbers: [sign] digit point digits [e sign digit digit]. */
-static inline bool usual_field(double *out, const char *text, const char *end, char point)
+NUMBER_INLINE bool usual_field(double *out, const char *text, const char *end, char point,
+                               digits_fn digits_before)
 {
     static const double sign[] = {1, -1}; /* no branch: signs are hard to predict */
     const bool negative = *text == '-';
@@ -433,19 +480,42 @@ static inline bool usual_field(double *out, const char *text, const char *end, c
     return true;
 }
 
-int64_t xb_number_fields(double *out, const char *text, const uint32_t *mark, int64_t n,
-                         char point)
+NUMBER_INLINE int64_t fields(double *out, const char *text, const uint32_t *mark,
+                             int64_t n, char point, digits_fn digits)
 {
     const char *p = text;
     for (int64_t i = 0; i < n; i++) {
         const char *end = text + mark[i], *next = end + 1;
         end -= *end == '\n' && end > p && end[-1] == '\r';
-        if (!usual_field(&out[i], p, end, point) &&
+        if (!usual_field(&out[i], p, end, point, digits) &&
             (xb_number_scan(&out[i], p, point) != end || !isfinite(out[i])))
             return i;
         p = next;
     }
     return n;
+}
+
+#if defined(__x86_64__)
+V2 static int64_t fields_v2(double *out, const char *text, const uint32_t *mark,
+                            int64_t n, char point)
+{
+    return fields(out, text, mark, n, point, digits_v2);
+}
+#endif
+
+int64_t xb_number_fields_plain(double *out, const char *text, const uint32_t *mark,
+                               int64_t n, char point)
+{
+    return fields(out, text, mark, n, point, digits_plain);
+}
+
+int64_t xb_number_fields(double *out, const char *text, const uint32_t *mark, int64_t n,
+                         char point)
+{
+#if defined(__x86_64__)
+    if (xb_machine_level() >= 2) return fields_v2(out, text, mark, n, point);
+#endif
+    return xb_number_fields_plain(out, text, mark, n, point);
 }
 
 /* A finite value with `digits` digits as "%.*g" would lay it out, but with a

@@ -25,6 +25,9 @@ const char *xb_number_scan(double *out, const char *text, char point);
 enum { XB_NUMBER_BEFORE = 24 };
 int64_t xb_number_fields(double *out, const char *text, const uint32_t *mark, int64_t n,
                          char point);
+/* The same without vectors, as machines that lack them do it. */
+int64_t xb_number_fields_plain(double *out, const char *text, const uint32_t *mark,
+                               int64_t n, char point);
 
 enum { XB_NUMBER_TEXT_MAX = 32 };
 
