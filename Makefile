@@ -6,7 +6,7 @@ CMAKE = cmake -G Ninja -S .
 # A test that skips a part of itself says so; nothing is skipped in silence.
 SAY_SKIPPED = grep -h "skipped: "
 
-.PHONY: all deps demo check check-long fuzz bench install clean format lint
+.PHONY: all deps demo check check-long fuzz bench scaling guard install clean format lint
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -33,6 +33,7 @@ check: deps
 
 check-long: check
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
+	$(MAKE) guard
 	$(MAKE) fuzz FUZZ_SECONDS=60
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
@@ -43,12 +44,25 @@ fuzz: deps
 	ninja -C $(BUILD)/fuzz
 	./tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
 
+BENCH_BUILD = $(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF && \
+	ninja -C $(BUILD)/bench
+
 # Beside the peers, on one core; QUICK=1 for fewer, shorter repeats.
 bench: deps
 	./tools/install-deps.sh bench
-	$(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF
-	ninja -C $(BUILD)/bench
+	$(BENCH_BUILD)
 	./bench/run.sh $(BUILD)/bench $(if $(QUICK),--quick)
+
+# How time and memory grow: figures in build/bench; FIGURES=docs/figures puts them there.
+scaling: deps
+	$(BENCH_BUILD) xb_scale
+	python3 bench/scaling.py $(BUILD)/bench $(FIGURES) $(if $(QUICK),--quick)
+
+# Instructions of fixed kernels against bench/instructions.txt; UPDATE=1 writes them.
+guard: deps
+	./tools/install-deps.sh guard
+	$(BENCH_BUILD) guard_kernels
+	./bench/guard.py $(BUILD)/bench $(if $(UPDATE),--update)
 
 install: all
 	cmake --install $(BUILD) --prefix $(PREFIX)

@@ -4,6 +4,7 @@
 #   install-deps.sh          what building, testing and the demo need
 #   install-deps.sh bench    what the benchmarks need besides
 #   install-deps.sh fuzz     what the fuzzers need besides
+#   install-deps.sh guard    what counting instructions needs besides
 set -eu
 
 base="gcc g++ libc6-dev cmake ninja-build pkg-config
@@ -11,10 +12,12 @@ base="gcc g++ libc6-dev cmake ninja-build pkg-config
       librandom123-dev libcmocka-dev libgsl-dev
       gnuplot-nox fonts-dejavu-core"
 bench="libunuran-dev python3 python3-venv"
+guard="valgrind python3"
 fuzz="clang llvm libclang-rt-14-dev libomp-dev"
 
 want=$base
 [ "${1-}" = bench ] && want="$base $bench"
+[ "${1-}" = guard ] && want="$base $guard"
 [ "${1-}" = fuzz ] && want="$base $fuzz"
 
 missing=
