@@ -47,16 +47,21 @@ fuzz: deps
 BENCH_BUILD = $(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF && \
 	ninja -C $(BUILD)/bench
 
+# What was measured last, into docs/performance.md, if DOCS=1.
+SUMMARY = $(if $(DOCS),python3 bench/summary.py $(BUILD)/bench docs/performance.md)
+
 # Beside the peers, on one core; QUICK=1 for fewer, shorter repeats.
 bench: deps
 	./tools/install-deps.sh bench
 	$(BENCH_BUILD)
 	./bench/run.sh $(BUILD)/bench $(if $(QUICK),--quick)
+	$(SUMMARY)
 
 # How time and memory grow: figures in build/bench; FIGURES=docs/figures puts them there.
 scaling: deps
 	$(BENCH_BUILD) xb_scale
 	python3 bench/scaling.py $(BUILD)/bench $(FIGURES) $(if $(QUICK),--quick)
+	$(SUMMARY)
 
 # Instructions of fixed kernels against bench/instructions.txt; UPDATE=1 writes them.
 guard: deps

@@ -11,7 +11,7 @@ base="gcc g++ libc6-dev cmake ninja-build pkg-config
       libopenblas-dev liblapacke-dev libjansson-dev libjpeg62-turbo-dev zlib1g-dev
       librandom123-dev libcmocka-dev libgsl-dev
       gnuplot-nox fonts-dejavu-core"
-bench="libunuran-dev python3 python3-venv"
+bench="libunuran-dev python3 python3-venv python3-dev"
 guard="valgrind python3"
 fuzz="clang llvm libclang-rt-14-dev libomp-dev"
 
