@@ -29,7 +29,7 @@ CASES = {  # sizes, what one is, and what time and memory should grow like
     "product": ([64, 128, 256, 512, 1024, 2048], "n of a product x (mu + sigma z)", 2, 2),
     "fit": ([1000, 4000, 16000, 64000, 256000], "samples of a fit", 1, 1),
 }
-THREADS = {"draws": 4096, "fill": 1 << 23, "fit": 64000, "images": 100}
+THREADS = {"draws": 4096, "fill": 1 << 23, "fit": 64000, "energy": 4, "images": 100}
 IMAGES = 400  # copied, so that nothing is written beside the originals
 TRIES = 3
 
