@@ -6,7 +6,8 @@ CMAKE = cmake -G Ninja -S .
 # A test that skips a part of itself says so; nothing is skipped in silence.
 SAY_SKIPPED = grep -h "skipped: "
 
-.PHONY: all deps demo check check-long fuzz races memory bench install clean format lint
+.PHONY: all deps demo check check-long fuzz races memory bench scaling guard install clean \
+	format lint
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -33,7 +34,7 @@ check: deps
 
 check-long: check
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
-	$(MAKE) races memory
+	$(MAKE) races memory guard
 	$(MAKE) fuzz FUZZ_SECONDS=60
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
@@ -58,12 +59,30 @@ memory: deps
 	ninja -C $(BUILD)/check
 	./tests/valgrind.sh $(BUILD)/check
 
+BENCH_BUILD = $(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF && \
+	ninja -C $(BUILD)/bench
+
+# What was measured last, into docs/performance.md, if DOCS=1.
+SUMMARY = $(if $(DOCS),python3 bench/summary.py $(BUILD)/bench docs/performance.md)
+
 # Beside the peers, on one core; QUICK=1 for fewer, shorter repeats.
 bench: deps
 	./tools/install-deps.sh bench
-	$(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF
-	ninja -C $(BUILD)/bench
+	$(BENCH_BUILD)
 	./bench/run.sh $(BUILD)/bench $(if $(QUICK),--quick)
+	$(SUMMARY)
+
+# How time and memory grow: figures in build/bench; FIGURES=docs/figures puts them there.
+scaling: deps
+	$(BENCH_BUILD) xb_scale
+	python3 bench/scaling.py $(BUILD)/bench $(FIGURES) $(if $(QUICK),--quick)
+	$(SUMMARY)
+
+# Instructions of fixed kernels against bench/instructions.txt; UPDATE=1 writes them.
+guard: deps
+	./tools/install-deps.sh guard
+	$(BENCH_BUILD) guard_kernels
+	./bench/guard.py $(BUILD)/bench $(if $(UPDATE),--update)
 
 install: all
 	cmake --install $(BUILD) --prefix $(PREFIX)
