@@ -6,7 +6,7 @@ CMAKE = cmake -G Ninja -S .
 # A test that skips a part of itself says so; nothing is skipped in silence.
 SAY_SKIPPED = grep -h "skipped: "
 
-.PHONY: all deps demo check check-long fuzz bench install clean format lint
+.PHONY: all deps demo check check-long fuzz mutate bench install clean format lint
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -32,6 +32,7 @@ check: deps
 	@$(SAY_SKIPPED) $(BUILD)/sanitize/Testing/Temporary/LastTest.log || true
 
 check-long: check
+	./tools/install-deps.sh long
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
 	$(MAKE) fuzz FUZZ_SECONDS=60
 
@@ -42,6 +43,13 @@ fuzz: deps
 	CC=clang $(CMAKE) -B $(BUILD)/fuzz -DXB_FUZZ=ON -DXB_TESTS=OFF
 	ninja -C $(BUILD)/fuzz
 	./tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
+
+# Breaks the product on purpose, place by place (tools/mutations.txt): does the suite
+# notice? Needs the build of `make check`; sources and build stay as they are.
+mutate: deps
+	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
+	ninja -C $(BUILD)/check
+	./tools/mutate.py $(BUILD)/check --all --out $(BUILD)/mutants.md
 
 # Beside the peers, on one core; QUICK=1 for fewer, shorter repeats.
 bench: deps

@@ -4,6 +4,7 @@
 #   install-deps.sh          what building, testing and the demo need
 #   install-deps.sh bench    what the benchmarks need besides
 #   install-deps.sh fuzz     what the fuzzers need besides
+#   install-deps.sh long     what `make check-long` needs besides
 set -eu
 
 base="gcc g++ libc6-dev cmake ninja-build pkg-config
@@ -12,10 +13,12 @@ base="gcc g++ libc6-dev cmake ninja-build pkg-config
       gnuplot-nox fonts-dejavu-core"
 bench="libunuran-dev python3 python3-venv"
 fuzz="clang llvm libclang-rt-14-dev libomp-dev"
+long="dieharder"
 
 want=$base
 [ "${1-}" = bench ] && want="$base $bench"
 [ "${1-}" = fuzz ] && want="$base $fuzz"
+[ "${1-}" = long ] && want="$base $long"
 
 missing=
 for package in $want; do
