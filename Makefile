@@ -6,8 +6,8 @@ CMAKE = cmake -G Ninja -S .
 # A test that skips a part of itself says so; nothing is skipped in silence.
 SAY_SKIPPED = grep -h "skipped: "
 
-.PHONY: all deps demo check check-long fuzz races memory bench scaling guard install clean \
-	format lint
+.PHONY: all deps demo check check-long fuzz races memory mutate bench scaling guard install \
+	clean format lint
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -33,6 +33,7 @@ check: deps
 	@$(SAY_SKIPPED) $(BUILD)/sanitize/Testing/Temporary/LastTest.log || true
 
 check-long: check
+	./tools/install-deps.sh long
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
 	$(MAKE) races memory guard
 	$(MAKE) fuzz FUZZ_SECONDS=60
@@ -58,6 +59,13 @@ memory: deps
 	$(CMAKE) -B $(BUILD)/check
 	ninja -C $(BUILD)/check
 	./tests/valgrind.sh $(BUILD)/check
+
+# Breaks the product on purpose, place by place (tools/mutations.txt): does the suite
+# notice? Needs the build of `make check`; sources and build stay as they are.
+mutate: deps
+	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
+	ninja -C $(BUILD)/check
+	./tools/mutate.py $(BUILD)/check --all --out $(BUILD)/mutants.md
 
 BENCH_BUILD = $(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF && \
 	ninja -C $(BUILD)/bench

@@ -8,6 +8,7 @@
 #   install-deps.sh lint     what the analysers need besides
 #   install-deps.sh browser  what the pages' check in a browser needs besides
 #   install-deps.sh guard    what counting instructions needs besides
+#   install-deps.sh long     what `make check-long` needs besides
 set -eu
 
 base="gcc g++ libc6-dev cmake ninja-build pkg-config
@@ -20,6 +21,7 @@ fuzz="clang llvm libclang-rt-14-dev libomp-dev"
 memory="valgrind libc6-dbg"
 lint="clang clang-tidy cppcheck"
 browser="chromium python3"
+long="dieharder"
 
 want=$base
 [ "${1-}" = bench ] && want="$base $bench"
@@ -28,6 +30,7 @@ want=$base
 [ "${1-}" = memory ] && want="$base $memory"
 [ "${1-}" = lint ] && want="$base $lint"
 [ "${1-}" = browser ] && want="$base $browser"
+[ "${1-}" = long ] && want="$base $long"
 
 missing=
 for package in $want; do
