@@ -201,8 +201,9 @@ static cli_exit print_text(const plan_job *job)
     print_rows(job);
     printf("  %-20s%.3g: the output's noise is spread as over so many equal ones\n",
            "effective weights", plan->n_eff);
-    printf("  %-20s%.3g equal ones, for a KL below %g nats\n", "needed", plan->needed,
-           job->opt.tolerance);
+    printf(
+        "  %-20s%.3g in a plain sum for a KL below %g nats, more behind hidden layers\n",
+        "needed", plan->needed, job->opt.tolerance);
     print_kl("predicted KL", plan->predicted);
     print_kl("measured KL", plan->measured);
     print_layers(job, plan);
