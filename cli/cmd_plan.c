@@ -372,9 +372,11 @@ static cli_exit deliver(const plan_job *job)
     cli_progress_clear(&job->s->progress);
     if (cli_json(job->s)) return print_json(job);
     if (job->cases > 0) return print_text(job);
-    printf("%s: %.3g equal weights behind an output make its shape Gaussian within %g"
+    char needed[32];
+    cli_format_plain(needed, sizeof needed, ceil(job->needed));
+    printf("%s: %s equal weights behind an output make its shape Gaussian within %g"
            " nats\n",
-           job->s->args.arg[0], job->needed, job->opt.tolerance);
+           job->s->args.arg[0], needed, job->opt.tolerance);
     return CLI_DONE;
 }
 
