@@ -9,8 +9,8 @@ set -eu
 base="gcc g++ libc6-dev cmake ninja-build pkg-config
       libopenblas-dev liblapacke-dev libjansson-dev libjpeg62-turbo-dev zlib1g-dev
       librandom123-dev libcmocka-dev libgsl-dev
-      gnuplot-nox fonts-dejavu-core"
-bench="libunuran-dev python3 python3-venv"
+      gnuplot-nox fonts-dejavu-core python3"
+bench="libunuran-dev python3-venv"
 fuzz="clang llvm libclang-rt-14-dev libomp-dev"
 
 want=$base

@@ -33,8 +33,8 @@ class Case:
     slow: bool = False   # a second or more: fewer faults
 
 
-def case(name, *args, **more):
-    return Case(name, [*args, "-q", "--threads", "1"], **more)
+def case(name, *args, threads=1, **more):
+    return Case(name, [*args, "-q", "--threads", str(threads)], **more)
 
 
 def resumed(name, *args, **more):
@@ -65,7 +65,10 @@ CASES = [
             "model.safetensors", "--net", "flatten, dense 2", "--epochs", "1",
             "--mle-epochs", "1"),
     resumed("train-folder", "train", "faces", "--target", "age", "--size", "8", "-o",
-            "model.safetensors", *IMAGE_NET, leaves=(".images",)),
+            "model.safetensors", *IMAGE_NET, "--skip-corrupt", leaves=(".images",)),
+    resumed("train-threads", "train", "faces", "--target", "age", "--grey", "-o",
+            "model.safetensors", "--net", "flatten, dense 1", "--epochs", "1",
+            "--mle-epochs", "1", leaves=(".images",), threads=2),
     case("predict", "predict", "model.safetensors", "rows.csv", "--samples", "20", "-o",
          "predicted.csv", prepare=MODEL),
     case("predict-json", "predict", "model.safetensors", "rows.csv", "--samples", "20",
