@@ -2,6 +2,7 @@
  * two zero bytes, 8 for unsigned bytes, the number of dimensions, each dimension as four
  * bytes from the highest, then the data; plain or gzipped. A header is not believed:
  * memory grows with the bytes that are there, and the file must end where it says. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,18 @@ static xb_status refuse(const idx_file *f, const char *what)
     return xb_fail(f->ctx, XB_E_INPUT, "%s: %s", f->path, what);
 }
 
+static xb_status starved(const idx_file *f)
+{
+    return xb_fail(f->ctx, XB_E_MEMORY, "%s: not enough memory to read it", f->path);
+}
+
 /* Exactly `want` bytes, at most PIECE of them. */
 static xb_status read_bytes(const idx_file *f, void *to, int64_t want)
 {
-    int got = gzread(f->stream, to, (unsigned)want);
+    int got = gzread(f->stream, to, (unsigned)want), error = Z_OK;
     if (got == want) return XB_OK;
+    (void)gzerror(f->stream, &error);
+    if (error == Z_MEM_ERROR) return starved(f);
     return refuse(f, got < 0 ? "damaged gzip data" : "shorter than its header says");
 }
 
@@ -92,7 +100,9 @@ static xb_status read_data(const idx_file *f, idx *out)
 
 static xb_status read_idx(xb_ctx *ctx, idx *out, const char *path, int least, int most)
 {
+    errno = 0;
     idx_file f = {ctx, path, gzopen(path, "rb")};
+    if (!f.stream && (errno == 0 || errno == ENOMEM)) return starved(&f);
     if (!f.stream) return refuse(&f, "cannot read");
     idx x = {0};
     xb_status status = read_shape(&f, &x, least, most);

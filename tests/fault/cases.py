@@ -30,7 +30,8 @@ class Case:
     args: list
     leaves: tuple = ()
     prepare: tuple = ()  # commands whose files are inputs too
-    slow: bool = False   # a second or more: fewer faults
+    slow: bool = False   # a tenth of a second or more: fewer faults
+    heavy: bool = False  # half a second or more: XB_LONG=1 only
 
 
 def case(name, *args, threads=1, **more):
@@ -76,9 +77,9 @@ CASES = [
     case("eval", "eval", "model.safetensors", "rows.csv", "--samples", "20", "--law",
          "gaussian", "--law", "mtj", "--json", prepare=MODEL),
     case("plan", "plan", "mtj", "--model", "model.safetensors", "--data", "rows.csv",
-         "--draws", "1000", "--rows", "1", "--json", prepare=MODEL, slow=True),
+         "--draws", "1000", "--rows", "1", "--json", prepare=MODEL, heavy=True),
     case("plan-net", "plan", "bimodal", "--net", "dense 2, elu, dense 1", "--draws", "1000",
-         slow=True),
+         heavy=True),
     case("crossbar", "crossbar", "model.safetensors", "rows.csv", "--samples", "10", "--json",
          prepare=MODEL),
     case("crossbar-export", "crossbar", "model.safetensors", "rows.csv", "--samples", "10",
@@ -87,12 +88,12 @@ CASES = [
          "--sweep", "adc_bits=4:5", "-o", "sweep", "--format", "svg", prepare=MODEL,
          slow=True),
     case("study-laws", *STUDY, "laws", "--noise", "noise.csv", slow=True),
-    case("study-quadrature", *STUDY, "quadrature", slow=True),
+    case("study-quadrature", *STUDY, "quadrature", heavy=True),
     case("study-quantile", *STUDY, "quantile", slow=True),
     case("study-energy", *STUDY, "energy", *SMALL, leaves=(".safetensors",), slow=True),
     case("study-narrow", *STUDY, "narrow", *SMALL, leaves=(".safetensors",), slow=True),
-    case("study-scalar", *STUDY, "scalar", slow=True),
-    case("study-array", *STUDY, "array", "--data", "table.csv", slow=True),
+    case("study-scalar", *STUDY, "scalar", heavy=True),
+    case("study-array", *STUDY, "array", "--data", "table.csv", heavy=True),
     case("study-utkface", *STUDY, "utkface", "--data", "synthetic", "--size", "8",
          "--resume", leaves=(".checkpoint",), slow=True),
 ]
