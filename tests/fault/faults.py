@@ -80,13 +80,15 @@ def count(program, case, fresh):
 
 # ---- which faults
 
-def allocation_faults(trial):
+def allocation_faults(trial, sanitized):
+    """The sanitizer itself cannot go on when memory stays out: it gets single ones."""
     places = {k for ends in trial.stacks for k in ends}
     if LONG and not trial.case.slow and not trial.case.heavy:
         places = range(1, trial.counts["alloc"] + 1)
     for k in sorted(places):
         yield "alloc:%d" % k
-        yield "alloc:%d:on" % k
+        if not sanitized:
+            yield "alloc:%d:on" % k
 
 
 def file_faults(trial):
@@ -109,10 +111,10 @@ def choose(rng, faults, most):
     return [faults[int((i + rng.random()) * step)] for i in range(most)]
 
 
-def plan(trial, most):
+def plan(trial, most, sanitized):
     """`most` faults, two thirds of them allocations; all of them if it is None."""
     rng = random.Random(trial.case.name)
-    memory, disk = allocation_faults(trial), file_faults(trial)
+    memory, disk = allocation_faults(trial, sanitized), file_faults(trial)
     if most is None:
         return [*memory, *disk]
     return choose(rng, memory, most - most // 3) + choose(rng, disk, most // 3)
@@ -195,7 +197,7 @@ def run_fault(program, trial, fault, start):
 def run_case(program, case, inputs, most, only, verbose):
     begun, wrong = time.time(), []
     trial = prepare(program, case, inputs)
-    faults = [only] if only else plan(trial, most)
+    faults = [only] if only else plan(trial, most, program.sanitized)
     for i, fault in enumerate(faults):
         start = trial.previous if i % 2 else trial.fresh
         try:

@@ -41,7 +41,8 @@ class Program:
         return path
 
     def environment(self, fault=None, report=None):
-        env = dict(os.environ, ASAN_OPTIONS=ASAN_OPTIONS, LC_ALL="C")
+        env = dict(os.environ, ASAN_OPTIONS=ASAN_OPTIONS, OPENBLAS_NUM_THREADS="1",
+                   LC_ALL="C")
         env.pop("LD_PRELOAD", None)
         if fault or report:
             env["LD_PRELOAD"] = self.shim
