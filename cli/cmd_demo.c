@@ -1,132 +1,242 @@
-/* cmd_demo.c: `crossbayes demo`: the whole chain on built-in data. Fits a noise
- * sample, says what it found, runs the paper's studies in their quick form and
- * draws everything into one folder. */
-#include <dirent.h>
+/* cmd_demo.c: `crossbayes demo`: the whole chain on built-in data or the user's own.
+ * Fits a noise sample, runs the studies in their quick form with the fitted law as the
+ * device, and ends with one page that shows it all; the terminal gets the verdicts. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
+#include "demo.h"
 #include "print.h"
 #include "show.h"
 
-typedef struct demo {
-    cli_session *s;
-    const char *dir, *source;
-    double *x;
-    int64_t n;
-    json_t *json; /* what --json prints; NULL without it */
-} demo;
+/* ---- what the helpers use */
 
-static const char figure_formats[] = "svg,png";
+void cli_demo_section(cli_demo *d, const char *id, const char *heading)
+{
+    xb_page_section(d->page, id, heading);
+}
 
-static void add_json(demo *d, const char *name, char *text)
+static const char *kind_name(xb_finding_kind kind)
+{
+    static const char *const names[] = {
+        [XB_FINDING_NONE] = "none",
+        [XB_FINDING_AGREES] = "agrees",
+        [XB_FINDING_DIFFERS] = "differs",
+        [XB_FINDING_UNCLEAR] = "unclear",
+    };
+    return names[kind];
+}
+
+/* To the terminal as soon as it is known, or to the JSON. */
+static void tell(cli_demo *d, xb_finding f)
+{
+    enum { COLUMN = 18 };
+    if (d->json) {
+        json_array_append_new(d->findings,
+                              json_pack("{s:s, s:s, s:s}", "verdict", kind_name(f.kind),
+                                        "word", f.word, "text", f.text));
+        return;
+    }
+    cli_progress_clear(&d->s->progress);
+    printf("  %-*s", COLUMN - 2, f.word);
+    cli_print_words(f.text, COLUMN, true);
+    fflush(stdout);
+}
+
+void cli_demo_finding(cli_demo *d, xb_finding finding)
+{
+    if (finding.kind == XB_FINDING_NONE) return;
+    xb_page_finding(d->page, &finding);
+    tell(d, finding);
+}
+
+xb_status cli_demo_figure(cli_demo *d, const char *name, const char *alt,
+                          const char *caption, const char *command, xb_finding finding)
+{
+    char *path = cli_join(d->dir, name, ".svg");
+    if (!path) return XB_E_MEMORY;
+    xb_page_figure(d->page, &(xb_page_figure_info){path, alt, caption, command, finding});
+    free(path);
+    if (finding.kind != XB_FINDING_NONE) tell(d, finding);
+    return XB_OK;
+}
+
+void cli_demo_quote(FILE *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+./:=,@%";
+    bool bare = *word && strspn(word, plain) == strlen(word);
+    if (!bare) fputc('\'', out);
+    for (const char *p = word; *p; p++) {
+        if (*p == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*p, out);
+    }
+    if (!bare) fputc('\'', out);
+}
+
+/* ---- samples */
+
+/* Samples that are in no file get one, so that every command of the page runs. */
+static xb_status keep_samples(cli_demo *d, const char *path)
+{
+    static const char *const columns[] = {"noise"};
+    xb_table *table = NULL;
+    xb_status status = xb_table_create(d->s->ctx, &table, "noise", d->n, 1, columns);
+    for (int64_t i = 0; i < d->n && status == XB_OK; i++)
+        xb_table_set(table, i, 0, d->x[i]);
+    if (status == XB_OK) status = xb_table_write_csv(d->s->ctx, table, path);
+    xb_table_destroy(table);
+    return status;
+}
+
+static xb_status load_noise(cli_demo *d, const char *kept)
+{
+    enum { BUILTIN_N = 100000 };
+    const char *given = cli_text(&d->s->args, "noise", NULL);
+    bool in_file = given && strcmp(given, "-") != 0;
+    xb_status status;
+    d->n = BUILTIN_N;
+    if (given)
+        status = xb_column_read(d->s->ctx, &d->x, &d->n, given,
+                                cli_text(&d->s->args, "column", NULL));
+    else
+        status = xb_builtin_noise(d->s->ctx, &d->x, d->n, cli_seed(d->s));
+    d->source = in_file ? given : given ? "standard input" : "the built-in sample";
+    d->noise = in_file ? given : kept;
+    d->kept = !in_file;
+    d->column = in_file ? cli_text(&d->s->args, "column", NULL) : NULL;
+    return status;
+}
+
+/* ---- the page */
+
+static xb_status begin_page(cli_demo *d)
+{
+    const char *slash = strrchr(d->source, '/');
+    char title[256];
+    bool own = cli_flag(&d->s->args, "noise");
+    snprintf(title, sizeof title, own ? "Noise of %.200s" : "Noise of %.200s (synthetic)",
+             slash ? slash + 1 : d->source);
+    xb_status status = xb_page_create(
+        d->s->ctx, &d->page, title,
+        "A device's noise, from samples to what it does to Bayesian neural networks. The"
+        " law fitted to the samples is the device of every study below; studies run in"
+        " their quick form. A number after ± is one standard error; verdicts are computed"
+        " from the numbers and their errors, and say so where these do not suffice.");
+    if (status != XB_OK) return status;
+    xb_page_summary(d->page, own ? "Your noise in one screen" : "In one screen");
+    if (!d->json) printf("Noise of %s\n\n", d->source);
+    return XB_OK;
+}
+
+static void add_provenance(cli_demo *d, const xb_fit *fit)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)cli_seed(d->s));
+    xb_page_provenance(d->page, "seed", text);
+    xb_page_provenance(d->page, "samples", d->source);
+    snprintf(text, sizeof text, "%016llx",
+             (unsigned long long)xb_fit_sample_info(fit)->checksum);
+    xb_page_provenance(d->page, "their checksum", text);
+    xb_page_provenance(d->page, "device law", xb_law_text(xb_fit_law(fit)));
+}
+
+/* "file://" and the absolute path, with what an address cannot hold escaped. */
+static void print_address(FILE *out, const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789-._~/";
+    char *whole = realpath(path, NULL);
+    fputs("file://", out);
+    for (const char *p = whole ? whole : path; *p; p++)
+        fprintf(out, strchr(plain, *p) ? "%c" : "%%%02X", (unsigned char)*p);
+    free(whole);
+}
+
+static cli_exit end_page(cli_demo *d, const char *path)
+{
+    xb_status status = xb_page_write(d->s->ctx, d->page, path);
+    if (status != XB_OK) return cli_status(d->s, status);
+    cli_progress_clear(&d->s->progress);
+    if (d->json) {
+        json_object_set_new(d->json, "page", json_string(path));
+        json_t *root = d->json;
+        d->json = NULL; /* given up */
+        return cli_json_print(d->s, root);
+    }
+    printf("\nThe page with figures, numbers and commands:\n  ");
+    print_address(stdout, path);
+    putchar('\n');
+    return CLI_DONE;
+}
+
+/* ---- the chain */
+
+static void add_json(cli_demo *d, const char *name, char *text)
 {
     if (d->json && text) json_object_set_new(d->json, name, json_loads(text, 0, NULL));
     free(text);
 }
 
-static xb_status load_noise(demo *d)
+static xb_status write_fit(cli_demo *d, const xb_fit *fit)
 {
-    enum { BUILTIN_N = 100000 };
-    d->source = cli_text(&d->s->args, "noise", NULL);
-    if (d->source)
-        return xb_column_read(d->s->ctx, &d->x, &d->n, d->source,
-                              cli_text(&d->s->args, "column", NULL));
-    d->source = "built-in sample (synthetic, mtj:B=0.15,w=0.5)";
-    d->n = BUILTIN_N;
-    return xb_builtin_noise(d->s->ctx, &d->x, d->n, cli_seed(d->s));
-}
-
-static xb_status write_fit(demo *d, const xb_fit *fit)
-{
-    char *file = cli_join(d->dir, "law", ".json"), *figure = cli_join(d->dir, "fit", "");
-    xb_status status = file && figure ? XB_OK : XB_E_MEMORY;
-    if (status == XB_OK)
-        status = xb_report_fit(d->s->ctx, fit, d->x, d->n, figure,
-                               cli_formats(figure_formats));
-    if (status == XB_OK) status = xb_fit_save(d->s->ctx, fit, file);
-    free(file);
+    char *figure = cli_join(d->dir, "fit", ""), *text = NULL;
+    if (!figure) return XB_E_MEMORY;
+    xb_status status = xb_report_fit(d->s->ctx, fit, d->x, d->n, figure,
+                                     cli_formats(cli_text(&d->s->args, "format", "svg")) |
+                                         XB_FIGURE_SVG);
     free(figure);
+    if (status == XB_OK) status = xb_fit_save(d->s->ctx, fit, d->law);
+    if (status == XB_OK && d->kept) status = keep_samples(d, d->noise);
+    if (status == XB_OK && d->json) status = xb_fit_json(d->s->ctx, &text, fit);
+    add_json(d, "fit", text);
     return status;
 }
 
-static xb_status fit_noise(demo *d)
+static xb_status fit_noise(cli_demo *d)
 {
     xb_fit_options options = xb_fit_options_default();
     options.seed = cli_seed(d->s);
     options.source = d->source;
+    options.unit = cli_text(&d->s->args, "unit", NULL);
     xb_fit *fit = NULL;
     xb_status status = xb_fit_run(d->s->ctx, &fit, d->x, d->n, &options);
-    char *text = NULL;
     if (status == XB_OK) status = write_fit(d, fit);
-    if (status == XB_OK && d->json) status = xb_fit_json(d->s->ctx, &text, fit);
-    add_json(d, "fit", text);
-    cli_progress_clear(&d->s->progress);
-    if (status == XB_OK && !d->json) {
-        printf("From samples to a law\n\n");
-        cli_show_fit(fit, d->source, options.criterion);
-    }
+    if (status == XB_OK) status = begin_page(d);
+    if (status == XB_OK) status = cli_demo_noise(d, fit);
+    if (status == XB_OK) add_provenance(d, fit);
     xb_fit_destroy(fit);
     return status;
 }
 
-static xb_status run_study(demo *d, int i)
+static cli_exit make_page(cli_demo *d, const char *kept, const char *path)
 {
-    xb_study_options options = xb_study_options_default();
-    if (strcmp(xb_study_name_at(i), "utkface") == 0) options.data = "synthetic";
-    options.quick = true;
-    options.seed = cli_seed(d->s);
-    options.noise = d->x;
-    options.noise_n = d->n;
-    xb_study *study = NULL;
-    xb_ctx *ctx = d->s->ctx;
-    xb_status status = xb_study_run(ctx, &study, xb_study_name_at(i), &options);
-    char *text = NULL;
-    if (status == XB_OK) status = xb_study_write(ctx, study, d->dir);
-    if (status == XB_OK)
-        status = xb_report_study(ctx, study, d->dir, cli_formats(figure_formats));
-    if (status == XB_OK && d->json) status = xb_study_json(ctx, &text, study);
-    add_json(d, xb_study_name_at(i), text);
-    cli_progress_clear(&d->s->progress);
-    if (status == XB_OK && !d->json) {
-        printf("\nStudy '%s': %s\n\n", xb_study_name_at(i), xb_study_about_at(i));
-        cli_show_study(study);
-        if (strcmp(xb_study_name(study), "utkface") == 0)
-            cli_show_scores(xb_study_table(study, "scores"));
-    }
-    xb_study_destroy(study);
-    return status;
-}
-
-static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
-
-static void list_files(const char *dir)
-{
-    struct dirent **entries = NULL;
-    int count = scandir(dir, &entries, visible, alphasort);
-    printf("\nFiles in %s\n\n", dir);
-    for (int i = 0; i < count; i++) {
-        printf("  %s\n", entries[i]->d_name);
-        free(entries[i]);
-    }
-    free(entries);
+    xb_status status = load_noise(d, kept);
+    if (status == XB_OK) status = fit_noise(d);
+    if (status == XB_OK) status = cli_demo_studies(d);
+    return status == XB_OK ? end_page(d, path) : cli_status(d->s, status);
 }
 
 static cli_exit run(cli_session *s)
 {
-    demo d = {.s = s, .dir = cli_text(&s->args, "output", "crossbayes-demo")};
-    if (cli_json(s)) d.json = json_object();
-    xb_status status = load_noise(&d);
-    if (status == XB_OK) status = fit_noise(&d);
-    for (int i = 0; status == XB_OK && i < xb_study_count(); i++)
-        status = run_study(&d, i);
-    cli_exit code = cli_status(s, status);
-    if (code == CLI_DONE && d.json)
-        code = cli_json_print(s, d.json);
+    cli_demo d = {.s = s, .dir = cli_text(&s->args, "output", "crossbayes-demo")};
+    char *law = cli_join(d.dir, "law", ".json"), *kept = cli_join(d.dir, "noise", ".csv");
+    char *path = cli_join(d.dir, "report", ".html");
+    cli_exit code = CLI_FAILED;
+    d.law = law;
+    if (cli_json(s)) d.json = json_pack("{s:o}", "findings", d.findings = json_array());
+    if (!law || !kept || !path || (cli_json(s) && !d.json))
+        cli_fail(s, code, "not enough memory");
     else
-        json_decref(d.json);
-    if (code == CLI_DONE && !d.json && !cli_quiet(s)) list_files(d.dir);
+        code = make_page(&d, kept, path);
+    xb_page_destroy(d.page);
+    json_decref(d.json);
     free(d.x);
+    free(law);
+    free(kept);
+    free(path);
     return code;
 }
 
@@ -134,12 +244,14 @@ static const cli_option options[] = {
     {"output", 'o', CLI_PATH, "DIR", "where the files go (crossbayes-demo)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "your own samples (a built-in sample)", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
+    {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S", 0, 0},
+    {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures beside the page (svg)", 0, 0},
 };
 
 const cli_command cli_command_demo = {
     .name = "demo",
     .group = "Start here",
-    .about = "the whole chain on built-in data, with figures",
+    .about = "one page that shows it all, on built-in or your own samples",
     .usage = "[-o DIR] [--noise FILE]",
     .example = "crossbayes demo -o demo",
     .options = options,

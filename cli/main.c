@@ -13,10 +13,11 @@
 
 /* Neighbours of a group stay together: the list is printed in this order. */
 const cli_command *const cli_commands[] = {
-    &cli_command_demo,   &cli_command_fit,        &cli_command_law,
-    &cli_command_sample, &cli_command_train,      &cli_command_predict,
-    &cli_command_eval,   &cli_command_plan,       &cli_command_crossbar,
-    &cli_command_study,  &cli_command_completion, &cli_command_manual,
+    &cli_command_demo,   &cli_command_fit,       &cli_command_law,
+    &cli_command_sample, &cli_command_train,     &cli_command_predict,
+    &cli_command_eval,   &cli_command_plan,      &cli_command_crossbar,
+    &cli_command_study,  &cli_command_reproduce, &cli_command_completion,
+    &cli_command_manual,
 };
 const int cli_commands_count = CLI_COUNT_OF(cli_commands);
 
@@ -29,14 +30,17 @@ static const cli_command *find_command(const char *name)
 
 static cli_exit unknown_command(const char *word)
 {
+    static const char *const options[] = {"--help", "--version"};
     const char *names[CLI_COUNT_OF(cli_commands)];
     for (int i = 0; i < CLI_COUNT_OF(cli_commands); i++) names[i] = cli_commands[i]->name;
-    const char *kind = word[0] == '-' ? "option" : "command";
-    const char *nearest = cli_nearest(word, names, CLI_COUNT_OF(cli_commands));
+    bool option = word[0] == '-';
+    const char *nearest = option ? cli_nearest(word, options, CLI_COUNT_OF(options))
+                                 : cli_nearest(word, names, CLI_COUNT_OF(cli_commands));
+    const char *kind = option ? "option" : "command";
     if (nearest)
         return cli_misuse(NULL, "unknown %s '%s', did you mean '%s'?", kind, word,
                           nearest);
-    return cli_misuse(NULL, "unknown %s '%s' (crossbayes --help lists the cli_commands)",
+    return cli_misuse(NULL, "unknown %s '%s' (crossbayes --help lists the commands)",
                       kind, word);
 }
 

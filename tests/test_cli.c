@@ -1,164 +1,7 @@
-/* test_cli.c: the program as users meet it, run as a process of its own
- * ($XB_PROGRAM, no shell) in a fresh folder: bad input, wrong usage, help whose
- * examples run as printed, JSON with golden numbers, same bytes for any number
- * of threads, full disks and signals. */
-#include "folder.h"
-
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#include <jansson.h>
-
-enum { TEXT_MAX = 1 << 20, ARGS_MAX = 32 };
-
-static char folder[64]; /* where the program runs */
-static char captured[64];
-static char *out_text, *err_text;
-
-static const char *program(void)
-{
-    const char *path = getenv("XB_PROGRAM");
-    if (!path) fail_msg("XB_PROGRAM is not set");
-    return path;
-}
-
-/* ---- files */
-
-static void in_folder(char path[512], const char *name)
-{
-    snprintf(path, 512, "%s/%s", folder, name);
-}
-
-static void make_file(const char *name, const void *bytes, size_t size)
-{
-    char path[512];
-    in_folder(path, name);
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, size, f), size);
-    assert_int_equal(fclose(f), 0);
-}
-
-static void make_text(const char *name, const char *text)
-{
-    make_file(name, text, strlen(text));
-}
-
-static size_t read_file(char *out, size_t size, const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f) fail_msg("%s is not there", path);
-    size_t n = fread(out, 1, size - 1, f);
-    out[n] = '\0';
-    fclose(f);
-    return n;
-}
-
-/* ---- running */
-
-static void redirect(int fd, const char *path, int flags)
-{
-    int file = open(path, flags, 0600);
-    if (file < 0 || dup2(file, fd) < 0) _exit(126);
-}
-
-static pid_t start(char *const *args, const char *stdout_path)
-{
-    char *argv[ARGS_MAX + 2] = {(char *)(uintptr_t)program()};
-    for (int i = 0; args[i]; i++) {
-        assert_true(i < ARGS_MAX);
-        argv[i + 1] = args[i];
-    }
-    char out[80], err[80];
-    snprintf(out, sizeof out, "%s/out", captured);
-    snprintf(err, sizeof err, "%s/err", captured);
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid > 0) return pid;
-    if (chdir(folder) != 0) _exit(126);
-    redirect(0, "/dev/null", O_RDONLY);
-    redirect(1, stdout_path ? stdout_path : out, O_WRONLY | O_CREAT | O_TRUNC);
-    redirect(2, err, O_WRONLY | O_CREAT | O_TRUNC);
-    execv(argv[0], argv);
-    _exit(127);
-}
-
-/* Exit code; output in out_text and err_text. A signal fails the test. */
-static int finish(pid_t pid)
-{
-    int status = 0;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    char path[80];
-    snprintf(path, sizeof path, "%s/out", captured);
-    read_file(out_text, TEXT_MAX, path);
-    snprintf(path, sizeof path, "%s/err", captured);
-    read_file(err_text, TEXT_MAX, path);
-    if (!WIFEXITED(status)) fail_msg("ended by signal %d", WTERMSIG(status));
-    return WEXITSTATUS(status);
-}
-
-/* A command line cut at blanks; 'a b' is one word. */
-static pid_t start_line(const char *line)
-{
-    char copy[1024], *args[ARGS_MAX] = {NULL}, *rest = copy;
-    snprintf(copy, sizeof copy, "%s", line);
-    int count = 0;
-    while (rest) {
-        rest += strspn(rest, " ");
-        bool quoted = *rest == '\'';
-        rest += quoted;
-        char *word = strsep(&rest, quoted ? "'" : " ");
-        if (*word) args[count++] = word;
-    }
-    return start(args, NULL);
-}
-
-static int run(const char *line) { return finish(start_line(line)); }
-
-static void run_well(const char *line)
-{
-    int code = run(line);
-    if (code != 0) fail_msg("crossbayes %s: exit %d: %s", line, code, err_text);
-    if (*err_text) fail_msg("crossbayes %s: said: %s", line, err_text);
-}
-
-/* Exit 2, one line on stderr that starts as it should and holds `part`, nothing
- * on stdout, no file more or less than before. */
-static void run_badly(const char *line, const char *part)
-{
-    int before = folder_count(folder), code = run(line);
-    if (code != 2)
-        fail_msg("crossbayes %s: exit %d, expected 2: %s", line, code, err_text);
-    const char *newline = strchr(err_text, '\n');
-    if (!newline || newline[1])
-        fail_msg("crossbayes %s: not one line: %s", line, err_text);
-    if (strncmp(err_text, "crossbayes", 10) != 0 || !strstr(err_text, part))
-        fail_msg("crossbayes %s: expected '%s' in: %s", line, part, err_text);
-    assert_string_equal(out_text, "");
-    assert_int_equal(folder_count(folder), before);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/xb-cli-XXXXXX");
-    snprintf(captured, sizeof captured, "/tmp/xb-cli-said-XXXXXX");
-    out_text = calloc(TEXT_MAX, 1);
-    err_text = calloc(TEXT_MAX, 1);
-    return mkdtemp(folder) && mkdtemp(captured) && out_text && err_text ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    folder_empty(folder);
-    folder_empty(captured);
-    free(out_text);
-    free(err_text);
-    return rmdir(folder) == 0 && rmdir(captured) == 0 ? 0 : -1;
-}
+/* test_cli.c: the program as users meet it: bad input, wrong usage, JSON with golden
+ * numbers, same bytes for any number of threads, full disks and signals. Its words are
+ * in test_cli_words.c. */
+#include "clitest.h"
 
 /* ---- bad input */
 
@@ -314,128 +157,12 @@ static void options_have_many_forms(void **state)
     assert_string_equal(out_text, "crossbayes " XB_VERSION_STRING "\n");
 }
 
-/* ---- JSON */
-
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_number(value)) fail_msg("'%s' is not a number", key);
-    return json_number_value(value);
-}
-
-static const char *words(const json_t *object, const char *key)
-{
-    const char *value = json_string_value(json_object_get(object, key));
-    if (!value) fail_msg("'%s' is not a text", key);
-    return value;
-}
-
-static json_t *run_json(const char *line)
-{
-    run_well(line);
-    json_error_t error;
-    json_t *root = json_loads(out_text, JSON_REJECT_DUPLICATES, &error);
-    if (!root) fail_msg("not JSON: %s", error.text);
-    return root;
-}
-
-/* ---- help */
-
-static const char *const commands[] = {"demo",  "fit",        "law",   "sample",
-                                       "train", "predict",    "eval",  "plan",
-                                       "study", "completion", "manual"};
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
-
-static void every_command_is_listed(void **state)
-{
-    (void)state;
-    run_well("");
-    for (int i = 0; i < COMMANDS; i++) {
-        char start[32];
-        snprintf(start, sizeof start, "\n  %s ", commands[i]);
-        assert_non_null(strstr(out_text, start));
-    }
-    char *list = strdup(out_text);
-    run_well("--help");
-    assert_string_equal(out_text, list);
-    free(list);
-    run_well("help law");
-    list = strdup(out_text);
-    run_well("law --help");
-    assert_string_equal(out_text, list);
-    free(list);
-}
-
-/* A line that makes the data of an example. */
-static void run_shell(const char *line)
-{
-    char command[1024];
-    snprintf(command, sizeof command, "cd %s && %s", folder, line);
-    assert_int_equal(system(command), 0);
-}
-
-/* Runs the lines after "Example:" as they stand. */
-static void run_example(const char *command)
-{
-    char line[256];
-    snprintf(line, sizeof line, "%s --help", command);
-    run_well(line);
-    assert_non_null(strstr(out_text, "--seed"));
-    char *help = strdup(out_text), *rest = strstr(help, "\nExample:\n");
-    assert_non_null(rest);
-    rest += strlen("\nExample:\n");
-    int count = 0;
-    for (char *one = strsep(&rest, "\n"); one && *one; one = strsep(&rest, "\n")) {
-        static const char start[] = "  crossbayes ", shell[] = "  printf ";
-        if (strncmp(one, shell, sizeof shell - 1) == 0) {
-            run_shell(one);
-            continue;
-        }
-        assert_memory_equal(one, start, sizeof start - 1);
-        run_well(one + sizeof start - 1);
-        count++;
-    }
-    assert_true(count >= 1);
-    free(help);
-}
-
-/* Those that take long run in the optimised build only. */
-static void examples_run_as_printed(void **state)
-{
-    (void)state;
-    for (int i = 0; i < COMMANDS; i++) {
-        if (SANITIZED && strstr("demo plan crossbar study", commands[i])) {
-            print_message("skipped: %s's example under sanitizers\n", commands[i]);
-            continue;
-        }
-        folder_empty(folder);
-        run_example(commands[i]);
-    }
-}
-
-/* Pages name every option of their command; the shell script offers them. */
-static void manual_and_completion_have_every_option(void **state)
-{
-    (void)state;
-    run_well("manual");
-    for (int i = 0; i < COMMANDS; i++) assert_non_null(strstr(out_text, commands[i]));
-    run_well("manual sample");
-    assert_non_null(strstr(out_text, ".TH CROSSBAYES\\-SAMPLE 1"));
-    assert_non_null(strstr(out_text, "\\fB\\-\\-standardise\\fR"));
-    run_badly("manual fitt", "fitt");
-    run_well("completion bash");
-    assert_non_null(strstr(out_text, "fit:--criterion) words='aic bic'"));
-    assert_non_null(strstr(out_text, "--standardise"));
-    run_well("completion zsh");
-    assert_non_null(strstr(out_text, "#compdef crossbayes"));
-    run_badly("completion fish", "fish");
-}
-
 static void fit_leaves_its_files(void **state)
 {
     (void)state;
     folder_empty(folder);
-    run_example("fit");
+    run_well("sample mtj:B=0.15,w=0.5 -n 1e5 -o noise.csv");
+    run_well("fit noise.csv -o law.json --figure noise");
     char path[512];
     static const char *const files[] = {"noise.csv", "law.json", "noise.svg", "noise.gp",
                                         "noise.dat"};
@@ -674,22 +401,6 @@ static void a_signal_stops_cleanly(void **state)
 }
 
 /* ---- train, predict, eval */
-
-/* y = 2 + x + noise on a grid; the class is its sign. */
-static void make_line(const char *name, int rows)
-{
-    char path[512];
-    in_folder(path, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    const xb_stream where = {.key = xb_key_make(3, XB_PURPOSE_TEST)};
-    fprintf(f, "x,y,sign\n");
-    for (int i = 0; i < rows; i++) {
-        double x = 6.0 * i / rows - 3, u = xb_stream_uniform(&where, i) - 0.5;
-        fprintf(f, "%.6f,%.6f,%s\n", x, 2 + x + u, x < 0 ? "minus" : "plus");
-    }
-    fclose(f);
-}
 
 static bool same_files(const char *a, const char *b)
 {
@@ -1169,9 +880,6 @@ int main(void)
         cmocka_unit_test(bad_input_is_one_line),
         cmocka_unit_test(wrong_usage_is_one_line),
         cmocka_unit_test(options_have_many_forms),
-        cmocka_unit_test(every_command_is_listed),
-        cmocka_unit_test(examples_run_as_printed),
-        cmocka_unit_test(manual_and_completion_have_every_option),
         cmocka_unit_test(fit_leaves_its_files),
         cmocka_unit_test(law_json_is_golden),
         cmocka_unit_test(law_json_of_the_real_line),

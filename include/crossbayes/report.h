@@ -1,4 +1,5 @@
-/* crossbayes/report.h: figures. Computes no numbers, draws what it is given.
+/* crossbayes/report.h: figures, and pages that show them. Computes no numbers, draws
+ * what it is given.
  *
  * Figures are drawn by gnuplot. Beside each figure NAME.svg stay NAME.gp, its
  * script, and NAME.dat, its data, so that anyone can restyle it:
@@ -35,6 +36,70 @@ XB_API xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, 
  * score, at most six. `path` without extension. */
 XB_API xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
                                  unsigned formats);
+
+/* A page: one HTML file with its figures inside. No scripts, nothing from elsewhere (its
+ * own policy forbids both), light and dark, for phones and for paper. All text is plain
+ * text and escaped; the same calls give the same bytes.
+ *
+ *     xb_page *page = NULL;
+ *     if (xb_page_create(ctx, &page, "Device 7", "What its noise does.") != XB_OK) ...
+ *     xb_page_section(page, "fit", "The noise");
+ *     xb_page_figure(page, &(xb_page_figure_info){.svg = "out/fit.svg", ...});
+ *     xb_page_provenance(page, "seed", "1");
+ *     status = xb_page_write(ctx, page, "out/page.html");
+ *     xb_page_destroy(page);
+ *
+ * Adding is like writing to a stream: what goes wrong first is kept, later calls do
+ * nothing, and xb_page_write fails with it and leaves no file. */
+typedef struct xb_page xb_page;
+
+typedef struct xb_page_figure_info {
+    const char *svg;     /* a file that xb_report_* drew; it is copied into the page */
+    const char *alt;     /* what is to be seen, for those who cannot see it */
+    const char *caption; /* one sentence: what it shows and the number behind it */
+    const char *command; /* that makes it; NULL: not said */
+    xb_finding finding;
+} xb_page_figure_info;
+
+typedef struct xb_page_rows_info {
+    const char *caption; /* NULL: none */
+    int columns;
+    const char *const *heading; /* [columns] */
+    int64_t rows;
+    const char *const *cell;        /* [rows][columns]; NULL: empty */
+    const xb_finding_kind *finding; /* [rows]: a badge at the row's end; NULL: none */
+    bool folded;                    /* behind its caption until it is asked for */
+} xb_page_rows_info;
+
+/* The intro stands below the title; NULL: none. */
+XB_API xb_status xb_page_create(xb_ctx *ctx, xb_page **out, const char *title,
+                                const char *intro);
+XB_API void xb_page_destroy(xb_page *page); /* NULL is fine */
+
+/* At the top the page lists its sections, each with its verdicts, under this heading
+ * ("Contents" until it is set). */
+XB_API void xb_page_summary(xb_page *page, const char *heading);
+
+/* What is added next belongs to this section. `id` is its address in the page: letters,
+ * digits and '-', each id once. */
+XB_API void xb_page_section(xb_page *page, const char *id, const char *heading);
+XB_API void xb_page_text(xb_page *page, const char *paragraph);
+XB_API void xb_page_command(xb_page *page, const char *command);
+XB_API void xb_page_finding(xb_page *page, const xb_finding *finding);
+/* An SVG with scripts or with addresses outside itself is refused. */
+XB_API void xb_page_figure(xb_page *page, const xb_page_figure_info *figure);
+XB_API void xb_page_rows(xb_page *page, const xb_page_rows_info *rows);
+/* Numbers with four digits; where a column NAME is followed by NAME_error, both in one
+ * cell, rounded to the error. */
+XB_API void xb_page_table(xb_page *page, const xb_table *table, const char *caption,
+                          bool folded);
+
+/* A line of the footer: seed, law, checksum of the data. Version and command (the
+ * context's origin) are there already. */
+XB_API void xb_page_provenance(xb_page *page, const char *name, const char *value);
+
+/* Atomic; makes the folder. The page stays and can be written again. */
+XB_API xb_status xb_page_write(xb_ctx *ctx, xb_page *page, const char *path);
 
 #ifdef __cplusplus
 }

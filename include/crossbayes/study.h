@@ -80,8 +80,30 @@ typedef struct xb_fact {
 XB_API int xb_study_fact_count(const xb_study *study);
 XB_API xb_fact xb_study_fact_at(const xb_study *study, int i);
 
-/* NAME.json (facts, provenance, list of tables) and one CSV per table. */
+/* A finding: a verdict in words, from the facts and tables and their errors. */
+typedef enum xb_finding_kind {
+    XB_FINDING_NONE = 0, /* nothing to say */
+    XB_FINDING_AGREES,
+    XB_FINDING_DIFFERS,
+    XB_FINDING_UNCLEAR /* the errors are too large to say */
+} xb_finding_kind;
+
+typedef struct xb_finding {
+    xb_finding_kind kind;
+    const char *word; /* the verdict in short, e.g. "same"; NULL: "agrees", "differs",
+                         "cannot tell" */
+    const char *text; /* a sentence with the number and its error */
+} xb_finding;
+
+XB_API int xb_study_finding_count(const xb_study *study);
+XB_API xb_finding xb_study_finding_at(const xb_study *study, int i); /* borrowed */
+
+/* NAME.json (facts, findings, provenance, list of tables) and one CSV per table. */
 XB_API xb_status xb_study_write(xb_ctx *ctx, const xb_study *study, const char *dir);
+/* A study back from what xb_study_write left: the same tables and facts. Nothing in the
+ * files is trusted. */
+XB_API xb_status xb_study_read(xb_ctx *ctx, xb_study **out, const char *dir,
+                               const char *name);
 /* The JSON text alone; free() it. */
 XB_API xb_status xb_study_json(xb_ctx *ctx, char **out, const xb_study *study);
 

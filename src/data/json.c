@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/outfile.h"
+#include "data/source.h"
 #include "data/utf8.h"
 
 static xb_status check_file(xb_ctx *ctx, const char *path)
@@ -25,11 +26,43 @@ static xb_status check_file(xb_ctx *ctx, const char *path)
     return XB_OK;
 }
 
+/* All of it, as far as it may go: a pipe does not say how much it has. */
+static xb_status read_text(xb_source *s, char **text, int64_t *size)
+{
+    enum { PIECE = 1 << 16 };
+    int64_t capacity = 0, got = PIECE;
+    for (*size = 0; got == PIECE; *size += got) {
+        if (*size > XB_JSON_BYTES_MAX)
+            return xb_fail(s->ctx, XB_E_INPUT,
+                           "%s: expected a JSON file of at most %d bytes", s->name,
+                           XB_JSON_BYTES_MAX);
+        XB_TRY(xb_grow(s->ctx, (void **)text, &capacity, *size + PIECE, 1));
+        XB_TRY(xb_source_read(s, *text + *size, PIECE, &got));
+    }
+    return XB_OK;
+}
+
+static xb_status parse_file(xb_ctx *ctx, json_t **out, const char *path,
+                            json_error_t *error)
+{
+    xb_source source;
+    char *text = NULL;
+    int64_t size = 0;
+    XB_TRY(xb_source_open(ctx, &source, path));
+    xb_status status = read_text(&source, &text, &size);
+    xb_source_close(&source);
+    if (status == XB_OK)
+        *out = json_loadb(text, (size_t)size, JSON_REJECT_DUPLICATES, error);
+    free(text);
+    return status;
+}
+
 xb_status xb_json_load(xb_ctx *ctx, json_t **out, const char *path)
 {
-    XB_TRY(check_file(ctx, path));
     json_error_t error;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    json_t *root = NULL;
+    XB_TRY(check_file(ctx, path));
+    XB_TRY(parse_file(ctx, &root, path, &error));
     if (!root && json_error_code(&error) == json_error_out_of_memory)
         return xb_fail(ctx, XB_E_MEMORY, "%s: not enough memory to read it", path);
     if (!root)

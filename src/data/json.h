@@ -6,7 +6,8 @@
 
 #include "base/ctx.h"
 
-enum { XB_JSON_BYTES_MAX = 64 << 20 }; /* a larger file is refused unread */
+/* A larger file is refused: in memory it may take 45 times its bytes. */
+enum { XB_JSON_BYTES_MAX = 8 << 20 };
 
 /* The object in a file; json_decref() it. Duplicate keys are refused. */
 xb_status xb_json_load(xb_ctx *ctx, json_t **out, const char *path);

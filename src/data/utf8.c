@@ -14,9 +14,10 @@ static const struct {
     {0xF0, 0xF0, 3, 0x90, 0xBF}, {0xF1, 0xF3, 3, 0x80, 0xBF}, {0xF4, 0xF4, 3, 0x80, 0x8F},
 };
 
-/* Bytes of the character at p; 0 if it is none. A NUL ends every form. */
-static int character(const unsigned char *p)
+/* A NUL ends every form. */
+int xb_utf8_size(const char *text)
 {
+    const unsigned char *p = (const unsigned char *)text;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (*p < forms[i].first || *p > forms[i].last) continue;
         if (forms[i].more == 0) return 1;
@@ -30,11 +31,10 @@ static int character(const unsigned char *p)
 
 bool xb_utf8_valid(const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
-    while (*p) {
-        int size = character(p);
+    while (*text) {
+        int size = xb_utf8_size(text);
         if (size == 0) return false;
-        p += size;
+        text += size;
     }
     return true;
 }

@@ -278,8 +278,9 @@ static xb_status read_data(xb_ctx *ctx, xb_law **out, const json_t *root,
     if (n < FEWEST || n > XB_EMPIRICAL_KNOTS_MAX)
         return xb_fail(ctx, XB_E_INPUT, "%s: 'knots' is not a list of %d to %d numbers",
                        path, FEWEST, XB_EMPIRICAL_KNOTS_MAX);
-    double *knot = xb_new(ctx, 2 * n, sizeof *knot), *weight = knot + n;
+    double *knot = xb_new(ctx, 2 * n, sizeof *knot);
     if (!knot) return XB_E_MEMORY;
+    double *weight = knot + n;
     xb_status status = read_numbers(ctx, knot, root, path, "knots", n);
     if (status == XB_OK) status = read_numbers(ctx, weight, root, path, "weights", n - 4);
     if (status == XB_OK) status = check_spline(ctx, knot, weight, n, path);

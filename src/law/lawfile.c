@@ -99,6 +99,16 @@ static xb_status read_parameters(xb_ctx *ctx, xb_law **out, const xb_family *fam
     return create_law(ctx, out, family, value, path);
 }
 
+/* Printed beside numbers: no line breaks, nothing that moves a cursor. */
+static bool is_short_text(const json_t *unit, size_t size)
+{
+    const char *text = json_string_value(unit);
+    if (!text || strlen(text) >= size) return false;
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127) return false;
+    return true;
+}
+
 static xb_status read_place(xb_ctx *ctx, xb_law *law, const json_t *root,
                             const char *path)
 {
@@ -109,8 +119,7 @@ static xb_status read_place(xb_ctx *ctx, xb_law *law, const json_t *root,
         return xb_fail(ctx, XB_E_INPUT, "%s: scale = %g, expected more than 0", path,
                        scale);
     const json_t *unit = json_object_get(root, "unit");
-    if (unit && (!json_is_string(unit) ||
-                 strlen(json_string_value(unit)) >= sizeof law->place.unit))
+    if (unit && !is_short_text(unit, sizeof law->place.unit))
         return xb_fail(ctx, XB_E_INPUT, "%s: 'unit' is not a short text", path);
     xb_law_set_place(law, offset, scale, unit ? json_string_value(unit) : "");
     return XB_OK;

@@ -24,7 +24,8 @@ enum { LEGEND = 1 }; /* the panel that carries it, above all of them */
 
 static const struct array_line {
     const char *task, *title, *colour;
-} array_lines[] = {{"scalar", "scalar task", "#000000"}, {"table", "table", "#56B4E9"}};
+} array_lines[] = {{"scalar", "sine (dashed)", "#000000"},
+                   {"table", "table (dotted)", "#56B4E9"}};
 
 /* How far swapping the law moves a task's predictive, as a level. */
 static void shape_level(const xb_sketch *k, int law, int task, const char *title)
@@ -40,19 +41,25 @@ static void shape_level(const xb_sketch *k, int law, int task, const char *title
     xb_sketch_next(k);
 }
 
-/* One task's curve; what is below the axis is drawn on it. */
-static void curve_of(const xb_sketch *k, const char *table, int task, bool titled)
+/* One task's curve with two Monte Carlo errors; what is below the axis is drawn on it. A
+ * predictive of few reads has its chance level instead. */
+static void curve_of(const xb_sketch *k, const char *table, int task, bool few,
+                     bool titled)
 {
-    char moved[32];
+    char moved[32], noise[32];
     snprintf(moved, sizeof moved, "moved_%s", array_lines[task].task);
-    int column = xb_sketch_column(k, table, moved);
+    snprintf(noise, sizeof noise, "noise_%s", array_lines[task].task);
+    int m = xb_sketch_column(k, table, moved), n = xb_sketch_column(k, table, noise);
     xb_sketch_next(k);
-    fprintf(
-        k->script,
-        "%s index '%s' using 1:(column(%d) < 1e-3 ? 1e-3 : column(%d)) with"
-        " linespoints pointtype 7 pointsize 0.5 linewidth 2 linecolor '%s' title '%s'",
-        k->data, table, column, column, array_lines[task].colour,
-        titled ? array_lines[task].title : "");
+    fprintf(k->script, "%s index '%s' using 1:(above(column(%d)))", k->data, table, m);
+    if (!few)
+        fprintf(k->script,
+                ":(above(column(%d)-2*column(%d))):(above(column(%d)+2*column(%d)))", m,
+                n, m, n);
+    fprintf(k->script,
+            " with %s pointtype 7 pointsize 0.5 linewidth 1.8 linecolor '%s' title '%s'",
+            few ? "linespoints" : "yerrorlines", array_lines[task].colour,
+            titled ? array_lines[task].title : "");
 }
 
 /* What so few reads move by chance. */
@@ -73,11 +80,11 @@ static void draw_panel(const xb_sketch *k, const array_panel *p, bool titled)
     for (int t = 0; t < XB_COUNT(array_lines); t++)
         for (int law = 0; law < 2; law++)
             shape_level(k, law, t, titled && t == 0 ? "shape: " : "");
-    fprintf(k->script, "0.1 with lines linewidth 6 linecolor '#e0e0d8' title '%s'",
+    fprintf(k->script, "0.1 with lines linewidth 5 linecolor '#e0e0d8' title '%s'",
             titled ? "0.1 sd" : "");
     for (int t = 0; t < XB_COUNT(array_lines); t++) {
         if (few) chance_of(k, p->table, t);
-        curve_of(k, p->table, t, titled);
+        curve_of(k, p->table, t, few, titled);
     }
     xb_sketch_end(k);
 }
@@ -85,13 +92,13 @@ static void draw_panel(const xb_sketch *k, const array_panel *p, bool titled)
 /* Where a curve is below the level of the shapes, nothing is left to gain. */
 void xb_draw_array(const xb_sketch *k)
 {
-    fprintf(
-        k->script,
-        "set multiplot layout 2,3 margins 0.07,0.985,0.09,0.915 spacing 0.06,0.13\n"
-        "set key at screen 0.5, screen 0.998 center top horizontal maxcols 5 width -2\n"
-        "set logscale y\nset yrange [1e-3:3]\nset format y "
-        "'10^{%%L}'\n"
-        "set autoscale xfix\n");
+    fprintf(k->script,
+            "set multiplot layout 2,3 margins 0.07,0.985,0.09,0.915 spacing 0.06,0.13\n"
+            "set key at screen 0.5, screen 0.998 center top vertical maxrows 2\n"
+            "above(x) = x > 1e-3 ? x : 1e-3\n"
+            "set logscale y\nset yrange [1e-3:3]\nset format y "
+            "'10^{%%L}'\n"
+            "set autoscale xfix\n");
     for (int i = 0; i < XB_COUNT(array_panels); i++) {
         bool bits = strcmp(array_panels[i].table, "adc_bits") == 0;
         fprintf(k->script, "%s\n%sset logscale x\n",

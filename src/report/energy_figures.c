@@ -184,7 +184,7 @@ static void draw_panels(const xb_sketch *k, int laws,
                         void (*draw)(const xb_sketch *k, int law))
 {
     fprintf(k->script,
-            "set key at screen 0.535, screen 0.985 center top horizontal maxrows 2\n"
+            "set key at screen 0.535, screen 0.985 center top vertical maxrows 2\n"
             "set autoscale xfix\nset offsets graph 0.03,graph 0.03,0,0\n"
             "set ylabel 'KL from Gaussian (nats)'\n");
     for (int l = 1; l <= laws; l++) {
@@ -302,7 +302,7 @@ void xb_draw_energy_densities(const xb_sketch *k)
     shown_net net[LIST_MOST];
     int nets = shown_nets(k, net), laws = law_count(k, "kl");
     fprintf(k->script,
-            "set multiplot layout %d,%d margins 0.06,0.985,0.08,0.87 spacing 0.05,0.13\n"
+            "set multiplot layout %d,%d margins 0.075,0.985,0.08,0.87 spacing 0.05,0.13\n"
             "set key at screen 0.52, screen 0.985 center top horizontal maxrows 1\n"
             "set xrange [-4:4]\nset yrange [0:0.55]\nset ytics 0.1\nset ylabel 'density "
             "of the output'\n",
@@ -350,12 +350,12 @@ static void draw_map(const xb_sketch *k, int law, const map_kind *map, int64_t e
     fprintf(k->script, "set cbrange [%g:%g]\nplot ", -map->end, map->end);
     fprintf(k->script,
             "%s index 'gaps' every ::%lld::%lld using %d:%d:%d with image"
-            " notitle",
+            " pixels notitle",
             k->data, (long long)first, (long long)(first + each - 1), x, y, c);
     xb_sketch_next(k);
     fprintf(k->script,
             "%s index 'gaps' every ::%lld::%lld using %d:%d:(abs(column(%d)) >"
-            " 3*column(%d) ? shown(column(%d)) : '·') with labels font ',9' notitle",
+            " 3*column(%d) ? shown(column(%d)) : '·') with labels font small notitle",
             k->data, (long long)first, (long long)(first + each - 1), x, y, c, c + 1, c);
     xb_sketch_end(k);
 }
@@ -372,6 +372,7 @@ void xb_draw_narrow(const xb_sketch *k)
             "set multiplot layout %d,%d margins 0.085,0.985,0.09,0.93 spacing 0.025,%g\n"
             "set palette defined (-1 '#0072B2', 0 '#ffffff', 1 '#D55E00')\n"
             "unset colorbox\nunset grid\nset autoscale fix\n"
+            "small = format eq 'png' ? ',17' : format eq 'pdf' ? ',8' : ',11'\n"
             "shown(x) = abs(x) < 0.0095 ? sprintf('%%+.1g', x) : sprintf('%%+.2f', x)\n",
             laws, XB_COUNT(maps), 0.16 / laws);
     rank_tics(k, "x", "width");

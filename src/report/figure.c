@@ -174,6 +174,15 @@ static xb_status place(xb_ctx *ctx, const xb_figure *f, const char *extension)
     return status;
 }
 
+/* The same figure is the same bytes, so it may not say when it was drawn. */
+static xb_status undate(xb_ctx *ctx, const xb_figure *f)
+{
+    char *path = join(ctx, f->work, f->name, "pdf");
+    xb_status status = path ? xb_pdf_undate(ctx, path) : XB_E_MEMORY;
+    free(path);
+    return status;
+}
+
 static xb_status draw_formats(xb_ctx *ctx, xb_figure *f, unsigned formats)
 {
     static const struct {
@@ -187,6 +196,7 @@ static xb_status draw_formats(xb_ctx *ctx, xb_figure *f, unsigned formats)
         if (formats & (unsigned)known[i].format)
             status = xb_gnuplot_run(ctx, f->work, script, known[i].name);
     free(script);
+    if (status == XB_OK && formats & XB_FIGURE_PDF) status = undate(ctx, f);
     return status;
 }
 

@@ -155,7 +155,7 @@ static void write_script(FILE *script, const fit_view *v, const char *data)
 {
     const char *unit = v->unit.text;
     fprintf(script, "set multiplot layout 1,2 margins 0.09,0.97,0.14,0.82 spacing 0.12\n"
-                    "set key tmargin center horizontal\n");
+                    "set key tmargin center vertical maxrows 2\n");
     xb_style_label(script, "x", "noise", "", unit);
     xb_style_label(script, "y", "density", "per ", unit);
     fprintf(script,

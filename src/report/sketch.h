@@ -29,6 +29,10 @@ void xb_draw_energy_densities(const xb_sketch *k);
 void xb_draw_energy_n_eff(const xb_sketch *k);
 void xb_draw_narrow(const xb_sketch *k);
 
+/* scalar_figures.c */
+void xb_draw_scalar(const xb_sketch *k);
+void xb_draw_scalar_gaps(const xb_sketch *k);
+
 /* utkface_figure.c */
 void xb_draw_utkface(const xb_sketch *k);
 

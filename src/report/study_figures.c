@@ -99,7 +99,8 @@ static void draw_laws(const sketch *k)
             "unit = %g\n"
             "set multiplot layout 2,1 margins 0.11,0.96,0.08,0.98 spacing 0.11\n"
             "set key inside top right\nset style fill solid 1 noborder\n"
-            "set yrange [0:*]\nset autoscale xfix\n",
+            "set yrange [0:*]\nset autoscale xfix\nset offsets graph 0.02, graph 0.02, "
+            "0, 0\n",
             unit.factor);
     xb_style_label(k->script, "x", "noise", "", unit.text);
     xb_style_label(k->script, "y", "density", "per ", unit.text);
@@ -272,8 +273,62 @@ static void draw_bias(const sketch *k)
     xb_sketch_end(k);
 }
 
+/* One error of the sampler over the mass in its tail; the upper tail is dashed. */
+static void sampler_error(const sketch *k, const char *column, const char *colour,
+                          bool upper, const char *title)
+{
+    fprintf(k->script,
+            "%s index 'sampler' using 1:(above(column(%d))) with lines linewidth 1.6 %s"
+            " linecolor '%s' title '%s'",
+            k->data, xb_sketch_column(k, "sampler", column),
+            upper ? "dashtype (8,4)" : "", colour, title);
+}
+
+static void draw_sampler(const sketch *k)
+{
+    const char *single = xb_style_colour("device"), *whole = "#444444";
+    fprintf(
+        k->script,
+        "above(x) = x > 1e-18 ? x : 1e-18\nset logscale xy\nset format xy '10^{%%L}'\n"
+        "set xtics autofreq\nset yrange [1e-18:1e-6]\n"
+        "set xlabel 'mass v in the tail'\nset ylabel '|Q(G) - v| of the sampler'\n"
+        "plot ");
+    sampler_error(k, "single_lower", single, false, "single precision, lower tail");
+    xb_sketch_next(k);
+    sampler_error(k, "single_upper", single, true, "upper");
+    xb_sketch_next(k);
+    sampler_error(k, "double_lower", whole, false, "double, lower tail");
+    xb_sketch_next(k);
+    sampler_error(k, "double_upper", whole, true, "upper");
+    xb_sketch_end(k);
+}
+
+static bool has_polynomials(const xb_study *study)
+{
+    return xb_study_table(study, "bias") != NULL;
+}
+
+static int quantile_rows(const xb_study *study) { return has_polynomials(study) ? 2 : 1; }
+
+/* A law without polynomials: its quantile, and what the sampler makes of it. */
+static void draw_quantile_alone(const sketch *k)
+{
+    fprintf(k->script,
+            "set multiplot layout 1,2 margins 0.085,0.975,0.15,0.86 spacing 0.1\n"
+            "set key at graph 0.5, graph 1.03 center bottom horizontal maxrows 2\n"
+            "set autoscale xfix\nset xlabel 'u'\nset ylabel 'quantile G(u)'\n"
+            "set xtics 0.2\nplot ");
+    line(k, "curves", "u", "exact", "linewidth 2", "exact");
+    xb_sketch_end(k);
+    draw_sampler(k);
+}
+
 static void draw_quantile(const sketch *k)
 {
+    if (!has_polynomials(k->study)) {
+        draw_quantile_alone(k);
+        return;
+    }
     fprintf(k->script,
             "set multiplot layout 2,2 margins 0.085,0.975,0.075,0.93 spacing 0.1,0.16\n"
             "set key at graph 0.5, graph 1.03 center bottom horizontal maxrows 2\n"
@@ -290,81 +345,6 @@ static void draw_quantile(const sketch *k)
     draw_bias(k);
 }
 
-/* ---- scalar: Fig. 5 */
-
-typedef struct law_panel {
-    const char *law, *title;
-} law_panel;
-
-static const law_panel scalar_panels[] = {
-    {"gaussian", "Gaussian"}, {"device", "device"}, {"bimodal", "bimodal"}};
-
-/* mean +- 2 sd, both columns of `bands`, less the script's base(x). */
-static void band(const sketch *k, const char *mean, const char *sd, const char *colour,
-                 const char *title)
-{
-    int m = xb_sketch_column(k, "bands", mean), s = xb_sketch_column(k, "bands", sd);
-    fprintf(k->script,
-            "%s index 'bands' using 1:(column(%d)-base($1)-2*column(%d)):"
-            "(column(%d)-base($1)+2*column(%d)) with filledcurves fillcolor '%s'"
-            " fillstyle transparent solid 0.4 noborder title '%s'",
-            k->data, m, s, m, s, colour, title);
-    xb_sketch_next(k);
-}
-
-static void above_base(const sketch *k, const char *table, const char *y,
-                       const char *style, const char *colour, const char *title)
-{
-    fprintf(k->script,
-            "%s index '%s' using 1:(column(%d)-base($1)) with %s linecolor '%s'"
-            " title '%s'",
-            k->data, table, xb_sketch_column(k, table, y), style, colour, title);
-}
-
-static void draw_scalar_law(const sketch *k, const char *law)
-{
-    char mean[32], epistemic[32];
-    snprintf(mean, sizeof mean, "mean_%s", law);
-    snprintf(epistemic, sizeof epistemic, "epistemic_%s", law);
-    fprintf(k->script, "plot ");
-    band(k, mean, "aleatoric", "#F0E442", "±2σ_a");
-    above_base(k, "data", "y", "points pointtype 7 pointsize 0.25", "#777777", "data");
-    xb_sketch_next(k);
-    band(k, mean, epistemic, xb_style_colour(law), "±2σ_e");
-    above_base(k, "bands", "truth", "lines linewidth 1.4 dashtype (6,5)", "black",
-               "truth");
-    xb_sketch_next(k);
-    above_base(k, "bands", mean, "lines linewidth 1.8", xb_style_colour(law), "mean");
-    xb_sketch_end(k);
-}
-
-static void draw_scalar_row(const sketch *k, bool titled)
-{
-    for (int i = 0; i < XB_COUNT(scalar_panels); i++) {
-        const char *title = titled ? scalar_panels[i].title : "";
-        fprintf(k->script, "set title '%s' offset 0,-0.4\n", title);
-        draw_scalar_law(k, scalar_panels[i].law);
-        fprintf(k->script, "unset ylabel\n");
-    }
-}
-
-/* Above the predictives, below the same less the truth: sigma_e is thin. */
-static void draw_scalar(const sketch *k)
-{
-    fprintf(k->script,
-            "set multiplot layout 2,3 margins 0.065,0.985,0.08,0.88 spacing 0.05,0.07\n"
-            "set key at graph 0.5, graph 1.12 center bottom horizontal maxrows 2\n"
-            "set xrange [-1.5:1.5]\nset xtics 0.5\n"
-            "set object 1 rectangle from -1, graph 0 to 1, graph 1 behind"
-            " fillcolor '#efefe8' fillstyle solid noborder\n"
-            "set yrange [-2.2:2.2]\nset ylabel 'y'\nbase(x) = 0\n");
-    draw_scalar_row(k, true);
-    fprintf(k->script,
-            "unset key\nset yrange [-0.3:0.3]\nset ylabel 'y - truth'\n"
-            "set xlabel 'x (shaded: the range learnt from)'\nbase(x) = sin(2*pi*x)\n");
-    draw_scalar_row(k, false);
-}
-
 /* ---- the table */
 
 /* A study may have several figures; the file is named after both. */
@@ -376,11 +356,12 @@ static const struct study_figure {
 } figures[] = {
     {"laws", "", 700, 720, draw_laws, NULL},
     {"quadrature", "", 1000, 820, draw_quadrature, NULL},
-    {"quantile", "", 1000, 820, draw_quantile, NULL},
+    {"quantile", "", 1000, 410, draw_quantile, quantile_rows},
     {"energy", "", 1000, 440, xb_draw_energy, xb_energy_panel_rows},
     {"energy", "_densities", 1000, 620, xb_draw_energy_densities, NULL},
     {"energy", "_n_eff", 1000, 440, xb_draw_energy_n_eff, xb_energy_panel_rows},
-    {"scalar", "", 1200, 760, draw_scalar, NULL},
+    {"scalar", "", 1200, 760, xb_draw_scalar, NULL},
+    {"scalar", "_gaps", 1000, 420, xb_draw_scalar_gaps, NULL},
     {"utkface", "", 1000, 820, xb_draw_utkface, NULL},
     {"narrow", "", 1200, 620, xb_draw_narrow, NULL},
     {"array", "", 1200, 760, xb_draw_array, NULL},

@@ -138,6 +138,10 @@ static xb_status run_shape(job *j)
             change c;
             xb_array array = ideal_array();
             const char *law = l == 0 && j->opt->device ? j->opt->device : text[l];
+            if (strlen(law) >= sizeof array.law)
+                return xb_fail(j->ctx, XB_E_ARGUMENT,
+                               "%s: an array's law has at most %d characters", law,
+                               (int)sizeof array.law - 1);
             snprintf(array.law, sizeof array.law, "%s", law);
             XB_TRY(measure(j, t, &c, &array));
             xb_table_set(table, row, 0, t);
@@ -341,4 +345,5 @@ const xb_study_kind xb_study_array = {
     .name = "array",
     .about = "the law's shape next to an array's other imperfections",
     .run = run,
+    .find = xb_find_array,
 };

@@ -171,4 +171,5 @@ const xb_study_kind xb_study_energy = {
     .name = "energy",
     .about = "nets trained to one output, asked under three laws (Fig. 4, Fig. 8)",
     .run = run,
+    .find = xb_find_energy,
 };

@@ -195,4 +195,5 @@ const xb_study_kind xb_study_narrow = {
     .name = "narrow",
     .about = "narrow, deep nets: where the shape of the noise matters",
     .run = run,
+    .find = xb_find_narrow,
 };

@@ -315,4 +315,5 @@ const xb_study_kind xb_study_quadrature = {
     .name = "quadrature",
     .about = "variance and KL by standard rules, the paper's and ours (Fig. 2)",
     .run = run,
+    .find = xb_find_quadrature,
 };

@@ -2,14 +2,18 @@
  * cannot show: three one-polynomial quantiles of the device law, drawn whole and
  * near u = 0; the error of a Monte Carlo estimate of KL (device to matched
  * Gaussian) made with each; and the exact bias that each has at infinitely many
- * draws. Tables:
+ * draws. Such polynomials are for mtj and ecram: other laws have the exact curve and
+ * the sampler alone. Tables:
  *   curves, near_zero  u, exact, direct, corrected, spectral (degree 10)
  *   kl_error           draws, |estimate - exact| of each fit, std_error
  *   bias               degree, exact bias of the estimate with each fit
- *   u_error            degree, largest |Q(G(u)) - u| of each fit */
+ *   u_error            degree, largest |Q(G(u)) - u| of each fit
+ *   sampler            v, |Q(G) - v| of the sampler at mass v in either tail, in single
+ *                      and in double precision */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/gauss.h"
 #include "base/memory.h"
@@ -68,7 +72,7 @@ static xb_status curve_table(xb_ctx *ctx, xb_study *study, const char *name,
         double v = fmax(fmin(u, 1 - u), 1e-300);
         xb_table_set(table, row, 0, u);
         xb_table_set(table, row, 1, xb_law_quantile(set->law, u));
-        for (int i = 0; i < FITS; i++) {
+        for (int i = 0; i < FITS && set->fit[i]; i++) {
             double x = xb_quantile_fit_eval(set->fit[i], v);
             xb_table_set(table, row, 2 + i, u > 0.5 ? -x : x);
         }
@@ -211,14 +215,42 @@ static xb_status monte_carlo_run(xb_ctx *ctx, xb_study *study, const fit_set *se
     return status;
 }
 
-/* ---- facts */
+/* ---- the sampler */
 
-static xb_status sampler_facts(xb_ctx *ctx, xb_study *study, const xb_law *law)
+/* |Q(G) - v| where the draw is z standard deviations from the mean. */
+static double mass_error(const xb_law *law, double z, double v, bool upper)
 {
-    xb_sampler *s = NULL;
-    XB_TRY(xb_sampler_create(ctx, &s, law, NULL));
-    xb_sampler_info info = xb_sampler_describe(s);
-    xb_sampler_destroy(s);
+    double x = xb_law_mean(law) + z * xb_law_sd(law);
+    return fabs((upper ? xb_law_survival(law, x) : xb_law_cdf(law, x)) - v);
+}
+
+/* Masses a draw can have, (k + 1/2) 2^-32, evenly in log v from 2^-24 to 1/2. */
+static xb_status sampler_table(xb_ctx *ctx, xb_study *study, const xb_law *law,
+                               const xb_sampler *s)
+{
+    enum { ROWS = 185, FIRST = -24, LAST = -1 };
+    static const char *const columns[] = {"v", "single_lower", "single_upper",
+                                          "double_lower", "double_upper"};
+    xb_table *t = NULL;
+    XB_TRY(
+        xb_study_new_table(ctx, study, &t, "sampler", ROWS, XB_COUNT(columns), columns));
+    for (int64_t row = 0; row < ROWS; row++) {
+        double power = FIRST + (double)(LAST - FIRST) * (double)row / (ROWS - 1);
+        uint32_t k = (uint32_t)fmin(exp2(power + 32), 0x7FFFFFFF);
+        double v = ldexp(k + 0.5, -32);
+        xb_table_set(t, row, 0, v);
+        for (int upper = 0; upper < 2; upper++) {
+            double single = xb_sampler_value(s, k | (uint32_t)upper << 31);
+            double whole = xb_sampler_quantile(s, v, upper);
+            xb_table_set(t, row, 1 + upper, mass_error(law, single, v, upper));
+            xb_table_set(t, row, 3 + upper, mass_error(law, whole, v, upper));
+        }
+    }
+    return XB_OK;
+}
+
+static xb_status sampler_facts(xb_ctx *ctx, xb_study *study, xb_sampler_info info)
+{
     XB_TRY(
         xb_study_add_fact(ctx, study, "sampler_u_error_double", info.double_u_error, NAN,
                           "largest |Q(G(u)) - u| of the sampler in double precision (%d"
@@ -231,27 +263,60 @@ static xb_status sampler_facts(xb_ctx *ctx, xb_study *study, const xb_law *law)
         info.pieces, info.degree);
 }
 
-static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
-                     const xb_study_options *opt)
+static xb_status sampler_run(xb_ctx *ctx, xb_study *study, const xb_law *law)
+{
+    xb_sampler *s = NULL;
+    XB_TRY(xb_sampler_create(ctx, &s, law, NULL));
+    xb_status status = sampler_table(ctx, study, law, s);
+    if (status == XB_OK) status = sampler_facts(ctx, study, xb_sampler_describe(s));
+    xb_sampler_destroy(s);
+    return status;
+}
+
+/* ---- the study */
+
+static xb_status curve_tables(xb_ctx *ctx, xb_study *study, const fit_set *set)
+{
+    XB_TRY(curve_table(ctx, study, "curves", set, 1, 401));
+    return curve_table(ctx, study, "near_zero", set, 0.01, 201);
+}
+
+static xb_status polynomials_run(xb_ctx *ctx, xb_study *study, const xb_law *device,
+                                 const xb_study_options *opt)
 {
     const int64_t draws = opt->quick ? 200000 : 10000000;
     fit_set set;
-    XB_TRY(xb_study_add_fact(ctx, study, "kl_exact", xb_law_kl_gaussian(device), NAN,
-                             "KL divergence from %s to the Gaussian of its variance",
-                             xb_law_text(device)));
     xb_status status = fits_make(ctx, &set, device, DEGREE);
-    if (status == XB_OK) status = curve_table(ctx, study, "curves", &set, 1, 401);
-    if (status == XB_OK) status = curve_table(ctx, study, "near_zero", &set, 0.01, 201);
+    if (status == XB_OK) status = curve_tables(ctx, study, &set);
     if (status == XB_OK) status = xb_progress_tell(ctx, "drawing", 0, draws);
     if (status == XB_OK) status = monte_carlo_run(ctx, study, &set, draws, opt->seed);
     fits_free(&set);
     XB_TRY(status);
-    XB_TRY(degree_tables(ctx, study, device));
-    return sampler_facts(ctx, study, device);
+    return degree_tables(ctx, study, device);
+}
+
+static bool has_polynomials(const xb_law *law)
+{
+    return strcmp(xb_law_family(law), "mtj") == 0 ||
+           strcmp(xb_law_family(law), "ecram") == 0;
+}
+
+static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
+                     const xb_study_options *opt)
+{
+    XB_TRY(xb_study_add_fact(ctx, study, "kl_exact", xb_law_kl_gaussian(device), NAN,
+                             "KL divergence from %s to the Gaussian of its variance",
+                             xb_law_text(device)));
+    if (has_polynomials(device))
+        XB_TRY(polynomials_run(ctx, study, device, opt));
+    else
+        XB_TRY(curve_tables(ctx, study, &(fit_set){.law = device}));
+    return sampler_run(ctx, study, device);
 }
 
 const xb_study_kind xb_study_quantile = {
     .name = "quantile",
     .about = "direct, corrected and spectral quantiles and what each does to KL (Fig. 3)",
     .run = run,
+    .find = xb_find_quantile,
 };

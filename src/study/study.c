@@ -20,7 +20,13 @@ static const xb_study_kind *const kinds[] = {
 
 static const char *const STANDARD_DEVICE = "mtj:B=0.15,w=0.5";
 
-enum { NAME_MAX_LENGTH = 64, TEXT_MAX_LENGTH = 256, FILE_MAX_LENGTH = 160 };
+enum {
+    NAME_MAX_LENGTH = 64,
+    TEXT_MAX_LENGTH = 256,
+    FILE_MAX_LENGTH = 160,
+    WORD_MAX_LENGTH = 24,
+    SENTENCE_MAX_LENGTH = 512
+};
 
 typedef struct study_fact {
     char name[NAME_MAX_LENGTH];
@@ -29,12 +35,20 @@ typedef struct study_fact {
     double std_error;
 } study_fact;
 
+typedef struct study_finding {
+    xb_finding_kind kind;
+    char word[WORD_MAX_LENGTH];
+    char text[SENTENCE_MAX_LENGTH];
+} study_finding;
+
 struct xb_study {
     char name[NAME_MAX_LENGTH];
     xb_table **tables;
     int64_t n_tables, table_capacity;
     study_fact *facts;
     int64_t n_facts, fact_capacity;
+    study_finding *findings;
+    int64_t n_findings, finding_capacity;
     char *device;
     char *command;
     uint64_t seed;
@@ -71,6 +85,7 @@ void xb_study_destroy(xb_study *study)
     for (int64_t i = 0; i < study->n_tables; i++) xb_table_destroy(study->tables[i]);
     free(study->tables);
     free(study->facts);
+    free(study->findings);
     free(study->device);
     free(study->command);
     free(study);
@@ -80,14 +95,33 @@ xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
                              const char *name, int64_t rows, int columns,
                              const char *const *column_names)
 {
-    void *block = study->tables;
-    XB_TRY(xb_grow(ctx, &block, &study->table_capacity, study->n_tables + 1,
-                   sizeof(xb_table *)));
-    study->tables = block;
     xb_table *table = NULL;
     XB_TRY(xb_table_create(ctx, &table, name, rows, columns, column_names));
-    study->tables[study->n_tables++] = table;
+    XB_TRY(xb_study_give_table(ctx, study, table));
     *out = table;
+    return XB_OK;
+}
+
+xb_status xb_study_give_table(xb_ctx *ctx, xb_study *study, xb_table *table)
+{
+    void *block = study->tables;
+    xb_status status = xb_grow(ctx, &block, &study->table_capacity, study->n_tables + 1,
+                               sizeof(xb_table *));
+    if (status != XB_OK) {
+        xb_table_destroy(table);
+        return status;
+    }
+    study->tables = block;
+    study->tables[study->n_tables++] = table;
+    return XB_OK;
+}
+
+xb_status xb_study_set_command(xb_ctx *ctx, xb_study *study, const char *command)
+{
+    char *copy = xb_strdup(ctx, command);
+    if (!copy) return XB_E_MEMORY;
+    free(study->command);
+    study->command = copy;
     return XB_OK;
 }
 
@@ -105,6 +139,23 @@ xb_status xb_study_add_fact(xb_ctx *ctx, xb_study *study, const char *name, doub
     va_list args;
     va_start(args, format);
     vsnprintf(fact->text, sizeof fact->text, format, args);
+    va_end(args);
+    return XB_OK;
+}
+
+xb_status xb_study_add_finding(xb_ctx *ctx, xb_study *study, xb_finding_kind kind,
+                               const char *word, const char *format, ...)
+{
+    void *block = study->findings;
+    XB_TRY(xb_grow(ctx, &block, &study->finding_capacity, study->n_findings + 1,
+                   sizeof *study->findings));
+    study->findings = block;
+    study_finding *finding = &study->findings[study->n_findings++];
+    finding->kind = kind;
+    snprintf(finding->word, sizeof finding->word, "%s", word);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(finding->text, sizeof finding->text, format, args);
     va_end(args);
     return XB_OK;
 }
@@ -130,6 +181,7 @@ xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
     xb_study *study = NULL;
     xb_status status = xb_study_new(ctx, &study, name, xb_law_text(device), opt->seed);
     if (status == XB_OK) status = kind->run(ctx, study, device, opt);
+    if (status == XB_OK) status = kind->find(ctx, study);
     xb_law_destroy(device);
     if (status != XB_OK) {
         xb_study_destroy(study);
@@ -162,6 +214,20 @@ xb_fact xb_study_fact_at(const xb_study *study, int i)
     return (xb_fact){fact->name, fact->value, fact->std_error, fact->text};
 }
 
+xb_fact xb_study_fact(const xb_study *study, const char *name)
+{
+    for (int i = 0; i < xb_study_fact_count(study); i++)
+        if (strcmp(study->facts[i].name, name) == 0) return xb_study_fact_at(study, i);
+    return (xb_fact){name, NAN, NAN, ""};
+}
+
+int xb_study_finding_count(const xb_study *study) { return (int)study->n_findings; }
+xb_finding xb_study_finding_at(const xb_study *study, int i)
+{
+    const study_finding *finding = &study->findings[i];
+    return (xb_finding){finding->kind, finding->word, finding->text};
+}
+
 /* ---- writing */
 
 static void csv_name(char *out, size_t size, const xb_study *study, const xb_table *table)
@@ -177,6 +243,24 @@ static json_t *facts_json(const xb_study *study)
         xb_json_add(&list, json_pack("{s:s, s:o, s:o, s:s}", "name", fact->name, "value",
                                      xb_json_real(fact->value), "std_error",
                                      xb_json_real(fact->std_error), "text", fact->text));
+    }
+    return list;
+}
+
+static json_t *findings_json(const xb_study *study)
+{
+    static const char *const kinds_text[] = {
+        [XB_FINDING_NONE] = "none",
+        [XB_FINDING_AGREES] = "agrees",
+        [XB_FINDING_DIFFERS] = "differs",
+        [XB_FINDING_UNCLEAR] = "unclear",
+    };
+    json_t *list = json_array();
+    for (int64_t i = 0; i < study->n_findings; i++) {
+        const study_finding *finding = &study->findings[i];
+        xb_json_add(&list,
+                    json_pack("{s:s, s:s, s:s}", "verdict", kinds_text[finding->kind],
+                              "word", finding->word, "text", finding->text));
     }
     return list;
 }
@@ -214,9 +298,10 @@ static json_t *study_json(const xb_study *study)
     json_t *provenance = json_pack("{s:s, s:o, s:o, s:s}", "version", xb_version(),
                                    "command", xb_json_string(study->command), "seed",
                                    seed_json(study->seed), "device", study->device);
-    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "crossbayes", "study", "study",
-                     study->name, "facts", facts_json(study), "tables",
-                     tables_json(study), "provenance", provenance);
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "crossbayes", "study", "study",
+                     study->name, "findings", findings_json(study), "facts",
+                     facts_json(study), "tables", tables_json(study), "provenance",
+                     provenance);
 }
 
 xb_status xb_study_json(xb_ctx *ctx, char **out, const xb_study *study)

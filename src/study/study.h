@@ -18,10 +18,14 @@
 typedef xb_status xb_study_fn(xb_ctx *ctx, xb_study *study, const xb_law *device,
                               const xb_study_options *opt);
 
+/* Says what the study's tables and facts mean: adds findings, changes nothing else. */
+typedef xb_status xb_study_find_fn(xb_ctx *ctx, xb_study *study);
+
 typedef struct xb_study_kind {
     const char *name;
     const char *about;
     xb_study_fn *run;
+    xb_study_find_fn *find;
 } xb_study_kind;
 
 extern const xb_study_kind xb_study_array;
@@ -42,9 +46,27 @@ xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
                              const char *name, int64_t rows, int columns,
                              const char *const *column_names);
 
+/* A table made elsewhere; it is the study's from now on, or gone on failure. */
+xb_status xb_study_give_table(xb_ctx *ctx, xb_study *study, xb_table *table);
+
+/* Replaces the command the study says it came from. */
+xb_status xb_study_set_command(xb_ctx *ctx, xb_study *study, const char *command);
+
 /* std_error NAN: exact to the digits shown. */
 xb_status xb_study_add_fact(xb_ctx *ctx, xb_study *study, const char *name, double value,
                             double std_error, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+
+/* The fact of that name; a value of NAN where there is none. */
+xb_fact xb_study_fact(const xb_study *study, const char *name);
+
+xb_status xb_study_add_finding(xb_ctx *ctx, xb_study *study, xb_finding_kind kind,
+                               const char *word, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* findings_laws.c, findings_nets.c, findings_tasks.c */
+xb_study_find_fn xb_find_laws, xb_find_quadrature, xb_find_quantile;
+xb_study_find_fn xb_find_energy, xb_find_narrow;
+xb_study_find_fn xb_find_scalar, xb_find_utkface, xb_find_array;
 
 #endif

@@ -1,0 +1,43 @@
+/* demo.h: what `crossbayes demo` has in hand while it makes its page. */
+#ifndef XB_CLI_DEMO_H
+#define XB_CLI_DEMO_H
+
+#include <jansson.h>
+
+#include "session.h"
+
+typedef struct cli_demo {
+    cli_session *s;
+    const char *dir;
+    const char *noise;  /* the file of the samples */
+    bool kept;          /* which the demo itself writes */
+    const char *column; /* of it; NULL: the only one */
+    const char *law;    /* file of the fitted law, the device of every study */
+    const char *source; /* what the page calls the samples */
+    double *x;
+    int64_t n;
+    xb_page *page;
+    json_t *json;     /* what --json prints; NULL without it */
+    json_t *findings; /* in it */
+} cli_demo;
+
+/* A section of the page, and below it in --json's findings. */
+void cli_demo_section(cli_demo *d, const char *id, const char *heading);
+
+/* To the page (below its figure, if there is one), to the terminal or the JSON. */
+void cli_demo_finding(cli_demo *d, xb_finding finding);
+
+/* The figure DIR/NAME.svg with its command and finding. */
+xb_status cli_demo_figure(cli_demo *d, const char *name, const char *alt,
+                          const char *caption, const char *command, xb_finding finding);
+
+/* A word as a shell takes it: in quotes where it needs them. */
+void cli_demo_quote(FILE *out, const char *word);
+
+/* demo_noise.c: the section of the samples and their law. */
+xb_status cli_demo_noise(cli_demo *d, const xb_fit *fit);
+
+/* demo_studies.c: runs the studies under the fitted law, a section or two for each. */
+xb_status cli_demo_studies(cli_demo *d);
+
+#endif

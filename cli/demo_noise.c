@@ -1,0 +1,200 @@
+/* demo_noise.c: the first section of the demo's page: the samples in numbers, the law
+ * fitted to them, and what a reader should be warned of. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "demo.h"
+#include "print.h"
+#include "show.h"
+
+enum { TEXT = 96, ROWS_MOST = 16 };
+
+/* Rows of text while they are collected. */
+typedef struct rows {
+    char text[ROWS_MOST][2][TEXT];
+    int n;
+} rows;
+
+__attribute__((format(printf, 3, 4))) static void add_row(rows *r, const char *name,
+                                                          const char *format, ...)
+{
+    va_list args;
+    if (r->n == ROWS_MOST) return;
+    snprintf(r->text[r->n][0], TEXT, "%s", name);
+    va_start(args, format);
+    vsnprintf(r->text[r->n][1], TEXT, format, args);
+    va_end(args);
+    r->n++;
+}
+
+static void add_estimate(rows *r, const char *name, double value, double error,
+                         const char *unit)
+{
+    char text[64];
+    xb_number_with_error(text, sizeof text, value, error);
+    add_row(r, name, "%s%s%s", text, *unit ? " " : "", unit);
+}
+
+/* Standard errors are those of independent draws of a Gaussian, at the effective n. */
+static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
+{
+    const xb_fit_sample *x = xb_fit_sample_info(fit);
+    xb_law_place place = xb_law_placement(xb_fit_law(fit));
+    double n = x->n_effective;
+    add_row(r, "samples", "%lld from %.64s", (long long)x->n, d->source);
+    if (d->column) add_row(r, "column", "%.64s", d->column);
+    add_row(r, "unit", "%s", *place.unit ? place.unit : "not given");
+    add_row(r, "independent samples",
+            "%.*f: correlation time %.3g samples, %.3f at lag 1", n < 100 ? 1 : 0, n,
+            x->tau, x->lag1);
+    add_row(r, "distinct values", "%lld", (long long)x->distinct);
+    add_row(r, "range", "%.5g to %.5g%s%s", x->min, x->max, *place.unit ? " " : "",
+            place.unit);
+    add_estimate(r, "mean", x->mean, x->sd / sqrt(n), place.unit);
+    add_estimate(r, "standard deviation", x->sd, x->sd / sqrt(2 * n), place.unit);
+    add_estimate(r, "skewness", x->skewness, sqrt(6 / n), "");
+    add_estimate(r, "excess kurtosis", x->excess_kurtosis, sqrt(24 / n), "");
+}
+
+static void show_sample(const cli_demo *d, const xb_fit *fit)
+{
+    static const char *const heading[] = {"", "the samples"};
+    rows r = {.n = 0};
+    const char *cell[ROWS_MOST][2];
+    collect_sample(&r, d, fit);
+    for (int i = 0; i < r.n; i++)
+        for (int c = 0; c < 2; c++) cell[i][c] = r.text[i][c];
+    xb_page_rows(d->page,
+                 &(xb_page_rows_info){
+                     .columns = 2, .heading = heading, .rows = r.n, .cell = &cell[0][0]});
+}
+
+/* ---- warnings */
+
+static void warn(cli_demo *d, const char *text)
+{
+    cli_demo_finding(d, (xb_finding){XB_FINDING_UNCLEAR, "warning", text});
+}
+
+static void show_warnings(cli_demo *d, const xb_fit *fit)
+{
+    enum { INDEPENDENT_FEW = 100, DISTINCT_FEW = 64 };
+    const xb_fit_sample *x = xb_fit_sample_info(fit);
+    char text[256];
+    if (x->n_effective < INDEPENDENT_FEW) {
+        snprintf(text, sizeof text,
+                 "%lld samples are worth only %.0f independent ones: another trace of the"
+                 " same device may give another law.",
+                 (long long)x->n, x->n_effective);
+        warn(d, text);
+    }
+    if (x->distinct < DISTINCT_FEW && x->distinct < x->n) {
+        snprintf(text, sizeof text,
+                 "Only %lld distinct values: the converter is coarse, and what the law"
+                 " does between its levels is a guess.",
+                 (long long)x->distinct);
+        warn(d, text);
+    }
+}
+
+/* ---- the law */
+
+static void family_cells(char out[5][TEXT], const xb_fit *fit, int i, double best)
+{
+    const xb_fit_family *f = xb_fit_family_at(fit, i);
+    double above = f->aic - best;
+    snprintf(out[0], TEXT, "%s%s", f->family, i == xb_fit_chosen(fit) ? " (chosen)" : "");
+    snprintf(out[1], TEXT, isfinite(above) ? "%.1f" : "", above);
+    cli_format_p(out[2], TEXT, f->ks_p);
+    cli_format_p(out[3], TEXT, f->ad_p);
+    size_t used = 0;
+    out[4][0] = '\0';
+    for (int k = 0; k < f->n_named && used < TEXT; k++) {
+        char number[48];
+        xb_number_with_error(number, sizeof number, f->value[k], f->std_error[k]);
+        used += (size_t)snprintf(out[4] + used, TEXT - used, "%s%s = %s", k ? ", " : "",
+                                 f->name[k], number);
+    }
+}
+
+static void show_families(const cli_demo *d, const xb_fit *fit)
+{
+    static const char *const heading[] = {"family", "AIC - best", "KS p", "AD p",
+                                          "parameters"};
+    char text[XB_FIT_FAMILY_MAX][5][TEXT];
+    const char *cell[XB_FIT_FAMILY_MAX][5];
+    double best = INFINITY;
+    int n = xb_fit_family_count(fit);
+    for (int i = 0; i < n; i++) best = fmin(best, xb_fit_family_at(fit, i)->aic);
+    for (int i = 0; i < n; i++) {
+        family_cells(text[i], fit, i, best);
+        for (int c = 0; c < 5; c++) cell[i][c] = text[i][c];
+    }
+    xb_page_rows(d->page, &(xb_page_rows_info){.caption = "All families",
+                                               .columns = 5,
+                                               .heading = heading,
+                                               .rows = n,
+                                               .cell = &cell[0][0],
+                                               .folded = true});
+}
+
+static xb_finding fit_finding(const xb_fit *fit)
+{
+    const xb_fit_family *f = xb_fit_family_at(fit, xb_fit_chosen(fit));
+    const char *text = xb_fit_verdict(fit);
+    if (strcmp(f->family, "empirical") == 0)
+        return (xb_finding){XB_FINDING_DIFFERS, "no family fits", text};
+    if (f->fits) return (xb_finding){XB_FINDING_AGREES, "fits", text};
+    return (xb_finding){XB_FINDING_UNCLEAR, "cannot tell", text};
+}
+
+/* The command that fits the samples again; free() it. NULL: memory is out. */
+static char *fit_command(const cli_demo *d)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    const char *const words[][2] = {{"--column", d->column},
+                                    {"--unit", cli_text(&d->s->args, "unit", NULL)},
+                                    {"-o", d->law}};
+    fprintf(out, "crossbayes fit ");
+    cli_demo_quote(out, d->noise);
+    for (int i = 0; i < CLI_COUNT_OF(words); i++) {
+        if (!words[i][1]) continue;
+        fprintf(out, " %s ", words[i][0]);
+        cli_demo_quote(out, words[i][1]);
+    }
+    fprintf(out, " --figure ");
+    char *figure = cli_join(d->dir, "fit", ".svg");
+    if (figure) cli_demo_quote(out, figure);
+    free(figure);
+    if (cli_seed(d->s) != 1)
+        fprintf(out, " --seed %llu", (unsigned long long)cli_seed(d->s));
+    fclose(out);
+    return text;
+}
+
+xb_status cli_demo_noise(cli_demo *d, const xb_fit *fit)
+{
+    const xb_fit_family *f = xb_fit_family_at(fit, xb_fit_chosen(fit));
+    char caption[256];
+    char *command = fit_command(d);
+    if (!command) return XB_E_MEMORY;
+    snprintf(caption, sizeof caption,
+             "Samples with the fitted densities, and their quantiles against those of the"
+             " chosen law, %s: the two distributions are nowhere more than %.2g apart.",
+             f->family, f->ks);
+    cli_demo_section(d, "noise", "The noise and its law");
+    show_sample(d, fit);
+    show_warnings(d, fit);
+    xb_status status = cli_demo_figure(
+        d, "fit",
+        "Left: histogram of the samples and the fitted densities. Right: quantiles of the"
+        " samples against quantiles of the chosen law, with the diagonal.",
+        caption, command, fit_finding(fit));
+    show_families(d, fit);
+    free(command);
+    return status;
+}

@@ -1,0 +1,312 @@
+/* page.c: a page from first call to file. Sections collect their HTML in memory; writing
+ * puts head, title, the list of sections with their verdicts, the sections and the
+ * footer into one file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/outfile.h"
+#include "report/page.h"
+
+/* Text that grows: a stream into memory. */
+typedef struct draft {
+    FILE *stream;
+    char *text;
+    size_t size;
+} draft;
+
+typedef struct page_section {
+    char *id, *heading;
+    draft body;
+    draft findings; /* lines for the list at the top */
+} page_section;
+
+struct xb_page {
+    char *title, *intro, *summary;
+    page_section *section;
+    int64_t n_sections, capacity;
+    draft provenance;
+    int figures;
+    xb_ctx *ctx; /* keeps the first failure's message */
+    xb_status status;
+};
+
+/* ---- drafts */
+
+static xb_status draft_open(xb_ctx *ctx, draft *d)
+{
+    d->stream = open_memstream(&d->text, &d->size);
+    if (d->stream) return XB_OK;
+    return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a page");
+}
+
+static void draft_free(draft *d)
+{
+    if (d->stream) fclose(d->stream);
+    free(d->text);
+}
+
+static xb_status draft_copy(xb_ctx *ctx, FILE *out, draft *d)
+{
+    if (fflush(d->stream) != 0 || ferror(d->stream))
+        return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a page");
+    fwrite(d->text, 1, d->size, out);
+    return XB_OK;
+}
+
+/* ---- making */
+
+static void section_free(page_section *s)
+{
+    free(s->id);
+    free(s->heading);
+    draft_free(&s->body);
+    draft_free(&s->findings);
+}
+
+void xb_page_destroy(xb_page *page)
+{
+    if (!page) return;
+    for (int64_t i = 0; i < page->n_sections; i++) section_free(&page->section[i]);
+    free(page->section);
+    draft_free(&page->provenance);
+    free(page->title);
+    free(page->intro);
+    free(page->summary);
+    xb_ctx_destroy(page->ctx);
+    free(page);
+}
+
+static xb_status page_begin(xb_ctx *ctx, xb_page *page, const char *title,
+                            const char *intro)
+{
+    page->title = xb_strdup(ctx, title);
+    page->intro = xb_strdup(ctx, intro ? intro : "");
+    page->summary = xb_strdup(ctx, "Contents");
+    if (!page->title || !page->intro || !page->summary) return XB_E_MEMORY;
+    XB_TRY(draft_open(ctx, &page->provenance));
+    if (xb_ctx_create(&page->ctx) != XB_OK)
+        return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a page");
+    return XB_OK;
+}
+
+xb_status xb_page_create(xb_ctx *ctx, xb_page **out, const char *title, const char *intro)
+{
+    xb_page *page = xb_new(ctx, 1, sizeof *page);
+    if (!page) return XB_E_MEMORY;
+    xb_status status = page_begin(ctx, page, title, intro);
+    if (status != XB_OK) {
+        xb_page_destroy(page);
+        return status;
+    }
+    xb_page_provenance(page, "made by crossbayes", xb_version());
+    if (*xb_ctx_origin(ctx)) xb_page_provenance(page, "command", xb_ctx_origin(ctx));
+    *out = page;
+    return XB_OK;
+}
+
+/* ---- adding */
+
+static bool page_ok(xb_page *page, xb_status status)
+{
+    if (page->status == XB_OK) page->status = status;
+    return page->status == XB_OK;
+}
+
+void xb_page_summary(xb_page *page, const char *heading)
+{
+    char *copy = xb_strdup(page->ctx, heading);
+    if (!page_ok(page, copy ? XB_OK : XB_E_MEMORY)) {
+        free(copy);
+        return;
+    }
+    free(page->summary);
+    page->summary = copy;
+}
+
+static xb_status check_id(xb_page *page, const char *id)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+    if (!*id || strspn(id, letters) != strlen(id))
+        return xb_fail(page->ctx, XB_E_ARGUMENT,
+                       "a section's id is '%s', expected letters, digits and '-'", id);
+    for (int64_t i = 0; i < page->n_sections; i++)
+        if (strcmp(page->section[i].id, id) == 0)
+            return xb_fail(page->ctx, XB_E_ARGUMENT, "two sections have the id '%s'", id);
+    return XB_OK;
+}
+
+static xb_status section_add(xb_page *page, const char *id, const char *heading)
+{
+    XB_TRY(check_id(page, id));
+    void *block = page->section;
+    XB_TRY(xb_grow(page->ctx, &block, &page->capacity, page->n_sections + 1,
+                   sizeof *page->section));
+    page->section = block;
+    page_section *s = &page->section[page->n_sections++];
+    *s = (page_section){.id = xb_strdup(page->ctx, id)};
+    s->heading = xb_strdup(page->ctx, heading);
+    if (!s->id || !s->heading) return XB_E_MEMORY;
+    XB_TRY(draft_open(page->ctx, &s->body));
+    return draft_open(page->ctx, &s->findings);
+}
+
+void xb_page_section(xb_page *page, const char *id, const char *heading)
+{
+    if (page->status == XB_OK) page->status = section_add(page, id, heading);
+}
+
+/* The section that is being filled; NULL after a failure. */
+static page_section *current(xb_page *page)
+{
+    if (page->status == XB_OK && page->n_sections == 0)
+        page->status = xb_fail(page->ctx, XB_E_ARGUMENT, "a page without a section");
+    return page->status == XB_OK ? &page->section[page->n_sections - 1] : NULL;
+}
+
+void xb_page_text(xb_page *page, const char *paragraph)
+{
+    page_section *s = current(page);
+    if (s) xb_html_element(s->body.stream, "p", NULL, paragraph);
+}
+
+void xb_page_command(xb_page *page, const char *command)
+{
+    page_section *s = current(page);
+    if (s) xb_html_command(s->body.stream, command);
+}
+
+static void finding_add(page_section *s, const xb_finding *f)
+{
+    xb_html_finding(s->body.stream, f);
+    xb_html_finding(s->findings.stream, f);
+}
+
+void xb_page_finding(xb_page *page, const xb_finding *finding)
+{
+    page_section *s = current(page);
+    if (s) finding_add(s, finding);
+}
+
+void xb_page_figure(xb_page *page, const xb_page_figure_info *figure)
+{
+    page_section *s = current(page);
+    if (!s) return;
+    char prefix[24];
+    /* no section can have this id */
+    snprintf(prefix, sizeof prefix, "f%d.", ++page->figures);
+    FILE *out = s->body.stream;
+    fputs("<figure>\n<div class=\"picture\" tabindex=\"0\">", out);
+    page->status =
+        xb_svg_embed(page->ctx, out, figure->svg, prefix, figure->alt ? figure->alt : "");
+    fputs("</div>\n<figcaption>\n", out);
+    xb_html_element(out, "p", NULL, figure->caption);
+    finding_add(s, &figure->finding);
+    xb_html_command(out, figure->command);
+    fputs("</figcaption>\n</figure>\n", out);
+}
+
+void xb_page_rows(xb_page *page, const xb_page_rows_info *rows)
+{
+    page_section *s = current(page);
+    if (s) xb_html_rows(s->body.stream, rows);
+}
+
+void xb_page_table(xb_page *page, const xb_table *table, const char *caption, bool folded)
+{
+    page_section *s = current(page);
+    if (s) xb_html_table(s->body.stream, table, caption, folded);
+}
+
+void xb_page_provenance(xb_page *page, const char *name, const char *value)
+{
+    xb_html_element(page->provenance.stream, "dt", NULL, name);
+    xb_html_element(page->provenance.stream, "dd", NULL, value);
+}
+
+/* ---- writing */
+
+/* The policy: no scripts, nothing fetched, whatever the text says. */
+static void write_head(FILE *out, const xb_page *page)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+          "style-src 'unsafe-inline'; img-src data:\"/>\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+          "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+          "<link rel=\"icon\" href=\"data:,\"/>\n",
+          out);
+    xb_html_element(out, "title", NULL, page->title);
+    fprintf(out, "<style>\n%s</style>\n</head>\n<body>\n<header>\n", xb_page_style);
+    xb_html_element(out, "h1", NULL, page->title);
+    if (*page->intro) xb_html_element(out, "p", "intro", page->intro);
+    fputs("</header>\n", out);
+}
+
+static xb_status write_summary(FILE *out, xb_page *page)
+{
+    fputs("<nav>\n", out);
+    xb_html_element(out, "h2", NULL, page->summary);
+    fputs("<ul>\n", out);
+    for (int64_t i = 0; i < page->n_sections; i++) {
+        page_section *s = &page->section[i];
+        fprintf(out, "<li><a href=\"#%s\">", s->id);
+        xb_html_text(out, s->heading);
+        fputs("</a>\n", out);
+        XB_TRY(draft_copy(page->ctx, out, &s->findings));
+        fputs("</li>\n", out);
+    }
+    fputs("</ul>\n</nav>\n", out);
+    return XB_OK;
+}
+
+static xb_status write_sections(FILE *out, xb_page *page)
+{
+    fputs("<main>\n", out);
+    for (int64_t i = 0; i < page->n_sections; i++) {
+        page_section *s = &page->section[i];
+        fprintf(out, "<section id=\"%s\">\n", s->id);
+        xb_html_element(out, "h2", NULL, s->heading);
+        XB_TRY(draft_copy(page->ctx, out, &s->body));
+        fputs("</section>\n", out);
+    }
+    fputs("</main>\n<footer>\n<dl>\n", out);
+    XB_TRY(draft_copy(page->ctx, out, &page->provenance));
+    fputs("</dl>\n</footer>\n</body>\n</html>\n", out);
+    return XB_OK;
+}
+
+static xb_status write_page(FILE *out, xb_page *page)
+{
+    write_head(out, page);
+    XB_TRY(write_summary(out, page));
+    return write_sections(out, page);
+}
+
+static xb_status make_folder(xb_ctx *ctx, const char *path)
+{
+    char *dir = xb_strdup(ctx, path);
+    if (!dir) return XB_E_MEMORY;
+    char *slash = strrchr(dir, '/');
+    xb_status status = XB_OK;
+    if (slash && slash != dir) {
+        *slash = '\0';
+        status = xb_dir_make(ctx, dir);
+    }
+    free(dir);
+    return status;
+}
+
+xb_status xb_page_write(xb_ctx *ctx, xb_page *page, const char *path)
+{
+    if (page->status != XB_OK)
+        return xb_fail(ctx, page->status, "%s", xb_ctx_message(page->ctx));
+    xb_outfile *f = NULL;
+    XB_TRY(make_folder(ctx, path));
+    XB_TRY(xb_outfile_open(ctx, &f, path));
+    xb_status status = write_page(xb_outfile_stream(f), page);
+    if (status == XB_OK) return xb_outfile_commit(ctx, f);
+    xb_outfile_discard(f);
+    return xb_fail(ctx, status, "%s", xb_ctx_message(page->ctx));
+}

@@ -1,0 +1,29 @@
+/* page.h: the parts a page is written with; the page itself is in crossbayes/report.h. */
+#ifndef XB_REPORT_PAGE_H
+#define XB_REPORT_PAGE_H
+
+#include <stdio.h>
+
+#include "base/ctx.h"
+#include "crossbayes/report.h"
+
+/* page_html.c: text for element contents and quoted attributes alike: the five special
+ * characters as entities, control characters as blanks, what is no UTF-8 as U+FFFD. */
+void xb_html_text(FILE *out, const char *text);
+void xb_html_element(FILE *out, const char *tag, const char *class, const char *text);
+/* `word` NULL: the standard one. */
+void xb_html_badge(FILE *out, xb_finding_kind kind, const char *word);
+void xb_html_finding(FILE *out, const xb_finding *finding);
+void xb_html_command(FILE *out, const char *command);
+void xb_html_rows(FILE *out, const xb_page_rows_info *rows);
+void xb_html_table(FILE *out, const xb_table *table, const char *caption, bool folded);
+
+/* page_svg.c: the picture of an SVG file as an element of a page. Every id in it, and
+ * every reference to one, gets `prefix`. */
+xb_status xb_svg_embed(xb_ctx *ctx, FILE *out, const char *path, const char *prefix,
+                       const char *alt);
+
+/* page_style.c: the style sheet. */
+extern const char xb_page_style[];
+
+#endif

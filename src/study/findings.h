@@ -1,0 +1,33 @@
+/* findings.h: how studies come to a verdict. A number counts as below a limit when it is
+ * so with its errors added, as above when it is so with them taken off; what lies between
+ * is not resolved, and said to be so. */
+#ifndef XB_STUDY_FINDINGS_H
+#define XB_STUDY_FINDINGS_H
+
+#include "study/study.h"
+
+/* AGREES: |value| + errors * error <= limit; DIFFERS: |value| - errors * error > limit;
+ * UNCLEAR: neither, or the value is NAN. An error of NAN is 0: exact. */
+xb_finding_kind xb_judge(double value, double error, double limit, double errors);
+
+/* Of two parts of one claim: it differs if one does, agrees if both do. */
+xb_finding_kind xb_judge_both(xb_finding_kind a, xb_finding_kind b);
+
+/* The word for what was judged. */
+typedef struct xb_finding_words {
+    const char *agrees, *differs;
+} xb_finding_words;
+const char *xb_finding_word(xb_finding_kind kind, xb_finding_words words);
+
+/* A number with its error, as text of its own. */
+typedef struct xb_shown {
+    char text[64];
+} xb_shown;
+xb_shown xb_show(double value, double error);
+xb_shown xb_show_fact(const xb_study *study, const char *name);
+
+/* A cell by its column's name; NAN where table or column is not there. */
+double xb_table_at(const xb_table *t, int64_t row, const char *column);
+int64_t xb_table_length(const xb_table *t); /* 0 for NULL */
+
+#endif

@@ -1,0 +1,143 @@
+/* findings_tasks.c: what the studies of learnt tasks found: was it learnt, does swapping
+ * the law move predictives, are they calibrated, and what does an array do to them? One
+ * claim each, so two standard errors. */
+#include <math.h>
+#include <stdio.h>
+
+#include "study/findings.h"
+
+static const double ERRORS = 2;
+static const xb_finding_words same_words = {"same", "different"};
+
+/* ---- scalar */
+
+static const double GAP_MATTERS = 0.01; /* in sigma_e */
+static const double RMSE_EXCESS = 0.1;  /* relative to who knows the truth */
+static const double COVERAGE_MEANT = 0.95, COVERAGE_TOO_SURE = 0.85;
+
+static xb_status find_learnt(xb_ctx *ctx, xb_study *study)
+{
+    xb_fact rmse = xb_study_fact(study, "rmse"),
+            ideal = xb_study_fact(study, "rmse_ideal");
+    double excess = rmse.value / ideal.value - 1;
+    xb_finding_kind kind =
+        xb_judge(fmax(excess, 0), rmse.std_error / ideal.value, RMSE_EXCESS, ERRORS);
+    double outside = xb_study_fact(study, "coverage95_out").value;
+    return xb_study_add_finding(
+        ctx, study, isnan(excess) ? XB_FINDING_UNCLEAR : kind,
+        xb_finding_word(kind, (xb_finding_words){"learnt", "not learnt"}),
+        "RMSE %s where it learnt, %.1f %% from that of who knows the truth; 95 %%"
+        " intervals hold %.0f %% of the test data there, %.0f %% outside%s.",
+        xb_show(rmse.value, rmse.std_error).text, 100 * excess,
+        100 * xb_study_fact(study, "coverage95").value, 100 * outside,
+        outside < COVERAGE_TOO_SURE ? ", where it is too sure" : "");
+}
+
+static xb_status find_swapped(xb_ctx *ctx, xb_study *study)
+{
+    xb_fact mean = xb_study_fact(study, "gap_mean_device_rms");
+    xb_fact sd = xb_study_fact(study, "gap_sd_device_rms");
+    xb_finding_kind kind =
+        xb_judge_both(xb_judge(mean.value, mean.std_error, GAP_MATTERS, ERRORS),
+                      xb_judge(sd.value, sd.std_error, GAP_MATTERS, ERRORS));
+    return xb_study_add_finding(
+        ctx, study, kind, xb_finding_word(kind, same_words),
+        "The device's noise in place of Gaussian moves means by %s and spreads by %s of"
+        " σ_e (same: within %g).",
+        xb_show(mean.value, mean.std_error).text, xb_show(sd.value, sd.std_error).text,
+        GAP_MATTERS);
+}
+
+xb_status xb_find_scalar(xb_ctx *ctx, xb_study *study)
+{
+    XB_TRY(find_learnt(ctx, study));
+    return find_swapped(ctx, study);
+}
+
+/* ---- utkface */
+
+static const double RMSE_GAP_MATTERS = 0.05; /* relative */
+
+static xb_status find_calibrated(xb_ctx *ctx, xb_study *study)
+{
+    const xb_table *t = xb_study_table(study, "scores");
+    if (xb_table_length(t) == 0) return XB_OK;
+    double coverage = xb_table_at(t, 0, "coverage95");
+    double n = xb_study_fact(study, "test").value;
+    /* of a share that is right: beyond two of them it is not */
+    double error = sqrt(COVERAGE_MEANT * (1 - COVERAGE_MEANT) / n);
+    xb_finding_kind kind = xb_judge(coverage - COVERAGE_MEANT, 0, ERRORS * error, 0);
+    return xb_study_add_finding(
+        ctx, study, kind,
+        xb_finding_word(kind, (xb_finding_words){"as meant", "not calibrated"}),
+        "95 %% intervals hold %s %% of %.0f ages; the miscalibration area is %s, by"
+        " chance %.2g.",
+        xb_show(100 * coverage, 100 * error).text, n,
+        xb_show(xb_table_at(t, 0, "miscalibration_area"),
+                xb_table_at(t, 0, "miscalibration_area_mc"))
+            .text,
+        xb_table_at(t, 0, "miscalibration_floor"));
+}
+
+static xb_status find_faces_swapped(xb_ctx *ctx, xb_study *study)
+{
+    xb_fact gap = xb_study_fact(study, "rmse_gap");
+    double rmse = xb_study_fact(study, "rmse_gaussian").value;
+    xb_finding_kind kind =
+        xb_judge(gap.value, gap.std_error, RMSE_GAP_MATTERS * rmse, ERRORS);
+    return xb_study_add_finding(
+        ctx, study, kind, xb_finding_word(kind, same_words),
+        "Swapping the law changes the RMSE of %.3g %% by %s points at most (same: within"
+        " %.2g).",
+        rmse, xb_show(gap.value, gap.std_error).text, RMSE_GAP_MATTERS * rmse);
+}
+
+xb_status xb_find_utkface(xb_ctx *ctx, xb_study *study)
+{
+    XB_TRY(find_calibrated(ctx, study));
+    return find_faces_swapped(ctx, study);
+}
+
+/* ---- array */
+
+static const double MOVED_MATTERS = 0.1; /* standard deviations of a predictive */
+
+/* "ADC bits", say: both tasks' needs, the harder one. NAN: none of those tried. */
+static void need_text(char *out, size_t size, const xb_study *study, const char *key,
+                      const char *what)
+{
+    char name[2][64];
+    snprintf(name[0], sizeof name[0], "%s_scalar", key);
+    snprintf(name[1], sizeof name[1], "%s_table", key);
+    double a = xb_study_fact(study, name[0]).value;
+    double b = xb_study_fact(study, name[1]).value;
+    if (isnan(a) || isnan(b))
+        snprintf(out, size, "more %s than were tried", what);
+    else
+        snprintf(out, size, "%g %s", fmax(a, b), what);
+}
+
+xb_status xb_find_array(xb_ctx *ctx, xb_study *study)
+{
+    static const char *const says[] = {
+        [XB_FINDING_AGREES] = "is no concern",
+        [XB_FINDING_DIFFERS] = "is one of the concerns",
+        [XB_FINDING_UNCLEAR] = "may or may not be a concern",
+    };
+    xb_fact scalar = xb_study_fact(study, "shape_device_scalar");
+    xb_fact table = xb_study_fact(study, "shape_device_table");
+    xb_finding_kind kind =
+        xb_judge_both(xb_judge(scalar.value, scalar.std_error, MOVED_MATTERS, ERRORS),
+                      xb_judge(table.value, table.std_error, MOVED_MATTERS, ERRORS));
+    xb_fact worse = scalar.value > table.value ? scalar : table;
+    char bits[64], states[64];
+    need_text(bits, sizeof bits, study, "adc_bits", "ADC bits");
+    need_text(states, sizeof states, study, "mean_levels", "states of a mean device");
+    return xb_study_add_finding(
+        ctx, study, kind,
+        xb_finding_word(kind, (xb_finding_words){"no matter", "shape matters"}),
+        "On an array the shape of the noise %s: it moves predictives by %s sd (%g would"
+        " count). To stay within that they need %s and %s.",
+        says[kind], xb_show(worse.value, worse.std_error).text, MOVED_MATTERS, bits,
+        states);
+}
