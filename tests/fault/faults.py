@@ -120,6 +120,14 @@ def plan(trial, most, sanitized):
     return choose(rng, memory, most - most // 3) + choose(rng, disk, most // 3)
 
 
+def starts(trial, fault, both):
+    """With older files in the place of outputs and without, or (memory) one of the two."""
+    folders = [trial.fresh, trial.previous]
+    if both and not fault.startswith("alloc"):
+        return folders
+    return [random.Random(fault).choice(folders)]
+
+
 # ---- one fault
 
 def check_words(fault, status, err):
@@ -198,15 +206,15 @@ def run_case(program, case, inputs, most, only, verbose):
     begun, wrong = time.time(), []
     trial = prepare(program, case, inputs)
     faults = [only] if only else plan(trial, most, program.sanitized)
-    for i, fault in enumerate(faults):
-        start = trial.previous if i % 2 else trial.fresh
-        try:
-            said = run_fault(program, trial, fault, start)
-            if verbose:
-                print("  %s %s: %s" % (case.name, fault, said))
-        except Wrong as problem:
-            wrong.append("%s, %s: %s" % (case.name, fault, problem))
-            print("WRONG " + wrong[-1], flush=True)
+    for fault in faults:
+        for start in starts(trial, fault, most is None):
+            try:
+                said = run_fault(program, trial, fault, start)
+                if verbose:
+                    print("  %s %s: %s" % (case.name, fault, said))
+            except Wrong as problem:
+                wrong.append("%s, %s: %s" % (case.name, fault, problem))
+                print("WRONG " + wrong[-1], flush=True)
     print("%-18s %6d allocations at %4d places, %5d faults, %2d wrong, %5.1f s" %
           (case.name, trial.counts["alloc"], len(trial.stacks), len(faults), len(wrong),
            time.time() - begun), flush=True)
