@@ -14,13 +14,13 @@ set -eu
 base="gcc g++ libc6-dev cmake ninja-build pkg-config
       libopenblas-dev liblapacke-dev libjansson-dev libjpeg62-turbo-dev zlib1g-dev
       librandom123-dev libcmocka-dev libgsl-dev
-      gnuplot-nox fonts-dejavu-core"
-bench="libunuran-dev python3 python3-venv python3-dev"
-guard="valgrind python3"
+      gnuplot-nox fonts-dejavu-core python3"
+bench="libunuran-dev python3-venv python3-dev"
+guard="valgrind"
 fuzz="clang llvm libclang-rt-14-dev libomp-dev"
 memory="valgrind libc6-dbg"
 lint="clang clang-tidy cppcheck"
-browser="chromium python3"
+browser="chromium"
 long="dieharder"
 
 want=$base
