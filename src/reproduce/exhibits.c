@@ -191,6 +191,6 @@ void xb_exhibit_command(char out[XB_COMMAND_TEXT], int figure,
 
 const char *xb_effort_name(xb_effort effort)
 {
-    static const char *const names[XB_EFFORTS] = {"normal", "quick", "full"};
+    static const char *const names[XB_EFFORTS] = {"default", "quick", "full"};
     return names[effort];
 }
