@@ -276,7 +276,7 @@ static void long_lines_have_a_limit(void **state)
             assert_non_null(f);
             int before = where & 1 ? 700000 : 1;
             for (int i = 0; i < before; i++) fputs("4\n", f);
-            fwrite(blanks, 1, (size_t)(XB_CSV_LINE_MAX - 1 + extra), f);
+            fwrite(blanks, 1, (size_t)XB_CSV_LINE_MAX - 1 + (size_t)extra, f);
             fputs(where & 2 ? "5" : "5\n6\n", f);
             fclose(f);
             reading r = read_column(ctx, s.path, NULL);

@@ -234,7 +234,8 @@ static void sigma_is_exp_to_the_last_bit_or_so(void **state)
         const xb_update *update = xb_update_at(k);
         double worst = 0;
         update->sigma_exp(sigma, rho, N);
-        for (int i = 0; i < N; i++) worst = fmax(worst, ulps(sigma[i], exp(rho[i])));
+        for (int i = 0; i < N; i++)
+            worst = fmax(worst, ulps(sigma[i], exp((double)rho[i])));
         print_message("%s: sigma %.2f ulp\n", update->level, worst);
         assert_at_most(worst, 1.1);
         update->sigma_exp(sigma, ends, 6);

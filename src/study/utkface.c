@@ -90,7 +90,7 @@ static xb_status take_rows(job *s)
         status = take_part(s, &s->test, &s->n_test, XB_PART_TEST, s->plan.test);
     s->n = n + s->held;
     if (status == XB_OK) s->select = xb_new(s->ctx, s->n, sizeof *s->select);
-    if (s->select) {
+    if (status == XB_OK && s->select) {
         memcpy(s->select, train, (size_t)n * sizeof *train);
         memcpy(s->select + n, held, (size_t)s->held * sizeof *held);
     } else if (status == XB_OK) {
@@ -232,8 +232,9 @@ static void write_scores(job *s, int which, const xb_regression_scores *r)
     const xb_score *const score[] = {&r->rmse,      &r->mae,      &r->nll,
                                      &r->crps,      &r->coverage, &r->miscalibration_area,
                                      &r->epistemic, &r->aleatoric};
+    const int model = which / LAWS;
     int column = 0;
-    xb_table_set(s->scores, which, column++, which / LAWS);
+    xb_table_set(s->scores, which, column++, model);
     xb_table_set(s->scores, which, column++, which % LAWS);
     for (int i = 0; i < XB_COUNT(score); i++) {
         xb_table_set(s->scores, which, column++, score[i]->value);

@@ -34,7 +34,8 @@ static void damage_numbers(xb_ctx *ctx, const xb_cell_plan *plan, const char *di
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0) return 0;
-    char dir[DIR_BYTES] = "/tmp/fuzz-cell-XXXXXX", numbers[PATH_BYTES], model[PATH_BYTES];
+    char dir[DIR_BYTES], numbers[PATH_BYTES], model[PATH_BYTES];
+    snprintf(dir, sizeof dir, "%s/fuzz-cell-XXXXXX", fuzz_folder());
     if (!mkdtemp(dir)) abort();
     snprintf(numbers, sizeof numbers, "%s/width1_depth1_seed1_numbers.safetensors", dir);
     snprintf(model, sizeof model, "%s/width1_depth1_seed1.safetensors", dir);

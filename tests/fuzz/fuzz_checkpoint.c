@@ -28,8 +28,7 @@ static bool stop_later(void *arg, const xb_progress *event)
     return ++*(int *)arg < STOP_AFTER;
 }
 
-/* free() it. */
-static uint8_t *half_way(const char *path, size_t *size)
+static uint8_t *make_half_way(const char *path, size_t *size)
 {
     int told = 0;
     xb_ctx *ctx = fuzz_ctx();
@@ -40,10 +39,22 @@ static uint8_t *half_way(const char *path, size_t *size)
     return fuzz_slurp(path, size);
 }
 
+/* Made once; free() the copy. */
+static uint8_t *half_way(const char *path, size_t *size)
+{
+    static uint8_t *kept;
+    static size_t kept_size;
+    if (!kept) kept = make_half_way(path, &kept_size);
+    uint8_t *copy = malloc(kept_size);
+    if (!copy) abort();
+    *size = kept_size;
+    return memcpy(copy, kept, kept_size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
-    snprintf(path, sizeof path, "/tmp/fuzz-checkpoint-%ld", (long)getpid());
+    snprintf(path, sizeof path, "%s/fuzz-checkpoint-%ld", fuzz_folder(), (long)getpid());
     if (size == 0) return 0;
     if (data[0] % 2) {
         size_t bytes = 0;
