@@ -1,9 +1,8 @@
 /* panel.c: see panel.h. Threads take blocks of outputs. A block goes through the inputs
  * a panel at a time; a panel is written as strips of XB_PANEL_STRIP outputs, the order
  * in which the product reads it, and the inputs of some examples are copied next to each
- * other first: rows a power of two apart push each other out of the first cache. Few
- * examples need no panel: a row of weights is used up as it is made. mu and sigma are
- * fetched while z is drawn.
+ * other first. Few
+ * examples need no panel: some rows of weights are used up as they are made.
  * Scratch: bias [cout] and its z [cout], then for each block a panel, rows of x, and z
  * of some rows of the panel. */
 #include "net/panel.h"
@@ -102,21 +101,6 @@ static const xb_real *bias_of(const xb_op *op)
     return theta;
 }
 
-/* Asks for n reals to be in the second cache soon. */
-static void fetch(const xb_real *p, int64_t n)
-{
-    enum { LINE = 64 / sizeof(xb_real), SOON = 2 };
-    for (int64_t i = 0; i < n; i += LINE) __builtin_prefetch(p + i, 0, SOON);
-}
-
-/* z of `width` weights from number `at` on. */
-static void draw_row(const xb_op *op, xb_real *z, int64_t at, int64_t width)
-{
-    fetch(xb_op_mu(op) + at, width);
-    fetch(xb_op_sigma(op) + at, width);
-    xb_run_draw(op->run, z, width, op->layer->tensor, at, false);
-}
-
 /* z of inputs [k, k + depth), row by row; rows that are neighbours in memory as one. */
 static void draw_rows(const xb_op *op, xb_real *z, int64_t k, int64_t depth, int64_t j,
                       int64_t width)
@@ -124,9 +108,8 @@ static void draw_rows(const xb_op *op, xb_real *z, int64_t k, int64_t depth, int
     bool whole = width == op->cout;
     int64_t rows = whole ? 1 : depth, n = whole ? depth * width : width;
     for (int64_t i = 0; i < rows; i++)
-        for (int64_t at = 0; at < n; at += WIDTH_FEW)
-            draw_row(op, z + i * width + at, (k + i) * op->cout + j + at,
-                     least(n - at, WIDTH_FEW));
+        xb_run_draw(op->run, z + i * width, n, op->layer->tensor, (k + i) * op->cout + j,
+                    false);
 }
 
 /* theta of inputs [k, k + depth) and `width` outputs from j on. */
