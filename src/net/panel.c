@@ -101,15 +101,26 @@ static const xb_real *bias_of(const xb_op *op)
     return theta;
 }
 
-/* z of inputs [k, k + depth), row by row; rows that are neighbours in memory as one. */
+/* Asks for n reals to be in the second cache soon. */
+static void fetch(const xb_real *p, int64_t n)
+{
+    enum { LINE = 64 / sizeof(xb_real), SOON = 2 };
+    for (int64_t i = 0; i < n; i += LINE) __builtin_prefetch(p + i, 0, SOON);
+}
+
+/* z of inputs [k, k + depth), row by row; rows that are neighbours in memory as one.
+ * Panels `ahead` ask for mu and sigma meanwhile; where there is no panel this costs more
+ * than it gains. */
 static void draw_rows(const xb_op *op, xb_real *z, int64_t k, int64_t depth, int64_t j,
-                      int64_t width)
+                      int64_t width, bool ahead)
 {
     bool whole = width == op->cout;
     int64_t rows = whole ? 1 : depth, n = whole ? depth * width : width;
-    for (int64_t i = 0; i < rows; i++)
-        xb_run_draw(op->run, z + i * width, n, op->layer->tensor, (k + i) * op->cout + j,
-                    false);
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t at = (k + i) * op->cout + j;
+        if (ahead) fetch(xb_op_mu(op) + at, n), fetch(xb_op_sigma(op) + at, n);
+        xb_run_draw(op->run, z + i * width, n, op->layer->tensor, at, false);
+    }
 }
 
 /* theta of inputs [k, k + depth) and `width` outputs from j on. */
@@ -121,7 +132,7 @@ static void make_panel(const xb_op *op, xb_real *panel, xb_real *z, int64_t k,
     for (int64_t i = 0; i < depth; i++, panel += XB_PANEL_STRIP) {
         int64_t at = (k + i) * op->cout + j;
         if (random && i % some == 0)
-            draw_rows(op, z, k + i, least(depth - i, some), j, width), drawn = i;
+            draw_rows(op, z, k + i, least(depth - i, some), j, width, true), drawn = i;
         op->run->backend->panel_row(panel, xb_op_mu(op) + at,
                                     random ? xb_op_sigma(op) + at : NULL,
                                     z + (i - drawn) * width, depth, width);
@@ -188,7 +199,7 @@ static void few_block(void *arg, int64_t block, int64_t begin, int64_t end)
     for (int64_t k = 0, depth; k < op->cin; k += depth) {
         int64_t at = k * op->cout + j;
         depth = least(op->cin - k, DRAWS_MOST / width);
-        draw_rows(op, z, k, depth, j, width);
+        draw_rows(op, z, k, depth, j, width, false);
         backend->panel_add(y, job->x + k, xb_op_mu(op) + at, xb_op_sigma(op) + at, z,
                            &(xb_panel){.rows = op->run->batch,
                                        .depth = depth,
