@@ -47,7 +47,11 @@ double limit_store(int64_t bytes, int64_t passes)
 /* Four sums of vectors of 64 bytes. */
 typedef int64_t lanes __attribute__((vector_size(64)));
 
-static int64_t read_once(const lanes *block, int64_t n)
+#if defined(__x86_64__)
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+static int64_t
+read_once(const lanes *block, int64_t n)
 {
     lanes sum[4] = {{0}};
     for (int64_t i = 0; i + 4 <= n; i += 4)

@@ -107,9 +107,10 @@ def write_figure(build, svg, results, column, unit, exponents, log_y):
                             zip(r["sizes"], r["seconds"], r["megabytes"]))
             file.write("\n\n")
     with open(gp, "w") as file:
-        file.write(f"set terminal svg size 900,480 font 'DejaVu Sans,10'\n"
+        file.write(f"set terminal svg size 900,460 font 'DejaVu Sans,9'\n"
                    f"set output '{svg}'\nset logscale x\nset format x '%g'\n"
                    f"{'set logscale y' if log_y else 'set yrange [0:*]'}\nset grid\n"
+                   "unset mxtics\nunset mytics\n"
                    f"set multiplot layout 2,4\n")
         for i, (case, r) in enumerate(results.items()):
             file.write(PANEL.format(title=f"{case}: {exponents[case]}", what=r["what"],

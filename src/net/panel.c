@@ -1,9 +1,8 @@
 /* panel.c: see panel.h. Threads take blocks of outputs. A block goes through the inputs
  * a panel at a time; a panel is written as strips of XB_PANEL_STRIP outputs, the order
  * in which the product reads it, and the inputs of some examples are copied next to each
- * other first: rows a power of two apart push each other out of the first cache. Few
- * examples need no panel: a row of weights is used up as it is made. mu and sigma are
- * fetched while z is drawn.
+ * other first. Few
+ * examples need no panel: some rows of weights are used up as they are made.
  * Scratch: bias [cout] and its z [cout], then for each block a panel, rows of x, and z
  * of some rows of the panel. */
 #include "net/panel.h"
@@ -109,24 +108,19 @@ static void fetch(const xb_real *p, int64_t n)
     for (int64_t i = 0; i < n; i += LINE) __builtin_prefetch(p + i, 0, SOON);
 }
 
-/* z of `width` weights from number `at` on. */
-static void draw_row(const xb_op *op, xb_real *z, int64_t at, int64_t width)
-{
-    fetch(xb_op_mu(op) + at, width);
-    fetch(xb_op_sigma(op) + at, width);
-    xb_run_draw(op->run, z, width, op->layer->tensor, at, false);
-}
-
-/* z of inputs [k, k + depth), row by row; rows that are neighbours in memory as one. */
+/* z of inputs [k, k + depth), row by row; rows that are neighbours in memory as one.
+ * Panels `ahead` ask for mu and sigma meanwhile; where there is no panel this costs more
+ * than it gains. */
 static void draw_rows(const xb_op *op, xb_real *z, int64_t k, int64_t depth, int64_t j,
-                      int64_t width)
+                      int64_t width, bool ahead)
 {
     bool whole = width == op->cout;
     int64_t rows = whole ? 1 : depth, n = whole ? depth * width : width;
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t at = 0; at < n; at += WIDTH_FEW)
-            draw_row(op, z + i * width + at, (k + i) * op->cout + j + at,
-                     least(n - at, WIDTH_FEW));
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t at = (k + i) * op->cout + j;
+        if (ahead) fetch(xb_op_mu(op) + at, n), fetch(xb_op_sigma(op) + at, n);
+        xb_run_draw(op->run, z + i * width, n, op->layer->tensor, at, false);
+    }
 }
 
 /* theta of inputs [k, k + depth) and `width` outputs from j on. */
@@ -138,7 +132,7 @@ static void make_panel(const xb_op *op, xb_real *panel, xb_real *z, int64_t k,
     for (int64_t i = 0; i < depth; i++, panel += XB_PANEL_STRIP) {
         int64_t at = (k + i) * op->cout + j;
         if (random && i % some == 0)
-            draw_rows(op, z, k + i, least(depth - i, some), j, width), drawn = i;
+            draw_rows(op, z, k + i, least(depth - i, some), j, width, true), drawn = i;
         op->run->backend->panel_row(panel, xb_op_mu(op) + at,
                                     random ? xb_op_sigma(op) + at : NULL,
                                     z + (i - drawn) * width, depth, width);
@@ -205,7 +199,7 @@ static void few_block(void *arg, int64_t block, int64_t begin, int64_t end)
     for (int64_t k = 0, depth; k < op->cin; k += depth) {
         int64_t at = k * op->cout + j;
         depth = least(op->cin - k, DRAWS_MOST / width);
-        draw_rows(op, z, k, depth, j, width);
+        draw_rows(op, z, k, depth, j, width, false);
         backend->panel_add(y, job->x + k, xb_op_mu(op) + at, xb_op_sigma(op) + at, z,
                            &(xb_panel){.rows = op->run->batch,
                                        .depth = depth,
