@@ -40,17 +40,14 @@ static xb_chain_link link_of(const xb_net *net, int l)
     const xb_layer *layer = &net->layer[l];
     const xb_tensor *tensor = &net->tensor[layer->tensor];
     bool act = l + 1 < net->n_layer && !is_dense(layer + 1);
-    xb_chain_link link = {.tensor = tensor,
-                          .number = layer->tensor,
-                          .tensors = layer->tensors,
-                          .in = layer->in.c,
-                          .out = layer->out.c,
-                          .offset = tensor->offset,
-                          .size = tensor->size,
-                          .f = act ? layer[1].kind->act : XB_ACT_NONE,
-                          .layer = l + act};
-    for (int i = 0; i < link.tensors; i++) link.n += tensor[i].size;
-    return link;
+    return (xb_chain_link){.number = layer->tensor,
+                           .tensors = layer->tensors,
+                           .in = layer->in.c,
+                           .out = layer->out.c,
+                           .offset = tensor->offset,
+                           .size = tensor->size,
+                           .f = act ? layer[1].kind->act : XB_ACT_NONE,
+                           .layer = l + act};
 }
 
 static int64_t units_of(const xb_chain *chain)

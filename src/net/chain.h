@@ -7,11 +7,10 @@
 
 /* A dense layer and the activation over it; f is XB_ACT_NONE without one. */
 typedef struct xb_chain_link {
-    const xb_tensor *tensor; /* kernel, then the bias if there is one */
-    int number;              /* of the kernel among the net's tensors */
-    int tensors;             /* 1 or 2 */
+    int number;  /* of the kernel among the net's tensors */
+    int tensors; /* the kernel, and the bias if there is one */
     int64_t in, out;
-    int64_t offset, size, n; /* of its parameters; size: of the kernel alone */
+    int64_t offset, size; /* of its parameters; size: of the kernel alone */
     xb_act f;
     int layer; /* whose output is the link's */
 } xb_chain_link;
