@@ -13,6 +13,7 @@
 
 void cli_demo_section(cli_demo *d, const char *id, const char *heading)
 {
+    d->section = id;
     xb_page_section(d->page, id, heading);
 }
 
@@ -30,16 +31,15 @@ static const char *kind_name(xb_finding_kind kind)
 /* To the terminal as soon as it is known, or to the JSON. */
 static void tell(cli_demo *d, xb_finding f)
 {
-    enum { COLUMN = 18 };
     if (d->json) {
         json_array_append_new(d->findings,
-                              json_pack("{s:s, s:s, s:s}", "verdict", kind_name(f.kind),
-                                        "word", f.word, "text", f.text));
+                              json_pack("{s:s, s:s, s:s, s:s}", "section", d->section,
+                                        "verdict", kind_name(f.kind), "word", f.word,
+                                        "text", f.text));
         return;
     }
     cli_progress_clear(&d->s->progress);
-    printf("  %-*s", COLUMN - 2, f.word);
-    cli_print_words(f.text, COLUMN, true);
+    cli_show_finding(f);
     fflush(stdout);
 }
 

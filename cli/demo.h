@@ -17,11 +17,12 @@ typedef struct cli_demo {
     double *x;
     int64_t n;
     xb_page *page;
-    json_t *json;     /* what --json prints; NULL without it */
-    json_t *findings; /* in it */
+    json_t *json;        /* what --json prints; NULL without it */
+    json_t *findings;    /* in it */
+    const char *section; /* the page's last */
 } cli_demo;
 
-/* A section of the page, and below it in --json's findings. */
+/* A new section of the page; findings in --json name it. `id` is kept. */
 void cli_demo_section(cli_demo *d, const char *id, const char *heading);
 
 /* To the page (below its figure, if there is one), to the terminal or the JSON. */

@@ -83,10 +83,15 @@ static void show_warnings(cli_demo *d, const xb_fit *fit)
     const xb_fit_sample *x = xb_fit_sample_info(fit);
     char text[256];
     if (x->n_effective < INDEPENDENT_FEW) {
+        char worth[64];
+        if (x->n < INDEPENDENT_FEW)
+            snprintf(worth, sizeof worth, "Only %lld samples", (long long)x->n);
+        else
+            snprintf(worth, sizeof worth,
+                     "%lld samples are worth only %.0f independent ones", (long long)x->n,
+                     x->n_effective);
         snprintf(text, sizeof text,
-                 "%lld samples are worth only %.0f independent ones: another trace of the"
-                 " same device may give another law.",
-                 (long long)x->n, x->n_effective);
+                 "%s: another trace of the same device may give another law.", worth);
         warn(d, text);
     }
     if (x->distinct < DISTINCT_FEW && x->distinct < x->n) {

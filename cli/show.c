@@ -101,6 +101,13 @@ void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion)
     cli_print_words(xb_fit_verdict(fit), 2, false);
 }
 
+void cli_show_finding(xb_finding finding)
+{
+    enum { COLUMN = 18 };
+    printf("  %-*s", COLUMN - 2, finding.word);
+    cli_print_words(finding.text, COLUMN, true);
+}
+
 /* The number, then what it means: meanings are sentences. */
 void cli_show_study(const xb_study *study)
 {
@@ -113,6 +120,9 @@ void cli_show_study(const xb_study *study)
         printf("  %s%*s", text, blanks > 1 ? blanks : 1, "");
         cli_print_words(fact.text, COLUMN, true);
     }
+    if (xb_study_finding_count(study) > 0) putchar('\n');
+    for (int i = 0; i < xb_study_finding_count(study); i++)
+        cli_show_finding(xb_study_finding_at(study, i));
 }
 
 static const char *const score_columns[] = {"rmse", "nll", "crps", "coverage95",

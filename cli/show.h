@@ -1,4 +1,4 @@
-/* show.h: a fit or a study as text, for `fit`, `study` and `demo` alike. */
+/* show.h: a fit, a study or a verdict as text, for `fit`, `study` and `demo` alike. */
 #ifndef XB_CLI_SHOW_H
 #define XB_CLI_SHOW_H
 
@@ -6,6 +6,7 @@
 
 /* The families' distance to the best is by the criterion of the choice. */
 void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion);
+void cli_show_finding(xb_finding finding); /* the word, then the sentence */
 void cli_show_study(const xb_study *study);
 /* The scores of `utkface`, a line for each law trained with and asked under. */
 void cli_show_scores(const xb_table *scores);

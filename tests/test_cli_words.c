@@ -3,6 +3,7 @@
  * error, JSON whose keys stay (fixtures/json_keys.txt) and are documented
  * (docs/formats.md), and terminals that want no escape codes. */
 #include "clitest.h"
+#include "xmltest.h"
 
 #include <pty.h>
 
@@ -67,6 +68,27 @@ static void run_lines(const char *help, const char *title)
     free(copy);
 }
 
+/* The page is whole, and the terminal ends with its address. */
+static void demo_left_its_page(void)
+{
+    enum { PAGE_ROOM = 1 << 23 };
+    char path[512], *page = malloc(PAGE_ROOM);
+    in_folder(path, "demo/report.html");
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    page[fread(page, 1, PAGE_ROOM - 1, f)] = '\0';
+    fclose(f);
+    assert_well_formed(path, page);
+    assert_non_null(strstr(page, "id=\"narrow\"")); /* the last section */
+    assert_non_null(strstr(page, "crossbayes study array --quick --device"
+                                 " demo/law.json -o demo"));
+    assert_null(strstr(page, "(not known)")); /* every caption has its number */
+    const char *address = strstr(out_text, "\n  file:///");
+    assert_non_null(address);
+    assert_non_null(strstr(address, "/demo/report.html\n"));
+    free(page);
+}
+
 /* Those that take long run in the optimised build only. */
 static void examples_run_as_printed(void **state)
 {
@@ -87,6 +109,7 @@ static void examples_run_as_printed(void **state)
         run_well(line);
         char *help = strdup(out_text);
         run_lines(help, "\nExample:\n");
+        if (strcmp(command[i], "demo") == 0) demo_left_its_page();
         free(help);
     }
 }

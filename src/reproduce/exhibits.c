@@ -84,6 +84,11 @@ static const xb_exhibit exhibits[XB_PAPER_FIGURES] = {
                   "x, and the same less the truth",
                   "Predictions under three laws, and below them what is left after the "
                   "truth is taken off",
+                  "outside-range"},
+                 {"_gaps",
+                  "Differences of mean and spread between the laws over x, with their "
+                  "Monte Carlo errors",
+                  "How far device and mixture are from the Gaussian, in σ_e",
                   "bimodal-same"}},
      .cost = {75, 2.5, 75}},
     {.study = "utkface",

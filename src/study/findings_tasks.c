@@ -20,11 +20,12 @@ static xb_status find_learnt(xb_ctx *ctx, xb_study *study)
     xb_fact rmse = xb_study_fact(study, "rmse"),
             ideal = xb_study_fact(study, "rmse_ideal");
     double excess = rmse.value / ideal.value - 1;
+    double above = excess < 0 ? 0 : excess; /* better by luck is no fault; NAN stays */
     xb_finding_kind kind =
-        xb_judge(fmax(excess, 0), rmse.std_error / ideal.value, RMSE_EXCESS, ERRORS);
+        xb_judge(above, rmse.std_error / ideal.value, RMSE_EXCESS, ERRORS);
     double outside = xb_study_fact(study, "coverage95_out").value;
     return xb_study_add_finding(
-        ctx, study, isnan(excess) ? XB_FINDING_UNCLEAR : kind,
+        ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"learnt", "not learnt"}),
         "RMSE %s where it learnt, %.1f %% from that of who knows the truth; 95 %%"
         " intervals hold %.0f %% of the test data there, %.0f %% outside%s.",

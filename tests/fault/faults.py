@@ -107,6 +107,7 @@ def choose(rng, faults, most):
     faults = list(faults)
     if len(faults) <= most:
         return faults
+    most = max(most, 1)
     step = len(faults) / most
     return [faults[int((i + rng.random()) * step)] for i in range(most)]
 
