@@ -113,12 +113,12 @@ def choose(rng, faults, most):
 
 
 def plan(trial, most, sanitized):
-    """`most` faults, two thirds of them allocations; all of them if it is None."""
+    """`most` faults, half of them allocations; all of them if it is None."""
     rng = random.Random(trial.case.name)
     memory, disk = allocation_faults(trial, sanitized), file_faults(trial)
     if most is None:
         return [*memory, *disk]
-    return choose(rng, memory, most - most // 3) + choose(rng, disk, most // 3)
+    return choose(rng, memory, most - most // 2) + choose(rng, disk, most // 2)
 
 
 def starts(trial, fault, both):
