@@ -6,7 +6,7 @@ CMAKE = cmake -G Ninja -S .
 # A test that skips a part of itself says so; nothing is skipped in silence.
 SAY_SKIPPED = grep -h "skipped: "
 
-.PHONY: all deps demo check check-long fuzz bench install clean format lint
+.PHONY: all deps demo check check-long fuzz races memory bench install clean format lint
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -33,6 +33,7 @@ check: deps
 
 check-long: check
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
+	$(MAKE) races memory
 	$(MAKE) fuzz FUZZ_SECONDS=60
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
@@ -42,6 +43,20 @@ fuzz: deps
 	CC=clang $(CMAKE) -B $(BUILD)/fuzz -DXB_FUZZ=ON -DXB_TESTS=OFF
 	ninja -C $(BUILD)/fuzz
 	./tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
+
+# All tests under ThreadSanitizer.
+races: deps
+	./tools/install-deps.sh fuzz
+	CC=clang $(CMAKE) -B $(BUILD)/races -DXB_TSAN=ON
+	ninja -C $(BUILD)/races
+	./tests/tsan/run.sh $(BUILD)/races
+
+# The main paths under valgrind.
+memory: deps
+	./tools/install-deps.sh memory
+	$(CMAKE) -B $(BUILD)/check
+	ninja -C $(BUILD)/check
+	./tests/valgrind.sh $(BUILD)/check
 
 # Beside the peers, on one core; QUICK=1 for fewer, shorter repeats.
 bench: deps
@@ -56,8 +71,11 @@ install: all
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
-lint: all
-	git ls-files 'src/*.c' 'cli/*.c' | xargs -n1 -P2 clang-tidy -p $(BUILD) --quiet
+# clang-tidy's checks are in .clang-tidy, cppcheck's in tests/lint.sh.
+lint: deps
+	./tools/install-deps.sh lint
+	$(CMAKE) -B $(BUILD)/check
+	./tests/lint.sh $(BUILD)/check
 
 clean:
 	rm -rf $(BUILD)

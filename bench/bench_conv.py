@@ -12,13 +12,12 @@ are is written beside it.
 """
 
 import os
-import sys
 import time
 
 import numpy as np
 
 from net_ctypes import PREDICT, Net
-from timing import Bench, WrongResult, ratio_at_least, seconds
+from timing import Bench, WrongResult, fastest, ratio_at_least
 
 BATCH, DRAWS, FILTERS, SIGMA = 100, 32, 16, 0.01
 SIZES = (200, 100)
@@ -180,22 +179,6 @@ class Case:
         return f"outputs within {off:.0e}"
 
 
-def fastest(makers, clock):
-    """The peer's best form: name and work. What cannot be compiled is left out."""
-    best = None
-    for name, make in makers:
-        try:
-            work = make()
-            work()
-            taken = seconds(work, 1, clock)
-        except Exception as error:  # torch.compile needs a compiler and luck
-            print(f"  {name}: {str(error).splitlines()[0]}", file=sys.stderr)
-            continue
-        if best is None or taken < best[0]:
-            best = (taken, name, work)
-    return best[1:]
-
-
 def run_size(bench, size, threads, clock):
     case = Case(bench, size, threads)
     name = f"{size} x {size}, batch {BATCH}" + (f", {threads} threads" * (threads > 1))
@@ -203,7 +186,7 @@ def run_size(bench, size, threads, clock):
     def compare(what, ours, make, check, items=1):
         forms = [("PyTorch eager", lambda: make(False)),
                  ("PyTorch compiled", lambda: make(True))]
-        peer, theirs = fastest(forms, clock)
+        peer, theirs = fastest(bench, what, name, forms, clock, tries=1)
         bench.compare(what, name, ours, peer, theirs, items=items, check=check,
                       target=TARGET[what.split()[-1]] if size == SIZES[0] else None,
                       repeats=REPEATS, clock=clock)

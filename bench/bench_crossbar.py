@@ -12,14 +12,13 @@ import numpy as np
 
 from crossbayes_ctypes import pointer
 from timing import Bench, WrongResult, ratio_at_least
-from vi_ctypes import PredictOptions, TrainData, TrainOptions
+from vi_ctypes import PredictOptions, TrainData, TrainOptions, same_layouts
 
 NETS = [("dense 512 x 512", "dense 512 nobias, relu, dense 1", 512),
         ("dense 50 (UCI)", "dense 50, relu, dense 1", 8)]
 WORK = [(1, 4096), (256, 256)]  # inputs, reads of a call
 CHECKED_READS, ROWS, REPEATS = 64, 64, 7
 SAME_OUTPUT = 1e-4  # of the ideal array, in the target's units
-ARRAY_BYTES = 4096  # more than an xb_array has
 # tiles, levels, spreads, converters, memory of the devices: all there is
 CASES = [("converters, tiles", {"rows": 128, "dac_bits": 8, "adc_bits": 8}),
          ("all effects (mtj)", None)]
@@ -29,6 +28,8 @@ TARGET = ratio_at_least(0.5)
 class Arrays:
     def __init__(self, xb, net, features):
         self.xb, self.lib, self.features = xb, xb.lib, features
+        same_layouts(xb)
+        self.array_bytes = xb.peers.struct_size(b"xb_array")
         for name, result in [("xb_train_options_default", TrainOptions),
                              ("xb_predict_options_default", PredictOptions)]:
             getattr(self.lib, name).restype = result
@@ -43,7 +44,7 @@ class Arrays:
         self.options = self.lib.xb_predict_options_default()
 
     def array(self, settings):
-        array = (c.c_char * ARRAY_BYTES)()
+        array = (c.c_char * self.array_bytes)()
         preset = b"mtj" if settings is None else b"ideal"
         self.xb.check(self.lib.xb_array_preset(self.xb.ctx, array, preset))
         for key, value in (settings or {}).items():

@@ -14,7 +14,7 @@ import ctypes as c
 import numpy as np
 
 from crossbayes_ctypes import pointer
-from timing import Bench, WrongResult, ratio_at_least, seconds
+from timing import Bench, WrongResult, fastest, ratio_at_least
 
 DRAWS, RATE, SIGMA = 100, 1e-3, 0.1
 CASES = [(4, 2), (4, 3), (16, 2), (16, 3), (128, 2), (128, 3)]
@@ -38,6 +38,7 @@ class EnergyOptions(c.Structure):
 class Ours:
     def __init__(self, xb):
         self.xb, self.lib = xb, xb.lib
+        xb.same_layout("xb_energy_options", EnergyOptions)
         self.lib.xb_energy_options_default.restype = EnergyOptions
         self.lib.xb_energy_loss.restype = c.c_double
         self.lib.xb_model_destroy.argtypes = [c.c_void_p]
@@ -140,22 +141,6 @@ def forms(torch, width, depth):
             ("torch.compile", lambda: compiled(torch, width, depth))]
 
 
-def fastest(torch, width, depth, steps):
-    best = None
-    for name, make in forms(torch, width, depth):
-        try:
-            cell = make()
-            cell.run(20)  # compiles, warms up
-        except Exception as error:  # a compiler that is not there: another form serves
-            print(f"  {name}: {str(error).splitlines()[0]}", flush=True,
-                  file=__import__("sys").stderr)
-            continue
-        taken = min(seconds(lambda: cell.run(max(1, steps // 10)), 1) for _ in range(3))
-        if best is None or taken < best[0]:
-            best = (taken, name, cell)
-    return best[1], best[2]
-
-
 def same_gradient(ours, cell):
     f = np.random.default_rng(2).standard_normal(DRAWS).astype(np.float32)
     theirs = cell.gradient(cell.torch.from_numpy(f)[:, None]).numpy()[:, 0]
@@ -178,7 +163,17 @@ def same_spread(torch, width, depth):
 def cell_against(bench, ours, torch, width, depth):
     case = f"training, width {width}, depth {depth}"
     steps = (STEPS_QUICK if bench.quick else STEPS)[width]
-    name, cell = fastest(torch, width, depth, steps)
+    cells = {}
+
+    def maker(name, make):
+        def work_of():
+            cells[name] = make()
+            return lambda: cells[name].run(max(20, steps // 10))
+        return name, work_of
+
+    name, _ = fastest(bench, "energy", case,
+                      [maker(*form) for form in forms(torch, width, depth)])
+    cell = cells[name]
     try:
         check = same_gradient(ours, cell)
         if width <= 16 and not bench.quick:

@@ -5,13 +5,14 @@ gradient written out, in vectorised numpy."""
 from ctypes import byref, c_double
 
 from crossbayes_ctypes import pointer
-from timing import Bench, WrongResult, ours_at_most
+from timing import Bench, WrongResult, ours_at_most, ratio_at_least
 
 LAW = "mtj:B=0.15,w=0.5"
 N, N_QUICK = 1_000_000, 100_000
 LIMIT = 0.5         # seconds
 SAME = 2e-4         # w and B of both sides, relative; the standard errors are 2e-3
 REPEATS = 5
+TARGET = ratio_at_least(10)
 
 
 def negative_log_likelihood(np, y, parameters):
@@ -79,7 +80,7 @@ def main():
     check = same_optimum(xb.fit_result(xb.fit(x, n, "mtj")),
                          scipy_fit(np, minimize, theirs))
     return bench.compare("fit", case, ours("mtj"), "SciPy L-BFGS-B",
-                         lambda: scipy_fit(np, minimize, theirs), check=check,
+                         lambda: scipy_fit(np, minimize, theirs), check=check, target=TARGET,
                          repeats=REPEATS)
 
 

@@ -32,7 +32,7 @@ class FitOptions(c.Structure):
                 ("seed", c.c_uint64)]
 
 
-class FitFamily(c.Structure):
+class FitFamily(c.Structure):  # as much of it as is read here
     _fields_ = [("family", c.c_char * 16), ("converged", c.c_bool),
                 ("iterations", c.c_int), ("n_param", c.c_int), ("n_named", c.c_int),
                 ("name", (c.c_char * 8) * 6), ("value", c.c_double * 6),
@@ -98,9 +98,17 @@ class Library:
             ("pinv_peer_new", c.c_void_p, [c.c_void_p, c.c_double, c.c_int]),
             ("pinv_peer_fill", None, [c.c_void_p, c.c_void_p, c.c_int64]),
             ("pinv_peer_free", None, [c.c_void_p]),
+            ("struct_size", c.c_int64, [c.c_char_p]),
+            ("limit_store", c.c_double, [c.c_int64, c.c_int64]),
+            ("limit_read", c.c_double, [c.c_int64, c.c_int64]),
+            ("limit_fma", c.c_double, []),
+            ("loop_forward", c.c_int, [c.c_void_p] * 4 + [c.c_int64] + [c.c_void_p] * 2
+             + [c.c_int64]),
         ]:
             function = getattr(self.peers, name)
             function.restype, function.argtypes = result, args
+        self.same_layout("xb_fit_options", FitOptions)
+        self.same_layout("xb_rule", Rule)
         ctx = c.c_void_p()
         if self.lib.xb_ctx_create(c.byref(ctx)):
             raise MemoryError("no context")
@@ -110,6 +118,13 @@ class Library:
     def check(self, status):
         if status:
             raise RuntimeError(self.lib.xb_ctx_message(self.ctx).decode())
+
+    def same_layout(self, name, mirror):
+        """A struct written down here must be as large as the header's."""
+        size = self.peers.struct_size(name.encode())
+        if size != c.sizeof(mirror):
+            raise RuntimeError(f"{name} has {size} bytes, its copy in bench/ "
+                               f"{c.sizeof(mirror)}: a field is missing there")
 
     # ---- laws
     def law(self, text):

@@ -30,6 +30,8 @@ class Noise(c.Structure):
 class Net:
     def __init__(self, xb, text, shape, sigma, seed=1):
         self.xb, self.lib = xb, xb.lib
+        xb.same_layout("xb_pass_options", PassOptions)
+        xb.same_layout("xb_noise", Noise)
         for name, result, args in [
             ("xb_pass_options_default", PassOptions, []),
             ("xb_pass_bytes", c.c_size_t, [c.c_void_p]),
@@ -99,6 +101,17 @@ class Net:
         self.xb.check(self.lib.xb_pass_forward(
             self.xb.ctx, made, c.c_void_p(pointer(y)), c.c_void_p(pointer(x)),
             c.c_int64(len(x)), c.byref(weights), c.byref(noise), mode))
+
+    def draws(self, made, y, x, count):
+        """Work: outputs under `count` draws, one after the other."""
+        weights = Blocks(pointer(self.mu), pointer(self.sigma), pointer(self.state))
+        noise = Noise(self.sampler, self.key, 0, 0, False, 0)
+        loop, ctx = self.xb.peers.loop_forward, self.xb.ctx
+
+        def work():
+            self.xb.check(loop(ctx, made, pointer(y), pointer(x), len(x),
+                               c.addressof(weights), c.addressof(noise), count))
+        return work
 
     def step(self, made, y, x, target, sample=0):
         """Forward and backward of the sum of squares; gradients by mu and sigma."""

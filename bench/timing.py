@@ -4,12 +4,15 @@ Ours and the peer take turns in one process on one core: warm-up, then `repeats`
 pairs, the order swapped from pair to pair. A turn repeats the work until it is
 long enough for the clock. The clock is the processor time of the whole process,
 which a busy machine disturbs least and in which no helper thread is free.
-A result is one JSON line; table.py makes the table of all of them.
+A result is one JSON line; table.py makes the table of all of them. Work done by all
+cores is timed by the wall clock (clock=time.perf_counter_ns), which a busy machine does
+disturb.
 """
 
 import argparse
 import gc
 import json
+import os
 import sys
 import time
 
@@ -44,6 +47,19 @@ def spread(values):
     return {"median": at(0.5), "q1": at(0.25), "q3": at(0.75)}
 
 
+def limits_of(build):
+    """What limits.py measured; nothing if it has not run."""
+    try:
+        with open(os.path.join(build, "limits.json")) as file:
+            return json.load(file)
+    except OSError:
+        return {}
+
+
+LIMIT_NAME = {"fma": "multiply-adds", "store": "stores", "draw": "draws alone",
+              "read": "reads"}
+
+
 class Bench:
     def __init__(self, about):
         parser = argparse.ArgumentParser(description=about)
@@ -56,6 +72,14 @@ class Bench:
         self.data = options.data
         self.xb = Library(self.build)
         self.repeats = REPEATS_QUICK if self.quick else REPEATS
+        self.limits = limits_of(self.build)
+
+    def share(self, **work):
+        """The least time that the machine needs for this much of one kind of work."""
+        (kind, amount), = work.items()
+        if not self.limits.get(kind):
+            return None
+        return {"name": LIMIT_NAME[kind], "seconds": amount / self.limits[kind]}
 
     def times_for(self, work):
         turn = TURN_SECONDS_QUICK if self.quick else TURN_SECONDS
@@ -68,8 +92,9 @@ class Bench:
         print(f"  {record['workload']}: {record['case']}", file=sys.stderr)
 
     def compare(self, workload, case, ours, peer, theirs, items=1, target=None, check="",
-                repeats=None, clock=time.process_time_ns):
-        """Both in turns; ratio = their time / our time of the same pair."""
+                repeats=None, clock=time.process_time_ns, limit=None):
+        """Both in turns; ratio = their time / our time of the same pair. limit: what
+        share() says of one item."""
         work = (ours, theirs)
         times = [self.times_for(w) for w in work]
         taken = ([], [])
@@ -80,7 +105,9 @@ class Bench:
         gc.enable()
         self.put(workload=workload, case=case, peer=peer, items=items, check=check,
                  ours=spread(taken[0]), theirs=spread(taken[1]),
-                 ratio=spread([b / a for a, b in zip(*taken)]), target=target)
+                 ratio=spread([b / a for a, b in zip(*taken)]), target=target,
+                 limit=limit and {"name": limit["name"], "share": limit["seconds"] * items
+                                  / spread(taken[0])["median"]})
 
     def alone(self, workload, case, ours, items=1, target=None, check="", repeats=None):
         times = self.times_for(ours)
@@ -101,6 +128,25 @@ class Bench:
         if not ks <= KS_LIMIT:
             raise WrongResult(f"{who}: draws miss the law, sqrt(n) KS = {ks:.3g}")
         return ks
+
+
+def fastest(bench, workload, case, makers, clock=time.process_time_ns, tries=3):
+    """Of a peer's forms, (name, maker of work) each, the one that needs least: its name
+    and work. A form that cannot be had is a row of the table."""
+    best = None
+    for name, make in makers:
+        try:
+            work = make()
+            work()  # compiles, warms up
+            taken = min(seconds(work, 1, clock) for _ in range(tries))
+        except Exception as error:  # a compiler that is not there: another form serves
+            bench.missing(workload, case, name, (str(error).splitlines() or [name])[0])
+            continue
+        if best is None or taken < best[0]:
+            best = (taken, name, work)
+    if best is None:
+        raise WrongResult("the peer has no form that runs")
+    return best[1:]
 
 
 def ratio_at_least(value, aim=None):

@@ -50,6 +50,7 @@ class TrainOptions(c.Structure):
                 ("temperature", Schedule), ("spread", c.c_int), ("sigma", c.c_double),
                 ("validation", c.c_double), ("validation_draws", c.c_int64),
                 ("target_mean", c.c_double), ("target_sd", c.c_double),
+                ("mirror", c.c_bool),
                 ("start", c.c_void_p), ("patience", c.c_int64),
                 ("seed", c.c_uint64), ("checkpoint", c.c_char_p),
                 ("checkpoint_seconds", c.c_double), ("resume", c.c_bool),
@@ -74,12 +75,20 @@ class Weights(c.Structure):
                 ("state", c.POINTER(c.c_float))]
 
 
+def same_layouts(xb):
+    for name, mirror in [("xb_train_options", TrainOptions), ("xb_tensor", Tensor),
+                         ("xb_train_data", TrainData),
+                         ("xb_predict_options", PredictOptions)]:
+        xb.same_layout(name, mirror)
+
+
 class Trainer:
     """The scalar network on rows x, y (double, [n]); priors N(0, 1), one draw a step,
     a constant rate, no first phase."""
 
     def __init__(self, xb, x, y, batch, adam, sigma, seed=1):
         self.xb, self.lib, self.x, self.y = xb, xb.lib, x, y
+        same_layouts(xb)
         for name, result, args in [
             ("xb_train_options_default", TrainOptions, []),
             ("xb_predict_options_default", PredictOptions, []),

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "crossbar_show.h"
+#include "doubts.h"
 #include "model_data.h"
 #include "show.h"
 #include "sweep.h"
@@ -237,6 +238,7 @@ static void print_text(const crossbar_job *job)
         "\n  ± the Monte Carlo error over reads; 'off': root mean square over inputs, in"
         "\n  predictive epistemic sds; converters calibrated on %s\n",
         cli_text(args, "calibration", "the inputs of the data itself"));
+    cli_doubt_scores(xb_frame_rows(job->frame));
 }
 
 static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
@@ -335,7 +337,7 @@ static const cli_option options[] = {
 
 const cli_command cli_command_crossbar = {
     .name = "crossbar",
-    .group = "Networks",
+    .group = "Will it work on my device?",
     .about = "a model on simulated analog arrays: scores, sweeps, what to programme",
     .usage = "MODEL DATA [--array ARRAY] [--sweep KEY=A:B]... [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "doubts.h"
 #include "evaluation.h"
 #include "model_data.h"
 #include "scores.h"
@@ -14,6 +15,15 @@ static const char *law_text(const cli_evaluation *e, int i)
 {
     const xb_law *law = e->law[i].law;
     return xb_law_text(law ? law : xb_model_law(e->model));
+}
+
+/* The same for people: laws made from samples are told apart by their files. */
+static const char *law_label(const cli_evaluation *e, int i)
+{
+    const cli_value *given = cli_get(&e->s->args, "law");
+    const char *text = law_text(e, i);
+    bool file = given->given && strcmp(text, "empirical") == 0;
+    return file ? given->texts[i] : text;
 }
 
 static int score_rows(cli_score out[CLI_SCORES_MAX], const cli_evaluation *e, int i)
@@ -103,27 +113,26 @@ static void format_score(char *out, size_t size, const xb_score *score)
         snprintf(out + used, size - used, " [%.1g]", score->mc_error);
 }
 
+static void score_cell(const void *arg, int row, int column, char *out, size_t size)
+{
+    const cli_evaluation *e = arg;
+    cli_score score[CLI_SCORES_MAX];
+    if (row == 0) {
+        snprintf(out, size, "%s", column ? law_label(e, column - 1) : "");
+        return;
+    }
+    score_rows(score, e, column ? column - 1 : 0);
+    if (column == 0)
+        snprintf(out, size, "%s", score[row - 1].name);
+    else
+        format_score(out, size, &score[row - 1].score);
+}
+
 static void print_scores(const cli_evaluation *e)
 {
-    enum { NAME = 16, CELL = 28 };
     cli_score row[CLI_SCORES_MAX];
-    int rows = score_rows(row, e, 0);
-    printf("\n  ");
-    cli_print_cell("", NAME);
-    for (int i = 0; i < e->laws; i++) cli_print_cell(law_text(e, i), CELL);
-    printf("\n");
-    for (int k = 0; k < rows; k++) {
-        printf("  ");
-        cli_print_cell(row[k].name, NAME);
-        for (int i = 0; i < e->laws; i++) {
-            char text[96];
-            cli_score mine[CLI_SCORES_MAX];
-            score_rows(mine, e, i);
-            format_score(text, sizeof text, &mine[k].score);
-            cli_print_cell(text, CELL);
-        }
-        printf("\n");
-    }
+    putchar('\n');
+    cli_print_grid(1 + score_rows(row, e, 0), 1 + e->laws, score_cell, e);
 }
 
 static void print_noise(const xb_gap *gap)
@@ -149,7 +158,10 @@ static void print_kl(const xb_distances *d)
         printf("    KL unknown: too few draws, or too many of them equal\n");
         return;
     }
-    printf("    KL %s nats", text);
+    if (d->kl.value < 0)
+        printf("    KL not told apart from 0 with so few draws (estimate %s nats)", text);
+    else
+        printf("    KL %s nats", text);
     if (d->kl_points < d->n)
         printf(", without %lld of %lld outputs, where many draws are equal",
                (long long)(d->n - d->kl_points), (long long)d->n);
@@ -194,12 +206,12 @@ static void print_distances(const cli_evaluation *e)
     bool classes = cli_evaluation_classes(e);
     printf("\n  The net's %s over its weights' noise (epistemic) against those of %s, at"
            " %lld rows:\n",
-           classes ? "class probabilities" : "outputs", law_text(e, 0),
+           classes ? "class probabilities" : "outputs", law_label(e, 0),
            (long long)e->compared_rows);
     for (int i = 1; i < e->laws; i++) {
         const cli_law_scores *law = &e->law[i];
         const xb_distances *d = &law->outputs;
-        printf("  %s: %s\n", law_text(e, i), xb_verdict_text(d->verdict));
+        printf("  %s: %s\n", law_label(e, i), xb_verdict_text(d->verdict));
         print_gap("means differ by", " of the epistemic sd", &d->mean);
         print_gap("epistemic sds differ by", " of it", &d->sd);
         print_gap("distributions, shape and all, differ like a shift of", " of it",
@@ -223,6 +235,7 @@ static cli_exit deliver(const cli_evaluation *e)
     print_scores(e);
     printf("\n  ± the error over rows, [] the Monte Carlo error over draws\n");
     if (e->laws > 1) print_distances(e);
+    cli_doubt_scores(e->n);
     return CLI_DONE;
 }
 
@@ -285,7 +298,7 @@ static const cli_option options[] = {
 
 const cli_command cli_command_eval = {
     .name = "eval",
-    .group = "Networks",
+    .group = "A Bayesian network",
     .about = "scores of a model under laws, and how far the laws are apart",
     .usage = "MODEL DATA [--law LAW]... [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"

@@ -27,15 +27,21 @@ static xb_fit_options read_options(const cli_session *s)
 
 static cli_exit check_family(cli_session *s, const char *family)
 {
-    if (!family) return CLI_DONE;
+    enum { FAMILIES_MAX = 16 };
+    const char *names[FAMILIES_MAX];
     char known[128] = "";
-    for (int i = 0; i < xb_law_family_count(); i++) {
-        const char *name = xb_law_family_name(i);
-        if (strcmp(name, family) == 0) return CLI_DONE;
+    int count = xb_law_family_count();
+    if (!family) return CLI_DONE;
+    for (int i = 0; i < count && i < FAMILIES_MAX; i++) {
+        names[i] = xb_law_family_name(i);
+        if (strcmp(names[i], family) == 0) return CLI_DONE;
         size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", name);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", names[i]);
     }
-    return cli_fail(s, CLI_USAGE, "--family: '%s' is not one of %s", family, known);
+    char suggestion[CLI_SUGGESTION];
+    cli_suggest(suggestion, family, names, count);
+    return cli_fail(s, CLI_USAGE, "--family: '%s' is not one of %s%s", family, known,
+                    suggestion);
 }
 
 /* NAME.png asks for PNG; a name without a known ending for SVG. */
@@ -114,7 +120,7 @@ static const cli_option options[] = {
 
 const cli_command cli_command_fit = {
     .name = "fit",
-    .group = "Noise laws",
+    .group = "What is my device's noise?",
     .about = "measured samples to a law: family, parameters, goodness of fit",
     .usage = "NOISE.csv [-o law.json] [options]",
     .example = "crossbayes sample mtj:B=0.15,w=0.5 -n 1e5 -o noise.csv\n"

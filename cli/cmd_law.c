@@ -128,6 +128,13 @@ static void print_place(const xb_law *law)
            *place.unit ? " " : "", place.unit);
 }
 
+/* What rounding alone leaves of a number that is 0. */
+static double without_rounding(double value, double scale)
+{
+    const double rounding = 1e-13;
+    return fabs(value) > rounding * scale ? value : 0;
+}
+
 static void print_summary(const xb_law *law)
 {
     enum { DIGITS = 10 };
@@ -138,10 +145,10 @@ static void print_summary(const xb_law *law)
             cli_print_fact(parameters[i], xb_law_param(law, parameters[i]), DIGITS, "");
     printf("  %-20s%g to %g\n", "support", xb_law_lower(law), xb_law_upper(law));
     print_place(law);
-    cli_print_fact("mean", moments.mean, DIGITS, "");
+    cli_print_fact("mean", without_rounding(moments.mean, xb_law_sd(law)), DIGITS, "");
     cli_print_fact("variance", moments.variance, DIGITS, "");
     cli_print_fact("standard deviation", xb_law_sd(law), DIGITS, "");
-    cli_print_fact("skewness", moments.skewness, DIGITS, "");
+    cli_print_fact("skewness", without_rounding(moments.skewness, 1), DIGITS, "");
     cli_print_fact("excess kurtosis", moments.excess_kurtosis, DIGITS, "");
     cli_print_fact("entropy", xb_law_entropy(law), DIGITS, "nats");
     cli_print_fact("KL to Gaussian", xb_law_kl_gaussian(law), DIGITS, "nats");
@@ -221,7 +228,7 @@ static const cli_option options[] = {
 
 const cli_command cli_command_law = {
     .name = "law",
-    .group = "Noise laws",
+    .group = "What is my device's noise?",
     .about = "moments, quantiles, densities and quadrature of a law",
     .usage = "LAW [options]",
     .example = "crossbayes law mtj:B=0.15,w=0.5 --quantile 0.01,0.5,1-1e-20 --rule 5",

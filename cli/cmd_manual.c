@@ -5,59 +5,59 @@
 #include <string.h>
 
 #include "commands.h"
-#include "session.h"
+#include "print.h"
 
 /* Text as it is: backslashes and hyphens keep their meaning, a line that starts with a
  * dot or a quote is no request. */
-static void print_text(const char *text)
+static void print_text(FILE *out, const char *text)
 {
     bool start = true;
     for (const char *p = text; *p; p++) {
-        if (start && (*p == '.' || *p == '\'')) printf("\\&");
+        if (start && (*p == '.' || *p == '\'')) fprintf(out, "\\&");
         if (*p == '\\')
-            printf("\\e");
+            fprintf(out, "\\e");
         else if (*p == '-')
-            printf("\\-");
+            fprintf(out, "\\-");
         else
-            putchar(*p);
+            fputc(*p, out);
         start = *p == '\n';
     }
 }
 
-static void print_title(const char *command)
+static void print_title(FILE *out, const char *command)
 {
-    printf(".TH CROSSBAYES%s", command ? "\\-" : "");
+    fprintf(out, ".TH CROSSBAYES%s", command ? "\\-" : "");
     for (const char *p = command ? command : ""; *p; p++)
-        putchar(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
-    printf(" 1 \"\" \"crossbayes %s\" \"crossbayes\"\n.SH NAME\n", xb_version());
+        fputc(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p, out);
+    fprintf(out, " 1 \"\" \"crossbayes %s\" \"crossbayes\"\n.SH NAME\n", xb_version());
 }
 
-static void print_option(const cli_option *o)
+static void print_option(FILE *out, const cli_option *o)
 {
-    printf(".TP\n");
-    if (o->letter) printf("\\fB\\-%c\\fR, ", o->letter);
-    printf("\\fB\\-\\-");
-    print_text(o->name);
-    printf("\\fR");
+    fprintf(out, ".TP\n");
+    if (o->letter) fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
+    fprintf(out, "\\fB\\-\\-");
+    print_text(out, o->name);
+    fprintf(out, "\\fR");
     if (o->value) {
-        printf(" \\fI");
-        print_text(o->value);
-        printf("\\fR");
+        fprintf(out, " \\fI");
+        print_text(out, o->value);
+        fprintf(out, "\\fR");
     }
-    printf("\n");
-    print_text(o->about);
-    printf("\n");
+    fprintf(out, "\n");
+    print_text(out, o->about);
+    fprintf(out, "\n");
 }
 
-static void print_block(const char *title, const char *text)
+static void print_block(FILE *out, const char *title, const char *text)
 {
-    printf(".SH %s\n.nf\n", title);
-    print_text(text);
-    printf("%s.fi\n", text[0] && text[strlen(text) - 1] == '\n' ? "" : "\n");
+    fprintf(out, ".SH %s\n.nf\n", title);
+    print_text(out, text);
+    fprintf(out, "%s.fi\n", text[0] && text[strlen(text) - 1] == '\n' ? "" : "\n");
 }
 
 /* What the help says besides, kept in its lines. */
-static cli_exit print_more(cli_session *s, const cli_command *c)
+static cli_exit print_more(FILE *out, cli_session *s, const cli_command *c)
 {
     if (!c->more) return CLI_DONE;
     char *text = NULL;
@@ -66,58 +66,69 @@ static cli_exit print_more(cli_session *s, const cli_command *c)
     if (!memory) return cli_fail(s, CLI_FAILED, "not enough memory");
     c->more(memory);
     bool good = fclose(memory) == 0 && text;
-    if (good) print_block("NOTES", text[0] == '\n' ? text + 1 : text);
+    if (good) print_block(out, "NOTES", text[0] == '\n' ? text + 1 : text);
     free(text);
     return good ? CLI_DONE : cli_fail(s, CLI_FAILED, "not enough memory");
 }
 
-static cli_exit print_command(cli_session *s, const cli_command *c)
+static cli_exit print_command(FILE *out, cli_session *s, const cli_command *c)
 {
     const cli_option *o;
-    print_title(c->name);
-    printf("crossbayes\\-%s \\- ", c->name);
-    print_text(c->about);
-    printf("\n.SH SYNOPSIS\n\\fBcrossbayes %s\\fR ", c->name);
-    print_text(c->usage);
-    printf("\n.SH OPTIONS\n");
-    for (int i = 0; (o = cli_option_at(c, i)); i++) print_option(o);
-    cli_exit code = print_more(s, c);
-    print_block("EXAMPLE", c->example);
-    printf(".SH SEE ALSO\n\\fBcrossbayes\\fR(1)\n");
+    print_title(out, c->name);
+    fprintf(out, "crossbayes\\-%s \\- ", c->name);
+    print_text(out, c->about);
+    fprintf(out, "\n.SH SYNOPSIS\n\\fBcrossbayes %s\\fR ", c->name);
+    print_text(out, c->usage);
+    fprintf(out, "\n.SH OPTIONS\n");
+    for (int i = 0; (o = cli_option_at(c, i)); i++) print_option(out, o);
+    cli_exit code = print_more(out, s, c);
+    print_block(out, "EXAMPLE", c->example);
+    fprintf(out, ".SH SEE ALSO\n\\fBcrossbayes\\fR(1)\n");
     return code;
 }
 
-static void print_program(void)
+static void print_program(FILE *out)
 {
-    print_title(NULL);
-    printf("crossbayes \\- Bayesian neural networks on noisy analog memory\n"
-           ".SH SYNOPSIS\n\\fBcrossbayes\\fR \\fICOMMAND\\fR [arguments] [options]\n"
-           ".SH COMMANDS\n");
+    print_title(out, NULL);
+    fprintf(out,
+            "crossbayes \\- Bayesian neural networks on noisy analog memory\n"
+            ".SH SYNOPSIS\n\\fBcrossbayes\\fR \\fICOMMAND\\fR [arguments] [options]\n"
+            ".SH COMMANDS\n");
     for (int i = 0; i < cli_commands_count; i++) {
-        printf(".TP\n\\fBcrossbayes\\-%s\\fR(1)\n", cli_commands[i]->name);
-        print_text(cli_commands[i]->about);
-        printf("\n");
+        fprintf(out, ".TP\n\\fBcrossbayes\\-%s\\fR(1)\n", cli_commands[i]->name);
+        print_text(out, cli_commands[i]->about);
+        fprintf(out, "\n");
     }
-    printf(".SH OPTIONS OF EVERY COMMAND\n");
-    for (int i = 0; i < cli_common_count; i++) print_option(&cli_common[i]);
-    printf(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage or bad input.\n");
+    fprintf(out, ".SH OPTIONS OF EVERY COMMAND\n");
+    for (int i = 0; i < cli_common_count; i++) print_option(out, &cli_common[i]);
+    fprintf(out, ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage or bad input.\n");
+}
+
+static cli_exit write_page(cli_session *s, FILE *out, const char *name)
+{
+    const char *names[CLI_OPTIONS_MAX];
+    if (!*name) {
+        print_program(out);
+        return CLI_DONE;
+    }
+    for (int i = 0; i < cli_commands_count; i++) {
+        names[i] = cli_commands[i]->name;
+        if (strcmp(names[i], name) == 0) return print_command(out, s, cli_commands[i]);
+    }
+    char suggestion[CLI_SUGGESTION];
+    cli_suggest(suggestion, name, names, cli_commands_count);
+    return cli_fail(s, CLI_USAGE, "no command '%s'%s", name, suggestion);
 }
 
 static cli_exit run(cli_session *s)
 {
-    if (s->args.n_args == 0) {
-        print_program();
-        return CLI_DONE;
-    }
-    for (int i = 0; i < cli_commands_count; i++)
-        if (strcmp(cli_commands[i]->name, s->args.arg[0]) == 0)
-            return print_command(s, cli_commands[i]);
-    return cli_fail(s, CLI_USAGE, "no command '%s'", s->args.arg[0]);
+    const char *name = s->args.n_args > 0 ? s->args.arg[0] : "";
+    return cli_print_page(s, "command", name, "page", write_page);
 }
 
 const cli_command cli_command_manual = {
     .name = "manual",
-    .group = "Help",
+    .group = "This program",
     .about = "the manual page of the program or of a command, for man",
     .usage = "[COMMAND]",
     .example = "crossbayes manual fit",

@@ -62,16 +62,14 @@ static const plan_case *worst_case(const plan_job *job)
     return worst;
 }
 
-/* "0.0031 ± 0.0002", "below 4e-06"; exact values with three digits. */
+/* "0.00310 ± 0.00020", "below 4e-06"; no distance is below 0. */
 static void format_kl(char *out, size_t size, xb_estimate kl)
 {
-    const double exact = 1e-9; /* of the value */
-    if (!(kl.std_error > exact * fabs(kl.value)))
-        snprintf(out, size, "%.3g", fmax(0, kl.value));
-    else if (kl.value < 2 * kl.std_error)
-        snprintf(out, size, "below %.1g", fmax(0, kl.value) + 2 * kl.std_error);
+    double value = fmax(0, kl.value);
+    if (kl.std_error > 0 && kl.value < 2 * kl.std_error)
+        snprintf(out, size, "below %.1g", value + 2 * kl.std_error);
     else
-        snprintf(out, size, "%.3g ± %.1g", kl.value, kl.std_error);
+        cli_format_error(out, size, value, kl.std_error);
 }
 
 static void print_kl(const char *name, xb_estimate kl)
@@ -82,20 +80,37 @@ static void print_kl(const char *name, xb_estimate kl)
     printf("  %-20s%s nats\n", name, text);
 }
 
+typedef struct layer_grid {
+    const plan_job *job;
+    const xb_plan *plan;
+} layer_grid;
+
+static void layer_cell(const void *arg, int row, int column, char *out, size_t size)
+{
+    static const char *const head[] = {"layer", "share of variance", "effective weights",
+                                       "KL if it alone had the law"};
+    const layer_grid *g = arg;
+    if (row == 0) {
+        snprintf(out, size, "%s", head[column]);
+        return;
+    }
+    const xb_plan_layer *l = &g->plan->layer[row - 1];
+    switch (column) {
+    case 0:
+        snprintf(out, size, "%d %s", l->layer + 1,
+                 xb_net_layer_name(g->job->net, l->layer));
+        break;
+    case 1: snprintf(out, size, "%.2g", l->share); break;
+    case 2: snprintf(out, size, isfinite(l->n_eff) ? "%.3g" : "-", l->n_eff); break;
+    default: format_kl(out, size, l->kl);
+    }
+}
+
 static void print_layers(const plan_job *job, const xb_plan *plan)
 {
-    printf("\n  %-20s%-12s%-10s%s\n", "layer", "variance", "n_eff",
-           "KL if it alone had the law");
-    for (int i = 0; i < plan->layers; i++) {
-        const xb_plan_layer *l = &plan->layer[i];
-        char name[32], n_eff[32] = "-", kl[64];
-        snprintf(name, sizeof name, "%d %s", l->layer + 1,
-                 xb_net_layer_name(job->net, l->layer));
-        if (isfinite(l->n_eff)) snprintf(n_eff, sizeof n_eff, "%.3g", l->n_eff);
-        printf("  %-20s%-12.2g%-10s", name, l->share, n_eff);
-        format_kl(kl, sizeof kl, l->kl);
-        printf("%s\n", kl);
-    }
+    const layer_grid g = {job, plan};
+    putchar('\n');
+    cli_print_grid(1 + plan->layers, 4, layer_cell, &g);
 }
 
 static void print_weights(const plan_job *job, const xb_plan *plan)
@@ -146,7 +161,7 @@ static void print_advice(const plan_job *job, const xb_plan *plan)
 
 static void print_head(const plan_job *job)
 {
-    printf("%s instead of gaussian in '%s'\n", xb_law_text(job->law),
+    printf("%s instead of gaussian in '%s'\n", job->s->args.arg[0],
            xb_net_text(job->net));
     if (job->own_net)
         printf("  no weights given: equal shares (means 0, every sigma 1/sqrt(inputs)),"
@@ -156,15 +171,26 @@ static void print_head(const plan_job *job)
     printf("\n");
 }
 
+static void row_cell(const void *arg, int row, int column, char *out, size_t size)
+{
+    static const char *const head[] = {"row", "effective weights", "predicted KL",
+                                       "measured KL"};
+    const plan_job *job = arg;
+    const plan_case *c = &job->at[row - (row > 0)];
+    if (row == 0)
+        snprintf(out, size, "%s", head[column]);
+    else if (column == 0)
+        snprintf(out, size, "%lld", (long long)c->row);
+    else if (column == 1)
+        snprintf(out, size, "%.3g", c->plan.n_eff);
+    else
+        format_kl(out, size, column == 2 ? c->plan.predicted : c->plan.measured);
+}
+
 static void print_rows(const plan_job *job)
 {
     if (job->cases < 2) return;
-    printf("  %-10s%-10s%-16s%s\n", "row", "n_eff", "predicted", "measured");
-    for (int i = 0; i < job->cases; i++) {
-        const xb_plan *p = &job->at[i].plan;
-        printf("  %-10lld%-10.3g%-16.3g%.3g\n", (long long)job->at[i].row, p->n_eff,
-               p->predicted.value, p->measured.value);
-    }
+    cli_print_grid(1 + job->cases, job->opt.measure ? 4 : 3, row_cell, job);
     printf("\n  The worst of them, row %lld:\n", (long long)worst_case(job)->row);
 }
 
@@ -173,8 +199,10 @@ static cli_exit print_text(const plan_job *job)
     const xb_plan *plan = &worst_case(job)->plan;
     print_head(job);
     print_rows(job);
-    printf("  %-20s%.3g effective; %.3g equal ones meet the tolerance\n", "weights",
-           plan->n_eff, plan->needed);
+    printf("  %-20s%.3g: the output's noise is spread as over so many equal ones\n",
+           "effective weights", plan->n_eff);
+    printf("  %-20s%.3g equal ones, for a KL below %g nats\n", "needed", plan->needed,
+           job->opt.tolerance);
     print_kl("predicted KL", plan->predicted);
     print_kl("measured KL", plan->measured);
     print_layers(job, plan);
@@ -345,7 +373,7 @@ static cli_exit deliver(const plan_job *job)
     if (job->cases > 0) return print_text(job);
     printf("%s: %.3g equal weights behind an output make its shape Gaussian within %g"
            " nats\n",
-           xb_law_text(job->law), job->needed, job->opt.tolerance);
+           job->s->args.arg[0], job->needed, job->opt.tolerance);
     return CLI_DONE;
 }
 
@@ -398,7 +426,7 @@ static const cli_option options[] = {
 
 const cli_command cli_command_plan = {
     .name = "plan",
-    .group = "Networks",
+    .group = "Will it work on my device?",
     .about = "will the shape of the noise matter, and how wide must layers be",
     .usage = "LAW [--net TEXT | --model FILE] [--tolerance KL] [options]",
     .example = "crossbayes plan bimodal --net 'dense 8, elu, dense 1' --tolerance 1e-3\n"

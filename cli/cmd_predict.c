@@ -127,7 +127,7 @@ static void set_predictions(json_t *root, const xb_prediction *p, const request 
     json_t *files = json_array();
     for (int64_t i = 0; i < xb_prediction_count(p); i++)
         if (cli_inputs_name(&r->in, i))
-            json_array_append_new(files, json_string(cli_inputs_name(&r->in, i)));
+            json_array_append_new(files, cli_json_text(cli_inputs_name(&r->in, i)));
     if (json_array_size(files) > 0) json_object_set(root, "files", files);
     json_decref(files);
     if (xb_model_classes(r->model) > 0)
@@ -167,6 +167,7 @@ static cli_exit write_prediction(const request *r, const xb_prediction *p)
 static cli_exit deliver(const request *r, const xb_prediction *p)
 {
     const xb_law *law = r->opt.law ? r->opt.law : xb_model_law(r->model);
+    char target[CLI_SHOWN];
     cli_progress_clear(&r->s->progress);
     if (cli_json(r->s) && to_stdout(r)) return print_json(r, p, law);
     cli_exit code = write_prediction(r, p);
@@ -174,8 +175,9 @@ static cli_exit deliver(const request *r, const xb_prediction *p)
     if (cli_json(r->s)) return print_json(r, p, law);
     if (cli_quiet(r->s)) return CLI_DONE;
     printf("%s: %s for %lld rows, %lld weight draws, law %s\n", r->path,
-           xb_model_target_name(r->model), (long long)xb_prediction_count(p),
-           (long long)xb_prediction_draws(p), xb_law_text(law));
+           cli_shown(target, xb_model_target_name(r->model)),
+           (long long)xb_prediction_count(p), (long long)xb_prediction_draws(p),
+           xb_law_text(law));
     if (isnan(xb_prediction_error(p)))
         printf("  Monte Carlo error of the means: unknown with so few draws\n");
     else
@@ -242,7 +244,7 @@ static const cli_option options[] = {
 
 const cli_command cli_command_predict = {
     .name = "predict",
-    .group = "Networks",
+    .group = "A Bayesian network",
     .about = "means, uncertainties and intervals for new rows",
     .usage = "MODEL DATA [-o FILE] [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"

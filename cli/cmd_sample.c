@@ -168,11 +168,15 @@ static summary summarise(const sampling *job)
     return r;
 }
 
-static cli_exit print_json(const sampling *job, const char *path)
+/* `draws`: the numbers themselves, or NULL where they went to the file. */
+static cli_exit print_json(const sampling *job, const char *path, json_t *draws)
 {
     summary r = summarise(job);
     json_t *root = json_object();
-    json_object_set_new(root, "file", json_string(path));
+    if (draws)
+        json_object_set_new(root, "z", draws);
+    else
+        json_object_set_new(root, "file", json_string(path));
     json_object_set_new(root, "law", json_string(xb_law_text(job->law)));
     json_object_set_new(root, "n", json_integer(job->n));
     json_object_set_new(root, "dtype", json_string(job->wide ? "f8" : "f4"));
@@ -187,6 +191,32 @@ static cli_exit print_json(const sampling *job, const char *path)
     return cli_json_print(job->s, root);
 }
 
+/* -o - --json: what a script can take in one piece. */
+static cli_exit print_draws_json(sampling *job)
+{
+    enum { MOST = 1000000 };
+    if (job->n > MOST)
+        return cli_fail(job->s, CLI_USAGE, "-o - --json: at most %d draws; -o FILE.npy",
+                        MOST);
+    void *z = malloc((size_t)(job->n * item_size(job)));
+    if (!z) return cli_fail(job->s, CLI_FAILED, "not enough memory for the draws");
+    fill(job, z, job->n, 0);
+    json_t *list = json_array();
+    for (int64_t i = 0; i < job->n; i++)
+        json_array_append_new(
+            list, cli_json_real(job->wide ? ((double *)z)[i] : (double)((float *)z)[i]));
+    free(z);
+    return print_json(job, NULL, list);
+}
+
+/* What came out, with the error it should have, beside what the law says. */
+static void print_moment(const char *name, double value, double error, double of_law)
+{
+    char text[64];
+    cli_format_error(text, sizeof text, value, error);
+    printf("  %-6s%s, of the law %.6g\n", name, text, of_law);
+}
+
 static void print_summary(const sampling *job, const char *path)
 {
     summary r = summarise(job);
@@ -194,15 +224,16 @@ static void print_summary(const sampling *job, const char *path)
                       : job->physical  ? ", in physical units"
                                        : "";
     printf("%s: %lld draws of %s%s, seed %llu\n", path, (long long)job->n,
-           xb_law_text(job->law), how, (unsigned long long)cli_seed(job->s));
-    printf("  mean  %-12.6g expected %.6g ± %.2g\n", r.mean, r.law_mean, r.mean_error);
-    printf("  sd    %-12.6g expected %.6g ± %.2g\n", r.sd, r.law_sd, r.sd_error);
+           job->s->args.arg[0], how, (unsigned long long)cli_seed(job->s));
+    print_moment("mean", r.mean, r.mean_error, r.law_mean);
+    print_moment("sd", r.sd, r.sd_error, r.law_sd);
 }
 
 static cli_exit draw(sampling *job, const char *path)
 {
     const char *dot = strrchr(path, '.');
     bool to_stdout = strcmp(path, "-") == 0;
+    if (to_stdout && cli_json(job->s)) return print_draws_json(job);
     if (dot && strcmp(dot, ".npy") == 0) {
         cli_exit code = write_npy(job, path);
         if (code != CLI_DONE) return code;
@@ -215,7 +246,7 @@ static cli_exit draw(sampling *job, const char *path)
     }
     cli_progress_clear(&job->s->progress);
     if (to_stdout) return CLI_DONE; /* the draws are the output */
-    if (cli_json(job->s)) return print_json(job, path);
+    if (cli_json(job->s)) return print_json(job, path, NULL);
     if (!cli_quiet(job->s)) print_summary(job, path);
     return CLI_DONE;
 }
@@ -257,7 +288,8 @@ static cli_exit run(cli_session *s)
 
 static const cli_option options[] = {
     {"count", 'n', CLI_COUNT, "N", "how many draws, e.g. 1e6", 1, 0x1p34},
-    {"output", 'o', CLI_PATH, "FILE", ".npy or .csv; - is text on stdout", 0, 0},
+    {"output", 'o', CLI_PATH, "FILE", ".npy or .csv; - is stdout, with --json as JSON", 0,
+     0},
     {"standardise", 0, CLI_FLAG, NULL, "mean 0, variance 1 instead of the own support", 0,
      0},
     {"physical", 0, CLI_FLAG, NULL, "in the samples' own units, as the law file has them",
@@ -267,7 +299,7 @@ static const cli_option options[] = {
 
 const cli_command cli_command_sample = {
     .name = "sample",
-    .group = "Noise laws",
+    .group = "What is my device's noise?",
     .about = "random draws from a law, to a file",
     .usage = "LAW -n N -o FILE [options]",
     .example = "crossbayes sample mtj:B=0.15,w=0.5 -n 1e6 -o z.npy",

@@ -223,8 +223,8 @@ const cli_command cli_command_study = {
     .about = "one experiment: tables, facts and figures",
     .usage = "NAME [-o DIR] [options]",
     .example = "crossbayes study quadrature --quick -o quadrature\n"
-               "crossbayes study energy --device ecram --widths 1,8,64 -o energy\n"
-               "crossbayes study energy --keep-n-eff 0.01 --quick -o energy-kept",
+               "crossbayes study energy --device ecram --widths 1,8 --quick -o energy\n"
+               "crossbayes study energy --keep-n-eff 0.01 --widths 8 --quick -o kept",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 1,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "doubts.h"
 #include "inputs.h"
 #include "print.h"
 #include "textfile.h"
@@ -87,18 +88,6 @@ static cli_exit deliver(cli_session *s, const cli_trained *o, const char *checkp
     return CLI_DONE;
 }
 
-/* Nothing is known to be wrong, but a word may spare a surprise. */
-static void say_doubts(const cli_session *s, const cli_inputs *in, const xb_train_data *d)
-{
-    const double *y = cli_inputs_target(in);
-    int64_t zeros = 0, ones = 0;
-    if (cli_quiet(s) || !y) return;
-    for (int64_t i = 0; i < in->n; i++) zeros += y[i] == 0, ones += y[i] == 1;
-    if (d->classes == 0 && zeros > 0 && ones > 0 && zeros + ones == in->n)
-        fprintf(stderr, "  the target is 0 or 1 in every row and learnt as a number;"
-                        " --classes learns classes\n");
-}
-
 static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
                       const char *path)
 {
@@ -106,7 +95,7 @@ static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
     o->input = cli_inputs_shape(in);
     cli_trained result = {.path = path};
     enum { PAIRS = 200 }; /* of gradients: variances to some percent */
-    say_doubts(s, in, &data);
+    cli_doubt_training(s, in, data.classes);
     xb_status status = cli_train_best(s, &result, &data, o);
     if (status == XB_OK && cli_flag(&s->args, "gradient-noise"))
         status = xb_train_gradient_noise(s->ctx, result.noise, &result.noises,
@@ -248,7 +237,7 @@ static void more_help(FILE *out)
 
 const cli_command cli_command_train = {
     .name = "train",
-    .group = "Networks",
+    .group = "A Bayesian network",
     .about = "a table of numbers, or images, to a Bayesian network",
     .usage = "DATA --target COLUMN -o MODEL [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"

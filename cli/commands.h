@@ -13,6 +13,7 @@ extern const cli_command cli_command_law;
 extern const cli_command cli_command_manual;
 extern const cli_command cli_command_plan;
 extern const cli_command cli_command_predict;
+extern const cli_command cli_command_reproduce;
 extern const cli_command cli_command_sample;
 extern const cli_command cli_command_study;
 extern const cli_command cli_command_train;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 4, NAME = 16, CELL = 18, GAP = 11 };
+enum { SHOWN = 4 };
 
 /* The scores of a line, by key. */
 static const char *const shown_numbers[SHOWN] = {"rmse", "nll", "coverage95",
@@ -24,52 +24,63 @@ static cli_score shown(const xb_assay_result *r, bool classes, int k)
     return row[0];
 }
 
-static void show_scores(const char *name, int width, const xb_assay_result *r,
-                        bool classes)
+/* What a table is made of: the header, the digital model, the cases. */
+typedef struct case_grid {
+    const cli_case *cases;
+    const xb_assay_result *digital;
+    bool classes;
+    const char *head;
+} case_grid;
+
+enum { MEAN_OFF = 1 + SHOWN, SD_OFF, SHAPE_OFF, VERDICT, COLUMNS };
+
+static void header_cell(const case_grid *g, int column, char *out, size_t size)
 {
-    printf("  ");
-    cli_print_cell(name, width);
-    for (int k = 0; k < SHOWN; k++) {
-        char text[64];
-        xb_score s = shown(r, classes, k).score;
-        const double rounding = 1e-9; /* of the value: no noise at all */
-        bool noisy = s.mc_error > rounding * fabs(s.value);
-        cli_format_error(text, sizeof text, s.value, noisy ? s.mc_error : NAN);
-        cli_print_cell(text, CELL);
-    }
+    static const char *const off[] = {"mean off", "sd off", "shape off", "predictives"};
+    const char *text = column == 0 ? g->head
+                       : column < MEAN_OFF
+                           ? shown(g->digital, g->classes, column - 1).name
+                           : off[column - MEAN_OFF];
+    snprintf(out, size, "%s", text);
 }
 
-static void show_case(const cli_case *c, int width, bool classes)
+static void gap_cell(const xb_assay_result *r, int column, char *out, size_t size)
 {
-    char name[48], mean[16], sd[16], whole[16];
-    if (c->name)
-        snprintf(name, sizeof name, "%s", c->name);
+    const xb_distances *d = &r->distance;
+    const xb_gap *gap = column == MEAN_OFF ? &d->mean
+                        : column == SD_OFF ? &d->sd
+                                           : &d->whole;
+    if (column == VERDICT)
+        snprintf(out, size, "%s", xb_verdict_text(r->verdict));
     else
-        snprintf(name, sizeof name, "%g", c->value);
-    snprintf(mean, sizeof mean, "%.2g", c->result.distance.mean.rms);
-    snprintf(sd, sizeof sd, "%.2g", c->result.distance.sd.rms);
-    snprintf(whole, sizeof whole, "%.2g", c->result.distance.whole.rms);
-    show_scores(name, width, &c->result, classes);
-    cli_print_cell(mean, GAP);
-    cli_print_cell(sd, GAP);
-    cli_print_cell(whole, GAP);
-    printf("%s\n", xb_verdict_text(c->result.verdict));
+        snprintf(out, size, "%.2g", gap->rms);
+}
+
+static void case_cell(const void *arg, int row, int column, char *out, size_t size)
+{
+    const case_grid *g = arg;
+    const cli_case *c = row > 1 ? &g->cases[row - 2] : NULL;
+    const xb_assay_result *r = c ? &c->result : g->digital;
+    if (row == 0) {
+        header_cell(g, column, out, size);
+    } else if (column == 0 && c && !c->name) {
+        snprintf(out, size, "%g", c->value);
+    } else if (column == 0) {
+        snprintf(out, size, "%s", c ? c->name : "digital");
+    } else if (column < MEAN_OFF) {
+        xb_score s = shown(r, g->classes, column - 1).score;
+        cli_format_error(out, size, s.value, s.mc_error);
+    } else if (c) {
+        gap_cell(r, column, out, size);
+    }
 }
 
 void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *digital,
                     bool classes, const char *head)
 {
-    int width = (int)strlen(head) + 2 > NAME ? (int)strlen(head) + 2 : NAME;
-    printf("\n  ");
-    cli_print_cell(head, width);
-    for (int k = 0; k < SHOWN; k++) cli_print_cell(shown(digital, classes, k).name, CELL);
-    cli_print_cell("mean off", GAP);
-    cli_print_cell("sd off", GAP);
-    cli_print_cell("shape off", GAP);
-    printf("predictives\n");
-    show_scores("digital", width, digital, classes);
-    printf("\n");
-    for (int i = 0; i < count; i++) show_case(&cases[i], width, classes);
+    const case_grid g = {cases, digital, classes, head};
+    putchar('\n');
+    cli_print_grid(count + 2, COLUMNS, case_cell, &g);
 }
 
 json_t *cli_case_json(const cli_case *c, bool classes, bool digital)

@@ -5,6 +5,24 @@
 
 enum { HELP_COLUMN = 26 };
 
+/* The words of `text` in lines that end by column 80, all from column HELP_COLUMN + 2. */
+static void print_about(FILE *out, const char *text)
+{
+    const int room = 80 - HELP_COLUMN - 2;
+    int used = 0;
+    for (const char *p = text; *p;) {
+        int length = (int)strcspn(p, " ");
+        if (used > 0 && used + 1 + length > room) {
+            fprintf(out, "\n  %*s", HELP_COLUMN, "");
+            used = 0;
+        }
+        used += fprintf(out, "%s%.*s", used ? " " : "", length, p);
+        p += length;
+        p += strspn(p, " ");
+    }
+    fputc('\n', out);
+}
+
 static void print_option(FILE *out, const cli_option *option)
 {
     char left[96], letter[] = "    ";
@@ -12,9 +30,10 @@ static void print_option(FILE *out, const cli_option *option)
     snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name,
              option->value ? " " : "", option->value ? option->value : "");
     if (strlen(left) < HELP_COLUMN)
-        fprintf(out, "  %-*s%s\n", HELP_COLUMN, left, option->about);
+        fprintf(out, "  %-*s", HELP_COLUMN, left);
     else
-        fprintf(out, "  %s\n  %*s%s\n", left, HELP_COLUMN, "", option->about);
+        fprintf(out, "  %s\n  %*s", left, HELP_COLUMN, "");
+    print_about(out, option->about);
 }
 
 /* The example's lines, indented. */
@@ -51,6 +70,11 @@ void cli_help_all(FILE *out, const cli_command *const *commands, int count)
         group = commands[i]->group;
         fprintf(out, "  %-12s%s\n", commands[i]->name, commands[i]->about);
     }
-    fprintf(out, "\ncrossbayes COMMAND --help   options and an example\n"
-                 "crossbayes --version        the version\n");
+    fprintf(out,
+            "\nFirst steps\n"
+            "  crossbayes sample mtj -n 1e5 -o noise.csv   (or your own measurements)\n"
+            "  crossbayes fit noise.csv -o law.json\n"
+            "  crossbayes plan law.json --net 'dense 16, elu, dense 1'\n"
+            "\ncrossbayes COMMAND --help has all options and an example that runs as"
+            " printed.\n");
 }

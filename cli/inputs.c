@@ -12,16 +12,17 @@
 static void say_found(const cli_session *s, const xb_images *images)
 {
     xb_image_report r = xb_images_report(images);
+    char name[CLI_SHOWN];
     if (cli_quiet(s)) return;
     if (r.corrupt > 0)
         fprintf(stderr, "  %lld broken files left out, the first: %s\n",
-                (long long)r.corrupt, r.corrupt_name);
+                (long long)r.corrupt, cli_shown(name, r.corrupt_name));
     if (r.unlabelled > 0)
         fprintf(stderr, "  %lld images without a target left out, the first: %s\n",
-                (long long)r.unlabelled, r.unlabelled_name);
+                (long long)r.unlabelled, cli_shown(name, r.unlabelled_name));
     if (r.odd > 0)
         fprintf(stderr, "  %lld names are odd but have an age, the first: %s\n",
-                (long long)r.odd, r.odd_name);
+                (long long)r.odd, cli_shown(name, r.odd_name));
 }
 
 static void say_copies(const cli_session *s, const xb_images *images)

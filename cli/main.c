@@ -2,17 +2,22 @@
  *
  * The program uses the public API only. Results go to stdout, everything else
  * to stderr; exit 0 done, 1 failed, 2 wrong usage or bad input. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <jansson.h>
 
 #include "commands.h"
 #include "session.h"
 
 /* Neighbours of a group stay together: the list is printed in this order. */
 const cli_command *const cli_commands[] = {
-    &cli_command_demo,   &cli_command_fit,        &cli_command_law,
-    &cli_command_sample, &cli_command_train,      &cli_command_predict,
-    &cli_command_eval,   &cli_command_plan,       &cli_command_crossbar,
-    &cli_command_study,  &cli_command_completion, &cli_command_manual,
+    &cli_command_demo,   &cli_command_fit,       &cli_command_law,
+    &cli_command_sample, &cli_command_train,     &cli_command_predict,
+    &cli_command_eval,   &cli_command_plan,      &cli_command_crossbar,
+    &cli_command_study,  &cli_command_reproduce, &cli_command_completion,
+    &cli_command_manual,
 };
 const int cli_commands_count = CLI_COUNT_OF(cli_commands);
 
@@ -25,14 +30,17 @@ static const cli_command *find_command(const char *name)
 
 static cli_exit unknown_command(const char *word)
 {
+    static const char *const options[] = {"--help", "--version"};
     const char *names[CLI_COUNT_OF(cli_commands)];
     for (int i = 0; i < CLI_COUNT_OF(cli_commands); i++) names[i] = cli_commands[i]->name;
-    const char *kind = word[0] == '-' ? "option" : "command";
-    const char *nearest = cli_nearest(word, names, CLI_COUNT_OF(cli_commands));
+    bool option = word[0] == '-';
+    const char *nearest = option ? cli_nearest(word, options, CLI_COUNT_OF(options))
+                                 : cli_nearest(word, names, CLI_COUNT_OF(cli_commands));
+    const char *kind = option ? "option" : "command";
     if (nearest)
         return cli_misuse(NULL, "unknown %s '%s', did you mean '%s'?", kind, word,
                           nearest);
-    return cli_misuse(NULL, "unknown %s '%s' (crossbayes --help lists the cli_commands)",
+    return cli_misuse(NULL, "unknown %s '%s' (crossbayes --help lists the commands)",
                       kind, word);
 }
 
@@ -47,10 +55,22 @@ static void print_commands(void)
     cli_help_all(stdout, cli_commands, CLI_COUNT_OF(cli_commands));
 }
 
+/* jansson's reader goes on where memory is out, with a digit or a quote less: it must
+ * never see that. All outputs are whole or not there at any moment, so the program may
+ * just end. */
+static void *json_memory(size_t size)
+{
+    void *block = malloc(size);
+    if (block) return block;
+    fprintf(stderr, "crossbayes: not enough memory for JSON\n");
+    exit(CLI_FAILED);
+}
+
 static void print_version(void) { printf("crossbayes %s\n", xb_version()); }
 
 int main(int argc, char **argv)
 {
+    json_set_alloc_funcs(json_memory, free);
     if (argc < 2) return say(print_commands);
     const char *word = argv[1];
     bool help = strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 ||

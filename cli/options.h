@@ -105,6 +105,11 @@ bool cli_has_word(const char *list, const char *word);
 /* The nearest of `count` names by edit distance; NULL if none is near. */
 const char *cli_nearest(const char *word, const char *const *names, int count);
 
+/* ", did you mean 'NAME'?", or nothing where none is near. */
+enum { CLI_SUGGESTION = 64 };
+void cli_suggest(char out[CLI_SUGGESTION], const char *word, const char *const *names,
+                 int count);
+
 /* "crossbayes NAME: message" on stderr, one line; returns CLI_USAGE. */
 cli_exit cli_misuse(const cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,7 @@
 /* print.c: see print.h. */
 #include "print.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,11 @@ void cli_format_value(char *out, size_t size, double value, int digits)
         snprintf(out, size, "none");
     else
         snprintf(out, size, "%.*g", digits, value == 0 ? 0 : value); /* no "-0" */
+}
+
+void cli_format_plain(char *out, size_t size, double value)
+{
+    xb_number_with_error(out, size, value, NAN);
 }
 
 void cli_format_error(char *out, size_t size, double value, double error)
@@ -35,6 +41,50 @@ void cli_print_fact(const char *name, double value, int digits, const char *unit
     printf("  %-20s%s%s%s\n", name, text, *unit ? " " : "", unit);
 }
 
+void cli_print_estimate(const char *name, double value, double error, const char *unit)
+{
+    char text[64];
+    cli_format_error(text, sizeof text, value, error);
+    printf("  %-20s%s%s%s\n", name, text, *unit ? " " : "", unit);
+}
+
+int cli_text_columns(const char *text)
+{
+    int columns = 0;
+    for (const char *p = text; *p; p++) columns += ((unsigned char)*p & 0xC0) != 0x80;
+    return columns;
+}
+
+static void print_grid_row(int row, const int *width, int columns, cli_cell_fn *cell,
+                           const void *arg)
+{
+    int owed = 2; /* blanks: none at the end of a line */
+    for (int c = 0; c < columns; c++) {
+        char text[CLI_GRID_CELL] = "";
+        cell(arg, row, c, text, sizeof text);
+        if (*text) {
+            printf("%*s%s", owed, "", text);
+            owed = 0;
+        }
+        owed += width[c] - cli_text_columns(text) + 2;
+    }
+    putchar('\n');
+}
+
+void cli_print_grid(int rows, int columns, cli_cell_fn *cell, const void *arg)
+{
+    int width[CLI_GRID_COLUMNS] = {0};
+    assert(columns <= CLI_GRID_COLUMNS);
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < columns; c++) {
+            char text[CLI_GRID_CELL] = "";
+            cell(arg, r, c, text, sizeof text);
+            int wide = cli_text_columns(text);
+            if (wide > width[c]) width[c] = wide;
+        }
+    for (int r = 0; r < rows; r++) print_grid_row(r, width, columns, cell, arg);
+}
+
 void cli_print_words(const char *text, int indent, bool there)
 {
     const int width = 78;
@@ -56,6 +106,28 @@ void cli_print_words(const char *text, int indent, bool there)
     putchar('\n');
 }
 
+const char *cli_shown(char out[CLI_SHOWN], const char *name)
+{
+    snprintf(out, CLI_SHOWN, "%s", name);
+    for (unsigned char *p = (unsigned char *)out; *p; p++) {
+        if (*p < ' ' || *p == 127) *p = ' ';
+        if (*p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0) p[0] = p[1] = ' '; /* U+0080.. */
+    }
+    return out;
+}
+
+json_t *cli_json_text(const char *text)
+{
+    json_t *whole = json_string(text);
+    char *plain = whole ? NULL : strdup(text);
+    if (!plain) return whole;
+    for (char *p = plain; *p; p++)
+        if ((unsigned char)*p >= 0x80) *p = '?';
+    json_t *out = json_string(plain);
+    free(plain);
+    return out;
+}
+
 json_t *cli_json_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -69,4 +141,21 @@ cli_exit cli_json_print(cli_session *s, json_t *root)
     puts(text);
     free(text);
     return CLI_DONE;
+}
+
+cli_exit cli_print_page(cli_session *s, const char *name_key, const char *name,
+                        const char *text_key, cli_page_fn *write)
+{
+    if (!cli_json(s)) return write(s, stdout, name);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory) return cli_fail(s, CLI_FAILED, "not enough memory");
+    cli_exit code = write(s, memory, name);
+    bool good = fclose(memory) == 0 && text;
+    if (code == CLI_DONE && !good) code = cli_fail(s, CLI_FAILED, "not enough memory");
+    if (code == CLI_DONE)
+        code = cli_json_print(s, json_pack("{s:s, s:s}", name_key, name, text_key, text));
+    free(text);
+    return code;
 }

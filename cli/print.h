@@ -6,9 +6,14 @@
 
 #include "session.h"
 
-/* "0.5012 ± 0.0047", both to the place of the error's second digit; without an
- * error (NAN, or not positive) the value alone with six digits. */
+/* "0.5012 ± 0.0047", both to the place of the error's second digit; without an error
+ * (NAN, or no more than rounding) the value alone, as cli_format_plain has it. Every
+ * estimate that people read goes through here. */
 void cli_format_error(char *out, size_t size, double value, double error);
+
+/* A number whose error is not known: whole ones as they are, others with three digits;
+ * "none" for NAN. */
+void cli_format_plain(char *out, size_t size, double value);
 
 /* The value with `digits` significant ones; "none" for NAN. */
 void cli_format_value(char *out, size_t size, double value, int digits);
@@ -18,15 +23,38 @@ void cli_format_p(char *out, size_t size, double p);
 
 /* "  name            value unit". */
 void cli_print_fact(const char *name, double value, int digits, const char *unit);
+void cli_print_estimate(const char *name, double value, double error, const char *unit);
+
+/* Columns on a screen: "±" is two bytes and one column. */
+int cli_text_columns(const char *text);
+
+/* A table whose columns are as wide as what is in them. `cell` writes one cell, the
+ * header's row included; it is asked for each cell twice. */
+enum { CLI_GRID_COLUMNS = 24, CLI_GRID_CELL = 128 };
+typedef void cli_cell_fn(const void *arg, int row, int column, char *out, size_t size);
+void cli_print_grid(int rows, int columns, cli_cell_fn *cell, const void *arg);
 
 /* Words broken into lines of at most 78 columns, all indented but the first when
  * the cursor is there already. */
 void cli_print_words(const char *text, int indent, bool there);
+
+/* A name that came out of a file, for a line that people read: cut where it is long,
+ * blanks for what would move a terminal's cursor. Returns out. */
+enum { CLI_SHOWN = 200 };
+const char *cli_shown(char out[CLI_SHOWN], const char *name);
+
+/* A text; a file's name that is not UTF-8 has '?' for each byte beyond ASCII. */
+json_t *cli_json_text(const char *text);
 
 /* A number, or null for NAN and infinities. */
 json_t *cli_json_real(double value);
 
 /* Prints the object on stdout and gives it up. */
 cli_exit cli_json_print(cli_session *s, json_t *root);
+
+/* What `write` writes, as it is, or with --json as {name_key: name, text_key: text}. */
+typedef cli_exit cli_page_fn(cli_session *s, FILE *out, const char *name);
+cli_exit cli_print_page(cli_session *s, const char *name_key, const char *name,
+                        const char *text_key, cli_page_fn *write);
 
 #endif

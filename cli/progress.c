@@ -80,13 +80,23 @@ static void draw_bar(const cli_progress *p, double share, double elapsed, int ro
     fprintf(stderr, "%s %3d%% %s", p->colour ? "\033[0m" : "", (int)(100 * share), left);
 }
 
+/* Without colours there are no escape codes at all: blanks take the line away. */
+static void clear_line(const cli_progress *p)
+{
+    if (p->colour)
+        fputs("\r\033[K", stderr);
+    else
+        fprintf(stderr, "\r%*s\r", line_width() - 1, "");
+}
+
 static void draw(cli_progress *p, const xb_progress *event, double time)
 {
     enum { BESIDE_BAR = 24 }; /* percent, time left, blanks */
     int width = line_width(), task = (int)strlen(p->task);
     if (task > width / 2) task = width / 2;
     int room = width - task - BESIDE_BAR;
-    fprintf(stderr, "\r\033[K%.*s", task, p->task);
+    clear_line(p);
+    fprintf(stderr, "%.*s", task, p->task);
     if (event->total > 0 && room >= 5) {
         double share = (double)event->done / (double)event->total;
         draw_bar(p, share < 0 ? 0 : share > 1 ? 1 : share, time - p->started, room);
@@ -107,7 +117,7 @@ bool cli_progress_event(void *arg, const xb_progress *event)
     double time = now();
     if (strncmp(p->task, event->task, sizeof p->task - 1) != 0) {
         snprintf(p->task, sizeof p->task, "%s", event->task);
-        p->started = time;
+        if (!p->whole || p->started == 0) p->started = time;
     }
     if (time - p->last >= interval) draw(p, event, time);
     return true;
@@ -116,7 +126,7 @@ bool cli_progress_event(void *arg, const xb_progress *event)
 void cli_progress_clear(cli_progress *p)
 {
     if (!p->drawn) return;
-    fputs("\r\033[K", stderr);
+    clear_line(p);
     fflush(stderr);
     p->drawn = false;
 }

@@ -9,6 +9,7 @@ typedef struct cli_progress {
     bool visible; /* stderr is a terminal that can redraw a line */
     bool colour;
     bool drawn; /* something is on the line now */
+    bool whole; /* tasks are parts of one: the time left is until the last one ends */
     char task[64];
     double started, last; /* seconds; of the task, of the last redraw */
 } cli_progress;

@@ -48,10 +48,3 @@ json_t *cli_gap_json(const xb_gap *gap)
         cli_json_real(gap->least), "bound", cli_json_real(gap->bound), "draws_needed",
         cli_json_real(gap->draws_needed), "verdict", xb_verdict_text(gap->verdict));
 }
-
-void cli_print_cell(const char *text, int width)
-{
-    int columns = 0;
-    for (const char *p = text; *p; p++) columns += ((unsigned char)*p & 0xC0) != 0x80;
-    printf("%s%*s", text, width > columns ? width - columns : 1, "");
-}

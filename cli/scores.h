@@ -21,7 +21,4 @@ void cli_scores_json(json_t *root, const cli_score *row, int rows);
 /* {"rms", "noise", "excess", "least", "bound", "draws_needed", "verdict"}. */
 json_t *cli_gap_json(const xb_gap *gap);
 
-/* A cell of `width` columns; "±" is two bytes and one column. */
-void cli_print_cell(const char *text, int width);
-
 #endif

@@ -7,13 +7,6 @@
 
 #include "print.h"
 
-static void show_estimate(const char *name, double value, double error, const char *unit)
-{
-    char text[64];
-    cli_format_error(text, sizeof text, value, error);
-    printf("  %-20s%s%s%s\n", name, text, *unit ? " " : "", unit);
-}
-
 static void show_sample(const xb_fit_sample *x, const char *source, const char *unit)
 {
     /* standard errors for independent draws of a Gaussian, at the effective n */
@@ -21,22 +14,44 @@ static void show_sample(const xb_fit_sample *x, const char *source, const char *
     printf("%s: %lld samples, %lld distinct values\n\n", source, (long long)x->n,
            (long long)x->distinct);
     printf("  %-20s%.6g to %.6g%s%s\n", "range", x->min, x->max, *unit ? " " : "", unit);
-    show_estimate("mean", x->mean, x->sd / sqrt(n), unit);
-    show_estimate("standard deviation", x->sd, x->sd / sqrt(2 * n), unit);
-    show_estimate("skewness", x->skewness, sqrt(6 / n), "");
-    show_estimate("excess kurtosis", x->excess_kurtosis, sqrt(24 / n), "");
+    cli_print_estimate("mean", x->mean, x->sd / sqrt(n), unit);
+    cli_print_estimate("standard deviation", x->sd, x->sd / sqrt(2 * n), unit);
+    cli_print_estimate("skewness", x->skewness, sqrt(6 / n), "");
+    cli_print_estimate("excess kurtosis", x->excess_kurtosis, sqrt(24 / n), "");
     printf("  %-20s%.*f of %lld\n", "independent samples", n < 100 ? 1 : 0, n,
            (long long)x->n);
     printf("  %-20s%.3f at lag 1, correlation time %.3g samples\n\n", "autocorrelation",
            x->lag1, x->tau);
 }
 
+/* The empirical law's place and width are the sample's own. */
+static double error_of(const xb_fit_family *f, int i, const xb_fit_sample *x)
+{
+    if (!isnan(f->std_error[i])) return f->std_error[i];
+    if (f->value[i] == x->mean) return x->sd / sqrt(x->n_effective);
+    return f->value[i] == x->sd ? x->sd / sqrt(2 * x->n_effective) : NAN;
+}
+
+/* Parameters the sample could not pin down have no error, and few digits; so have those
+ * that were given, and all of theirs. */
+static void format_parameter(char *out, size_t size, const xb_fit_family *f, int i,
+                             const xb_fit_sample *x)
+{
+    enum { GIVEN = 10 };
+    bool pinned = !isnan(f->std_error[0]) || strcmp(f->name[0], "scale") == 0;
+    double error = error_of(f, i, x);
+    if (isnan(error) && pinned)
+        cli_format_value(out, size, f->value[i], GIVEN);
+    else
+        cli_format_error(out, size, f->value[i], error);
+}
+
 /* Two to a line, below each other. */
-static void show_parameters(const xb_fit_family *f, int column)
+static void show_parameters(const xb_fit_family *f, const xb_fit_sample *x, int column)
 {
     for (int i = 0; i < f->n_named; i++) {
         char text[64];
-        cli_format_error(text, sizeof text, f->value[i], f->std_error[i]);
+        format_parameter(text, sizeof text, f, i, x);
         if (i > 0 && i % 2 == 0) printf(",\n%*s", column, "");
         printf("%s%s = %s", i % 2 ? ", " : "", f->name[i], text);
     }
@@ -73,7 +88,7 @@ static void show_families(const xb_fit *fit, xb_criterion criterion)
         cli_format_p(ad, sizeof ad, f->ad_p);
         printf("  %s %-10s%12s%9s%9s  ", i == xb_fit_chosen(fit) ? "*" : " ", f->family,
                text, ks, ad);
-        show_parameters(f, COLUMN);
+        show_parameters(f, xb_fit_sample_info(fit), COLUMN);
     }
 }
 
@@ -101,8 +116,8 @@ void cli_show_study(const xb_study *study)
         xb_fact fact = xb_study_fact_at(study, i);
         char text[64];
         cli_format_error(text, sizeof text, fact.value, fact.std_error);
-        bool wide = strstr(text, "±") != NULL; /* two bytes, one column */
-        printf("  %-*s", wide ? COLUMN - 1 : COLUMN - 2, text);
+        int blanks = COLUMN - 2 - cli_text_columns(text);
+        printf("  %s%*s", text, blanks > 1 ? blanks : 1, "");
         cli_print_words(fact.text, COLUMN, true);
     }
     if (xb_study_finding_count(study) > 0) putchar('\n');
@@ -110,35 +125,34 @@ void cli_show_study(const xb_study *study)
         cli_show_finding(xb_study_finding_at(study, i));
 }
 
-/* A cell of `width` columns; "±" is two bytes and one column. */
-static void show_cell(const xb_table *t, int64_t row, const char *column, int width)
+static const char *const score_columns[] = {"rmse", "nll", "crps", "coverage95",
+                                            "miscalibration_area"};
+
+static void score_cell(const void *arg, int row, int column, char *out, size_t size)
 {
-    char name[64], text[64];
-    snprintf(name, sizeof name, "%s_mc", column);
-    int error = xb_table_find(t, name);
-    double value = xb_table_get(t, row, xb_table_find(t, column));
-    cli_format_error(text, sizeof text, value,
-                     error < 0 ? NAN : xb_table_get(t, row, error));
-    bool wide = strstr(text, "±") != NULL;
-    printf("%-*s", wide ? width + 1 : width, text);
+    static const char *const laws[] = {"gaussian", "device", "bimodal"};
+    static const char *const head[] = {"trained", "asked"};
+    const xb_table *t = arg;
+    const char *key = column < 2 ? NULL : score_columns[column - 2];
+    if (row == 0) {
+        snprintf(out, size, "%s", column < 2 ? head[column] : key);
+    } else if (column < 2) {
+        snprintf(out, size, "%s", laws[(int)xb_table_get(t, row - 1, column)]);
+    } else {
+        char name[64];
+        snprintf(name, sizeof name, "%s_mc", key);
+        int error = xb_table_find(t, name);
+        cli_format_error(out, size, xb_table_get(t, row - 1, xb_table_find(t, key)),
+                         error < 0 ? NAN : xb_table_get(t, row - 1, error));
+    }
 }
 
 void cli_show_scores(const xb_table *scores)
 {
-    static const char *const laws[] = {"gaussian", "device", "bimodal"};
-    static const char *const columns[] = {"rmse", "nll", "crps", "coverage95",
-                                          "miscalibration_area"};
-    enum { WIDTH = 18 };
-    printf("\n  %-10s%-10s", "trained", "asked");
-    for (int c = 0; c < (int)(sizeof columns / sizeof *columns); c++)
-        printf("%-*.*s", WIDTH, WIDTH - 1, columns[c]);
-    for (int64_t row = 0; row < xb_table_rows(scores); row++) {
-        printf("\n  %-10s%-10s", laws[(int)xb_table_get(scores, row, 0)],
-               laws[(int)xb_table_get(scores, row, 1)]);
-        for (int c = 0; c < (int)(sizeof columns / sizeof *columns); c++)
-            show_cell(scores, row, columns[c], WIDTH);
-    }
-    printf("\n  ages in years; ± is the Monte Carlo error over weight draws\n");
+    putchar('\n');
+    cli_print_grid((int)xb_table_rows(scores) + 1, 2 + CLI_COUNT_OF(score_columns),
+                   score_cell, scores);
+    printf("  ages in years; ± is the Monte Carlo error over weight draws\n");
 }
 
 unsigned cli_formats(const char *list)

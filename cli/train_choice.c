@@ -1,9 +1,9 @@
 /* train_choice.c: see train_choice.h.
  *
  * F bounds minus the log evidence, so it prices the weights of the deeper net by itself:
- * more layers win where the data pay for them (docs/networks.md has the numbers). With a
- * temperature F is no such bound, and nothing is chosen. The second training has no
- * checkpoint: a run that is resumed has the first from its checkpoint at once. */
+ * more layers win where the data pay for them (V18; docs/networks.md has the numbers).
+ * With a temperature F is no such bound, and nothing is chosen. The second training has
+ * no checkpoint: a run that is resumed has the first from its checkpoint at once. */
 #include "train_choice.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@ static bool is_open(const cli_session *s, const xb_train_data *data)
 static void keep_better(cli_trained *out, cli_trained *other)
 {
     const bool held = isfinite(cli_trained_score(out));
-    const double mine = held ? -cli_trained_score(out) : cli_trained_f(out);
-    const double its = held ? -cli_trained_score(other) : cli_trained_f(other);
+    const double mine = held ? -cli_trained_score(out) : cli_trained_f(out).value;
+    const double its = held ? -cli_trained_score(other) : cli_trained_f(other).value;
     const bool swap = its < mine;
     cli_trained *kept = swap ? other : out, *gone = swap ? out : other;
     snprintf(out->other_net, sizeof out->other_net, "%s", xb_model_net_text(gone->model));

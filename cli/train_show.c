@@ -79,7 +79,11 @@ static summary summarise(const cli_trained *o)
     return s;
 }
 
-double cli_trained_f(const cli_trained *o) { return summarise(o).f; }
+xb_estimate cli_trained_f(const cli_trained *o)
+{
+    const summary s = summarise(o);
+    return (xb_estimate){s.f, s.f_error};
+}
 
 double cli_trained_score(const cli_trained *o)
 {
@@ -131,7 +135,7 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
     if (*o->other_net)
         json_object_set_new(root, "net_left",
                             json_pack("{s:s, s:f, s:o}", "net", o->other_net, "f",
-                                      o->other_f, "validation",
+                                      o->other_f.value, "validation",
                                       cli_json_real(o->other_score)));
     if (o->noises) json_object_set_new(root, "gradient_noise", noise_json(o));
     json_object_set_new(root, "settings", json_loads(xb_model_settings(m), 0, NULL));
@@ -156,16 +160,15 @@ static void print_noise(const cli_trained *o)
     }
 }
 
-/* Of one noisy epoch alone three digits are enough. */
-static void print_mean(const char *name, double value, double error, const char *unit)
+static void print_choice(const cli_trained *o, bool held)
 {
-    char text[48];
-    if (!(error > 0)) {
-        cli_print_fact(name, value, 3, unit);
-        return;
-    }
-    cli_format_error(text, sizeof text, value, error);
-    printf("  %-20s%s %s\n", name, text, unit);
+    char text[64];
+    if (held)
+        cli_format_plain(text, sizeof text, o->other_score);
+    else
+        cli_format_error(text, sizeof text, o->other_f.value, o->other_f.std_error);
+    printf("  %-20sover %s: %s %s\n", "chosen", o->other_net, held ? "validation" : "F",
+           text);
 }
 
 void cli_trained_print(const cli_trained *o)
@@ -174,14 +177,12 @@ void cli_trained_print(const cli_trained *o)
     const xb_net *net = xb_model_net(m);
     const summary sum = summarise(o);
     const double n = (double)sum.learnt;
-    printf("%s: %s from %lld rows, %lld columns\n", o->path, xb_model_target_name(m),
-           (long long)sum.learnt, (long long)xb_model_features(m));
+    char target[CLI_SHOWN];
+    printf("%s: %s from %lld rows, %lld columns\n", o->path,
+           cli_shown(target, xb_model_target_name(m)), (long long)sum.learnt,
+           (long long)xb_model_features(m));
     printf("  net                 %s\n", xb_model_net_text(m));
-    if (*o->other_net && sum.held > 0)
-        printf("  chosen              over %s: validation %.4g\n", o->other_net,
-               o->other_score);
-    else if (*o->other_net)
-        printf("  chosen              over %s: F %.4g\n", o->other_net, o->other_f);
+    if (*o->other_net) print_choice(o, sum.held > 0);
     printf("  weights             %lld, of them random %lld, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));
@@ -189,16 +190,17 @@ void cli_trained_print(const cli_trained *o)
         printf(
             "  kept                epoch %lld of %lld, the best by %lld rows held out\n",
             (long long)sum.epoch, (long long)sum.epochs, (long long)sum.held);
-    print_mean("log likelihood", sum.log_likelihood / n, sum.log_likelihood_error / n,
-               "a row, scaled");
-    cli_print_fact("KL", cell(o->trace, sum.row, "kl"), 5, "nats");
-    print_mean("F", sum.f, sum.f_error, "nats");
+    cli_print_estimate("log likelihood", sum.log_likelihood / n,
+                       sum.log_likelihood_error / n, "a row, scaled");
+    cli_print_estimate("KL", cell(o->trace, sum.row, "kl"), NAN, "nats");
+    cli_print_estimate("F", sum.f, sum.f_error, "nats");
     cli_print_fact("median sigma", cell(o->trace, sum.row, "sigma_median"), 3, "");
     if (xb_model_likelihood(m) == XB_LIKELIHOOD_GAUSSIAN)
-        cli_print_fact("noise sd", xb_model_noise_sd(m), 4, "in the target's units");
+        cli_print_estimate("noise sd", xb_model_noise_sd(m), /* error: of n residuals */
+                           xb_model_noise_sd(m) / sqrt(2 * n), "in the target's units");
     if (sum.held > 0)
-        cli_print_fact("validation", cell(o->trace, sum.row, "validation"), 5,
-                       "log density a row held out, scaled");
+        cli_print_estimate("validation", cell(o->trace, sum.row, "validation"), NAN,
+                           "log density a row held out, scaled");
     if (o->noises) print_noise(o);
     if (sum.learnt < FEW_ROWS)
         printf("  %lld rows are few: uncertainties are mostly the prior's\n",

@@ -76,6 +76,21 @@ bool cli_has_word(const char *list, const char *word)
     }
 }
 
+/* "'pgn' is not one of svg,png,pdf, did you mean 'png'?" */
+static void say_choices(char *why, size_t size, const char *word, const char *list)
+{
+    enum { WORDS_MAX = 32 };
+    const char *names[WORDS_MAX];
+    char suggestion[CLI_SUGGESTION];
+    int count = 0;
+    char *copy = strdup(list), *rest = copy;
+    for (char *one; rest && count < WORDS_MAX && (one = strsep(&rest, ",|"));)
+        names[count++] = one;
+    cli_suggest(suggestion, word, names, count);
+    snprintf(why, size, "'%.60s' is not one of %s%s", word, list, suggestion);
+    free(copy);
+}
+
 /* Each word of the value (separated by commas) must be in the option's list. */
 static bool choice_value(cli_value *slot, const cli_option *option, char *why,
                          size_t size)
@@ -83,11 +98,10 @@ static bool choice_value(cli_value *slot, const cli_option *option, char *why,
     const char *p = slot->text;
     for (;; p++) {
         size_t length = option->kind == CLI_CHOICES ? strcspn(p, ",") : strlen(p);
-        char word[32] = "";
-        if (length < sizeof word) snprintf(word, sizeof word, "%.*s", (int)length, p);
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), p);
         if (!*word || !cli_has_word(option->value, word)) {
-            snprintf(why, size, "'%.*s' is not one of %s",
-                     (int)(length < 60 ? length : 60), p, option->value);
+            say_choices(why, size, word, option->value);
             return false;
         }
         p += length;

@@ -322,7 +322,9 @@ static char *whole_text(xb_ctx *ctx, const char *name, const xb_study_options *o
     assert_ok(ctx, xb_study_run(ctx, &study, name, o));
     assert_ok(ctx, xb_study_json(ctx, &text, study));
     size_t used = strlen(text), room = used + (1 << 20);
-    text = realloc(text, room);
+    char *larger = realloc(text, room);
+    assert_non_null(larger);
+    text = larger;
     for (int t = 0; t < xb_study_table_count(study); t++) {
         const xb_table *table = xb_study_table_at(study, t);
         for (int64_t r = 0; r < xb_table_rows(table); r++)

@@ -111,6 +111,58 @@ static void weights_drawn_ahead_are_the_same(void **state)
     }
 }
 
+/* A batch under one draw against its weights written down and its rows one by one: large
+ * layers go by panels the first way and as a plain product the second. */
+static void check_panels(int64_t batch, bool gradients, xb_stochastic which, int threads)
+{
+    xb_pass_options opt = options_of(XB_ESTIMATOR_SHARED, batch, NULL);
+    xb_net_options choice = {which};
+    opt.gradients = gradients;
+    netbed b = netbed_make("dense 301, elu, dense 540, tanh, dense 1030 nobias, dense 3",
+                           (xb_shape){1, 1, 130}, mtj, &choice, &opt);
+    b.noise.antithetic = batch % 2;
+    xb_ctx_set_threads(b.ctx, threads);
+    netbed_forward(&b);
+    size_t size = (size_t)(b.batch * b.out) * sizeof *b.y;
+    xb_real *theta = calloc((size_t)b.params, sizeof *theta), *y = malloc(size);
+    assert_non_null(theta);
+    assert_non_null(y);
+    memcpy(y, b.y, size);
+    const xb_weights random = {b.mu, b.sigma, b.state}, drawn = {theta, NULL, b.state};
+    assert_ok(b.ctx, xb_pass_draw(b.ctx, b.pass, theta, &random, &b.noise));
+    for (int64_t r = 0; r < batch; r++)
+        assert_ok(b.ctx, xb_pass_forward(b.ctx, b.pass, b.y + r * b.out, b.x + r * b.in,
+                                         1, &drawn, NULL, b.mode));
+    assert_memory_equal(y, b.y, size);
+    free(theta);
+    free(y);
+    netbed_free(&b);
+}
+
+static void panels_are_the_same_bytes(void **state)
+{
+    (void)state;
+    static const int64_t batches[] = {1, 2, 3, 17, 250};
+    for (int i = 0; i < XB_COUNT(batches); i++) {
+        check_panels(batches[i], false, XB_STOCHASTIC_ALL, 1);
+        check_panels(batches[i], true, XB_STOCHASTIC_KERNELS, 2);
+        check_panels(batches[i], false, XB_STOCHASTIC_NONE, 3);
+    }
+}
+
+/* Without gradients a wide layer's draw is never held: the workspace is smaller than a
+ * quarter of it. */
+static void a_wide_draw_takes_no_memory(void **state)
+{
+    (void)state;
+    xb_pass_options opt = options_of(XB_ESTIMATOR_SHARED, 1, NULL);
+    opt.gradients = false;
+    netbed b = netbed_make("dense 2048 nobias", (xb_shape){1, 1, 2048}, mtj, NULL, &opt);
+    if (strcmp(xb_backend_name_at(0), "ref") != 0)
+        assert_true(xb_pass_bytes(b.pass) < (size_t)b.params * sizeof *b.mu / 4);
+    netbed_free(&b);
+}
+
 /* Running mean and variance of a stream of numbers. */
 typedef struct running {
     double n, mean, square;
@@ -545,6 +597,8 @@ int main(void)
         cmocka_unit_test(gradient_is_of_the_very_draw),
         cmocka_unit_test(no_noise_is_stored),
         cmocka_unit_test(weights_drawn_ahead_are_the_same),
+        cmocka_unit_test(panels_are_the_same_bytes),
+        cmocka_unit_test(a_wide_draw_takes_no_memory),
         cmocka_unit_test(estimators_are_unbiased),
         cmocka_unit_test(antithetic_pairs_mirror),
         cmocka_unit_test(a_batch_in_parts_is_the_whole),

@@ -13,6 +13,15 @@ static double fact(const xb_study *study, const char *name)
     return NAN;
 }
 
+/* sigma_a's standard deviation from face to face, in units of its mean. */
+static double noise_varies_by(const xb_study *study)
+{
+    const xb_table *scores = xb_study_table(study, "scores");
+    int mean = xb_table_find(scores, "aleatoric");
+    return xb_table_get(scores, 0, mean + 1) * sqrt(fact(study, "test")) /
+           xb_table_get(scores, 0, mean);
+}
+
 static void faces_are_a_function_of_the_seed(void **state)
 {
     (void)state;
@@ -65,6 +74,7 @@ static void a_net_learns_drawn_faces(void **state)
     assert_at_most(fact(study, "rmse_gaussian"), 0.6 * fact(study, "rmse_mean"));
     assert_at_most(fact(study, "rmse_dev_device"), 0.6 * fact(study, "rmse_mean"));
     assert_at_most(fabs(fact(study, "rmse_gap")), 0.5);
+    assert_true(noise_varies_by(study) > 0.01);
     const xb_table *curve = xb_study_table(study, "calibration");
     int share = xb_table_find(curve, "gaussian");
     assert_int_equal(xb_table_rows(curve), 99);
@@ -105,6 +115,7 @@ static void the_real_faces_in_minutes(void **state)
     assert_close(fact(study, "duplicates") + fact(study, "conflicting"), 176 + 419, 0);
     assert_at_most(fact(study, "rmse_gaussian"), 12);
     assert_at_most(fact(study, "rmse_dev_device"), 12);
+    assert_true(noise_varies_by(study) > 0.1);
     xb_study_destroy(study);
     xb_ctx_destroy(ctx);
 }

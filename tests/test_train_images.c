@@ -18,7 +18,8 @@ static xb_train_options options(void)
 {
     xb_train_options o = xb_train_options_default();
     o.net = NET;
-    o.noise_net = "conv 2 stride 4, relu, flatten, dense 2, tanh, dense 1";
+    o.noise_net = "conv 2 stride 4, relu, batchnorm momentum 0.9, flatten, dense 2,"
+                  " batchnorm momentum 0.9, tanh, dense 1";
     o.likelihood = XB_LIKELIHOOD_HETEROSCEDASTIC;
     o.input = (xb_shape){SIDE, SIDE, 3};
     o.target_sd = 116;

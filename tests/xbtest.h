@@ -28,7 +28,11 @@
     } while (0)
 
 /* Sanitised code is several times slower: what runs optimised anyway may do less. */
-#if defined(__SANITIZE_ADDRESS__)
+#if !defined(__has_feature)
+#define __has_feature(name) 0 /* clang's way of telling */
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) ||                 \
+    __has_feature(thread_sanitizer)
 enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };

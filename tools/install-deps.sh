@@ -3,7 +3,9 @@
 # sudo only when something is missing.
 #   install-deps.sh          what building, testing and the demo need
 #   install-deps.sh bench    what the benchmarks need besides
-#   install-deps.sh fuzz     what the fuzzers need besides
+#   install-deps.sh fuzz     what the fuzzers and the race detector need besides
+#   install-deps.sh memory   what the memory checker needs besides
+#   install-deps.sh lint     what the analysers need besides
 #   install-deps.sh browser  what the pages' check in a browser needs besides
 set -eu
 
@@ -13,11 +15,15 @@ base="gcc g++ libc6-dev cmake ninja-build pkg-config
       gnuplot-nox fonts-dejavu-core"
 bench="libunuran-dev python3 python3-venv"
 fuzz="clang llvm libclang-rt-14-dev libomp-dev"
+memory="valgrind libc6-dbg"
+lint="clang clang-tidy cppcheck"
 browser="chromium python3"
 
 want=$base
 [ "${1-}" = bench ] && want="$base $bench"
 [ "${1-}" = fuzz ] && want="$base $fuzz"
+[ "${1-}" = memory ] && want="$base $memory"
+[ "${1-}" = lint ] && want="$base $lint"
 [ "${1-}" = browser ] && want="$base $browser"
 
 missing=

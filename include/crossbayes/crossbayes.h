@@ -18,6 +18,7 @@
 #include "crossbayes/predict.h"
 #include "crossbayes/random.h"
 #include "crossbayes/report.h"
+#include "crossbayes/reproduce.h"
 #include "crossbayes/rule.h"
 #include "crossbayes/score.h"
 #include "crossbayes/study.h"

@@ -88,8 +88,8 @@ typedef struct xb_rows {
 } xb_rows;
 
 /* "0.5012 ± 0.0047", both to the place of the error's second digit, or
- * "(3.1 ± 1.2)e-05"; without an error (NAN, or not positive) the value alone with six
- * digits; "none" for NAN. */
+ * "(3.1 ± 1.2)e-05"; without an error (NAN, or not above rounding) the value alone with
+ * three digits, more where it is a whole number; "none" for NAN. */
 XB_API void xb_number_with_error(char *out, size_t size, double value, double error);
 
 /* NPY: little-endian float32 and float64, C order; integers, big-endian elements and
@@ -118,6 +118,9 @@ XB_API int xb_table_find(const xb_table *table, const char *column); /* -1: none
 XB_API double xb_table_get(const xb_table *table, int64_t row, int column);
 XB_API void xb_table_set(xb_table *table, int64_t row, int column, double value);
 XB_API xb_status xb_table_write_csv(xb_ctx *ctx, const xb_table *table, const char *path);
+/* The same table from its CSV, to the last bit; `name` is its name. */
+XB_API xb_status xb_table_read_csv(xb_ctx *ctx, xb_table **out, const char *name,
+                                   const char *path);
 
 #ifdef __cplusplus
 }

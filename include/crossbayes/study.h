@@ -100,6 +100,10 @@ XB_API xb_finding xb_study_finding_at(const xb_study *study, int i); /* borrowed
 
 /* NAME.json (facts, findings, provenance, list of tables) and one CSV per table. */
 XB_API xb_status xb_study_write(xb_ctx *ctx, const xb_study *study, const char *dir);
+/* A study back from what xb_study_write left: the same tables and facts. Nothing in the
+ * files is trusted. */
+XB_API xb_status xb_study_read(xb_ctx *ctx, xb_study **out, const char *dir,
+                               const char *name);
 /* The JSON text alone; free() it. */
 XB_API xb_status xb_study_json(xb_ctx *ctx, char **out, const xb_study *study);
 

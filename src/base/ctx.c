@@ -44,11 +44,14 @@ int xb_ctx_threads(const xb_ctx *ctx)
     return ctx && ctx->threads > 0 ? ctx->threads : omp_get_num_procs();
 }
 
-/* Names of files and values end up in messages: keep them on one line. */
+/* Names of files and values end up in messages: keep them on one line, and keep what
+ * moves a terminal's cursor out of it, U+0080 to U+009F too. */
 static void blank_controls(char *text)
 {
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 127) *p = ' ';
+    for (unsigned char *p = (unsigned char *)text; *p; p++) {
+        if (*p < ' ' || *p == 127) *p = ' ';
+        if (*p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0) p[0] = p[1] = ' ';
+    }
 }
 
 void xb_ctx_set_origin(xb_ctx *ctx, const char *origin)

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 struct xb_outfile {
@@ -29,12 +31,23 @@ static xb_status cannot_write(xb_ctx *ctx, const char *path)
     return xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", path, strerror(errno));
 }
 
-/* mkstemp makes files only the owner can read; give them what open() would. */
-static void apply_umask(int fd)
+/* A new file beside `path`, its name in `temporary`. Unlike mkstemp's it may be read by
+ * whom the umask allows: to ask for the umask is to change it, for other threads too. */
+static int make_beside(char *temporary, size_t size, const char *path)
 {
-    mode_t mask = umask(0);
-    umask(mask);
-    (void)fchmod(fd, 0666 & ~mask);
+    enum { TRIES = 100 };
+    int fd = -1;
+    for (uint64_t k = 0; k < TRIES; k++) {
+        struct timespec now = {0};
+        clock_gettime(CLOCK_REALTIME, &now);
+        const uint64_t mix[] = {(uint64_t)now.tv_nsec, (uint64_t)now.tv_sec,
+                                (uint64_t)getpid(), (uint64_t)(uintptr_t)temporary, k};
+        snprintf(temporary, size, "%s.tmp-%06x", path,
+                 (unsigned)(xb_hash_bytes(0, mix, sizeof mix) & 0xFFFFFF));
+        fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST) break;
+    }
+    return fd;
 }
 
 xb_status xb_outfile_open(xb_ctx *ctx, xb_outfile **out, const char *path)
@@ -51,12 +64,8 @@ xb_status xb_outfile_open(xb_ctx *ctx, xb_outfile **out, const char *path)
         outfile_free(f);
         return XB_E_MEMORY;
     }
-    snprintf(f->temporary, (size_t)size, "%s.tmp-XXXXXX", path);
-    int fd = mkstemp(f->temporary);
-    if (fd >= 0) {
-        apply_umask(fd);
-        f->stream = fdopen(fd, "wb");
-    }
+    int fd = make_beside(f->temporary, (size_t)size, path);
+    if (fd >= 0) f->stream = fdopen(fd, "wb");
     if (!f->stream) {
         xb_status status = cannot_write(ctx, path);
         if (fd >= 0) {

@@ -18,6 +18,9 @@
 
 enum { PIECES = 64 };
 
+/* The square of a squared error, which errors of scores need, is still a number. */
+#define SCORED_MOST 1e75
+
 struct xb_regression_scorer {
     const xb_mixture *in; /* the part in hand */
     const double *y;
@@ -42,11 +45,12 @@ static xb_status check_row(xb_ctx *ctx, const double *row, const char *name, int
 {
     int64_t n = w->in->n;
     for (int64_t i = 0; i < n; i++)
-        if (!isfinite(row[i]) || row[i] < least)
-            return xb_fail(ctx, XB_E_INPUT,
-                           "%s of draw %lld at point %lld is %g, expected %s", name,
-                           (long long)draw + 1, (long long)(w->at + i) + 1, row[i],
-                           least == 0 ? "a finite number, 0 or more" : "a finite number");
+        if (!(fabs(row[i]) <= SCORED_MOST) || row[i] < least)
+            return xb_fail(
+                ctx, XB_E_INPUT, "%s of draw %lld at point %lld is %g, expected %s%g",
+                name, (long long)draw + 1, (long long)(w->at + i) + 1, row[i],
+                least == 0 ? "a finite number, 0 to " : "a finite number, in size up to ",
+                SCORED_MOST);
     return XB_OK;
 }
 
@@ -72,9 +76,11 @@ static xb_status check(xb_ctx *ctx, const work *w)
             XB_TRY(check_row(ctx, in->sd + s * in->n, "the standard deviation", s, w, 0));
     }
     for (int64_t i = 0; i < in->n; i++)
-        if (!isfinite(w->y[i]))
-            return xb_fail(ctx, XB_E_INPUT, "target %lld is %g, expected a finite number",
-                           (long long)(w->at + i) + 1, w->y[i]);
+        if (!(fabs(w->y[i]) <= SCORED_MOST))
+            return xb_fail(
+                ctx, XB_E_INPUT,
+                "target %lld is %g, expected a finite number, in size up to %g",
+                (long long)(w->at + i) + 1, w->y[i], SCORED_MOST);
     return XB_OK;
 }
 

@@ -138,18 +138,17 @@ xb_status xb_array_parse(xb_ctx *ctx, xb_array *out, const char *text)
 json_t *xb_array_to_json(const xb_ctx *ctx, const xb_array *array)
 {
     json_t *root = json_object();
-    json_object_set_new(root, "crossbayes", json_string("array"));
-    json_object_set_new(root, "name", json_string(array->name));
-    json_object_set_new(root, "law", json_string(array->law));
+    xb_json_set(&root, "crossbayes", xb_json_string("array"));
+    xb_json_set(&root, "name", xb_json_string(array->name));
+    xb_json_set(&root, "law", xb_json_string(array->law));
     for (int i = 0; i < xb_array_row_count; i++) {
         const xb_array_row *row = &xb_array_rows[i];
         double value = xb_array_value(array, row);
-        json_object_set_new(root, row->key,
-                            row->whole ? json_integer((json_int_t)value)
-                                       : json_real(value));
+        xb_json_set(&root, row->key,
+                    row->whole ? json_integer((json_int_t)value) : json_real(value));
     }
-    json_object_set_new(root, "redraw", json_string(xb_redraw_name(array->redraw)));
-    json_object_set_new(root, "provenance", xb_provenance(ctx));
+    xb_json_set(&root, "redraw", xb_json_string(xb_redraw_name(array->redraw)));
+    xb_json_set(&root, "provenance", xb_provenance(ctx));
     return root;
 }
 

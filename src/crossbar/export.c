@@ -32,12 +32,12 @@ typedef struct tile_place {
 } tile_place;
 
 /* Writes part of a matrix [in][out] and adds its file's name to `root`. */
-static xb_status write_part(const export_job *job, json_t *root, const char *key,
+static xb_status write_part(const export_job *job, json_t **root, const char *key,
                             const xb_analog_layer *p, const double *matrix, tile_place t)
 {
     char name[96], path[XB_EXPORT_PATH];
     if (!matrix) { /* a layer without noise */
-        json_object_set_new(root, key, json_null());
+        xb_json_set(root, key, json_null());
         return XB_OK;
     }
     snprintf(name, sizeof name, "layer%d_r%lld_c%lld_%s.npy", p->index,
@@ -45,26 +45,26 @@ static xb_status write_part(const export_job *job, json_t *root, const char *key
     for (int64_t i = 0; i < t.rows; i++)
         for (int64_t j = 0; j < t.columns; j++)
             job->tile[i * t.columns + j] = matrix[(t.row + i) * p->out + t.column + j];
-    json_object_set_new(root, key, json_string(name));
+    xb_json_set(root, key, xb_json_string(name));
     XB_TRY(xb_export_path(job->ctx, path, job->dir, name));
     return xb_npy_write(job->ctx, path, job->tile, XB_F64, (int64_t[]){t.rows, t.columns},
                         2);
 }
 
-static xb_status write_tile(const export_job *job, json_t *list, const xb_analog_layer *p,
-                            const xb_cells *c, tile_place t)
+static xb_status write_tile(const export_job *job, json_t **list,
+                            const xb_analog_layer *p, const xb_cells *c, tile_place t)
 {
     json_t *root = json_pack("{s:I,s:I,s:I,s:I}", "first_input", (json_int_t)t.row,
                              "first_output", (json_int_t)t.column, "rows",
                              (json_int_t)t.rows, "columns", (json_int_t)t.columns);
-    if (json_array_append_new(list, root) != 0)
-        return xb_fail(job->ctx, XB_E_MEMORY, "not enough memory for a list of tiles");
-    XB_TRY(write_part(job, root, "plus", p, c->plus, t));
-    XB_TRY(write_part(job, root, "minus", p, c->minus, t));
-    return write_part(job, root, "width", p, c->width, t);
+    xb_status status = write_part(job, &root, "plus", p, c->plus, t);
+    if (status == XB_OK) status = write_part(job, &root, "minus", p, c->minus, t);
+    if (status == XB_OK) status = write_part(job, &root, "width", p, c->width, t);
+    xb_json_add(list, root);
+    return status;
 }
 
-static xb_status write_tiles(const export_job *job, json_t *list,
+static xb_status write_tiles(const export_job *job, json_t **list,
                              const xb_analog_layer *p, const xb_cells *c)
 {
     for (int64_t i = 0; i < p->in; i += p->rows)
@@ -87,56 +87,57 @@ static json_t *layer_json(const xb_analog *a, const xb_analog_layer *p, const xb
 {
     double range_us = a->array.g_max_us - a->array.g_min_us;
     json_t *root = json_object();
-    json_object_set_new(root, "layer", json_integer(p->index));
-    json_object_set_new(root, "kind", json_string(p->layer->kind->name));
-    json_object_set_new(root, "inputs", json_integer(p->in));
-    json_object_set_new(root, "outputs", json_integer(p->out));
-    json_object_set_new(root, "operations_per_input", json_integer(p->operations));
-    json_object_set_new(root, "us_per_weight",
-                        xb_json_real(p->weight_top > 0 ? range_us / p->weight_top : NAN));
-    json_object_set_new(
-        root, "us_per_sigma",
+    xb_json_set(&root, "layer", json_integer(p->index));
+    xb_json_set(&root, "kind", xb_json_string(p->layer->kind->name));
+    xb_json_set(&root, "inputs", json_integer(p->in));
+    xb_json_set(&root, "outputs", json_integer(p->out));
+    xb_json_set(&root, "operations_per_input", json_integer(p->operations));
+    xb_json_set(&root, "us_per_weight",
+                xb_json_real(p->weight_top > 0 ? range_us / p->weight_top : NAN));
+    xb_json_set(
+        &root, "us_per_sigma",
         xb_json_real(c->width && c->sigma_top > 0 ? c->width_max / c->sigma_top : NAN));
-    json_object_set_new(root, "dac", converter_json(&p->dac, a->array.dac_bits));
-    json_object_set_new(root, "adc", converter_json(&p->adc, a->array.adc_bits));
+    xb_json_set(&root, "dac", converter_json(&p->dac, a->array.dac_bits));
+    xb_json_set(&root, "adc", converter_json(&p->adc, a->array.adc_bits));
     return root;
 }
 
-static xb_status write_layer(const export_job *job, json_t *layers,
+static xb_status write_layer(const export_job *job, json_t **layers,
                              xb_workbench *workbench, const xb_analog_layer *p)
 {
     xb_cells c;
     xb_workbench_target(workbench, &c, job->analog, p);
     json_t *root = layer_json(job->analog, p, &c), *tiles = json_array();
-    if (json_array_append_new(layers, root) != 0 ||
-        json_object_set_new(root, "tiles", tiles) != 0)
-        return xb_fail(job->ctx, XB_E_MEMORY, "not enough memory for a list of layers");
-    XB_TRY(write_tiles(job, tiles, p, &c));
+    xb_status status = write_tiles(job, &tiles, p, &c);
+    xb_json_set(&root, "tiles", tiles);
+    xb_json_add(layers, root);
+    XB_TRY(status);
     return xb_export_crosssim(job->ctx, job->analog, p, &c, job->dir);
 }
 
+/* Takes `layers` over. */
 static json_t *export_json(const xb_ctx *ctx, const xb_analog *a, json_t *layers)
 {
     json_t *root = json_object();
-    json_object_set_new(root, "crossbayes", json_string("array export"));
-    json_object_set_new(root, "name", json_string(a->array.name));
-    json_object_set_new(root, "net", json_string(xb_net_text(xb_model_net(a->model))));
-    json_object_set_new(root, "law",
-                        json_string(xb_law_text(xb_sampler_law(a->sampler))));
-    json_object_set_new(root, "unit", json_string("uS"));
-    json_object_set_new(root, "array", xb_array_to_json(ctx, &a->array));
-    json_object_set(root, "layers", layers);
+    xb_json_set(&root, "crossbayes", xb_json_string("array export"));
+    xb_json_set(&root, "name", xb_json_string(a->array.name));
+    xb_json_set(&root, "net", xb_json_string(xb_net_text(xb_model_net(a->model))));
+    xb_json_set(&root, "law", xb_json_string(xb_law_text(xb_sampler_law(a->sampler))));
+    xb_json_set(&root, "unit", xb_json_string("uS"));
+    xb_json_set(&root, "array", xb_array_to_json(ctx, &a->array));
+    xb_json_set(&root, "layers", layers);
     return root;
 }
 
-static xb_status write_all(const export_job *job, xb_workbench *workbench, json_t *layers)
+static xb_status write_all(const export_job *job, xb_workbench *workbench)
 {
     char path[XB_EXPORT_PATH];
-    for (int i = 0; i < job->analog->n_layer; i++)
-        XB_TRY(write_layer(job, layers, workbench, &job->analog->layer[i]));
-    XB_TRY(xb_export_path(job->ctx, path, job->dir, "array.json"));
+    json_t *layers = json_array();
+    xb_status status = xb_export_path(job->ctx, path, job->dir, "array.json");
+    for (int i = 0; status == XB_OK && i < job->analog->n_layer; i++)
+        status = write_layer(job, &layers, workbench, &job->analog->layer[i]);
     json_t *root = export_json(job->ctx, job->analog, layers);
-    xb_status status = xb_json_save(job->ctx, root, path);
+    if (status == XB_OK) status = xb_json_save(job->ctx, root, path);
     json_decref(root);
     return status;
 }
@@ -149,9 +150,7 @@ xb_status xb_analog_export(xb_ctx *ctx, const xb_analog *analog, const char *dir
     xb_workbench workbench;
     XB_TRY(xb_workbench_make(ctx, &workbench, analog));
     export_job job = {ctx, analog, dir, workbench.tile};
-    json_t *layers = json_array();
-    xb_status status = write_all(&job, &workbench, layers);
-    json_decref(layers);
+    xb_status status = write_all(&job, &workbench);
     xb_workbench_free(&workbench);
     return status;
 }

@@ -71,7 +71,7 @@ static json_t *xbar_json(const xb_array *a, const xb_analog_layer *p)
 {
     json_t *adc =
         converter_json(p->adc.on ? "SignMagnitudeADC" : "IdealADC", a->adc_bits, true);
-    if (p->adc.on) json_object_set_new(adc, "adc_range_option", json_string("MAX"));
+    if (p->adc.on) xb_json_set(&adc, "adc_range_option", xb_json_string("MAX"));
     const char *dac = !p->dac.on        ? "IdealDAC"
                       : p->dac.has_sign ? "SignMagnitudeDAC"
                                         : "QuantizerDAC";

@@ -219,6 +219,7 @@ static void shared_draw(const layer_read *k, float *y, const float *x, const flo
         product(k, y, x, w, rows);
 }
 
+/* (X15) When weights are drawn anew. */
 static void analog_layer(const layer_read *k, float *y, const float *x, int64_t rows)
 {
     const xb_analog_layer *p = k->p;

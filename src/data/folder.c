@@ -1,5 +1,7 @@
-/* folder.c: see folder.h. The list is sorted by the names' bytes, so that it does not
- * depend on the file system. */
+/* folder.c: see folder.h. The list is sorted by the names' bytes, and folders are gone
+ * through in that order, so that it does not depend on the file system. Links are
+ * followed, but no folder is entered twice: a loop of links ends, and links across each
+ * other cost no more than the folders there are. */
 #include "data/folder.h"
 
 #include <dirent.h>
@@ -43,36 +45,83 @@ static xb_status join(xb_ctx *ctx, char out[XB_FOLDER_PATH], const char *a, cons
     return xb_fail(ctx, XB_E_INPUT, "%s: the path is too long", a);
 }
 
-static xb_status walk(xb_ctx *ctx, xb_folder *f, const char *below,
-                      const char *const *endings, int depth);
+/* A walk through folders: which of them were entered. */
+typedef struct place {
+    dev_t device;
+    ino_t number;
+} place;
 
-static xb_status visit(xb_ctx *ctx, xb_folder *f, const char *below, const char *entry,
-                       const char *const *endings, int depth)
+typedef struct tour {
+    xb_ctx *ctx;
+    xb_folder *folder;
+    const char *const *endings;
+    place *seen;
+    int64_t n, capacity;
+} tour;
+
+static xb_status walk(tour *t, const char *below, int depth);
+
+static xb_status enter(tour *t, const char *name, const struct stat *info, int depth)
+{
+    const place here = {info->st_dev, info->st_ino};
+    if (depth > XB_FOLDER_DEPTH) return XB_OK;
+    for (int64_t i = 0; i < t->n; i++)
+        if (t->seen[i].device == here.device && t->seen[i].number == here.number)
+            return XB_OK;
+    XB_TRY(xb_grow(t->ctx, (void **)&t->seen, &t->capacity, t->n + 1, sizeof *t->seen));
+    t->seen[t->n++] = here;
+    return walk(t, name, depth);
+}
+
+static xb_status visit(tour *t, const char *below, const char *entry, int depth)
 {
     char name[XB_FOLDER_PATH], path[XB_FOLDER_PATH];
     struct stat info;
-    XB_TRY(join(ctx, name, below, entry));
-    XB_TRY(join(ctx, path, f->path, name));
-    if (stat(path, &info) != 0) return XB_OK; /* a link to nowhere */
-    if (S_ISDIR(info.st_mode))
-        return depth < XB_FOLDER_DEPTH ? walk(ctx, f, name, endings, depth + 1) : XB_OK;
-    if (S_ISREG(info.st_mode) && ends_as(entry, endings)) return add(ctx, f, name, &info);
+    xb_folder *f = t->folder;
+    XB_TRY(join(t->ctx, name, below, entry));
+    XB_TRY(join(t->ctx, path, f->path, name));
+    if (stat(path, &info) != 0) return XB_OK; /* a link to nowhere, or to itself */
+    if (S_ISDIR(info.st_mode)) return enter(t, name, &info, depth + 1);
+    if (S_ISREG(info.st_mode) && ends_as(entry, t->endings))
+        return add(t->ctx, f, name, &info);
     f->others++;
     return XB_OK;
 }
 
-static xb_status walk(xb_ctx *ctx, xb_folder *f, const char *below,
-                      const char *const *endings, int depth)
+static int is_shown(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+
+static int by_entry(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static xb_status walk(tour *t, const char *below, int depth)
 {
     char path[XB_FOLDER_PATH];
-    XB_TRY(*below ? join(ctx, path, f->path, below) : join(ctx, path, "", f->path));
-    DIR *dir = opendir(path);
-    if (!dir)
-        return xb_fail(ctx, XB_E_INPUT, "%s: cannot read: %s", path, strerror(errno));
+    const char *top = t->folder->path;
+    struct dirent **entry = NULL;
+    XB_TRY(*below ? join(t->ctx, path, top, below) : join(t->ctx, path, "", top));
+    int n = scandir(path, &entry, is_shown, by_entry);
+    if (n < 0)
+        return xb_fail(t->ctx, errno == ENOMEM ? XB_E_MEMORY : XB_E_INPUT,
+                       "%s: cannot read: %s", path, strerror(errno));
     xb_status status = XB_OK;
-    for (struct dirent *e; status == XB_OK && (e = readdir(dir)) != NULL;)
-        if (e->d_name[0] != '.') status = visit(ctx, f, below, e->d_name, endings, depth);
-    closedir(dir);
+    for (int i = 0; i < n; i++) {
+        if (status == XB_OK) status = visit(t, below, entry[i]->d_name, depth);
+        free(entry[i]);
+    }
+    free(entry);
+    return status;
+}
+
+static xb_status walk_all(tour *t)
+{
+    struct stat info;
+    if (stat(t->folder->path, &info) != 0)
+        return xb_fail(t->ctx, XB_E_INPUT, "%s: cannot read: %s", t->folder->path,
+                       strerror(errno));
+    xb_status status = enter(t, "", &info, 0);
+    free(t->seen);
     return status;
 }
 
@@ -86,7 +135,8 @@ xb_status xb_folder_list(xb_ctx *ctx, xb_folder *out, const char *path,
 {
     xb_folder f = {.path = xb_strdup(ctx, path)};
     if (!f.path) return XB_E_MEMORY;
-    xb_status status = walk(ctx, &f, "", endings, 0);
+    tour t = {.ctx = ctx, .folder = &f, .endings = endings};
+    xb_status status = walk_all(&t);
     if (status == XB_OK && f.n == 0)
         status =
             xb_fail(ctx, XB_E_INPUT, "%s: no file that ends in %s", path, endings[0]);

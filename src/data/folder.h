@@ -19,7 +19,8 @@ typedef struct xb_folder {
 } xb_folder;
 
 /* Regular files whose names end as one of `endings` (NULL-terminated, ".jpg"), capitals
- * or not. Hidden files and folders are passed over. XB_E_INPUT where there is none. */
+ * or not. Hidden files and folders are passed over; links are followed, each folder is
+ * entered once. XB_E_INPUT where there is none. */
 xb_status xb_folder_list(xb_ctx *ctx, xb_folder *out, const char *path,
                          const char *const *endings);
 void xb_folder_free(xb_folder *folder);

@@ -1,10 +1,12 @@
 /* idx.c: images and labels from IDX files, the format of MNIST (LeCun, Cortes, Burges):
  * two zero bytes, 8 for unsigned bytes, the number of dimensions, each dimension as four
- * bytes from the highest, then the data; plain or gzipped. A header is not believed:
- * memory grows with the bytes that are there, and the file must end where it says. */
+ * bytes from the highest, then the data; plain or gzipped. A header is not believed: a
+ * plain file must have the bytes it speaks of, a gzipped one may hold only so many times
+ * its own, memory grows with what is there, and the file must end where it says. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <zlib.h>
 
@@ -15,6 +17,8 @@
 enum { DIMENSIONS_MAX = 4, UNSIGNED_BYTE = 8, PIECE = 1 << 24, CHANNELS_MAX = 256 };
 
 static const int64_t BYTES_MAX = INT64_C(1) << 33; /* of data, whatever its header says */
+/* What a gzipped file may hold: images of digits are packed 5 times, zeros 1000. */
+enum { UNPACKED_TIMES = 200, UNPACKED_ALWAYS = 64 << 20 };
 
 typedef struct idx {
     int ndim;
@@ -25,6 +29,7 @@ typedef struct idx {
 typedef struct idx_file {
     xb_ctx *ctx;
     const char *path;
+    int64_t size; /* of the file */
     gzFile stream;
 } idx_file;
 
@@ -72,11 +77,25 @@ static int64_t total_bytes(const idx *x)
     return total;
 }
 
+/* Before memory is asked for. */
+static xb_status check_total(const idx_file *f, int64_t total)
+{
+    if (total < 0) return refuse(f, "more than 8 GiB of images");
+    const bool packed = !gzdirect(f->stream);
+    if (!packed && total > f->size) return refuse(f, "shorter than its header says");
+    if (!packed || total <= UNPACKED_ALWAYS || total / UNPACKED_TIMES <= f->size)
+        return XB_OK;
+    return xb_fail(
+        f->ctx, XB_E_INPUT,
+        "%s: %lld bytes that unpack to %lld, expected at most %d times as many", f->path,
+        (long long)f->size, (long long)total, UNPACKED_TIMES);
+}
+
 static xb_status read_data(const idx_file *f, idx *out)
 {
     int64_t total = total_bytes(out), capacity = 0, have = 0;
     char task[256], extra;
-    if (total < 0) return refuse(f, "more than 8 GiB of images");
+    XB_TRY(check_total(f, total));
     snprintf(task, sizeof task, "reading %s", f->path);
     while (have < total) {
         int64_t want = total - have < PIECE ? total - have : PIECE;
@@ -92,7 +111,12 @@ static xb_status read_data(const idx_file *f, idx *out)
 
 static xb_status read_idx(xb_ctx *ctx, idx *out, const char *path, int least, int most)
 {
-    idx_file f = {ctx, path, gzopen(path, "rb")};
+    struct stat info;
+    idx_file f = {.ctx = ctx, .path = path};
+    if (stat(path, &info) != 0) return refuse(&f, "cannot read");
+    if (!S_ISREG(info.st_mode)) return refuse(&f, "not a file, expected IDX data");
+    f.size = (int64_t)info.st_size;
+    f.stream = gzopen(path, "rb");
     if (!f.stream) return refuse(&f, "cannot read");
     idx x = {0};
     xb_status status = read_shape(&f, &x, least, most);

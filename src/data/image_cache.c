@@ -166,7 +166,7 @@ bool xb_image_cache_open(xb_ctx *ctx, xb_image_cache *out, const char *path,
     struct stat info;
     xb_image_cache c = {0};
     xb_jpeg_want shape = *want;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may wait there */
     if (file < 0) return false;
     bool good = fstat(file, &info) == 0 && S_ISREG(info.st_mode) &&
                 info.st_size >= (off_t)sizeof(cache_head);

@@ -212,7 +212,7 @@ static xb_status load(folder_job *job)
     if (opt->no_cache) return fill_nameless(job);
     xb_status status = xb_outfile_open(job->ctx, &file, path);
     if (status == XB_OK) return fill_named(job, file);
-    return opt->cache ? status : fill_nameless(job);
+    return opt->cache || status == XB_E_MEMORY ? status : fill_nameless(job);
 }
 
 /* ---- the images */

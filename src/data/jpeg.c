@@ -2,8 +2,9 @@
  * eighths, so a picture is decoded no larger than it must be; what remains is an average
  * over areas (I2). A warning of the library (missing data, a damaged code) is a failure
  * here: half a picture teaches nothing. Hostile files: dimensions are looked at before
- * anything is decoded, the library's memory is limited, and so are the scans of a
- * progressive file, each of which costs a pass over the whole picture. */
+ * anything is decoded, beside the file's size too, the library's memory is limited, and
+ * so are the scans of a progressive file, each of which costs a pass over the whole
+ * picture. */
 #include "data/jpeg.h"
 
 #include <setjmp.h>
@@ -15,6 +16,9 @@
 #include <jpeglib.h>
 
 enum { SCANS_MAX = 100, EIGHTHS = 8, MEMORY_MAX = 512 << 20 };
+/* A block of 8 x 8 pixels takes a bit or more: a file that claims more pixels is cut off,
+ * or wants memory that it has no data for. */
+enum { PIXELS_PER_BYTE = 512 };
 
 typedef struct decoder {
     struct jpeg_decompress_struct jpeg; /* first: the library hands out its address */
@@ -74,6 +78,15 @@ static void check_sides(decoder *d)
         return;
     snprintf(d->why, XB_JPEG_WHY, "a picture of %lld x %lld is too large", (long long)h,
              (long long)w);
+    leave((j_common_ptr)&d->jpeg);
+}
+
+static void check_data(decoder *d, int64_t size)
+{
+    int64_t h = d->jpeg.image_height, w = d->jpeg.image_width;
+    if (h * w <= size * PIXELS_PER_BYTE) return;
+    snprintf(d->why, XB_JPEG_WHY, "%lld bytes are too few for a picture of %lld x %lld",
+             (long long)size, (long long)h, (long long)w);
     leave((j_common_ptr)&d->jpeg);
 }
 
@@ -175,6 +188,7 @@ static bool guarded(decoder *d, char *why, const xb_jpeg_want *want, const uint8
     if (setjmp(d->back) != 0) return false;
     start(d, why, bytes, size);
     check_sides(d);
+    check_data(d, size);
     if (!want) return true;
     check_exact(d, want);
     set_scale(d, want);

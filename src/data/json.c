@@ -9,6 +9,8 @@
 
 #include "base/memory.h"
 #include "base/outfile.h"
+#include "data/source.h"
+#include "data/utf8.h"
 
 static xb_status check_file(xb_ctx *ctx, const char *path)
 {
@@ -24,11 +26,45 @@ static xb_status check_file(xb_ctx *ctx, const char *path)
     return XB_OK;
 }
 
+/* All of it, as far as it may go: a pipe does not say how much it has. */
+static xb_status read_text(xb_source *s, char **text, int64_t *size)
+{
+    enum { PIECE = 1 << 16 };
+    int64_t capacity = 0, got = PIECE;
+    for (*size = 0; got == PIECE; *size += got) {
+        if (*size > XB_JSON_BYTES_MAX)
+            return xb_fail(s->ctx, XB_E_INPUT,
+                           "%s: expected a JSON file of at most %d bytes", s->name,
+                           XB_JSON_BYTES_MAX);
+        XB_TRY(xb_grow(s->ctx, (void **)text, &capacity, *size + PIECE, 1));
+        XB_TRY(xb_source_read(s, *text + *size, PIECE, &got));
+    }
+    return XB_OK;
+}
+
+static xb_status parse_file(xb_ctx *ctx, json_t **out, const char *path,
+                            json_error_t *error)
+{
+    xb_source source;
+    char *text = NULL;
+    int64_t size = 0;
+    XB_TRY(xb_source_open(ctx, &source, path));
+    xb_status status = read_text(&source, &text, &size);
+    xb_source_close(&source);
+    if (status == XB_OK)
+        *out = json_loadb(text, (size_t)size, JSON_REJECT_DUPLICATES, error);
+    free(text);
+    return status;
+}
+
 xb_status xb_json_load(xb_ctx *ctx, json_t **out, const char *path)
 {
-    XB_TRY(check_file(ctx, path));
     json_error_t error;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    json_t *root = NULL;
+    XB_TRY(check_file(ctx, path));
+    XB_TRY(parse_file(ctx, &root, path, &error));
+    if (!root && json_error_code(&error) == json_error_out_of_memory)
+        return xb_fail(ctx, XB_E_MEMORY, "%s: not enough memory to read it", path);
     if (!root)
         return xb_fail(ctx, XB_E_INPUT, "%s:%d: not JSON: %s", path, error.line,
                        error.text);
@@ -40,14 +76,28 @@ xb_status xb_json_load(xb_ctx *ctx, json_t **out, const char *path)
     return XB_OK;
 }
 
-enum { JSON_STYLE = JSON_INDENT(2) | JSON_REAL_PRECISION(17) };
+/* Not json_dumps(), which leaves out what its buffer cannot grow for. */
+static xb_status print_json(xb_ctx *ctx, char **out, const json_t *root, size_t style)
+{
+    size_t size = root ? json_dumpb(root, NULL, 0, style) : 0;
+    char *text = size > 0 ? xb_new(ctx, (int64_t)size + 1, 1) : NULL;
+    if (!text || json_dumpb(root, text, size, style) != size) {
+        free(text);
+        return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a JSON text");
+    }
+    *out = text;
+    return XB_OK;
+}
 
 xb_status xb_json_text(xb_ctx *ctx, char **out, const json_t *root)
 {
-    char *text = root ? json_dumps(root, JSON_STYLE) : NULL;
-    if (!text) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a JSON text");
-    *out = text;
-    return XB_OK;
+    return print_json(ctx, out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+}
+
+xb_status xb_json_line(xb_ctx *ctx, char **out, const json_t *root)
+{
+    return print_json(ctx, out, root,
+                      JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 }
 
 xb_status xb_json_save(xb_ctx *ctx, const json_t *root, const char *path)
@@ -101,4 +151,25 @@ xb_status xb_json_number(xb_ctx *ctx, double *out, const json_t *object, const c
 json_t *xb_json_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *xb_json_string(const char *text)
+{
+    return json_string(xb_utf8_valid(text) ? text : "?");
+}
+
+static void give_up(json_t **whole)
+{
+    json_decref(*whole);
+    *whole = NULL;
+}
+
+void xb_json_set(json_t **object, const char *key, json_t *value)
+{
+    if (json_object_set_new(*object, key, value) != 0) give_up(object);
+}
+
+void xb_json_add(json_t **list, json_t *value)
+{
+    if (json_array_append_new(*list, value) != 0) give_up(list);
 }

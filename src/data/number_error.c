@@ -1,24 +1,40 @@
 /* number_error.c: a number and its error as people write them. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "crossbayes/data.h"
 
-/* Decimal exponent of the leading digit. */
-static int exponent_of(double value) { return (int)floor(log10(fabs(value))); }
+/* Decimal exponent of the leading digit of a number rounded to `digits` of them. */
+static int exponent_of(double value, int digits)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    return (int)strtol(strchr(text, 'e') + 1, NULL, 10);
+}
+
+static void without_error(char *out, size_t size, double value)
+{
+    const double whole = 1e15, without_point = 1e6;
+    bool is_whole = fabs(value) < whole && value == rint(value);
+    if (isnan(value))
+        snprintf(out, size, "none");
+    else if (is_whole || (fabs(value) >= 100 && fabs(value) < without_point))
+        snprintf(out, size, "%.0f", value + 0.0); /* no "-0" */
+    else
+        snprintf(out, size, "%.3g", value);
+}
 
 void xb_number_with_error(char *out, size_t size, double value, double error)
 {
-    if (isnan(value)) {
-        snprintf(out, size, "none");
+    const double rounding = 1e-9; /* of the value: no noise at all */
+    if (!isfinite(value) || !isfinite(error) || !(error > rounding * fabs(value))) {
+        without_error(out, size, value);
         return;
     }
-    if (!(error > 0) || !isfinite(error) || !isfinite(value)) {
-        snprintf(out, size, "%.6g", value == 0 ? 0 : value); /* no "-0" */
-        return;
-    }
-    int place = exponent_of(error) - 1; /* of the error's second digit */
-    int lead = exponent_of(fmax(fabs(value), error));
+    int place = exponent_of(error, 2) - 1; /* of the error's second digit */
+    int lead = exponent_of(fmax(fabs(value), error), 3);
     if (lead >= -3 && lead <= 5 && place <= 0) {
         snprintf(out, size, "%.*f ± %.*f", -place, value, -place, error);
         return;

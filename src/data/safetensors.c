@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <jansson.h>
 
@@ -59,8 +60,6 @@ static xb_status read_exactly(opening *o, void *to, int64_t want)
 static xb_status header_size(int64_t *out, opening *o)
 {
     unsigned char byte[LENGTH_SIZE];
-    if (o->source.size < 0)
-        return fail_file(o, "a pipe or device, expected a safetensors file");
     if (o->source.size < LENGTH_SIZE)
         return fail_file(o, "not a safetensors file: shorter than 8 bytes");
     XB_TRY(read_exactly(o, byte, LENGTH_SIZE));
@@ -240,10 +239,24 @@ static xb_status read_file(opening *o)
     return read_data(o);
 }
 
+/* A file whose size is known; looked at first, as opening a pipe may wait forever. */
+static xb_status open_source(xb_ctx *ctx, xb_source *out, const char *path)
+{
+    static const char expected[] = "a pipe or device, expected a safetensors file";
+    struct stat info;
+    bool other = path && stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+    if (other && !S_ISDIR(info.st_mode))
+        return xb_fail(ctx, XB_E_INPUT, "%s: %s", path, expected);
+    XB_TRY(xb_source_open(ctx, out, path));
+    if (out->size >= 0) return XB_OK;
+    xb_source_close(out);
+    return xb_fail(ctx, XB_E_INPUT, "%s: %s", out->name, expected);
+}
+
 xb_status xb_safetensors_open(xb_ctx *ctx, xb_safetensors **out, const char *path)
 {
     opening o = {.data_size = 0};
-    XB_TRY(xb_source_open(ctx, &o.source, path));
+    XB_TRY(open_source(ctx, &o.source, path));
     o.file = xb_new(ctx, 1, sizeof *o.file);
     xb_status status = o.file ? XB_OK : XB_E_MEMORY;
     if (status == XB_OK && !(o.file->path = xb_strdup(ctx, o.source.name)))

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/outfile.h"
+#include "data/json.h"
 #include "data/safetensors.h"
 #include "data/utf8.h"
 
@@ -64,8 +65,7 @@ static xb_status add_texts(writing *w, json_t *header, const xb_stored_text *tex
 static json_t *shape_list(const xb_stored *t)
 {
     json_t *list = json_array();
-    for (int k = 0; k < t->ndim; k++)
-        json_array_append_new(list, json_integer(t->shape[k]));
+    for (int k = 0; k < t->ndim; k++) xb_json_add(&list, json_integer(t->shape[k]));
     return list;
 }
 

@@ -58,7 +58,7 @@ static double mass_at(xb_quantile_kind kind, double y)
 
 static double variable_of(xb_quantile_kind kind, double v)
 {
-    return kind == XB_QUANTILE_SPECTRAL ? 2 * sqrt(2 * v) - 1 : 4 * v - 1;
+    return kind == XB_QUANTILE_SPECTRAL ? 2 * sqrt(2 * v) - 1 : 4 * v - 1; /* (D4) */
 }
 
 /* Legendre coefficients of the interpolant at the Lobatto points. (D2) */

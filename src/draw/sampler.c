@@ -49,9 +49,9 @@ xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
                             const xb_sampler_options *opt)
 {
     bool standardise = opt ? opt->standardise : true;
-    void *block = aligned_alloc(64, (sizeof(xb_sampler) + 63) / 64 * 64);
-    if (!block) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a sampler");
-    xb_sampler *s = memset(block, 0, sizeof *s);
+    xb_sampler *s = aligned_alloc(64, (sizeof(xb_sampler) + 63) / 64 * 64);
+    if (!s) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a sampler");
+    memset(s, 0, sizeof *s);
     s->law = xb_law_share(law);
     s->affine = standardise ? (xb_affine){law->moments.mean, law->sd, 1 / law->sd}
                             : (xb_affine){0, 1, 1};

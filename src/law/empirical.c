@@ -219,19 +219,15 @@ static int64_t panels(const xb_law *law, double *out, int64_t capacity)
 static json_t *array_of(const double *value, int64_t n)
 {
     json_t *array = json_array();
-    for (int64_t i = 0; i < n; i++)
-        if (json_array_append_new(array, json_real(value[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+    for (int64_t i = 0; i < n; i++) xb_json_add(&array, json_real(value[i]));
     return array;
 }
 
-static bool write_data(const xb_law *law, json_t *root)
+static void write_data(const xb_law *law, json_t **root)
 {
     const spline *s = law->data;
-    return json_object_set_new(root, "knots", array_of(s->knot, s->cells + 1)) == 0 &&
-           json_object_set_new(root, "weights", array_of(s->weight, s->cells - 3)) == 0;
+    xb_json_set(root, "knots", array_of(s->knot, s->cells + 1));
+    xb_json_set(root, "weights", array_of(s->weight, s->cells - 3));
 }
 
 static xb_status read_numbers(xb_ctx *ctx, double *out, const json_t *root,
@@ -282,8 +278,9 @@ static xb_status read_data(xb_ctx *ctx, xb_law **out, const json_t *root,
     if (n < FEWEST || n > XB_EMPIRICAL_KNOTS_MAX)
         return xb_fail(ctx, XB_E_INPUT, "%s: 'knots' is not a list of %d to %d numbers",
                        path, FEWEST, XB_EMPIRICAL_KNOTS_MAX);
-    double *knot = xb_new(ctx, 2 * n, sizeof *knot), *weight = knot + n;
+    double *knot = xb_new(ctx, 2 * n, sizeof *knot);
     if (!knot) return XB_E_MEMORY;
+    double *weight = knot + n;
     xb_status status = read_numbers(ctx, knot, root, path, "knots", n);
     if (status == XB_OK) status = read_numbers(ctx, weight, root, path, "weights", n - 4);
     if (status == XB_OK) status = check_spline(ctx, knot, weight, n, path);

@@ -51,7 +51,7 @@ typedef struct xb_family {
 
     /* Families with data beside parameters: to and from a law file. `read_data`
      * makes the whole law. */
-    bool (*write_data)(const xb_law *law, json_t *root); /* false: out of memory */
+    void (*write_data)(const xb_law *law, json_t **root);
     xb_status (*read_data)(xb_ctx *ctx, xb_law **out, const json_t *root,
                            const char *path);
 

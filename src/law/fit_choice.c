@@ -134,6 +134,17 @@ static void say_correlated(xb_fit *fit)
                  " say more. ");
 }
 
+enum { FEW_SAMPLES = 30 };
+
+static void say_few(xb_fit *fit)
+{
+    if (fit->sample.n < FEW_SAMPLES)
+        say(fit,
+            "%lld samples are few: tests reject little and the shape is mostly"
+            " assumed. ",
+            (long long)fit->sample.n);
+}
+
 static void judge_asked(xb_fit *fit)
 {
     const xb_fit_family *f = &fit->family[0];
@@ -183,6 +194,7 @@ void xb_fit_choose(xb_fit *fit)
     else
         judge_all(fit);
     say_correlated(fit);
+    say_few(fit);
     size_t length = strlen(fit->verdict);
     while (length > 0 && fit->verdict[length - 1] == ' ') fit->verdict[--length] = '\0';
 }

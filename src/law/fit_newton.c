@@ -53,9 +53,11 @@ static void split(free_part *out, const xb_problem *p, const double *gradient,
         for (int b = 0; b < out->n; b++)
             out->vectors[a * out->n + b] = hessian[out->index[a] * p->n + out->index[b]];
     }
+    enum { BLOCK = 64 }; /* at least LAPACK's own */
+    double work[(BLOCK + 2) * XB_VARIABLES];
     if (out->n > 0) /* column-major, so vector k is row k of ours */
-        LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', out->n, out->vectors, out->n,
-                      out->curvature);
+        LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', out->n, out->vectors, out->n,
+                           out->curvature, work, (lapack_int)XB_COUNT(work));
 }
 
 static void newton_step(double *step, const xb_problem *p, const free_part *part)

@@ -18,37 +18,33 @@ static const char *const known_keys[] = {
 json_t *xb_provenance(const xb_ctx *ctx)
 {
     json_t *p = json_object();
-    json_object_set_new(p, "version", json_string(xb_version()));
-    json_object_set_new(p, "command", json_string(xb_ctx_origin(ctx)));
+    xb_json_set(&p, "version", xb_json_string(xb_version()));
+    xb_json_set(&p, "command", xb_json_string(xb_ctx_origin(ctx)));
     return p;
 }
 
 json_t *xb_law_to_json(const xb_law *law)
 {
     json_t *root = json_object();
-    json_object_set_new(root, "crossbayes", json_string("law"));
-    json_object_set_new(root, "family", json_string(law->family->name));
+    xb_json_set(&root, "crossbayes", xb_json_string("law"));
+    xb_json_set(&root, "family", xb_json_string(law->family->name));
     if (law->family->peak) {
-        json_object_set_new(root, "A", json_real(law->k[XB_DEVICE_A]));
-        json_object_set_new(root, "C", json_real(law->k[XB_DEVICE_C]));
+        xb_json_set(&root, "A", json_real(law->k[XB_DEVICE_A]));
+        xb_json_set(&root, "C", json_real(law->k[XB_DEVICE_C]));
     }
     for (int i = 0; i < law->family->n_param; i++)
-        json_object_set_new(root, law->family->param[i].name, json_real(law->param[i]));
-    if (law->family->write_data && !law->family->write_data(law, root)) {
-        json_decref(root);
-        return NULL;
-    }
-    json_object_set_new(root, "offset", json_real(law->place.offset));
-    json_object_set_new(root, "scale", json_real(law->place.scale));
-    json_object_set_new(root, "unit", json_string(law->place.unit));
+        xb_json_set(&root, law->family->param[i].name, json_real(law->param[i]));
+    if (law->family->write_data) law->family->write_data(law, &root);
+    xb_json_set(&root, "offset", json_real(law->place.offset));
+    xb_json_set(&root, "scale", json_real(law->place.scale));
+    xb_json_set(&root, "unit", xb_json_string(law->place.unit));
     return root;
 }
 
 xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path)
 {
     json_t *root = xb_law_to_json(law);
-    if (!root) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a law file");
-    json_object_set_new(root, "provenance", xb_provenance(ctx));
+    xb_json_set(&root, "provenance", xb_provenance(ctx));
     xb_status status = xb_json_save(ctx, root, path);
     json_decref(root);
     return status;
@@ -103,6 +99,16 @@ static xb_status read_parameters(xb_ctx *ctx, xb_law **out, const xb_family *fam
     return create_law(ctx, out, family, value, path);
 }
 
+/* Printed beside numbers: no line breaks, nothing that moves a cursor. */
+static bool is_short_text(const json_t *unit, size_t size)
+{
+    const char *text = json_string_value(unit);
+    if (!text || strlen(text) >= size) return false;
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127) return false;
+    return true;
+}
+
 static xb_status read_place(xb_ctx *ctx, xb_law *law, const json_t *root,
                             const char *path)
 {
@@ -113,8 +119,7 @@ static xb_status read_place(xb_ctx *ctx, xb_law *law, const json_t *root,
         return xb_fail(ctx, XB_E_INPUT, "%s: scale = %g, expected more than 0", path,
                        scale);
     const json_t *unit = json_object_get(root, "unit");
-    if (unit && (!json_is_string(unit) ||
-                 strlen(json_string_value(unit)) >= sizeof law->place.unit))
+    if (unit && !is_short_text(unit, sizeof law->place.unit))
         return xb_fail(ctx, XB_E_INPUT, "%s: 'unit' is not a short text", path);
     xb_law_set_place(law, offset, scale, unit ? json_string_value(unit) : "");
     return XB_OK;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "law/device.h"
 #include "law/family.h"
 
@@ -120,6 +121,24 @@ static xb_status read_settings(law_reading *r, char *settings)
     return XB_OK;
 }
 
+enum { FAMILIES_MAX = 16 };
+
+static xb_status no_such_law(xb_ctx *ctx, const char *text, const char *name)
+{
+    const char *names[FAMILIES_MAX];
+    int count = 0;
+    for (; count < xb_law_family_count() && count < FAMILIES_MAX; count++)
+        names[count] = xb_law_family_name(count);
+    int near = xb_nearest(name, names, count);
+    if (near >= 0)
+        return xb_fail(ctx, XB_E_INPUT, "no law '%s', did you mean '%s'?", text,
+                       names[near]);
+    return xb_fail(ctx, XB_E_INPUT,
+                   "'%s' is neither a law (gaussian, mtj:B=0.15,w=0.5,"
+                   " ecram:B=0.1,w=0.6, bimodal:m=0.9) nor a law file that is there",
+                   text);
+}
+
 xb_status xb_law_parse(xb_ctx *ctx, xb_law **out, const char *text)
 {
     size_t length = strcspn(text, ":");
@@ -128,10 +147,7 @@ xb_status xb_law_parse(xb_ctx *ctx, xb_law **out, const char *text)
     const xb_family *family = xb_family_find(name);
     if (!family) {
         if (access(text, F_OK) == 0) return xb_law_load(ctx, out, text);
-        return xb_fail(ctx, XB_E_INPUT,
-                       "'%s' is neither a law (gaussian, mtj:B=0.15,w=0.5,"
-                       " ecram:B=0.1,w=0.6, bimodal:m=0.9) nor a law file that is there",
-                       text);
+        return no_such_law(ctx, text, name);
     }
     if (family->from_data)
         return xb_fail(ctx, XB_E_INPUT,

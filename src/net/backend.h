@@ -20,6 +20,15 @@ typedef struct xb_steps {
     xb_real step, inverse, low, high;
 } xb_steps;
 
+/* A dense product in parts: `depth` inputs and `width` outputs of it; see panel.h. */
+enum { XB_PANEL_STRIP = 32 };
+
+typedef struct xb_panel {
+    int64_t rows, depth, width;
+    int64_t x_row, y_row, w_row; /* how far apart rows are; w_row: of mu and sigma */
+    bool add, last;              /* add to y; the last of the inputs: apply f */
+} xb_panel;
+
 typedef struct xb_backend {
     const char *name;
 
@@ -34,6 +43,19 @@ typedef struct xb_backend {
                                  xb_act f);
     void (*dense_backward_weight)(xb_real *dw, const xb_real *x, const xb_real *dy,
                                   int64_t rows, int64_t in, int64_t out);
+
+    /* (N1, N7) Optional: a panel of strips, w [width / strip][depth][strip], strips a row
+     * more apart so that they do not push each other out of caches; one row of
+     * it from mu, sigma and z [width], mu alone where sigma is NULL, and
+     * y [rows][width] = or += x [rows][depth] w, + b at first, f at last */
+    void (*panel_row)(xb_real *w, const xb_real *mu, const xb_real *sigma,
+                      const xb_real *z, int64_t depth, int64_t width);
+    void (*dense_panel)(xb_real *y, const xb_real *x, const xb_real *w, const xb_real *b,
+                        const xb_panel *p, xb_act f);
+
+    /* y [rows][width] += x [rows][depth] (mu + sigma z), z [depth][width] */
+    void (*panel_add)(xb_real *y, const xb_real *x, const xb_real *mu,
+                      const xb_real *sigma, const xb_real *z, const xb_panel *p);
 
     /* (N9) Optional: one example whose kernel is its own draw, w = mu + sigma z.
      * y [out] = x [in] w + b; d_mu += x dy, d_sigma += x dy z, dx = w dy (dx NULL: not

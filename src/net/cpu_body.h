@@ -12,12 +12,16 @@
 #include "net/cpu_local.h"
 #include "net/maxpool_kernel.h"
 #include "net/noise_kernel.h"
+#include "net/cpu_panel.h"
 
 const xb_backend XB_CPU_NAME = {
     .name = "cpu-" XB_CPU_LEVEL,
     .dense_forward = cpu_dense_forward,
     .dense_backward_input = cpu_dense_backward_input,
     .dense_backward_weight = cpu_dense_backward_weight,
+    .panel_row = cpu_panel_row,
+    .dense_panel = cpu_dense_panel,
+    .panel_add = cpu_panel_add,
     .dense_draw_forward = cpu_dense_draw_forward,
     .dense_draw_backward = cpu_dense_draw_backward,
     .conv_room = cpu_conv_room,

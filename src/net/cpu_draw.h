@@ -34,25 +34,38 @@ static void cpu_dense_draw_forward(float *y, const float *x, const float *mu,
     }
 }
 
-static void cpu_dense_draw_backward(float *dx, float *d_mu, float *d_sigma,
-                                    const float *dy, const float *x, const float *mu,
-                                    const float *sigma, const float *z, int64_t in,
-                                    int64_t out)
+/* One input's weights: gradients added to, and what goes on to the input's own. */
+LANE_INLINE float draw_line(float *d_mu, float *d_sigma, const float *dy, vec input,
+                            const float *mu, const float *sigma, const float *z,
+                            int64_t out)
 {
-    for (int64_t i = 0; i < in; i++) {
-        vec sum = vec_set(0), input = vec_set(x[i]);
-        for (int64_t j = 0; j < out; j += LANES) {
-            int64_t width = out - j < LANES ? out - j : LANES, at = i * out + j;
-            vec d = vec_load_part(dy + j, width), draw = vec_load_part(z + at, width);
+    vec_lanes sum = lanes_zero();
+    for (int64_t j = 0; j < out; j += SUM_LANES)
+        for (int p = 0; p < SUM_VECTORS; p++) {
+            int64_t at = j + p * LANES, width = lanes_left(out, at);
+            if (width == 0) break;
+            vec d = vec_load_part(dy + at, width), draw = vec_load_part(z + at, width);
             vec w = vec_fma(vec_load_part(sigma + at, width), draw,
                             vec_load_part(mu + at, width));
             vec g = input * d;
             vec_store_part(d_mu + at, vec_load_part(d_mu + at, width) + g, width);
             vec_store_part(d_sigma + at,
                            vec_fma(g, draw, vec_load_part(d_sigma + at, width)), width);
-            sum = vec_fma(w, d, sum);
+            sum.part[p] = vec_fma(w, d, sum.part[p]);
         }
-        if (dx) dx[i] = vec_sum(sum);
+    return lanes_sum(sum);
+}
+
+static void cpu_dense_draw_backward(float *dx, float *d_mu, float *d_sigma,
+                                    const float *dy, const float *x, const float *mu,
+                                    const float *sigma, const float *z, int64_t in,
+                                    int64_t out)
+{
+    for (int64_t i = 0; i < in; i++) {
+        int64_t at = i * out;
+        float sum = draw_line(d_mu + at, d_sigma + at, dy, vec_set(x[i]), mu + at,
+                              sigma + at, z + at, out);
+        if (dx) dx[i] = sum;
     }
 }
 

@@ -41,7 +41,13 @@ LANE_INLINE vec vec_copysign(vec a, vec s)
         _mm512_set1_epi32(INT32_MIN), _mm512_castps_si512(s), _mm512_castps_si512(a),
         0xCA)); /* sign bit of s, the rest of a */
 }
-LANE_INLINE float vec_sum(vec a) { return _mm512_reduce_add_ps(a); }
+LANE_INLINE float vec_sum(vec a)
+{
+    __m256 b = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+    __m128 half = _mm_add_ps(_mm256_castps256_ps128(b), _mm256_extractf128_ps(b, 1));
+    half = _mm_add_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_add_ss(half, _mm_movehdup_ps(half)));
+}
 LANE_INLINE vec vec_sqrt(vec a) { return _mm512_sqrt_ps(a); }
 /* 1 / sqrt(a) to 4 %, from the bits of a >= FLT_MIN: half the exponent, turned round */
 LANE_INLINE vec vec_root_guess(vec a)
@@ -249,5 +255,33 @@ LANE_INLINE vec vec_power_of_two(vec n)
     return (vec)((__builtin_convertvector(n, vec_int) + 127) << 23);
 }
 #endif
+
+/* A sum across lanes is kept in as many of them at every level and folded in halves, so
+ * that levels with fused multiply-add give the same bytes. */
+enum { SUM_LANES = 16, SUM_VECTORS = SUM_LANES / LANES };
+typedef struct vec_lanes {
+    vec part[SUM_VECTORS];
+} vec_lanes;
+
+LANE_INLINE vec_lanes lanes_zero(void)
+{
+    vec_lanes sum;
+    for (int p = 0; p < SUM_VECTORS; p++) sum.part[p] = vec_set(0);
+    return sum;
+}
+
+LANE_INLINE float lanes_sum(vec_lanes sum)
+{
+    for (int half = SUM_VECTORS / 2; half > 0; half /= 2)
+        for (int p = 0; p < half; p++) sum.part[p] = sum.part[p] + sum.part[p + half];
+    return vec_sum(sum.part[0]);
+}
+
+/* Numbers of a vector `at` places on, where `left` were left: none to LANES. */
+LANE_INLINE int64_t lanes_left(int64_t left, int64_t at)
+{
+    left -= at;
+    return left < 0 ? 0 : left < LANES ? left : LANES;
+}
 
 #endif

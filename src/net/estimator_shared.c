@@ -1,8 +1,10 @@
 /* estimator_shared.c: one draw of the weights for the whole batch, or none; maths
  * N8. The batch is cut into pieces that share theta; each piece has room for its part
- * of the weight gradient, and the parts are added in order.
- * Scratch: theta [n], z [n], then for each piece dw [n] and the operation's room. */
-#include "net/linear.h"
+ * of the weight gradient, and the parts are added in order. Large dense layers go
+ * forward by panels instead (panel.h).
+ * Scratch: theta [n], z [n], then for each piece dw [n] and the operation's room; by
+ * panels theirs instead, where there are no gradients. */
+#include "net/panel.h"
 
 typedef struct shared_job {
     const xb_op *op;
@@ -11,12 +13,16 @@ typedef struct shared_job {
     int64_t slot;
 } shared_job;
 
-static int64_t slot_size(const xb_op *op) { return op->n + op->room; }
+/* A piece's dw, where there are gradients, and room. */
+static int64_t dw_size(const xb_op *op) { return op->run->gradients ? op->n : 0; }
+static int64_t slot_size(const xb_op *op) { return dw_size(op) + op->room; }
 
 static int64_t scratch(const xb_op *op)
 {
     int64_t pieces = xb_split_most(op->run->batch, op->work, XB_SPLIT_MAX);
-    return 2 * op->n + pieces * slot_size(op);
+    int64_t whole = 2 * op->n + pieces * slot_size(op), panels = xb_panel_scratch(op);
+    if (panels > 0 && !op->run->gradients) return panels; /* and no theta, ever */
+    return panels > whole ? panels : whole;
 }
 
 const xb_real *xb_shared_weights(const xb_op *op)
@@ -53,11 +59,16 @@ static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     const shared_job *job = arg;
     const xb_op *op = job->op;
     xb_op_forward(op, job->y + begin * op->out, job->x + begin * op->in, job->w,
-                  end - begin, job->slots + piece * job->slot + op->n, op->run->above);
+                  end - begin, job->slots + piece * job->slot + dw_size(op),
+                  op->run->above);
 }
 
 static void forward(const xb_op *op, xb_real *y, const xb_real *x)
 {
+    if (xb_panel_suits(op)) {
+        xb_panel_forward(op, y, x);
+        return;
+    }
     shared_job job = job_of(op);
     xb_split split = xb_split_of(op->run->batch, op->work, XB_SPLIT_MAX);
     job.y = y, job.x = x;

@@ -7,10 +7,12 @@
  * noise outlives a layer's call: backward draws it again. */
 #include "net/pass.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "net/chain.h"
 #include "net/fuse.h"
 #include "net/linear.h"
 
@@ -75,6 +77,13 @@ static void place_the_rest(xb_pass *pass)
             pass->n_scratch =
                 larger(pass->n_scratch, padded(kind->scratch(&pass->run, layer)));
     }
+}
+
+static void place_chain(xb_pass *pass)
+{
+    if (!pass->chain) return;
+    pass->n_scratch =
+        larger(pass->n_scratch, padded(xb_chain_scratch(pass->chain, pass)));
 }
 
 static xb_status take_memory(xb_ctx *ctx, xb_pass *pass)
@@ -148,10 +157,12 @@ xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
                          .batch = opt->batch};
     pass->layer = xb_new(ctx, net->n_layer, sizeof *pass->layer);
     xb_status status = pass->layer ? XB_OK : XB_E_MEMORY;
+    if (status == XB_OK) status = xb_chain_create(ctx, &pass->chain, pass);
     if (status == XB_OK) {
         xb_fuse(pass);
         place_outputs(pass);
         place_the_rest(pass);
+        place_chain(pass);
         status = take_memory(ctx, pass);
     }
     if (status != XB_OK) {
@@ -165,6 +176,7 @@ xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
 void xb_pass_destroy(xb_pass *pass)
 {
     if (!pass) return;
+    free(pass->chain);
     free(pass->layer);
     free(pass->memory);
     free(pass);
@@ -231,6 +243,21 @@ static void set_run(xb_pass *pass, xb_ctx *ctx, int64_t batch, const xb_weights 
     run->noise = noise ? *noise : (xb_noise){0};
 }
 
+enum { DRAW_PART = 4096 }; /* draws at a time: z stays in the first cache */
+
+static void draw_tensor(const xb_run *run, xb_real *theta, int number)
+{
+    const xb_tensor *t = &run->net->tensor[number];
+    const xb_real *mu = run->weights.mu + t->offset;
+    xb_real z[DRAW_PART];
+    for (int64_t i = 0; i < t->size; i += DRAW_PART) {
+        int64_t some = t->size - i < DRAW_PART ? t->size - i : DRAW_PART;
+        xb_run_draw(run, z, some, number, i, false);
+        run->backend->theta(theta + i, mu + i, run->weights.sigma + t->offset + i, z,
+                            some);
+    }
+}
+
 xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
                        const xb_weights *weights, const xb_noise *noise)
 {
@@ -239,9 +266,10 @@ xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
     pass->done = false;
     for (int k = 0; k < pass->net->n_tensor; k++) {
         const xb_tensor *t = &pass->net->tensor[k];
-        xb_real *z = pass->scratch; /* of any estimator: more than a tensor */
-        if (t->stochastic) xb_run_draw(&pass->run, z, t->size, k, 0, true);
-        xb_run_theta(&pass->run, theta + t->offset, z, t);
+        if (t->stochastic)
+            draw_tensor(&pass->run, theta + t->offset, k);
+        else
+            xb_run_theta(&pass->run, theta + t->offset, NULL, t);
     }
     return XB_OK;
 }
@@ -254,27 +282,50 @@ static void set_layer(xb_pass *pass, const xb_pass_layer *here)
     pass->run.below = here->below;
 }
 
+/* Layer by layer; the net's outputs. */
+static const xb_real *forward_layers(xb_pass *pass)
+{
+    const xb_real *x = pass->x;
+    for (int l = 0; l < pass->net->n_layer; l++) {
+        const xb_pass_layer *here = &pass->layer[l];
+        if (!here->kind || here->done_below) continue;
+        xb_real *to = pass->output + here->output;
+        set_layer(pass, here);
+        here->kind->forward(&pass->run, &pass->net->layer[l], to, x);
+        x = to;
+    }
+    return x;
+}
+
+static size_t output_bytes(const xb_pass *pass)
+{
+    return (size_t)(pass->run.batch * xb_shape_size(xb_net_output(pass->net))) *
+           sizeof(xb_real);
+}
+
 xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
                           int64_t batch, const xb_weights *weights, const xb_noise *noise,
                           xb_mode mode)
 {
     XB_TRY(check_forward(ctx, pass, batch, weights, noise));
-    const xb_net *net = pass->net;
-    xb_run *run = &pass->run;
     set_run(pass, ctx, batch, weights, noise, mode);
     pass->x = x;
     pass->done = pass->opt.gradients;
-    if (batch == 0) return XB_OK;
-    for (int l = 0; l < net->n_layer; l++) {
-        const xb_pass_layer *here = &pass->layer[l];
-        if (!here->kind || here->done_below) continue;
-        xb_real *to = pass->output + here->output;
-        set_layer(pass, here);
-        here->kind->forward(run, &net->layer[l], to, x);
-        x = to;
-    }
-    memcpy(y, x, (size_t)(batch * xb_shape_size(xb_net_output(net))) * sizeof *y);
+    if (batch > 0) memcpy(y, forward_layers(pass), output_bytes(pass));
     return XB_OK;
+}
+
+int xb_pass_broken_layer(const xb_pass *pass)
+{
+    for (int l = 0; l < pass->net->n_layer; l++) {
+        const xb_pass_layer *here = &pass->layer[l];
+        const xb_real *y = pass->output + here->output;
+        int64_t n = pass->run.batch * xb_shape_size(pass->net->layer[l].out);
+        if (!here->kind || here->done_below) continue;
+        for (int64_t i = 0; i < n; i++)
+            if (!isfinite(y[i])) return l;
+    }
+    return -1;
 }
 
 /* The lowest layer whose backward anyone needs. */
@@ -307,30 +358,55 @@ static const xb_real *input_of(const xb_pass *pass, const xb_pass_layer *here)
     return here->first > 0 ? pass->output + pass->layer[here->first - 1].output : pass->x;
 }
 
-xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
-                           const xb_real *dy)
+/* From the gradient by the outputs, in gradient[0]. */
+static void backward_layers(xb_pass *pass, xb_real *dx)
 {
-    XB_TRY(check_backward(ctx, pass, gradient));
     const xb_net *net = pass->net;
-    xb_run *run = &pass->run;
-    run->ctx = ctx, run->gradient = *gradient;
-    if (run->batch == 0) return XB_OK;
-    int turn = 0, stop = lowest(net, gradient->x != NULL);
-    size_t item = sizeof *dy;
-    memcpy(pass->gradient[0], dy,
-           (size_t)(run->batch * xb_shape_size(xb_net_output(net))) * item);
+    int turn = 0, stop = lowest(net, dx != NULL);
     for (int l = net->n_layer - 1; l >= stop; l--) {
         const xb_pass_layer *here = &pass->layer[l];
         if (!here->kind || here->slope_above) continue;
         const xb_real *y = pass->output + here->output, *from = pass->gradient[turn];
         if (of_its_own(here->kind->placement)) turn = 1 - turn;
-        bool wanted = here->first > stop || gradient->x;
+        bool wanted = here->first > stop || dx;
         set_layer(pass, here);
-        here->kind->backward(run, &net->layer[l], wanted ? pass->gradient[turn] : NULL,
-                             from, input_of(pass, here), y);
+        here->kind->backward(&pass->run, &net->layer[l],
+                             wanted ? pass->gradient[turn] : NULL, from,
+                             input_of(pass, here), y);
     }
-    if (gradient->x)
-        memcpy(gradient->x, pass->gradient[turn],
-               (size_t)(run->batch * xb_shape_size(net->input)) * item);
+    if (dx)
+        memcpy(dx, pass->gradient[turn],
+               (size_t)(pass->run.batch * xb_shape_size(net->input)) * sizeof *dx);
+}
+
+xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                           const xb_real *dy)
+{
+    XB_TRY(check_backward(ctx, pass, gradient));
+    pass->run.ctx = ctx, pass->run.gradient = *gradient;
+    if (pass->run.batch == 0) return XB_OK;
+    memcpy(pass->gradient[0], dy, output_bytes(pass));
+    backward_layers(pass, gradient->x);
+    return XB_OK;
+}
+
+xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                       const xb_real *x, int64_t batch, const xb_weights *weights,
+                       const xb_noise *noise, xb_loss_fn loss, void *arg)
+{
+    XB_TRY(check_forward(ctx, pass, batch, weights, noise));
+    set_run(pass, ctx, batch, weights, noise, XB_MODE_TRAIN);
+    pass->x = x;
+    pass->done = pass->opt.gradients;
+    XB_TRY(check_backward(ctx, pass, gradient));
+    pass->done = false;
+    pass->run.gradient = *gradient;
+    if (batch == 0) return XB_OK;
+    if (pass->chain && !gradient->x) {
+        xb_chain_step(pass->chain, pass, loss, arg);
+        return XB_OK;
+    }
+    loss(arg, pass->gradient[0], forward_layers(pass), batch);
+    backward_layers(pass, gradient->x);
     return XB_OK;
 }

@@ -15,8 +15,11 @@ typedef struct xb_pass_layer {
     xb_act above, below; /* a linear layer: of which neighbours; see run.h */
 } xb_pass_layer;
 
+typedef struct xb_chain xb_chain;
+
 struct xb_pass {
     const xb_net *net;
+    xb_chain *chain; /* chain.h; NULL: the net is none */
     xb_pass_options opt;
     xb_pass_layer *layer; /* [n_layer] */
     /* Sizes in reals (sums: doubles), then where they are in `memory`. */
@@ -36,5 +39,9 @@ struct xb_pass {
  * several forward passes can use one draw (and no noise then). */
 xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
                        const xb_weights *weights, const xb_noise *noise);
+
+/* The first layer whose output, of the last forward pass, holds a number that is not
+ * finite; -1: none does. For passes with gradients, which keep their outputs. */
+int xb_pass_broken_layer(const xb_pass *pass);
 
 #endif

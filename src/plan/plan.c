@@ -164,6 +164,20 @@ static xb_status check(xb_ctx *ctx, const xb_plan_options *opt)
     return XB_OK;
 }
 
+/* Beyond, the square is no float and a net's sums are soon infinite. */
+#define INPUT_MOST 1e18
+
+static xb_status check_input(xb_ctx *ctx, const xb_net *net, const xb_real *x)
+{
+    for (int64_t i = 0; i < xb_shape_size(xb_net_input(net)); i++)
+        if (!(fabs((double)x[i]) <= INPUT_MOST))
+            return xb_fail(ctx, XB_E_INPUT,
+                           "input %lld of the net is %g: expected a number, in size up"
+                           " to %g",
+                           (long long)i + 1, (double)x[i], INPUT_MOST);
+    return XB_OK;
+}
+
 xb_status xb_plan_make(xb_ctx *ctx, xb_plan *out, const xb_net *net,
                        const xb_weights *weights, const xb_real *x, const xb_law *law,
                        const xb_plan_options *opt)
@@ -171,6 +185,7 @@ xb_status xb_plan_make(xb_ctx *ctx, xb_plan *out, const xb_net *net,
     xb_plan_options chosen = opt ? *opt : xb_plan_options_default();
     xb_plan plan = {.measured = {NAN, NAN}};
     XB_TRY(check(ctx, &chosen));
+    XB_TRY(check_input(ctx, net, x));
     XB_TRY(xb_plan_predict(ctx, &plan, net, weights, x, law, &chosen));
     XB_TRY(xb_plan_needed(ctx, &plan.needed, law, chosen.tolerance));
     if (chosen.measure) XB_TRY(measure(ctx, &plan, net, weights, x, law, &chosen));

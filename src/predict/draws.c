@@ -204,7 +204,7 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_r
     xb_pass_options opt = xb_pass_options_default();
     opt.batch = chunk_for(m->noise_net);
     opt.gradients = false;
-    const xb_weights weights = {m->noise_mu, NULL, NULL};
+    const xb_weights weights = {m->noise_mu, NULL, m->noise_state};
     float *x = xb_new(ctx, opt.batch * m->features, sizeof *x);
     xb_status status = x ? xb_pass_create(ctx, &pass, m->noise_net, &opt) : XB_E_MEMORY;
     for (int64_t row = 0; row < n && status == XB_OK; row += opt.batch) {

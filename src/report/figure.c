@@ -19,6 +19,7 @@ struct xb_figure {
     char *name;   /* without extension */
     char *quoted; /* NAME.dat as a gnuplot string */
     char *work;   /* the folder it is made in */
+    char *spare;  /* room for any path in it: it is taken away without memory, too */
     FILE *script, *data;
 };
 
@@ -37,9 +38,8 @@ static char *join(xb_ctx *ctx, const char *dir, const char *name, const char *ex
 static void remove_work(xb_figure *f)
 {
     for (int i = 0; i < XB_COUNT(extensions); i++) {
-        char *path = join(NULL, f->work, f->name, extensions[i]);
-        if (path) (void)unlink(path);
-        free(path);
+        sprintf(f->spare, "%s/%s.%s", f->work, f->name, extensions[i]);
+        (void)unlink(f->spare);
     }
     (void)rmdir(f->work);
 }
@@ -52,6 +52,7 @@ static void figure_free(xb_figure *f)
     free(f->name);
     free(f->quoted);
     free(f->work);
+    free(f->spare);
     free(f);
 }
 
@@ -81,7 +82,11 @@ static xb_status make_work(xb_ctx *ctx, xb_figure *f)
     f->new_dir = stat(f->dir, &info) != 0;
     XB_TRY(xb_dir_make(ctx, f->dir));
     char *work = join(ctx, f->dir, "", "figure-XXXXXX");
-    if (!work) return XB_E_MEMORY;
+    f->spare = work ? join(ctx, work, f->name, "extension") : NULL;
+    if (!f->spare) {
+        free(work);
+        return XB_E_MEMORY;
+    }
     if (!mkdtemp(work)) {
         free(work);
         return xb_fail(ctx, XB_E_IO, "%s: cannot write here: %s", f->dir,
@@ -169,6 +174,15 @@ static xb_status place(xb_ctx *ctx, const xb_figure *f, const char *extension)
     return status;
 }
 
+/* The same figure is the same bytes, so it may not say when it was drawn. */
+static xb_status undate(xb_ctx *ctx, const xb_figure *f)
+{
+    char *path = join(ctx, f->work, f->name, "pdf");
+    xb_status status = path ? xb_pdf_undate(ctx, path) : XB_E_MEMORY;
+    free(path);
+    return status;
+}
+
 static xb_status draw_formats(xb_ctx *ctx, xb_figure *f, unsigned formats)
 {
     static const struct {
@@ -182,6 +196,7 @@ static xb_status draw_formats(xb_ctx *ctx, xb_figure *f, unsigned formats)
         if (formats & (unsigned)known[i].format)
             status = xb_gnuplot_run(ctx, f->work, script, known[i].name);
     free(script);
+    if (status == XB_OK && formats & XB_FIGURE_PDF) status = undate(ctx, f);
     return status;
 }
 

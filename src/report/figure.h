@@ -35,4 +35,7 @@ void xb_figure_discard(xb_figure *f); /* NULL is fine */
 xb_status xb_gnuplot_run(xb_ctx *ctx, const char *dir, const char *script,
                          const char *format);
 
+/* pdf_date.c: sets the date of a PDF's making, where there is one, to 1 January 1970. */
+xb_status xb_pdf_undate(xb_ctx *ctx, const char *path);
+
 #endif

@@ -133,7 +133,7 @@ static bool is_number(const char *text)
 
 static void text_row(FILE *out, const xb_page_rows_info *rows, int64_t r)
 {
-    fputs("<tr>", out);
+    fputs(rows->finding ? "<tr class=\"judged\">" : "<tr>", out);
     for (int c = 0; c < rows->columns; c++) {
         const char *text = rows->cell[r * rows->columns + c];
         cell(out, text && is_number(text) ? "number" : "", text ? text : "");

@@ -144,7 +144,7 @@ static void take_densities(double *values, const xb_cell_plan *plan,
     values[XB_CELL_KURTOSIS] = m.excess_kurtosis.value;
     values[XB_CELL_TAIL_2] = tail_mass(d, p, m.mean.value, 2 * m.sd.value);
     values[XB_CELL_TAIL_3] = tail_mass(d, p, m.mean.value, 3 * m.sd.value);
-    values[XB_CELL_FLOOR] = two_runs(d);
+    values[XB_CELL_FLOOR] = two_runs(d); /* (G7) */
     for (int l = 1; l < plan->laws; l++) law_numbers(values + law_place(l), d, l, &m);
     double *curve = values + law_place(plan->laws);
     for (int l = 0; l < plan->laws; l++)

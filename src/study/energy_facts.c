@@ -72,6 +72,7 @@ typedef struct power_law {
     int64_t n;
     double power;
     double scatter; /* factor: exp of the root mean square residual of log KL */
+    double scatter_error;
 } power_law;
 
 /* Least squares of log KL against log of what `place` says. */
@@ -83,11 +84,13 @@ static power_law fit_power(const about *a, place_fn *place)
         double u = log(place(a, i)), v = log(kl_at(a, i));
         n++, x += u, y += v, xx += u * u, xy += u * v, yy += v * v;
     }
-    power_law p = {(int64_t)n, NAN, NAN};
+    power_law p = {(int64_t)n, NAN, NAN, NAN};
     double spread = xx - x * x / n, both = xy - x * y / n;
     if (n < 4 || !(spread > 0)) return p; /* two numbers fitted: nothing to judge by */
     p.power = both / spread;
-    p.scatter = exp(sqrt(fmax(0, yy - y * y / n - p.power * both) / (n - 2)));
+    double residual = sqrt(fmax(0, yy - y * y / n - p.power * both) / (n - 2));
+    p.scatter = exp(residual);
+    p.scatter_error = p.scatter * residual / sqrt(2 * (n - 2)); /* normal residuals */
     return p;
 }
 
@@ -96,12 +99,12 @@ static xb_status power_facts(const about *a)
     power_law width = fit_power(a, width_at), n_eff = fit_power(a, n_eff_at);
     if (isnan(width.power) || isnan(n_eff.power)) return XB_OK;
     XB_TRY(add_fact(
-        a, "scatter_width", width.scatter, NAN,
+        a, "scatter_width", width.scatter, width.scatter_error,
         "factor by which KL scatters about the best power of the width (%.2f), %lld "
         "nets of all depths",
         width.power, (long long)width.n));
     return add_fact(
-        a, "scatter_n_eff", n_eff.scatter, NAN,
+        a, "scatter_n_eff", n_eff.scatter, n_eff.scatter_error,
         "the same about the best power of n_eff (%.2f; theory: -2): what is left to "
         "explain once one knows how many weights share the output",
         n_eff.power);
@@ -211,7 +214,8 @@ static xb_status check_fact(const about *a)
         square += off * off, n++;
     }
     if (n == 0) return XB_OK;
-    return add_fact(a, "check", sqrt(square / (double)n), NAN,
+    double rms = sqrt(square / (double)n);
+    return add_fact(a, "check", rms, rms / sqrt(2 * (double)n),
                     "root mean square of (KL by nearest neighbours - KL by densities) in "
                     "standard errors, %lld nets: 1 if both are right",
                     (long long)n);
@@ -219,17 +223,31 @@ static xb_status check_fact(const about *a)
 
 /* ---- the nets */
 
+/* Mean of a number over nets with the standard error of that mean. */
+static xb_status mean_fact(xb_ctx *ctx, xb_study *study, const xb_net_cells *cells,
+                           xb_cell_number number, const char *name, const char *text)
+{
+    double n = 0, mean = 0, square = 0; /* Welford */
+    for (int64_t i = 0; i < cells->count; i++) {
+        double value = xb_cell_get(xb_net_cells_values(cells, i), number),
+               step = value - mean;
+        n++;
+        mean += step / n;
+        square += step * (value - mean);
+    }
+    if (isnan(mean)) return XB_OK; /* was not measured */
+    return xb_study_add_fact(ctx, study, name, mean,
+                             n > 1 ? sqrt(square / (n - 1) / n) : NAN, "%s", text);
+}
+
 static xb_status net_facts(xb_ctx *ctx, xb_study *study, const xb_net_cells *cells)
 {
-    double mean = 0, low = INFINITY, high = 0, floor = 0, bias = 0,
-           n = (double)cells->count;
+    double mean = 0, low = INFINITY, high = 0;
     for (int64_t i = 0; i < cells->count; i++) {
         const double *v = xb_net_cells_values(cells, i);
         mean = fmax(mean, fabs(xb_cell_get(v, XB_CELL_MEAN)));
         low = fmin(low, xb_cell_get(v, XB_CELL_SD));
         high = fmax(high, xb_cell_get(v, XB_CELL_SD));
-        floor += xb_cell_get(v, XB_CELL_FLOOR) / n;
-        bias += xb_cell_get(v, XB_CELL_KNN_FLOOR) / n;
     }
     XB_TRY(xb_study_add_fact(ctx, study, "trained_mean", mean, NAN,
                              "largest |mean| of a trained net's output, %lld nets; "
@@ -237,16 +255,14 @@ static xb_status net_facts(xb_ctx *ctx, xb_study *study, const xb_net_cells *cel
                              (long long)cells->count));
     XB_TRY(xb_study_add_fact(ctx, study, "trained_sd", low, NAN,
                              "smallest standard deviation of a trained net's output "
-                             "(largest %.4f); target 1",
+                             "(largest %.3f); target 1",
                              high));
-    XB_TRY(
-        xb_study_add_fact(ctx, study, "floor", floor, NAN,
-                          "KL between two Gaussian runs, mean over nets: below it only "
-                          "common random numbers see"));
-    if (isnan(bias)) return XB_OK;
-    return xb_study_add_fact(ctx, study, "knn_bias", bias, NAN,
-                             "the same by nearest neighbours: their bias, and near their "
-                             "floor");
+    XB_TRY(mean_fact(ctx, study, cells, XB_CELL_FLOOR, "floor",
+                     "KL between two Gaussian runs, mean over nets: below it only "
+                     "common random numbers see"));
+    return mean_fact(ctx, study, cells, XB_CELL_KNN_FLOOR, "knn_bias",
+                     "the same by nearest neighbours: their bias, and near their "
+                     "floor");
 }
 
 static xb_status law_facts(const about *a)

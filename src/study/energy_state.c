@@ -77,11 +77,7 @@ bool xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan,
 static json_t *laws_json(const xb_cell_plan *plan)
 {
     json_t *list = json_array();
-    for (int l = 0; l < plan->laws && list; l++)
-        if (json_array_append_new(list, xb_law_to_json(plan->law[l])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+    for (int l = 0; l < plan->laws; l++) xb_json_add(&list, xb_law_to_json(plan->law[l]));
     return list;
 }
 

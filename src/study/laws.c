@@ -143,16 +143,48 @@ static xb_status add_parameters(laws_study *s)
     return XB_OK;
 }
 
-static xb_status add_shape(laws_study *s, const char *which, const xb_law *law)
+/* Errors of what is said of the fitted law's shape; NAN: the law is given. */
+typedef struct shape_errors {
+    double kl, kurtosis;
+} shape_errors;
+
+static double error_of_mean(double sum, double square, double n, double n_effective)
+{
+    double mean = sum / n;
+    return sqrt(fmax(0, square / n - mean * mean) / n_effective);
+}
+
+/* (S4) from the samples' own scatter. */
+static shape_errors fitted_errors(const laws_study *s)
+{
+    const xb_law *law = xb_fit_law(s->fit);
+    const xb_law_place place = xb_law_placement(law);
+    const xb_moments m = xb_law_moments(law);
+    double sd = sqrt(m.variance), beta = m.excess_kurtosis + 3;
+    double kl = 0, kl_square = 0, k = 0, k_square = 0, n = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        double x = (s->x[i] - place.offset) / place.scale, z = (x - m.mean) / sd;
+        double a = xb_law_log_pdf(law, x) + z * z / 2;
+        double b = z * z * (z * z - 2 * beta) - 4 * m.skewness * z;
+        if (!isfinite(a)) continue; /* beyond the support */
+        n++, kl += a, kl_square += a * a, k += b, k_square += b * b;
+    }
+    double independent = xb_fit_sample_info(s->fit)->n_effective;
+    return (shape_errors){error_of_mean(kl, kl_square, n, independent),
+                          error_of_mean(k, k_square, n, independent)};
+}
+
+static xb_status add_shape(laws_study *s, const char *which, const xb_law *law,
+                           shape_errors error)
 {
     char name[48];
     snprintf(name, sizeof name, "kl_%s", which);
     XB_TRY(xb_study_add_fact(
-        s->ctx, s->study, name, xb_law_kl_gaussian(law), NAN,
+        s->ctx, s->study, name, xb_law_kl_gaussian(law), error.kl,
         "KL divergence from the %s law to the Gaussian of its variance (nats)", which));
     snprintf(name, sizeof name, "excess_kurtosis_%s", which);
     return xb_study_add_fact(s->ctx, s->study, name, xb_law_moments(law).excess_kurtosis,
-                             NAN, "excess kurtosis of the %s law", which);
+                             error.kurtosis, "excess kurtosis of the %s law", which);
 }
 
 /* Could they be Gaussian? */
@@ -181,8 +213,8 @@ static xb_status add_facts(laws_study *s)
                              NAN, "of them effectively independent"));
     XB_TRY(add_parameters(s));
     XB_TRY(add_gaussian(s));
-    XB_TRY(add_shape(s, "device", xb_fit_law(s->fit)));
-    return add_shape(s, "bimodal", s->bimodal);
+    XB_TRY(add_shape(s, "device", xb_fit_law(s->fit), fitted_errors(s)));
+    return add_shape(s, "bimodal", s->bimodal, (shape_errors){NAN, NAN});
 }
 
 static xb_status compute(laws_study *s)

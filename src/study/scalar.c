@@ -35,7 +35,8 @@ enum {
     SIGMA_E_OUT,
     SIGMA_A_ERROR,
     SIGMA_MEDIAN,
-    FIELDS
+    RMSE_ERROR, /* over test points, in the order of RMSE ... COVERAGE_OUT */
+    FIELDS = RMSE_ERROR + SIGMA_E
 };
 
 /* Gap columns for each law but the first. */
@@ -98,9 +99,11 @@ static xb_status score(job *s, double *result, const xb_model *model, const xb_l
         XB_TRY(xb_predict_draws(s->ctx, s->value, s->sd, model, s->x[r], p.n, 0, p.draws,
                                 &o));
         XB_TRY(xb_score_regression(s->ctx, &scores, NULL, &p, s->y[r], NULL));
-        result[first[r]] = scores.rmse.value;
-        result[first[r] + 1] = scores.nll.value;
-        result[first[r] + 2] = scores.coverage.value;
+        const xb_score *const kept[] = {&scores.rmse, &scores.nll, &scores.coverage};
+        for (int f = 0; f < XB_COUNT(kept); f++) {
+            result[first[r] + f] = kept[f]->value;
+            result[RMSE_ERROR + first[r] + f] = kept[f]->std_error;
+        }
     }
     return XB_OK;
 }
@@ -209,17 +212,22 @@ static xb_status run_case(job *s, int k, int first, int laws, const xb_law *cons
 /* Scores of who knows mean and noise, on the same points. */
 static void score_ideal(job *s, int k)
 {
-    double square = 0, nll = 0, n = (double)s->plan.test[IN];
+    double square = 0, fourth = 0, nll = 0, nll_square = 0, n = (double)s->plan.test[IN];
     for (int64_t i = 0; i < s->plan.test[IN]; i++) {
         double sd = xb_scalar_noise_sd(s->x[IN][i], s->scale);
         double error = s->y[IN][i] - xb_scalar_truth(s->x[IN][i]);
-        square += error * error;
-        nll += 0.5 * log(2 * M_PI) + log(sd) + 0.5 * error * error / (sd * sd);
+        double point = 0.5 * log(2 * M_PI) + log(sd) + 0.5 * error * error / (sd * sd);
+        square += error * error / n;
+        fourth += pow(error, 4) / n;
+        nll += point / n;
+        nll_square += point * point / n;
     }
     double *result = s->result[XB_SCALAR_IDEAL][k];
     for (int f = 0; f < FIELDS; f++) result[f] = NAN;
-    result[RMSE] = sqrt(square / n);
-    result[NLL] = nll / n;
+    result[RMSE] = sqrt(square);
+    result[NLL] = nll;
+    result[RMSE_ERROR + RMSE] = 0.5 * sqrt((fourth / square - square) / n); /* (C11) */
+    result[RMSE_ERROR + NLL] = sqrt((nll_square - nll * nll) / n);
 }
 
 static xb_status run_seed(job *s, int k)
@@ -261,10 +269,24 @@ static xb_status make_tables(job *s)
         "sd_device",    "sd_device_error",
         "mean_bimodal", "mean_bimodal_error",
         "sd_bimodal",   "sd_bimodal_error"};
-    static const char *const score_names[2 + FIELDS] = {
-        "seed",       "case",        "rmse",          "nll",
-        "coverage95", "rmse_out",    "nll_out",       "coverage95_out",
-        "sigma_e",    "sigma_e_out", "sigma_a_error", "sigma_median"};
+    static const char *const score_names[2 + FIELDS] = {"seed",
+                                                        "case",
+                                                        "rmse",
+                                                        "nll",
+                                                        "coverage95",
+                                                        "rmse_out",
+                                                        "nll_out",
+                                                        "coverage95_out",
+                                                        "sigma_e",
+                                                        "sigma_e_out",
+                                                        "sigma_a_error",
+                                                        "sigma_median",
+                                                        "rmse_error",
+                                                        "nll_error",
+                                                        "coverage95_error",
+                                                        "rmse_out_error",
+                                                        "nll_out_error",
+                                                        "coverage95_out_error"};
     int64_t seeds = s->plan.seeds;
     XB_TRY(xb_study_new_table(s->ctx, s->study, &s->bands, "bands", s->plan.grid,
                               XB_COUNT(band_names), band_names));

@@ -1,5 +1,6 @@
 /* scalar_facts.c: facts of the scalar study, read off its tables: scores averaged over
- * seeds with the standard error of that mean, and differences between laws with the
+ * seeds with the standard error of that mean (of one seed: with the error over its test
+ * points), and differences between laws with the
  * verdict of C17: same within 1 % of sigma_e, different, or not resolved. */
 #include "study/scalar_facts.h"
 
@@ -65,15 +66,19 @@ static xb_status score_fact(xb_ctx *ctx, xb_study *study, const struct score_fac
 {
     const xb_table *t = xb_study_table(study, "scores");
     int column = xb_table_find(t, f->column), which = xb_table_find(t, "case");
-    double n = 0, mean = 0, square = 0; /* Welford */
+    char name[48];
+    snprintf(name, sizeof name, "%s_error", f->column);
+    int by_points = xb_table_find(t, name);          /* -1: this score has none */
+    double n = 0, mean = 0, square = 0, error = NAN; /* Welford */
     for (int64_t r = 0; r < xb_table_rows(t); r++) {
         if (xb_table_get(t, r, which) != (double)f->which) continue;
+        if (by_points >= 0) error = xb_table_get(t, r, by_points);
         double value = xb_table_get(t, r, column), step = value - mean;
         n++;
         mean += step / n;
         square += step * (value - mean);
     }
-    double error = n > 1 ? sqrt(square / (n - 1) / n) : NAN;
+    if (n > 1) error = sqrt(square / (n - 1) / n);
     return xb_study_add_fact(ctx, study, f->name, mean, error, "%s", f->text);
 }
 

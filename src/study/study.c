@@ -95,14 +95,33 @@ xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
                              const char *name, int64_t rows, int columns,
                              const char *const *column_names)
 {
-    void *block = study->tables;
-    XB_TRY(xb_grow(ctx, &block, &study->table_capacity, study->n_tables + 1,
-                   sizeof(xb_table *)));
-    study->tables = block;
     xb_table *table = NULL;
     XB_TRY(xb_table_create(ctx, &table, name, rows, columns, column_names));
-    study->tables[study->n_tables++] = table;
+    XB_TRY(xb_study_give_table(ctx, study, table));
     *out = table;
+    return XB_OK;
+}
+
+xb_status xb_study_give_table(xb_ctx *ctx, xb_study *study, xb_table *table)
+{
+    void *block = study->tables;
+    xb_status status = xb_grow(ctx, &block, &study->table_capacity, study->n_tables + 1,
+                               sizeof(xb_table *));
+    if (status != XB_OK) {
+        xb_table_destroy(table);
+        return status;
+    }
+    study->tables = block;
+    study->tables[study->n_tables++] = table;
+    return XB_OK;
+}
+
+xb_status xb_study_set_command(xb_ctx *ctx, xb_study *study, const char *command)
+{
+    char *copy = xb_strdup(ctx, command);
+    if (!copy) return XB_E_MEMORY;
+    free(study->command);
+    study->command = copy;
     return XB_OK;
 }
 
@@ -216,22 +235,12 @@ static void csv_name(char *out, size_t size, const xb_study *study, const xb_tab
     snprintf(out, size, "%s_%s.csv", study->name, xb_table_name(table));
 }
 
-/* Appends, or gives the whole list up: NULL means that memory is out, here and
- * below, and json_pack passes it on. */
-static json_t *list_add(json_t *list, json_t *item)
-{
-    if (json_array_append_new(list, item) == 0) return list;
-    json_decref(list);
-    return NULL;
-}
-
 static json_t *facts_json(const xb_study *study)
 {
     json_t *list = json_array();
-    for (int64_t i = 0; i < study->n_facts && list; i++) {
+    for (int64_t i = 0; i < study->n_facts; i++) {
         const study_fact *fact = &study->facts[i];
-        list =
-            list_add(list, json_pack("{s:s, s:o, s:o, s:s}", "name", fact->name, "value",
+        xb_json_add(&list, json_pack("{s:s, s:o, s:o, s:s}", "name", fact->name, "value",
                                      xb_json_real(fact->value), "std_error",
                                      xb_json_real(fact->std_error), "text", fact->text));
     }
@@ -247,11 +256,11 @@ static json_t *findings_json(const xb_study *study)
         [XB_FINDING_UNCLEAR] = "unclear",
     };
     json_t *list = json_array();
-    for (int64_t i = 0; i < study->n_findings && list; i++) {
+    for (int64_t i = 0; i < study->n_findings; i++) {
         const study_finding *finding = &study->findings[i];
-        list = list_add(list,
-                        json_pack("{s:s, s:s, s:s}", "verdict", kinds_text[finding->kind],
-                                  "word", finding->word, "text", finding->text));
+        xb_json_add(&list,
+                    json_pack("{s:s, s:s, s:s}", "verdict", kinds_text[finding->kind],
+                              "word", finding->word, "text", finding->text));
     }
     return list;
 }
@@ -261,8 +270,8 @@ static json_t *table_json(const xb_study *study, const xb_table *table)
     char file[FILE_MAX_LENGTH];
     csv_name(file, sizeof file, study, table);
     json_t *columns = json_array();
-    for (int c = 0; c < xb_table_columns(table) && columns; c++)
-        columns = list_add(columns, json_string(xb_table_column_name(table, c)));
+    for (int c = 0; c < xb_table_columns(table); c++)
+        xb_json_add(&columns, xb_json_string(xb_table_column_name(table, c)));
     return json_pack("{s:s, s:o, s:I, s:s}", "name", xb_table_name(table), "columns",
                      columns, "rows", (json_int_t)xb_table_rows(table), "file", file);
 }
@@ -270,8 +279,8 @@ static json_t *table_json(const xb_study *study, const xb_table *table)
 static json_t *tables_json(const xb_study *study)
 {
     json_t *list = json_array();
-    for (int64_t i = 0; i < study->n_tables && list; i++)
-        list = list_add(list, table_json(study, study->tables[i]));
+    for (int64_t i = 0; i < study->n_tables; i++)
+        xb_json_add(&list, table_json(study, study->tables[i]));
     return list;
 }
 
@@ -281,13 +290,13 @@ static json_t *seed_json(uint64_t seed)
     char text[24];
     if (seed <= INT64_MAX) return json_integer((json_int_t)seed);
     snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
-    return json_string(text);
+    return xb_json_string(text);
 }
 
 static json_t *study_json(const xb_study *study)
 {
-    json_t *provenance = json_pack("{s:s, s:s, s:o, s:s}", "version", xb_version(),
-                                   "command", study->command, "seed",
+    json_t *provenance = json_pack("{s:s, s:o, s:o, s:s}", "version", xb_version(),
+                                   "command", xb_json_string(study->command), "seed",
                                    seed_json(study->seed), "device", study->device);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "crossbayes", "study", "study",
                      study->name, "findings", findings_json(study), "facts",

@@ -46,6 +46,12 @@ xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
                              const char *name, int64_t rows, int columns,
                              const char *const *column_names);
 
+/* A table made elsewhere; it is the study's from now on, or gone on failure. */
+xb_status xb_study_give_table(xb_ctx *ctx, xb_study *study, xb_table *table);
+
+/* Replaces the command the study says it came from. */
+xb_status xb_study_set_command(xb_ctx *ctx, xb_study *study, const char *command);
+
 /* std_error NAN: exact to the digits shown. */
 xb_status xb_study_add_fact(xb_ctx *ctx, xb_study *study, const char *name, double value,
                             double std_error, const char *format, ...)

@@ -1,6 +1,7 @@
 /* utkface_facts.c: counts, the RMSE of each case (in percent of 116 years, as the paper
  * has it), and how far the laws are apart; the other scores are in their table. Errors
- * are Monte Carlo errors over weight draws: all cases see the same faces. */
+ * are Monte Carlo errors over weight draws: all cases see the same faces; those of the
+ * two nets without draws are over faces. */
 #include "study/utkface_facts.h"
 
 #include <math.h>
@@ -78,9 +79,11 @@ static xb_status gap_fact(xb_ctx *ctx, xb_study *study)
 xb_status xb_utkface_facts(xb_ctx *ctx, xb_study *study, const xb_utkface_results *r)
 {
     XB_TRY(count_facts(ctx, study, r));
-    XB_TRY(xb_study_add_fact(ctx, study, "rmse_mean", percent(r->blind_rmse), NAN,
+    XB_TRY(xb_study_add_fact(ctx, study, "rmse_mean", percent(r->blind.value),
+                             percent(r->blind.error),
                              "RMSE in percent of who always says the mean age"));
-    XB_TRY(xb_study_add_fact(ctx, study, "rmse_mle", percent(r->mle_rmse), NAN,
+    XB_TRY(xb_study_add_fact(ctx, study, "rmse_mle", percent(r->mle.value),
+                             percent(r->mle.error),
                              "RMSE in percent of the net after ordinary training"));
     XB_TRY(rmse_facts(ctx, study));
     return gap_fact(ctx, study);

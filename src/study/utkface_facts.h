@@ -5,11 +5,15 @@
 #include "crossbayes/images.h"
 #include "study/study.h"
 
-/* What the tables do not hold; errors in years. */
+typedef struct xb_utkface_rmse {
+    double value, error; /* over faces */
+} xb_utkface_rmse;
+
+/* What the tables do not hold; in years. */
 typedef struct xb_utkface_results {
     xb_image_report report;
     int64_t train, held, test, size;
-    double blind_rmse, mle_rmse;
+    xb_utkface_rmse blind, mle; /* who says the mean age; the ordinary net */
 } xb_utkface_results;
 
 xb_status xb_utkface_facts(xb_ctx *ctx, xb_study *study, const xb_utkface_results *r);

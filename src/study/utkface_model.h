@@ -6,7 +6,12 @@
 
 #define XB_UTKFACE_AGE_MAX 116.0 /* years: the net's 1 */
 
-enum { XB_UTKFACE_NET = 1024 };
+enum { XB_UTKFACE_NET = 1024, XB_UTKFACE_NOISE_NET = 512 };
+
+typedef struct xb_utkface_nets {
+    char mean[XB_UTKFACE_NET];
+    char noise[XB_UTKFACE_NOISE_NET]; /* of sigma_a */
+} xb_utkface_nets;
 
 /* How much of everything. */
 typedef struct xb_utkface_plan {
@@ -23,15 +28,15 @@ typedef struct xb_utkface_plan {
 
 xb_utkface_plan xb_utkface_plan_for(bool synthetic, bool quick);
 
-/* The paper's net: each block twice conv, relu, pool, batchnorm, filters doubling from
- * block to block, then dense 100, 10, 1 with batchnorm, and a sigmoid. */
-void xb_utkface_net(char out[XB_UTKFACE_NET], const xb_utkface_plan *plan);
+/* The mean is the paper's net: each block twice conv, relu, pool, batchnorm, filters
+ * doubling from block to block, then dense 100, 10, 1 with batchnorm, and a sigmoid. */
+void xb_utkface_nets_for(xb_utkface_nets *out, const xb_utkface_plan *plan);
 
 /* The two phases, one at a time: both are trained with heteroscedastic noise, age in
  * units of 116 years; the second starts from the model of the first. */
-xb_train_options xb_utkface_mle(const xb_utkface_plan *plan, const char *net,
+xb_train_options xb_utkface_mle(const xb_utkface_plan *plan, const xb_utkface_nets *nets,
                                 uint64_t seed);
-xb_train_options xb_utkface_vi(const xb_utkface_plan *plan, const char *net,
+xb_train_options xb_utkface_vi(const xb_utkface_plan *plan, const xb_utkface_nets *nets,
                                uint64_t seed, const xb_law *law, const xb_model *start);
 
 #endif

@@ -46,8 +46,13 @@ static void adam_piece(void *arg, int64_t piece)
     const xb_adam_block *b = job->block;
     int64_t from = piece * PIECE;
     int64_t count = b->n - from < PIECE ? b->n - from : PIECE;
-    xb_update_best()->adam(b->parameter + from, b->first + from, b->second + from,
-                           b->gradient + from, count, &job->rates);
+    const xb_update *update = xb_update_best();
+    if (b->sigma)
+        update->adam_exp(b->sigma + from, b->parameter + from, b->first + from,
+                         b->second + from, b->gradient + from, count, &job->rates);
+    else
+        update->adam(b->parameter + from, b->first + from, b->second + from,
+                     b->gradient + from, count, &job->rates);
 }
 
 void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *o,

@@ -12,7 +12,8 @@ typedef struct xb_adam_block {
     float *second; /* of its square */
     const float *gradient;
     int64_t n;
-    double rate; /* times options->rate; 0 leaves the parameters alone */
+    double rate;  /* times options->rate; 0 leaves the parameters alone */
+    float *sigma; /* becomes exp(parameter) (V8); NULL: not wanted */
 } xb_adam_block;
 
 xb_status xb_adam_check(xb_ctx *ctx, const xb_adam_options *options);

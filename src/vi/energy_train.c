@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "data/json.h"
+#include "net/step.h"
 #include "vi/adam.h"
 #include "vi/energy_keep.h"
 #include "vi/energy_loss.h"
@@ -33,7 +34,7 @@ typedef struct energy_run {
     xb_model *model; /* borrowed; sigma in it is kept up to date */
     int64_t p;
     float *theta, *gradient, *first, *second; /* [mu p][rho p] */
-    float *x, *f, *df;                        /* [draws] */
+    float *x;                                 /* [draws], zeros: the input */
     xb_sampler *sampler;
     xb_pass *pass;
     xb_energy_keep *keep; /* NULL: not asked for */
@@ -180,6 +181,17 @@ static void chain(energy_run *r)
     }
 }
 
+typedef struct energy_loss {
+    const energy_run *r;
+    double value;
+} energy_loss;
+
+static void find_loss(void *arg, float *df, const float *f, int64_t draws)
+{
+    energy_loss *loss = arg;
+    loss->value = xb_energy_loss_by(&loss->r->table, df, f, draws);
+}
+
 /* Gradient of the loss by (mu, rho); the loss. */
 static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
 {
@@ -187,10 +199,10 @@ static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
     const xb_gradient gradient = {r->gradient, r->gradient + r->p, NULL};
     xb_noise noise = {.sampler = r->sampler, .key = r->key, .step = (uint32_t)number};
     memset(r->gradient, 0, (size_t)(2 * r->p) * sizeof *r->gradient);
-    XB_TRY(xb_pass_forward(r->ctx, r->pass, r->f, r->x, r->opt.draws, &weights, &noise,
-                           XB_MODE_TRAIN));
-    *loss = xb_energy_loss_by(&r->table, r->df, r->f, r->opt.draws);
-    XB_TRY(xb_pass_backward(r->ctx, r->pass, &gradient, r->df));
+    energy_loss of = {r, NAN};
+    XB_TRY(xb_pass_step(r->ctx, r->pass, &gradient, r->x, r->opt.draws, &weights, &noise,
+                        find_loss, &of));
+    *loss = of.value;
     noise.sample = 1;
     if (r->keep)
         XB_TRY(xb_energy_keep_add(r->ctx, r->keep, gradient.sigma, &weights, &noise,
@@ -202,7 +214,7 @@ static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
 static xb_status step(energy_run *r, int64_t number)
 {
     const xb_schedule falling = {.kind = XB_SCHEDULE_COSINE};
-    const xb_adam_block block = {r->theta, r->first, r->second, r->gradient, 2 * r->p, 1};
+    const xb_adam_block block = {r->theta, r->first, r->second, r->gradient, 2 * r->p, 1, NULL};
     xb_adam_options adam = xb_adam_options_default();
     double loss = NAN;
     adam.rate = r->opt.rate;
@@ -238,13 +250,11 @@ static xb_status prepare(energy_run *r)
     opt.estimator = XB_ESTIMATOR_LOCAL;
     r->p = xb_net_param_count(r->model->net);
     r->theta = xb_new(r->ctx, 8 * r->p, sizeof *r->theta);
-    r->x = xb_new(r->ctx, 3 * r->opt.draws, sizeof *r->x); /* zeros: the input */
+    r->x = xb_new(r->ctx, r->opt.draws, sizeof *r->x);
     if (!r->theta || !r->x) return XB_E_MEMORY;
     r->gradient = r->theta + 2 * r->p;
     r->first = r->theta + 4 * r->p;
     r->second = r->theta + 6 * r->p;
-    r->f = r->x + r->opt.draws;
-    r->df = r->f + r->opt.draws;
     r->key = xb_key_make(r->opt.seed, XB_PURPOSE_WEIGHT);
     xb_energy_table_fill(&r->table);
     XB_TRY(xb_sampler_create(r->ctx, &r->sampler, r->model->law, NULL));

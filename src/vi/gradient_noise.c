@@ -17,11 +17,14 @@ static void place_weights(xb_trainer *t)
     const xb_model *m = t->model;
     memcpy(t->theta, m->mu, (size_t)t->p * sizeof *m->mu);
     memcpy(t->sigma, m->sigma, (size_t)t->p * sizeof *m->sigma);
-    memcpy(t->state, m->state, (size_t)t->states * sizeof *m->state);
-    if (m->noise_net)
+    memcpy(t->state, m->state, (size_t)t->net_states * sizeof *m->state);
+    if (m->noise_net) {
+        int64_t states = t->states - t->net_states;
         memcpy(t->theta + 2 * t->p, m->noise_mu, (size_t)t->q * sizeof *m->noise_mu);
-    else if (t->q == 1)
+        memcpy(t->noise_state, m->noise_state, (size_t)states * sizeof *m->noise_state);
+    } else if (t->q == 1) {
         t->theta[2 * t->p] = (float)m->noise_log_sd;
+    }
     t->place.phase = XB_PHASE_VI;
     xb_shuffle(t->order, t->n, t->data_key, XB_PHASE_VI, 0);
 }

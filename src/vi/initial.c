@@ -12,13 +12,15 @@ void xb_trainer_start_weights(xb_trainer *t)
     xb_key key = xb_key_make(t->opt.seed, XB_PURPOSE_INIT);
     xb_key other = xb_key_make(~t->opt.seed, XB_PURPOSE_INIT);
     xb_net_params_start(t->model->net, t->theta, key);
-    if (t->model->noise_net)
-        xb_net_params_start(t->model->noise_net, t->theta + 2 * t->p, other);
     xb_net_state_start(t->model->net, t->state);
+    if (t->model->noise_net) {
+        xb_net_params_start(t->model->noise_net, t->theta + 2 * t->p, other);
+        xb_net_state_start(t->model->noise_net, t->noise_state);
+    }
     const xb_model *start = t->opt.start;
     if (!start) return;
     memcpy(t->theta, start->mu, (size_t)t->p * sizeof *t->theta);
-    memcpy(t->state, start->state, (size_t)t->states * sizeof *t->state);
+    memcpy(t->state, start->state, (size_t)t->net_states * sizeof *t->state);
 }
 
 void xb_trainer_fill_sigma(xb_trainer *t)

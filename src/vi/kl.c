@@ -12,8 +12,9 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "crossbayes/vi.h"
+#include "vi/kl.h"
 #include "vi/spike.h"
+#include "vi/spread.h"
 #include "vi/update.h"
 
 enum {
@@ -112,13 +113,26 @@ static double piece_normal(const xb_kl *kl, float *grad_mu, float *grad_sigma,
     return 0.5 * precision * sums.square - sums.logs; /* (V3) */
 }
 
+/* The same with the chain rule of sigma = exp(rho). */
+static double piece_normal_rho(const xb_kl *kl, float *grad_mu, float *grad_rho,
+                               const float *mu, const float *sigma, const float *rho,
+                               int64_t n, double weight)
+{
+    double mean = kl->prior.a, precision = 1 / (kl->prior.b * kl->prior.b);
+    xb_normal_sums sums =
+        xb_update_best()->normal_exp(grad_mu, grad_rho, mu, sigma, rho, n, mean,
+                                     (float)(weight * precision), (float)weight);
+    return 0.5 * precision * sums.square - sums.logs; /* (V3) */
+}
+
 typedef struct kl_job {
     const xb_kl *kl;
     float *grad_mu, *grad_sigma;
     const float *mu, *sigma;
+    const float *rho; /* NULL: no chain rule */
     int64_t n, size;
     double weight;
-    double partial[PIECES];
+    double *partial; /* [PIECES] */
 } kl_job;
 
 static void run_piece(void *arg, int64_t piece)
@@ -126,10 +140,27 @@ static void run_piece(void *arg, int64_t piece)
     kl_job *job = arg;
     int64_t from = piece * job->size;
     int64_t n = job->n - from < job->size ? job->n - from : job->size;
+    float *grad_mu = job->grad_mu ? job->grad_mu + from : NULL;
+    float *grad_sigma = job->grad_mu ? job->grad_sigma + from : NULL;
+    const float *mu = job->mu + from, *sigma = job->sigma + from;
     job->partial[piece] =
-        job->kl->piece(job->kl, job->grad_mu ? job->grad_mu + from : NULL,
-                       job->grad_mu ? job->grad_sigma + from : NULL, job->mu + from,
-                       job->sigma + from, n, job->weight);
+        job->rho
+            ? piece_normal_rho(job->kl, grad_mu, grad_sigma, mu, sigma, job->rho + from,
+                               n, job->weight)
+            : job->kl->piece(job->kl, grad_mu, grad_sigma, mu, sigma, n, job->weight);
+}
+
+static double run_pieces(const xb_ctx *ctx, kl_job *job)
+{
+    double partial[PIECES];
+    job->partial = partial;
+    job->size = (job->n + PIECES - 1) / PIECES;
+    if (job->size < PIECE_LEAST) job->size = PIECE_LEAST;
+    int64_t pieces = (job->n + job->size - 1) / job->size;
+    xb_parallel_for(ctx, pieces, run_piece, job);
+    double sum = (double)job->n * job->kl->constant;
+    for (int64_t p = 0; p < pieces; p++) sum += partial[p];
+    return sum;
 }
 
 double xb_kl_sum(const xb_ctx *ctx, const xb_kl *kl, float *grad_mu, float *grad_sigma,
@@ -142,13 +173,27 @@ double xb_kl_sum(const xb_ctx *ctx, const xb_kl *kl, float *grad_mu, float *grad
                   .sigma = sigma,
                   .n = n,
                   .weight = weight};
-    job.size = (n + PIECES - 1) / PIECES;
-    if (job.size < PIECE_LEAST) job.size = PIECE_LEAST;
-    int64_t pieces = (n + job.size - 1) / job.size;
-    xb_parallel_for(ctx, pieces, run_piece, &job);
-    double sum = (double)n * kl->constant;
-    for (int64_t p = 0; p < pieces; p++) sum += job.partial[p];
-    return sum;
+    return run_pieces(ctx, &job);
+}
+
+double xb_kl_sum_rho(const xb_ctx *ctx, const xb_kl *kl, xb_spread spread, float *grad_mu,
+                     float *gradient, const float *mu, const float *sigma,
+                     const float *rho, int64_t n, double weight)
+{
+    if (spread != XB_SPREAD_EXP || kl->piece != piece_normal) {
+        double sum = xb_kl_sum(ctx, kl, grad_mu, gradient, mu, sigma, n, weight);
+        xb_spread_chain(ctx, spread, gradient, sigma, n);
+        return sum;
+    }
+    kl_job job = {.kl = kl,
+                  .grad_mu = grad_mu,
+                  .grad_sigma = gradient,
+                  .mu = mu,
+                  .sigma = sigma,
+                  .rho = rho,
+                  .n = n,
+                  .weight = weight};
+    return run_pieces(ctx, &job);
 }
 
 /* ---- making one */

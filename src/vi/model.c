@@ -39,6 +39,9 @@ xb_status xb_model_new(xb_ctx *ctx, xb_model **out)
 xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
                            int64_t classes)
 {
+    if (features > XB_MODEL_INPUTS_MAX)
+        return xb_fail(ctx, XB_E_INPUT, "inputs of %lld numbers, expected at most %d",
+                       (long long)features, XB_MODEL_INPUTS_MAX);
     model->features = features;
     model->classes = classes;
     model->feature_name = xb_new(ctx, features, sizeof *model->feature_name);
@@ -49,6 +52,11 @@ xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
     return all ? XB_OK : XB_E_MEMORY;
 }
 
+int64_t xb_model_noise_states(const xb_model *model)
+{
+    return model->noise_net ? xb_net_state_count(model->noise_net) : 0;
+}
+
 xb_status xb_model_blocks(xb_ctx *ctx, xb_model *model)
 {
     int64_t n = xb_net_param_count(model->net);
@@ -57,7 +65,10 @@ xb_status xb_model_blocks(xb_ctx *ctx, xb_model *model)
     model->sigma = xb_new(ctx, n, sizeof *model->sigma);
     model->state = xb_new(ctx, xb_net_state_count(model->net), sizeof *model->state);
     model->noise_mu = xb_new(ctx, noise, sizeof *model->noise_mu);
-    bool all = model->mu && model->sigma && model->state && model->noise_mu;
+    model->noise_state =
+        xb_new(ctx, xb_model_noise_states(model), sizeof *model->noise_state);
+    bool all = model->mu && model->sigma && model->state && model->noise_mu &&
+               model->noise_state;
     return all ? XB_OK : XB_E_MEMORY;
 }
 
@@ -82,6 +93,7 @@ void xb_model_destroy(xb_model *model)
     free(model->sigma);
     free(model->state);
     free(model->noise_mu);
+    free(model->noise_state);
     free(model->settings);
     free(model->provenance);
     free(model);
@@ -105,9 +117,6 @@ xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model)
     if (!model->noise_net) return XB_OK;
     if (xb_shape_size(xb_net_output(model->noise_net)) != 1)
         return xb_fail(ctx, XB_E_INPUT, "noise net '%s': expected one output",
-                       xb_net_text(model->noise_net));
-    if (xb_net_state_count(model->noise_net) > 0)
-        return xb_fail(ctx, XB_E_INPUT, "noise net '%s': batchnorm is not possible here",
                        xb_net_text(model->noise_net));
     return XB_OK;
 }

@@ -11,6 +11,12 @@
  * with it. */
 #define XB_NOISE_LEAST 1e-3
 
+/* A model's file may be small and yet speak of pixels without end. */
+enum { XB_MODEL_INPUTS_MAX = 1 << 24 };
+/* Largest mean and spread of a target, and one over the smallest: the square of a squared
+ * error, which errors of scores need, is still a number. */
+#define XB_TARGET_MOST 1e60
+
 struct xb_model {
     xb_net *net;
     xb_net *noise_net; /* HETEROSCEDASTIC only; deterministic */
@@ -25,6 +31,7 @@ struct xb_model {
     char **class_name;         /* [classes] */
     float *mu, *sigma, *state; /* the net's blocks */
     float *noise_mu;           /* the noise net's block */
+    float *noise_state;        /* its batchnorm's */
     double noise_log_sd;       /* GAUSSIAN, in units of y_sd */
     double target_spread;      /* sd of the target in units of y_sd; training only */
     xb_law *law;
@@ -36,12 +43,13 @@ struct xb_model {
 xb_status xb_model_new(xb_ctx *ctx, xb_model **out);
 xb_status xb_model_blocks(xb_ctx *ctx, xb_model *model);
 
-/* Room for the names and scales of `features` columns. */
+/* Room for the names and scales of `features` columns, XB_MODEL_INPUTS_MAX at most. */
 xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
                            int64_t classes);
 
 /* Outputs the net must have: 1, or the number of classes. */
 int64_t xb_model_outputs(const xb_model *model);
+int64_t xb_model_noise_states(const xb_model *model); /* batchnorm's, of the noise net */
 xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model);
 
 /* Rows finite, and still of a size to compute with once scaled. */

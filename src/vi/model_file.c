@@ -77,6 +77,9 @@ static void add_tensors(writer *w, const xb_model *m, const double target[2])
         add_vector(w, "noise.log_sd", XB_STORED_F64, &m->noise_log_sd, 1);
     int64_t state = xb_net_state_count(m->net);
     if (state > 0) add_vector(w, "batchnorm.state", XB_STORED_F32, m->state, state);
+    state = xb_model_noise_states(m);
+    if (state > 0)
+        add_vector(w, "noise.batchnorm.state", XB_STORED_F32, m->noise_state, state);
 }
 
 static void add_text(writer *w, const char *key, const char *value)
@@ -86,12 +89,10 @@ static void add_text(writer *w, const char *key, const char *value)
 
 static xb_status add_json(xb_ctx *ctx, writer *w, const char *key, json_t *value)
 {
-    char *text =
-        value
-            ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17))
-            : NULL;
+    char *text = NULL;
+    xb_status status = xb_json_line(ctx, &text, value);
     json_decref(value);
-    if (!text) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a model file");
+    XB_TRY(status);
     w->owned[w->n_text] = text;
     add_text(w, key, text);
     return XB_OK;
@@ -100,7 +101,7 @@ static xb_status add_json(xb_ctx *ctx, writer *w, const char *key, json_t *value
 static json_t *names_json(char *const *name, int64_t n)
 {
     json_t *list = json_array();
-    for (int64_t i = 0; i < n; i++) json_array_append_new(list, json_string(name[i]));
+    for (int64_t i = 0; i < n; i++) xb_json_add(&list, xb_json_string(name[i]));
     return list;
 }
 
@@ -231,7 +232,8 @@ static xb_status make_columns(const reader *r, const json_t *features,
     int64_t named = (int64_t)json_array_size(features), count = xb_shape_size(input);
     if (named != (m->pixels ? 0 : count))
         return refuse(r, "'input' and 'features' do not agree");
-    XB_TRY(xb_model_columns(r->ctx, m, count, (int64_t)json_array_size(classes)));
+    XB_TRY(in_file(
+        r, xb_model_columns(r->ctx, m, count, (int64_t)json_array_size(classes))));
     XB_TRY(copy_names(r, m->feature_name, features));
     return copy_names(r, m->class_name, classes);
 }
@@ -378,8 +380,12 @@ static xb_status take_nets(const reader *r)
     XB_TRY(take_net(r, m->net, m->mu, m->sigma));
     if (m->noise_net) XB_TRY(take_noise_net(r, m->noise_mu));
     int64_t state = xb_net_state_count(m->net);
+    if (state > 0)
+        XB_TRY(take(r, m->state, "batchnorm.state", XB_STORED_F32, &state, 1, false));
+    state = xb_model_noise_states(m);
     if (state == 0) return XB_OK;
-    return take(r, m->state, "batchnorm.state", XB_STORED_F32, &state, 1, false);
+    return take(r, m->noise_state, "noise.batchnorm.state", XB_STORED_F32, &state, 1,
+                false);
 }
 
 static xb_status take_scales(const reader *r)

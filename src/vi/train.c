@@ -192,10 +192,13 @@ static xb_status run_phases(xb_trainer *t)
     return XB_OK;
 }
 
-/* A run that stops short leaves its last good state and says where. */
+/* A run that stops short leaves its last good state and says where. A step that is not
+ * finite has changed nothing, but the one before may have gone too far: then what was
+ * saved earlier stays. */
 static xb_status stop_short(xb_trainer *t, xb_status why)
 {
     if (!t->opt.checkpoint || (why != XB_E_CANCELLED && why != XB_E_NUMERIC)) return why;
+    if (!xb_trainer_is_sound(t)) return why;
     char message[XB_MESSAGE_MAX];
     snprintf(message, sizeof message, "%s",
              why == XB_E_CANCELLED ? "training stopped on request"
@@ -216,12 +219,15 @@ static xb_status fill_model(xb_trainer *t, xb_model *m)
     xb_trainer_fill_sigma(t);
     memcpy(m->mu, t->theta, (size_t)t->p * sizeof *m->mu);
     memcpy(m->sigma, t->sigma, (size_t)t->p * sizeof *m->sigma);
-    memcpy(m->state, t->state, (size_t)t->states * sizeof *m->state);
+    memcpy(m->state, t->state, (size_t)t->net_states * sizeof *m->state);
     const float *noise = t->theta + 2 * t->p;
-    if (m->noise_net)
+    if (m->noise_net) {
+        int64_t states = t->states - t->net_states;
         memcpy(m->noise_mu, noise, (size_t)t->q * sizeof *noise);
-    else if (t->q == 1)
+        memcpy(m->noise_state, t->noise_state, (size_t)states * sizeof *m->noise_state);
+    } else if (t->q == 1) {
         m->noise_log_sd = (double)noise[0];
+    }
     XB_TRY(xb_train_settings(t->ctx, &m->settings, t));
     return xb_train_provenance(t->ctx, &m->provenance, t);
 }

@@ -59,11 +59,11 @@ int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt)
 }
 
 /* (V12) */
-xb_status xb_split_make(xb_ctx *ctx, xb_split *out, const xb_train_data *data,
+xb_status xb_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
                         const xb_train_options *opt)
 {
     const int64_t all = data->n;
-    xb_split split = {.held = xb_train_held(data, opt)};
+    xb_train_split split = {.held = xb_train_held(data, opt)};
     split.n = all - split.held;
     int32_t *order = xb_new(ctx, all, sizeof *order);
     split.row = xb_new(ctx, all, sizeof *split.row);
@@ -82,29 +82,33 @@ xb_status xb_split_make(xb_ctx *ctx, xb_split *out, const xb_train_data *data,
     return XB_OK;
 }
 
-void xb_split_free(xb_split *split)
+void xb_split_free(xb_train_split *split)
 {
     free(split->row);
-    *split = (xb_split){0};
+    *split = (xb_train_split){0};
 }
 
 /* ---- scales */
 
-/* Two passes, so that a large mean costs no digits. A column that never changes has no
- * scale of its own: its size stands in, or 1. */
+/* Two passes, so that a large mean costs no digits, in units of a power of two near the
+ * largest deviation, so that no square is too large or too small. A column that never
+ * changes has no scale of its own: its size stands in, or 1. */
 static void column_scale(double *mean, double *sd, const double *x, int64_t stride,
-                         const xb_split *split)
+                         const xb_train_split *split)
 {
     const int64_t n = split->n, *row = split->row;
-    double sum = 0, square = 0;
+    double sum = 0, largest = 0, square = 0;
     for (int64_t i = 0; i < n; i++) sum += x[row[i] * stride] / (double)n;
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(x[row[i] * stride] - sum));
+    int unit = isfinite(largest) && largest > 0 ? ilogb(largest) : 0;
     for (int64_t i = 0; i < n; i++) {
-        double d = x[row[i] * stride] - sum;
+        double d = scalbn(x[row[i] * stride] - sum, -unit);
         square += d * d / (double)n;
     }
     const double rounding = 1e-12; /* of the mean: below it a spread is none */
     *mean = sum;
-    *sd = sqrt(square);
+    *sd = scalbn(sqrt(square), unit);
     if (*sd > rounding * fabs(sum) && isfinite(*sd)) return;
     *sd = sum != 0 ? fabs(sum) : 1;
 }
@@ -137,7 +141,7 @@ static xb_status copy_names(xb_ctx *ctx, xb_model *model, const xb_train_data *d
 }
 
 static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
-                            const xb_split *split)
+                            const xb_train_split *split)
 {
     XB_TRY(xb_model_columns(ctx, model, data->features, data->classes));
     model->pixels = !data->x;
@@ -151,7 +155,7 @@ static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *d
 }
 
 static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
-                            const xb_split *split, const xb_train_options *opt)
+                            const xb_train_split *split, const xb_train_options *opt)
 {
     double mean = 0, sd = 1;
     if (data->classes == 0) column_scale(&mean, &sd, data->y, 1, split);
@@ -166,13 +170,18 @@ static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     }
     model->y_mean = mean;
     model->y_sd = sd;
-    return XB_OK;
+    if (fabs(mean) <= XB_TARGET_MOST && sd <= XB_TARGET_MOST && sd >= 1 / XB_TARGET_MOST)
+        return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT,
+                   "a target of mean %g and standard deviation %g: scores square it,"
+                   " expected up to %g and from %g; give it in other units",
+                   mean, sd, XB_TARGET_MOST, 1 / XB_TARGET_MOST);
 }
 
 xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
                                const xb_train_options *opt)
 {
-    xb_split split;
+    xb_train_split split;
     XB_TRY(xb_split_make(ctx, &split, data, opt));
     xb_status status = fit_scales(ctx, m, data, &split);
     if (status == XB_OK) status = fit_target(ctx, m, data, &split, opt);

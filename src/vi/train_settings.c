@@ -98,22 +98,22 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
     return check_values(ctx, d);
 }
 
-static void set_text(json_t *root, const char *key, const char *text)
+static void set_text(json_t **root, const char *key, const char *text)
 {
-    json_object_set_new(root, key, json_string(text));
+    xb_json_set(root, key, xb_json_string(text));
 }
 
-static void set_count(json_t *root, const char *key, int64_t value)
+static void set_count(json_t **root, const char *key, int64_t value)
 {
-    json_object_set_new(root, key, json_integer(value));
+    xb_json_set(root, key, json_integer(value));
 }
 
-static void set_real(json_t *root, const char *key, double value)
+static void set_real(json_t **root, const char *key, double value)
 {
-    json_object_set_new(root, key, json_real(value));
+    xb_json_set(root, key, json_real(value));
 }
 
-static void set_schedules(json_t *root, const xb_train_options *o)
+static void set_schedules(json_t **root, const xb_train_options *o)
 {
     char text[XB_SCHEDULE_TEXT];
     xb_schedule_text(text, &o->rate);
@@ -122,7 +122,7 @@ static void set_schedules(json_t *root, const xb_train_options *o)
     set_text(root, "temperature", text);
 }
 
-static void set_optimiser(json_t *root, const xb_train_options *o)
+static void set_optimiser(json_t **root, const xb_train_options *o)
 {
     set_real(root, "rate", o->adam.rate);
     set_real(root, "beta1", o->adam.beta1);
@@ -137,27 +137,27 @@ xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
 {
     const xb_train_options *o = &t->opt;
     json_t *root = json_object();
-    set_text(root, "estimator", xb_estimator_name((xb_estimator)o->estimator));
-    set_count(root, "group", o->group);
-    set_count(root, "samples", o->samples);
-    json_object_set_new(root, "antithetic", json_boolean(o->antithetic));
-    json_object_set_new(root, "freeze", json_boolean(o->freeze));
-    json_object_set_new(root, "prior_by_fan", json_boolean(o->prior_by_fan));
-    set_count(root, "batch", o->batch);
-    set_count(root, "mle_epochs", t->epochs[XB_PHASE_MLE]);
-    set_count(root, "epochs", t->epochs[XB_PHASE_VI]);
-    set_optimiser(root, o);
-    set_schedules(root, o);
-    set_real(root, "validation", o->validation);
-    set_count(root, "patience", o->patience);
+    set_text(&root, "estimator", xb_estimator_name((xb_estimator)o->estimator));
+    set_count(&root, "group", o->group);
+    set_count(&root, "samples", o->samples);
+    xb_json_set(&root, "antithetic", json_boolean(o->antithetic));
+    xb_json_set(&root, "freeze", json_boolean(o->freeze));
+    xb_json_set(&root, "prior_by_fan", json_boolean(o->prior_by_fan));
+    set_count(&root, "batch", o->batch);
+    set_count(&root, "mle_epochs", t->epochs[XB_PHASE_MLE]);
+    set_count(&root, "epochs", t->epochs[XB_PHASE_VI]);
+    set_optimiser(&root, o);
+    set_schedules(&root, o);
+    set_real(&root, "validation", o->validation);
+    set_count(&root, "patience", o->patience);
     if (o->validation_draws != xb_train_options_default().validation_draws)
-        set_count(root, "validation_draws", o->validation_draws);
-    if (o->mirror) json_object_set_new(root, "mirror", json_true());
+        set_count(&root, "validation_draws", o->validation_draws);
+    if (o->mirror) xb_json_set(&root, "mirror", json_true());
     if (o->target_sd != 0) {
-        set_real(root, "target_mean", o->target_mean);
-        set_real(root, "target_sd", o->target_sd);
+        set_real(&root, "target_mean", o->target_mean);
+        set_real(&root, "target_sd", o->target_sd);
     }
-    json_object_set_new(root, "seed", json_integer((json_int_t)o->seed));
+    xb_json_set(&root, "seed", json_integer((json_int_t)o->seed));
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);
     return status;
@@ -168,10 +168,10 @@ xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t)
     char sum[24];
     snprintf(sum, sizeof sum, "%016llx", (unsigned long long)t->checksum);
     json_t *root = xb_provenance(ctx);
-    json_object_set_new(root, "seed", json_integer((json_int_t)t->opt.seed));
-    set_count(root, "rows", t->n);
-    set_count(root, "rows_held_out", t->held);
-    set_text(root, "data_fnv1a64", sum);
+    xb_json_set(&root, "seed", json_integer((json_int_t)t->opt.seed));
+    set_count(&root, "rows", t->n);
+    set_count(&root, "rows_held_out", t->held);
+    set_text(&root, "data_fnv1a64", sum);
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);
     return status;

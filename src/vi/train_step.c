@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "vi/spread.h"
+#include "net/step.h"
+#include "vi/kl.h"
 #include "vi/trainer.h"
 #include "vi/update.h"
 
@@ -15,40 +16,58 @@ static void scale_all(float *x, int64_t n, double factor)
     for (int64_t i = 0; i < n; i++) x[i] = (float)((double)x[i] * factor);
 }
 
-static double phase_1_loss(xb_trainer *t, int64_t batch)
+static double phase_1_loss(const xb_trainer *t, float *dy, const float *y, int64_t batch)
 {
     if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
-        return xb_nll_softmax(t->dy, t->out, t->blabel, batch, t->outputs);
-    return xb_nll_square(t->dy, t->out, t->by, batch);
+        return xb_nll_softmax(dy, y, t->blabel, batch, t->outputs);
+    return xb_nll_square(dy, y, t->by, batch);
 }
 
-double xb_trainer_loss(xb_trainer *t, int64_t batch, double scale, double *d_log_sd)
+double xb_trainer_loss(xb_trainer *t, float *dy, const float *y, int64_t batch,
+                       double scale, double *d_log_sd)
 {
-    float *dy = scale > 0 ? t->dy : NULL;
     double loss;
     if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
-        loss = xb_nll_softmax(dy, t->out, t->blabel, batch, t->outputs);
+        loss = xb_nll_softmax(dy, y, t->blabel, batch, t->outputs);
     else if (t->model->noise_net)
-        loss = xb_nll_heteroscedastic(dy, dy ? t->d_raw : NULL, t->out, t->raw, t->by,
-                                      batch, 1, 1, XB_SD_SOFTPLUS, XB_NOISE_LEAST);
+        loss = xb_nll_heteroscedastic(dy, dy ? t->d_raw : NULL, y, t->raw, t->by, batch,
+                                      1, 1, XB_SD_SOFTPLUS, XB_NOISE_LEAST);
     else
-        loss = xb_nll_gaussian(dy, d_log_sd, t->out, t->by, (double)t->theta[2 * t->p],
-                               batch);
+        loss = xb_nll_gaussian(dy, d_log_sd, y, t->by, (double)t->theta[2 * t->p], batch);
     if (!dy) return loss;
-    scale_all(t->dy, batch * t->outputs, scale);
+    scale_all(dy, batch * t->outputs, scale);
     if (t->model->noise_net) scale_all(t->d_raw, batch, scale);
     return loss;
+}
+
+/* What the loss of a pass needs and leaves. */
+typedef struct loss_job {
+    xb_trainer *t;
+    double scale, loss, d_log_sd;
+} loss_job;
+
+static void phase_1_dy(void *arg, float *dy, const float *y, int64_t batch)
+{
+    loss_job *job = arg;
+    job->loss = phase_1_loss(job->t, dy, y, batch) / (double)batch;
+    scale_all(dy, batch * job->t->outputs, 1 / (double)batch);
 }
 
 static xb_status phase_1_step(xb_trainer *t, int64_t batch, double *loss)
 {
     const xb_weights weights = {t->theta, NULL, t->state};
     const xb_gradient gradient = {t->gradient, NULL, NULL};
-    XB_TRY(xb_pass_forward(t->ctx, t->pass, t->out, t->bx, batch, &weights, NULL,
-                           XB_MODE_TRAIN));
-    *loss = phase_1_loss(t, batch) / (double)batch;
-    scale_all(t->dy, batch * t->outputs, 1 / (double)batch);
-    return xb_pass_backward(t->ctx, t->pass, &gradient, t->dy);
+    loss_job job = {.t = t};
+    XB_TRY(xb_pass_step(t->ctx, t->pass, &gradient, t->bx, batch, &weights, NULL,
+                        phase_1_dy, &job));
+    *loss = job.loss;
+    return XB_OK;
+}
+
+static void phase_2_dy(void *arg, float *dy, const float *y, int64_t batch)
+{
+    loss_job *job = arg;
+    job->loss = xb_trainer_loss(job->t, dy, y, batch, job->scale, &job->d_log_sd);
 }
 
 /* One draw of the weights: its share of the loss and of the gradient. */
@@ -62,13 +81,12 @@ static xb_status one_draw(xb_trainer *t, int64_t batch, int64_t draw, double sca
                             .step = (uint32_t)t->place.step,
                             .sample = (uint32_t)draw,
                             .antithetic = t->opt.antithetic};
-    double d_log_sd = 0;
-    XB_TRY(xb_pass_forward(t->ctx, t->pass, t->out, t->bx, batch, &weights, &noise,
-                           XB_MODE_TRAIN));
-    *nll += xb_trainer_loss(t, batch, scale, &d_log_sd) / (double)t->opt.samples;
+    loss_job job = {.t = t, .scale = scale};
+    XB_TRY(xb_pass_step(t->ctx, t->pass, &gradient, t->bx, batch, &weights, &noise,
+                        phase_2_dy, &job));
+    *nll += job.loss / (double)t->opt.samples;
     if (t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN)
-        t->gradient[2 * t->p] += (float)(d_log_sd * scale);
-    XB_TRY(xb_pass_backward(t->ctx, t->pass, &gradient, t->dy));
+        t->gradient[2 * t->p] += (float)(job.d_log_sd * scale);
     if (!t->model->noise_net) return XB_OK;
     const xb_gradient noise_gradient = {t->gradient + 2 * t->p, NULL, NULL};
     return xb_pass_backward(t->ctx, t->noise_pass, &noise_gradient, t->d_raw);
@@ -80,10 +98,10 @@ static double add_kl(xb_trainer *t)
     for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (!k->stochastic) continue;
-        float *g_sigma = t->gradient + t->p + k->offset;
-        sum += xb_kl_sum(t->ctx, t->kl[i], t->gradient + k->offset, g_sigma,
-                         t->theta + k->offset, t->sigma + k->offset, k->size, weight);
-        xb_spread_chain(t->ctx, t->opt.spread, g_sigma, t->sigma + k->offset, k->size);
+        int64_t mu = k->offset, rho = t->p + k->offset;
+        sum += xb_kl_sum_rho(t->ctx, t->kl[i], t->opt.spread, t->gradient + mu,
+                             t->gradient + rho, t->theta + mu, t->sigma + mu,
+                             t->theta + rho, k->size, weight);
     }
     return sum;
 }
@@ -94,7 +112,7 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
     double temperature = xb_schedule_at(&t->opt.temperature, t->place.step, total);
     double scale = 1 / ((double)batch * temperature * (double)t->opt.samples);
     double nll = 0, n = (double)t->n;
-    const xb_weights fixed = {t->theta + 2 * t->p, NULL, NULL};
+    const xb_weights fixed = {t->theta + 2 * t->p, NULL, t->noise_state};
     if (t->model->noise_net)
         XB_TRY(xb_pass_forward(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed, NULL,
                                XB_MODE_TRAIN));
@@ -111,13 +129,15 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
 
 static xb_status check_step(xb_trainer *t, double loss)
 {
-    if (isfinite(loss) && xb_update_best()->all_finite(t->gradient, 2 * t->p + t->q))
+    if (isfinite(loss) && xb_update_best()->squares_finite(t->gradient, 2 * t->p + t->q))
         return XB_OK;
+    char where[XB_FAULT_TEXT];
+    xb_trainer_fault(where, t);
     return xb_fail(
         t->ctx, XB_E_NUMERIC,
-        "training left the finite numbers at step %lld of phase %lld (loss %g):"
+        "training left the finite numbers at step %lld of phase %lld, %s (loss %g):"
         " try a smaller learning rate",
-        (long long)t->place.step + 1, (long long)t->place.phase + 1, loss);
+        (long long)t->place.step + 1, (long long)t->place.phase + 1, where, loss);
 }
 
 /* The gradient, checked. Batchnorm's state moves on the way and is put back where the
@@ -145,7 +165,8 @@ xb_status xb_trainer_step(xb_trainer *t)
         xb_schedule_at(&t->opt.rate, t->place.step, t->epochs[phase] * t->batches);
     xb_adam_step(t->ctx, &t->opt.adam, t->block[phase], t->blocks[phase],
                  t->place.step + 1, rate);
-    if (phase == XB_PHASE_VI) xb_trainer_fill_sigma(t);
+    bool filled = t->opt.spread == XB_SPREAD_EXP; /* by Adam */
+    if (phase == XB_PHASE_VI && !filled) xb_trainer_fill_sigma(t);
     t->sums.f += loss;
     return XB_OK;
 }

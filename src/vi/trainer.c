@@ -51,7 +51,7 @@ static void copy_rows(xb_trainer *t, const xb_train_data *data)
 
 static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
 {
-    xb_split split;
+    xb_train_split split;
     const xb_rows given = xb_train_rows(data);
     XB_TRY(xb_model_check_rows(t->ctx, t->model, &given));
     XB_TRY(xb_split_make(t->ctx, &split, data, &t->opt));
@@ -94,20 +94,30 @@ static xb_status take_live(xb_trainer *t)
     t->second = p, p += theta;
     t->best_theta = p, p += theta;
     t->state = p, p += t->states;
+    t->noise_state = t->state + t->net_states;
     t->best_state = p;
     return XB_OK;
 }
 
-static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, double rate)
+/* Goes on with the last block where it is its neighbour, and like it. */
+static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, double rate,
+                      float *sigma)
 {
     if (n == 0) return;
-    t->block[phase][t->blocks[phase]++] =
-        (xb_adam_block){.parameter = t->theta + offset,
-                        .first = t->first + offset,
-                        .second = t->second + offset,
-                        .gradient = t->gradient + offset,
-                        .n = n,
-                        .rate = rate};
+    xb_adam_block *next = &t->block[phase][t->blocks[phase]], *last = next - 1;
+    if (t->blocks[phase] > 0 && last->parameter + last->n == t->theta + offset &&
+        last->rate == rate && !last->sigma && !sigma) {
+        last->n += n;
+        return;
+    }
+    t->blocks[phase]++;
+    *next = (xb_adam_block){.parameter = t->theta + offset,
+                            .first = t->first + offset,
+                            .second = t->second + offset,
+                            .gradient = t->gradient + offset,
+                            .n = n,
+                            .rate = rate,
+                            .sigma = sigma};
 }
 
 /* Phase 1 moves the means, phase 2 means and standard deviations of random tensors, and
@@ -115,19 +125,24 @@ static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, doubl
 static xb_status make_blocks(xb_trainer *t)
 {
     int tensors = xb_net_tensor_count(t->model->net);
+    bool exp = t->opt.spread == XB_SPREAD_EXP;
     for (int i = 0; i < XB_PHASES; i++) {
         t->block[i] = xb_new(t->ctx, 2 * tensors + 1, sizeof *t->block[i]);
         if (!t->block[i]) return XB_E_MEMORY;
     }
-    add_block(t, XB_PHASE_MLE, 0, t->p, 1);
+    add_block(t, XB_PHASE_MLE, 0, t->p, 1, NULL);
     for (int i = 0; i < tensors; i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (k->stochastic || !t->opt.freeze)
-            add_block(t, XB_PHASE_VI, k->offset, k->size, 1);
-        if (k->stochastic)
-            add_block(t, XB_PHASE_VI, t->p + k->offset, k->size, t->opt.sigma_rate);
+            add_block(t, XB_PHASE_VI, k->offset, k->size, 1, NULL);
     }
-    add_block(t, XB_PHASE_VI, 2 * t->p, t->q, 1);
+    for (int i = 0; i < tensors; i++) {
+        const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
+        if (k->stochastic)
+            add_block(t, XB_PHASE_VI, t->p + k->offset, k->size, t->opt.sigma_rate,
+                      exp ? t->sigma + k->offset : NULL);
+    }
+    add_block(t, XB_PHASE_VI, 2 * t->p, t->q, 1, NULL);
     return XB_OK;
 }
 
@@ -138,10 +153,9 @@ static xb_status take_batch(xb_trainer *t)
     t->by = xb_new(t->ctx, b, sizeof *t->by);
     t->blabel = xb_new(t->ctx, b, sizeof *t->blabel);
     t->out = xb_new(t->ctx, b * t->outputs, sizeof *t->out);
-    t->dy = xb_new(t->ctx, b * t->outputs, sizeof *t->dy);
     t->raw = xb_new(t->ctx, b, sizeof *t->raw);
     t->d_raw = xb_new(t->ctx, b, sizeof *t->d_raw);
-    bool all = t->bx && t->by && t->blabel && t->out && t->dy && t->raw && t->d_raw;
+    bool all = t->bx && t->by && t->blabel && t->out && t->raw && t->d_raw;
     return all ? XB_OK : XB_E_MEMORY;
 }
 
@@ -247,7 +261,8 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     if (t->opt.batch > t->n) t->opt.batch = t->n;
     plan(t);
     t->p = xb_net_param_count(m->net);
-    t->states = xb_net_state_count(m->net);
+    t->net_states = xb_net_state_count(m->net);
+    t->states = t->net_states + xb_model_noise_states(m);
     t->q = m->noise_net                              ? xb_net_param_count(m->noise_net)
            : m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? 1
                                                      : 0;
@@ -278,10 +293,10 @@ void xb_trainer_destroy(xb_trainer *t)
 {
     if (!t) return;
     void *const blocks[] = {
-        t->x,          t->y,           t->label,    t->order,    t->peak,  t->mass,
-        t->live,       t->sigma,       t->gradient, t->bits,     t->bx,    t->by,
-        t->out,        t->dy,          t->raw,      t->trace,    t->d_raw, t->blabel,
-        t->kept_state, t->fingerprint, t->block[0], t->block[1], t->select};
+        t->x,           t->y,        t->label,    t->order, t->peak,   t->mass,
+        t->live,        t->sigma,    t->gradient, t->bits,  t->bx,     t->by,
+        t->out,         t->raw,      t->trace,    t->d_raw, t->blabel, t->kept_state,
+        t->fingerprint, t->block[0], t->block[1], t->select};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     xb_sampler_destroy(t->sampler);
     for (int i = 0; t->kl && i < xb_net_tensor_count(t->model->net); i++)

@@ -63,10 +63,12 @@ typedef struct xb_trainer {
     xb_adam_block *block[XB_PHASES];
     int blocks[XB_PHASES];
     /* the state */
-    int64_t p, q, states; /* sizes: mu, noise, batchnorm */
+    int64_t p, q;               /* sizes: mu, noise */
+    int64_t states, net_states; /* batchnorm's, of both nets and of the first */
     int64_t n_live;
     float *live;
     float *theta, *first, *second, *state, *best_theta, *best_state; /* within live */
+    float *noise_state;                                              /* within state */
     xb_train_place place;
     xb_train_sums sums;
     double *trace; /* [epochs][XB_TRACE_COLUMNS] */
@@ -79,9 +81,9 @@ typedef struct xb_trainer {
     xb_kl **kl; /* [tensors], NULL where fixed */
     xb_pass *pass, *noise_pass;
     xb_key noise_key, data_key;
-    int32_t *order;            /* [n], this epoch's */
-    float *bx, *by, *out, *dy; /* a batch */
-    float *raw, *d_raw;        /* of the noise net */
+    int32_t *order;       /* [n], this epoch's */
+    float *bx, *by, *out; /* a batch */
+    float *raw, *d_raw;   /* of the noise net */
     int32_t *blabel;
     double *peak, *mass; /* [held]: log-sum-exp over draws */
     double saved_at;     /* seconds, of the last checkpoint */
@@ -113,9 +115,17 @@ void xb_trainer_fill_sigma(xb_trainer *t);    /* sigma from rho */
  * XB_E_NUMERIC before anything is changed. */
 xb_status xb_trainer_gradient(xb_trainer *t, double *loss);
 xb_status xb_trainer_step(xb_trainer *t);
-/* Minus log-likelihood of the batch in `out` against by/blabel; with scale > 0 also its
- * gradient times scale, in dy and the noise parameters' place. */
-double xb_trainer_loss(xb_trainer *t, int64_t batch, double scale, double *d_log_sd);
+/* Minus log-likelihood of outputs y against by/blabel; with dy also its gradient times
+ * scale, in dy and the noise parameters' place. */
+double xb_trainer_loss(xb_trainer *t, float *dy, const float *y, int64_t batch,
+                       double scale, double *d_log_sd);
+
+/* train_fault.c: after a step that was not finite, where that began: "in the output of
+ * layer 2 (batchnorm)". */
+enum { XB_FAULT_TEXT = 96 };
+void xb_trainer_fault(char out[XB_FAULT_TEXT], const xb_trainer *t);
+/* All that a checkpoint would keep is finite. */
+bool xb_trainer_is_sound(const xb_trainer *t);
 
 /* train_score.c */
 xb_status xb_trainer_validate(xb_trainer *t, double *score);
@@ -133,14 +143,14 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *data,
                          const xb_train_options *opt);
 
 /* train_data.c. Which rows are learnt from, and which held out. */
-typedef struct xb_split {
+typedef struct xb_train_split {
     int64_t *row; /* [n + held] of the inputs, those to learn from first */
     int64_t n, held;
-} xb_split;
+} xb_train_split;
 int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt);
-xb_status xb_split_make(xb_ctx *ctx, xb_split *out, const xb_train_data *data,
+xb_status xb_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
                         const xb_train_options *opt);
-void xb_split_free(xb_split *split);
+void xb_split_free(xb_train_split *split);
 /* Scales, of the rows learnt from, and names into the model. */
 xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
                                const xb_train_options *opt);

@@ -1,7 +1,7 @@
 /* update.h: the arithmetic that every step of training does with all parameters, as
- * kernels for the machine at hand. update_body.h is their one source; the plain one, for
- * any machine, is what the others are compared with (tests/test_vi.c). Kernels run on
- * one thread; spread.c, kl.c and adam.c cut the work into pieces. */
+ * kernels for the machine at hand. update_body.h is their one source; the plain one is
+ * for any machine (tests/test_vi.c compares them). Kernels run on one thread; spread.c,
+ * kl.c and adam.c cut the work into pieces. */
 #ifndef XB_VI_UPDATE_H
 #define XB_VI_UPDATE_H
 
@@ -32,10 +32,19 @@ typedef struct xb_update {
     void (*normal_gradient)(float *grad_mu, float *grad_sigma, const float *mu,
                             const float *sigma, int64_t n, float mean, float scaled,
                             float weight);
+    /* normal_sums, normal_gradient and chain_exp in one sweep: sigma = exp(rho), so logs
+     * is the sum of rho; gradient is that by sigma before, by rho after */
+    xb_normal_sums (*normal_exp)(float *grad_mu, float *gradient, const float *mu,
+                                 const float *sigma, const float *rho, int64_t n,
+                                 double mean, float scaled, float weight);
     /* (V7) parameters p, moments m and v, gradient g */
     void (*adam)(float *p, float *m, float *v, const float *g, int64_t n,
                  const xb_adam_rates *rates);
-    bool (*all_finite)(const float *x, int64_t n);
+    /* adam of rho, then sigma_exp: the exponentials run beside Adam's roots */
+    void (*adam_exp)(float *sigma, float *rho, float *m, float *v, const float *g,
+                     int64_t n, const xb_adam_rates *rates);
+    /* of gradients: Adam sums their squares */
+    bool (*squares_finite)(const float *x, int64_t n);
     /* how many are below the limit; n < 2^31 */
     int32_t (*count_below)(const int32_t *x, int32_t n, int32_t limit);
 } xb_update;

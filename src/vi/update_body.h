@@ -1,6 +1,7 @@
 /* update_body.h: the kernels of update.h, included by one update_*.c per level: plain
- * loops that the compiler turns into the level's vectors. No contraction, and sums in a
- * fixed number of lanes: every level gives the same bytes.
+ * loops that the compiler turns into the level's vectors. Sums are in a fixed number of
+ * lanes and multiply-adds are fused where it says so: levels that have them give the same
+ * bytes, the plain one differs by their roundings.
  *
  * exp(x) = 2^n (1 + r + r^2 p(r)), n = x / log 2 rounded, p in base/expseries.h:
  * 1 ulp against double over all of sigma's range. A sum of logarithms is the logarithm
@@ -13,42 +14,53 @@
 #include "base/expseries.h"
 #include "vi/update.h"
 
+#if defined(__FMA__)
+#define FUSED(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#define FUSED(a, b, c) ((a) * (b) + (c))
+#endif
+
 enum {
     LANES = 8,
     DEPTH = 64, /* mantissas below 2 that a lane multiplies: all lanes, below 2^512 */
     BLOCK = LANES * DEPTH,
+    SUMS = 16, /* side by side in normal_exp */
+    CHUNK = 16 * SUMS,
 };
 
-static const float EXP_LEAST = -88.0f, EXP_MOST = 89.0f; /* below FLT_MIN; infinite */
+/* Largest floats whose exp is at most FLT_MIN, and at most FLT_MAX. */
+static const float RHO_LEAST = -0x1.5d58a0p6f, RHO_MOST = 0x1.62e42ep6f;
 
-/* -126 <= n <= 127 */
-static inline float power_of_two(int32_t n)
-{
-    int32_t bits = (n + 127) * (1 << 23);
-    float power;
-    memcpy(&power, &bits, sizeof power);
-    return power;
-}
-
+/* RHO_LEAST < x <= RHO_MOST. n stands in the lowest bits of x / log 2 + XB_ROUND: shifted
+ * to the exponent's place and added to the bits of 1 + r + r^2 p(r), it multiplies that
+ * by 2^n. */
 static inline float exp_of(float x)
 {
     const float *c = XB_EXP_SERIES;
-    x = x > EXP_LEAST ? x : EXP_LEAST; /* NaN too */
-    x = x < EXP_MOST ? x : EXP_MOST;
-    float n = (x * XB_LOG2_E + XB_ROUND) - XB_ROUND;
-    float r = (x - n * XB_LOG_2_HIGH) - n * XB_LOG_2_LOW;
-    float p = c[0] + r * (c[1] + r * (c[2] + r * (c[3] + r * c[4])));
-    int32_t whole = (int32_t)n, half = whole / 2; /* 2^n alone may not be a float */
-    return (1 + (r + r * r * p)) * power_of_two(half) * power_of_two(whole - half);
+    float rounded = FUSED(x, XB_LOG2_E, XB_ROUND), n = rounded - XB_ROUND;
+    float r = FUSED(n, -XB_LOG_2_LOW, FUSED(n, -XB_LOG_2_HIGH, x)), rr = r * r;
+    float low = FUSED(c[1], r, c[0]), high = FUSED(c[3], r, c[2]);
+    float p = FUSED(FUSED(c[4], rr, high), rr, low); /* two halves: half the wait */
+    float y = 1 + FUSED(rr, p, r);
+    uint32_t bits, power;
+    memcpy(&bits, &y, sizeof bits);
+    memcpy(&power, &rounded, sizeof power);
+    bits += power << 23;
+    memcpy(&y, &bits, sizeof y);
+    return y;
+}
+
+static inline float sigma_of(float rho)
+{
+    float s = exp_of(rho);             /* chosen below where it means something */
+    s = rho > RHO_LEAST ? s : FLT_MIN; /* NaN too */
+    return rho > RHO_MOST ? INFINITY : s;
 }
 
 static void sigma_exp(float *restrict sigma, const float *restrict rho, int64_t n)
 {
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        float s = exp_of(rho[i]);
-        sigma[i] = s > FLT_MIN ? s : FLT_MIN;
-    }
+    for (int64_t i = 0; i < n; i++) sigma[i] = sigma_of(rho[i]);
 }
 
 static void chain_exp(float *restrict gradient, const float *restrict sigma, int64_t n)
@@ -124,25 +136,104 @@ static void normal_gradient(float *restrict grad_mu, float *restrict grad_sigma,
     }
 }
 
+/* Sums of a chunk of normal_exp in lanes, in float: CHUNK / SUMS terms each, so to 1e-6
+ * at worst, 1e-8 as a rule; they are looked at, not stepped along. */
+typedef struct exp_lanes {
+    float square[SUMS], logs[SUMS];
+} exp_lanes;
+
+static inline void exp_lane(exp_lanes *sum, int l, float *grad_mu, float *gradient,
+                            float mu, float s, float rho, float mean, float scaled,
+                            float weight)
+{
+    float d = mu - mean;
+    sum->square[l] += FUSED(s, s, d * d);
+    sum->logs[l] += rho > RHO_LEAST ? rho : RHO_LEAST;
+    *grad_mu = FUSED(scaled, d, *grad_mu);
+    *gradient = FUSED(FUSED(scaled, s, *gradient), s, -weight); /* (V3) and (V8) */
+}
+
+/* The lanes, in pairs. */
+static inline double lanes_sum(float lane[SUMS])
+{
+    for (int w = SUMS / 2; w > 1; w /= 2)
+        for (int l = 0; l < w; l++) lane[l] += lane[l + w];
+    return (double)lane[0] + (double)lane[1];
+}
+
+/* n <= CHUNK */
+static void exp_chunk(xb_normal_sums *sums, float *restrict grad_mu,
+                      float *restrict gradient, const float *restrict mu,
+                      const float *restrict sigma, const float *restrict rho, int64_t n,
+                      float mean, float scaled, float weight)
+{
+    exp_lanes lanes = {{0}, {0}};
+    int64_t i = 0;
+    for (; i + SUMS <= n; i += SUMS)
+#pragma omp simd
+        for (int l = 0; l < SUMS; l++)
+            exp_lane(&lanes, l, grad_mu + i + l, gradient + i + l, mu[i + l],
+                     sigma[i + l], rho[i + l], mean, scaled, weight);
+    for (int l = 0; i < n; i++, l++)
+        exp_lane(&lanes, l, grad_mu + i, gradient + i, mu[i], sigma[i], rho[i], mean,
+                 scaled, weight);
+    sums->square += lanes_sum(lanes.square);
+    sums->logs += lanes_sum(lanes.logs);
+}
+
+static xb_normal_sums normal_exp(float *grad_mu, float *gradient, const float *mu,
+                                 const float *sigma, const float *rho, int64_t n,
+                                 double mean, float scaled, float weight)
+{
+    xb_normal_sums sums = {0, 0};
+    for (int64_t i = 0; i < n; i += CHUNK)
+        exp_chunk(&sums, grad_mu + i, gradient + i, mu + i, sigma + i, rho + i,
+                  n - i < CHUNK ? n - i : CHUNK, (float)mean, scaled, weight);
+    return sums;
+}
+
+/* (V7) */
+static inline float adam_one(float p, float *m, float *v, float g, const xb_adam_rates *a)
+{
+    *m = FUSED(a->beta1, *m, a->rest1 * g);
+    *v = FUSED(a->beta2, *v, a->rest2 * (g * g));
+    return p - a->rate * *m / (sqrtf(*v) + a->epsilon);
+}
+
 static void adam(float *restrict p, float *restrict m, float *restrict v,
                  const float *restrict g, int64_t n, const xb_adam_rates *rates)
 {
     const xb_adam_rates a = *rates;
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++) { /* (V7) */
-        m[i] = a.beta1 * m[i] + a.rest1 * g[i];
-        v[i] = a.beta2 * v[i] + a.rest2 * (g[i] * g[i]);
-        p[i] -= a.rate * m[i] / (sqrtf(v[i]) + a.epsilon);
+    for (int64_t i = 0; i < n; i++) p[i] = adam_one(p[i], m + i, v + i, g[i], &a);
+}
+
+static void adam_exp(float *restrict sigma, float *restrict rho, float *restrict m,
+                     float *restrict v, const float *restrict g, int64_t n,
+                     const xb_adam_rates *rates)
+{
+    const xb_adam_rates a = *rates;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        rho[i] = adam_one(rho[i], m + i, v + i, g[i], &a);
+        sigma[i] = sigma_of(rho[i]);
     }
 }
 
-/* A sum is finite only if all of its terms are, and cheap. */
-static bool all_finite(const float *x, int64_t n)
+/* The largest of the numbers without their signs, as bits: infinity and NaN are above
+ * all others. */
+static bool squares_finite(const float *x, int64_t n)
 {
-    float bad = 0;
-#pragma omp simd reduction(+ : bad)
-    for (int64_t i = 0; i < n; i++) bad += x[i] * 0.0f;
-    return bad == 0;
+    const int32_t too_much = 0x5f800000; /* 2^64: its square is infinite */
+    int32_t most = 0;
+#pragma omp simd reduction(max : most)
+    for (int64_t i = 0; i < n; i++) {
+        int32_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        bits &= INT32_MAX;
+        most = bits > most ? bits : most;
+    }
+    return most < too_much;
 }
 
 static int32_t count_below(const int32_t *x, int32_t n, int32_t limit)
@@ -159,7 +250,9 @@ const xb_update XB_UPDATE_NAME = {
     .chain_exp = chain_exp,
     .normal_sums = normal_sums,
     .normal_gradient = normal_gradient,
+    .normal_exp = normal_exp,
     .adam = adam,
-    .all_finite = all_finite,
+    .adam_exp = adam_exp,
+    .squares_finite = squares_finite,
     .count_below = count_below,
 };

@@ -34,6 +34,36 @@ static inline fuzz_file fuzz_file_make(const uint8_t *data, size_t size)
 
 static inline void fuzz_file_close(fuzz_file *file) { close(file->fd); }
 
+/* Files that carry sums or settings of their own are damaged rather than invented: each
+ * three bytes of the input, (place low, place high, byte), change one byte of a whole
+ * file. An odd rest cuts it off at (low, high). */
+static inline size_t fuzz_damage(uint8_t *bytes, size_t size, const uint8_t *data,
+                                 size_t n)
+{
+    for (; n >= 3 && size; data += 3, n -= 3)
+        bytes[(data[0] | (size_t)data[1] << 8) % size] = data[2];
+    if (n == 2 && size) return (data[0] | (size_t)data[1] << 8) % size;
+    return size;
+}
+
+static inline void fuzz_put(const char *path, const uint8_t *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file) != 0) abort();
+}
+
+/* The whole of a file; free() it. */
+static inline uint8_t *fuzz_slurp(const char *path, size_t *size)
+{
+    enum { MOST = 1 << 16 };
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes = malloc(MOST);
+    if (!file || !bytes) abort();
+    *size = fread(bytes, 1, MOST, file);
+    fclose(file);
+    return bytes;
+}
+
 static inline xb_ctx *fuzz_ctx(void)
 {
     xb_ctx *ctx = NULL;
@@ -50,6 +80,14 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
     if (size) memcpy(text, data, size);
     text[size] = '\0';
     return text;
+}
+
+/* Reads every byte. */
+static inline void fuzz_touch(const void *bytes, size_t size)
+{
+    volatile unsigned sum = 0;
+    for (size_t i = 0; i < size; i++) sum += ((const uint8_t *)bytes)[i];
+    (void)sum;
 }
 
 /* A failure must say why, in one line. */

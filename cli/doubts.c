@@ -1,0 +1,69 @@
+/* doubts.c: see doubts.h. */
+#include "doubts.h"
+
+#include <stdarg.h>
+
+enum { FEW_ROWS = 10 };
+
+static void say(cli_session *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cli_progress_clear(&s->progress);
+    fputs("  ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+static bool never_changes(const double *x, int64_t n, int64_t stride)
+{
+    for (int64_t i = 1; i < n; i++)
+        if (x[i * stride] != x[0]) return false;
+    return true;
+}
+
+static void doubt_target(cli_session *s, const double *y, int64_t n)
+{
+    int64_t zeros = 0, ones = 0;
+    for (int64_t i = 0; i < n; i++) zeros += y[i] == 0, ones += y[i] == 1;
+    if (zeros > 0 && ones > 0 && zeros + ones == n)
+        say(s, "the target is 0 or 1 in every row and learnt as a number; --classes"
+               " learns classes");
+    if (n > 1 && never_changes(y, n, 1))
+        say(s,
+            "the target is %g in every row: there is nothing to learn, and its noise"
+            " is not known",
+            y[0]);
+}
+
+static void doubt_columns(cli_session *s, const xb_frame *frame)
+{
+    int64_t n = xb_frame_rows(frame), columns = xb_frame_features(frame), still = 0;
+    int64_t first = 0;
+    for (int64_t j = columns - 1; n > 1 && j >= 0; j--)
+        if (never_changes(xb_frame_values(frame) + j, n, columns)) still++, first = j;
+    if (still > 0 && still == columns)
+        say(s, "no column ever changes: every row gets the same prediction");
+    else if (still == 1)
+        say(s, "column '%s' is the same in every row and tells nothing",
+            xb_frame_feature_name(frame, first));
+    else if (still > 1)
+        say(s, "%lld columns, '%s' the first, are the same in every row and tell nothing",
+            (long long)still, xb_frame_feature_name(frame, first));
+}
+
+void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes)
+{
+    const double *y = cli_inputs_target(in);
+    if (cli_quiet(s)) return;
+    if (y && classes == 0) doubt_target(s, y, in->n);
+    if (in->frame) doubt_columns(s, in->frame);
+}
+
+void cli_doubt_scores(int64_t n)
+{
+    if (n < FEW_ROWS)
+        printf("\n  %lld row%s: too few to judge a model by\n", (long long)n,
+               n == 1 ? "" : "s");
+}

@@ -1,0 +1,45 @@
+# flags.cmake: how a build is guarded. One of: sanitised (XB_SANITIZE, XB_FUZZ: addresses
+# and undefined behaviour; XB_TSAN: data races), or hardened, which every other build is.
+# tests/package_hardening.sh reads the latter from what was built.
+if(XB_FUZZ OR XB_TSAN)
+  # glibc defines CMPLX for GCC only
+  target_compile_options(xb_flags INTERFACE -Wno-unknown-pragmas
+    "-DCMPLX(a,b)=__builtin_complex((double)(a),(double)(b))")
+endif()
+if(XB_FUZZ)
+  target_compile_options(xb_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+if(XB_SANITIZE OR XB_FUZZ)
+  target_compile_options(xb_flags INTERFACE -fsanitize=address,undefined
+    -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(xb_flags INTERFACE -fsanitize=address,undefined)
+elseif(XB_TSAN)
+  target_compile_options(xb_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
+  target_link_options(xb_flags INTERFACE -fsanitize=thread)
+else()
+  # Position-independent, no writable table of functions, no executable stack, canaries
+  # and checked copies where a compiler can tell a buffer's size.
+  target_compile_options(xb_flags INTERFACE -fstack-protector-strong
+    -fstack-clash-protection)
+  target_link_options(xb_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    target_compile_options(xb_flags INTERFACE -fcf-protection=full)
+  endif()
+  if(NOT CMAKE_BUILD_TYPE STREQUAL Debug) # needs an optimiser
+    target_compile_options(xb_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+  endif()
+endif()
+
+# With sanitizers -O3 takes the compiler a minute for each of the kernels, and clang
+# several even for -O1: where readers are what is tested, kernels are left alone. Any
+# level gives the same bytes (tests/determinism.sh).
+if(XB_FUZZ)
+  set(kernel_level "-O1;-fno-sanitize=all")
+elseif(XB_SANITIZE OR XB_TSAN)
+  set(kernel_level -O1)
+else()
+  set(kernel_level -O3)
+endif()
+set(XB_KERNEL_LEVEL "${kernel_level}" CACHE STRING "optimisation of the kernels")
+mark_as_advanced(XB_KERNEL_LEVEL)

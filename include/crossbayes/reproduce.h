@@ -1,0 +1,86 @@
+/* crossbayes/reproduce.h: the paper's figures in order, each set beside what the paper
+ * says of it.
+ *
+ *     xb_reproduce_options opt = xb_reproduce_options_default();
+ *     opt.effort = XB_EFFORT_QUICK;
+ *     xb_reproduction *r = NULL;
+ *     if (xb_reproduce(ctx, &r, "results", &opt) != XB_OK) ...
+ *     for (int i = 0; i < xb_reproduction_count(r); i++)
+ *         puts(xb_reproduction_claim(r, i).number);
+ *     xb_reproduction_destroy(r);
+ *
+ * In `dir`: fig1 .. fig8, each with a study's tables, facts and figures and a stamp of
+ * what made them; claims.json; index.html, the page. What is there, made by the same
+ * build with the same options, and unchanged to the last byte is not made again; what was
+ * cut off goes on where it stood. Either way the files are the same bytes as those of an
+ * undisturbed run.
+ */
+#ifndef CROSSBAYES_REPRODUCE_H
+#define CROSSBAYES_REPRODUCE_H
+
+#include "crossbayes/report.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define XB_PAPER_FIGURES 8 /* numbered from 1 */
+
+typedef enum xb_effort {
+    XB_EFFORT_NORMAL = 0, /* minutes */
+    XB_EFFORT_QUICK,      /* half a minute on two cores: fewer draws, sizes and seeds */
+    XB_EFFORT_FULL        /* Fig. 4 and 8 with three seeds and four depths: an hour */
+} xb_effort;
+
+typedef struct xb_reproduce_options {
+    xb_effort effort;
+    unsigned figures;  /* bit n: Fig. n is wanted; 0: all of them */
+    const char *faces; /* the folder of UTKFace; NULL: drawn faces, which prove nothing */
+    unsigned formats;  /* of figures; SVG is always made */
+    uint64_t seed;
+} xb_reproduce_options;
+
+XB_API xb_reproduce_options xb_reproduce_options_default(void);
+
+/* The study that makes Fig. n, 1 <= n <= XB_PAPER_FIGURES. */
+XB_API const char *xb_paper_figure_study(int figure);
+
+/* One statement of the paper, in our words. All texts are borrowed. */
+typedef struct xb_claim {
+    int figure;
+    const char *id;          /* "two-points": for scripts */
+    const char *claim;       /* what is said */
+    const char *paper;       /* how much, or where */
+    double value, std_error; /* ours; NAN: none */
+    const char *number;      /* the same in words */
+    xb_finding_kind finding; /* computed from the study, never set beforehand */
+    const char *why;
+} xb_claim;
+
+typedef struct xb_reproduction xb_reproduction;
+
+/* Progress is told for the whole, in thousandths. opt NULL: the defaults. */
+XB_API xb_status xb_reproduce(xb_ctx *ctx, xb_reproduction **out, const char *dir,
+                              const xb_reproduce_options *opt);
+XB_API void xb_reproduction_destroy(xb_reproduction *r); /* NULL is fine */
+
+/* Claims of all figures that are there, made now or before, by figure. */
+XB_API int xb_reproduction_count(const xb_reproduction *r);
+XB_API xb_claim xb_reproduction_claim(const xb_reproduction *r, int i);
+
+/* What became of Fig. n. */
+typedef enum xb_figure_state {
+    XB_FIGURE_ABSENT = 0, /* not asked for, and not there with these options */
+    XB_FIGURE_KEPT,       /* done before */
+    XB_FIGURE_MADE
+} xb_figure_state;
+
+XB_API xb_figure_state xb_reproduction_figure(const xb_reproduction *r, int figure);
+
+/* The claims as JSON text; free() it. It is what claims.json holds. */
+XB_API xb_status xb_reproduction_json(xb_ctx *ctx, char **out, const xb_reproduction *r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

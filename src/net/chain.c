@@ -1,0 +1,307 @@
+/* chain.c: forward, loss and backward through a small net of dense layers as one call;
+ * maths N1, N7, N8, N11.
+ *
+ * What the layers do one by one with estimators `shared` and `local`, they do here
+ * without the frame around each of them (pieces, operations, estimators behind
+ * pointers), and noise is drawn once: it stays in the pass's scratch from the way forward
+ * to the way back and does not outlive the call. Both matter only where a layer's
+ * arithmetic takes a microsecond, so a chain is a net whose layers are not worth a
+ * second thread and whose noise fits in the cache; everything else goes layer by layer
+ * (pass.c). Each number is the one the layers find, to the last bit.
+ *
+ * Scratch: theta [p] and z [p] (shared) or sigma^2 [p] (local), dw [p]; local besides
+ * ds [p], over the batch v and e of all links, x^2 and its gradient. */
+#include "net/chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { NOISE_MOST = 1 << 14 }; /* draws: 64 KiB */
+
+/* ---- which nets are chains */
+
+static bool is_dense(const xb_layer *layer) { return layer->kind == &xb_layer_dense; }
+
+static bool links_only(const xb_net *net)
+{
+    for (int l = 0; l < net->n_layer; l++) {
+        bool over_dense = l > 0 && is_dense(&net->layer[l - 1]);
+        bool act = net->layer[l].kind->act != XB_ACT_NONE && over_dense;
+        if (!act && !is_dense(&net->layer[l])) return false;
+    }
+    return true;
+}
+
+static xb_chain_link link_of(const xb_net *net, int l)
+{
+    const xb_layer *layer = &net->layer[l];
+    const xb_tensor *tensor = &net->tensor[layer->tensor];
+    bool act = l + 1 < net->n_layer && !is_dense(layer + 1);
+    xb_chain_link link = {.tensor = tensor,
+                          .number = layer->tensor,
+                          .tensors = layer->tensors,
+                          .in = layer->in.c,
+                          .out = layer->out.c,
+                          .offset = tensor->offset,
+                          .size = tensor->size,
+                          .f = act ? layer[1].kind->act : XB_ACT_NONE,
+                          .layer = l + act};
+    for (int i = 0; i < link.tensors; i++) {
+        link.random |= tensor[i].stochastic;
+        link.n += tensor[i].size;
+    }
+    return link;
+}
+
+static int64_t units_of(const xb_chain *chain)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < chain->n_link; i++) sum += chain->link[i].out;
+    return sum;
+}
+
+static bool is_small(const xb_chain *chain, const xb_pass *pass)
+{
+    int64_t batch = pass->opt.batch, each = units_of(chain);
+    bool local = pass->opt.estimator == XB_ESTIMATOR_LOCAL;
+    if (pass->net->param_count > NOISE_MOST) return false;
+    if (local && each > NOISE_MOST / batch) return false;
+    for (int i = 0; i < chain->n_link; i++)
+        if (xb_split_of(batch, chain->link[i].size, XB_SPLIT_MAX).count > 1) return false;
+    return true;
+}
+
+xb_status xb_chain_create(xb_ctx *ctx, xb_chain **out, const xb_pass *pass)
+{
+    const xb_net *net = pass->net;
+    xb_estimator e = pass->opt.estimator;
+    bool known = e == XB_ESTIMATOR_SHARED || e == XB_ESTIMATOR_LOCAL;
+    if (!known || !pass->opt.gradients || !links_only(net)) return XB_OK;
+    xb_chain *chain = xb_new(
+        ctx, (int64_t)sizeof *chain + net->n_layer * (int64_t)sizeof *chain->link, 1);
+    if (!chain) return XB_E_MEMORY;
+    for (int l = 0; l < net->n_layer; l++)
+        if (is_dense(&net->layer[l])) chain->link[chain->n_link++] = link_of(net, l);
+    if (is_small(chain, pass))
+        *out = chain;
+    else
+        free(chain);
+    return XB_OK;
+}
+
+/* ---- a step */
+
+typedef struct chain_run {
+    const xb_chain *chain;
+    const xb_run *run;
+    const xb_backend *backend;
+    bool local;
+    int64_t rows, p;
+    const xb_real *w; /* [p]: theta or mu */
+    xb_real *z, *dw;  /* [p] */
+    /* of local: [p], then [rows][out] of each link, then [rows][widest] */
+    xb_real *variance, *ds;
+    xb_real *v, *e, *xx, *dxx;
+    xb_real *gradient[2]; /* [rows][widest] */
+} chain_run;
+
+static int64_t widest_of(const xb_chain *chain)
+{
+    int64_t most = chain->link[0].in;
+    for (int i = 0; i < chain->n_link; i++)
+        if (chain->link[i].out > most) most = chain->link[i].out;
+    return most;
+}
+
+int64_t xb_chain_scratch(const xb_chain *chain, const xb_pass *pass)
+{
+    int64_t batch = pass->opt.batch;
+    int64_t local = batch * 2 * (units_of(chain) + widest_of(chain));
+    return 4 * pass->net->param_count +
+           (pass->opt.estimator == XB_ESTIMATOR_LOCAL ? local : 0);
+}
+
+static chain_run run_of(const xb_chain *chain, const xb_pass *pass)
+{
+    const xb_run *run = &pass->run;
+    int64_t p = pass->net->param_count, all = run->batch * units_of(chain);
+    xb_real *at = pass->scratch;
+    bool noisy = run->noise.sampler != NULL;
+    chain_run c = {.chain = chain,
+                   .run = run,
+                   .backend = run->backend,
+                   .local = noisy && run->estimator == XB_ESTIMATOR_LOCAL,
+                   .rows = run->batch,
+                   .p = p,
+                   .w = run->weights.mu,
+                   .z = noisy ? at + p : NULL,
+                   .dw = at + 2 * p,
+                   .variance = at,
+                   .ds = at + 3 * p,
+                   .v = at + 4 * p,
+                   .gradient = {pass->gradient[0], pass->gradient[1]}};
+    c.e = c.v + all;
+    c.xx = c.e + all;
+    c.dxx = c.xx + run->batch * widest_of(chain);
+    return c;
+}
+
+static const xb_real *bias_of(const xb_chain_link *k, const xb_real *block)
+{
+    return k->tensors == 2 ? block + k->offset + k->size : NULL;
+}
+
+/* (N7) theta of all links: where a tensor is fixed its z is 0. */
+static void draw_weights(chain_run *c)
+{
+    xb_real *theta = c->variance;
+    for (int i = 0; i < c->run->net->n_tensor; i++) {
+        const xb_tensor *t = &c->run->net->tensor[i];
+        if (t->stochastic)
+            xb_run_draw(c->run, c->z + t->offset, t->size, i, 0, false);
+        else
+            memset(c->z + t->offset, 0, (size_t)t->size * sizeof *c->z);
+    }
+    c->backend->theta(theta, c->run->weights.mu, c->run->weights.sigma, c->z, c->p);
+    c->w = theta;
+}
+
+/* sigma^2, 0 where fixed. */
+static void square_sigma(const chain_run *c)
+{
+    const xb_real *sigma = c->run->weights.sigma;
+    c->backend->multiply(c->variance, sigma, sigma, c->p);
+    for (int i = 0; i < c->run->net->n_tensor; i++) {
+        const xb_tensor *t = &c->run->net->tensor[i];
+        if (!t->stochastic)
+            memset(c->variance + t->offset, 0, (size_t)t->size * sizeof *c->variance);
+    }
+}
+
+/* (N11) y = f(x mu + b + sqrt(x^2 sigma^2) e); v and e are kept. */
+static void local_forward(const chain_run *c, const xb_chain_link *k, xb_real *y,
+                          const xb_real *x, xb_real *v, xb_real *e)
+{
+    const xb_backend *b = c->backend;
+    int64_t n = c->rows * k->out;
+    b->multiply(c->xx, x, x, c->rows * k->in);
+    b->dense_forward(v, c->xx, c->variance + k->offset, bias_of(k, c->variance), c->rows,
+                     k->in, k->out, XB_ACT_NONE);
+    b->dense_forward(y, x, c->w + k->offset, bias_of(k, c->w), c->rows, k->in, k->out,
+                     XB_ACT_NONE);
+    xb_run_draw(c->run, e, n, k->number, c->run->noise.first * k->out, false);
+    b->local_forward(y, v, e, n, k->f);
+}
+
+static const xb_real *output_of(const xb_pass *pass, const xb_chain_link *k)
+{
+    return pass->output + pass->layer[k->layer].output;
+}
+
+static const xb_real *forward(chain_run *c, const xb_pass *pass)
+{
+    const xb_real *x = pass->x;
+    int64_t at = 0;
+    for (int i = 0; i < c->chain->n_link; i++) {
+        const xb_chain_link *k = &c->chain->link[i];
+        xb_real *y = pass->output + pass->layer[k->layer].output;
+        if (c->local && k->random)
+            local_forward(c, k, y, x, c->v + at, c->e + at);
+        else
+            c->backend->dense_forward(y, x, c->w + k->offset, bias_of(k, c->w), c->rows,
+                                      k->in, k->out, k->f);
+        at += c->rows * k->out;
+        x = y;
+    }
+    return x;
+}
+
+/* dw = the gradient by the link's weights. */
+static void weight_gradient(const chain_run *c, const xb_chain_link *k, xb_real *dw,
+                            const xb_real *x, const xb_real *dy)
+{
+    c->backend->dense_backward_weight(dw + k->offset, x, dy, c->rows, k->in, k->out);
+    if (k->tensors == 2)
+        c->backend->bias_backward(dw + k->offset + k->size, dy, c->rows, k->out);
+}
+
+/* (N11) dv takes the place of e; dx NULL: not wanted. */
+static void local_backward(const chain_run *c, const xb_chain_link *k, xb_real *dx,
+                           const xb_real *dy, const xb_real *x, const xb_real *v,
+                           xb_real *e, xb_act below)
+{
+    const xb_backend *b = c->backend;
+    xb_real *dv = e;
+    b->multiply(c->xx, x, x, c->rows * k->in);
+    b->local_backward(dv, dy, v, e, c->rows * k->out);
+    weight_gradient(c, k, c->ds, c->xx, dv);
+    if (!dx) return;
+    b->dense_backward_input(dx, dy, c->w + k->offset, NULL, c->rows, k->in, k->out,
+                            XB_ACT_NONE);
+    b->dense_backward_input(c->dxx, dv, c->variance + k->offset, NULL, c->rows, k->in,
+                            k->out, XB_ACT_NONE);
+    b->local_input(dx, c->dxx, x, c->rows * k->in, below);
+}
+
+/* An activation over the last link has no link above to multiply by its slope. */
+static void last_slope(const chain_run *c, const xb_real *y)
+{
+    const xb_chain_link *k = &c->chain->link[c->chain->n_link - 1];
+    xb_real *dy = c->gradient[0];
+    if (k->f != XB_ACT_NONE)
+        xb_backend_act(c->backend, k->f)->backward(dy, dy, y, c->rows * k->out);
+}
+
+static void backward(const chain_run *c, const xb_pass *pass)
+{
+    const xb_real *dy = c->gradient[0];
+    int64_t at = c->rows * units_of(c->chain);
+    for (int i = c->chain->n_link - 1; i >= 0; i--) {
+        const xb_chain_link *k = &c->chain->link[i];
+        const xb_real *x = i > 0 ? output_of(pass, k - 1) : pass->x;
+        xb_real *dx = i > 0 ? c->gradient[dy == c->gradient[0]] : NULL;
+        xb_act below = i > 0 ? k[-1].f : XB_ACT_NONE;
+        at -= c->rows * k->out;
+        weight_gradient(c, k, c->dw, x, dy);
+        if (c->local && k->random)
+            local_backward(c, k, dx, dy, x, c->v + at, c->e + at, below);
+        else if (dx)
+            c->backend->dense_backward_input(dx, dy, c->w + k->offset, x, c->rows, k->in,
+                                             k->out, below);
+        dy = dx;
+    }
+}
+
+/* (N8, N11) */
+static void add_gradients(const chain_run *c)
+{
+    const xb_gradient *g = &c->run->gradient;
+    c->backend->add(g->mu, c->dw, c->p);
+    if (!c->z) return;
+    if (!c->local) {
+        c->backend->add_product(g->sigma, c->dw, c->z, 1, c->p);
+        return;
+    }
+    for (int i = 0; i < c->run->net->n_tensor; i++) {
+        const xb_tensor *t = &c->run->net->tensor[i];
+        if (t->stochastic)
+            c->backend->add_product(g->sigma + t->offset, c->ds + t->offset,
+                                    c->run->weights.sigma + t->offset, 2, t->size);
+    }
+}
+
+void xb_chain_step(const xb_chain *chain, xb_pass *pass, xb_loss_fn loss, void *arg)
+{
+    chain_run c = run_of(chain, pass);
+    if (c.local)
+        square_sigma(&c);
+    else if (c.z)
+        draw_weights(&c);
+    const xb_real *y = forward(&c, pass);
+    loss(arg, c.gradient[0], y, c.rows);
+    last_slope(&c, y);
+    backward(&c, pass);
+    add_gradients(&c);
+}

@@ -1,0 +1,230 @@
+/* panel.c: see panel.h. Threads take blocks of outputs. A block goes through the inputs
+ * a panel at a time; a panel is written as strips of XB_PANEL_STRIP outputs, the order
+ * in which the product reads it, and the inputs of some examples are copied next to each
+ * other first: rows a power of two apart push each other out of the first cache. Few
+ * examples need no panel: a row of weights is used up as it is made. mu and sigma are
+ * fetched while z is drawn.
+ * Scratch: bias [cout] and its z [cout], then for each block a panel, rows of x, and z
+ * of some rows of the panel. */
+#include "net/panel.h"
+
+#include <string.h>
+
+#include "base/ctx.h"
+#include "draw/kernel.h"
+
+enum {
+    DEPTH = 256,       /* inputs of a panel */
+    WIDTH_LEAST = 256, /* outputs of a block; a multiple of both strip and XB_BLOCK */
+    WIDTH_MOST = 512,
+    WIDTH_FEW = 1024,           /* the same where there is no panel */
+    DRAWS_MOST = 4 * WIDTH_FEW, /* of z: half the first cache */
+    FEW = 2,                    /* examples that go without */
+    ROWS = 240,                 /* examples whose inputs are copied at a time */
+    WORTH = 1 << 14,            /* weights: below, all of them fit beside their z */
+    ROWS_WORTH = 16 /* examples that pay for copying weights that are not random */
+};
+
+typedef struct panel_job {
+    const xb_op *op;
+    xb_real *y, *slots;
+    const xb_real *x, *bias;
+    int64_t width, slot;
+} panel_job;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static bool is_random(const xb_op *op)
+{
+    return op->run->noise.sampler && op->tensor[0].stochastic;
+}
+
+static bool are_few(const xb_op *op) { return op->run->batch <= FEW && is_random(op); }
+
+static int64_t width_of(const xb_op *op)
+{
+    if (are_few(op)) return WIDTH_FEW;
+    int64_t half = (op->cout / 2 + XB_BLOCK - 1) / XB_BLOCK * XB_BLOCK;
+    return half < WIDTH_LEAST ? WIDTH_LEAST : least(half, WIDTH_MOST);
+}
+
+static int64_t blocks_of(const xb_op *op)
+{
+    return (op->cout + width_of(op) - 1) / width_of(op);
+}
+
+static int64_t rows_of(const xb_op *op) { return least(op->run->batch, ROWS); }
+
+/* A row more for each strip, see backend.h. */
+static int64_t panel_size(const xb_op *op) { return (DEPTH + 1) * width_of(op); }
+
+static int64_t slot_size(const xb_op *op)
+{
+    if (are_few(op)) return DRAWS_MOST;
+    return panel_size(op) + rows_of(op) * DEPTH + DRAWS_MOST;
+}
+
+static bool possible(const xb_op *op)
+{
+    return op->run->backend->dense_panel && op->layer->kind == &xb_layer_dense &&
+           op->size >= WORTH && op->cout >= XB_PANEL_STRIP;
+}
+
+/* The bytes are the same either way, so the number of threads may have a say; but
+ * without gradients there is no memory for a whole draw. */
+bool xb_panel_suits(const xb_op *op)
+{
+    if (!possible(op)) return false;
+    if (!op->run->gradients && op->run->noise.sampler && xb_op_random(op)) return true;
+    if (!is_random(op) && op->run->batch < ROWS_WORTH) return false;
+    int64_t by_rows = xb_split_of(op->run->batch, op->work, XB_SPLIT_MAX).count;
+    return blocks_of(op) >= least(by_rows, xb_ctx_threads(op->run->ctx));
+}
+
+/* For any batch up to the run's: blocks of few examples may be more in number, but they
+ * are small. */
+int64_t xb_panel_scratch(const xb_op *op)
+{
+    int64_t few = (op->cout / WIDTH_FEW + 1) * DRAWS_MOST;
+    int64_t panels = blocks_of(op) * slot_size(op);
+    return possible(op) ? 2 * op->cout + (few > panels ? few : panels) : 0;
+}
+
+static const xb_real *bias_of(const xb_op *op)
+{
+    const xb_real *mu = xb_op_bias(op, xb_op_mu(op));
+    xb_real *theta = op->run->scratch, *z = theta + op->cout;
+    if (!mu || !op->run->noise.sampler || !op->tensor[1].stochastic) return mu;
+    xb_run_draw(op->run, z, op->cout, op->layer->tensor + 1, 0, false);
+    xb_run_theta(op->run, theta, z, &op->tensor[1]);
+    return theta;
+}
+
+/* Asks for n reals to be in the second cache soon. */
+static void fetch(const xb_real *p, int64_t n)
+{
+    enum { LINE = 64 / sizeof(xb_real), SOON = 2 };
+    for (int64_t i = 0; i < n; i += LINE) __builtin_prefetch(p + i, 0, SOON);
+}
+
+/* z of `width` weights from number `at` on. */
+static void draw_row(const xb_op *op, xb_real *z, int64_t at, int64_t width)
+{
+    fetch(xb_op_mu(op) + at, width);
+    fetch(xb_op_sigma(op) + at, width);
+    xb_run_draw(op->run, z, width, op->layer->tensor, at, false);
+}
+
+/* z of inputs [k, k + depth), row by row; rows that are neighbours in memory as one. */
+static void draw_rows(const xb_op *op, xb_real *z, int64_t k, int64_t depth, int64_t j,
+                      int64_t width)
+{
+    bool whole = width == op->cout;
+    int64_t rows = whole ? 1 : depth, n = whole ? depth * width : width;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t at = 0; at < n; at += WIDTH_FEW)
+            draw_row(op, z + i * width + at, (k + i) * op->cout + j + at,
+                     least(n - at, WIDTH_FEW));
+}
+
+/* theta of inputs [k, k + depth) and `width` outputs from j on. */
+static void make_panel(const xb_op *op, xb_real *panel, xb_real *z, int64_t k,
+                       int64_t depth, int64_t j, int64_t width)
+{
+    bool random = is_random(op);
+    int64_t drawn = 0, some = DRAWS_MOST / width;
+    for (int64_t i = 0; i < depth; i++, panel += XB_PANEL_STRIP) {
+        int64_t at = (k + i) * op->cout + j;
+        if (random && i % some == 0)
+            draw_rows(op, z, k + i, least(depth - i, some), j, width), drawn = i;
+        op->run->backend->panel_row(panel, xb_op_mu(op) + at,
+                                    random ? xb_op_sigma(op) + at : NULL,
+                                    z + (i - drawn) * width, depth, width);
+    }
+}
+
+static void copy_inputs(xb_real *to, const xb_real *x, int64_t rows, int64_t depth,
+                        int64_t stride)
+{
+    for (int64_t r = 0; r < rows; r++, to += depth, x += stride)
+        memcpy(to, x, (size_t)depth * sizeof *to);
+}
+
+static void panel_block(void *arg, int64_t block, int64_t begin, int64_t end)
+{
+    (void)begin, (void)end;
+    const panel_job *job = arg;
+    const xb_op *op = job->op;
+    int64_t j = block * job->width, width = least(op->cout - j, job->width);
+    xb_real *panel = job->slots + block * job->slot, *x = panel + panel_size(op);
+    xb_real *z = x + rows_of(op) * DEPTH;
+    for (int64_t k = 0; k < op->cin; k += DEPTH) {
+        int64_t depth = least(op->cin - k, DEPTH);
+        make_panel(op, panel, z, k, depth, j, width);
+        for (int64_t r = 0; r < op->run->batch; r += ROWS) {
+            int64_t rows = least(op->run->batch - r, ROWS);
+            copy_inputs(x, job->x + r * op->cin + k, rows, depth, op->cin);
+            op->run->backend->dense_panel(job->y + r * op->cout + j, x, panel,
+                                          job->bias ? job->bias + j : NULL,
+                                          &(xb_panel){.rows = rows,
+                                                      .depth = depth,
+                                                      .width = width,
+                                                      .x_row = depth,
+                                                      .y_row = op->cout,
+                                                      .add = k > 0,
+                                                      .last = k + depth == op->cin},
+                                          op->run->above);
+        }
+    }
+}
+
+static void start_rows(const panel_job *job, int64_t j, int64_t width)
+{
+    const xb_op *op = job->op;
+    for (int64_t r = 0; r < op->run->batch; r++) {
+        xb_real *y = job->y + r * op->cout + j;
+        if (job->bias)
+            memcpy(y, job->bias + j, (size_t)width * sizeof *y);
+        else
+            memset(y, 0, (size_t)width * sizeof *y);
+    }
+}
+
+static void few_block(void *arg, int64_t block, int64_t begin, int64_t end)
+{
+    (void)begin, (void)end;
+    const panel_job *job = arg;
+    const xb_op *op = job->op;
+    const xb_backend *backend = op->run->backend;
+    const xb_activation_kernel *f = xb_backend_act(backend, op->run->above);
+    int64_t j = block * job->width, width = least(op->cout - j, job->width);
+    xb_real *z = job->slots + block * job->slot, *y = job->y + j;
+    start_rows(job, j, width);
+    for (int64_t k = 0, depth; k < op->cin; k += depth) {
+        int64_t at = k * op->cout + j;
+        depth = least(op->cin - k, DRAWS_MOST / width);
+        draw_rows(op, z, k, depth, j, width);
+        backend->panel_add(y, job->x + k, xb_op_mu(op) + at, xb_op_sigma(op) + at, z,
+                           &(xb_panel){.rows = op->run->batch,
+                                       .depth = depth,
+                                       .width = width,
+                                       .x_row = op->cin,
+                                       .y_row = op->cout,
+                                       .w_row = op->cout});
+    }
+    for (int64_t r = 0; f && r < op->run->batch; r++, y += op->cout)
+        f->forward(y, y, width);
+}
+
+void xb_panel_forward(const xb_op *op, xb_real *y, const xb_real *x)
+{
+    panel_job job = {.op = op,
+                     .y = y,
+                     .x = x,
+                     .bias = bias_of(op),
+                     .slots = op->run->scratch + 2 * op->cout,
+                     .width = width_of(op),
+                     .slot = slot_size(op)};
+    xb_split split = {blocks_of(op), 1, blocks_of(op)};
+    xb_split_run(op->run->ctx, &split, are_few(op) ? few_block : panel_block, &job);
+}

@@ -1,0 +1,36 @@
+/* claims.h: what the paper reports, figure by figure, in our words, each with the
+ * function that sets our number beside it. The lists are one file a kind of study;
+ * claims.c joins them. The order in a list is the order on the page. */
+#ifndef XB_REPRODUCE_CLAIMS_H
+#define XB_REPRODUCE_CLAIMS_H
+
+#include "reproduce/evidence.h"
+
+typedef struct xb_claim_kind {
+    int figure;        /* the paper's number */
+    const char *id;    /* for scripts: stays when the words change */
+    const char *claim; /* what is said */
+    const char *paper; /* by how much: a number, a relation, or where it is shown */
+    xb_judge_fn *judge;
+} xb_claim_kind;
+
+typedef struct xb_claim_list {
+    const xb_claim_kind *kind;
+    int count;
+} xb_claim_list;
+
+extern const xb_claim_list xb_claims_laws;       /* Fig. 1 and 7 */
+extern const xb_claim_list xb_claims_quadrature; /* Fig. 2 */
+extern const xb_claim_list xb_claims_quantile;   /* Fig. 3 */
+extern const xb_claim_list xb_claims_energy;     /* Fig. 4 and 8 */
+extern const xb_claim_list xb_claims_scalar;     /* Fig. 5 */
+extern const xb_claim_list xb_claims_faces;      /* Fig. 6 */
+
+/* All of them, 0 <= i < xb_claim_count(), by figure. */
+int xb_claim_count(void);
+const xb_claim_kind *xb_claim_at(int i);
+
+/* Judges, and sees to it that a number that is none finds nothing. */
+void xb_claim_judge(xb_judgement *j, const xb_claim_kind *kind, const xb_evidence *e);
+
+#endif

@@ -1,0 +1,86 @@
+/* evidence.c: see evidence.h. */
+#include "reproduce/evidence.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double SURE = 2; /* standard errors */
+
+xb_estimate xb_evidence_fact(const xb_evidence *e, const char *name)
+{
+    for (int i = 0; i < xb_study_fact_count(e->study); i++) {
+        xb_fact fact = xb_study_fact_at(e->study, i);
+        if (strcmp(fact.name, name) == 0)
+            return (xb_estimate){fact.value, isnan(fact.std_error) ? 0 : fact.std_error};
+    }
+    return (xb_estimate){NAN, NAN};
+}
+
+static bool has_columns(const xb_table *table, const char *columns)
+{
+    while (*columns) {
+        char name[64];
+        int length = (int)strcspn(columns, ",");
+        snprintf(name, sizeof name, "%.*s", length, columns);
+        if (xb_table_find(table, name) < 0) return false;
+        columns += length;
+        columns += *columns == ',';
+    }
+    return true;
+}
+
+const xb_table *xb_evidence_table(const xb_evidence *e, const char *name,
+                                  const char *columns)
+{
+    const xb_table *table = xb_study_table(e->study, name);
+    return table && has_columns(table, columns) ? table : NULL;
+}
+
+double xb_evidence_cell(const xb_table *table, int64_t row, const char *column)
+{
+    return xb_table_get(table, row, xb_table_find(table, column));
+}
+
+static void judge(xb_judgement *j, xb_estimate x, double above_limit)
+{
+    double error = x.std_error > 0 ? SURE * x.std_error : 0;
+    j->value = x.value;
+    j->std_error = x.std_error > 0 ? x.std_error : NAN;
+    j->finding = XB_FINDING_UNCLEAR;
+    if (above_limit + error <= 0) j->finding = XB_FINDING_AGREES;
+    if (above_limit - error > 0) j->finding = XB_FINDING_DIFFERS;
+}
+
+void xb_judge_at_most(xb_judgement *j, xb_estimate x, double limit)
+{
+    judge(j, x, x.value - limit);
+}
+
+void xb_judge_at_least(xb_judgement *j, xb_estimate x, double limit)
+{
+    judge(j, x, limit - x.value);
+}
+
+void xb_judge_unclear_if_made_up(xb_judgement *j, const xb_evidence *e)
+{
+    if (e->made_up) j->finding = XB_FINDING_UNCLEAR;
+}
+
+void xb_say(char *out, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out, size, format, args);
+    va_end(args);
+}
+
+const char *xb_say_estimate(char out[XB_ESTIMATE_TEXT], xb_estimate x)
+{
+    if (x.std_error > 0)
+        xb_number_with_error(out, XB_ESTIMATE_TEXT, x.value, x.std_error);
+    else
+        snprintf(out, XB_ESTIMATE_TEXT, "%.3g", x.value);
+    return out;
+}

@@ -1,0 +1,60 @@
+/* evidence.h: what a claim is judged by, and how a judgement is made.
+ *
+ * A judge is a function of one study's facts and tables; it says a number with its error,
+ * what the number is, a finding and why:
+ *
+ *     static void judge_two_points(xb_judgement *j, const xb_evidence *e)
+ *     {
+ *         xb_judge_at_most(j, xb_evidence_fact(e, "two_point_error"), 1e-13);
+ *         xb_say(j->number, sizeof j->number, "largest relative error %.2g", j->value);
+ *     }
+ *
+ * A number that is missing is a NAN, and a NAN is never more than "cannot tell". */
+#ifndef XB_REPRODUCE_EVIDENCE_H
+#define XB_REPRODUCE_EVIDENCE_H
+
+#include "crossbayes/density.h"
+#include "crossbayes/report.h"
+#include "crossbayes/study.h"
+
+typedef struct xb_evidence {
+    const xb_study *study;
+    const xb_law *device;
+    const xb_law *mtj; /* Fig. 1's device, to compare others with */
+    bool made_up;      /* the study's data are synthetic: no word about the real ones */
+} xb_evidence;
+
+enum { XB_NUMBER_WORDS = 240, XB_WHY_WORDS = 720 };
+
+typedef struct xb_judgement {
+    double value, std_error; /* NAN: none */
+    xb_finding_kind finding;
+    char number[XB_NUMBER_WORDS];
+    char why[XB_WHY_WORDS];
+} xb_judgement;
+
+typedef void xb_judge_fn(xb_judgement *j, const xb_evidence *e);
+
+/* NAN where the study has no such fact; an error of NAN counts as 0. */
+xb_estimate xb_evidence_fact(const xb_evidence *e, const char *name);
+
+/* NULL where there is no such table, or not all of the columns ("a,b,c") are in it. */
+const xb_table *xb_evidence_table(const xb_evidence *e, const char *name,
+                                  const char *columns);
+double xb_evidence_cell(const xb_table *table, int64_t row, const char *column);
+
+/* (H1) Agrees if x lies below the limit by two standard errors, differs if it lies above
+ * by as much (false alarm 2.3 %), else cannot tell. Sets value, std_error and finding. */
+void xb_judge_at_most(xb_judgement *j, xb_estimate x, double limit);
+void xb_judge_at_least(xb_judgement *j, xb_estimate x, double limit);
+
+/* Takes a finding back: what was found on synthetic data is no word about the real. */
+void xb_judge_unclear_if_made_up(xb_judgement *j, const xb_evidence *e);
+
+void xb_say(char *out, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "0.0481 ± 0.0012" in a text that lasts as long as the buffer. */
+enum { XB_ESTIMATE_TEXT = 64 };
+const char *xb_say_estimate(char out[XB_ESTIMATE_TEXT], xb_estimate x);
+
+#endif

@@ -1,0 +1,44 @@
+/* exhibits.h: the paper's figures: which study makes each, with which options, and what
+ * stands beside it on the page. */
+#ifndef XB_REPRODUCE_EXHIBITS_H
+#define XB_REPRODUCE_EXHIBITS_H
+
+#include "crossbayes/reproduce.h"
+
+enum { XB_PICTURES_MAX = 3, XB_EFFORTS = 3, XB_COMMAND_TEXT = 1024 };
+
+/* A picture of a study: STUDY + part + ".svg". */
+typedef struct xb_picture {
+    const char *part; /* NULL: no more pictures */
+    const char *alt;  /* what is to be seen */
+    const char *says; /* the caption's first half; the second is the number of ... */
+    const char *by;   /* ... this claim */
+} xb_picture;
+
+typedef struct xb_exhibit {
+    const char *study;
+    const char *device; /* LAW text */
+    const char *heading;
+    const char *about; /* what the paper does there, in our words */
+    const char *work;  /* folder of what a stopped study goes on from; NULL: none */
+    xb_picture picture[XB_PICTURES_MAX];
+    bool steady;             /* its progress tells how much is done of all */
+    double cost[XB_EFFORTS]; /* seconds on two cores */
+} xb_exhibit;
+
+/* 1 <= figure <= XB_PAPER_FIGURES. */
+const xb_exhibit *xb_exhibit_at(int figure);
+
+/* Whether the data behind it are made up, whatever the options: see claims_laws.c. */
+bool xb_exhibit_made_up(int figure, const xb_reproduce_options *opt);
+
+/* What the study is told; `work` is the folder for unfinished work, borrowed. */
+xb_study_options xb_exhibit_options(int figure, const xb_reproduce_options *opt,
+                                    const char *work);
+
+/* The command that makes the figure alone. */
+void xb_exhibit_command(char out[XB_COMMAND_TEXT], int figure,
+                        const xb_reproduce_options *opt);
+const char *xb_effort_name(xb_effort effort); /* "quick", "normal", "full" */
+
+#endif

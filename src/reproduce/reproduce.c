@@ -1,0 +1,345 @@
+/* reproduce.c: runs what is not done yet, in the paper's order, judges all claims, and
+ * writes the page. A figure's study is always read back from its files before it is drawn
+ * and judged: so what was done before and what was done now cannot differ.
+ *
+ * Studies run one after the other: the long ones keep all threads busy by themselves. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/build.h"
+#include "base/memory.h"
+#include "base/outfile.h"
+#include "reproduce/reproduction.h"
+#include "reproduce/stamp.h"
+
+enum { FINGERPRINT_TEXT = 2048, TASK_TEXT = 128, THOUSAND = 1000 };
+
+typedef struct job {
+    xb_ctx *ctx;
+    const char *dir;
+    xb_reproduction *r;
+    unsigned wanted; /* bits by figure */
+    unsigned formats;
+    char build[XB_BUILD_TEXT];
+    /* progress of the whole */
+    xb_progress_fn listener;
+    void *listener_arg;
+    double cost_all, cost_done; /* of the figures that are to be made */
+    double spent;               /* seconds on those that are */
+    double started;             /* the one under way */
+    double share;               /* of it, as far as told */
+    int figure;                 /* it; 0: none */
+} job;
+
+/* ---- progress */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double cost_of(const job *j, int figure)
+{
+    return xb_exhibit_at(figure)->cost[j->r->opt.effort];
+}
+
+/* Of the figure under way: what it says itself, where that is of all it does, else by
+ * the clock, at the pace of the figures before. */
+static double share_done(const job *j, const xb_progress *event)
+{
+    const double never_quite = 0.95;
+    if (xb_exhibit_at(j->figure)->steady && event->total > 0)
+        return (double)event->done / (double)event->total;
+    double pace = j->cost_done > 0 ? j->spent / j->cost_done : 1;
+    return fmin((now() - j->started) / (pace * cost_of(j, j->figure)), never_quite);
+}
+
+/* An xb_progress_fn: a study's event as one of the whole. */
+static bool tell_whole(void *arg, const xb_progress *event)
+{
+    job *j = arg;
+    if (!j->listener) return true;
+    char task[TASK_TEXT];
+    if (j->figure == 0) return j->listener(j->listener_arg, event);
+    j->share = fmax(j->share, share_done(j, event));
+    double done = j->cost_done + j->share * cost_of(j, j->figure);
+    snprintf(task, sizeof task, "Fig. %d: %s", j->figure, event->task);
+    const xb_progress whole = {task, (int64_t)(THOUSAND * done / j->cost_all), THOUSAND};
+    return j->listener(j->listener_arg, &whole);
+}
+
+static void figure_begins(job *j, int figure)
+{
+    j->figure = figure;
+    j->share = 0;
+    j->started = now();
+}
+
+static void figure_ends(job *j)
+{
+    j->spent += now() - j->started;
+    j->cost_done += cost_of(j, j->figure);
+    j->figure = 0;
+}
+
+/* ---- what makes a figure */
+
+static bool needs_faces(int figure)
+{
+    return strcmp(xb_exhibit_at(figure)->study, "utkface") == 0;
+}
+
+/* Everything that its files depend on. */
+static void fingerprint_of(const job *j, char out[FINGERPRINT_TEXT], int figure)
+{
+    char command[XB_COMMAND_TEXT];
+    xb_exhibit_command(command, figure, &j->r->opt);
+    snprintf(out, FINGERPRINT_TEXT, "%s | %s | data %s", j->build, command,
+             needs_faces(figure) ? j->r->data : "none");
+}
+
+/* What unfinished work depends on: two figures may share it. */
+static void work_fingerprint(const job *j, char out[FINGERPRINT_TEXT], int figure)
+{
+    const xb_reproduce_options *o = &j->r->opt;
+    snprintf(out, FINGERPRINT_TEXT, "%s | %s | %s | seed %llu | data %s\n", j->build,
+             xb_exhibit_at(figure)->study, xb_effort_name(o->effort),
+             (unsigned long long)o->seed, needs_faces(figure) ? j->r->data : "none");
+}
+
+typedef struct place {
+    char dir[XB_REPRODUCE_PATH];
+    char fingerprint[FINGERPRINT_TEXT];
+    xb_stamp stamp;
+} place;
+
+static xb_status place_find(const job *j, place *out, int figure)
+{
+    char name[16];
+    snprintf(name, sizeof name, "fig%d", figure);
+    XB_TRY(xb_reproduction_path(j->ctx, out->dir, j->dir, name));
+    fingerprint_of(j, out->fingerprint, figure);
+    out->stamp = (xb_stamp){out->dir, xb_exhibit_at(figure)->study, out->fingerprint};
+    return XB_OK;
+}
+
+/* ---- making */
+
+/* Runs the study and writes it down. */
+static xb_status run_study(const job *j, const place *p, int figure)
+{
+    const xb_exhibit *x = xb_exhibit_at(figure);
+    char work[XB_REPRODUCE_PATH], fingerprint[FINGERPRINT_TEXT];
+    if (x->work) {
+        XB_TRY(xb_reproduction_path(j->ctx, work, j->dir, x->work));
+        work_fingerprint(j, fingerprint, figure);
+        XB_TRY(xb_work_open(j->ctx, work, fingerprint));
+    }
+    xb_study_options o = xb_exhibit_options(figure, &j->r->opt, x->work ? work : NULL);
+    xb_study *study = NULL;
+    XB_TRY(xb_study_run(j->ctx, &study, x->study, &o));
+    xb_status status = xb_study_write(j->ctx, study, p->dir);
+    xb_study_destroy(study);
+    return status;
+}
+
+static xb_status draw(const job *j, const place *p, unsigned formats)
+{
+    xb_study *study = NULL;
+    XB_TRY(xb_study_read(j->ctx, &study, p->dir, p->stamp.study));
+    xb_status status = xb_report_study(j->ctx, study, p->dir, formats);
+    xb_study_destroy(study);
+    return status;
+}
+
+/* Study, figures, stamp; figures alone where only a format is missing. */
+static xb_status make_figure(job *j, int figure, unsigned there)
+{
+    place p;
+    XB_TRY(place_find(j, &p, figure));
+    if (!there) {
+        xb_stamp_clear(&p.stamp);
+        XB_TRY(run_study(j, &p, figure));
+    }
+    XB_TRY(draw(j, &p, there | j->formats));
+    return xb_stamp_write(j->ctx, &p.stamp, there | j->formats);
+}
+
+/* The study says in its provenance how it can be made alone. */
+static xb_status make_with_origin(job *j, int figure, unsigned there)
+{
+    char before[XB_ORIGIN_MAX], command[XB_COMMAND_TEXT];
+    snprintf(before, sizeof before, "%s", xb_ctx_origin(j->ctx));
+    xb_exhibit_command(command, figure, &j->r->opt);
+    xb_ctx_set_origin(j->ctx, command);
+    figure_begins(j, figure);
+    xb_status status = make_figure(j, figure, there);
+    figure_ends(j);
+    xb_ctx_set_origin(j->ctx, before);
+    return status;
+}
+
+static bool is_wanted(const job *j, int figure) { return j->wanted >> figure & 1u; }
+
+static xb_status make_figures(job *j)
+{
+    unsigned there[XB_PAPER_FIGURES + 1] = {0};
+    for (int f = 1; f <= XB_PAPER_FIGURES; f++) {
+        place p;
+        XB_TRY(place_find(j, &p, f));
+        there[f] = xb_stamp_check(j->ctx, &p.stamp);
+        bool whole = (there[f] & j->formats) == j->formats;
+        if (there[f] && (whole || !is_wanted(j, f))) j->r->state[f] = XB_FIGURE_KEPT;
+        if (is_wanted(j, f) && !whole) j->cost_all += cost_of(j, f);
+    }
+    for (int f = 1; f <= XB_PAPER_FIGURES; f++) {
+        if (!is_wanted(j, f) || j->r->state[f] == XB_FIGURE_KEPT) continue;
+        XB_TRY(make_with_origin(j, f, there[f]));
+        j->r->state[f] = XB_FIGURE_MADE;
+    }
+    return XB_OK;
+}
+
+/* ---- judging */
+
+static void judge_claims(xb_reproduction *r, int figure, const xb_evidence *e)
+{
+    for (int i = 0; i < xb_claim_count(); i++) {
+        const xb_claim_kind *kind = xb_claim_at(i);
+        if (kind->figure != figure) continue;
+        xb_found *found = &r->found[r->count++];
+        found->kind = kind;
+        xb_claim_judge(&found->judgement, kind, e);
+    }
+}
+
+static xb_status judge_figure(job *j, int figure)
+{
+    place p;
+    XB_TRY(place_find(j, &p, figure));
+    xb_evidence e = {.made_up = xb_exhibit_made_up(figure, &j->r->opt)};
+    xb_law *device = NULL, *mtj = NULL;
+    xb_study *study = NULL;
+    xb_status status = xb_law_parse(j->ctx, &device, xb_exhibit_at(figure)->device);
+    if (status == XB_OK) status = xb_law_parse(j->ctx, &mtj, xb_exhibit_at(1)->device);
+    if (status == XB_OK) status = xb_study_read(j->ctx, &study, p.dir, p.stamp.study);
+    if (status == XB_OK) {
+        e.study = study;
+        e.device = device;
+        e.mtj = mtj;
+        judge_claims(j->r, figure, &e);
+    }
+    xb_study_destroy(study);
+    xb_law_destroy(device);
+    xb_law_destroy(mtj);
+    return status;
+}
+
+static xb_status judge_all(job *j)
+{
+    j->r->found = xb_new(j->ctx, xb_claim_count(), sizeof *j->r->found);
+    if (!j->r->found) return XB_E_MEMORY;
+    for (int f = 1; f <= XB_PAPER_FIGURES; f++)
+        if (j->r->state[f] != XB_FIGURE_ABSENT) XB_TRY(judge_figure(j, f));
+    return XB_OK;
+}
+
+/* ---- the whole */
+
+static xb_status write_claims(const job *j)
+{
+    char path[XB_REPRODUCE_PATH], *text = NULL;
+    XB_TRY(xb_reproduction_path(j->ctx, path, j->dir, "claims.json"));
+    XB_TRY(xb_reproduction_json(j->ctx, &text, j->r));
+    xb_status status = xb_outfile_text(j->ctx, path, text);
+    free(text);
+    return status;
+}
+
+static xb_status write_page(const job *j)
+{
+    char path[XB_REPRODUCE_PATH], before[XB_ORIGIN_MAX];
+    XB_TRY(xb_reproduction_path(j->ctx, path, j->dir, "index.html"));
+    snprintf(before, sizeof before, "%s", xb_ctx_origin(j->ctx));
+    xb_ctx_set_origin(j->ctx, j->r->command);
+    xb_status status = xb_reproduction_page(j->ctx, j->r, j->dir, path);
+    xb_ctx_set_origin(j->ctx, before);
+    return status;
+}
+
+static xb_status find_data(const job *j)
+{
+    xb_reproduction *r = j->r;
+    uint64_t hash = 0;
+    snprintf(r->data, sizeof r->data, "synthetic");
+    if (!r->opt.faces) return XB_OK;
+    XB_TRY(xb_images_checksum(j->ctx, &hash, r->opt.faces));
+    snprintf(r->data, sizeof r->data, "%016llx", (unsigned long long)hash);
+    return XB_OK;
+}
+
+/* The same text for any folder, formats and number of threads. */
+static void say_command(xb_reproduction *r)
+{
+    static const char *const flag[XB_EFFORTS] = {"", " --quick", " --full"};
+    char faces[XB_COMMAND_TEXT / 2] = "";
+    if (r->opt.faces) snprintf(faces, sizeof faces, " --data '%s'", r->opt.faces);
+    snprintf(r->command, sizeof r->command, "crossbayes reproduce%s%s --seed %llu",
+             flag[r->opt.effort], faces, (unsigned long long)r->opt.seed);
+}
+
+static xb_status run_job(job *j)
+{
+    say_command(j->r);
+    xb_build_text(j->build);
+    XB_TRY(xb_dir_make(j->ctx, j->dir));
+    xb_sweep(j->dir);
+    XB_TRY(find_data(j));
+    XB_TRY(make_figures(j));
+    XB_TRY(judge_all(j));
+    XB_TRY(write_claims(j));
+    return write_page(j);
+}
+
+static xb_status check(xb_ctx *ctx, const xb_reproduce_options *o)
+{
+    const unsigned all = (2u << XB_PAPER_FIGURES) - 2u; /* bits 1 .. 8 */
+    const unsigned known = XB_FIGURE_SVG | XB_FIGURE_PNG | XB_FIGURE_PDF;
+    if (o->figures & ~all)
+        return xb_fail(ctx, XB_E_ARGUMENT, "figures are 1 to %d", XB_PAPER_FIGURES);
+    if (o->formats & ~known) return xb_fail(ctx, XB_E_ARGUMENT, "an unknown format");
+    if (o->effort < XB_EFFORT_NORMAL || o->effort > XB_EFFORT_FULL)
+        return xb_fail(ctx, XB_E_ARGUMENT, "an unknown effort");
+    return XB_OK;
+}
+
+xb_status xb_reproduce(xb_ctx *ctx, xb_reproduction **out, const char *dir,
+                       const xb_reproduce_options *opt)
+{
+    xb_reproduce_options standard = xb_reproduce_options_default();
+    if (!opt) opt = &standard;
+    XB_TRY(check(ctx, opt));
+    xb_reproduction *r = xb_new(ctx, 1, sizeof *r);
+    if (!r) return XB_E_MEMORY;
+    r->opt = *opt;
+    job j = {.ctx = ctx,
+             .dir = dir,
+             .r = r,
+             .wanted = opt->figures ? opt->figures : ~0u,
+             .formats = opt->formats | XB_FIGURE_SVG,
+             .listener = ctx->progress,
+             .listener_arg = ctx->progress_arg};
+    xb_ctx_set_progress(ctx, tell_whole, &j);
+    xb_status status = run_job(&j);
+    xb_ctx_set_progress(ctx, j.listener, j.listener_arg);
+    if (status == XB_OK)
+        *out = r;
+    else
+        xb_reproduction_destroy(r);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* stamp.h: what is done, and whether it still stands.
+ *
+ * A stamp lies beside the files of one figure, stamp.json: what made them (build, study,
+ * options, law, checksum of the data: the fingerprint, compared letter for letter) and
+ * the size and hash of every file. A stamp that does not fit in any of this, or cannot be
+ * read, is as good as none. */
+#ifndef XB_REPRODUCE_STAMP_H
+#define XB_REPRODUCE_STAMP_H
+
+#include "base/ctx.h"
+
+typedef struct xb_stamp {
+    const char *dir;
+    const char *study;       /* its files are STUDY.* and STUDY_* */
+    const char *fingerprint; /* of what is wanted now */
+} xb_stamp;
+
+/* The figure formats that are there, whole and made as wanted; 0: nothing is. */
+unsigned xb_stamp_check(xb_ctx *ctx, const xb_stamp *stamp);
+/* After all files are in place. */
+xb_status xb_stamp_write(xb_ctx *ctx, const xb_stamp *stamp, unsigned formats);
+
+/* Takes away the study's files, its stamp, and what a killed run has left half-written.
+ * Nothing else that lies in the folder. */
+void xb_stamp_clear(const xb_stamp *stamp);
+
+/* A folder for unfinished work: made, and emptied unless what lies in it was made for
+ * the same fingerprint. Half-written files go in any case. Fails rather than empty a
+ * folder that it did not make. */
+xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint);
+
+/* Half-written files and folders (NAME.tmp-XXXXXX, .figure-XXXXXX) in a folder. */
+void xb_sweep(const char *dir);
+
+/* Hash of a file's bytes, chained. */
+xb_status xb_file_hash(xb_ctx *ctx, uint64_t *hash, int64_t *bytes, const char *path);
+/* Of the names and bytes of all JPEG files of a folder. */
+xb_status xb_images_checksum(xb_ctx *ctx, uint64_t *hash, const char *dir);
+
+#endif

@@ -1,0 +1,203 @@
+/* story.c: the page: for each figure of the paper what it is about, our figure with the
+ * command that makes it, and a table of claims: what the paper says, what we find,
+ * whether that agrees, and why. Words and order only; every number comes from the
+ * judgements. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "reproduce/reproduction.h"
+
+enum { COLUMNS = 3, CELL_TEXT = 512, CLAIMS_MOST = 16 };
+
+/* "Of 5 claims 3 agree, ..." */
+static void tally_text(char *out, size_t size, const xb_reproduction *r)
+{
+    int agree = xb_reproduction_tally(r, 0, XB_FINDING_AGREES);
+    int differ = xb_reproduction_tally(r, 0, XB_FINDING_DIFFERS);
+    int unclear = xb_reproduction_tally(r, 0, XB_FINDING_UNCLEAR);
+    snprintf(out, size, "Of %d claims %d agree, %d differ and %d cannot be told.",
+             agree + differ + unclear, agree, differ, unclear);
+}
+
+/* " Differ: a, b." */
+static void add_names(FILE *out, const xb_reproduction *r, int figure,
+                      xb_finding_kind finding, const char *words)
+{
+    const char *before = words;
+    for (int i = 0; i < r->count; i++) {
+        const xb_found *f = &r->found[i];
+        if (f->kind->figure != figure || f->judgement.finding != finding) continue;
+        fprintf(out, "%s%s", before, f->kind->id);
+        before = ", ";
+    }
+    if (before != words) fputc('.', out);
+}
+
+/* What a figure's claims came to, in one line; free() it. NULL: no memory. */
+static char *figure_text(const xb_reproduction *r, int figure)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    int agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES);
+    int differ = xb_reproduction_tally(r, figure, XB_FINDING_DIFFERS);
+    int unclear = xb_reproduction_tally(r, figure, XB_FINDING_UNCLEAR);
+    fprintf(out, "%d of %d claims agree.", agree, agree + differ + unclear);
+    add_names(out, r, figure, XB_FINDING_DIFFERS, " Differ: ");
+    add_names(out, r, figure, XB_FINDING_UNCLEAR, " Cannot be told: ");
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
+}
+
+/* A figure is as good as the worst of its claims, but for those no one can tell. */
+static xb_finding overall(const xb_reproduction *r, int figure, const char *text)
+{
+    bool agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES) > 0;
+    bool differ = xb_reproduction_tally(r, figure, XB_FINDING_DIFFERS) > 0;
+    if (differ) return (xb_finding){XB_FINDING_DIFFERS, agree ? "in part" : NULL, text};
+    return (xb_finding){agree ? XB_FINDING_AGREES : XB_FINDING_UNCLEAR, NULL, text};
+}
+
+static const char *number_of(const xb_reproduction *r, const char *id)
+{
+    for (int i = 0; i < r->count; i++)
+        if (strcmp(r->found[i].kind->id, id) == 0) return r->found[i].judgement.number;
+    return "";
+}
+
+/* ---- a figure */
+
+static void add_picture(xb_page *page, const xb_reproduction *r, const char *dir,
+                        int figure, const xb_picture *picture, const char *text)
+{
+    char svg[XB_REPRODUCE_PATH], caption[CELL_TEXT], command[XB_COMMAND_TEXT];
+    snprintf(svg, sizeof svg, "%s/fig%d/%s%s.svg", dir, figure,
+             xb_exhibit_at(figure)->study, picture->part);
+    snprintf(caption, sizeof caption, "%s: %s.", picture->says,
+             number_of(r, picture->by));
+    xb_exhibit_command(command, figure, &r->opt);
+    xb_page_figure_info info = {.svg = svg, .alt = picture->alt, .caption = caption};
+    if (text) {
+        info.command = command;
+        info.finding = overall(r, figure, text);
+    }
+    xb_page_figure(page, &info);
+}
+
+/* The last picture has the figure's command and finding below it. */
+static void add_pictures(xb_page *page, const xb_reproduction *r, const char *dir,
+                         int figure, const char *text)
+{
+    const xb_exhibit *x = xb_exhibit_at(figure);
+    for (int i = 0; i < XB_PICTURES_MAX && x->picture[i].part; i++) {
+        bool last = i + 1 == XB_PICTURES_MAX || !x->picture[i + 1].part;
+        add_picture(page, r, dir, figure, &x->picture[i], last ? text : NULL);
+    }
+}
+
+static void add_claims(xb_page *page, const xb_reproduction *r, int figure)
+{
+    static const char *const heading[COLUMNS] = {"the paper", "our number", "why"};
+    static const size_t SIZE = CELL_TEXT;
+    char said[CLAIMS_MOST][CELL_TEXT];
+    const char *cell[CLAIMS_MOST * COLUMNS];
+    xb_finding_kind finding[CLAIMS_MOST];
+    int rows = 0;
+    for (int i = 0; i < r->count && rows < CLAIMS_MOST; i++) {
+        const xb_found *f = &r->found[i];
+        if (f->kind->figure != figure) continue;
+        snprintf(said[rows], SIZE, "%s (%s)", f->kind->claim, f->kind->paper);
+        cell[rows * COLUMNS] = said[rows];
+        cell[rows * COLUMNS + 1] = f->judgement.number;
+        cell[rows * COLUMNS + 2] = f->judgement.why;
+        finding[rows++] = f->judgement.finding;
+    }
+    const xb_page_rows_info table = {.caption = "What the paper says, and what we find",
+                                     .columns = COLUMNS,
+                                     .heading = heading,
+                                     .rows = rows,
+                                     .cell = cell,
+                                     .finding = finding};
+    xb_page_rows(page, &table);
+}
+
+static void add_figure(xb_page *page, const xb_reproduction *r, const char *dir,
+                       int figure)
+{
+    const xb_exhibit *x = xb_exhibit_at(figure);
+    char id[16], command[XB_COMMAND_TEXT + 32];
+    snprintf(id, sizeof id, "fig%d", figure);
+    xb_page_section(page, id, x->heading);
+    xb_page_text(page, x->about);
+    if (r->state[figure] != XB_FIGURE_ABSENT) {
+        char *text = figure_text(r, figure);
+        add_pictures(page, r, dir, figure, text ? text : "");
+        add_claims(page, r, figure);
+        free(text);
+        return;
+    }
+    xb_page_text(page, "Not made yet with these options.");
+    snprintf(command, sizeof command, "%s --only %d", r->command, figure);
+    xb_page_command(page, command);
+}
+
+/* ---- the page */
+
+static void add_reading(xb_page *page)
+{
+    xb_page_section(page, "reading", "How to read this");
+    xb_page_text(
+        page, "Each claim is the paper's, in our words, with what it reports or where. "
+              "\"Agrees\" means that our number lies on the claim's side by two standard "
+              "errors, \"differs\" that it lies on the other by as much, \"cannot tell\" "
+              "that it is in between or that the data it would need are not public. "
+              "Where the paper has words and no number, the reason says how we read "
+              "them.");
+}
+
+static void add_provenance(xb_page *page, const xb_reproduction *r)
+{
+    char seed[24], laws[CELL_TEXT];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->opt.seed);
+    xb_page_provenance(page, "effort", xb_effort_name(r->opt.effort));
+    xb_page_provenance(page, "seed", seed);
+    snprintf(laws, sizeof laws, "%s; %s; gaussian; bimodal", xb_exhibit_at(1)->device,
+             xb_exhibit_at(7)->device);
+    xb_page_provenance(page, "laws", laws);
+    xb_page_provenance(page, "faces",
+                       r->opt.faces ? r->data : "drawn, of nobody (no --data)");
+}
+
+static void fill(xb_page *page, const xb_reproduction *r, const char *dir)
+{
+    xb_page_summary(page, "Figure by figure");
+    for (int f = 1; f <= XB_PAPER_FIGURES; f++) add_figure(page, r, dir, f);
+    add_reading(page);
+    add_provenance(page, r);
+}
+
+xb_status xb_reproduction_page(xb_ctx *ctx, const xb_reproduction *r, const char *dir,
+                               const char *path)
+{
+    char tally[CELL_TEXT], intro[2 * CELL_TEXT];
+    tally_text(tally, sizeof tally, r);
+    snprintf(intro, sizeof intro,
+             "Patel, Xiao, Agarwal and Bennett, \"Analog Bayesian neural networks are "
+             "insensitive to the shape of the weight distribution\" (2024), figure by "
+             "figure, made again. %s%s",
+             tally,
+             r->opt.effort == XB_EFFORT_QUICK
+                 ? " This is the quick form: few draws, few nets, one seed; some claims "
+                   "need more to be told."
+                 : "");
+    xb_page *page = NULL;
+    XB_TRY(xb_page_create(ctx, &page, "The paper, reproduced", intro));
+    fill(page, r, dir);
+    xb_status status = xb_page_write(ctx, page, path);
+    xb_page_destroy(page);
+    return status;
+}

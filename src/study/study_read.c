@@ -1,0 +1,111 @@
+/* study_read.c: a study back from NAME.json and its tables: what reproduce judges, so
+ * that a study which was done before and one done just now say the same. Numbers come
+ * back to the last bit (but for infinite facts, which JSON has no word for). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/json.h"
+#include "study/study.h"
+
+enum { READ_PATH = 4096 };
+
+static xb_status not_a_study(xb_ctx *ctx, const char *path, const char *what)
+{
+    return xb_fail(ctx, XB_E_INPUT, "%s: not a study as crossbayes writes them: %s", path,
+                   what);
+}
+
+static double number_or_nan(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static xb_status read_facts(xb_ctx *ctx, xb_study *study, const json_t *root,
+                            const char *path)
+{
+    const json_t *list = json_object_get(root, "facts");
+    if (!json_is_array(list)) return not_a_study(ctx, path, "no list of facts");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *fact = json_array_get(list, i);
+        const char *name = json_string_value(json_object_get(fact, "name"));
+        const char *text = json_string_value(json_object_get(fact, "text"));
+        if (!name || !text) return not_a_study(ctx, path, "a fact without name or text");
+        XB_TRY(xb_study_add_fact(
+            ctx, study, name, number_or_nan(json_object_get(fact, "value")),
+            number_or_nan(json_object_get(fact, "std_error")), "%s", text));
+    }
+    return XB_OK;
+}
+
+/* A table's file lies beside the JSON: its name may not lead elsewhere. */
+static xb_status read_table(xb_ctx *ctx, xb_study *study, const json_t *entry,
+                            const char *dir, const char *path)
+{
+    char file[READ_PATH];
+    const char *name = json_string_value(json_object_get(entry, "name"));
+    const char *from = json_string_value(json_object_get(entry, "file"));
+    if (!name || !from || strchr(from, '/'))
+        return not_a_study(ctx, path, "a table without name or file");
+    if (snprintf(file, sizeof file, "%s/%s", dir, from) >= (int)sizeof file)
+        return not_a_study(ctx, path, "its path is too long");
+    xb_table *table = NULL;
+    XB_TRY(xb_table_read_csv(ctx, &table, name, file));
+    json_int_t rows = json_integer_value(json_object_get(entry, "rows"));
+    if (rows != (json_int_t)xb_table_rows(table)) {
+        xb_table_destroy(table);
+        return not_a_study(ctx, path, "a table has other rows than it says");
+    }
+    return xb_study_give_table(ctx, study, table);
+}
+
+static xb_status fill(xb_ctx *ctx, xb_study *study, const json_t *root, const char *dir,
+                      const char *path)
+{
+    const json_t *list = json_object_get(root, "tables");
+    if (!json_is_array(list)) return not_a_study(ctx, path, "no list of tables");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        XB_TRY(read_table(ctx, study, json_array_get(list, i), dir, path));
+    return read_facts(ctx, study, root, path);
+}
+
+/* Written as text where it is beyond JSON's integers. */
+static uint64_t read_seed(const json_t *seed)
+{
+    const char *text = json_string_value(seed);
+    return text ? strtoull(text, NULL, 10) : (uint64_t)json_integer_value(seed);
+}
+
+static xb_status read_root(xb_ctx *ctx, xb_study **out, const json_t *root,
+                           const char *dir, const char *name, const char *path)
+{
+    const json_t *from = json_object_get(root, "provenance");
+    const char *found = json_string_value(json_object_get(root, "study"));
+    const char *device = json_string_value(json_object_get(from, "device"));
+    const char *command = json_string_value(json_object_get(from, "command"));
+    if (!found || strcmp(found, name) != 0 || !device || !command)
+        return not_a_study(ctx, path, "another study, or none");
+    xb_study *study = NULL;
+    XB_TRY(xb_study_new(ctx, &study, name, device,
+                        read_seed(json_object_get(from, "seed"))));
+    xb_status status = xb_study_set_command(ctx, study, command);
+    if (status == XB_OK) status = fill(ctx, study, root, dir, path);
+    if (status == XB_OK)
+        *out = study;
+    else
+        xb_study_destroy(study);
+    return status;
+}
+
+xb_status xb_study_read(xb_ctx *ctx, xb_study **out, const char *dir, const char *name)
+{
+    char path[READ_PATH];
+    json_t *root = NULL;
+    if (snprintf(path, sizeof path, "%s/%s.json", dir, name) >= (int)sizeof path)
+        return xb_fail(ctx, XB_E_INPUT, "%s: the path is too long", dir);
+    XB_TRY(xb_json_load(ctx, &root, path));
+    xb_status status = read_root(ctx, out, root, dir, name, path);
+    json_decref(root);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* train_fault.c: where a step left the finite numbers.
+ *
+ * Forward comes first: the lowest layer whose output is not finite is where it began.
+ * Where all outputs are, backward is looked through from the top: the highest layer with
+ * a gradient that is not finite, or too large for Adam to square. Layers are counted
+ * from 1, as in every message about nets. */
+#include <math.h>
+#include <stdio.h>
+
+#include "net/pass.h"
+#include "vi/trainer.h"
+#include "vi/update.h"
+
+/* The highest layer with such a gradient; -1: there is none. */
+static int broken_gradient(const xb_net *net, const float *gradient)
+{
+    for (int i = xb_net_tensor_count(net) - 1; i >= 0; i--) {
+        const xb_tensor *k = xb_net_tensor_at(net, i);
+        if (!xb_update_best()->squares_finite(gradient + k->offset, k->size))
+            return k->layer;
+    }
+    return -1;
+}
+
+static bool say(char out[XB_FAULT_TEXT], const char *what, const xb_net *net, int layer,
+                const char *of)
+{
+    if (layer < 0) return false;
+    snprintf(out, XB_FAULT_TEXT, "in the %s of layer %d (%s)%s", what, layer + 1,
+             xb_net_layer_name(net, layer), of);
+    return true;
+}
+
+void xb_trainer_fault(char out[XB_FAULT_TEXT], const xb_trainer *t)
+{
+    static const char noise[] = " of the noise net";
+    const xb_net *net = t->model->net, *other = t->model->noise_net;
+    bool two = other && t->place.phase == XB_PHASE_VI;
+    if (say(out, "output", net, xb_pass_broken_layer(t->pass), "")) return;
+    if (two && say(out, "output", other, xb_pass_broken_layer(t->noise_pass), noise))
+        return;
+    if (say(out, "gradient", net, broken_gradient(net, t->gradient), "")) return;
+    if (say(out, "sigma's gradient", net, broken_gradient(net, t->gradient + t->p), ""))
+        return;
+    if (two && say(out, "gradient", other, broken_gradient(other, t->gradient + 2 * t->p),
+                   noise))
+        return;
+    snprintf(out, XB_FAULT_TEXT, "in the loss");
+}
+
+bool xb_trainer_is_sound(const xb_trainer *t)
+{
+    for (int64_t i = 0; i < t->n_live; i++)
+        if (!isfinite(t->live[i])) return false;
+    return true;
+}

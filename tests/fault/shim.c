@@ -1,0 +1,443 @@
+/* shim.c: a library to preload (LD_PRELOAD) that makes one call of the program fail.
+ *
+ *   XB_FAULT=alloc:7           the 7th allocation gives NULL
+ *   XB_FAULT=alloc:7:on        so do all after it
+ *   XB_FAULT=write:3:ENOSPC    the 3rd write fails; EIO, EINTR, short (half is written)
+ *   XB_FAULT=space:5000        the disk is full once 5000 bytes were written
+ *   XB_FAULT=sync:1            so too open, close, rename, mkdir, truncate (EIO or as
+ * given) XB_FAULT_REPORT=FILE       at the end, "kind count" of each kind, a line each,
+ * and for each place in the code that allocates "stack first last": the first and the
+ * last allocation made there
+ *
+ * Calls are counted from main() on, in all libraries, by all threads. Writes of stdio
+ * never leave the C library, where nothing can stand in their way; so streams for
+ * writing, and stdout, are replaced by fopencookie() streams whose writes are ours.
+ * stderr is left as it is: what the program says must be seen. Programs it starts are
+ * left alone. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { ALLOC, OPEN, WRITE, SYNC, RENAME, CLOSE, MKDIR, TRUNCATE, SPACE, KINDS };
+static const char *const kind_names[KINDS] = {
+    "alloc", "open", "write", "sync", "rename", "close", "mkdir", "truncate", "space"};
+
+enum { NO_KIND = -1, SHORT = -1 };
+
+static atomic_bool armed;
+static atomic_long counts[KINDS];
+static int fault_kind = NO_KIND;
+static long fault_at;
+static bool fault_stays;
+static int fault_errno = EIO; /* SHORT: half of it is written */
+static char report_path[4096];
+
+/* ---- where allocations are made: a table of call stacks, by their hash */
+
+enum { STACKS = 1 << 14, FRAMES = 24 };
+
+typedef struct stack_use {
+    uint64_t hash; /* 0: free */
+    long first, last;
+} stack_use;
+
+static stack_use stacks[STACKS];
+static atomic_flag stacks_busy = ATOMIC_FLAG_INIT;
+
+static uint64_t stack_hash(void)
+{
+    void *frame[FRAMES];
+    int n = backtrace(frame, FRAMES);
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (int i = 0; i < n; i++) h = (h ^ (uintptr_t)frame[i]) * UINT64_C(1099511628211);
+    return h | 1;
+}
+
+static void note_stack(long count)
+{
+    static _Thread_local bool inside; /* the unwinder may allocate */
+    if (inside) return;
+    inside = true;
+    uint64_t h = stack_hash();
+    while (atomic_flag_test_and_set(&stacks_busy)) continue;
+    size_t at = (size_t)(h >> 20) % STACKS;
+    for (int tries = 0; tries < STACKS && stacks[at].hash && stacks[at].hash != h;
+         tries++)
+        at = (at + 1) % STACKS;
+    if (!stacks[at].hash) stacks[at] = (stack_use){h, count, count};
+    if (stacks[at].hash == h) stacks[at].last = count;
+    atomic_flag_clear(&stacks_busy);
+    inside = false;
+}
+
+/* ---- which call fails */
+
+static bool is_due(int kind, long count)
+{
+    return kind == fault_kind && (count == fault_at || (fault_stays && count > fault_at));
+}
+
+/* Counts a call; true: it is to fail, and errno says why. */
+static bool fails(int kind)
+{
+    if (!atomic_load(&armed)) return false;
+    long count = atomic_fetch_add(&counts[kind], 1) + 1;
+    if (kind == ALLOC && *report_path) note_stack(count);
+    if (!is_due(kind, count)) return false;
+    errno = kind == ALLOC ? ENOMEM : fault_errno;
+    return true;
+}
+
+/* How many of `size` bytes a full disk still takes. */
+static size_t room_for(size_t size)
+{
+    if (!atomic_load(&armed)) return size;
+    long before = atomic_fetch_add(&counts[SPACE], (long)size);
+    if (fault_kind != SPACE || before + (long)size <= fault_at) return size;
+    return before >= fault_at ? 0 : (size_t)(fault_at - before);
+}
+
+/* ---- memory. dlsym() itself may allocate: until it has answered, from a small arena. */
+
+static char arena[1 << 16] __attribute__((aligned(64)));
+static atomic_size_t arena_used;
+
+static void *arena_take(size_t size)
+{
+    size_t at = atomic_fetch_add(&arena_used, (size + 63) / 64 * 64);
+    return at + size <= sizeof arena ? arena + at : NULL;
+}
+
+static bool in_arena(const void *block)
+{
+    return (const char *)block >= arena && (const char *)block < arena + sizeof arena;
+}
+
+#define NEXT(type, name)                                                                 \
+    static type next_##name;                                                             \
+    static type get_##name(void)                                                         \
+    {                                                                                    \
+        static _Thread_local bool asking;                                                \
+        if (next_##name || asking) return next_##name;                                   \
+        asking = true;                                                                   \
+        void *found = dlsym(RTLD_NEXT, #name);                                           \
+        asking = false;                                                                  \
+        memcpy(&next_##name, &found, sizeof found);                                      \
+        return next_##name;                                                              \
+    }
+
+typedef void *(*malloc_fn)(size_t);
+typedef void *(*calloc_fn)(size_t, size_t);
+typedef void *(*realloc_fn)(void *, size_t);
+typedef void (*free_fn)(void *);
+typedef int (*posix_memalign_fn)(void **, size_t, size_t);
+NEXT(malloc_fn, malloc)
+NEXT(calloc_fn, calloc)
+NEXT(realloc_fn, realloc)
+NEXT(free_fn, free)
+NEXT(calloc_fn, aligned_alloc)
+NEXT(calloc_fn, memalign)
+NEXT(posix_memalign_fn, posix_memalign)
+
+void *malloc(size_t size)
+{
+    malloc_fn next = get_malloc();
+    if (!next) return arena_take(size);
+    return fails(ALLOC) ? NULL : next(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    calloc_fn next = get_calloc();
+    if (!next) return arena_take(count * size);
+    return fails(ALLOC) ? NULL : next(count, size);
+}
+
+void *realloc(void *block, size_t size)
+{
+    realloc_fn next = get_realloc();
+    if (!next || in_arena(block)) {
+        void *moved = malloc(size);
+        size_t behind = block ? (size_t)(arena + sizeof arena - (char *)block) : 0;
+        if (moved) memcpy(moved, block ? block : moved, size < behind ? size : behind);
+        return moved;
+    }
+    return fails(ALLOC) ? NULL : next(block, size);
+}
+
+void free(void *block)
+{
+    free_fn next = get_free();
+    if (next && !in_arena(block)) next(block);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    calloc_fn next = get_aligned_alloc();
+    return !next || fails(ALLOC) ? NULL : next(alignment, size);
+}
+
+void *memalign(size_t alignment, size_t size);
+void *memalign(size_t alignment, size_t size)
+{
+    calloc_fn next = get_memalign();
+    return !next || fails(ALLOC) ? NULL : next(alignment, size);
+}
+
+int posix_memalign(void **out, size_t alignment, size_t size)
+{
+    posix_memalign_fn next = get_posix_memalign();
+    return !next || fails(ALLOC) ? ENOMEM : next(out, alignment, size);
+}
+
+/* ---- files */
+
+/* Descriptors open for writing: their close() counts. */
+enum { DESCRIPTORS = 1024 };
+static atomic_bool writing[DESCRIPTORS];
+
+static int note_writing(int fd)
+{
+    if (fd >= 0 && fd < DESCRIPTORS) atomic_store(&writing[fd], true);
+    return fd;
+}
+
+typedef int (*open_fn)(const char *, int, ...);
+NEXT(open_fn, open)
+
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    bool writes = (flags & O_ACCMODE) != O_RDONLY;
+    if (writes && fails(OPEN)) return -1;
+    int fd = get_open()(path, flags, mode);
+    return writes ? note_writing(fd) : fd;
+}
+
+typedef int (*mkstemp_fn)(char *);
+NEXT(mkstemp_fn, mkstemp)
+int mkstemp(char *path) { return fails(OPEN) ? -1 : note_writing(get_mkstemp()(path)); }
+
+typedef char *(*mkdtemp_fn)(char *);
+NEXT(mkdtemp_fn, mkdtemp)
+char *mkdtemp(char *path) { return fails(MKDIR) ? NULL : get_mkdtemp()(path); }
+
+typedef int (*mkdir_fn)(const char *, mode_t);
+NEXT(mkdir_fn, mkdir)
+int mkdir(const char *path, mode_t mode)
+{
+    return fails(MKDIR) ? -1 : get_mkdir()(path, mode);
+}
+
+typedef int (*rename_fn)(const char *, const char *);
+NEXT(rename_fn, rename)
+int rename(const char *from, const char *to)
+{
+    return fails(RENAME) ? -1 : get_rename()(from, to);
+}
+
+typedef int (*fd_fn)(int);
+NEXT(fd_fn, fsync)
+int fsync(int fd) { return fails(SYNC) ? -1 : get_fsync()(fd); }
+
+NEXT(fd_fn, close)
+/* A close that fails has closed, as on Linux. */
+int close(int fd)
+{
+    bool counted = fd >= 0 && fd < DESCRIPTORS && atomic_exchange(&writing[fd], false);
+    bool failed = counted && fails(CLOSE);
+    int reason = errno, result = get_close()(fd);
+    if (!failed) return result;
+    errno = reason;
+    return -1;
+}
+
+typedef int (*ftruncate_fn)(int, off_t);
+NEXT(ftruncate_fn, ftruncate)
+int ftruncate(int fd, off_t size)
+{
+    return fails(TRUNCATE) ? -1 : get_ftruncate()(fd, size);
+}
+
+typedef int (*fallocate_fn)(int, off_t, off_t);
+NEXT(fallocate_fn, posix_fallocate)
+int posix_fallocate(int fd, off_t offset, off_t size)
+{
+    if (fails(TRUNCATE)) return errno;
+    if (room_for((size_t)size) < (size_t)size) return ENOSPC;
+    return get_posix_fallocate()(fd, offset, size);
+}
+
+typedef ssize_t (*write_fn)(int, const void *, size_t);
+NEXT(write_fn, write)
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+    if (fd == STDERR_FILENO) return get_write()(fd, bytes, size);
+    if (fails(WRITE)) {
+        if (fault_errno != SHORT) return -1;
+        size = (size + 1) / 2;
+    }
+    size_t room = room_for(size);
+    if (room > 0 || size == 0) return get_write()(fd, bytes, room);
+    errno = ENOSPC;
+    return -1;
+}
+
+/* ---- streams */
+
+typedef struct stream {
+    FILE *file;
+    int fd;
+} stream;
+
+enum { STREAMS = 64 };
+static stream streams[STREAMS];
+
+/* As the C library's own: goes on after a short write, gives up after any error. */
+static ssize_t stream_write(void *cookie, const char *bytes, size_t size)
+{
+    const stream *s = cookie;
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = write(s->fd, bytes + done, size - done);
+        if (n < 0) break;
+        done += (size_t)n;
+    }
+    return (ssize_t)done;
+}
+
+static ssize_t stream_read(void *cookie, char *bytes, size_t size)
+{
+    return read(((const stream *)cookie)->fd, bytes, size);
+}
+
+static int stream_seek(void *cookie, off64_t *at, int whence)
+{
+    off64_t place = lseek64(((const stream *)cookie)->fd, *at, whence);
+    if (place < 0) return -1;
+    *at = place;
+    return 0;
+}
+
+static int stream_close(void *cookie)
+{
+    stream *s = cookie;
+    s->file = NULL;
+    return close(s->fd);
+}
+
+static stream *free_stream(void)
+{
+    for (int i = 0; i < STREAMS; i++)
+        if (!streams[i].file) return &streams[i];
+    return NULL;
+}
+
+static FILE *stream_open(int fd, const char *mode)
+{
+    static const cookie_io_functions_t functions = {stream_read, stream_write,
+                                                    stream_seek, stream_close};
+    stream *s = free_stream();
+    if (!s) return NULL;
+    s->fd = fd;
+    s->file = fopencookie(s, mode, functions);
+    return s->file;
+}
+
+typedef FILE *(*fdopen_fn)(int, const char *);
+NEXT(fdopen_fn, fdopen)
+FILE *fdopen(int fd, const char *mode)
+{
+    return strpbrk(mode, "wa+") ? stream_open(fd, mode) : get_fdopen()(fd, mode);
+}
+
+typedef FILE *(*fopen_fn)(const char *, const char *);
+NEXT(fopen_fn, fopen)
+FILE *fopen(const char *path, const char *mode)
+{
+    if (mode[0] != 'w') return get_fopen()(path, mode);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (fd < 0) return NULL;
+    FILE *file = stream_open(fd, mode);
+    int reason = errno;
+    if (!file) close(fd);
+    errno = reason;
+    return file;
+}
+
+typedef int (*fileno_fn)(FILE *);
+NEXT(fileno_fn, fileno)
+int fileno(FILE *file)
+{
+    for (int i = 0; i < STREAMS; i++)
+        if (file && streams[i].file == file) return streams[i].fd;
+    return get_fileno()(file);
+}
+
+/* ---- beginning and end */
+
+static void read_how(const char *how)
+{
+    static const struct {
+        const char *name;
+        int error;
+    } known[] = {{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"short", SHORT}};
+    fault_stays = strcmp(how, "on") == 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, how) == 0) fault_errno = known[i].error;
+}
+
+static void read_fault(const char *text)
+{
+    char name[16] = "", how[16] = "";
+    if (!text || sscanf(text, "%15[a-z]:%ld:%15s", name, &fault_at, how) < 2) return;
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(kind_names[i], name) == 0) fault_kind = i;
+    read_how(how);
+}
+
+/* Preloaded libraries are the last to begin before the program itself does. */
+__attribute__((constructor)) static void begin(void)
+{
+    const char *report = getenv("XB_FAULT_REPORT");
+    snprintf(report_path, sizeof report_path, "%s", report ? report : "");
+    read_fault(getenv("XB_FAULT"));
+    unsetenv("LD_PRELOAD");
+    (void)stack_hash(); /* the unwinder loads itself at the first call */
+    FILE *out = stream_open(STDOUT_FILENO, "w");
+    if (out) stdout = out;
+    atomic_store(&armed, true);
+}
+
+static void write_report(void)
+{
+    FILE *out = get_fopen()(report_path, "w");
+    if (!out) return;
+    for (int i = 0; i < KINDS; i++) fprintf(out, "%s %ld\n", kind_names[i], counts[i]);
+    for (int i = 0; i < STACKS; i++)
+        if (stacks[i].hash)
+            fprintf(out, "stack %ld %ld\n", stacks[i].first, stacks[i].last);
+    fclose(out);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    fflush(stdout);
+    atomic_store(&armed, false);
+    if (*report_path) write_report();
+}

@@ -1,0 +1,60 @@
+/* planted.c: does ThreadSanitizer see through our parallel loop? "race": pieces add to
+ * one number without a word to each other, and this must be found. "lock", "slots": the
+ * two ways the library shares, a lock and a place for each piece; nothing may be said of
+ * them, nor of the reading after the loop. */
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/parallel.h"
+
+enum { PIECES = 64, ROUNDS = 5 };
+
+typedef struct job {
+    int64_t sum, slot[PIECES];
+    omp_lock_t lock;
+} job;
+
+/* So that no thread has done all pieces before the next one wakes. */
+static void linger(void) { nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL); }
+
+static void add_bare(void *arg, int64_t piece)
+{
+    linger();
+    ((job *)arg)->sum += piece;
+}
+
+static void add_locked(void *arg, int64_t piece)
+{
+    job *j = arg;
+    linger();
+    omp_set_lock(&j->lock);
+    j->sum += piece;
+    omp_unset_lock(&j->lock);
+}
+
+static void add_slot(void *arg, int64_t piece)
+{
+    linger();
+    ((job *)arg)->slot[piece] += piece;
+}
+
+int main(int argc, char **argv)
+{
+    const char *way = argc > 1 ? argv[1] : "";
+    const bool race = strcmp(way, "race") == 0, lock = strcmp(way, "lock") == 0;
+    job j = {0};
+    xb_ctx *ctx = NULL;
+    if (xb_ctx_create(&ctx) != XB_OK) return 2;
+    xb_ctx_set_threads(ctx, 4);
+    omp_init_lock(&j.lock);
+    for (int round = 0; round < ROUNDS; round++) {
+        xb_parallel_for(ctx, PIECES, race ? add_bare : lock ? add_locked : add_slot, &j);
+        for (int i = 0; i < PIECES; i++) j.sum += j.slot[i];
+    }
+    omp_destroy_lock(&j.lock);
+    xb_ctx_destroy(ctx);
+    printf("%s: sum %lld\n", way, (long long)j.sum);
+    return 0;
+}
