@@ -6,7 +6,8 @@ CMAKE = cmake -G Ninja -S .
 # A test that skips a part of itself says so; nothing is skipped in silence.
 SAY_SKIPPED = grep -h "skipped: "
 
-.PHONY: all deps demo check check-long fuzz races memory bench install clean format lint
+.PHONY: all deps demo check check-long fuzz races memory mutate bench scaling guard install \
+	clean format lint
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -24,16 +25,17 @@ demo: all
 check: deps
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check
-	cd $(BUILD)/check && ctest --output-on-failure -j2
+	cd $(BUILD)/check && ctest --output-on-failure -j2 --timeout 300
 	@$(SAY_SKIPPED) $(BUILD)/check/Testing/Temporary/LastTest.log || true
 	$(CMAKE) -B $(BUILD)/sanitize -DXB_WERROR=ON -DXB_SANITIZE=ON
 	ninja -C $(BUILD)/sanitize
-	cd $(BUILD)/sanitize && ctest --output-on-failure -j2
+	cd $(BUILD)/sanitize && ctest --output-on-failure -j2 --timeout 300
 	@$(SAY_SKIPPED) $(BUILD)/sanitize/Testing/Temporary/LastTest.log || true
 
 check-long: check
+	./tools/install-deps.sh long
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
-	$(MAKE) races memory
+	$(MAKE) races memory guard
 	$(MAKE) fuzz FUZZ_SECONDS=60
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
@@ -58,12 +60,37 @@ memory: deps
 	ninja -C $(BUILD)/check
 	./tests/valgrind.sh $(BUILD)/check
 
+# Breaks the product on purpose, place by place (tools/mutations.txt): does the suite
+# notice? Needs the build of `make check`; sources and build stay as they are.
+mutate: deps
+	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
+	ninja -C $(BUILD)/check
+	./tools/mutate.py $(BUILD)/check --all --out $(BUILD)/mutants.md
+
+BENCH_BUILD = $(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF && \
+	ninja -C $(BUILD)/bench
+
+# What was measured last, into docs/performance.md, if DOCS=1.
+SUMMARY = $(if $(DOCS),python3 bench/summary.py $(BUILD)/bench docs/performance.md)
+
 # Beside the peers, on one core; QUICK=1 for fewer, shorter repeats.
 bench: deps
 	./tools/install-deps.sh bench
-	$(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF
-	ninja -C $(BUILD)/bench
+	$(BENCH_BUILD)
 	./bench/run.sh $(BUILD)/bench $(if $(QUICK),--quick)
+	$(SUMMARY)
+
+# How time and memory grow: figures in build/bench; FIGURES=docs/figures puts them there.
+scaling: deps
+	$(BENCH_BUILD) xb_scale
+	python3 bench/scaling.py $(BUILD)/bench $(FIGURES) $(if $(QUICK),--quick)
+	$(SUMMARY)
+
+# Instructions of fixed kernels against bench/instructions.txt; UPDATE=1 writes them.
+guard: deps
+	./tools/install-deps.sh guard
+	$(BENCH_BUILD) guard_kernels
+	./bench/guard.py $(BUILD)/bench $(if $(UPDATE),--update)
 
 install: all
 	cmake --install $(BUILD) --prefix $(PREFIX)

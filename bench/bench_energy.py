@@ -14,7 +14,7 @@ import ctypes as c
 import numpy as np
 
 from crossbayes_ctypes import pointer
-from timing import Bench, WrongResult, fastest, ratio_at_least
+from timing import Bench, WrongResult, fastest_run, ratio_at_least
 
 DRAWS, RATE, SIGMA = 100, 1e-3, 0.1
 CASES = [(4, 2), (4, 3), (16, 2), (16, 3), (128, 2), (128, 3)]
@@ -163,17 +163,8 @@ def same_spread(torch, width, depth):
 def cell_against(bench, ours, torch, width, depth):
     case = f"training, width {width}, depth {depth}"
     steps = (STEPS_QUICK if bench.quick else STEPS)[width]
-    cells = {}
-
-    def maker(name, make):
-        def work_of():
-            cells[name] = make()
-            return lambda: cells[name].run(max(20, steps // 10))
-        return name, work_of
-
-    name, _ = fastest(bench, "energy", case,
-                      [maker(*form) for form in forms(torch, width, depth)])
-    cell = cells[name]
+    name, cell = fastest_run(bench, "energy", case, forms(torch, width, depth),
+                             max(20, steps // 10))
     try:
         check = same_gradient(ours, cell)
         if width <= 16 and not bench.quick:

@@ -64,7 +64,8 @@ class TorchProduct:
         def product(x, mu, sigma):
             return x @ (mu + sigma * torch.randn_like(mu))
 
-        function = torch.compile(product)
+        torch.compiler.reset()  # else the ninth shape would run eagerly
+        function = torch.compile(product, dynamic=False)
 
         def work():
             with torch.inference_mode():

@@ -1,7 +1,8 @@
 """Variational inference with the scalar network: a step of training (batch 100,
 kernels random under N(0, 1), biases fixed, learned noise, KL once for all data, Adam)
-and prediction under 1000 draws of the weights. Peers do the same in PyTorch eager and
-in JAX (one jit of a scan over all steps).
+and prediction under 1000 draws of the weights. Peers do the same in PyTorch (eager or
+compiled), in JAX (one jit of a scan over all steps; prediction by vmap) and in TensorFlow
+Probability (its layers, all steps in one graph).
 
 Checks: the peer, given the very draws ours took, must arrive at our weights after
 CHECK_STEPS steps of all rows (shared), or at our F at the end of a run (local, whose
@@ -15,14 +16,15 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false "
 
 import numpy as np  # noqa: E402  (XLA reads its flags when first imported)
 
-from timing import Bench, WrongResult, ratio_at_least, seconds  # noqa: E402
+from timing import (Bench, WrongResult, fastest, fastest_run,  # noqa: E402
+                    ratio_at_least)
 from vi_ctypes import PREDICT_STEP, Trainer  # noqa: E402
 
 ROWS, BATCH = 1000, 100
 ADAM = {"rate": 1e-3, "epsilon": 1e-7}
 SIGMA = 0.05
 # with the set-up of a run, a millisecond of ours; 10000 is a default run
-STEPS = {"torch": 2000, "jax": 10000}
+STEPS = {"torch": 2000, "jax": 10000, "tfp": 2000}
 STEPS_QUICK = 500
 CHECK_STEPS = 20
 CHECK_EPSILON = 1e-12  # PyTorch's Adam puts epsilon beside the corrected root, ours not
@@ -34,8 +36,8 @@ DRAWS, INPUTS = 1000, 1000
 AT_A_TIME = (10, 25, 100, 1000)  # draws in one bmm: the fastest is the peer
 REPEATS = 5
 TARGET = {"torch": ratio_at_least(50), "jax": ratio_at_least(5),
-          "predict": ratio_at_least(4)}
-NAME = {"torch": "PyTorch eager", "jax": "JAX jit, scan"}
+          "tfp": None, "predict": ratio_at_least(4)}
+NAME = {"torch": "PyTorch", "jax": "JAX", "tfp": "TFP"}
 
 
 def scalar_data(n):
@@ -50,8 +52,12 @@ def scalar_data(n):
 class TorchStep:
     """All kernels in one vector, so also their sigma, KL and Adam: the fewest calls."""
 
-    def __init__(self, torch, start, x, y, rows, estimator, epsilon, fused):
+    def __init__(self, torch, start, x, y, rows, estimator, epsilon, fused,
+                 compiled=False, act="elu", batch=BATCH):
         self.torch, self.rows, self.estimator = torch, rows, estimator
+        self.act, self.batch = getattr(torch.nn.functional, act), batch
+        if compiled:
+            self.loss = torch.compile(self.loss)
         self.x, self.y = torch.from_numpy(x), torch.from_numpy(y)
         self.shapes = [m.shape for m in start["mu"]]
         self.sizes = [m.size for m in start["mu"]]
@@ -75,7 +81,7 @@ class TorchStep:
         for i, (w, b) in enumerate(zip(kernels, biases)):
             h = torch.addmm(b, h, w)
             if i + 1 < len(kernels):
-                h = torch.nn.functional.elu(h)
+                h = self.act(h)
         return h
 
     def local(self, h, sigma):
@@ -86,10 +92,10 @@ class TorchStep:
             sd = ((h * h) @ v).sqrt()
             h = torch.addcmul(torch.addmm(b, h, m), sd, torch.randn_like(sd))
             if i + 1 < len(pairs):
-                h = torch.nn.functional.elu(h)
+                h = self.act(h)
         return h
 
-    def step(self, x, y, z=None):
+    def loss(self, x, y, z=None):
         torch, p = self.torch, self.p
         sigma = p["rho"].exp()
         if self.estimator == "local":
@@ -100,14 +106,17 @@ class TorchStep:
         nll = 0.5 * square * (-2 * p["log_sd"]).exp() + p["log_sd"] + LOG_ROOT_2PI
         mu = p["mu"]
         kl = 0.5 * (mu.dot(mu) + sigma.dot(sigma)) - p["rho"].sum() - 0.5 * mu.numel()
-        loss = (nll + kl / self.rows).sum()
+        return (nll + kl / self.rows).sum()
+
+    def step(self, x, y, z=None):
+        loss = self.loss(x, y, z)
         self.adam.zero_grad(set_to_none=True)
         loss.backward()
         self.adam.step()
         return loss
 
     def run(self, steps):
-        batches = list(zip(self.x.split(BATCH), self.y.split(BATCH)))
+        batches = list(zip(self.x.split(self.batch), self.y.split(self.batch)))
         return [self.step(*batches[i % len(batches)]) for i in range(steps)]
 
     def replay(self, noise):
@@ -123,12 +132,15 @@ class TorchStep:
 LOG_ROOT_2PI = 0.5 * float(np.log(2 * np.pi))
 
 
-def torch_makers(start, x, y, rows, estimator, epsilon=ADAM["epsilon"]):
+def torch_makers(start, x, y, rows, estimator, epsilon=ADAM["epsilon"], **how):
     import torch
     torch.set_num_threads(1)
     torch.manual_seed(1)
-    return [lambda f=f: TorchStep(torch, start, x, y, rows, estimator, epsilon, f)
-            for f in (False, True)]
+    forms = [("PyTorch eager", False, False), ("PyTorch eager, fused Adam", True, False),
+             ("PyTorch compiled", True, True)]
+    return [(name, lambda f=fused, c=compiled: TorchStep(
+        torch, start, x, y, rows, estimator, epsilon, f, c, **how))
+            for name, fused, compiled in forms]
 
 
 # ---- JAX
@@ -218,11 +230,80 @@ class JaxStep:
 
 def jax_makers(start, x, y, rows, estimator, epsilon=ADAM["epsilon"]):
     import jax
-    return [lambda r=r: JaxStep(jax, start, x, y, rows, estimator, epsilon, r)
+    return [(f"JAX jit, scan, {r}", lambda r=r: JaxStep(jax, start, x, y, rows, estimator,
+                                                        epsilon, r))
             for r in ("threefry2x32", "unsafe_rbg")]
 
 
-MAKERS = {"torch": torch_makers, "jax": jax_makers}
+# ---- TensorFlow Probability
+
+class TfpStep:
+    """Its own layers; sigma is softplus of what it learns, where ours is exp."""
+
+    def __init__(self, start, x, y, rows, estimator, xla):
+        import tensorflow as tf
+        import tensorflow_probability as tfp
+        import tf_keras
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        tf.config.threading.set_inter_op_parallelism_threads(1)
+        self.tf, self.rows = tf, rows
+        kind = (tfp.layers.DenseLocalReparameterization if estimator == "local"
+                else tfp.layers.DenseReparameterization)
+        self.layers = [kind(len(b), activation="elu" if i + 1 < len(start["bias"]) else None)
+                       for i, b in enumerate(start["bias"])]
+        self.model = tf_keras.Sequential(self.layers)
+        self.x = tf.constant(x.reshape(-1, BATCH, 1))
+        self.y = tf.constant(y.reshape(-1, BATCH, 1))
+        self.model(self.x[0])
+        for layer, *values in zip(self.layers, start["mu"], start["sigma"], start["bias"]):
+            self.start_layer(layer, *values)
+        self.log_sd = tf.Variable(float(start["log_sd"]))
+        self.variables = self.model.trainable_variables + [self.log_sd]
+        self.adam = tf_keras.optimizers.Adam(ADAM["rate"], epsilon=ADAM["epsilon"])
+        self.adam.build(self.variables)
+        self.steps = tf.function(self.all_steps, jit_compile=xla)
+
+    @staticmethod
+    def start_layer(layer, mu, sigma, bias):
+        """Where ours starts."""
+        for v in layer.trainable_variables:
+            if v.shape.rank == 1:
+                v.assign(bias)
+            else:
+                v.assign(np.log(np.expm1(sigma)) if "scale" in v.name else mu)
+
+    def loss(self, x, y):
+        tf = self.tf
+        square = tf.reduce_mean((self.model(x) - y) ** 2)
+        nll = 0.5 * square * tf.exp(-2 * self.log_sd) + self.log_sd + LOG_ROOT_2PI
+        return nll + tf.add_n(self.model.losses) / self.rows
+
+    def all_steps(self, steps):
+        tf = self.tf
+        trace = tf.zeros([steps])
+        for i in tf.range(steps):
+            at = i % len(self.x)
+            with tf.GradientTape() as tape:
+                loss = self.loss(self.x[at], self.y[at])
+            self.adam.apply_gradients(zip(tape.gradient(loss, self.variables),
+                                          self.variables))
+            trace = tf.tensor_scatter_nd_update(trace, [[i]], [loss])
+        return trace
+
+    def run(self, steps):
+        return self.steps(steps).numpy()
+
+    def trace_f(self, steps):
+        return self.run(steps) * self.rows
+
+
+def tfp_makers(start, x, y, rows, estimator):
+    import tensorflow_probability  # noqa: F401  (missing: say so now)
+    return [(name, lambda xla=xla: TfpStep(start, x, y, rows, estimator, xla))
+            for name, xla in (("TFP, tf.function", False), ("TFP, tf.function, XLA", True))]
+
+
+MAKERS = {"torch": torch_makers, "jax": jax_makers, "tfp": tfp_makers}
 
 
 # ---- do both do the same?
@@ -237,14 +318,8 @@ def started(trainer, x, y):
     return start, rows, noise
 
 
-def same_weights(bench, peer):
-    """Every step sees all rows, so their order does not matter."""
-    x, y = scalar_data(BATCH)
-    adam = {**ADAM, "epsilon": CHECK_EPSILON}
-    trainer = Trainer(bench.xb, x, y, BATCH, adam, SIGMA)
-    start, rows, noise = started(trainer, x, y)
-    makers = MAKERS[peer](start, *rows, BATCH, "shared", CHECK_EPSILON)
-    theirs = makers[0]().replay(noise)
+def weights_apart(trainer, theirs):
+    """Largest difference after CHECK_STEPS steps of estimator shared."""
     model = trainer.model("shared", CHECK_STEPS)
     ours = trainer.weights(model)
     trainer.lib.xb_model_destroy(model)
@@ -252,29 +327,28 @@ def same_weights(bench, peer):
             for k in ("mu", "sigma", "bias")}
     flat["rho"] = np.log(flat.pop("sigma"))
     flat["log_sd"] = ours["log_sd"]
-    worst = max(float(np.abs(flat[k] - theirs[k]).max()) for k in flat)
+    return max(float(np.abs(flat[k] - theirs[k]).max()) for k in flat)
+
+
+def same_weights(bench, makers, x, y, **net):
+    """Every step sees all rows, so their order does not matter."""
+    adam = {**ADAM, "epsilon": CHECK_EPSILON}
+    trainer = Trainer(bench.xb, x, y, len(x), adam, SIGMA, **net)
+    start, rows, noise = started(trainer, x, y)
+    peer = makers(start, *rows, len(x), "shared", CHECK_EPSILON)[0][1]()
+    worst = weights_apart(trainer, peer.replay(noise))
     if not worst < SAME_WEIGHTS:
         raise WrongResult(f"weights differ by {worst:.2g} after {CHECK_STEPS} steps")
     return f"weights within {worst:.0e} after {CHECK_STEPS} steps"
 
 
-def same_f(trainer, peer, steps):
-    """Mean F of the last quarter, ours and the peer's."""
-    ours = trainer.trace_f("local", steps * BATCH // ROWS)
-    theirs = peer.trace_f(steps)
+def same_f(trainer, estimator, epochs, peer, steps):
+    """Mean F of the last quarter of a run, ours and the peer's."""
+    ours, theirs = trainer.trace_f(estimator, epochs), peer.trace_f(steps)
     a, b = (v[-len(v) // 4:].mean() for v in (ours, theirs))
-    if not abs(a - b) < SAME_F * ROWS:
+    if not abs(a - b) < SAME_F * peer.rows:
         raise WrongResult(f"F is {a:.5g}, the peer's {b:.5g}")
     return f"F {a:.4g}, {b:.4g}"
-
-
-def fastest(makers, steps):
-    """Of the peer's forms the one that needs least, after a warm-up."""
-    forms = [make() for make in makers]
-    for form in forms:
-        form.run(steps)
-    return min(forms, key=lambda form: min(seconds(lambda: form.run(steps), 1)
-                                           for _ in range(3)))
 
 
 def steps_against(bench, peer):
@@ -286,18 +360,20 @@ def steps_against(bench, peer):
         case = f"step, {estimator}, batch {BATCH}"
         try:
             makers = MAKERS[peer](start, *rows, ROWS, estimator)
-            check = (same_weights(bench, peer) if estimator == "shared"
-                     else same_f(trainer, makers[0](), F_STEPS))
+            check = (same_weights(bench, MAKERS[peer], *scalar_data(BATCH))
+                     if estimator == "shared" and peer != "tfp"
+                     else same_f(trainer, estimator, F_STEPS * BATCH // ROWS,
+                                 makers[0][1](), F_STEPS))
         except ImportError as error:
             bench.missing("VI", case, NAME[peer], error)
             continue
         except WrongResult as error:
             bench.wrong("VI", case, NAME[peer], error)
             continue
-        form = fastest(makers, STEPS_QUICK)
+        name, form = fastest_run(bench, "VI", case, makers, STEPS_QUICK)
         bench.compare("VI", case,
                       lambda e=estimator: trainer.run(e, steps * BATCH // ROWS),
-                      NAME[peer], lambda: form.run(steps), items=steps,
+                      name, lambda: form.run(steps), items=steps,
                       target=TARGET[peer], check=check, repeats=REPEATS)
 
 
@@ -333,8 +409,7 @@ class TorchPredict:
 
 def same_outputs(trainer, model, x, opt, form):
     noise = [trainer.noise(model, PREDICT_STEP, s) for s in range(DRAWS)]
-    stacked = [form.torch.from_numpy(np.stack(z)) for z in zip(*noise)]
-    theirs = form.outputs(DRAWS, stacked).numpy()
+    theirs = np.asarray(form.outputs(DRAWS, [np.stack(z) for z in zip(*noise)]))
     ours = trainer.scaled_y(model, trainer.outputs(model, x, opt))[:, 0]
     worst = float(np.abs(ours - theirs).max())
     if not worst < SAME_OUTPUT:
@@ -342,36 +417,87 @@ def same_outputs(trainer, model, x, opt, form):
     return f"outputs within {worst:.0e}"
 
 
-def prediction(bench):
-    case = f"predict, {DRAWS} draws x {INPUTS} inputs"
-    try:
-        import torch
-    except ImportError as error:
-        return bench.missing("VI", case, "PyTorch bmm", error)
+class JaxPredict:
+    """vmap over draws, jit, some draws at a time."""
+
+    def __init__(self, jax, weights, x, at_a_time):
+        self.jax, self.np, self.at_a_time = jax, jax.numpy, at_a_time
+        self.weights = [[self.np.asarray(a) for a in weights[k]]
+                        for k in ("mu", "sigma", "bias")]
+        self.x, self.key = self.np.asarray(x), jax.random.key(1, impl="unsafe_rbg")
+        self.all = jax.jit(self.stacked)
+        self.summed = jax.jit(self.moments, static_argnums=(1,))
+
+    def one(self, z):
+        h = self.x
+        for i, (m, s, b, n) in enumerate(zip(*self.weights, z)):
+            h = h @ (m + s * n) + b
+            h = self.jax.nn.elu(h) if i + 1 < len(z) else h
+        return h[:, 0]
+
+    def stacked(self, noise):
+        return self.jax.vmap(self.one)(noise)
+
+    def moments(self, key, draws):
+        def some(k):
+            keys = self.jax.random.split(k, len(self.weights[0]))
+            y = self.stacked([self.jax.random.normal(q, (self.at_a_time, *m.shape))
+                              for q, m in zip(keys, self.weights[0])])
+            return y.sum(0), (y * y).sum(0)
+
+        first, second = self.jax.lax.map(some, self.jax.random.split(
+            key, draws // self.at_a_time))
+        mean = first.sum(0) / draws
+        return mean, self.np.sqrt(second.sum(0) / draws - mean * mean)
+
+    def outputs(self, draws, noise):
+        return np.asarray(self.all([self.np.asarray(z) for z in noise]))
+
+    def predict(self, draws):
+        return self.jax.block_until_ready(self.summed(self.key, draws))
+
+
+def torch_predicts(weights, x):
+    import torch
     torch.set_num_threads(1)
+    return [(f"PyTorch bmm, {k} a time", TorchPredict(torch, weights, x, k))
+            for k in AT_A_TIME]
+
+
+def jax_predicts(weights, x):
+    import jax
+    return [(f"JAX vmap, {k} a time", JaxPredict(jax, weights, x, k)) for k in AT_A_TIME]
+
+
+def prediction(bench, makers, peer):
+    case = f"predict, {DRAWS} draws x {INPUTS} inputs"
     x, y = scalar_data(ROWS)
     trainer = Trainer(bench.xb, x, y, BATCH, ADAM, SIGMA)
     model = trainer.model("shared", 20)
     opt = trainer.predict_options(DRAWS)
     inputs = np.linspace(-1.5, 1.5, INPUTS)
     scaled, weights = trainer.scaled_x(model, inputs), trainer.weights(model)
-    forms = [TorchPredict(torch, weights, scaled, k) for k in AT_A_TIME]
-    form = min(forms, key=lambda f: min(seconds(lambda: f.predict(DRAWS), 1)
-                                        for _ in range(3)))
     try:
-        check = same_outputs(trainer, model, inputs, opt, form)
+        forms = makers(weights, scaled)
+        check = same_outputs(trainer, model, inputs, opt, forms[0][1])
+    except ImportError as error:
+        return bench.missing("VI", case, peer, error)
     except WrongResult as error:
-        return bench.wrong("VI", case, "PyTorch bmm", error)
-    return bench.compare("VI", case, lambda: trainer.predict(model, inputs, opt),
-                         f"PyTorch bmm, {form.at_a_time} a time",
-                         lambda: form.predict(DRAWS), target=TARGET["predict"],
-                         check=check, repeats=REPEATS)
+        return bench.wrong("VI", case, peer, error)
+    name, work = fastest(bench, "VI", case,
+                         [(n, lambda f=f: lambda: f.predict(DRAWS)) for n, f in forms])
+    return bench.compare("VI", case, lambda: trainer.predict(model, inputs, opt), name,
+                         work, target=TARGET["predict"], check=check, repeats=REPEATS,
+                         limit=bench.share(fma=DRAWS * INPUTS * sum(
+                             m.size for m in weights["mu"])))
 
 
 def main():
     bench = Bench(__doc__)
     if bench.peer == "predict":
-        return prediction(bench)
+        return prediction(bench, torch_predicts, "PyTorch bmm")
+    if bench.peer == "predict-jax":
+        return prediction(bench, jax_predicts, "JAX vmap")
     return steps_against(bench, bench.peer)
 
 

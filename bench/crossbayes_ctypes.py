@@ -37,7 +37,8 @@ class FitFamily(c.Structure):  # as much of it as is read here
                 ("iterations", c.c_int), ("n_param", c.c_int), ("n_named", c.c_int),
                 ("name", (c.c_char * 8) * 6), ("value", c.c_double * 6),
                 ("std_error", c.c_double * 6), ("gradient_norm", c.c_double),
-                ("log_likelihood", c.c_double)]
+                ("log_likelihood", c.c_double), ("aic", c.c_double), ("bic", c.c_double),
+                ("ks", c.c_double), ("ks_p", c.c_double), ("ad", c.c_double)]
 
 
 class Rule(c.Structure):

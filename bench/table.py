@@ -16,8 +16,7 @@ from figure import draw_figure
 from timing import limits_of
 
 DEBIAN = ("libgsl27", "libunuran16t64", "libunuran16", "libopenblas0-pthread")
-PYTHON = ("numpy", "scipy", "torch", "pandas", "chaospy", "jax",
-          "tensorflow-probability")
+PYTHON = ("numpy", "scipy", "torch", "pandas", "chaospy", "jax")
 
 
 def first_line(path, key=""):
@@ -45,6 +44,19 @@ def versions():
         except importlib.metadata.PackageNotFoundError:
             found[name] = "missing"
     return found
+
+
+def tfp_version(build):
+    """From its own environment."""
+    python = os.path.join(os.environ.get("XB_BENCH_TFP_VENV",
+                                         os.path.join(build, "peers-tfp")), "bin/python")
+    code = "import importlib.metadata as m; print(m.version('tensorflow-probability'))"
+    try:
+        asked = subprocess.run([python, "-c", code], capture_output=True, text=True,
+                               check=False)
+        return asked.stdout.strip() or "missing"
+    except OSError:
+        return "missing"
 
 
 def machine(build):
@@ -171,7 +183,8 @@ def main():
     rows = [json.loads(line) for line in sys.stdin]
     order = list(dict.fromkeys(row["workload"] for row in rows))
     rows.sort(key=lambda row: order.index(row["workload"]))
-    here.update(machine=machine(build), versions=versions(), limits=limits_of(build))
+    here.update(machine=machine(build), versions={**versions(), "tensorflow-probability": tfp_version(build)},
+                limits=limits_of(build))
     targets = [judged(row) for row in rows if row.get("target")]
     text = io.StringIO()
     with contextlib.redirect_stdout(text):

@@ -149,6 +149,20 @@ def fastest(bench, workload, case, makers, clock=time.process_time_ns, tries=3):
     return best[1:]
 
 
+def fastest_run(bench, workload, case, makers, steps):
+    """The same of forms that are objects with run(steps): name and object."""
+    made = {}
+
+    def maker(name, make):
+        def work_of():
+            made[name] = make()
+            return lambda: made[name].run(steps)
+        return name, work_of
+
+    name, _ = fastest(bench, workload, case, [maker(*m) for m in makers])
+    return name, made[name]
+
+
 def ratio_at_least(value, aim=None):
     return {"of": "ratio", "at_least": value, "aim": aim}
 

@@ -83,10 +83,10 @@ def same_layouts(xb):
 
 
 class Trainer:
-    """The scalar network on rows x, y (double, [n]); priors N(0, 1), one draw a step,
-    a constant rate, no first phase."""
+    """A network (the scalar one) on rows x ([n] or [n][features]), y [n], double; priors
+    N(0, 1), one draw a step, a constant rate, no first phase."""
 
-    def __init__(self, xb, x, y, batch, adam, sigma, seed=1):
+    def __init__(self, xb, x, y, batch, adam, sigma, seed=1, net=NET):
         self.xb, self.lib, self.x, self.y = xb, xb.lib, x, y
         same_layouts(xb)
         for name, result, args in [
@@ -110,9 +110,10 @@ class Trainer:
         ]:
             function = getattr(self.lib, name)
             function.restype, function.argtypes = result, args
-        self.data = TrainData(x=pointer(x), y=pointer(y), n=len(x), features=1)
+        self.data = TrainData(x=pointer(x), y=pointer(y), n=len(x),
+                              features=1 if x.ndim == 1 else x.shape[1])
         opt = self.lib.xb_train_options_default()
-        opt.net, opt.likelihood, opt.batch = NET.encode(), LIKELIHOOD_GAUSSIAN, batch
+        opt.net, opt.likelihood, opt.batch = net.encode(), LIKELIHOOD_GAUSSIAN, batch
         opt.prior_by_fan, opt.mle_epochs, opt.sigma, opt.seed = False, 0, sigma, seed
         opt.rate = Schedule(SCHEDULE_CONSTANT, 1.0, 0.0, 0.0)
         opt.adam.rate, opt.adam.epsilon = adam["rate"], adam["epsilon"]
@@ -168,9 +169,11 @@ class Trainer:
                 "log_sd": np.float32(log_sd)}
 
     def scaled_x(self, model, x):
-        """[n][1], as they enter the net."""
-        mean, sd = self.lib.xb_model_input_mean(model), self.lib.xb_model_input_sd(model)
-        return ((x - mean[0]) / sd[0]).astype(np.float32)[:, None]
+        """[n][features], as they enter the net."""
+        x = x.reshape(len(x), -1)
+        mean, sd = (np.array(read(model)[:x.shape[1]]) for read in
+                    (self.lib.xb_model_input_mean, self.lib.xb_model_input_sd))
+        return ((x - mean) / sd).astype(np.float32)
 
     def scaled_y(self, model, y):
         mean, sd = (self.lib.xb_model_target_mean(model),

@@ -124,7 +124,7 @@ static void print_place(const xb_law *law)
 {
     xb_law_place place = xb_law_placement(law);
     if (place.offset == 0 && place.scale == 1 && !*place.unit) return;
-    printf("  %-20sx * %.10g + %.10g%s%s\n", "in your units", place.scale, place.offset,
+    printf("  %-20sx * %.6g + %.10g%s%s\n", "in your units", place.scale, place.offset,
            *place.unit ? " " : "", place.unit);
 }
 
@@ -137,7 +137,7 @@ static double without_rounding(double value, double scale)
 
 static void print_summary(const xb_law *law)
 {
-    enum { DIGITS = 10 };
+    enum { DIGITS = 6 };
     xb_moments moments = xb_law_moments(law);
     printf("%s\n  %s\n\n", xb_law_text(law), family_about(law));
     for (int i = 0; i < CLI_COUNT_OF(parameters); i++)

@@ -201,8 +201,9 @@ static cli_exit print_text(const plan_job *job)
     print_rows(job);
     printf("  %-20s%.3g: the output's noise is spread as over so many equal ones\n",
            "effective weights", plan->n_eff);
-    printf("  %-20s%.3g equal ones, for a KL below %g nats\n", "needed", plan->needed,
-           job->opt.tolerance);
+    printf(
+        "  %-20s%.3g in a plain sum for a KL below %g nats, more behind hidden layers\n",
+        "needed", plan->needed, job->opt.tolerance);
     print_kl("predicted KL", plan->predicted);
     print_kl("measured KL", plan->measured);
     print_layers(job, plan);
@@ -371,9 +372,11 @@ static cli_exit deliver(const plan_job *job)
     cli_progress_clear(&job->s->progress);
     if (cli_json(job->s)) return print_json(job);
     if (job->cases > 0) return print_text(job);
-    printf("%s: %.3g equal weights behind an output make its shape Gaussian within %g"
+    char needed[32];
+    cli_format_plain(needed, sizeof needed, ceil(job->needed));
+    printf("%s: %s equal weights behind an output make its shape Gaussian within %g"
            " nats\n",
-           job->s->args.arg[0], job->needed, job->opt.tolerance);
+           job->s->args.arg[0], needed, job->opt.tolerance);
     return CLI_DONE;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -63,7 +64,7 @@ static void *json_memory(size_t size)
     void *block = malloc(size);
     if (block) return block;
     fprintf(stderr, "crossbayes: not enough memory for JSON\n");
-    exit(CLI_FAILED);
+    _exit(CLI_FAILED); /* other threads may be at work */
 }
 
 static void print_version(void) { printf("crossbayes %s\n", xb_version()); }

@@ -9,7 +9,8 @@
 
 static cli_exit cannot_write(cli_session *s, const char *path)
 {
-    return cli_fail(s, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno));
+    (void)cli_fail(s, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno));
+    return CLI_FAILED; /* in sight of analysers */
 }
 
 /* mkstemp makes files only the owner can read; give them what open() would. */
@@ -50,7 +51,7 @@ cli_exit cli_textfile_open(cli_session *s, cli_textfile *f, const char *path)
 
 cli_exit cli_textfile_close(cli_session *s, cli_textfile *f, bool keep)
 {
-    if (f->stream == stdout) return CLI_DONE; /* checked at the end of the program */
+    if (!f->temporary) return CLI_DONE; /* stdout: checked at the end of the program */
     bool whole = keep && fflush(f->stream) == 0 && !ferror(f->stream) &&
                  fsync(fileno(f->stream)) == 0;
     int reason = errno;

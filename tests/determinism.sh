@@ -81,7 +81,7 @@ more_commands() {
     xb noisy train ../numbers.csv --target y -o n.safetensors --net 'dense 12, elu, dense 1' \
         --likelihood heteroscedastic --mle-epochs 4 --epochs 4 --random all --samples 2
     xb prior train ../numbers.csv --target y -o q.safetensors --net 'dense 12, elu, dense 1' \
-        --law mtj --prior mixture:share=0.5,wide=1,narrow=0.05 --mle-epochs 3 --epochs 3
+        --law mtj --prior mixture:pi=0.5,s1=1,s2=0.05 --mle-epochs 3 --epochs 3
     xb cpredict predict c.safetensors ../classes.csv --samples 64 -o cp.csv
     xb ceval eval c.safetensors ../classes.csv --samples 64 --law gaussian --law mtj
     for s in scalar quantile quadrature laws; do xb $s study $s --quick -o $s; done

@@ -9,7 +9,6 @@ find_program(XB_OBJDUMP objdump REQUIRED)
 
 function(xb_package_test name)
   add_test(NAME ${name} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/${name}.sh ${ARGN})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endfunction()
 
 xb_package_test(package_symbols ${XB_NM} $<TARGET_FILE:crossbayes_shared>)

@@ -2,6 +2,7 @@
  * Gauss rules from recurrences. */
 #include "xbtest.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 
 #include <Random123/philox.h>
@@ -79,6 +80,8 @@ static void streams_are_addressed(void **state)
     other.key = xb_key_make(7, XB_PURPOSE_WEIGHT);
     assert_int_not_equal(xb_stream_word(&s, 0), xb_stream_word(&other, 0));
     other.key = xb_key_make(8, XB_PURPOSE_TEST);
+    assert_int_not_equal(xb_stream_word(&s, 0), xb_stream_word(&other, 0));
+    other.key = xb_key_make(7 + (UINT64_C(1) << 32), XB_PURPOSE_TEST);
     assert_int_not_equal(xb_stream_word(&s, 0), xb_stream_word(&other, 0));
     for (int64_t i = 0; i < 1000; i++) {
         double u = xb_stream_uniform(&s, i);
@@ -179,6 +182,36 @@ static void full_disk_keeps_the_old_file(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* The library's fsync is this one: counted, and made to fail. */
+static int syncs, sync_fails;
+
+int fsync(int fd)
+{
+    syncs++;
+    if (sync_fails) errno = EIO;
+    return sync_fails ? -1 : fdatasync(fd);
+}
+
+/* A name never stands for bytes that are not on the disk. */
+static void files_are_flushed_before_they_are_named(void **state)
+{
+    (void)state;
+    char path[64] = "/tmp/xb-sync-XXXXXX", text[8] = "";
+    xb_ctx *ctx = test_ctx();
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && close(fd) == 0);
+    syncs = 0;
+    assert_ok(ctx, xb_outfile_text(ctx, path, "old"));
+    assert_int_equal(syncs, 1);
+    sync_fails = 1;
+    assert_int_equal(xb_outfile_text(ctx, path, "new"), XB_E_IO);
+    sync_fails = 0;
+    read_whole(text, sizeof text, path);
+    assert_string_equal(text, "old");
+    unlink(path);
+    xb_ctx_destroy(ctx);
+}
+
 static void memory_is_checked(void **state)
 {
     (void)state;
@@ -267,6 +300,7 @@ int main(void)
         cmocka_unit_test(parallel_runs_each_piece_once),
         cmocka_unit_test(outfile_is_whole_or_absent),
         cmocka_unit_test(full_disk_keeps_the_old_file),
+        cmocka_unit_test(files_are_flushed_before_they_are_named),
         cmocka_unit_test(memory_is_checked),
         cmocka_unit_test(sort_is_qsort),
         cmocka_unit_test(legendre_is_exact),

@@ -106,7 +106,7 @@ static float *whole(int64_t n, int seed)
 static void check_product(const xb_backend *b, int64_t rows, int64_t in, int64_t out)
 {
     const xb_backend *ref = &xb_backend_ref;
-    int64_t largest = rows * in + rows * out + in * out;
+    int64_t largest = rows * in + rows * out + (in + 1) * out;
     float *x = whole(rows * in, 1), *w = whole(in * out, 2), *dy = whole(rows * out, 3);
     float *bias = whole(out, 4), *got = whole(largest, 5), *want = whole(largest, 5);
     size_t size = (size_t)largest * sizeof *got; /* what is beyond must stay */
@@ -122,6 +122,11 @@ static void check_product(const xb_backend *b, int64_t rows, int64_t in, int64_t
     b->dense_backward_weight(got, x, dy, rows, in, out);
     ref->dense_backward_weight(want, x, dy, rows, in, out);
     assert_memory_equal(got, want, size);
+    if (in * out > 0) {
+        b->dense_backward_params(got, got + in * out, x, dy, rows, in, out);
+        ref->dense_backward_params(want, want + in * out, x, dy, rows, in, out);
+        assert_memory_equal(got, want, size);
+    }
     free(x), free(w), free(dy), free(bias), free(got), free(want);
 }
 

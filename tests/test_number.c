@@ -143,6 +143,69 @@ static void numbers_are_strtods(void **state)
         assert_false(scan_agrees(none[i], NAN));
 }
 
+enum { FIELD_TEXT = 64, FIELDS = 50 };
+
+/* As tables have them, some halfway between two doubles, some of other forms. */
+static void random_field(char *out, uint64_t *state)
+{
+    int64_t whole = INT64_C(4503599627370496) + random_below(state, 1 << 30);
+    switch (random_below(state, 6)) {
+    case 0: sprintf(out, "%.6e", random_double(state, false)); break;
+    case 1:
+        sprintf(out, "%.*f", random_below(state, 19),
+                (double)random_below(state, 1 << 30) * 0x1p-27 - 4);
+        break;
+    case 2: /* a half more than a double of 53 bits, and a little beside it */
+        sprintf(out, "%lld5e+15", (long long)whole);
+        memmove(out + 2, out + 1, strlen(out));
+        out[1] = '.';
+        out[17] = (char)(out[17] + random_below(state, 3) - 1);
+        break;
+    case 3: sprintf(out, "%d", random_below(state, 1000)); break;
+    case 4: sprintf(out, "%.3f", (double)random_below(state, 1 << 30) * 1e-3); break;
+    default:
+        sprintf(out, "%.17g", (double)random_below(state, 1 << 30) * 0x1p-28 - 2);
+        break;
+    }
+}
+
+/* Many fields in a row are each what strtod says, and the first that is none ends it. */
+static void fields_are_strtods(void **state)
+{
+    (void)state;
+    static const char *const none[] = {"",     "x",   "1.5x", "1e",      "--1", "1.2.3",
+                                       "1.5e", "nan", "inf",  "1.5e-0x", ".",   "1.5 "};
+    uint64_t random = UINT64_C(0x9E3779B97F4A7C15);
+    for (int i = 0; i < 4000; i++) {
+        char text[XB_NUMBER_BEFORE + FIELDS * FIELD_TEXT + XB_NUMBER_PAD] = {0};
+        char *from = text + XB_NUMBER_BEFORE, *to = from;
+        uint32_t mark[FIELDS];
+        double want[FIELDS], got[FIELDS];
+        int bad = random_below(&random, 2 * FIELDS); /* half of them have none */
+        for (int k = 0; k < FIELDS; k++) {
+            char *field = to;
+            random_field(field, &random);
+            if (k == bad)
+                strcpy(field,
+                       none[random_below(&random, (int)(sizeof none / sizeof *none))]);
+            want[k] = strtod(field, NULL);
+            to += strlen(to);
+            bool line = random_below(&random, 4) == 0;
+            if (line && random_below(&random, 2)) *to++ = '\r';
+            mark[k] = (uint32_t)(to - from);
+            *to++ = line ? '\n' : ',';
+        }
+        int64_t n = (i % 2 ? xb_number_fields : xb_number_fields_plain)(got, from, mark,
+                                                                        FIELDS, '.');
+        if (n != (bad < FIELDS ? bad : FIELDS))
+            fail_msg("stopped at '%.30s'", from + (n > 0 ? mark[n - 1] + 1 : 0));
+        for (int64_t k = 0; k < n; k++) {
+            from[mark[k]] = '\0';
+            assert_same_bits(from + (k > 0 ? mark[k - 1] + 1 : 0), got[k], want[k]);
+        }
+    }
+}
+
 /* Where the three ways of reading meet, and famous hard cases. */
 static void edges_are_strtods(void **state)
 {
@@ -332,6 +395,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_strtods),
+        cmocka_unit_test(fields_are_strtods),
         cmocka_unit_test(edges_are_strtods),
         cmocka_unit_test(integers_are_strtods),
         cmocka_unit_test(other_texts_are_refused),

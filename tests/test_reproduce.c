@@ -28,6 +28,7 @@ static void studies_are_read_back(void **state)
     assert_ok(ctx, xb_study_new(ctx, &study, "made-up", "none", UINT64_MAX));
     assert_ok(ctx, xb_study_add_fact(ctx, study, "x", 0.1, 1e-300, "with %d %%", 5));
     assert_ok(ctx, xb_study_add_fact(ctx, study, "y", -1e300, NAN, "exact"));
+    assert_ok(ctx, xb_study_add_finding(ctx, study, XB_FINDING_DIFFERS, "a word", "so"));
     assert_ok(ctx, xb_study_new_table(ctx, study, &t, "t", 3, 2, names));
     for (int i = 0; i < 6; i++) xb_table_set(t, i / 2, i % 2, cells[i]);
     assert_ok(ctx, xb_study_set_command(ctx, study, "crossbayes made it"));

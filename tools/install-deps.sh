@@ -7,24 +7,30 @@
 #   install-deps.sh memory   what the memory checker needs besides
 #   install-deps.sh lint     what the analysers need besides
 #   install-deps.sh browser  what the pages' check in a browser needs besides
+#   install-deps.sh guard    what counting instructions needs besides
+#   install-deps.sh long     what `make check-long` needs besides
 set -eu
 
 base="gcc g++ libc6-dev cmake ninja-build pkg-config
       libopenblas-dev liblapacke-dev libjansson-dev libjpeg62-turbo-dev zlib1g-dev
       librandom123-dev libcmocka-dev libgsl-dev
-      gnuplot-nox fonts-dejavu-core"
-bench="libunuran-dev python3 python3-venv"
+      gnuplot-nox fonts-dejavu-core python3"
+bench="libunuran-dev python3-venv python3-dev"
+guard="valgrind"
 fuzz="clang llvm libclang-rt-14-dev libomp-dev"
 memory="valgrind libc6-dbg"
 lint="clang clang-tidy cppcheck"
-browser="chromium python3"
+browser="chromium"
+long="dieharder"
 
 want=$base
 [ "${1-}" = bench ] && want="$base $bench"
+[ "${1-}" = guard ] && want="$base $guard"
 [ "${1-}" = fuzz ] && want="$base $fuzz"
 [ "${1-}" = memory ] && want="$base $memory"
 [ "${1-}" = lint ] && want="$base $lint"
 [ "${1-}" = browser ] && want="$base $browser"
+[ "${1-}" = long ] && want="$base $long"
 
 missing=
 for package in $want; do

@@ -29,7 +29,7 @@ extern "C" {
 typedef enum xb_effort {
     XB_EFFORT_NORMAL = 0, /* minutes */
     XB_EFFORT_QUICK,      /* half a minute on two cores: fewer draws, sizes and seeds */
-    XB_EFFORT_FULL        /* Fig. 4 and 8 with three seeds and four depths: an hour */
+    XB_EFFORT_FULL        /* Fig. 4 and 8 with three seeds, four depths, more draws */
 } xb_effort;
 
 typedef struct xb_reproduce_options {

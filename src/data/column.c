@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "crossbayes/data.h"
@@ -30,13 +31,14 @@ static bool is_only_column(const void *arg)
     return c->columns == 1;
 }
 
-static xb_status keep_number(void *arg, const double *value)
+static xb_status keep_numbers(void *arg, const double *value, int64_t n)
 {
     column *c = arg;
-    if (c->n == c->capacity)
-        XB_TRY(xb_grow(c->ctx, (void **)&c->values, &c->capacity, c->n + 1,
+    if (c->n + n > c->capacity)
+        XB_TRY(xb_grow(c->ctx, (void **)&c->values, &c->capacity, c->n + n,
                        sizeof *c->values));
-    c->values[c->n++] = *value;
+    memcpy(c->values + c->n, value, (size_t)n * sizeof *value);
+    c->n += n;
     return XB_OK;
 }
 
@@ -45,7 +47,7 @@ static xb_status keep(void *arg, const xb_csv_row *row)
     column *c = arg;
     double value;
     XB_TRY(xb_csv_number(&value, row, c->index));
-    return keep_number(c, &value);
+    return keep_numbers(c, &value, 1);
 }
 
 /* Which column of an NPY array, and how many there are. */
@@ -101,7 +103,7 @@ static xb_status read_text(column *c, xb_source *source)
                               .head = choose,
                               .row = keep,
                               .plain = is_only_column,
-                              .numbers = keep_number};
+                              .numbers = keep_numbers};
     return xb_csv_read(source, &visitor);
 }
 

@@ -2,9 +2,10 @@
  *
  * The file comes in blocks of 1 MiB behind what is left of the line before. The
  * first rows decide the dialect (dialect.c); after that a row costs one search
- * for its end and one for each separator, and a row of nothing but numbers, where the
- * visitor wants all of them, only the reading of its numbers. Comments are looked for
- * only in blocks that hold a '#'. No allocation per row.
+ * for its end and one for each separator. Rows of nothing but numbers, where the visitor
+ * wants all of them, go a short way: the ends of all fields in a window are found first
+ * (marks.c), then the numbers read. Comments are looked for only in blocks that hold a
+ * '#'. No allocation per row.
  *
  * Measured with xb_column_read on one core (EPYC, virtual, shared): 540 MB/s for a column
  * of "%.6e" (1.9 times pandas, which does not round correctly); linear in the size up to
@@ -16,13 +17,18 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "data/marks.h"
 #include "data/number.h"
 
 enum {
     BLOCK = 1 << 20,
     CAPACITY = XB_CSV_LINE_MAX + BLOCK,
-    PADDED = CAPACITY + XB_NUMBER_PAD + 1, /* ends in bytes that end a number */
-    SAMPLE_ROWS = 1000,                    /* looked at to find the dialect */
+    /* bytes whose marks are found at once */
+    WINDOW_LEAST = 1 << 8,
+    WINDOW_MOST = 1 << 12,
+    /* ends in bytes that end a number */
+    PADDED = CAPACITY + XB_MARKS_BLOCK + XB_NUMBER_PAD + 1,
+    SAMPLE_ROWS = 1000, /* looked at to find the dialect */
 };
 
 typedef struct reader {
@@ -37,7 +43,7 @@ typedef struct reader {
     xb_csv_head head;
     char *name_text;  /* all names, one after the other */
     xb_slice *fields; /* [2 columns]; NULL until the dialect is known */
-    double *values;   /* [columns]; NULL unless rows of numbers go the short way */
+    double *values;   /* [columns + WINDOW_MOST]; NULL: rows of numbers go no short way */
 } reader;
 
 static xb_status fail_at(const reader *r, int64_t line, const char *what)
@@ -146,7 +152,8 @@ static xb_status begin(reader *r, const char *first)
     const xb_csv_visitor *v = r->visitor;
     const bool blanks = r->head.dialect.separator == ' ';
     if (!v->plain || blanks) return XB_OK;
-    r->values = xb_new(r->source->ctx, r->head.dialect.columns, sizeof *r->values);
+    r->values =
+        xb_new(r->source->ctx, r->head.dialect.columns + WINDOW_MOST, sizeof *r->values);
     return r->values ? XB_OK : XB_E_MEMORY;
 }
 
@@ -164,19 +171,59 @@ static const char *scan_row(const reader *r, const char *p)
     return *p == '\n' ? p + 1 : NULL;
 }
 
-/* Rows of numbers for as long as they come. */
+/* Of `rows` rows of marked fields those before the first that has its newline in a wrong
+ * place. */
+static int64_t whole_rows(const char *from, const uint32_t *mark, int64_t rows,
+                          int64_t columns)
+{
+    for (int64_t i = 0; i < rows; i++, mark += columns) {
+        bool good = from[mark[columns - 1]] == '\n';
+        for (int64_t k = 0; k + 1 < columns; k++) good &= from[mark[k]] != '\n';
+        if (!good) return i;
+    }
+    return rows;
+}
+
+static xb_status give_numbers(reader *r, const char *next, int64_t rows)
+{
+    r->at = next;
+    r->line += rows;
+    r->rows += rows;
+    return r->visitor->numbers(r->visitor->arg, r->values, rows);
+}
+
+/* Rows of numbers in the window ahead; *more: and after it, as far as can be seen. */
+static xb_status take_window(reader *r, int64_t window, bool *more)
+{
+    uint32_t mark[WINDOW_MOST + XB_MARKS_BLOCK];
+    const xb_dialect *d = &r->head.dialect;
+    const char *from = r->at;
+    int64_t bytes = r->end - from < window ? r->end - from : window;
+    int64_t seen = xb_marks_find(mark, from, bytes, d->separator) / d->columns;
+    int64_t rows = whole_rows(from, mark, seen, d->columns);
+    rows =
+        xb_number_fields(r->values, from, mark, rows * d->columns, d->point) / d->columns;
+    *more = rows > 0 && rows == seen;
+    if (rows == 0) return XB_OK;
+    return give_numbers(r, from + mark[rows * d->columns - 1] + 1, rows);
+}
+
+/* Rows of numbers for as long as they come: by windows, small ones first so that a row of
+ * something else costs little; where a window has none, by themselves. */
 static xb_status take_numbers(reader *r)
 {
     const xb_csv_visitor *v = r->visitor;
-    const char *end;
+    int64_t window = WINDOW_LEAST;
     if (!r->values || !v->plain(v->arg)) return XB_OK;
-    while ((end = scan_row(r, r->at)) && end - r->at <= XB_CSV_LINE_MAX) {
-        r->at = end;
-        r->line++;
-        r->rows++;
-        XB_TRY(v->numbers(v->arg, r->values));
+    for (;;) {
+        bool more = false;
+        if (r->at - r->buffer >= XB_NUMBER_BEFORE) XB_TRY(take_window(r, window, &more));
+        if (window < WINDOW_MOST) window *= 2;
+        if (more) continue;
+        const char *end = scan_row(r, r->at);
+        if (!end || end - r->at > XB_CSV_LINE_MAX) return XB_OK;
+        XB_TRY(give_numbers(r, end, 1));
     }
-    return XB_OK;
 }
 
 static xb_status take_row(reader *r, xb_slice line)

@@ -34,10 +34,10 @@ typedef struct xb_csv_visitor {
     xb_status (*head)(void *arg, const xb_csv_head *head);
     xb_status (*row)(void *arg, const xb_csv_row *row);
     /* Optional: while plain(arg) says that every column is wanted as a number, rows of
-     * nothing but finite numbers may come to `numbers` instead, value [columns]. It is
-     * asked now and then, not at every row. */
+     * nothing but finite numbers may come to `numbers` instead, value [rows][columns]. It
+     * is asked now and then, not at every row. */
     bool (*plain)(const void *arg);
-    xb_status (*numbers)(void *arg, const double *value);
+    xb_status (*numbers)(void *arg, const double *value, int64_t rows);
 } xb_csv_visitor;
 
 xb_status xb_csv_read(xb_source *source, const xb_csv_visitor *visitor);

@@ -167,16 +167,16 @@ static xb_status choose_columns(void *arg, const xb_csv_head *head)
 
 /* ---- one row */
 
-static xb_status make_room(filling *f)
+static xb_status make_room(filling *f, int64_t more)
 {
     xb_frame *frame = f->frame;
     int64_t cells = 0;
-    if (__builtin_mul_overflow(frame->rows + 1, frame->features, &cells))
+    if (__builtin_mul_overflow(frame->rows + more, frame->features, &cells))
         return xb_fail(f->ctx, XB_E_MEMORY, "not enough memory for the table");
     XB_TRY(xb_grow(f->ctx, (void **)&frame->values, &f->values_room, cells,
                    sizeof *frame->values));
     if (f->target < 0) return XB_OK;
-    return xb_grow(f->ctx, (void **)&frame->target, &f->target_room, frame->rows + 1,
+    return xb_grow(f->ctx, (void **)&frame->target, &f->target_room, frame->rows + more,
                    sizeof *frame->target);
 }
 
@@ -250,7 +250,7 @@ static xb_status take_row(void *arg, const xb_csv_row *row)
 {
     filling *f = arg;
     xb_frame *frame = f->frame;
-    XB_TRY(make_room(f));
+    XB_TRY(make_room(f, 1));
     double *to = frame->values + frame->rows * frame->features;
     for (int64_t i = 0; i < frame->features; i++)
         XB_TRY(number_in(&to[i], row, f->column[i], frame->feature_name[i]));
@@ -267,15 +267,17 @@ static bool is_plain(const void *arg)
     return known && !f->as_classes && f->frame->features + (f->target >= 0) == f->columns;
 }
 
-static xb_status take_numbers(void *arg, const double *value)
+static xb_status take_numbers(void *arg, const double *value, int64_t rows)
 {
     filling *f = arg;
     xb_frame *frame = f->frame;
-    XB_TRY(make_room(f));
+    XB_TRY(make_room(f, rows));
     double *to = frame->values + frame->rows * frame->features;
-    for (int64_t i = 0; i < frame->features; i++) to[i] = value[f->column[i]];
-    if (f->target >= 0) frame->target[frame->rows] = value[f->target];
-    frame->rows++;
+    for (int64_t r = 0; r < rows; r++, value += f->columns) {
+        for (int64_t i = 0; i < frame->features; i++) *to++ = value[f->column[i]];
+        if (f->target >= 0) frame->target[frame->rows] = value[f->target];
+        frame->rows++;
+    }
     return XB_OK;
 }
 
@@ -321,7 +323,7 @@ static xb_status take_array(filling *f, const xb_source *s, const double *x, int
     xb_frame *frame = f->frame;
     for (int64_t i = 0; i < rows; i++, frame->rows++) {
         const double *row = x + i * columns;
-        XB_TRY(make_room(f));
+        XB_TRY(make_room(f, 1));
         double *to = frame->values + i * frame->features;
         for (int64_t k = 0; k < frame->features; k++)
             XB_TRY(value_at(&to[k], s, row, i, f->column[k]));

@@ -3,6 +3,7 @@
  * bytes from the highest, then the data; plain or gzipped. A header is not believed: a
  * plain file must have the bytes it speaks of, a gzipped one may hold only so many times
  * its own, memory grows with what is there, and the file must end where it says. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +39,18 @@ static xb_status refuse(const idx_file *f, const char *what)
     return xb_fail(f->ctx, XB_E_INPUT, "%s: %s", f->path, what);
 }
 
+static xb_status starved(const idx_file *f)
+{
+    return xb_fail(f->ctx, XB_E_MEMORY, "%s: not enough memory to read it", f->path);
+}
+
 /* Exactly `want` bytes, at most PIECE of them. */
 static xb_status read_bytes(const idx_file *f, void *to, int64_t want)
 {
-    int got = gzread(f->stream, to, (unsigned)want);
+    int got = gzread(f->stream, to, (unsigned)want), error = Z_OK;
     if (got == want) return XB_OK;
+    (void)gzerror(f->stream, &error);
+    if (error == Z_MEM_ERROR) return starved(f);
     return refuse(f, got < 0 ? "damaged gzip data" : "shorter than its header says");
 }
 
@@ -116,7 +124,9 @@ static xb_status read_idx(xb_ctx *ctx, idx *out, const char *path, int least, in
     if (stat(path, &info) != 0) return refuse(&f, "cannot read");
     if (!S_ISREG(info.st_mode)) return refuse(&f, "not a file, expected IDX data");
     f.size = (int64_t)info.st_size;
+    errno = 0;
     f.stream = gzopen(path, "rb");
+    if (!f.stream && (errno == 0 || errno == ENOMEM)) return starved(&f);
     if (!f.stream) return refuse(&f, "cannot read");
     idx x = {0};
     xb_status status = read_shape(&f, &x, least, most);

@@ -44,6 +44,15 @@ static bool small_enough(const folder_job *job, int64_t i, char why[XB_JPEG_WHY]
     return false;
 }
 
+/* A picture that memory was out for is not a broken one. */
+static xb_status check_starved(const folder_job *job, xb_ctx *ctx, int64_t i,
+                               const char why[XB_JPEG_WHY])
+{
+    if (!xb_jpeg_starved(why)) return XB_OK;
+    return xb_fail(ctx, XB_E_MEMORY, "%s/%s: %s", job->folder.path,
+                   job->folder.file[i].name, why);
+}
+
 /* Reads and decodes file i to its place. ctx NULL: nobody is told why. */
 static xb_status decode(folder_job *job, xb_ctx *ctx, int piece, int64_t i,
                         char why[XB_JPEG_WHY])
@@ -58,8 +67,9 @@ static xb_status decode(folder_job *job, xb_ctx *ctx, int piece, int64_t i,
     uint8_t *out = job->cache.bytes + (size_t)i * image;
     r->hash = xb_hash_bytes(0, bytes, (size_t)r->size);
     r->broken = !xb_jpeg_decode(out, why, &job->want, bytes, r->size);
-    if (r->broken) memset(out, 0, image);
-    return XB_OK;
+    if (!r->broken) return XB_OK;
+    memset(out, 0, image);
+    return check_starved(job, ctx, i, why);
 }
 
 static void decode_piece(void *arg, int64_t piece)
@@ -137,6 +147,7 @@ static xb_status find_shape(folder_job *job)
         if (xb_jpeg_shape(&job->want.h, &job->want.w, why, job->bytes[0],
                           job->folder.file[i].size))
             return XB_OK;
+        XB_TRY(check_starved(job, job->ctx, i, why));
         if (!job->opt->skip_corrupt) break;
     }
     return xb_fail(job->ctx, XB_E_INPUT, "%s/%s: %s", job->folder.path,

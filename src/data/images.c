@@ -4,6 +4,7 @@
  * then by number, so that equal ones are neighbours. */
 #include "data/images.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +21,19 @@ xb_image_options xb_image_options_default(void)
     return (xb_image_options){.channels = 3};
 }
 
+/* Where memory is out nothing can be told of a gzipped file; read as an IDX file, it says
+ * so. */
 static bool looks_idx(const char *path)
 {
     unsigned char head[4] = {0};
+    int error = Z_OK;
+    errno = 0;
     gzFile file = gzopen(path, "rb"); /* reads what is not compressed as it is */
-    if (!file) return false;
+    if (!file) return errno == 0 || errno == ENOMEM;
     bool whole = gzread(file, head, sizeof head) == (int)sizeof head;
+    (void)gzerror(file, &error);
     gzclose(file);
+    if (error == Z_MEM_ERROR) return true;
     return whole && head[0] == 0 && head[1] == 0 && head[2] == 8 &&
            (head[3] == 3 || head[3] == 4);
 }

@@ -15,6 +15,8 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+static const char STARVED[] = "not enough memory to decode it";
+
 enum { SCANS_MAX = 100, EIGHTHS = 8, MEMORY_MAX = 512 << 20 };
 /* A block of 8 x 8 pixels takes a bit or more: a file that claims more pixels is cut off,
  * or wants memory that it has no data for. */
@@ -40,7 +42,8 @@ static void on_error(j_common_ptr common)
     decoder *d = (decoder *)common;
     char text[JMSG_LENGTH_MAX];
     d->errors.format_message(common, text);
-    snprintf(d->why, XB_JPEG_WHY, "%s", text);
+    bool starved = d->errors.msg_code == JERR_OUT_OF_MEMORY;
+    snprintf(d->why, XB_JPEG_WHY, "%s", starved ? STARVED : text);
     leave(common);
 }
 
@@ -118,7 +121,7 @@ static void read_lines(decoder *d)
     size_t row = (size_t)d->jpeg.output_width * (size_t)d->jpeg.output_components;
     d->pixels = malloc(row * d->jpeg.output_height);
     if (!d->pixels) {
-        snprintf(d->why, XB_JPEG_WHY, "not enough memory");
+        snprintf(d->why, XB_JPEG_WHY, "%s", STARVED);
         leave((j_common_ptr)&d->jpeg);
     }
     while (d->jpeg.output_scanline < d->jpeg.output_height) {
@@ -219,3 +222,5 @@ bool xb_jpeg_decode(uint8_t *out, char why[XB_JPEG_WHY], const xb_jpeg_want *wan
     free(d.pixels);
     return good;
 }
+
+bool xb_jpeg_starved(const char why[XB_JPEG_WHY]) { return strcmp(why, STARVED) == 0; }

@@ -26,4 +26,7 @@ bool xb_jpeg_shape(int64_t *h, int64_t *w, char why[XB_JPEG_WHY], const uint8_t 
 bool xb_jpeg_decode(uint8_t *out, char why[XB_JPEG_WHY], const xb_jpeg_want *want,
                     const uint8_t *bytes, int64_t size);
 
+/* Whether it failed for want of memory, which is not the picture's fault. */
+bool xb_jpeg_starved(const char why[XB_JPEG_WHY]);
+
 #endif

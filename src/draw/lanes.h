@@ -292,6 +292,7 @@ LANE_INLINE lane_float float_flip(lane_float a, lane_int word)
 }
 LANE_INLINE uint32_t float_nan_mask(lane_float a, lane_float b)
 {
+    /* NOLINTNEXTLINE(misc-redundant-expression): NaN alone differs from itself */
     lane_int nan = (lane_int)(a != a) | (lane_int)(b != b);
     uint32_t mask = 0;
     LANE_EACH mask |= (nan[l] & 1) << l;

@@ -130,6 +130,8 @@ static xb_status no_such_law(xb_ctx *ctx, const char *text, const char *name)
     for (; count < xb_law_family_count() && count < FAMILIES_MAX; count++)
         names[count] = xb_law_family_name(count);
     int near = xb_nearest(name, names, count);
+    if (strpbrk(name, "./")) /* a path */
+        return xb_fail(ctx, XB_E_INPUT, "%s: there is no such law file", text);
     if (near >= 0)
         return xb_fail(ctx, XB_E_INPUT, "no law '%s', did you mean '%s'?", text,
                        names[near]);

@@ -44,7 +44,7 @@ static void run_all(const xb_run *run, const xb_layer *layer, activation_job job
     const xb_layer_kind xb_layer_##NAME = {                                              \
         .name = #NAME,                                                                   \
         .placement = XB_PLACE_OVERWRITE,                                                 \
-        .act = ACT,                                                                      \
+        .act = (ACT),                                                                    \
         .forward = NAME##_forward,                                                       \
         .backward = NAME##_backward,                                                     \
     };

@@ -31,14 +31,16 @@ int xb_backend_count(void)
     return count;
 }
 
-/* Best first: the i-th that the machine has. */
+/* Best first: the i-th that the machine has; the plain one is always the last. */
 static const xb_backend *backend_at(int i)
 {
-    int level = 0;
-    for (;; level++) {
-        if (!machine_has(levels[level])) continue;
-        if (i-- == 0) return levels[level];
-    }
+    const xb_backend *found = &xb_backend_ref;
+    for (int level = 0; level < XB_COUNT(levels) && i >= 0; level++)
+        if (machine_has(levels[level])) {
+            found = levels[level];
+            i--;
+        }
+    return found;
 }
 
 const char *xb_backend_name_at(int i) { return backend_at(i)->name; }

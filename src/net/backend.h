@@ -43,6 +43,10 @@ typedef struct xb_backend {
                                  xb_act f);
     void (*dense_backward_weight)(xb_real *dw, const xb_real *x, const xb_real *dy,
                                   int64_t rows, int64_t in, int64_t out);
+    /* the same with db [out], the sum over rows of dy */
+    void (*dense_backward_params)(xb_real *dw, xb_real *db, const xb_real *x,
+                                  const xb_real *dy, int64_t rows, int64_t in,
+                                  int64_t out);
 
     /* (N1, N7) Optional: a panel of strips, w [width / strip][depth][strip], strips a row
      * more apart so that they do not push each other out of caches; one row of
@@ -128,6 +132,10 @@ typedef struct xb_backend {
      * v or e; dx = (dx + 2 x dxx) f', where x = f(...) came from the layer below */
     void (*local_forward)(xb_real *y, const xb_real *v, const xb_real *e, int64_t n,
                           xb_act f);
+    /* the same with yy = y^2, and v becomes e / (2 sqrt(v)), 0 where it is 0: dv = dy v
+     * then */
+    void (*local_forward_slope)(xb_real *y, xb_real *yy, xb_real *v, const xb_real *e,
+                                int64_t n, xb_act f);
     void (*local_backward)(xb_real *dv, const xb_real *dy, const xb_real *v,
                            const xb_real *e, int64_t n);
     void (*local_input)(xb_real *dx, const xb_real *dxx, const xb_real *x, int64_t n,

@@ -9,11 +9,20 @@
 #include "net/maxpool_kernel.h"
 #include "net/noise_kernel.h"
 
+static void dense_backward_params(xb_real *dw, xb_real *db, const xb_real *x,
+                                  const xb_real *dy, int64_t rows, int64_t in,
+                                  int64_t out)
+{
+    dense_backward_weight(dw, x, dy, rows, in, out);
+    bias_backward(db, dy, rows, out);
+}
+
 const xb_backend xb_backend_ref = {
     .name = "ref",
     .dense_forward = dense_forward,
     .dense_backward_input = dense_backward_input,
     .dense_backward_weight = dense_backward_weight,
+    .dense_backward_params = dense_backward_params,
     .conv_room = conv_room,
     .conv_forward = conv_forward,
     .conv_backward_input = conv_backward_input,
@@ -38,6 +47,7 @@ const xb_backend xb_backend_ref = {
     .channel_add_product = channel_add_product,
     .signs = signs,
     .local_forward = local_forward,
+    .local_forward_slope = local_forward_slope,
     .local_backward = local_backward,
     .local_input = local_input,
     .quantise = quantise,

@@ -7,10 +7,11 @@
  * to the way back and does not outlive the call. Both matter only where a layer's
  * arithmetic takes a microsecond, so a chain is a net whose layers are not worth a
  * second thread and whose noise fits in the cache; everything else goes layer by layer
- * (pass.c). Each number is the one the layers find, to the last bit.
+ * (pass.c). Each number is the one the layers find, with `local` but for the rounding of
+ * e / (2 sqrt(v)), which is found on the way forward.
  *
  * Scratch: theta [p] and z [p] (shared) or sigma^2 [p] (local), dw [p]; local besides
- * ds [p], over the batch v and e of all links, x^2 and its gradient. */
+ * ds [p], over the batch v of all links, and of one at a time e, x^2 and its gradient. */
 #include "net/chain.h"
 
 #include <stdlib.h>
@@ -48,10 +49,7 @@ static xb_chain_link link_of(const xb_net *net, int l)
                           .size = tensor->size,
                           .f = act ? layer[1].kind->act : XB_ACT_NONE,
                           .layer = l + act};
-    for (int i = 0; i < link.tensors; i++) {
-        link.random |= tensor[i].stochastic;
-        link.n += tensor[i].size;
-    }
+    for (int i = 0; i < link.tensors; i++) link.n += tensor[i].size;
     return link;
 }
 
@@ -84,6 +82,7 @@ xb_status xb_chain_create(xb_ctx *ctx, xb_chain **out, const xb_pass *pass)
     if (!chain) return XB_E_MEMORY;
     for (int l = 0; l < net->n_layer; l++)
         if (is_dense(&net->layer[l])) chain->link[chain->n_link++] = link_of(net, l);
+    chain->random = xb_net_stochastic_count(net) > 0;
     if (is_small(chain, pass))
         *out = chain;
     else
@@ -101,9 +100,10 @@ typedef struct chain_run {
     int64_t rows, p;
     const xb_real *w; /* [p]: theta or mu */
     xb_real *z, *dw;  /* [p] */
-    /* of local: [p], then [rows][out] of each link, then [rows][widest] */
+    /* of local: [p]; [rows] of inputs and all outputs; of these alone; [rows][widest] */
     xb_real *variance, *ds;
-    xb_real *v, *e, *xx, *dxx;
+    xb_real *xx, *v;
+    xb_real *e, *dxx;
     xb_real *gradient[2]; /* [rows][widest] */
 } chain_run;
 
@@ -118,7 +118,8 @@ static int64_t widest_of(const xb_chain *chain)
 int64_t xb_chain_scratch(const xb_chain *chain, const xb_pass *pass)
 {
     int64_t batch = pass->opt.batch;
-    int64_t local = batch * 2 * (units_of(chain) + widest_of(chain));
+    int64_t local =
+        batch * (chain->link[0].in + 2 * units_of(chain) + 2 * widest_of(chain));
     return 4 * pass->net->param_count +
            (pass->opt.estimator == XB_ESTIMATOR_LOCAL ? local : 0);
 }
@@ -128,7 +129,7 @@ static chain_run run_of(const xb_chain *chain, const xb_pass *pass)
     const xb_run *run = &pass->run;
     int64_t p = pass->net->param_count, all = run->batch * units_of(chain);
     xb_real *at = pass->scratch;
-    bool noisy = run->noise.sampler != NULL;
+    bool noisy = run->noise.sampler && chain->random;
     chain_run c = {.chain = chain,
                    .run = run,
                    .backend = run->backend,
@@ -140,11 +141,11 @@ static chain_run run_of(const xb_chain *chain, const xb_pass *pass)
                    .dw = at + 2 * p,
                    .variance = at,
                    .ds = at + 3 * p,
-                   .v = at + 4 * p,
+                   .xx = at + 4 * p,
                    .gradient = {pass->gradient[0], pass->gradient[1]}};
+    c.v = c.xx + run->batch * chain->link[0].in + all;
     c.e = c.v + all;
-    c.xx = c.e + all;
-    c.dxx = c.xx + run->batch * widest_of(chain);
+    c.dxx = c.e + run->batch * widest_of(chain);
     return c;
 }
 
@@ -180,19 +181,19 @@ static void square_sigma(const chain_run *c)
     }
 }
 
-/* (N11) y = f(x mu + b + sqrt(x^2 sigma^2) e); v and e are kept. */
+/* (N11) y = f(x mu + b + sqrt(v) e), v = x^2 sigma^2; of v the slope of its root is
+ * kept, of x and y the squares, one after the other. */
 static void local_forward(const chain_run *c, const xb_chain_link *k, xb_real *y,
-                          const xb_real *x, xb_real *v, xb_real *e)
+                          const xb_real *x, xb_real *xx, xb_real *v)
 {
     const xb_backend *b = c->backend;
     int64_t n = c->rows * k->out;
-    b->multiply(c->xx, x, x, c->rows * k->in);
-    b->dense_forward(v, c->xx, c->variance + k->offset, bias_of(k, c->variance), c->rows,
+    b->dense_forward(v, xx, c->variance + k->offset, bias_of(k, c->variance), c->rows,
                      k->in, k->out, XB_ACT_NONE);
     b->dense_forward(y, x, c->w + k->offset, bias_of(k, c->w), c->rows, k->in, k->out,
                      XB_ACT_NONE);
-    xb_run_draw(c->run, e, n, k->number, c->run->noise.first * k->out, false);
-    b->local_forward(y, v, e, n, k->f);
+    xb_run_draw(c->run, c->e, n, k->number, c->run->noise.first * k->out, false);
+    b->local_forward_slope(y, xx + c->rows * k->in, v, c->e, n, k->f);
 }
 
 static const xb_real *output_of(const xb_pass *pass, const xb_chain_link *k)
@@ -203,16 +204,17 @@ static const xb_real *output_of(const xb_pass *pass, const xb_chain_link *k)
 static const xb_real *forward(chain_run *c, const xb_pass *pass)
 {
     const xb_real *x = pass->x;
-    int64_t at = 0;
+    xb_real *xx = c->xx, *v = c->v;
+    if (c->local) c->backend->multiply(xx, x, x, c->rows * c->chain->link[0].in);
     for (int i = 0; i < c->chain->n_link; i++) {
         const xb_chain_link *k = &c->chain->link[i];
         xb_real *y = pass->output + pass->layer[k->layer].output;
-        if (c->local && k->random)
-            local_forward(c, k, y, x, c->v + at, c->e + at);
+        if (c->local)
+            local_forward(c, k, y, x, xx, v);
         else
             c->backend->dense_forward(y, x, c->w + k->offset, bias_of(k, c->w), c->rows,
                                       k->in, k->out, k->f);
-        at += c->rows * k->out;
+        xx += c->rows * k->in, v += c->rows * k->out;
         x = y;
     }
     return x;
@@ -222,21 +224,23 @@ static const xb_real *forward(chain_run *c, const xb_pass *pass)
 static void weight_gradient(const chain_run *c, const xb_chain_link *k, xb_real *dw,
                             const xb_real *x, const xb_real *dy)
 {
-    c->backend->dense_backward_weight(dw + k->offset, x, dy, c->rows, k->in, k->out);
+    const xb_backend *b = c->backend;
+    dw += k->offset;
     if (k->tensors == 2)
-        c->backend->bias_backward(dw + k->offset + k->size, dy, c->rows, k->out);
+        b->dense_backward_params(dw, dw + k->size, x, dy, c->rows, k->in, k->out);
+    else
+        b->dense_backward_weight(dw, x, dy, c->rows, k->in, k->out);
 }
 
-/* (N11) dv takes the place of e; dx NULL: not wanted. */
+/* (N11) dx NULL: not wanted. */
 static void local_backward(const chain_run *c, const xb_chain_link *k, xb_real *dx,
-                           const xb_real *dy, const xb_real *x, const xb_real *v,
-                           xb_real *e, xb_act below)
+                           const xb_real *dy, const xb_real *x, const xb_real *xx,
+                           const xb_real *slope, xb_act below)
 {
     const xb_backend *b = c->backend;
-    xb_real *dv = e;
-    b->multiply(c->xx, x, x, c->rows * k->in);
-    b->local_backward(dv, dy, v, e, c->rows * k->out);
-    weight_gradient(c, k, c->ds, c->xx, dv);
+    xb_real *dv = c->e;
+    b->multiply(dv, dy, slope, c->rows * k->out);
+    weight_gradient(c, k, c->ds, xx, dv);
     if (!dx) return;
     b->dense_backward_input(dx, dy, c->w + k->offset, NULL, c->rows, k->in, k->out,
                             XB_ACT_NONE);
@@ -257,16 +261,17 @@ static void last_slope(const chain_run *c, const xb_real *y)
 static void backward(const chain_run *c, const xb_pass *pass)
 {
     const xb_real *dy = c->gradient[0];
-    int64_t at = c->rows * units_of(c->chain);
+    const xb_real *v = c->v + c->rows * units_of(c->chain), *xx = c->v;
+    xx -= c->rows * c->chain->link[c->chain->n_link - 1].out; /* its square: not needed */
     for (int i = c->chain->n_link - 1; i >= 0; i--) {
         const xb_chain_link *k = &c->chain->link[i];
         const xb_real *x = i > 0 ? output_of(pass, k - 1) : pass->x;
         xb_real *dx = i > 0 ? c->gradient[dy == c->gradient[0]] : NULL;
         xb_act below = i > 0 ? k[-1].f : XB_ACT_NONE;
-        at -= c->rows * k->out;
+        xx -= c->rows * k->in, v -= c->rows * k->out;
         weight_gradient(c, k, c->dw, x, dy);
-        if (c->local && k->random)
-            local_backward(c, k, dx, dy, x, c->v + at, c->e + at, below);
+        if (c->local)
+            local_backward(c, k, dx, dy, x, xx, v, below);
         else if (dx)
             c->backend->dense_backward_input(dx, dy, c->w + k->offset, x, c->rows, k->in,
                                              k->out, below);

@@ -10,7 +10,6 @@ typedef struct xb_chain_link {
     const xb_tensor *tensor; /* kernel, then the bias if there is one */
     int number;              /* of the kernel among the net's tensors */
     int tensors;             /* 1 or 2 */
-    bool random;             /* any of them */
     int64_t in, out;
     int64_t offset, size, n; /* of its parameters; size: of the kernel alone */
     xb_act f;
@@ -18,6 +17,7 @@ typedef struct xb_chain_link {
 } xb_chain_link;
 
 struct xb_chain {
+    bool random; /* any tensor */
     int n_link;
     xb_chain_link link[]; /* [n_link] */
 };

@@ -108,6 +108,36 @@ static void cpu_bias_backward(float *db, const float *dy, int64_t rows, int64_t 
     }
 }
 
+/* LANES inputs and outputs: all of dw in registers, and db beside it at no cost. */
+static void square_params(float *dw, float *db, const float *x, const float *dy,
+                          int64_t rows)
+{
+    vec sum[LANES], bias = vec_set(0);
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) sum[i] = vec_set(0);
+    for (int64_t r = 0; r < rows; r++, x += LANES, dy += LANES) {
+        vec d = vec_load(dy);
+        bias = bias + d;
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; i++) sum[i] = vec_fma(vec_set(x[i]), d, sum[i]);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) vec_store(dw + i * LANES, sum[i]);
+    vec_store(db, bias);
+}
+
+static void cpu_dense_backward_params(float *dw, float *db, const float *x,
+                                      const float *dy, int64_t rows, int64_t in,
+                                      int64_t out)
+{
+    if (in == LANES && out == LANES) {
+        square_params(dw, db, x, dy, rows);
+        return;
+    }
+    cpu_dense_backward_weight(dw, x, dy, rows, in, out);
+    cpu_bias_backward(db, dy, rows, out);
+}
+
 enum { COLUMNS_ROOM = 1 << 16 }; /* reals */
 
 /* A convolution as a product of [pixels][taps] and [taps][oc]. */

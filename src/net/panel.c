@@ -81,13 +81,15 @@ bool xb_panel_suits(const xb_op *op)
     return blocks_of(op) >= least(by_rows, xb_ctx_threads(op->run->ctx));
 }
 
-/* For any batch up to the run's: blocks of few examples may be more in number, but they
- * are small. */
+/* For any batch up to the run's. Blocks of few examples may be more in number than
+ * panels, but they are small; and few examples of a random kernel never need a panel. */
 int64_t xb_panel_scratch(const xb_op *op)
 {
+    if (!possible(op)) return 0;
     int64_t few = (op->cout / WIDTH_FEW + 1) * DRAWS_MOST;
-    int64_t panels = blocks_of(op) * slot_size(op);
-    return possible(op) ? 2 * op->cout + (few > panels ? few : panels) : 0;
+    bool always_few = op->run->batch <= FEW && op->tensor[0].stochastic;
+    int64_t panels = always_few ? 0 : blocks_of(op) * slot_size(op);
+    return 2 * op->cout + (few > panels ? few : panels);
 }
 
 static const xb_real *bias_of(const xb_op *op)

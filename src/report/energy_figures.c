@@ -175,7 +175,7 @@ static void log_axes(const xb_sketch *k, const char *table, int laws)
             "above(x) = x > %g ? x : %g\n"
             "set multiplot layout %g,%d margins 0.085,0.985,%g,%g spacing 0.06,%g\n"
             "set logscale xy\nset format y '10^{%%L}'\nset yrange [%g:%g]\n",
-            range[0], range[0], rows, laws < 2 ? 1 : 2, 0.12 / rows, 1 - 0.17 / rows,
+            range[0], range[0], rows, laws < 2 ? 1 : 2, 0.14 / rows, 1 - 0.17 / rows,
             0.24 / rows, range[0], range[1]);
 }
 
@@ -302,7 +302,7 @@ void xb_draw_energy_densities(const xb_sketch *k)
     shown_net net[LIST_MOST];
     int nets = shown_nets(k, net), laws = law_count(k, "kl");
     fprintf(k->script,
-            "set multiplot layout %d,%d margins 0.075,0.985,0.08,0.87 spacing 0.05,0.13\n"
+            "set multiplot layout %d,%d margins 0.075,0.985,0.1,0.87 spacing 0.05,0.13\n"
             "set key at screen 0.52, screen 0.985 center top horizontal maxrows 1\n"
             "set xrange [-4:4]\nset yrange [0:0.55]\nset ytics 0.1\nset ylabel 'density "
             "of the output'\n",

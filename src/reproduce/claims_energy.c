@@ -186,9 +186,7 @@ static void judge_device_to_target(xb_judgement *j, const xb_evidence *e)
  * one can tell (sign -1). INFINITY: not even in the widest. */
 static double enough_width(const xb_table *t, int law, int sign)
 {
-    double enough = least_width(t), widest = 0;
-    for (int64_t r = 0; r < xb_table_rows(t); r++)
-        widest = fmax(widest, xb_evidence_cell(t, r, "width"));
+    double enough = least_width(t);
     for (int64_t r = 0; r < xb_table_rows(t); r++) {
         kl_cell c = cell_at(t, r);
         if (c.law != law || c.kl + sign * 2 * c.error <= VISIBLE) continue;
@@ -225,15 +223,16 @@ static void judge_small_width(xb_judgement *j, const xb_evidence *e)
 
 /* ---- is it the width? */
 
-/* Steps to the next width, and those that brought no smaller KL beyond the errors. */
+/* Steps to the next width (twice the last, or more), and those that surely did not halve
+ * KL; by (G6), with all weights sharing alike, it would fall to a quarter. */
 static void count_steps(const xb_table *t, int *steps, int *stalled)
 {
     for (int64_t r = 0; r + 1 < xb_table_rows(t); r++) {
         kl_cell a = cell_at(t, r), b = cell_at(t, r + 1); /* rows lie by width */
-        if (!same_line(&a, &b) || b.width <= a.width) continue;
+        if (!same_line(&a, &b) || b.width < 2 * a.width) continue;
         if (a.kl <= RESOLVED * a.error) continue;
         ++*steps;
-        *stalled += b.kl > a.kl - 2 * hypot(a.error, b.error);
+        *stalled += b.kl - a.kl / 2 > 2 * hypot(a.error / 2, b.error);
     }
 }
 
@@ -245,23 +244,18 @@ static void judge_width(xb_judgement *j, const xb_evidence *e)
     if (t) count_steps(t, &steps, &stalled);
     if (steps == 0) return;
     double share = (double)stalled / steps;
-    xb_estimate found = {share, sqrt(share * (1 - share) / steps)};
-    xb_judge_at_most(j, found, 0);
-    if (stalled == 0 && steps < enough) j->finding = XB_FINDING_UNCLEAR;
-    double width = xb_evidence_fact(e, "bimodal_scatter_width").value;
-    double n_eff = xb_evidence_fact(e, "bimodal_scatter_n_eff").value;
-    xb_say(j->number, sizeof j->number, "%d of %d steps to a wider net gained nothing",
-           stalled, steps);
-
-    xb_say(
-        j->why, sizeof j->why,
-        "Steps from a KL that is surely above 0, device and mixture, all depths%s. About "
-        "the best power of the width the mixture's KL scatters by a factor of %.2g, "
-        "about that of n_eff, the number of weights that share the output, by %.2g.%s",
-        steps < enough ? ": too few to tell" : "", width, n_eff,
-        j->finding == XB_FINDING_DIFFERS && n_eff < width
-            ? " Training does not keep n_eff large, however wide the layers are."
-            : "");
+    xb_judge_at_most(j, (xb_estimate){share, sqrt(share * (1 - share) / steps)}, 0);
+    if (steps < enough) j->finding = XB_FINDING_UNCLEAR;
+    xb_say(j->number, sizeof j->number,
+           "%d of %d steps to twice the width did not halve KL", stalled, steps);
+    xb_say(j->why, sizeof j->why,
+           "Beyond two standard errors, device and mixture, all depths%s. If all weights "
+           "shared the output alike, KL would fall to a quarter. What theory counts is "
+           "n_eff, the number of weights that do share it: about its best power the "
+           "mixture's KL scatters by a factor of %.2g, about that of the width by %.2g.",
+           steps < enough ? " (too few to tell)" : "",
+           xb_evidence_fact(e, "bimodal_scatter_n_eff").value,
+           xb_evidence_fact(e, "bimodal_scatter_width").value);
 }
 
 /* ---- Fig. 8 */

@@ -57,8 +57,8 @@ static void judge_steps(xb_judgement *j, const xb_evidence *e, const char *table
            "squared change %.1g against %.1g of Gauss-Legendre",
            late_median(t, "paper_split"), late_median(t, "legendre"));
     xb_say(j->why, sizeof j->why,
-           "By the paper's own measure, up to %d points, the split rule's change is "
-           "smaller by a factor of %.1g.",
+           "By the paper's own measure, up to %d points, Gauss-Legendre still changes "
+           "%.1g times as much as the split rule.",
            last_order(t), ratio);
 }
 

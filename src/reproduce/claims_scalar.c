@@ -145,7 +145,7 @@ static void judge_outside(xb_judgement *j, const xb_evidence *e)
            xb_evidence_fact(e, "sigma_e").value, xb_evidence_fact(e, "sigma_e_out").value,
            xb_evidence_fact(e, "rmse_out").value, nominal,
            j->finding == XB_FINDING_DIFFERS
-               ? " Independent weights are too sure there, whatever their law."
+               ? " Independent weights are too sure there."
                : "");
 }
 

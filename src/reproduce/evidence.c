@@ -6,16 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "study/study.h"
+
 static const double SURE = 2; /* standard errors */
 
 xb_estimate xb_evidence_fact(const xb_evidence *e, const char *name)
 {
-    for (int i = 0; i < xb_study_fact_count(e->study); i++) {
-        xb_fact fact = xb_study_fact_at(e->study, i);
-        if (strcmp(fact.name, name) == 0)
-            return (xb_estimate){fact.value, isnan(fact.std_error) ? 0 : fact.std_error};
-    }
-    return (xb_estimate){NAN, NAN};
+    xb_fact fact = xb_study_fact(e->study, name);
+    return (xb_estimate){fact.value, isnan(fact.std_error) ? 0 : fact.std_error};
 }
 
 static bool has_columns(const xb_table *table, const char *columns)

@@ -84,6 +84,11 @@ static const xb_exhibit exhibits[XB_PAPER_FIGURES] = {
                   "x, and the same less the truth",
                   "Predictions under three laws, and below them what is left after the "
                   "truth is taken off",
+                  "outside-range"},
+                 {"_gaps",
+                  "Differences of mean and spread between the laws over x, with their "
+                  "Monte Carlo errors",
+                  "How far device and mixture are from the Gaussian, in σ_e",
                   "bimodal-same"}},
      .cost = {75, 2.5, 75}},
     {.study = "utkface",
@@ -186,6 +191,6 @@ void xb_exhibit_command(char out[XB_COMMAND_TEXT], int figure,
 
 const char *xb_effort_name(xb_effort effort)
 {
-    static const char *const names[XB_EFFORTS] = {"normal", "quick", "full"};
+    static const char *const names[XB_EFFORTS] = {"default", "quick", "full"};
     return names[effort];
 }

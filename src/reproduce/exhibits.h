@@ -23,7 +23,7 @@ typedef struct xb_exhibit {
     const char *work;  /* folder of what a stopped study goes on from; NULL: none */
     xb_picture picture[XB_PICTURES_MAX];
     bool steady;             /* its progress tells how much is done of all */
-    double cost[XB_EFFORTS]; /* seconds on two cores */
+    double cost[XB_EFFORTS]; /* seconds, roughly: for the time left */
 } xb_exhibit;
 
 /* 1 <= figure <= XB_PAPER_FIGURES. */
@@ -39,6 +39,6 @@ xb_study_options xb_exhibit_options(int figure, const xb_reproduce_options *opt,
 /* The command that makes the figure alone. */
 void xb_exhibit_command(char out[XB_COMMAND_TEXT], int figure,
                         const xb_reproduce_options *opt);
-const char *xb_effort_name(xb_effort effort); /* "quick", "normal", "full" */
+const char *xb_effort_name(xb_effort effort); /* "default", "quick", "full" */
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "data/json.h"
+#include "study/study.h"
 
 xb_reproduce_options xb_reproduce_options_default(void)
 {
@@ -55,23 +56,12 @@ xb_status xb_reproduction_path(xb_ctx *ctx, char out[XB_REPRODUCE_PATH], const c
 
 /* ---- JSON */
 
-static const char *finding_word(xb_finding_kind finding)
-{
-    switch (finding) {
-    case XB_FINDING_AGREES: return "agrees";
-    case XB_FINDING_DIFFERS: return "differs";
-    case XB_FINDING_NONE:
-    case XB_FINDING_UNCLEAR: break;
-    }
-    return "unclear";
-}
-
 static json_t *claim_json(const xb_claim *c)
 {
     return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:s}", "figure", c->figure,
                      "id", c->id, "claim", c->claim, "paper", c->paper, "value",
                      xb_json_real(c->value), "std_error", xb_json_real(c->std_error),
-                     "number", c->number, "finding", finding_word(c->finding), "why",
+                     "number", c->number, "finding", xb_finding_name(c->finding), "why",
                      c->why);
 }
 

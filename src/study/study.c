@@ -247,20 +247,25 @@ static json_t *facts_json(const xb_study *study)
     return list;
 }
 
-static json_t *findings_json(const xb_study *study)
+const char *xb_finding_name(xb_finding_kind kind)
 {
-    static const char *const kinds_text[] = {
+    static const char *const words[] = {
         [XB_FINDING_NONE] = "none",
         [XB_FINDING_AGREES] = "agrees",
         [XB_FINDING_DIFFERS] = "differs",
         [XB_FINDING_UNCLEAR] = "unclear",
     };
+    return words[kind];
+}
+
+static json_t *findings_json(const xb_study *study)
+{
     json_t *list = json_array();
     for (int64_t i = 0; i < study->n_findings; i++) {
         const study_finding *finding = &study->findings[i];
-        xb_json_add(&list,
-                    json_pack("{s:s, s:s, s:s}", "verdict", kinds_text[finding->kind],
-                              "word", finding->word, "text", finding->text));
+        xb_json_add(&list, json_pack("{s:s, s:s, s:s}", "verdict",
+                                     xb_finding_name(finding->kind), "word",
+                                     finding->word, "text", finding->text));
     }
     return list;
 }

@@ -64,6 +64,9 @@ xb_status xb_study_add_finding(xb_ctx *ctx, xb_study *study, xb_finding_kind kin
                                const char *word, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* "none", "agrees", "differs", "unclear": what files say. */
+const char *xb_finding_name(xb_finding_kind kind);
+
 /* findings_laws.c, findings_nets.c, findings_tasks.c */
 xb_study_find_fn xb_find_laws, xb_find_quadrature, xb_find_quantile;
 xb_study_find_fn xb_find_energy, xb_find_narrow;

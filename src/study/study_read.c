@@ -39,6 +39,36 @@ static xb_status read_facts(xb_ctx *ctx, xb_study *study, const json_t *root,
     return XB_OK;
 }
 
+static bool read_kind(xb_finding_kind *out, const char *word)
+{
+    static const xb_finding_kind kinds[] = {XB_FINDING_NONE, XB_FINDING_AGREES,
+                                            XB_FINDING_DIFFERS, XB_FINDING_UNCLEAR};
+    for (int i = 0; word && i < XB_COUNT(kinds); i++)
+        if (strcmp(word, xb_finding_name(kinds[i])) == 0) {
+            *out = kinds[i];
+            return true;
+        }
+    return false;
+}
+
+static xb_status read_findings(xb_ctx *ctx, xb_study *study, const json_t *root,
+                               const char *path)
+{
+    const json_t *list = json_object_get(root, "findings");
+    if (!json_is_array(list)) return not_a_study(ctx, path, "no list of findings");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *finding = json_array_get(list, i);
+        const char *word = json_string_value(json_object_get(finding, "word"));
+        const char *text = json_string_value(json_object_get(finding, "text"));
+        xb_finding_kind kind;
+        if (!word || !text ||
+            !read_kind(&kind, json_string_value(json_object_get(finding, "verdict"))))
+            return not_a_study(ctx, path, "a finding without verdict, word or text");
+        XB_TRY(xb_study_add_finding(ctx, study, kind, word, "%s", text));
+    }
+    return XB_OK;
+}
+
 /* A table's file lies beside the JSON: its name may not lead elsewhere. */
 static xb_status read_table(xb_ctx *ctx, xb_study *study, const json_t *entry,
                             const char *dir, const char *path)
@@ -67,6 +97,7 @@ static xb_status fill(xb_ctx *ctx, xb_study *study, const json_t *root, const ch
     if (!json_is_array(list)) return not_a_study(ctx, path, "no list of tables");
     for (size_t i = 0; i < json_array_size(list); i++)
         XB_TRY(read_table(ctx, study, json_array_get(list, i), dir, path));
+    XB_TRY(read_findings(ctx, study, root, path));
     return read_facts(ctx, study, root, path);
 }
 

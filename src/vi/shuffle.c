@@ -21,13 +21,15 @@ void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t e
     const xb_kernel *kernel = xb_kernel_best();
     uint32_t word[2 * UNIFORMS];
     for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
-    for (int64_t i = n - 1; i > 0; i--) {
-        if (i == n - 1 || i % UNIFORMS == UNIFORMS - 1)
-            kernel->words(word, BLOCKS, &where, i / UNIFORMS * BLOCKS);
-        int64_t j = (int64_t)(uniform_of(word + i % UNIFORMS * 2) * (double)(i + 1));
-        int32_t swap = order[i];
-        order[i] = order[j];
-        order[j] = swap;
+    for (int64_t i = n - 1; i > 0;) {
+        int64_t first = i / UNIFORMS * UNIFORMS;
+        kernel->words(word, BLOCKS, &where, first / UNIFORMS * BLOCKS);
+        for (; i >= first && i > 0; i--) {
+            int64_t j = (int64_t)(uniform_of(word + (i - first) * 2) * (double)(i + 1));
+            int32_t swap = order[i];
+            order[i] = order[j];
+            order[j] = swap;
+        }
     }
 }
 
@@ -42,12 +44,25 @@ void xb_trainer_take(xb_trainer *t, int64_t to, int64_t i)
     t->blabel[to] = t->label[i];
 }
 
+/* Rows of one number: what a small net has most time for. */
+static void take_numbers(xb_trainer *t, const int32_t *row, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        t->bx[i] = t->x[row[i]];
+        t->by[i] = t->y[row[i]];
+    }
+}
+
 /* Batches differ by at most one row: a last one of few rows would weigh each of them
  * heavily. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k)
 {
     int64_t first = k * t->n / t->batches, end = (k + 1) * t->n / t->batches;
-    for (int64_t i = first; i < end; i++) xb_trainer_take(t, i - first, t->order[i]);
+    bool numbers = t->x && t->features == 1 && t->q > 0; /* no labels */
+    if (numbers)
+        take_numbers(t, t->order + first, end - first);
+    else
+        for (int64_t i = first; i < end; i++) xb_trainer_take(t, i - first, t->order[i]);
     return end - first;
 }
 

@@ -30,11 +30,12 @@ class Case:
     args: list
     leaves: tuple = ()
     prepare: tuple = ()  # commands whose files are inputs too
-    slow: bool = False   # a second or more: fewer faults
+    slow: bool = False   # a tenth of a second or more: fewer faults
+    heavy: bool = False  # half a second or more: XB_LONG=1 only
 
 
-def case(name, *args, **more):
-    return Case(name, [*args, "-q", "--threads", "1"], **more)
+def case(name, *args, threads=1, **more):
+    return Case(name, [*args, "-q", "--threads", str(threads)], **more)
 
 
 def resumed(name, *args, **more):
@@ -65,7 +66,10 @@ CASES = [
             "model.safetensors", "--net", "flatten, dense 2", "--epochs", "1",
             "--mle-epochs", "1"),
     resumed("train-folder", "train", "faces", "--target", "age", "--size", "8", "-o",
-            "model.safetensors", *IMAGE_NET, leaves=(".images",)),
+            "model.safetensors", *IMAGE_NET, "--skip-corrupt", leaves=(".images",)),
+    resumed("train-threads", "train", "faces", "--target", "age", "--grey", "-o",
+            "model.safetensors", "--net", "flatten, dense 1", "--epochs", "1",
+            "--mle-epochs", "1", leaves=(".images",), threads=2),
     case("predict", "predict", "model.safetensors", "rows.csv", "--samples", "20", "-o",
          "predicted.csv", prepare=MODEL),
     case("predict-json", "predict", "model.safetensors", "rows.csv", "--samples", "20",
@@ -73,9 +77,9 @@ CASES = [
     case("eval", "eval", "model.safetensors", "rows.csv", "--samples", "20", "--law",
          "gaussian", "--law", "mtj", "--json", prepare=MODEL),
     case("plan", "plan", "mtj", "--model", "model.safetensors", "--data", "rows.csv",
-         "--draws", "1000", "--rows", "1", "--json", prepare=MODEL, slow=True),
+         "--draws", "1000", "--rows", "1", "--json", prepare=MODEL, heavy=True),
     case("plan-net", "plan", "bimodal", "--net", "dense 2, elu, dense 1", "--draws", "1000",
-         slow=True),
+         heavy=True),
     case("crossbar", "crossbar", "model.safetensors", "rows.csv", "--samples", "10", "--json",
          prepare=MODEL),
     case("crossbar-export", "crossbar", "model.safetensors", "rows.csv", "--samples", "10",
@@ -84,12 +88,12 @@ CASES = [
          "--sweep", "adc_bits=4:5", "-o", "sweep", "--format", "svg", prepare=MODEL,
          slow=True),
     case("study-laws", *STUDY, "laws", "--noise", "noise.csv", slow=True),
-    case("study-quadrature", *STUDY, "quadrature", slow=True),
+    case("study-quadrature", *STUDY, "quadrature", heavy=True),
     case("study-quantile", *STUDY, "quantile", slow=True),
     case("study-energy", *STUDY, "energy", *SMALL, leaves=(".safetensors",), slow=True),
     case("study-narrow", *STUDY, "narrow", *SMALL, leaves=(".safetensors",), slow=True),
-    case("study-scalar", *STUDY, "scalar", slow=True),
-    case("study-array", *STUDY, "array", "--data", "table.csv", slow=True),
+    case("study-scalar", *STUDY, "scalar", heavy=True),
+    case("study-array", *STUDY, "array", "--data", "table.csv", heavy=True),
     case("study-utkface", *STUDY, "utkface", "--data", "synthetic", "--size", "8",
          "--resume", leaves=(".checkpoint",), slow=True),
 ]

@@ -3,12 +3,12 @@
 A template is a folder with a command's inputs. Each run gets a copy of it, so that what a
 run leaves behind can be compared, byte for byte, with what was there and with what an
 undisturbed run makes."""
+import itertools
 import os
 import shutil
 import subprocess
 import tempfile
 
-SIGNALLED = "died of signal %d"
 ASAN_EXIT = 99
 ASAN_OPTIONS = ("verify_asan_link_order=0:allocator_may_return_null=1:detect_leaks=1:"
                 "exitcode=%d" % ASAN_EXIT)
@@ -23,7 +23,7 @@ class Program:
         self.sanitized = sanitized
         self.timeout = 300 if sanitized else 120
         self.room = tempfile.mkdtemp(prefix="xb-fault-")
-        self.count = 0
+        self.numbers = itertools.count(1)
 
     def __enter__(self):
         return self
@@ -33,8 +33,7 @@ class Program:
 
     def folder(self, template=None):
         """A new folder, a copy of `template`; times of files are kept."""
-        self.count += 1
-        path = os.path.join(self.room, "%d" % self.count)
+        path = os.path.join(self.room, "%d" % next(self.numbers))
         if template:
             shutil.copytree(template, path, symlinks=True)
         else:
@@ -42,7 +41,8 @@ class Program:
         return path
 
     def environment(self, fault=None, report=None):
-        env = dict(os.environ, ASAN_OPTIONS=ASAN_OPTIONS, LC_ALL="C")
+        env = dict(os.environ, ASAN_OPTIONS=ASAN_OPTIONS, OPENBLAS_NUM_THREADS="1",
+                   LC_ALL="C")
         env.pop("LD_PRELOAD", None)
         if fault or report:
             env["LD_PRELOAD"] = self.shim

@@ -109,14 +109,17 @@ static size_t room_for(size_t size)
     return before >= fault_at ? 0 : (size_t)(fault_at - before);
 }
 
-/* ---- memory. dlsym() itself may allocate: until it has answered, from a small arena. */
+/* ---- memory. What is asked for before main(), by sanitizers even before this library
+ * can call another, comes from an arena and stays there. */
 
-static char arena[1 << 16] __attribute__((aligned(64)));
+static char arena[1 << 26] __attribute__((aligned(4096)));
 static atomic_size_t arena_used;
 
-static void *arena_take(size_t size)
+static void *arena_take(size_t alignment, size_t size)
 {
-    size_t at = atomic_fetch_add(&arena_used, (size + 63) / 64 * 64);
+    size_t whole = (size + alignment + 63) / 64 * 64;
+    size_t at = atomic_fetch_add(&arena_used, whole);
+    at = (at + alignment - 1) / alignment * alignment;
     return at + size <= sizeof arena ? arena + at : NULL;
 }
 
@@ -125,17 +128,17 @@ static bool in_arena(const void *block)
     return (const char *)block >= arena && (const char *)block < arena + sizeof arena;
 }
 
+/* The function of this name that the program would have called. */
 #define NEXT(type, name)                                                                 \
-    static type next_##name;                                                             \
     static type get_##name(void)                                                         \
     {                                                                                    \
-        static _Thread_local bool asking;                                                \
-        if (next_##name || asking) return next_##name;                                   \
-        asking = true;                                                                   \
+        static _Atomic(type) next;                                                       \
+        type known = atomic_load(&next);                                                 \
+        if (known) return known;                                                         \
         void *found = dlsym(RTLD_NEXT, #name);                                           \
-        asking = false;                                                                  \
-        memcpy(&next_##name, &found, sizeof found);                                      \
-        return next_##name;                                                              \
+        memcpy(&known, &found, sizeof found);                                            \
+        atomic_store(&next, known);                                                      \
+        return known;                                                                    \
     }
 
 typedef void *(*malloc_fn)(size_t);
@@ -151,55 +154,57 @@ NEXT(calloc_fn, aligned_alloc)
 NEXT(calloc_fn, memalign)
 NEXT(posix_memalign_fn, posix_memalign)
 
+static bool is_early(void) { return !atomic_load(&armed); }
+
+enum { ALIGNMENT = 64 };
+
 void *malloc(size_t size)
 {
-    malloc_fn next = get_malloc();
-    if (!next) return arena_take(size);
-    return fails(ALLOC) ? NULL : next(size);
+    if (is_early()) return arena_take(ALIGNMENT, size);
+    return fails(ALLOC) ? NULL : get_malloc()(size);
 }
 
 void *calloc(size_t count, size_t size)
 {
-    calloc_fn next = get_calloc();
-    if (!next) return arena_take(count * size);
-    return fails(ALLOC) ? NULL : next(count, size);
+    if (is_early()) return arena_take(ALIGNMENT, count * size);
+    return fails(ALLOC) ? NULL : get_calloc()(count, size);
 }
 
+/* A block in the arena moves out with whatever stands behind it there. */
 void *realloc(void *block, size_t size)
 {
-    realloc_fn next = get_realloc();
-    if (!next || in_arena(block)) {
-        void *moved = malloc(size);
-        size_t behind = block ? (size_t)(arena + sizeof arena - (char *)block) : 0;
-        if (moved) memcpy(moved, block ? block : moved, size < behind ? size : behind);
-        return moved;
-    }
-    return fails(ALLOC) ? NULL : next(block, size);
+    if (!is_early() && !in_arena(block))
+        return fails(ALLOC) ? NULL : get_realloc()(block, size);
+    void *moved = malloc(size);
+    size_t behind = block ? (size_t)(arena + sizeof arena - (char *)block) : 0;
+    if (moved && block) memcpy(moved, block, size < behind ? size : behind);
+    return moved;
 }
 
 void free(void *block)
 {
-    free_fn next = get_free();
-    if (next && !in_arena(block)) next(block);
+    if (block && !in_arena(block)) get_free()(block);
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    calloc_fn next = get_aligned_alloc();
-    return !next || fails(ALLOC) ? NULL : next(alignment, size);
+    if (is_early()) return arena_take(alignment, size);
+    return fails(ALLOC) ? NULL : get_aligned_alloc()(alignment, size);
 }
 
 void *memalign(size_t alignment, size_t size);
 void *memalign(size_t alignment, size_t size)
 {
-    calloc_fn next = get_memalign();
-    return !next || fails(ALLOC) ? NULL : next(alignment, size);
+    if (is_early()) return arena_take(alignment, size);
+    return fails(ALLOC) ? NULL : get_memalign()(alignment, size);
 }
 
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
-    posix_memalign_fn next = get_posix_memalign();
-    return !next || fails(ALLOC) ? ENOMEM : next(out, alignment, size);
+    if (!is_early())
+        return fails(ALLOC) ? ENOMEM : get_posix_memalign()(out, alignment, size);
+    *out = arena_take(alignment, size);
+    return *out ? 0 : ENOMEM;
 }
 
 /* ---- files */
@@ -437,7 +442,7 @@ static void write_report(void)
 
 __attribute__((destructor)) static void end(void)
 {
+    fault_kind = NO_KIND;
     fflush(stdout);
-    atomic_store(&armed, false);
     if (*report_path) write_report();
 }
