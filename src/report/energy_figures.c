@@ -339,7 +339,8 @@ static void rank_tics(const xb_sketch *k, const char *axis, const char *column)
     fprintf(k->script, ")\n");
 }
 
-/* The cells of the first seed; numbers within three errors are not written. */
+/* The cells of the first seed; numbers within three errors are not written, those on
+ * strong colours are white. */
 static void draw_map(const xb_sketch *k, int law, const map_kind *map, int64_t each,
                      int64_t per_law)
 {
@@ -353,10 +354,13 @@ static void draw_map(const xb_sketch *k, int law, const map_kind *map, int64_t e
             " pixels notitle",
             k->data, (long long)first, (long long)(first + each - 1), x, y, c);
     xb_sketch_next(k);
-    fprintf(k->script,
-            "%s index 'gaps' every ::%lld::%lld using %d:%d:(abs(column(%d)) >"
-            " 3*column(%d) ? shown(column(%d)) : '·') with labels font small notitle",
-            k->data, (long long)first, (long long)(first + each - 1), x, y, c, c + 1, c);
+    fprintf(
+        k->script,
+        "%s index 'gaps' every ::%lld::%lld using %d:%d:(abs(column(%d)) >"
+        " 3*column(%d) ? shown(column(%d)) : '·'):(abs(column(%d)) > %g ? 0xffffff : 0)"
+        " with labels font small textcolor rgb variable notitle",
+        k->data, (long long)first, (long long)(first + each - 1), x, y, c, c + 1, c, c,
+        0.6 * map->end);
     xb_sketch_end(k);
 }
 

@@ -116,6 +116,7 @@ const char xb_page_style[] =
     "  h2 { break-after: avoid; }\n"
     "  .command { white-space: pre-wrap; overflow-wrap: anywhere; }\n"
     "  .picture, .wide { overflow: visible; }\n"
+    "  td { overflow-wrap: anywhere; }\n"
     "  .picture svg { width: auto; max-width: 100%; }\n"
     "  a { color: inherit; text-decoration: none; }\n"
     "}\n";

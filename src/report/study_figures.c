@@ -293,13 +293,13 @@ static void draw_sampler(const sketch *k)
         "set xtics autofreq\nset yrange [1e-18:1e-6]\n"
         "set xlabel 'mass v in the tail'\nset ylabel '|Q(G) - v| of the sampler'\n"
         "plot ");
-    sampler_error(k, "single_lower", single, false, "single precision, lower tail");
+    sampler_error(k, "single_lower", single, false, "single, lower tail");
     xb_sketch_next(k);
-    sampler_error(k, "single_upper", single, true, "upper");
+    sampler_error(k, "single_upper", single, true, "single, upper");
     xb_sketch_next(k);
     sampler_error(k, "double_lower", whole, false, "double, lower tail");
     xb_sketch_next(k);
-    sampler_error(k, "double_upper", whole, true, "upper");
+    sampler_error(k, "double_upper", whole, true, "double, upper");
     xb_sketch_end(k);
 }
 
@@ -315,7 +315,7 @@ static void draw_quantile_alone(const sketch *k)
 {
     fprintf(k->script,
             "set multiplot layout 1,2 margins 0.085,0.975,0.15,0.86 spacing 0.1\n"
-            "set key at graph 0.5, graph 1.03 center bottom horizontal maxrows 2\n"
+            "set key at graph 0.5, graph 1.03 center bottom vertical maxrows 2\n"
             "set autoscale xfix\nset xlabel 'u'\nset ylabel 'quantile G(u)'\n"
             "set xtics 0.2\nplot ");
     line(k, "curves", "u", "exact", "linewidth 2", "exact");

@@ -54,7 +54,8 @@ xb_status xb_find_quadrature(xb_ctx *ctx, xb_study *study)
     xb_finding_kind kind = xb_judge_both(judge_error(two, 1e-12, 1e-9),
                                          judge_error(kl, 1e-3 * whole, 1e-2 * whole));
     return xb_study_add_finding(
-        ctx, study, kind, xb_finding_word(kind, (xb_finding_words){"exact", "not exact"}),
+        ctx, study, kind,
+        xb_finding_word(kind, (xb_finding_words){"accurate", "not accurate"}),
         "Two points of its Gauss rule give cross entropies with Gaussians to %.1g"
         " (relative); 128 of the smooth rule its KL of %.3g nats to %.1g.",
         fmax(two, DBL_EPSILON), whole, fmax(kl, DBL_EPSILON));
@@ -68,7 +69,8 @@ xb_status xb_find_quantile(xb_ctx *ctx, xb_study *study)
     xb_finding_kind kind = xb_judge_both(judge_error(f, single, 100 * single),
                                          judge_error(d, twice, 100 * twice));
     return xb_study_add_finding(
-        ctx, study, kind, xb_finding_word(kind, (xb_finding_words){"exact", "not exact"}),
+        ctx, study, kind,
+        xb_finding_word(kind, (xb_finding_words){"accurate", "not accurate"}),
         "The mass below a draw is right to %.1e in single precision, to %.1e in double.",
         f, d);
 }
