@@ -353,6 +353,33 @@ static void a_batch_in_parts_is_the_whole(void **state)
         }
 }
 
+/* The gradient by the inputs of a batch that is cut into pieces, against its halves,
+ * which are other pieces. */
+static void gradients_of_pieces_are_those_of_parts(void **state)
+{
+    (void)state;
+    enum { MANY = 64, HALF = MANY / 2, WIDE = 128 };
+    for (int e = 0; e <= XB_ESTIMATOR_LOCAL; e++) {
+        xb_pass_options opt = options_of((xb_estimator)e, MANY, NULL);
+        netbed b = netbed_make("dense 96", (xb_shape){1, 1, WIDE}, law_for(opt.estimator),
+                               NULL, &opt);
+        const xb_weights w = {b.mu, b.sigma, NULL};
+        static xb_real part[HALF * WIDE], y[HALF * 96];
+        netbed_forward(&b);
+        netbed_backward(&b);
+        for (int64_t from = 0; from < MANY; from += HALF) {
+            const xb_gradient g = {b.d_mu, b.d_sigma, part};
+            b.noise.first = from;
+            assert_ok(b.ctx, xb_pass_forward(b.ctx, b.pass, y, b.x + from * WIDE, HALF,
+                                             &w, &b.noise, XB_MODE_PREDICT));
+            assert_ok(b.ctx, xb_pass_backward(b.ctx, b.pass, &g, b.dy + from * 96));
+            for (int64_t i = 0; i < HALF * WIDE; i++)
+                assert_close_floor(part[i], b.d_x[from * WIDE + i], 1e-4, 1);
+        }
+        netbed_free(&b);
+    }
+}
+
 /* Work large enough to be cut into pieces, at several thread counts. */
 static void check_threads(const char *text, xb_shape in, int64_t batch, xb_estimator e,
                           const char *backend)
@@ -635,6 +662,7 @@ int main(void)
         cmocka_unit_test(estimators_are_unbiased),
         cmocka_unit_test(antithetic_pairs_mirror),
         cmocka_unit_test(a_batch_in_parts_is_the_whole),
+        cmocka_unit_test(gradients_of_pieces_are_those_of_parts),
         cmocka_unit_test(bytes_do_not_depend_on_threads),
         cmocka_unit_test(batchnorm_runs_its_statistics),
         cmocka_unit_test(values_by_hand),

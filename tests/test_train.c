@@ -357,6 +357,35 @@ static void other_checkpoints_are_refused(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* From the same weights, in one batch, seeds differ by their noise alone: the order of
+ * rows is worth a rounding. */
+static void noise_takes_the_seed(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options opt = quick_options();
+    xb_model *start = train_model(ctx, &opt, false, NULL);
+    double likelihood[2];
+    for (int i = 0; i < 2; i++) {
+        opt = quick_options();
+        opt.start = start;
+        opt.mle_epochs = 0;
+        opt.epochs = 1;
+        opt.batch = ROWS;
+        opt.sigma = 0.1;
+        opt.estimator = XB_ESTIMATOR_SHARED;
+        opt.seed = 1 + (uint64_t)i;
+        xb_table *trace = NULL;
+        xb_model *model = train_model(ctx, &opt, false, &trace);
+        likelihood[i] = xb_table_get(trace, 0, xb_table_find(trace, "log_likelihood"));
+        xb_table_destroy(trace);
+        xb_model_destroy(model);
+    }
+    assert_true(fabs(likelihood[0] - likelihood[1]) > 1e-3 * fabs(likelihood[0]));
+    xb_model_destroy(start);
+    xb_ctx_destroy(ctx);
+}
+
 /* ---- what goes wrong */
 
 static void runaway_training_stops_with_its_step(void **state)
@@ -608,6 +637,7 @@ int main(void)
         cmocka_unit_test(same_bytes_for_any_threads),
         cmocka_unit_test(resumed_runs_end_the_same),
         cmocka_unit_test(other_checkpoints_are_refused),
+        cmocka_unit_test(noise_takes_the_seed),
         cmocka_unit_test(runaway_training_stops_with_its_step),
         cmocka_unit_test(impossible_requests_are_refused),
         cmocka_unit_test(memory_may_run_out_anywhere),
