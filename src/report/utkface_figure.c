@@ -1,5 +1,7 @@
 /* utkface_figure.c: calibration curves of the study of faces, the paper's Fig. 6: a
  * column for each law trained with, in it a curve for each law asked under. */
+#include <math.h>
+
 #include "base/ctx.h"
 #include "report/sketch.h"
 #include "report/style.h"
@@ -70,6 +72,26 @@ static void draw_calibration(const xb_sketch *k, bool titled)
     }
 }
 
+/* One range for all panels of differences: what any curve or the band needs, and a
+ * little more. */
+static void same_range(const xb_sketch *k)
+{
+    const xb_table *t = xb_study_table(k->study, "calibration");
+    double low = 0, high = 0;
+    for (int64_t i = 0; i < xb_table_rows(t); i++) {
+        double level = xb_table_get(t, i, 0), band = xb_table_get(t, i, 1);
+        low = fmin(low, -band);
+        high = fmax(high, band);
+        for (int c = 2; c + 1 < xb_table_columns(t); c += 2) {
+            double gap = xb_table_get(t, i, c) - level;
+            double error = 2 * xb_table_get(t, i, c + 1);
+            low = fmin(low, gap - error);
+            high = fmax(high, gap + error);
+        }
+    }
+    fprintf(k->script, "set yrange [%g:%g]\n", 1.1 * low, 1.1 * high);
+}
+
 /* Above the curves, below the same less the diagonal: they are close to it. */
 void xb_draw_utkface(const xb_sketch *k)
 {
@@ -79,8 +101,9 @@ void xb_draw_utkface(const xb_sketch *k)
             "set xtics 0.2\nset ylabel 'share of ages inside'\n"
             "base(x) = x\nless(x) = 0\n");
     draw_calibration(k, true);
-    fprintf(k->script, "unset key\nset autoscale y\nset ylabel 'share - level'\n"
+    fprintf(k->script, "unset key\nset ylabel 'share - level'\n"
                        "set xlabel 'level of the central interval (bands: 2 Monte Carlo"
                        " errors)'\nbase(x) = 0\nless(x) = x\n");
+    same_range(k);
     draw_calibration(k, false);
 }
