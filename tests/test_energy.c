@@ -412,6 +412,10 @@ static void killed_studies_go_on(void **state)
 {
     (void)state;
     if (!getenv("XB_PROGRAM") || access(getenv("XB_PROGRAM"), X_OK) != 0) skip();
+    if (SANITIZED) {
+        print_message("skipped: killed studies under sanitizers\n");
+        return;
+    }
     scratch s = scratch_make();
     char dir[2][96], nets[160], a[256], b[256], command[640];
     for (int k = 0; k < 2; k++) {

@@ -197,14 +197,10 @@ static void check_tables(const xb_study *study)
     assert_int_equal(xb_table_rows(data), 400);
 }
 
-static void quick_study_holds(void **state)
+/* To the last bit; frees the second. */
+static void assert_same_studies(xb_ctx *ctx, const xb_study *one, xb_study *two)
 {
-    (void)state;
-    xb_ctx *ctx = test_ctx();
-    xb_study *one = run_quick(1, ctx), *two = run_quick(2, ctx);
     char *a = NULL, *b = NULL;
-    check_facts(one);
-    check_tables(one);
     assert_ok(ctx, xb_study_json(ctx, &a, one));
     assert_ok(ctx, xb_study_json(ctx, &b, two));
     assert_string_equal(a, b);
@@ -218,8 +214,18 @@ static void quick_study_holds(void **state)
     }
     free(a);
     free(b);
-    xb_study_destroy(one);
     xb_study_destroy(two);
+}
+
+static void quick_study_holds(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_study *one = run_quick(1, ctx);
+    check_facts(one);
+    check_tables(one);
+    if (!SANITIZED) assert_same_studies(ctx, one, run_quick(2, ctx));
+    xb_study_destroy(one);
     xb_ctx_destroy(ctx);
 }
 
