@@ -395,7 +395,7 @@ class TorchPredict:
             h = self.x.expand(count, -1, -1)
             for i, (m, s, b) in enumerate(zip(self.mu, self.sigma, self.bias)):
                 z = (torch.randn(count, *m.shape) if noise is None
-                     else noise[i][first:first + count])
+                     else torch.as_tensor(noise[i][first:first + count]))
                 h = torch.baddbmm(b, h, torch.addcmul(m, s, z))
                 if i + 1 < len(self.mu):
                     h = torch.nn.functional.elu_(h)
