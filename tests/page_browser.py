@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from urllib.parse import unquote
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (400, 1400)
@@ -112,7 +113,7 @@ def complaints(events, address):
             yield "console: " + json.dumps(params)[:200]
         elif method == "Network.requestWillBeSent":
             url = params["request"]["url"]
-            if url != address and not url.startswith("data:"):
+            if unquote(url) != unquote(address) and not url.startswith("data:"):
                 yield "request: " + url
 
 

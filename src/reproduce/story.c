@@ -53,13 +53,17 @@ static char *figure_text(const xb_reproduction *r, int figure)
     return NULL;
 }
 
-/* A figure is as good as the worst of its claims, but for those no one can tell. */
+/* A figure differs where one of its claims does; it agrees where at least as many claims
+ * do as cannot be told. */
 static xb_finding overall(const xb_reproduction *r, int figure, const char *text)
 {
-    bool agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES) > 0;
-    bool differ = xb_reproduction_tally(r, figure, XB_FINDING_DIFFERS) > 0;
-    if (differ) return (xb_finding){XB_FINDING_DIFFERS, agree ? "in part" : NULL, text};
-    return (xb_finding){agree ? XB_FINDING_AGREES : XB_FINDING_UNCLEAR, NULL, text};
+    int agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES);
+    int unclear = xb_reproduction_tally(r, figure, XB_FINDING_UNCLEAR);
+    xb_finding_kind kind = unclear > agree ? XB_FINDING_UNCLEAR : XB_FINDING_AGREES;
+    if (xb_reproduction_tally(r, figure, XB_FINDING_DIFFERS) > 0)
+        kind = XB_FINDING_DIFFERS;
+    bool part = agree > 0 && kind != XB_FINDING_AGREES;
+    return (xb_finding){kind, part ? "in part" : NULL, text};
 }
 
 static const char *number_of(const xb_reproduction *r, const char *id)
