@@ -26,10 +26,9 @@ static const xb_table *kl_table(const xb_evidence *e)
 
 static kl_cell cell_at(const xb_table *t, int64_t row)
 {
-    return (kl_cell){
-        xb_evidence_cell(t, row, "law"),   xb_evidence_cell(t, row, "seed"),
-        xb_evidence_cell(t, row, "depth"), xb_evidence_cell(t, row, "width"),
-        xb_evidence_cell(t, row, "kl"),    xb_evidence_cell(t, row, "kl_error")};
+    return (kl_cell){xb_table_at(t, row, "law"),   xb_table_at(t, row, "seed"),
+                     xb_table_at(t, row, "depth"), xb_table_at(t, row, "width"),
+                     xb_table_at(t, row, "kl"),    xb_table_at(t, row, "kl_error")};
 }
 
 static bool same_line(const kl_cell *a, const kl_cell *b)
@@ -52,7 +51,7 @@ static double least_width(const xb_table *t)
 {
     double least = INFINITY;
     for (int64_t r = 0; r < xb_table_rows(t); r++)
-        least = fmin(least, xb_evidence_cell(t, r, "width"));
+        least = fmin(least, xb_table_at(t, r, "width"));
     return least;
 }
 
@@ -119,12 +118,12 @@ static double off_target(const xb_table *t, double depth, double width, const ch
 {
     double sum = 0, before = NAN;
     for (int64_t r = 0; r < xb_table_rows(t); r++) {
-        if (xb_evidence_cell(t, r, "depth") != depth) continue;
-        if (xb_evidence_cell(t, r, "width") != width) continue;
-        double y = xb_evidence_cell(t, r, "y");
+        if (xb_table_at(t, r, "depth") != depth) continue;
+        if (xb_table_at(t, r, "width") != width) continue;
+        double y = xb_table_at(t, r, "y");
         if (!isnan(before))
-            sum += fabs(xb_evidence_cell(t, r, law) - xb_evidence_cell(t, r, "target")) *
-                   (y - before);
+            sum +=
+                fabs(xb_table_at(t, r, law) - xb_table_at(t, r, "target")) * (y - before);
         before = y;
     }
     return sum / 2;
@@ -144,10 +143,8 @@ static void judge_target(xb_judgement *j, const xb_evidence *e, bool bimodal)
         xb_evidence_table(e, "densities", "depth,width,y,target,gaussian,device,bimodal");
     if (!t || xb_table_rows(t) == 0) return;
     int64_t last = xb_table_rows(t) - 1;
-    const double depth[] = {xb_evidence_cell(t, 0, "depth"),
-                            xb_evidence_cell(t, last, "depth")};
-    double narrow = xb_evidence_cell(t, 0, "width"),
-           wide = xb_evidence_cell(t, last, "width");
+    const double depth[] = {xb_table_at(t, 0, "depth"), xb_table_at(t, last, "depth")};
+    double narrow = xb_table_at(t, 0, "width"), wide = xb_table_at(t, last, "width");
     double gain = INFINITY, first = 0, end = 0;
     for (int d = 0; d < XB_COUNT(depth); d++) {
         double a = worst_law(t, depth[d], narrow, bimodal),
@@ -159,7 +156,6 @@ static void judge_target(xb_judgement *j, const xb_evidence *e, bool bimodal)
     xb_judge_at_least(j, (xb_estimate){gain, noise / 2}, 0);
     j->value = end;
     j->std_error = noise / 2;
-    char text[XB_ESTIMATE_TEXT];
     xb_say(j->number, sizeof j->number,
            "%.1f %% of the mass off at width %.0f, was %.1f %%", 100 * end, wide,
            100 * first);
@@ -167,7 +163,7 @@ static void judge_target(xb_judgement *j, const xb_evidence *e, bool bimodal)
            "Total variation from the standard normal of the law that is furthest, %.0f "
            "and %.0f layers: at width %.0f %s, the error from two runs apart.",
            depth[0], depth[1], wide,
-           xb_say_estimate(text, (xb_estimate){end, noise / 2}));
+           xb_show_estimate((xb_estimate){end, noise / 2}).text);
 }
 
 static void judge_all_to_target(xb_judgement *j, const xb_evidence *e)
@@ -192,7 +188,7 @@ static double enough_width(const xb_table *t, int law, int sign)
         if (c.law != law || c.kl + sign * 2 * c.error <= VISIBLE) continue;
         double next = INFINITY; /* the next width that was tried */
         for (int64_t k = 0; k < xb_table_rows(t); k++) {
-            double width = xb_evidence_cell(t, k, "width");
+            double width = xb_table_at(t, k, "width");
             if (width > c.width) next = fmin(next, width);
         }
         enough = fmax(enough, next);
@@ -271,10 +267,9 @@ static void judge_narrow_match(xb_judgement *j, const xb_evidence *e)
         if (c.law == DEVICE && c.width == narrow && c.kl > worst.kl) worst = c;
     }
     xb_estimate kl = {worst.kl, worst.error};
-    char text[XB_ESTIMATE_TEXT];
     xb_judge_at_most(j, kl, VISIBLE);
     xb_say(j->number, sizeof j->number, "KL %s at width %.0f, depth %.0f",
-           xb_say_estimate(text, kl), worst.width, worst.depth);
+           xb_show_estimate(kl).text, worst.width, worst.depth);
     xb_say(j->why, sizeof j->why,
            "The worst of the narrowest nets; \"match\" is read as KL below %g, at most "
            "5 %% of the mass. The law itself has %.3g. Its numbers are ours, since the "

@@ -20,13 +20,12 @@ static void judge_rmse(xb_judgement *j, const xb_evidence *e)
 {
     const double reported = 8, about = 1; /* percent */
     xb_estimate rmse = xb_evidence_fact(e, "rmse_gaussian");
-    char text[XB_ESTIMATE_TEXT];
     xb_judge_at_most(j, (xb_estimate){fabs(rmse.value - reported), rmse.std_error},
                      about);
     j->value = rmse.value;
     xb_judge_unclear_if_made_up(j, e);
     xb_say(j->number, sizeof j->number, "RMSE %s %% of 116 years",
-           xb_say_estimate(text, rmse));
+           xb_show_estimate(rmse).text);
     xb_say(
         j->why, sizeof j->why,
         "%.0f test images of %.0f x %.0f pixels; who always says the mean age has "
@@ -54,11 +53,10 @@ static xb_estimate swap_gap(const xb_evidence *e, const char *own,
 static void say_swap(xb_judgement *j, const xb_evidence *e, xb_estimate gap,
                      const char *net)
 {
-    char text[XB_ESTIMATE_TEXT];
     xb_judge_at_most(j, gap, IDENTICAL_RMSE);
     xb_judge_unclear_if_made_up(j, e);
     xb_say(j->number, sizeof j->number, "RMSE differs by %s %% of 116 years",
-           xb_say_estimate(text, gap));
+           xb_show_estimate(gap).text);
     xb_say(j->why, sizeof j->why,
            "Largest difference when a law is swapped into the net trained with %s "
            "weights; up to %g counts as identical.%s",
@@ -85,10 +83,10 @@ static xb_estimate curve_gap(const xb_table *t, const char *one, const char *oth
     xb_say(noise[0], sizeof noise[0], "%s_mc", one);
     xb_say(noise[1], sizeof noise[1], "%s_mc", other);
     for (int64_t r = 0; r < xb_table_rows(t); r++) {
-        double size = fabs(xb_evidence_cell(t, r, one) - xb_evidence_cell(t, r, other));
+        double size = fabs(xb_table_at(t, r, one) - xb_table_at(t, r, other));
         if (size > gap.value)
-            gap = (xb_estimate){size, hypot(xb_evidence_cell(t, r, noise[0]),
-                                            xb_evidence_cell(t, r, noise[1]))};
+            gap = (xb_estimate){
+                size, hypot(xb_table_at(t, r, noise[0]), xb_table_at(t, r, noise[1]))};
     }
     return gap;
 }
@@ -100,11 +98,10 @@ static void judge_curves(xb_judgement *j, const xb_evidence *e)
     if (!t || xb_table_rows(t) == 0) return;
     xb_estimate device = curve_gap(t, "gaussian", "device"),
                 bimodal = curve_gap(t, "gaussian", "bimodal");
-    char text[2][XB_ESTIMATE_TEXT];
     xb_judge_at_most(j, device.value > bimodal.value ? device : bimodal, IDENTICAL_SHARE);
     xb_judge_unclear_if_made_up(j, e);
     xb_say(j->number, sizeof j->number, "at most %s (device), %s (mixture) apart",
-           xb_say_estimate(text[0], device), xb_say_estimate(text[1], bimodal));
+           xb_show_estimate(device).text, xb_show_estimate(bimodal).text);
     xb_say(j->why, sizeof j->why,
            "Share of test ages in the central interval, at the level where the curves "
            "are furthest apart; up to %g counts as identical.%s",

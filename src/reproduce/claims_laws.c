@@ -55,9 +55,8 @@ static void judge_fit(xb_judgement *j, const xb_evidence *e)
     j->std_error = ratio.std_error;
     bool follows = j->finding == XB_FINDING_AGREES;
     xb_judge_unclear_if_made_up(j, e);
-    char text[XB_ESTIMATE_TEXT];
     xb_say(j->number, sizeof j->number, "χ² per degree of freedom %s (expected 1)",
-           xb_say_estimate(text, ratio));
+           xb_show_estimate(ratio).text);
     xb_say(j->why, sizeof j->why,
            "The fitted density %s the histogram of %.0f samples. %s",
            follows ? "follows" : "does not follow", n,
@@ -80,10 +79,9 @@ static void judge_parameters(xb_judgement *j, const xb_evidence *e)
     double true_b = xb_law_param(e->device, "B"), true_w = xb_law_param(e->device, "w");
     double off = fmax(in_errors(b, true_b), in_errors(w, true_w));
     if (isnan(b.value) || isnan(w.value)) off = NAN; /* another family was chosen */
-    char text[2][XB_ESTIMATE_TEXT];
     xb_judge_at_most(j, (xb_estimate){off, 0}, limit);
-    xb_say(j->number, sizeof j->number, "B = %s, w = %s", xb_say_estimate(text[0], b),
-           xb_say_estimate(text[1], w));
+    xb_say(j->number, sizeof j->number, "B = %s, w = %s", xb_show_estimate(b).text,
+           xb_show_estimate(w).text);
     xb_say(
         j->why, sizeof j->why,
         "Drawn with B = %g, w = %g: off by %.1f standard errors at most. We fit the "

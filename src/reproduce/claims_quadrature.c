@@ -45,7 +45,7 @@ static double judge_ratio(xb_judgement *j, const xb_table *t)
 
 static int last_order(const xb_table *t)
 {
-    return (int)xb_evidence_cell(t, xb_table_rows(t) - 1, "n");
+    return (int)xb_table_at(t, xb_table_rows(t) - 1, "n");
 }
 
 static void judge_steps(xb_judgement *j, const xb_evidence *e, const char *table)
@@ -131,8 +131,8 @@ static void judge_laguerre(xb_judgement *j, const xb_evidence *e)
     if (!t) return;
     double better = 0, all = 0;
     for (int64_t r = 0; r < xb_table_rows(t); r++) {
-        double laguerre = xb_evidence_cell(t, r, "paper_laguerre");
-        double hermite = xb_evidence_cell(t, r, "hermite");
+        double laguerre = xb_table_at(t, r, "paper_laguerre");
+        double hermite = xb_table_at(t, r, "hermite");
         if (isnan(laguerre) || isnan(hermite)) continue;
         better += laguerre < hermite, all++;
     }

@@ -12,7 +12,7 @@ enum { DEGREE = 10 }; /* of the polynomials that the figure shows */
 static int64_t degree_row(const xb_table *t)
 {
     for (int64_t r = 0; r < xb_table_rows(t); r++)
-        if (xb_evidence_cell(t, r, "degree") == DEGREE) return r;
+        if (xb_table_at(t, r, "degree") == DEGREE) return r;
     return -1;
 }
 
@@ -21,8 +21,8 @@ static void judge_whole(xb_judgement *j, const xb_evidence *e)
     const xb_table *t = xb_evidence_table(e, "u_error", "degree,direct,corrected");
     int64_t row = t ? degree_row(t) : -1;
     if (row < 0) return;
-    double direct = xb_evidence_cell(t, row, "direct");
-    double corrected = xb_evidence_cell(t, row, "corrected");
+    double direct = xb_table_at(t, row, "direct");
+    double corrected = xb_table_at(t, row, "corrected");
     xb_judge_at_least(j, (xb_estimate){direct / corrected, 0}, 1);
     xb_say(j->number, sizeof j->number, "largest error in u: %.2g against %.2g",
            corrected, direct);
@@ -37,8 +37,8 @@ static double largest_gap(const xb_table *t, const char *column)
 {
     double largest = 0;
     for (int64_t r = 0; r < xb_table_rows(t); r++)
-        largest = fmax(largest, fabs(xb_evidence_cell(t, r, column) -
-                                     xb_evidence_cell(t, r, "exact")));
+        largest =
+            fmax(largest, fabs(xb_table_at(t, r, column) - xb_table_at(t, r, "exact")));
     return largest;
 }
 
@@ -59,7 +59,7 @@ static void judge_edge(xb_judgement *j, const xb_evidence *e)
 static double off_in_noise(const xb_table *t, const char *fit)
 {
     int64_t last = xb_table_rows(t) - 1;
-    return xb_evidence_cell(t, last, fit) / xb_evidence_cell(t, last, "std_error");
+    return xb_table_at(t, last, fit) / xb_table_at(t, last, "std_error");
 }
 
 static void judge_direct_bias(xb_judgement *j, const xb_evidence *e)
@@ -74,9 +74,9 @@ static void judge_direct_bias(xb_judgement *j, const xb_evidence *e)
     xb_say(j->why, sizeof j->why,
            "With %.2g draws the estimate made with the direct fit stands off the KL of "
            "%.4g by %.2g.",
-           xb_evidence_cell(t, xb_table_rows(t) - 1, "draws"),
+           xb_table_at(t, xb_table_rows(t) - 1, "draws"),
            xb_evidence_fact(e, "kl_exact").value,
-           xb_evidence_cell(t, xb_table_rows(t) - 1, "direct"));
+           xb_table_at(t, xb_table_rows(t) - 1, "direct"));
 }
 
 static void judge_corrected_converges(xb_judgement *j, const xb_evidence *e)
@@ -86,8 +86,8 @@ static void judge_corrected_converges(xb_judgement *j, const xb_evidence *e)
     if (!t) return;
     int64_t last = xb_table_rows(t) - 1;
     double off = off_in_noise(t, "corrected");
-    double draws = xb_evidence_cell(t, last, "draws");
-    double error = xb_evidence_cell(t, last, "std_error");
+    double draws = xb_table_at(t, last, "draws");
+    double error = xb_table_at(t, last, "std_error");
     double bias = fabs(xb_evidence_fact(e, "bias_corrected").value);
     xb_judge_at_most(j, (xb_estimate){off, 0}, noise);
     xb_say(j->number, sizeof j->number, "off by %.1f standard errors; exact bias %.1g",

@@ -12,14 +12,14 @@ static const double IDENTICAL = 0.01; /* of sigma_e, as in the study (C17) */
 /* The larger of the two differences, of means and of sigma_e. */
 static void judge_gap(xb_judgement *j, const xb_evidence *e, const char *law)
 {
-    char name[2][64], text[2][XB_ESTIMATE_TEXT];
+    char name[2][64];
     xb_say(name[0], sizeof name[0], "gap_mean_%s_rms", law);
     xb_say(name[1], sizeof name[1], "gap_sd_%s_rms", law);
     xb_estimate mean = xb_evidence_fact(e, name[0]), sd = xb_evidence_fact(e, name[1]);
     bool by_sd = sd.value + 2 * sd.std_error > mean.value + 2 * mean.std_error;
     xb_judge_at_most(j, by_sd ? sd : mean, IDENTICAL);
     xb_say(j->number, sizeof j->number, "means differ by %s σ_e, spreads by %s",
-           xb_say_estimate(text[0], mean), xb_say_estimate(text[1], sd));
+           xb_show_estimate(mean).text, xb_show_estimate(sd).text);
     xb_say(
         j->why, sizeof j->why,
         "Root mean squares over x in [-1.5, 1.5], Monte Carlo noise included and given "
@@ -52,10 +52,9 @@ static void judge_trained(xb_judgement *j, const xb_evidence *e)
     xb_estimate own = xb_evidence_fact(e, "rmse_trained"),
                 gaussian = xb_evidence_fact(e, "rmse");
     xb_estimate ratio = ratio_of(own, gaussian);
-    char text[2][XB_ESTIMATE_TEXT];
     xb_judge_at_most(j, ratio, as_good);
     xb_say(j->number, sizeof j->number, "RMSE %s, with Gaussian weights %s",
-           xb_say_estimate(text[0], own), xb_say_estimate(text[1], gaussian));
+           xb_show_estimate(own).text, xb_show_estimate(gaussian).text);
     xb_say(
         j->why, sizeof j->why,
         "Trained with the device's draws and its rule of two points for the prior, and "
@@ -69,10 +68,9 @@ static void judge_literal(xb_judgement *j, const xb_evidence *e)
     xb_estimate literal = xb_evidence_fact(e, "rmse_literal"),
                 ideal = xb_evidence_fact(e, "rmse_ideal");
     xb_estimate ratio = ratio_of(literal, ideal);
-    char text[2][XB_ESTIMATE_TEXT];
     xb_judge_at_most(j, ratio, useful);
     xb_say(j->number, sizeof j->number, "RMSE %s; who knows the truth has %s",
-           xb_say_estimate(text[0], literal), xb_say_estimate(text[1], ideal));
+           xb_show_estimate(literal).text, xb_show_estimate(ideal).text);
     xb_say(
         j->why, sizeof j->why,
         "The first spread of the weights is not given. From 0.05, a usual choice, 1000 "
@@ -93,11 +91,11 @@ static void judge_formula(xb_judgement *j, const xb_evidence *e)
     double all = 0, below = 0, off = 0;
     if (!t) return;
     for (int64_t r = 0; r < xb_table_rows(t); r++) {
-        double x = xb_evidence_cell(t, r, "x");
+        double x = xb_table_at(t, r, "x");
         if (fabs(x) > 1) continue;
         all++;
         below += printed_sd(x) < 0;
-        off = fmax(off, fabs(fabs(printed_sd(x)) - xb_evidence_cell(t, r, "true_sd")));
+        off = fmax(off, fabs(fabs(printed_sd(x)) - xb_table_at(t, r, "true_sd")));
     }
     xb_judge_at_most(j, (xb_estimate){all > 0 ? below / all : NAN, 0}, 0);
     xb_say(j->number, sizeof j->number, "negative at %.0f of %.0f points in [-1, 1]",
@@ -116,14 +114,12 @@ static void judge_aleatoric(xb_judgement *j, const xb_evidence *e)
     double n = 0, sum = 0;
     if (!t) return;
     for (int64_t r = 0; r < xb_table_rows(t); r++)
-        if (fabs(xb_evidence_cell(t, r, "x")) <= 1)
-            sum += xb_evidence_cell(t, r, "true_sd"), n++;
+        if (fabs(xb_table_at(t, r, "x")) <= 1) sum += xb_table_at(t, r, "true_sd"), n++;
     xb_estimate error = xb_evidence_fact(e, "sigma_a_error");
-    char text[XB_ESTIMATE_TEXT];
     error.value /= sum / n, error.std_error /= sum / n;
     xb_judge_at_most(j, error, found);
     xb_say(j->number, sizeof j->number, "mean error of σ_a %s of the noise",
-           xb_say_estimate(text, error));
+           xb_show_estimate(error).text);
     xb_say(j->why, sizeof j->why,
            "Relative to the mean true standard deviation of %.3g in the range learnt "
            "from; up to %g counts as found.",
@@ -135,18 +131,16 @@ static void judge_outside(xb_judgement *j, const xb_evidence *e)
     const double nominal = 0.9;
     xb_estimate inside = xb_evidence_fact(e, "coverage95"),
                 outside = xb_evidence_fact(e, "coverage95_out");
-    char text[2][XB_ESTIMATE_TEXT];
     xb_judge_at_least(j, outside, nominal);
     xb_say(j->number, sizeof j->number, "95 %% intervals hold %s outside, %s inside",
-           xb_say_estimate(text[0], outside), xb_say_estimate(text[1], inside));
+           xb_show_estimate(outside).text, xb_show_estimate(inside).text);
     xb_say(j->why, sizeof j->why,
            "Beyond |x| = 1 σ_e goes from %.2g to %.2g and the error to %.2g. At least %g "
            "counts as captured.%s",
            xb_evidence_fact(e, "sigma_e").value, xb_evidence_fact(e, "sigma_e_out").value,
            xb_evidence_fact(e, "rmse_out").value, nominal,
-           j->finding == XB_FINDING_DIFFERS
-               ? " Independent weights are too sure there."
-               : "");
+           j->finding == XB_FINDING_DIFFERS ? " Independent weights are too sure there."
+                                            : "");
 }
 
 static const xb_claim_kind kinds[] = {

@@ -36,19 +36,11 @@ const xb_table *xb_evidence_table(const xb_evidence *e, const char *name,
     return table && has_columns(table, columns) ? table : NULL;
 }
 
-double xb_evidence_cell(const xb_table *table, int64_t row, const char *column)
-{
-    return xb_table_get(table, row, xb_table_find(table, column));
-}
-
 static void judge(xb_judgement *j, xb_estimate x, double above_limit)
 {
-    double error = x.std_error > 0 ? SURE * x.std_error : 0;
     j->value = x.value;
     j->std_error = x.std_error > 0 ? x.std_error : NAN;
-    j->finding = XB_FINDING_UNCLEAR;
-    if (above_limit + error <= 0) j->finding = XB_FINDING_AGREES;
-    if (above_limit - error > 0) j->finding = XB_FINDING_DIFFERS;
+    j->finding = xb_judge_excess(above_limit, j->std_error, SURE);
 }
 
 void xb_judge_at_most(xb_judgement *j, xb_estimate x, double limit)
@@ -74,11 +66,4 @@ void xb_say(char *out, size_t size, const char *format, ...)
     va_end(args);
 }
 
-const char *xb_say_estimate(char out[XB_ESTIMATE_TEXT], xb_estimate x)
-{
-    if (x.std_error > 0)
-        xb_number_with_error(out, XB_ESTIMATE_TEXT, x.value, x.std_error);
-    else
-        snprintf(out, XB_ESTIMATE_TEXT, "%.3g", x.value);
-    return out;
-}
+xb_shown xb_show_estimate(xb_estimate x) { return xb_show(x.value, x.std_error); }

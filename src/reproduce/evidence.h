@@ -16,6 +16,7 @@
 #include "crossbayes/density.h"
 #include "crossbayes/report.h"
 #include "crossbayes/study.h"
+#include "study/findings.h"
 
 typedef struct xb_evidence {
     const xb_study *study;
@@ -41,7 +42,6 @@ xb_estimate xb_evidence_fact(const xb_evidence *e, const char *name);
 /* NULL where there is no such table, or not all of the columns ("a,b,c") are in it. */
 const xb_table *xb_evidence_table(const xb_evidence *e, const char *name,
                                   const char *columns);
-double xb_evidence_cell(const xb_table *table, int64_t row, const char *column);
 
 /* (H1) Agrees if x lies below the limit by two standard errors, differs if it lies above
  * by as much (false alarm 2.3 %), else cannot tell. Sets value, std_error and finding. */
@@ -53,8 +53,6 @@ void xb_judge_unclear_if_made_up(xb_judgement *j, const xb_evidence *e);
 
 void xb_say(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* "0.0481 ± 0.0012" in a text that lasts as long as the buffer. */
-enum { XB_ESTIMATE_TEXT = 64 };
-const char *xb_say_estimate(char out[XB_ESTIMATE_TEXT], xb_estimate x);
+xb_shown xb_show_estimate(xb_estimate x);
 
 #endif

@@ -4,11 +4,16 @@
 #include <math.h>
 #include <stdio.h>
 
+xb_finding_kind xb_judge_excess(double excess, double error, double errors)
+{
+    double wide = isnan(error) ? 0 : errors * error;
+    if (excess + wide <= 0) return XB_FINDING_AGREES;
+    return excess - wide > 0 ? XB_FINDING_DIFFERS : XB_FINDING_UNCLEAR;
+}
+
 xb_finding_kind xb_judge(double value, double error, double limit, double errors)
 {
-    double size = fabs(value), wide = isnan(error) ? 0 : errors * error;
-    if (size + wide <= limit) return XB_FINDING_AGREES;
-    return size - wide > limit ? XB_FINDING_DIFFERS : XB_FINDING_UNCLEAR;
+    return xb_judge_excess(fabs(value) - limit, error, errors);
 }
 
 xb_finding_kind xb_judge_both(xb_finding_kind a, xb_finding_kind b)

@@ -10,6 +10,9 @@
  * UNCLEAR: neither, or the value is NAN. An error of NAN is 0: exact. */
 xb_finding_kind xb_judge(double value, double error, double limit, double errors);
 
+/* The same of what lies above a limit, with its sign. */
+xb_finding_kind xb_judge_excess(double excess, double error, double errors);
+
 /* Of two parts of one claim: it differs if one does, agrees if both do. */
 xb_finding_kind xb_judge_both(xb_finding_kind a, xb_finding_kind b);
 
