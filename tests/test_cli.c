@@ -81,6 +81,7 @@ static void bad_input_is_one_line(void **state)
     run_badly("study quadrature --device nonsense -o d", "nonsense");
     run_badly("demo --noise nan.csv -o d", "nan.csv:4");
     run_badly("demo --noise three.csv -o d", "3 ");
+    run_badly("reproduce --data nowhere --only 6 -o d", "nowhere");
 }
 
 /* ---- usage */

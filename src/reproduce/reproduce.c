@@ -297,9 +297,9 @@ static xb_status run_job(job *j)
 {
     say_command(j->r);
     xb_build_text(j->build);
+    XB_TRY(find_data(j));
     XB_TRY(xb_dir_make(j->ctx, j->dir));
     xb_sweep(j->dir);
-    XB_TRY(find_data(j));
     XB_TRY(make_figures(j));
     XB_TRY(judge_all(j));
     XB_TRY(write_claims(j));
