@@ -31,8 +31,6 @@ enum {
     PAIR = 2 * LANES
 };
 
-/* A (i, k) is a[i * a_row + k * a_step]; B (k, j) is b[k * b_row + j], or b[j * b_row +
- * k] if transposed. */
 /* What is done to C last. SLOPE: times f', from `below` = f(...). */
 typedef enum gemm_end {
     END_PLAIN,
@@ -42,6 +40,8 @@ typedef enum gemm_end {
     END_RELU_SLOPE
 } gemm_end;
 
+/* A (i, k) is a[i * a_row + k * a_step]; B (k, j) is b[k * b_row + j], or b[j * b_row +
+ * k] if transposed. */
 typedef struct gemm_args {
     float *c; /* [m][n], rows c_row apart */
     const float *a, *b;
