@@ -54,6 +54,7 @@ static void any_law_trains(void **state)
         xb_law_destroy(law); /* the model has its own */
         assert_string_equal(xb_law_text(xb_model_law(model)), laws[i]);
         assert_true(xb_model_noise_sd(model) < 1);
+        assert_true(xb_model_prior(model).b == 1); /* (V14), chosen */
         const char *estimator = i == 0 ? "\"local\"" : "\"flipout\"";
         assert_non_null(strstr(xb_model_settings(model), estimator));
         xb_table_destroy(trace);
@@ -72,6 +73,7 @@ static void classes_train(void **state)
     xb_table *trace = NULL;
     xb_model *model = train_model(ctx, &opt, true, &trace);
     assert_int_equal(xb_model_likelihood(model), XB_LIKELIHOOD_SOFTMAX);
+    assert_true(xb_model_prior(model).b == 2); /* (V14), chosen */
     assert_true(last(trace, "log_likelihood") / ROWS > -0.35); /* chance: -0.69 */
     assert_true(isnan(last(trace, "noise_sd")));
     xb_table_destroy(trace);
@@ -120,7 +122,7 @@ static xb_trainer *make_trainer(xb_ctx *ctx, xb_model **model, const rows *r,
     xb_net_options random = {.stochastic = opt.stochastic};
     assert_ok(ctx, xb_model_new(ctx, model));
     (*model)->likelihood = XB_LIKELIHOOD_GAUSSIAN;
-    (*model)->prior = opt.prior;
+    (*model)->prior = xb_train_prior(&opt, (*model)->likelihood);
     assert_ok(ctx, xb_model_fit_columns(ctx, *model, &data, &opt));
     assert_ok(ctx, xb_net_parse(ctx, &(*model)->net, opt.net, (xb_shape){1, 1, COLUMNS},
                                 &random));

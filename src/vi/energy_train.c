@@ -214,7 +214,8 @@ static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
 static xb_status step(energy_run *r, int64_t number)
 {
     const xb_schedule falling = {.kind = XB_SCHEDULE_COSINE};
-    const xb_adam_block block = {r->theta, r->first, r->second, r->gradient, 2 * r->p, 1, NULL};
+    const xb_adam_block block = {r->theta, r->first, r->second, r->gradient,
+                                 2 * r->p, 1,        NULL};
     xb_adam_options adam = xb_adam_options_default();
     double loss = NAN;
     adam.rate = r->opt.rate;

@@ -81,8 +81,8 @@ static xb_status check_start(xb_ctx *ctx, const xb_model *m, const xb_model *sta
 static xb_status make_model(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
                             const xb_train_options *opt)
 {
-    m->prior = opt->prior;
     XB_TRY(choose_likelihood(ctx, m, data, opt));
+    m->prior = xb_train_prior(opt, m->likelihood);
     XB_TRY(xb_model_fit_columns(ctx, m, data, opt));
     XB_TRY(make_nets(ctx, m, opt));
     XB_TRY(check_start(ctx, m, opt->start));

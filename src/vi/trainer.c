@@ -210,7 +210,7 @@ static xb_status choose_estimator(xb_trainer *t)
  * wants it, so that wide nets do not start from absurd functions. */
 static xb_prior prior_of(const xb_trainer *t, const xb_tensor *k)
 {
-    xb_prior prior = t->opt.prior;
+    xb_prior prior = t->model->prior;
     if (!t->opt.prior_by_fan || k->role != XB_ROLE_KERNEL) return prior;
     const int64_t inputs = k->size / k->shape[k->ndim - 1];
     double factor = sqrt(2 / (double)inputs);

@@ -139,6 +139,8 @@ xb_status xb_checkpoint_load(xb_trainer *t); /* XB_OK too if there is none */
 /* train_settings.c: JSON texts; free() them. */
 xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t);
 xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t);
+/* The prior asked for, or the one that is chosen (V14). */
+xb_prior xb_train_prior(const xb_train_options *opt, xb_likelihood likelihood);
 xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *data,
                          const xb_train_options *opt);
 
