@@ -21,7 +21,7 @@ class Program:
         self.path = os.path.abspath(path)
         self.shim = os.path.abspath(shim) if shim else None
         self.sanitized = sanitized
-        self.timeout = 300 if sanitized else 120
+        self.timeout = 900 if sanitized else 600
         self.room = tempfile.mkdtemp(prefix="xb-fault-")
         self.numbers = itertools.count(1)
 
