@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/hash.h"
+#include "base/outfile.h"
 #include "folder.h"
 #include "reproduce/stamp.h"
 #include "study/study.h"
@@ -99,9 +100,34 @@ static void stamps_see_changes(void **state)
     assert_int_equal(xb_stamp_check(ctx, &stamp), 3);
     scratch_write(&s, "laws.svg.tmp-a1b2c3", "half", 4);
     assert_int_equal(mkdir(scratch_path(&s, ".figure-a1b2c3"), 0777), 0);
-    xb_stamp_clear(&stamp);
-    assert_true(exists(&s, "notes.txt"));
-    assert_int_equal(folder_count(s.dir), 1);
+    xb_sweep(s.dir);
+    assert_int_equal(folder_count(s.dir), 4);
+    folder_empty(s.dir);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
+/* What a new run does not make goes, after all that it makes is there. */
+static void older_files_go_last(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    const xb_stamp stamp = {s.dir, "laws", "build 1, seed 1"};
+    xb_older older = {0};
+    scratch_write(&s, "laws.json", "{}", 2);
+    scratch_write(&s, "laws_old.csv", "1\n", 2);
+    scratch_write(&s, "notes.txt", "mine", 4);
+    scratch_write(&s, "laws.svg.tmp-a1b2c3", "half", 4);
+    assert_ok(ctx, xb_older_note(ctx, &older, &stamp));
+    assert_int_equal(folder_count(s.dir), 3); /* only what is half-written is gone */
+    assert_ok(ctx, xb_outfile_text(ctx, scratch_path(&s, "laws.json"), "{}"));
+    assert_ok(ctx, xb_outfile_text(ctx, scratch_path(&s, "laws_new.csv"), "1\n"));
+    xb_older_remove(&older, &stamp);
+    assert_true(exists(&s, "laws.json") && exists(&s, "laws_new.csv"));
+    assert_true(exists(&s, "notes.txt") && !exists(&s, "laws_old.csv"));
+    xb_older_free(&older);
+    folder_empty(s.dir);
     scratch_remove(&s);
     xb_ctx_destroy(ctx);
 }
@@ -289,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(studies_are_read_back),
         cmocka_unit_test(stamps_see_changes),
+        cmocka_unit_test(older_files_go_last),
         cmocka_unit_test(work_is_kept_or_begun_anew),
         cmocka_unit_test(what_is_done_is_kept),
         cmocka_unit_test(a_stopped_run_leaves_no_page),

@@ -3,9 +3,11 @@
 #include "reproduce/stamp.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -118,51 +120,98 @@ static void free_list(struct dirent **entry, int n)
     if (n >= 0) free(entry);
 }
 
-typedef bool chosen_fn(const char *name, const char *study);
+typedef bool chosen_fn(const char *name);
 
 /* Removes what `chosen` says; a folder only if nothing but files is in it. */
-static void remove_chosen(const char *dir, const char *study, chosen_fn *chosen);
+static void remove_chosen(const char *dir, chosen_fn *chosen);
 
-static bool any(const char *name, const char *study)
+static bool any(const char *name)
 {
-    (void)name, (void)study;
+    (void)name;
     return true;
 }
 
 static void remove_one(const char *path)
 {
     if (unlink(path) == 0) return;
-    remove_chosen(path, "", any);
+    remove_chosen(path, any);
     (void)rmdir(path);
 }
 
-static void remove_chosen(const char *dir, const char *study, chosen_fn *chosen)
+static void remove_chosen(const char *dir, chosen_fn *chosen)
 {
     struct dirent **entry = NULL;
     char path[STAMP_PATH];
     int n = list(&entry, dir);
     for (int i = 0; i < n; i++)
-        if (chosen(entry[i]->d_name, study) && join(path, dir, entry[i]->d_name))
+        if (chosen(entry[i]->d_name) && join(path, dir, entry[i]->d_name))
             remove_one(path);
     free_list(entry, n);
 }
 
-static bool is_half_written(const char *name, const char *study)
+void xb_sweep(const char *dir) { remove_chosen(dir, half_written); }
+
+/* ---- files of an earlier run */
+
+/* A file that is written anew has another inode, or was written at another time. */
+struct xb_older_file {
+    char *name;
+    ino_t inode;
+    struct timespec written;
+};
+
+void xb_older_free(xb_older *older)
 {
-    (void)study;
-    return half_written(name);
+    for (int i = 0; i < older->n; i++) free(older->file[i].name);
+    free(older->file);
+    *older = (xb_older){0};
 }
 
-void xb_sweep(const char *dir) { remove_chosen(dir, "", is_half_written); }
-
-static bool of_stamp(const char *name, const char *study)
+static xb_status older_add(xb_ctx *ctx, xb_older *older, const char *dir,
+                           const char *name)
 {
-    return belongs(name, study) || half_written(name) || strcmp(name, STAMP_FILE) == 0;
+    char path[STAMP_PATH];
+    struct stat info;
+    if (!join(path, dir, name) || lstat(path, &info) != 0) return XB_OK;
+    char *copy = xb_strdup(ctx, name);
+    if (!copy) return XB_E_MEMORY;
+    older->file[older->n++] = (struct xb_older_file){copy, info.st_ino, info.st_mtim};
+    return XB_OK;
 }
 
-void xb_stamp_clear(const xb_stamp *stamp)
+xb_status xb_older_note(xb_ctx *ctx, xb_older *out, const xb_stamp *stamp)
 {
-    remove_chosen(stamp->dir, stamp->study, of_stamp);
+    struct dirent **entry = NULL;
+    xb_older older = {0};
+    xb_sweep(stamp->dir);
+    int n = list(&entry, stamp->dir);
+    if (n < 0 && errno == ENOMEM)
+        return xb_fail(ctx, XB_E_MEMORY, "%s: not enough memory for its list of files",
+                       stamp->dir);
+    older.file = xb_new(ctx, n > 0 ? n : 1, sizeof *older.file);
+    xb_status status = older.file ? XB_OK : XB_E_MEMORY;
+    for (int i = 0; i < n && status == XB_OK; i++)
+        if (belongs(entry[i]->d_name, stamp->study))
+            status = older_add(ctx, &older, stamp->dir, entry[i]->d_name);
+    free_list(entry, n);
+    if (status == XB_OK)
+        *out = older;
+    else
+        xb_older_free(&older);
+    return status;
+}
+
+void xb_older_remove(const xb_older *older, const xb_stamp *stamp)
+{
+    for (int i = 0; i < older->n; i++) {
+        const struct xb_older_file *f = &older->file[i];
+        char path[STAMP_PATH];
+        struct stat now;
+        if (join(path, stamp->dir, f->name) && lstat(path, &now) == 0 &&
+            now.st_ino == f->inode && now.st_mtim.tv_sec == f->written.tv_sec &&
+            now.st_mtim.tv_nsec == f->written.tv_nsec)
+            remove_one(path);
+    }
 }
 
 /* ---- writing */
@@ -179,12 +228,12 @@ static json_t *file_json(xb_ctx *ctx, const char *dir, const char *name)
                      hex);
 }
 
-/* NULL if one cannot be read. */
+/* NULL if one cannot be read, or the folder cannot. */
 static json_t *files_json(xb_ctx *ctx, const xb_stamp *stamp)
 {
     struct dirent **entry = NULL;
     int n = list(&entry, stamp->dir);
-    json_t *files = json_array();
+    json_t *files = n >= 0 ? json_array() : NULL;
     for (int i = 0; i < n && files; i++) {
         if (!belongs(entry[i]->d_name, stamp->study)) continue;
         json_t *file = file_json(ctx, stamp->dir, entry[i]->d_name);
@@ -203,7 +252,9 @@ xb_status xb_stamp_write(xb_ctx *ctx, const xb_stamp *stamp, unsigned formats)
     XB_TRY(join_or_fail(ctx, path, stamp->dir, STAMP_FILE));
     json_t *files = files_json(ctx, stamp);
     if (!files)
-        return xb_fail(ctx, XB_E_IO, "%s: cannot read what was written", stamp->dir);
+        return xb_fail(ctx, XB_E_IO,
+                       "%s: cannot read what was written, or not enough memory",
+                       stamp->dir);
     json_t *root =
         json_pack("{s:s, s:s, s:I, s:o}", "crossbayes", "stamp", "fingerprint",
                   stamp->fingerprint, "formats", (json_int_t)formats, "files", files);
@@ -249,41 +300,53 @@ unsigned xb_stamp_check(xb_ctx *ctx, const xb_stamp *stamp)
 
 /* ---- unfinished work */
 
-static bool made_for(xb_ctx *ctx, const char *path, const char *fingerprint)
+/* Whether the work in `path`'s folder was made for this: the file says the very same.
+ * Fails where that cannot be told: work that may be wanted is not thrown away. */
+static xb_status made_for(xb_ctx *ctx, bool *same, const char *path,
+                          const char *fingerprint)
 {
     xb_source source;
     int64_t want = (int64_t)strlen(fingerprint) + 1, got = 0;
+    *same = false;
+    if (access(path, F_OK) != 0) return XB_OK;
     char *text = xb_new(ctx, want, 1);
-    bool same = false;
-    if (text && xb_source_open(ctx, &source, path) == XB_OK) {
-        same = xb_source_read(&source, text, want, &got) == XB_OK && got == want - 1 &&
-               memcmp(text, fingerprint, (size_t)got) == 0;
+    if (!text) return XB_E_MEMORY;
+    xb_status status = xb_source_open(ctx, &source, path);
+    if (status == XB_OK) {
+        status = xb_source_read(&source, text, want, &got);
         xb_source_close(&source);
     }
+    *same = got == want - 1 && memcmp(text, fingerprint, (size_t)got) == 0;
     free(text);
-    return same;
+    return status;
 }
 
-static bool is_empty(const char *dir)
+/* A folder that has no file to say what it was made for must be empty. */
+static xb_status check_empty(xb_ctx *ctx, const char *dir)
 {
     struct dirent **entry = NULL;
     int n = list(&entry, dir);
     free_list(entry, n);
-    return n <= 0;
+    if (n == 0) return XB_OK;
+    if (n < 0)
+        return xb_fail(ctx, XB_E_IO, "%s: cannot list this folder: %s", dir,
+                       errno == ENOMEM ? "not enough memory" : strerror(errno));
+    return xb_fail(ctx, XB_E_INPUT,
+                   "%s: holds files of something else, which would be lost; expected "
+                   "an empty folder, or none",
+                   dir);
 }
 
 xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint)
 {
     char path[STAMP_PATH];
+    bool same = false;
     XB_TRY(join_or_fail(ctx, path, dir, WORK_FILE));
     XB_TRY(xb_dir_make(ctx, dir));
     xb_sweep(dir);
-    if (made_for(ctx, path, fingerprint)) return XB_OK;
-    if (access(path, F_OK) != 0 && !is_empty(dir))
-        return xb_fail(ctx, XB_E_INPUT,
-                       "%s: holds files of something else, which would be lost; expected "
-                       "an empty folder, or none",
-                       dir);
-    remove_chosen(dir, "", any);
+    XB_TRY(made_for(ctx, &same, path, fingerprint));
+    if (same) return XB_OK;
+    if (access(path, F_OK) != 0) XB_TRY(check_empty(ctx, dir));
+    remove_chosen(dir, any);
     return xb_outfile_text(ctx, path, fingerprint);
 }

@@ -110,6 +110,9 @@ CASES = [
          "paper", leaves=(".safetensors",), heavy=True, most=20),
     case("reproduce-faces", "reproduce", "--quick", "--only", "6", "--format", "svg", "-o",
          "paper", leaves=(".checkpoint",), heavy=True, most=100),
+    case("reproduce-work", "reproduce", "--quick", "--only", "8", "--format", "svg", "-o",
+         "paper", prepare=(["reproduce", "--quick", "--only", "4", "-o", "paper", "-q"],),
+         heavy=True, most=100),
     case("demo", "demo", "--noise", "noise.csv", "-o", "demo", leaves=(".safetensors",),
          heavy=True, most=20),
 ]
