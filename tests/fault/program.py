@@ -42,7 +42,7 @@ class Program:
 
     def environment(self, fault=None, report=None):
         env = dict(os.environ, ASAN_OPTIONS=ASAN_OPTIONS, OPENBLAS_NUM_THREADS="1",
-                   OMP_WAIT_POLICY="passive", LC_ALL="C")
+                   LC_ALL="C")
         env.pop("LD_PRELOAD", None)
         if fault or report:
             env["LD_PRELOAD"] = self.shim
