@@ -250,17 +250,20 @@ static void full_disk_keeps_the_old_file(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* The library's fsync is this one: counted, and made to fail. */
-static int syncs, sync_fails;
+/* The library's fsync is this one: of files and of folders, counted, and made to fail. */
+static int syncs[2], sync_fails[2];
 
 int fsync(int fd)
 {
-    syncs++;
-    if (sync_fails) errno = EIO;
-    return sync_fails ? -1 : fdatasync(fd);
+    struct stat info;
+    const int folder = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode);
+    syncs[folder]++;
+    if (sync_fails[folder]) errno = sync_fails[folder];
+    return sync_fails[folder] ? -1 : fdatasync(fd);
 }
 
-/* A name never stands for bytes that are not on the disk. */
+/* A name never stands for bytes that are not on the disk; and it is on the disk itself.
+ */
 static void files_are_flushed_before_they_are_named(void **state)
 {
     (void)state;
@@ -268,14 +271,22 @@ static void files_are_flushed_before_they_are_named(void **state)
     xb_ctx *ctx = test_ctx();
     int fd = mkstemp(path);
     assert_true(fd >= 0 && close(fd) == 0);
-    syncs = 0;
+    syncs[0] = syncs[1] = 0;
     assert_ok(ctx, xb_outfile_text(ctx, path, "old"));
-    assert_int_equal(syncs, 1);
-    sync_fails = 1;
+    assert_true(syncs[0] == 1 && syncs[1] == 1);
+    sync_fails[0] = EIO;
     assert_int_equal(xb_outfile_text(ctx, path, "new"), XB_E_IO);
-    sync_fails = 0;
+    sync_fails[0] = 0;
     read_whole(text, sizeof text, path);
     assert_string_equal(text, "old");
+    sync_fails[1] = EINVAL; /* a file system that has no such thing */
+    assert_ok(ctx, xb_outfile_text(ctx, path, "new"));
+    sync_fails[1] = EIO; /* the file is there; that it stays cannot be promised */
+    assert_int_equal(xb_outfile_text(ctx, path, "last"), XB_E_IO);
+    assert_non_null(strstr(xb_ctx_message(ctx), "written, but its folder"));
+    sync_fails[1] = 0;
+    read_whole(text, sizeof text, path);
+    assert_string_equal(text, "last");
     unlink(path);
     xb_ctx_destroy(ctx);
 }
