@@ -200,7 +200,7 @@ static xb_status make_figures(job *j)
     for (int f = 1; f <= XB_PAPER_FIGURES; f++) {
         place p;
         XB_TRY(place_find(j, &p, f));
-        there[f] = xb_stamp_check(j->ctx, &p.stamp);
+        XB_TRY(xb_stamp_check(j->ctx, &there[f], &p.stamp));
         bool whole = (there[f] & j->formats) == j->formats;
         if (there[f] && (whole || !is_wanted(j, f))) j->r->state[f] = XB_FIGURE_KEPT;
         if (is_wanted(j, f) && !whole) j->cost_all += cost_of(j, f);

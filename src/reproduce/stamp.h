@@ -15,8 +15,9 @@ typedef struct xb_stamp {
     const char *fingerprint; /* of what is wanted now */
 } xb_stamp;
 
-/* The figure formats that are there, whole and made as wanted; 0: nothing is. */
-unsigned xb_stamp_check(xb_ctx *ctx, const xb_stamp *stamp);
+/* The figure formats that are there, whole and made as wanted; 0: nothing is. Fails only
+ * where memory is out. */
+xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp);
 /* After all files are in place. */
 xb_status xb_stamp_write(xb_ctx *ctx, const xb_stamp *stamp, unsigned formats);
 
