@@ -25,7 +25,7 @@ LIST = ROOT / "tools" / "mutations.txt"
 ENOUGH = 0.95
 CPU_SECONDS = 300
 PROGRAM = "crossbayes"
-NEED_PROGRAM = {"test_cli", "test_extremes", "test_energy"}
+NEED_PROGRAM = {"test_cli", "test_cli_words", "test_extremes", "test_energy", "test_reproduce"}
 
 
 def read_list():
