@@ -199,7 +199,7 @@ def main():
         jobs = {pool.submit(judge, build, m, everything): m for m in chosen}
         for job in concurrent.futures.as_completed(jobs):
             caught, mutant = job.result(), jobs[job]
-            print(f"{'caught by ' + caught if caught else 'SURVIVED':28}{mutant['file']}: "
+            print(f"{'caught by ' + caught if caught else 'SURVIVED':34}{mutant['file']}: "
                   f"{mutant['name']}", flush=True)
     results = [(m, job.result()) for job, m in jobs.items()]
     caught = sum(1 for _, by in results if by)
