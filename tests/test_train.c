@@ -359,6 +359,46 @@ static void other_checkpoints_are_refused(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* In the file: a length, the header, then place, sums, trace and, last, floats. */
+static void checkpoints_hold_numbers(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    xb_train_options opt = quick_options();
+    char path[160];
+    snprintf(path, sizeof path, "%s", scratch_path(&s, "c"));
+    opt.checkpoint = path;
+    opt.resume = true;
+    rows r = make_rows(false);
+    xb_train_data data = rows_data(&r, false);
+    xb_model *model = NULL;
+    int64_t stop = 10;
+    xb_ctx_set_progress(ctx, stop_at, &stop);
+    assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_CANCELLED);
+    static char whole[1 << 16], bytes[sizeof whole];
+    size_t n = scratch_read(path, whole, sizeof whole);
+    uint64_t header = 0;
+    memcpy(&header, whole, sizeof header);
+    static const double lost[] = {NAN, INFINITY, -INFINITY};
+    for (int i = 0; i < 2 * XB_COUNT(lost); i++) {
+        const double number = lost[i / 2];
+        const float small = (float)number;
+        const size_t sums = sizeof header + header + sizeof(xb_train_place);
+        memcpy(bytes, whole, n);
+        if (i % 2)
+            memcpy(bytes + n - sizeof small, &small, sizeof small);
+        else
+            memcpy(bytes + sums + offsetof(xb_train_sums, nll), &number, sizeof number);
+        scratch_write(&s, "c", bytes, n);
+        assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_INPUT);
+        assert_non_null(strstr(xb_ctx_message(ctx), "not finite"));
+    }
+    assert_null(model);
+    assert_int_equal(scratch_remove(&s), 1);
+    xb_ctx_destroy(ctx);
+}
+
 /* From the same weights, in one batch, seeds differ by their noise alone: the order of
  * rows is worth a rounding. */
 static void noise_takes_the_seed(void **state)
@@ -639,6 +679,7 @@ int main(void)
         cmocka_unit_test(same_bytes_for_any_threads),
         cmocka_unit_test(resumed_runs_end_the_same),
         cmocka_unit_test(other_checkpoints_are_refused),
+        cmocka_unit_test(checkpoints_hold_numbers),
         cmocka_unit_test(noise_takes_the_seed),
         cmocka_unit_test(runaway_training_stops_with_its_step),
         cmocka_unit_test(impossible_requests_are_refused),
