@@ -72,7 +72,6 @@ typedef struct run {
     xb_fit *fit;
     xb_fit_task task;
     double *spread; /* (F1) the sorted sample for goodness of fit */
-    xb_null_noise noise;
 } run;
 
 static xb_status fit_empirical(run *r, xb_fit_family *out, xb_law **law,
@@ -121,8 +120,8 @@ static xb_status set_goodness(run *r, xb_fit_family *f, const xb_law *law)
     xb_status status = xb_goodness_statistics(r->ctx, &g, law, r->spread, s->n);
     if (status == XB_OK) status = xb_goodness_model(r->ctx, model, law, f);
     if (status == XB_OK)
-        status =
-            xb_goodness_p(r->ctx, &g, &r->noise, model, (double)s->n, s->n_effective);
+        status = xb_goodness_p(r->ctx, &g, model, (double)s->n, s->n_effective,
+                               r->task.opt->seed);
     free(model);
     f->ks = g.ks, f->ks_p = g.ks_p, f->ad = g.ad, f->ad_p = g.ad_p;
     return status;
@@ -161,7 +160,6 @@ static xb_status fit_families(run *r)
 static xb_status run_on(run *r)
 {
     XB_TRY(xb_sample_spread(r->ctx, &r->spread, r->task.sample));
-    XB_TRY(xb_null_noise_make(r->ctx, &r->noise, r->task.opt->seed));
     return fit_families(r);
 }
 
@@ -180,7 +178,6 @@ static xb_status fit_sample(xb_ctx *ctx, xb_fit **out, xb_sample *s,
         (xb_fit_task){s, opt, opt->has_fixed_offset ? opt->fixed_offset : s->info.mean,
                       sqrt((double)s->n / s->info.n_effective)};
     xb_status status = fit->source ? run_on(&r) : XB_E_MEMORY;
-    xb_null_noise_free(&r.noise);
     free(r.spread);
     if (status == XB_OK)
         *out = fit;

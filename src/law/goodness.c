@@ -110,6 +110,8 @@ static bool fitted(const xb_fit_family *fit, const char *name)
     return false;
 }
 
+enum { NODES = XB_NULL_NODES };
+
 /* Score of the law's own parameter i, by central differences. */
 static xb_status own_score(xb_ctx *ctx, double *score, const xb_law *law, int i,
                            const double *x)
@@ -126,7 +128,7 @@ static xb_status own_score(xb_ctx *ctx, double *score, const xb_law *law, int i,
     value[i] = at - step;
     xb_status status =
         xb_law_create(ctx, &down, law->family->name, value, law->family->n_param);
-    for (int j = 0; j < XB_NULL_GRID && status == XB_OK; j++)
+    for (int j = 0; j < NODES && status == XB_OK; j++)
         score[j] = (xb_law_log_pdf(up, x[j]) - xb_law_log_pdf(down, x[j])) / (2 * step);
     xb_law_destroy(up);
     xb_law_destroy(down);
@@ -137,7 +139,7 @@ static xb_status own_score(xb_ctx *ctx, double *score, const xb_law *law, int i,
 static void scale_score(double *score, const xb_law *law, const double *x)
 {
     const double step = 1e-5;
-    for (int j = 0; j < XB_NULL_GRID; j++)
+    for (int j = 0; j < NODES; j++)
         score[j] = (xb_law_log_pdf(law, x[j] * (1 - step)) -
                     xb_law_log_pdf(law, x[j] * (1 + step))) /
                        (2 * step) -
@@ -147,7 +149,7 @@ static void scale_score(double *score, const xb_law *law, const double *x)
 static void offset_score(double *score, const xb_law *law, const double *x)
 {
     double step = 1e-5 * law->sd;
-    for (int j = 0; j < XB_NULL_GRID; j++)
+    for (int j = 0; j < NODES; j++)
         score[j] = (xb_law_log_pdf(law, x[j] - step) - xb_law_log_pdf(law, x[j] + step)) /
                    (2 * step);
 }
@@ -155,11 +157,10 @@ static void offset_score(double *score, const xb_law *law, const double *x)
 xb_status xb_goodness_model(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
                             const xb_fit_family *fit)
 {
-    double x[XB_NULL_GRID], score[XB_NULL_GRID];
+    double x[NODES], score[NODES];
     xb_null_model_start(out);
     if (!fit || law->family->from_data) return XB_OK;
-    for (int j = 0; j < XB_NULL_GRID; j++)
-        x[j] = xb_law_quantile(law, (j + 0.5) / XB_NULL_GRID);
+    for (int j = 0; j < NODES; j++) x[j] = xb_law_quantile(law, out->nodes.u[j]);
     for (int i = 0; i < law->family->n_param; i++) {
         if (!fitted(fit, law->family->param[i].name)) continue;
         XB_TRY(own_score(ctx, score, law, i, x));
@@ -179,23 +180,9 @@ xb_status xb_goodness_model(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
     return XB_OK;
 }
 
-static double share_above(const float *runs, double value)
+xb_status xb_goodness_p(xb_ctx *ctx, xb_goodness *g, const xb_null_model *model, double n,
+                        double n_effective, uint64_t seed)
 {
-    int count = 0;
-    for (int i = 0; i < XB_NULL_RUNS; i++) count += (double)runs[i] >= value;
-    return (count + 1.0) / (XB_NULL_RUNS + 1.0);
-}
-
-xb_status xb_goodness_p(xb_ctx *ctx, xb_goodness *g, const xb_null_noise *noise,
-                        const xb_null_model *model, double n, double n_effective)
-{
-    float *runs = xb_new(ctx, 2 * XB_NULL_RUNS, sizeof *runs);
-    if (!runs) return XB_E_MEMORY;
-    xb_status status = xb_null_run(ctx, runs, runs + XB_NULL_RUNS, noise, model);
-    if (status == XB_OK) {
-        g->ks_p = share_above(runs, g->ks * sqrt(n_effective));
-        g->ad_p = share_above(runs + XB_NULL_RUNS, g->ad * n_effective / n);
-    }
-    free(runs);
-    return status;
+    XB_TRY(xb_null_ks_p(ctx, &g->ks_p, model, g->ks * sqrt(n_effective), seed));
+    return xb_null_ad_p(ctx, &g->ad_p, model, g->ad * n_effective / n);
 }

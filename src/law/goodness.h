@@ -20,7 +20,7 @@ xb_status xb_goodness_model(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
                             const xb_fit_family *fit);
 
 /* p-values of the statistics in `g`, of n values worth n_effective. */
-xb_status xb_goodness_p(xb_ctx *ctx, xb_goodness *g, const xb_null_noise *noise,
-                        const xb_null_model *model, double n, double n_effective);
+xb_status xb_goodness_p(xb_ctx *ctx, xb_goodness *g, const xb_null_model *model, double n,
+                        double n_effective, uint64_t seed);
 
 #endif
