@@ -1,10 +1,11 @@
 /* goodness.c: Kolmogorov-Smirnov and Anderson-Darling for fitted laws; maths
  * F7, F10.
  *
- * Large samples: the distribution function is evaluated at every 64th value and
- * interpolated between by Hermite cubics, each checked at its middle value and
- * replaced by direct evaluation where it is off by more than 1e-9 relatively;
- * 1e6 values in about 20 ms. The p-values come from the simulated process. */
+ * The distribution function is evaluated at a few values and interpolated between by
+ * Hermite cubics: a stretch of the sorted values is halved until its cubic is right, in
+ * value and slope, at its middle value to 2e-11 of the smaller tail, and direct
+ * evaluation takes over below 32 values. Anderson-Darling's logarithms are taken of
+ * products (sweep_body.h). 1e5 values of mtj: 1300 evaluations, 0.3 ms. */
 #include "law/goodness.h"
 
 #include <math.h>
@@ -12,8 +13,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "law/sweep.h"
 
-enum { DIRECT = 8192, BLOCK = 64 };
+enum { DIRECT = 32, LEAST_STRETCHES = 64 };
 
 typedef struct placed {
     const xb_law *law;
@@ -30,77 +32,103 @@ static double cdf_at(const placed *p, double x)
     return xb_law_cdf(p->law, (x - p->offset) / p->scale);
 }
 
-/* The cubic through values and slopes at both ends of a block. */
-typedef struct hermite {
-    double x0, width, f0, rise, s0, s1; /* slopes times width */
-} hermite;
+typedef struct scan {
+    placed p;
+    const double *x;
+    int64_t n;
+    const xb_sweep *sweep;
+    xb_misfit found;
+} scan;
 
-static double hermite_at(const hermite *h, double x)
+/* The distribution function and its slope at a value. */
+typedef struct knot {
+    int64_t i;
+    double u, slope;
+} knot;
+
+static knot knot_at(const scan *s, int64_t i)
 {
-    double r = (x - h->x0) / h->width, q = 1 - r;
-    return h->f0 + r * (r * (3 - 2 * r) * h->rise + q * (q * h->s0 - r * h->s1));
+    double slope = xb_law_pdf(s->p.law, (s->x[i] - s->p.offset) / s->p.scale);
+    return (knot){i, cdf_at(&s->p, s->x[i]), slope / s->p.scale};
 }
 
-static bool good_enough(double guess, double exact)
-{
-    const double tolerance = 1e-9;
-    double nearer = exact < 0.5 ? exact : 1 - exact;
-    return fabs(guess - exact) <= tolerance * nearer;
-}
-
-/* u[0] is known and u[n] is wanted too: values x[0] .. x[n]. */
-static void fill_block(double *u, const placed *p, const double *x, int64_t n)
-{
-    u[n] = cdf_at(p, x[n]);
-    double width = x[n] - x[0];
-    double q0 = xb_law_pdf(p->law, (x[0] - p->offset) / p->scale) / p->scale;
-    double q1 = xb_law_pdf(p->law, (x[n] - p->offset) / p->scale) / p->scale;
-    hermite h = {x[0], width, u[0], u[n] - u[0], q0 * width, q1 * width};
-    double middle = x[n / 2];
-    if (width > 0 && good_enough(hermite_at(&h, middle), cdf_at(p, middle))) {
-        for (int64_t i = 1; i < n; i++) u[i] = hermite_at(&h, x[i]);
-    } else {
-        for (int64_t i = 1; i < n; i++)
-            u[i] = x[i] == x[i - 1] ? u[i - 1] : cdf_at(p, x[i]);
-    }
-}
-
-static void fill(double *u, const placed *p, const double *x, int64_t n)
-{
-    int64_t block = n > DIRECT ? BLOCK : 1;
-    u[0] = cdf_at(p, x[0]);
-    for (int64_t i = 0; i + 1 < n; i += block) {
-        int64_t size = i + block < n ? block : n - 1 - i;
-        fill_block(u + i, p, x + i, size);
-    }
-}
-
-/* (F10) */
-static void sum_up(xb_goodness *out, const double *u, int64_t n)
+/* (F10) One value's part. */
+static void add_value(scan *s, int64_t i, double u)
 {
     const double least = 1e-16; /* the law gives such a value no chance at all */
-    double count = (double)n, distance = 0, sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double below = u[i] - (double)i / count;
-        double above = (double)(i + 1) / count - u[i];
-        distance = fmax(distance, fmax(below, above));
-        double low = fmax(u[i], least), high = fmax(1 - u[i], least);
-        sum += (double)(2 * i + 1) * log(low) + (double)(2 * (n - i) - 1) * log(high);
-    }
-    out->ks = distance;
-    out->ad = fmax(0, -count - sum / count);
+    double off = u - (double)i / (double)s->n;
+    s->found.least = fmin(s->found.least, off);
+    s->found.largest = fmax(s->found.largest, off);
+    s->found.sum += (double)(2 * i + 1) * log(fmax(u, least)) +
+                    (double)(2 * (s->n - i) - 1) * log(fmax(1 - u, least));
 }
 
-xb_status xb_goodness_statistics(xb_ctx *ctx, xb_goodness *out, const xb_law *law,
-                                 const double *sorted, int64_t n)
+static void add_values(scan *s, const knot *from, int64_t to)
 {
-    double *u = xb_new(ctx, n, sizeof *u);
-    if (!u) return XB_E_MEMORY;
-    placed p = place_of(law);
-    fill(u, &p, sorted, n);
-    sum_up(out, u, n);
-    free(u);
-    return XB_OK;
+    double u = from->u;
+    for (int64_t i = from->i; i < to; i++) {
+        if (i > from->i && s->x[i] > s->x[i - 1]) u = cdf_at(&s->p, s->x[i]);
+        add_value(s, i, u);
+    }
+}
+
+/* The cubic with the knots' values and slopes. */
+static xb_cubic hermite(const scan *s, const knot *a, const knot *b)
+{
+    double width = s->x[b->i] - s->x[a->i], rise = b->u - a->u;
+    double s0 = a->slope * width, s1 = b->slope * width;
+    return (xb_cubic){
+        s->x[a->i], 1 / width, {a->u, s0, 3 * rise - 2 * s0 - s1, s0 + s1 - 2 * rise}};
+}
+
+/* Is it right at the middle knot, and is no value far from those there? */
+static bool good_enough(const scan *s, const xb_cubic *h, const knot *a, const knot *m,
+                        const knot *b)
+{
+    const double tolerance = 2e-11, of_slope = 8, factor = 1.9;
+    double nearer = m->u < 0.5 ? m->u : 1 - m->u;
+    double r = (s->x[m->i] - h->x0) * h->inverse;
+    double value = h->c[0] + r * (h->c[1] + r * (h->c[2] + r * h->c[3]));
+    double slope = h->c[1] + r * (2 * h->c[2] + r * 3 * h->c[3]);
+    return isfinite(h->inverse) && fabs(value - m->u) <= tolerance * nearer &&
+           fabs(slope - m->slope / h->inverse) <= of_slope * tolerance * nearer &&
+           b->u < factor * a->u && 1 - a->u < factor * (1 - b->u);
+}
+
+/* Values from a to before b. */
+static void add_stretch(scan *s, const knot *a, const knot *b)
+{
+    int64_t size = b->i - a->i;
+    if (size < DIRECT) {
+        add_values(s, a, b->i);
+        return;
+    }
+    knot middle = knot_at(s, a->i + size / 2);
+    xb_cubic cubic = hermite(s, a, b);
+    if (size <= s->n / LEAST_STRETCHES && good_enough(s, &cubic, a, &middle, b)) {
+        int64_t whole = size - size % XB_MISFIT_UNIT;
+        s->sweep->misfit(&s->found, &cubic, s->x + a->i, whole, a->i, s->n);
+        for (int64_t i = a->i + whole; i < b->i; i++) {
+            double r = (s->x[i] - cubic.x0) * cubic.inverse;
+            add_value(s, i,
+                      cubic.c[0] + r * (cubic.c[1] + r * (cubic.c[2] + r * cubic.c[3])));
+        }
+        return;
+    }
+    add_stretch(s, a, &middle);
+    add_stretch(s, &middle, b);
+}
+
+void xb_goodness_statistics(xb_goodness *out, const xb_law *law, const double *sorted,
+                            int64_t n)
+{
+    scan s = {place_of(law), sorted, n, xb_sweep_best(), {INFINITY, -INFINITY, 0}};
+    knot first = knot_at(&s, 0), last = knot_at(&s, n - 1);
+    if (n > 1) add_stretch(&s, &first, &last);
+    add_value(&s, n - 1, last.u);
+    double count = (double)n;
+    out->ks = fmax(s.found.largest, 1 / count - s.found.least);
+    out->ad = fmax(0, -count - s.found.sum / count);
 }
 
 static bool fitted(const xb_fit_family *fit, const char *name)
