@@ -15,6 +15,7 @@
 
 enum { STARTS = 3 };
 
+static const double ROUGH_AIM = 1e-4;      /* gradient: enough to choose a start by */
 static const double LOGIT_MAX = 16;        /* w = 1e-7 */
 static const double LOGIT_BOUNDARY = 11;   /* w below 2e-5: is it zero? */
 static const double LOG_LENGTH_MIN = -6.9; /* the peak's width, B or sqrt B: 1e-3 */
@@ -75,6 +76,7 @@ static xb_optimum climb(xb_problem *p, const xb_fit_task *task,
     } else {
         xb_problem rough = *p;
         rough.arg = rough_data;
+        rough.aim = ROUGH_AIM;
         for (int i = 0; i < STARTS; i++) {
             xb_optimum one = xb_newton(&rough, start[i]);
             if (i == 0 || one.value > best.value) best = one;

@@ -9,10 +9,9 @@
 #include "law/goodness.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "law/device_likelihood.h"
 #include "law/sweep.h"
 
 enum { DIRECT = 32, LEAST_STRETCHES = 64 };
@@ -182,13 +181,11 @@ static void offset_score(double *score, const xb_law *law, const double *x)
                    (2 * step);
 }
 
-xb_status xb_goodness_model(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
-                            const xb_fit_family *fit)
+/* Gaussian and bimodal: every parameter by maximum likelihood. */
+static xb_status add_normal(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
+                            const xb_fit_family *fit, const double *x)
 {
-    double x[NODES], score[NODES];
-    xb_null_model_start(out);
-    if (!fit || law->family->from_data) return XB_OK;
-    for (int j = 0; j < NODES; j++) x[j] = xb_law_quantile(law, out->nodes.u[j]);
+    double score[NODES];
     for (int i = 0; i < law->family->n_param; i++) {
         if (!fitted(fit, law->family->param[i].name)) continue;
         XB_TRY(own_score(ctx, score, law, i, x));
@@ -200,11 +197,37 @@ xb_status xb_goodness_model(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
     }
     if (fitted(fit, "offset")) {
         offset_score(score, law, x);
-        if (law->family->peak) /* the sample's mean, not maximum likelihood */
-            xb_null_model_add_other(out, score, x);
-        else
-            xb_null_model_add(out, score);
+        xb_null_model_add(out, score);
     }
+    return XB_OK;
+}
+
+/* The device families: the offset is the sample's mean, not maximum likelihood. */
+static void add_device(xb_null_model *out, const xb_law *law, const xb_fit_family *fit,
+                       const double *x)
+{
+    static const char *const name[XB_DEVICE_SCORES] = {"B", "w", "scale", "offset"};
+    double score[XB_DEVICE_SCORES][NODES];
+    double *at[XB_DEVICE_SCORES] = {score[0], score[1], score[2], score[3]};
+    xb_device_scores(at, law, x, NODES);
+    for (int i = 0; i < XB_SCORE_OFFSET; i++)
+        if (fitted(fit, name[i])) xb_null_model_add(out, score[i]);
+    if (fitted(fit, name[XB_SCORE_OFFSET]))
+        xb_null_model_add_other(out, score[XB_SCORE_OFFSET], x);
+}
+
+xb_status xb_goodness_model(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
+                            const xb_fit_family *fit)
+{
+    double x[NODES];
+    xb_null_model_start(out);
+    if (!fit || law->family->from_data) return XB_OK;
+    for (int j = 0; j < NODES; j++) {
+        bool mirrored = law->symmetric && 2 * j >= NODES;
+        x[j] = mirrored ? -x[NODES - 1 - j] : xb_law_quantile(law, out->nodes.u[j]);
+    }
+    if (!law->family->peak) return add_normal(ctx, out, law, fit, x);
+    add_device(out, law, fit, x);
     return XB_OK;
 }
 
