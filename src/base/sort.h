@@ -7,7 +7,4 @@
 /* Radix sort, O(n); needs room for a copy. */
 xb_status xb_sort_doubles(xb_ctx *ctx, double *x, int64_t n);
 
-/* The same into `out`, which may be x itself. */
-xb_status xb_sort_copy(xb_ctx *ctx, double *out, const double *x, int64_t n);
-
 #endif

@@ -2,8 +2,14 @@
 #ifndef XB_LAW_QUADRATIC_FORM_H
 #define XB_LAW_QUADRATIC_FORM_H
 
-/* (F13) The chance that sum_j weight_j chi^2(freedom_j) exceeds x, weights >= 0 and not
- * all 0; to 1e-7, 0 where it is less. */
-double xb_quadratic_tail(const double *weight, const double *freedom, int n, double x);
+/* sum_j weight_j chi^2(1) + rest_weight chi^2(rest_freedom), weights >= 0. */
+typedef struct xb_quadratic_form {
+    const double *weight; /* [n] */
+    int n;
+    double rest_weight, rest_freedom;
+} xb_quadratic_form;
+
+/* (F13) The chance that the form exceeds x; to 1e-7, 0 where it is less. */
+double xb_quadratic_tail(const xb_quadratic_form *form, double x);
 
 #endif

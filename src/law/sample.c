@@ -137,7 +137,8 @@ xb_status xb_sample_make(xb_ctx *ctx, xb_sample *out, const double *x, int64_t n
     xb_sample s = {.x = x, .n = n};
     s.sorted = xb_room(ctx, n, sizeof *s.sorted);
     if (!s.sorted) return XB_E_MEMORY;
-    xb_status status = xb_sort_copy(ctx, s.sorted, x, n);
+    memcpy(s.sorted, x, (size_t)n * sizeof *x);
+    xb_status status = xb_sort_doubles(ctx, s.sorted, n);
     if (status == XB_OK) {
         s.info.n = n;
         s.info.n_effective = (double)n;

@@ -275,8 +275,9 @@ static inline lanes exp_minus(lanes x)
  * of 1. */
 static void null_runs(float *restrict chance, const xb_null_path *path, uint32_t first)
 {
-    const float steepness = 2 * XB_NULL_CELLS, step = 0.125f; /* 1 / sqrt(cells) */
-    _Static_assert(XB_NULL_CELLS == 64, "step is the root of a cell's width");
+    const float steepness = 2 * XB_NULL_CELLS,
+                step = 0x1.6a09e6p-3f; /* 1 / sqrt(cells) */
+    _Static_assert(XB_NULL_CELLS == 32, "step is the root of a cell's width");
     float z[CALLS * PER_CALL][LANES];
     draw(z, path, first);
     lanes along[XB_NULL_COLUMNS], sum = {0}, stays = sum + 1;
