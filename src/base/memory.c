@@ -9,14 +9,26 @@ static bool fits(int64_t count, size_t item)
     return count >= 0 && (item == 0 || (uint64_t)count <= (uint64_t)PTRDIFF_MAX / item);
 }
 
-void *xb_new(xb_ctx *ctx, int64_t count, size_t item)
+static void *or_fail(xb_ctx *ctx, void *block, int64_t count, size_t item)
 {
-    void *block = NULL;
-    if (fits(count, item)) block = calloc(count > 0 ? (size_t)count : 1, item);
     if (!block)
         xb_fail(ctx, XB_E_MEMORY, "not enough memory for %lld items of %zu bytes",
                 (long long)count, item);
     return block;
+}
+
+void *xb_new(xb_ctx *ctx, int64_t count, size_t item)
+{
+    void *block = NULL;
+    if (fits(count, item)) block = calloc(count > 0 ? (size_t)count : 1, item);
+    return or_fail(ctx, block, count, item);
+}
+
+void *xb_room(xb_ctx *ctx, int64_t count, size_t item)
+{
+    void *block = NULL;
+    if (fits(count, item)) block = malloc((count > 0 ? (size_t)count : 1) * item);
+    return or_fail(ctx, block, count, item);
 }
 
 xb_status xb_grow(xb_ctx *ctx, void **block, int64_t *capacity, int64_t need, size_t item)

@@ -8,6 +8,9 @@
  * overflows or memory is out. count 0 gives a valid pointer. */
 void *xb_new(xb_ctx *ctx, int64_t count, size_t item);
 
+/* The same with whatever is in it, for what is about to be filled. */
+void *xb_room(xb_ctx *ctx, int64_t count, size_t item);
+
 /* Grows *block (of *capacity items) to hold at least `need`; contents kept. */
 xb_status xb_grow(xb_ctx *ctx, void **block, int64_t *capacity, int64_t need,
                   size_t item);

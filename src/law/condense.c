@@ -26,7 +26,25 @@ static int64_t group_size(int64_t i, int64_t n, int64_t groups, const bool tails
     return size < n - i ? size : n - i;
 }
 
-/* (F2) Appends the points of the values x[0 .. n-1]. */
+void xb_points_add(xb_points *p, double count, double mean, double variance, double third,
+                   double from, double to)
+{
+    double sd = sqrt(fmax(0, variance));
+    double skew = sd > 0 ? third / (sd * sd * sd) : 0;
+    double root = sqrt(skew * skew + 4);
+    double low = 0.5 * (skew - root), high = 0.5 * (skew + root);
+    if (!(mean + low * sd >= from && mean + high * sd <= to) || from == to) {
+        p->x[p->n] = from == to ? from : mean;
+        p->count[p->n++] = count;
+        return;
+    }
+    p->x[p->n] = mean + low * sd;
+    p->count[p->n++] = count * high / root;
+    p->x[p->n] = mean + high * sd;
+    p->count[p->n++] = count * -low / root;
+}
+
+/* The values x[0 .. n-1] as one group. */
 static void add_group(xb_points *p, const double *x, int64_t n)
 {
     double count = (double)n, mean = 0, m2 = 0, m3 = 0;
@@ -36,19 +54,7 @@ static void add_group(xb_points *p, const double *x, int64_t n)
         double d = x[i] - mean;
         m2 += d * d, m3 += d * d * d;
     }
-    double sd = sqrt(m2 / count);
-    double skew = sd > 0 ? m3 / count / (sd * sd * sd) : 0;
-    double root = sqrt(skew * skew + 4);
-    double low = 0.5 * (skew - root), high = 0.5 * (skew + root);
-    if (!(mean + low * sd >= x[0] && mean + high * sd <= x[n - 1]) || x[0] == x[n - 1]) {
-        p->x[p->n] = x[0] == x[n - 1] ? x[0] : mean;
-        p->count[p->n++] = count;
-        return;
-    }
-    p->x[p->n] = mean + low * sd;
-    p->count[p->n++] = count * high / root;
-    p->x[p->n] = mean + high * sd;
-    p->count[p->n++] = count * -low / root;
+    xb_points_add(p, count, mean, m2 / count, m3 / count, x[0], x[n - 1]);
 }
 
 xb_status xb_points_make(xb_ctx *ctx, xb_points *out, const double *sorted, int64_t n,

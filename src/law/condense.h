@@ -19,4 +19,9 @@ xb_status xb_points_make(xb_ctx *ctx, xb_points *out, const double *sorted, int6
                          int64_t groups, const bool tails[2]);
 void xb_points_free(xb_points *points);
 
+/* (F2) Appends the two-point rule of `count` values in [from, to] with these central
+ * moments; one point where the rule would leave the interval. Room must be there. */
+void xb_points_add(xb_points *points, double count, double mean, double variance,
+                   double third, double from, double to);
+
 #endif

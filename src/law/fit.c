@@ -55,24 +55,12 @@ static xb_status check_options(xb_ctx *ctx, const xb_fit_options *opt)
     return XB_OK;
 }
 
-static xb_status find_memory(xb_ctx *ctx, xb_sample *s)
-{
-    double rho[2];
-    XB_TRY(xb_autocorrelation(ctx, rho, 2, s->x, s->n));
-    XB_TRY(xb_autocorrelation_time(ctx, &s->info.tau, s->x, s->n));
-    s->info.lag1 = rho[1];
-    /* Values that avoid each other count for no more than independent ones. */
-    s->info.n_effective = (double)s->n / fmax(1, s->info.tau);
-    return XB_OK;
-}
-
 /* What all families share. */
 typedef struct run {
     xb_ctx *ctx;
     xb_fit *fit;
     xb_fit_task task;
-    double *spread; /* (F1) the sorted sample for goodness of fit */
-    xb_null_noise noise;
+    double *spread; /* (F1) the sample for goodness of fit; NULL: as it is */
 } run;
 
 static xb_status fit_empirical(run *r, xb_fit_family *out, xb_law **law,
@@ -118,11 +106,11 @@ static xb_status set_goodness(run *r, xb_fit_family *f, const xb_law *law)
     xb_goodness g = {0};
     xb_null_model *model = xb_new(r->ctx, 1, sizeof *model);
     if (!model) return XB_E_MEMORY;
-    xb_status status = xb_goodness_statistics(r->ctx, &g, law, r->spread, s->n);
-    if (status == XB_OK) status = xb_goodness_model(r->ctx, model, law, f);
+    xb_goodness_statistics(&g, law, r->spread ? r->spread : r->task.sample->sorted, s->n);
+    xb_status status = xb_goodness_model(r->ctx, model, law, f);
     if (status == XB_OK)
-        status =
-            xb_goodness_p(r->ctx, &g, &r->noise, model, (double)s->n, s->n_effective);
+        status = xb_goodness_p(r->ctx, &g, model, (double)s->n, s->n_effective,
+                               r->task.opt->seed);
     free(model);
     f->ks = g.ks, f->ks_p = g.ks_p, f->ad = g.ad, f->ad_p = g.ad_p;
     return status;
@@ -161,14 +149,13 @@ static xb_status fit_families(run *r)
 static xb_status run_on(run *r)
 {
     XB_TRY(xb_sample_spread(r->ctx, &r->spread, r->task.sample));
-    XB_TRY(xb_null_noise_make(r->ctx, &r->noise, r->task.opt->seed));
     return fit_families(r);
 }
 
 static xb_status fit_sample(xb_ctx *ctx, xb_fit **out, xb_sample *s,
                             const xb_fit_options *opt)
 {
-    XB_TRY(find_memory(ctx, s));
+    XB_TRY(xb_sample_memory(ctx, s));
     xb_fit *fit = xb_new(ctx, 1, sizeof *fit);
     if (!fit) return XB_E_MEMORY;
     fit->sample = s->info;
@@ -180,7 +167,6 @@ static xb_status fit_sample(xb_ctx *ctx, xb_fit **out, xb_sample *s,
         (xb_fit_task){s, opt, opt->has_fixed_offset ? opt->fixed_offset : s->info.mean,
                       sqrt((double)s->n / s->info.n_effective)};
     xb_status status = fit->source ? run_on(&r) : XB_E_MEMORY;
-    xb_null_noise_free(&r.noise);
     free(r.spread);
     if (status == XB_OK)
         *out = fit;

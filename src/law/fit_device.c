@@ -1,43 +1,26 @@
 /* fit_device.c: the device families' maximum likelihood: starts, boundary
  * cases, standard errors; maths F3, F4, F6. The likelihood is in device_likelihood.c.
  *
- * Three starts on a coarse form of the sample, the best one followed to gradient
- * zero on the fine form. An optimum at w = 0 or 1 is put there exactly and the
+ * Three starts on a rough form of the sample, the best one followed to gradient
+ * zero on the fine form (graded.c). An optimum at w = 0 or 1 is put there exactly and the
  * rest fitted again; what then has no influence gets no standard error. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "law/device.h"
 #include "law/device_likelihood.h"
 #include "law/fit_family.h"
+#include "law/graded.h"
 #include "law/optimise.h"
 
-enum { COARSE_GROUPS = 512, STARTS = 3 };
+enum { STARTS = 3 };
 
+static const double ROUGH_AIM = 1e-4;      /* gradient: enough to choose a start by */
 static const double LOGIT_MAX = 16;        /* w = 1e-7 */
 static const double LOGIT_BOUNDARY = 11;   /* w below 2e-5: is it zero? */
 static const double LOG_LENGTH_MIN = -6.9; /* the peak's width, B or sqrt B: 1e-3 */
 static const double LOG_B_MAX = 6.9;       /* B = 1e3 */
 static const double LOG_MARGIN_MIN = -18, LOG_MARGIN_MAX = 7;
-
-/* |x - offset| ascending, over its largest value, which is returned. */
-static double distances(double *out, const xb_sample *s, double offset)
-{
-    int64_t low = 0, high = s->n - 1;
-    double largest = fmax(offset - s->sorted[low], s->sorted[high] - offset);
-    for (int64_t i = s->n - 1; i >= 0; i--) {
-        double below = offset - s->sorted[low], above = s->sorted[high] - offset;
-        bool take_low = low < high ? below > above : below > 0;
-        out[i] = (take_low ? below : above) / largest;
-        if (take_low)
-            low++;
-        else
-            high--;
-    }
-    return largest;
-}
 
 static xb_problem problem_on(xb_device_data *data, double fixed_margin)
 {
@@ -84,15 +67,16 @@ static xb_optimum settle(xb_problem *p, xb_optimum best)
     return at;
 }
 
-static xb_optimum climb(xb_problem *p, const xb_fit_task *task, xb_device_data *coarse,
-                        double start[STARTS][XB_VARIABLES])
+static xb_optimum climb(xb_problem *p, const xb_fit_task *task,
+                        xb_device_data *rough_data, double start[STARTS][XB_VARIABLES])
 {
     xb_optimum best = {.value = -INFINITY};
     if (task->opt->optimizer == XB_OPTIMIZER_ADAM) {
         best = xb_adam(p, start[0], task->opt->adam_rate);
     } else {
         xb_problem rough = *p;
-        rough.arg = coarse;
+        rough.arg = rough_data;
+        rough.aim = ROUGH_AIM;
         for (int i = 0; i < STARTS; i++) {
             xb_optimum one = xb_newton(&rough, start[i]);
             if (i == 0 || one.value > best.value) best = one;
@@ -136,46 +120,35 @@ static void describe(xb_fit_family *out, const xb_problem *p, const xb_optimum *
     out->log_likelihood = n * (at->value - log(largest));
 }
 
-static xb_status fit_points(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task,
-                            const xb_family *family, const double *distance,
-                            double largest)
+static void fit_points(xb_fit_family *out, const xb_fit_task *task,
+                       const xb_family *family, const xb_points *fine,
+                       const xb_points *rough, double largest)
 {
-    const bool tails[2] = {false, true};
-    int64_t n = task->sample->n;
-    xb_points fine, coarse;
-    XB_TRY(xb_points_make(ctx, &fine, distance, n, 0, tails));
-    int64_t groups = fine.n < n ? COARSE_GROUPS : 0;
-    xb_status status = xb_points_make(ctx, &coarse, distance, n, groups, tails);
-    if (status == XB_OK) {
-        bool square = family == &xb_family_ecram;
-        xb_device_data fine_data = {&fine, square}, coarse_data = {&coarse, square};
-        double margin = NAN, start[STARTS][XB_VARIABLES];
-        if (task->opt->fixed_scale > 0)
-            margin = log(task->opt->fixed_scale / largest - 1);
-        starts_for(start, task->sample->info.sd / largest, square, margin);
-        xb_problem p = problem_on(&fine_data, margin);
-        xb_optimum best = climb(&p, task, &coarse_data, start);
-        describe(out, &p, &best, task, family, largest);
-        xb_points_free(&coarse);
-    }
-    xb_points_free(&fine);
-    return status;
+    bool square = family == &xb_family_ecram;
+    xb_device_data fine_data = {fine, square}, rough_data = {rough, square};
+    double margin = NAN, start[STARTS][XB_VARIABLES];
+    if (task->opt->fixed_scale > 0) margin = log(task->opt->fixed_scale / largest - 1);
+    starts_for(start, task->sample->info.sd / largest, square, margin);
+    xb_problem p = problem_on(&fine_data, margin);
+    xb_optimum best = climb(&p, task, &rough_data, start);
+    describe(out, &p, &best, task, family, largest);
 }
 
 xb_status xb_fit_device(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task,
                         const xb_family *family)
 {
-    double *distance = xb_new(ctx, task->sample->n, sizeof *distance);
-    if (!distance) return XB_E_MEMORY;
-    double largest = distances(distance, task->sample, task->offset);
-    xb_status status = XB_OK;
+    const xb_sample *s = task->sample;
+    double largest =
+        fmax(task->offset - s->sorted[0], s->sorted[s->n - 1] - task->offset);
     if (task->opt->fixed_scale > 0 && !(task->opt->fixed_scale > largest))
-        status = xb_fail(ctx, XB_E_INPUT,
-                         "the samples reach %g from the offset: the half-width %g given"
-                         " is too small for %s",
-                         largest, task->opt->fixed_scale, family->name);
-    else
-        status = fit_points(ctx, out, task, family, distance, largest);
-    free(distance);
-    return status;
+        return xb_fail(ctx, XB_E_INPUT,
+                       "the samples reach %g from the offset: the half-width %g given"
+                       " is too small for %s",
+                       largest, task->opt->fixed_scale, family->name);
+    xb_points fine, rough;
+    XB_TRY(xb_graded_make(ctx, &fine, &rough, s->sorted, s->n, task->offset, largest));
+    fit_points(out, task, family, &fine, &rough, largest);
+    xb_points_free(&rough);
+    xb_points_free(&fine);
+    return XB_OK;
 }

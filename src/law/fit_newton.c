@@ -138,7 +138,9 @@ xb_optimum xb_newton(const xb_problem *p, const double *start)
     for (; steps < STEPS_MAX && isfinite(s.value); steps++) {
         bool held[XB_VARIABLES] = {false};
         double norm = xb_free_gradient(p, s.theta, s.gradient, held);
-        if (norm <= GRADIENT_AIM || (norm <= GRADIENT_GOOD && s.value <= last)) break;
+        if (norm <= fmax(p->aim, GRADIENT_AIM) ||
+            (norm <= GRADIENT_GOOD && s.value <= last))
+            break;
         last = s.value;
         free_part part;
         split(&part, p, s.gradient, s.hessian, held);

@@ -11,8 +11,8 @@ typedef struct xb_goodness {
 } xb_goodness;
 
 /* (F10) The statistics alone; `sorted` in the law's physical units. */
-xb_status xb_goodness_statistics(xb_ctx *ctx, xb_goodness *out, const xb_law *law,
-                                 const double *sorted, int64_t n);
+void xb_goodness_statistics(xb_goodness *out, const xb_law *law, const double *sorted,
+                            int64_t n);
 
 /* The process for a law whose parameters named in `fit` were fitted (a standard
  * error that is a number says so). `fit` may be NULL: nothing was fitted. */
@@ -20,7 +20,7 @@ xb_status xb_goodness_model(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
                             const xb_fit_family *fit);
 
 /* p-values of the statistics in `g`, of n values worth n_effective. */
-xb_status xb_goodness_p(xb_ctx *ctx, xb_goodness *g, const xb_null_noise *noise,
-                        const xb_null_model *model, double n, double n_effective);
+xb_status xb_goodness_p(xb_ctx *ctx, xb_goodness *g, const xb_null_model *model, double n,
+                        double n_effective, uint64_t seed);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct xb_problem {
     int n; /* variables, <= XB_VARIABLES */
     double lower[XB_VARIABLES], upper[XB_VARIABLES];
     bool fixed[XB_VARIABLES]; /* stay as they start */
+    double aim; /* Newton stops at a gradient this small; 0: as small as it gets */
 } xb_problem;
 
 typedef struct xb_optimum {

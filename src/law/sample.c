@@ -1,10 +1,9 @@
 /* sample.c: the first look at measured values; maths F1. Cost O(n): one radix
- * sort and three passes, about 25 ms for 1e6 values.
+ * sort and three passes, about 10 ms for 1e6 values.
  *
- * Sums are taken of values scaled by a power of two to below one, so that no
- * square over- or underflows whatever the unit; the mean is the sum of a first
- * mean and of the residuals about it, so that an offset of 1e9 standard
- * deviations costs no digits of the moments. */
+ * Sums are taken of differences from the median scaled by a power of two to below
+ * two, so that no square over- or underflows whatever the unit, and an offset of 1e9
+ * standard deviations costs no digits of the moments. */
 #include "law/sample.h"
 
 #include <math.h>
@@ -13,73 +12,61 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "law/sweep.h"
 
-static xb_status check(xb_ctx *ctx, const double *x, int64_t n)
+xb_status xb_sample_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look *seen)
+{
+    for (int64_t i = 0; i < n && seen->bad; i++)
+        if (!isfinite(x[i]))
+            return xb_fail(ctx, XB_E_INPUT, "sample %lld is %g, expected a finite number",
+                           (long long)i + 1, x[i]);
+    return XB_OK;
+}
+
+static xb_status check(xb_ctx *ctx, xb_look *seen, const double *x, int64_t n)
 {
     if (n < XB_SAMPLE_MIN)
         return xb_fail(ctx, XB_E_INPUT, "%lld samples: at least %d are needed",
                        (long long)(n > 0 ? n : 0), XB_SAMPLE_MIN);
-    double min = INFINITY, max = -INFINITY;
-    for (int64_t i = 0; i < n; i++) {
-        if (!isfinite(x[i]))
-            return xb_fail(ctx, XB_E_INPUT, "sample %lld is %g, expected a finite number",
-                           (long long)i + 1, x[i]);
-        if (x[i] < min) min = x[i];
-        if (x[i] > max) max = x[i];
-    }
-    if (min == max)
+    *seen = xb_sweep_best()->look(x, n);
+    XB_TRY(xb_sample_check(ctx, x, n, seen));
+    if (seen->min == seen->max)
         return xb_fail(ctx, XB_E_INPUT,
                        "all %lld samples are %g: a law needs at least two distinct"
                        " values",
-                       (long long)n, min);
-    if (!isfinite(max - min))
-        return xb_fail(ctx, XB_E_INPUT, "the samples span %g to %g: too wide", min, max);
+                       (long long)n, seen->min);
+    if (!isfinite(seen->max - seen->min))
+        return xb_fail(ctx, XB_E_INPUT, "the samples span %g to %g: too wide", seen->min,
+                       seen->max);
     return XB_OK;
 }
 
-/* FNV-1a taken a double at a time, its high half folded in. */
-static uint64_t checksum(const double *x, int64_t n)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        hash = (hash ^ bits) * UINT64_C(0x100000001b3);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
+/* Powers about the median, which is within a standard deviation of the mean: taking
+ * them about the mean then loses nothing to speak of. */
 static void sum_up(xb_fit_sample *info, const double *sorted, int64_t n)
 {
-    int exponent = ilogb(fmax(fabs(sorted[0]), fabs(sorted[n - 1]))) + 1;
+    double width = sorted[n - 1] - sorted[0], middle = sorted[n / 2];
+    int exponent = ilogb(width);
     exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
-    double unit = ldexp(1, -exponent);
-    double middle = sorted[n / 2] * unit; /* near the mean: a first guess */
-    double s1 = 0, s2 = 0, s3 = 0, s4 = 0;
-    for (int64_t i = 0; i < n; i++) s1 += sorted[i] * unit - middle;
-    double mean = middle + s1 / (double)n;
-    double rest = (s1 / (double)n) - (mean - middle); /* what rounding took */
-    double width = (sorted[n - 1] - sorted[0]) * unit;
-    for (int64_t i = 0; i < n; i++) {
-        double d = (sorted[i] * unit - mean - rest) / width, d2 = d * d;
-        s2 += d2, s3 += d2 * d, s4 += d2 * d2;
-    }
-    double variance = s2 / (double)n;
+    double sums[XB_POWERS] = {0}, m[5];
+    xb_sweep_best()->powers(sums, sorted, n, middle, ldexp(1, -exponent));
+    for (int k = 1; k < 5; k++) m[k] = sums[k] / (double)n;
+    double d = m[1], variance = m[2] - d * d;
+    double third = m[3] - d * (3 * m[2] - 2 * d * d);
+    double fourth = m[4] - d * (4 * m[3] - d * (6 * m[2] - 3 * d * d));
     info->min = sorted[0];
     info->max = sorted[n - 1];
-    info->mean = ldexp(mean, exponent);
-    info->sd = ldexp(sqrt(variance) * width, exponent);
-    info->skewness = s3 / (double)n / (variance * sqrt(variance));
-    info->excess_kurtosis = s4 / (double)n / (variance * variance) - 3;
+    info->mean = middle + ldexp(d, exponent);
+    info->sd = ldexp(sqrt(variance), exponent);
+    info->skewness = third / (variance * sqrt(variance));
+    info->excess_kurtosis = fourth / (variance * variance) - 3;
 }
 
 /* (F1) The middle one of the gaps between distinct values, of those within the
  * central 98 % of the sample; 0 if most values occur once only. */
 static xb_status find_step(xb_ctx *ctx, xb_sample *s)
 {
-    int64_t distinct = 1;
-    for (int64_t i = 1; i < s->n; i++) distinct += s->sorted[i] > s->sorted[i - 1];
+    int64_t distinct = 1 + xb_sweep_best()->rises(s->sorted, s->n);
     s->info.distinct = distinct;
     if (distinct > s->n / 2) return XB_OK;
     double *gap = xb_new(ctx, distinct, sizeof *gap);
@@ -119,10 +106,13 @@ static double reach_of(const xb_sample *s, int64_t i, int64_t j)
 
 xb_status xb_sample_spread(xb_ctx *ctx, double **out, const xb_sample *s)
 {
-    double *spread = xb_new(ctx, s->n, sizeof *spread);
-    if (!spread) return XB_E_MEMORY;
-    memcpy(spread, s->sorted, (size_t)s->n * sizeof *spread);
-    for (int64_t i = 0, j; i < s->n && s->step > 0; i = j) {
+    double *spread = NULL;
+    if (s->step > 0) {
+        spread = xb_new(ctx, s->n, sizeof *spread);
+        if (!spread) return XB_E_MEMORY;
+        memcpy(spread, s->sorted, (size_t)s->n * sizeof *spread);
+    }
+    for (int64_t i = 0, j; i < s->n && spread; i = j) {
         for (j = i + 1; j < s->n && s->sorted[j] == s->sorted[i];) j++;
         double reach = reach_of(s, i, j), count = (double)(j - i);
         for (int64_t k = i; k < j; k++)
@@ -142,9 +132,10 @@ double xb_sample_at(const xb_sample *sample, double p)
 
 xb_status xb_sample_make(xb_ctx *ctx, xb_sample *out, const double *x, int64_t n)
 {
-    XB_TRY(check(ctx, x, n));
+    xb_look seen;
+    XB_TRY(check(ctx, &seen, x, n));
     xb_sample s = {.x = x, .n = n};
-    s.sorted = xb_new(ctx, n, sizeof *s.sorted);
+    s.sorted = xb_room(ctx, n, sizeof *s.sorted);
     if (!s.sorted) return XB_E_MEMORY;
     memcpy(s.sorted, x, (size_t)n * sizeof *x);
     xb_status status = xb_sort_doubles(ctx, s.sorted, n);
@@ -152,7 +143,7 @@ xb_status xb_sample_make(xb_ctx *ctx, xb_sample *out, const double *x, int64_t n
         s.info.n = n;
         s.info.n_effective = (double)n;
         s.info.tau = 1;
-        s.info.checksum = checksum(x, n);
+        s.info.checksum = seen.checksum;
         sum_up(&s.info, s.sorted, n);
         status = find_step(ctx, &s);
     }

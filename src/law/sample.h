@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "crossbayes/fit.h"
+#include "law/sweep.h"
 
 enum { XB_SAMPLE_MIN = 8 };
 
@@ -21,6 +22,12 @@ typedef struct xb_sample {
 xb_status xb_sample_make(xb_ctx *ctx, xb_sample *out, const double *x, int64_t n);
 void xb_sample_free(xb_sample *sample);
 
+/* Fails with the first value that is not finite, if a look has seen such. */
+xb_status xb_sample_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look *seen);
+
+/* (F8, F9) Sets lag1, tau and n_effective. */
+xb_status xb_sample_memory(xb_ctx *ctx, xb_sample *sample);
+
 /* (F1) Two or three distinct values are levels; more, if they occur often, are
  * steps of a converter. */
 enum { XB_FEW_LEVELS = 3 };
@@ -30,7 +37,8 @@ enum { XB_FEW_LEVELS = 3 };
 double xb_level_reach(double gap, int64_t distinct);
 double xb_level_shape(double v, int64_t distinct);
 
-/* The sorted values, spread like this if most occur more than once; free() it. */
+/* The sorted values, spread like this, to be freed; NULL if most occur only once and
+ * can stay as they are. */
 xb_status xb_sample_spread(xb_ctx *ctx, double **out, const xb_sample *sample);
 
 /* Quantile of the sorted values, 0 <= p <= 1: the nearest order statistic. */

@@ -1,0 +1,13 @@
+/* graded.h: the distances of a sample from its offset as a few hundred points, for the
+ * likelihood of the device families. */
+#ifndef XB_LAW_GRADED_H
+#define XB_LAW_GRADED_H
+
+#include "law/condense.h"
+
+/* (F14) |x - offset| over `largest`, its largest value, of the sorted values; `fine`
+ * to 1e-11 of sums over all values, `rough` to 1e-4. Free both. */
+xb_status xb_graded_make(xb_ctx *ctx, xb_points *fine, xb_points *rough,
+                         const double *sorted, int64_t n, double offset, double largest);
+
+#endif
