@@ -220,20 +220,20 @@ static void adam_exp(float *restrict sigma, float *restrict rho, float *restrict
     }
 }
 
-/* The largest of the numbers without their signs, as bits: infinity and NaN are above
- * all others. */
+/* Bits without the sign grow with the number, infinity and NaN above all others: what is
+ * too large leaves a difference below 0, and the signs are joined. (A largest number is
+ * not found in vectors by GCC here.) */
 static bool squares_finite(const float *x, int64_t n)
 {
-    const int32_t too_much = 0x5f800000; /* 2^64: its square is infinite */
-    int32_t most = 0;
-#pragma omp simd reduction(max : most)
+    const int32_t most = 0x5f7fffff; /* below 2^64, whose square is infinite */
+    int32_t signs = 0;
+#pragma omp simd reduction(| : signs)
     for (int64_t i = 0; i < n; i++) {
         int32_t bits;
         memcpy(&bits, x + i, sizeof bits);
-        bits &= INT32_MAX;
-        most = bits > most ? bits : most;
+        signs |= most - (bits & INT32_MAX);
     }
-    return most < too_much;
+    return signs >= 0;
 }
 
 static int32_t count_below(const int32_t *x, int32_t n, int32_t limit)
