@@ -221,8 +221,7 @@ static void adam_exp(float *restrict sigma, float *restrict rho, float *restrict
 }
 
 /* Bits without the sign grow with the number, infinity and NaN above all others: what is
- * too large leaves a difference below 0, and the signs are joined. (A largest number is
- * not found in vectors by GCC here.) */
+ * too large leaves a difference below 0, and the signs are joined. */
 static bool squares_finite(const float *x, int64_t n)
 {
     const int32_t most = 0x5f7fffff; /* below 2^64, whose square is infinite */
