@@ -21,7 +21,7 @@
 enum {
     PIECES = 16,
     SMALL_NET = 1 << 15,    /* parameters */
-    TILE = 96,              /* rows of a small net's pass */
+    TILE = 336,             /* rows of a small net's pass */
     SMALL_BYTES = 1 << 20,  /* of inputs in a small net's chunk, beyond one tile */
     CHUNK = 256,            /* rows of a large net's chunk at most */
     CHUNK_BYTES = 16 << 20, /* of activations at most, beyond one row */
@@ -42,7 +42,8 @@ typedef struct draw_job {
     const xb_predict_options *opt;
     const xb_sampler *sampler;
     const xb_rows *rows;
-    double *value;
+    double *value; /* [count][n][outputs] */
+    float *raw;    /* the same before xb_predict_values; one of the two is NULL */
     int64_t n, first, count, outputs;
     int64_t tile, chunk; /* rows of a pass, and held by a worker */
     int64_t begin, end;  /* of the slab */
@@ -79,13 +80,14 @@ static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int6
                             .sample = (uint32_t)(job->first + s),
                             .antithetic = job->opt->antithetic};
     if (w->theta) XB_TRY(xb_pass_draw(w->ctx, w->pass, w->theta, &weights, &noise));
-    double *value = job->value + (s * job->n + row) * job->outputs;
     for (int64_t i = 0; i < rows; i += job->tile) {
         int64_t some = rows - i < job->tile ? rows - i : job->tile;
-        XB_TRY(xb_pass_forward(w->ctx, w->pass, w->out, w->x + i * m->features, some,
+        int64_t at = (s * job->n + row + i) * job->outputs;
+        float *out = job->raw ? job->raw + at : w->out;
+        XB_TRY(xb_pass_forward(w->ctx, w->pass, out, w->x + i * m->features, some,
                                w->theta ? &drawn : &weights, w->theta ? NULL : &noise,
                                XB_MODE_PREDICT));
-        xb_predict_values(m, value + i * job->outputs, w->out, some);
+        if (job->value) xb_predict_values(m, job->value + at, out, some);
     }
     return XB_OK;
 }
@@ -250,21 +252,34 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     return status;
 }
 
+static xb_status run(xb_ctx *ctx, draw_job *job, double *sd)
+{
+    XB_TRY(check(ctx, job->model, job->rows, job->first, job->count));
+    job->n = job->rows->n;
+    job->outputs = xb_model_outputs(job->model);
+    plan_rows(job);
+    return with_sampler(ctx, job, sd);
+}
+
 xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
                                 const xb_model *model, const xb_rows *rows, int64_t first,
                                 int64_t count, const xb_predict_options *opt)
 {
-    XB_TRY(check(ctx, model, rows, first, count));
     draw_job job = {.model = model,
                     .opt = opt,
                     .rows = rows,
                     .value = value,
-                    .n = rows->n,
                     .first = first,
-                    .count = count,
-                    .outputs = xb_model_outputs(model)};
-    plan_rows(&job);
-    return with_sampler(ctx, &job, sd);
+                    .count = count};
+    return run(ctx, &job, sd);
+}
+
+xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, double *sd, const xb_model *model,
+                              const xb_rows *rows, int64_t count,
+                              const xb_predict_options *opt)
+{
+    draw_job job = {.model = model, .opt = opt, .rows = rows, .raw = raw, .count = count};
+    return run(ctx, &job, sd);
 }
 
 xb_status xb_predict_draws(xb_ctx *ctx, double *value, double *sd, const xb_model *model,
