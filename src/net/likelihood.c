@@ -19,26 +19,38 @@ double xb_nll_square(xb_real *dy, const xb_real *y, const xb_real *target, int64
     return sum;
 }
 
-/* e = (y - target) / sd of up to LANES values: squares onto part, e / sd into dy. */
-static inline void residuals(double *part, xb_real *dy, const xb_real *y,
-                             const xb_real *target, double inverse, int count)
+static inline double residual(xb_real y, xb_real target, double inverse)
 {
-    for (int l = 0; l < count; l++) {
-        double e = ((double)y[l] - (double)target[l]) * inverse;
+    return ((double)y - (double)target) * inverse;
+}
+
+/* Sum of residuals squared. */
+static double sum_squares(const xb_real *y, const xb_real *target, double inverse,
+                          int64_t n)
+{
+    double part[LANES] = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+#pragma omp simd
+        for (int l = 0; l < LANES; l++) {
+            double e = residual(y[i + l], target[i + l], inverse);
+            part[l] += e * e;
+        }
+    for (int l = 0; i < n; i++, l++) {
+        double e = residual(y[i], target[i], inverse);
         part[l] += e * e;
-        if (dy) dy[l] = (xb_real)(e * inverse);
     }
+    return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
 double xb_nll_gaussian(xb_real *dy, double *d_log_sd, const xb_real *y,
                        const xb_real *target, double log_sd, int64_t n)
 {
-    double inverse = exp(-log_sd), part[LANES] = {0};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        residuals(part, dy ? dy + i : NULL, y + i, target + i, inverse, LANES);
-    residuals(part, dy ? dy + i : NULL, y + i, target + i, inverse, (int)(n - i));
-    double square = (part[0] + part[1]) + (part[2] + part[3]);
+    double inverse = exp(-log_sd), square = sum_squares(y, target, inverse, n);
+    if (dy)
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            dy[i] = (xb_real)(residual(y[i], target[i], inverse) * inverse);
     if (d_log_sd) *d_log_sd = (double)n - square;
     return 0.5 * square + (double)n * (log_sd + HALF_LOG_TWO_PI); /* (N14) */
 }

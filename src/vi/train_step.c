@@ -13,6 +13,7 @@
 
 static void scale_all(float *x, int64_t n, double factor)
 {
+#pragma omp simd
     for (int64_t i = 0; i < n; i++) x[i] = (float)((double)x[i] * factor);
 }
 
