@@ -20,8 +20,10 @@
 
 enum {
     PIECES = 16,
-    SMALL_NET = 1 << 15,    /* parameters */
-    TILE = 336,             /* rows of a small net's pass */
+    SMALL_NET = 1 << 15, /* parameters */
+    TILE_LEAST = 96,     /* rows of a small net's pass, a multiple of 12 */
+    TILE_MOST = 336,
+    TILE_REALS = 5376,      /* of its widest layer: 21 kB, beyond the least rows */
     SMALL_BYTES = 1 << 20,  /* of inputs in a small net's chunk, beyond one tile */
     CHUNK = 256,            /* rows of a large net's chunk at most */
     CHUNK_BYTES = 16 << 20, /* of activations at most, beyond one row */
@@ -106,16 +108,32 @@ static void run_piece(void *arg, int64_t piece)
     }
 }
 
-/* As many rows as keep a pass within CHUNK_BYTES, by the widest layer and the next. */
-static int64_t chunk_for(const xb_net *net)
+static int64_t widest_of(const xb_net *net)
 {
     int64_t widest = xb_shape_size(xb_net_input(net));
     for (int l = 0; l < xb_net_layer_count(net); l++) {
         int64_t size = xb_shape_size(xb_net_layer_output(net, l));
         if (size > widest) widest = size;
     }
-    int64_t rows = CHUNK_BYTES / (2 * (int64_t)sizeof(float) * widest);
-    return rows < 1 ? 1 : rows > CHUNK ? CHUNK : rows;
+    return widest;
+}
+
+static int64_t clamped(int64_t rows, int64_t least, int64_t most)
+{
+    return rows < least ? least : rows > most ? most : rows;
+}
+
+/* As many rows as keep a pass within CHUNK_BYTES, by the widest layer and the next. */
+static int64_t chunk_for(const xb_net *net)
+{
+    int64_t each = 2 * (int64_t)sizeof(float) * widest_of(net);
+    return clamped(CHUNK_BYTES / each, 1, CHUNK);
+}
+
+/* Rows that go through a small net together: by twelve, as its products take them. */
+static int64_t tile_for(const xb_net *net)
+{
+    return clamped(TILE_REALS / widest_of(net) / 12 * 12, TILE_LEAST, TILE_MOST);
 }
 
 static void plan_rows(draw_job *job)
@@ -125,9 +143,10 @@ static void plan_rows(draw_job *job)
         job->tile = job->chunk = chunk_for(m->net);
         return;
     }
-    int64_t tiles = SMALL_BYTES / ((int64_t)sizeof(float) * m->features * TILE) + 1;
-    job->tile = TILE;
-    job->chunk = tiles * TILE < job->n ? tiles * TILE : job->n;
+    job->tile = tile_for(m->net);
+    int64_t bytes = (int64_t)sizeof(float) * m->features * job->tile;
+    int64_t rows = (SMALL_BYTES / bytes + 1) * job->tile;
+    job->chunk = rows < job->n ? rows : job->n;
 }
 
 static xb_status hire(xb_ctx *ctx, worker *w, const draw_job *job)
