@@ -138,7 +138,7 @@ static xb_trainer *make_trainer(xb_ctx *ctx, xb_model **model, const rows *r,
 static double objective(xb_trainer *t, double temperature)
 {
     const double half_log_two_pi = 0.91893853320467274;
-    double kl = 0, log_p = 0, log_sd = (double)t->theta[2 * t->p];
+    double kl = 0, log_p = 0, log_sd = (double)t->theta[t->noise];
     xb_trainer_fill_sigma(t);
     for (int k = 0; k < xb_net_tensor_count(t->model->net); k++) {
         const xb_tensor *w = xb_net_tensor_at(t->model->net, k);
@@ -177,7 +177,7 @@ static void gradient_is_that_of_f(void **state)
     xb_trainer *t = make_trainer(ctx, &model, &r, opt);
     assert_ok(ctx, xb_trainer_start_vi(t));
     t->place.phase = XB_PHASE_VI;
-    int64_t n = 2 * t->p + t->q;
+    int64_t n = t->n_theta;
     float *start = malloc((size_t)n * sizeof *start);
     memcpy(start, t->theta, (size_t)n * sizeof *start);
     double f = objective(t, 0.7);
@@ -185,7 +185,9 @@ static void gradient_is_that_of_f(void **state)
     assert_close(t->sums.f / ROWS, f, 1e-6);
     int checked = 0;
     for (int64_t i = 0; i < n; i++) {
-        bool random = i < t->p || i >= 2 * t->p || t->sigma[i - t->p] > 0;
+        int64_t j = i - t->rho, k = i - t->noise;
+        bool random =
+            i < t->p || (j >= 0 && j < t->p && t->sigma[j] > 0) || (k >= 0 && k < t->q);
         if (!random) continue;
         const float h = 1e-2f;
         memcpy(t->theta, start, (size_t)n * sizeof *start);

@@ -44,10 +44,7 @@ static void make_nodes(xb_null_nodes *out)
     int n = 0;
     out->u[n] = 0.5 * end, out->mass[n] = end, out->cell[n++] = 0;
     for (; end < h; end *= 2) n = add_pair(out, n, end, 2 * end, 0);
-    for (int c = 1; c < CELLS / 2; c++) {
-        n = add_pair(out, n, c * h, (c + 0.5) * h, c);
-        n = add_pair(out, n, (c + 0.5) * h, (c + 1) * h, c);
-    }
+    for (int c = 1; c < CELLS / 2; c++) n = add_pair(out, n, c * h, (c + 1) * h, c);
     for (int i = 0; i < n; i++) {
         int mirror = NODES - 1 - i;
         out->u[mirror] = 1 - out->u[i];
@@ -180,7 +177,6 @@ static void set_path(xb_null_path *path, const xb_null_model *m)
     root_of(root, rest, m->n);
     for (int p = 0; p < m->n; p++)
         for (int q = 0; q < m->n; q++) path->unseen[p][q] = (float)root[p][q];
-    path->n = m->n;
 }
 
 typedef struct run_task {

@@ -6,9 +6,9 @@
 #include "base/ctx.h"
 
 enum {
-    XB_NULL_CELLS = 32,   /* of the unit interval */
-    XB_NULL_HALVINGS = 7, /* of the first and the last: scores may grow without bound */
-    XB_NULL_NODES = 4 * (XB_NULL_CELLS - 2) + 2 * (1 + 2 * XB_NULL_HALVINGS),
+    XB_NULL_CELLS = 64,   /* of the unit interval */
+    XB_NULL_HALVINGS = 6, /* of the first and the last: scores may grow without bound */
+    XB_NULL_NODES = 2 * (XB_NULL_CELLS - 2) + 2 * (1 + 2 * XB_NULL_HALVINGS),
     XB_NULL_COLUMNS = 5,
 };
 

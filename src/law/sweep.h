@@ -11,7 +11,7 @@
 
 enum { XB_NULL_LANES = 16, XB_NULL_TABLE = 1024 };
 
-/* (F7) What the runs of null_process.c need. */
+/* (F7) What the runs of null_process.c need; columns that are not there are 0. */
 typedef struct xb_null_path {
     float dual[XB_NULL_COLUMNS][XB_NULL_CELLS];     /* over a cell, by its noise */
     float column[XB_NULL_COLUMNS][XB_NULL_CELLS];   /* integral up to the cell's end */
@@ -19,7 +19,6 @@ typedef struct xb_null_path {
     float table[XB_NULL_TABLE];                     /* standard normal */
     xb_key key;
     float limit;
-    int n; /* columns */
 } xb_null_path;
 
 enum { XB_POWERS = 8 };

@@ -271,30 +271,33 @@ static inline lanes exp_minus(lanes x)
     return (lanes)(((ints)e + ((ints)rounded << 23)) & inside);
 }
 
-/* (F7) A run that passes the limit at a cell's end has a gap of 0 there, so a chance
- * of 1. */
+/* (F7) Between ends x and y of a cell the side is the nearer one: with s the sign of
+ * x + y, (limit - s x)(limit - s y). The first end past the limit makes that negative and
+ * the chance 1. */
 static void null_runs(float *restrict chance, const xb_null_path *path, uint32_t first)
 {
-    const float steepness = 2 * XB_NULL_CELLS,
-                step = 0x1.6a09e6p-3f; /* 1 / sqrt(cells) */
-    _Static_assert(XB_NULL_CELLS == 32, "step is the root of a cell's width");
+    const float steepness = 2 * XB_NULL_CELLS, step = 0.125f; /* 1 / sqrt(cells) */
+    _Static_assert(XB_NULL_CELLS == 64, "step is the root of a cell's width");
+    const float square = path->limit * path->limit;
     float z[CALLS * PER_CALL][LANES];
     draw(z, path, first);
-    lanes along[XB_NULL_COLUMNS], sum = {0}, stays = sum + 1;
-    for (int p = 0; p < path->n; p++) {
-        lanes a = {0};
-        for (int c = 0; c < XB_NULL_CELLS; c++) a += path->dual[p][c] * load(z[c]);
-        for (int q = 0; q <= p; q++) a += path->unseen[p][q] * load(z[XB_NULL_CELLS + q]);
-        along[p] = a;
-    }
-    lanes before = sum + path->limit; /* the gap between process and limit */
+    lanes along[XB_NULL_COLUMNS] = {{0}}, sum = {0}, stays = sum + 1;
+    for (int c = 0; c < XB_NULL_CELLS; c++)
+#pragma GCC unroll 8
+        for (int p = 0; p < XB_NULL_COLUMNS; p++)
+            along[p] += path->dual[p][c] * load(z[c]);
+    for (int p = 0; p < XB_NULL_COLUMNS; p++)
+        for (int q = 0; q <= p; q++)
+            along[p] += path->unseen[p][q] * load(z[XB_NULL_CELLS + q]);
+    lanes before = {0};
     for (int c = 0; c < XB_NULL_CELLS; c++) {
         sum += step * load(z[c]);
         lanes w = sum;
-        for (int p = 0; p < path->n; p++) w -= along[p] * path->column[p][c];
-        lanes gap = at_least_0(path->limit - absolute(w));
-        stays *= 1 - exp_minus(steepness * before * gap);
-        before = gap;
+#pragma GCC unroll 8
+        for (int p = 0; p < XB_NULL_COLUMNS; p++) w -= along[p] * path->column[p][c];
+        lanes gap = square - path->limit * absolute(before + w) + before * w;
+        stays *= 1 - exp_minus(steepness * at_least_0(gap));
+        before = w;
     }
     stays = 1 - stays;
     memcpy(chance, &stays, sizeof stays);
