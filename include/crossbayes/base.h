@@ -61,7 +61,9 @@ XB_API void xb_ctx_destroy(xb_ctx *ctx); /* NULL is fine */
 XB_API const char *xb_ctx_message(const xb_ctx *ctx);
 
 /* Threads used by parallel loops; 0 (the default) means one per core. Results
- * are the same bytes for every value. */
+ * are the same bytes for every value. They are started for a loop and end with it, the
+ * calling thread is one of them, and where no other can be started it does all the work.
+ * Signals are left to the calling thread. */
 XB_API void xb_ctx_set_threads(xb_ctx *ctx, int threads);
 XB_API int xb_ctx_threads(const xb_ctx *ctx);
 
