@@ -244,7 +244,7 @@ static double sort_value(int kind, double u, int64_t i)
     case 3: return i % 7 == 0 ? copysign(INFINITY, u - 0.5) : u - 0.5;
     case 4: return ldexp(floor(1000 * (u - 0.5)), -1074);
     case 5: return floor(3 * u);
-    default: return (u - 0.5) * 3e308;
+    default: return (2 * u - 1) * 1.7e308;
     }
 }
 
