@@ -160,8 +160,8 @@ static void graded_maximum(xb_ctx *ctx, const char *text, bool square, int64_t n
     double largest = fmax(mean - x[0], x[n - 1] - mean);
     for (int64_t i = 0; i < n; i++) y[i] = fabs(x[i] - mean) / largest, count[i] = 1;
     xb_points whole = {n, y, count, (double)n}, fine, rough;
-    assert_ok(ctx, xb_graded_make(ctx, &fine, &rough, x, n, mean, largest));
-    assert_true(fine.n < 700 && rough.n < 200);
+    assert_ok(ctx, xb_graded_make(ctx, &fine, &rough, x, n, mean, largest, square));
+    assert_true(fine.n < 1100 && rough.n < 300);
     xb_device_data of_fine = {&fine, square}, of_whole = {&whole, square};
     xb_problem p = {.f = xb_device_likelihood, .arg = &of_fine, .n = XB_VARIABLES};
     for (int i = 0; i < XB_VARIABLES; i++) p.lower[i] = -18, p.upper[i] = 18;
@@ -191,6 +191,7 @@ static void graded_is_exact(void **state)
     graded_maximum(ctx, "mtj:B=0.02,w=0.3", false, 40000);
     graded_maximum(ctx, "ecram:B=0.1,w=0.6", true, 40000);
     graded_maximum(ctx, "ecram:B=0.003,w=0.4", true, 40000);
+    graded_maximum(ctx, "ecram:B=0.02,w=0.998", true, 40000);
     graded_maximum(ctx, "ecram", false, 40000);
     xb_ctx_destroy(ctx);
 }
