@@ -259,8 +259,7 @@ static void condensed_is_exact(void **state)
     double largest = x[N - 1];
     for (int i = 0; i < N; i++) x[i] /= largest;
     xb_points whole = {N, x, count, N}, points;
-    const bool tails[2] = {false, true};
-    assert_ok(ctx, xb_points_make(ctx, &points, x, N, 0, tails));
+    assert_ok(ctx, xb_points_make(ctx, &points, x, N));
     assert_true(points.n < 12000);
     for (int ecram = 0; ecram < 2; ecram++) {
         xb_device_data a = {&whole, ecram}, b = {&points, ecram};

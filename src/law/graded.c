@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "law/sweep.h"
+#include "law/fit_kernels.h"
 
 enum { NODES = XB_POWERS, CELLS_MAX = 320, AS_THEY_ARE = 1024 };
 
@@ -34,7 +34,7 @@ typedef struct grading {
     double offset, largest;
     double growth;
     double lagrange[NODES][NODES]; /* coefficients of the node's polynomial */
-    const xb_sweep *sweep;
+    const xb_fit_kernels *kernels;
     xb_points *fine, *rough;
 } grading;
 
@@ -93,9 +93,9 @@ static void add_cell(const grading *g, double from, double to, const stretch sid
     for (int s = 0; s < 2; s++) {
         double sign = s ? -1 : 1;
         if (side[s].to > side[s].from)
-            g->sweep->powers(sums, g->sorted + side[s].from, side[s].to - side[s].from,
-                             g->offset + sign * middle * g->largest,
-                             sign / (half * g->largest));
+            g->kernels->powers(sums, g->sorted + side[s].from, side[s].to - side[s].from,
+                               g->offset + sign * middle * g->largest,
+                               sign / (half * g->largest));
     }
     double count = sums[0], mean = sums[1] / count, square = sums[2] / count;
     if (count == 0) return;
@@ -173,7 +173,8 @@ xb_status xb_graded_make(xb_ctx *ctx, xb_points *fine, xb_points *rough,
         return status;
     }
     double growth = square ? SQUARE_GROWTH : GROWTH;
-    grading g = {sorted, n, offset, largest, growth, {{0}}, xb_sweep_best(), fine, rough};
+    grading g = {sorted, n,    offset, largest, growth, {{0}}, xb_fit_kernels_best(),
+                 fine,   rough};
     set_lagrange(g.lagrange);
     if (whole)
         add_whole(&g);

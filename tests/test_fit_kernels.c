@@ -1,12 +1,12 @@
-/* test_sweep.c: the kernels of fits: each level against simple loops and, bit for bit,
- * against the plain one; graded points against all values; sums of chi-squares. */
+/* test_fit_kernels.c: the kernels of fits: each level against simple loops and, bit for
+ * bit, against the plain one; graded points against all values; sums of chi-squares. */
 #include "xbtest.h"
 
 #include "law/device_likelihood.h"
 #include "law/graded.h"
 #include "law/optimise.h"
 #include "law/quadratic_form.h"
-#include "law/sweep.h"
+#include "law/fit_kernels.h"
 
 static const int64_t sizes[] = {0, 1, 2, 7, 8, 9, 63, 511, 512, 513, 1031};
 enum { MOST = 1031 };
@@ -30,21 +30,21 @@ static void look_sees(void **state)
         int64_t n = sizes[j], distinct = 0;
         fill(x, n);
         for (int64_t i = 1; i < n; i++) distinct += x[i] != x[i - 1];
-        const xb_look plain = xb_sweep_plain.look(x, n);
-        for (int l = 0; xb_sweep_at(l); l++) {
-            const xb_sweep *sweep = xb_sweep_at(l);
-            xb_look seen = sweep->look(x, n);
+        const xb_look plain = xb_fit_kernels_plain.look(x, n);
+        for (int l = 0; xb_fit_kernels_at(l); l++) {
+            const xb_fit_kernels *kernels = xb_fit_kernels_at(l);
+            xb_look seen = kernels->look(x, n);
             assert_true(seen.checksum == plain.checksum && seen.bad == 0);
             assert_true(n == 0 || (seen.min == x[0] && seen.max == x[n - 1]));
-            if (n > 0) assert_int_equal(sweep->rises(x, n), distinct);
+            if (n > 0) assert_int_equal(kernels->rises(x, n), distinct);
             if (n == 0) continue;
             double kept = x[n / 2];
             x[n / 2] = nextafter(kept, 2);
-            assert_true(sweep->look(x, n).checksum != plain.checksum);
+            assert_true(kernels->look(x, n).checksum != plain.checksum);
             x[n / 2] = NAN;
-            assert_int_equal(sweep->look(x, n).bad, 1);
+            assert_int_equal(kernels->look(x, n).bad, 1);
             x[n / 2] = -INFINITY;
-            assert_int_equal(sweep->look(x, n).bad, 1);
+            assert_int_equal(kernels->look(x, n).bad, 1);
             x[n / 2] = kept;
         }
     }
@@ -64,12 +64,12 @@ static void sums_are_sums(void **state)
                 lags[k] += (x[i] - 0.1) * 2 * ((x[i + k] - 0.1) * 2);
         }
         double plain_lags[XB_LAGS];
-        xb_sweep_plain.powers(plain, x, n, 0.3, 0.7);
-        xb_sweep_plain.lags(plain_lags, x, n, 0.1, 2);
-        for (int l = 0; xb_sweep_at(l); l++) {
+        xb_fit_kernels_plain.powers(plain, x, n, 0.3, 0.7);
+        xb_fit_kernels_plain.lags(plain_lags, x, n, 0.1, 2);
+        for (int l = 0; xb_fit_kernels_at(l); l++) {
             double sums[XB_POWERS] = {0}, of_lags[XB_LAGS];
-            xb_sweep_at(l)->powers(sums, x, n, 0.3, 0.7);
-            xb_sweep_at(l)->lags(of_lags, x, n, 0.1, 2);
+            xb_fit_kernels_at(l)->powers(sums, x, n, 0.3, 0.7);
+            xb_fit_kernels_at(l)->lags(of_lags, x, n, 0.1, 2);
             assert_memory_equal(sums, plain, sizeof sums);
             assert_memory_equal(of_lags, plain_lags, sizeof of_lags);
             for (int k = 0; k < XB_POWERS; k++)
@@ -102,13 +102,13 @@ static void misfit_is_the_sum(void **state)
                 direct.sum += (double)(2 * (FIRST + i) + 1) * log(u) +
                               (double)(2 * (TOTAL - FIRST - i) - 1) * log1p(-u);
             }
-            xb_sweep_plain.misfit(&plain, &cubic, x, n, FIRST, TOTAL);
+            xb_fit_kernels_plain.misfit(&plain, &cubic, x, n, FIRST, TOTAL);
             assert_close_floor(plain.least, direct.least, 1e-14, 1);
             assert_close_floor(plain.largest, direct.largest, 1e-14, 1);
             assert_close(plain.sum, direct.sum, 1e-13);
-            for (int l = 0; xb_sweep_at(l); l++) {
+            for (int l = 0; xb_fit_kernels_at(l); l++) {
                 xb_misfit found = {INFINITY, -INFINITY, 0};
-                xb_sweep_at(l)->misfit(&found, &cubic, x, n, FIRST, TOTAL);
+                xb_fit_kernels_at(l)->misfit(&found, &cubic, x, n, FIRST, TOTAL);
                 assert_memory_equal(&found, &plain, sizeof found);
             }
         }
@@ -126,15 +126,15 @@ static void runs_are_the_same(void **state)
     }
     path->unseen[1][0] = 0.1f, path->unseen[1][1] = 0.2f, path->limit = 0.9f;
     float plain[XB_NULL_LANES], found[XB_NULL_LANES];
-    xb_sweep_plain.null_runs(plain, path, 32);
+    xb_fit_kernels_plain.null_runs(plain, path, 32);
     float least = 1, largest = 0;
     for (int l = 0; l < XB_NULL_LANES; l++) {
         least = fminf(least, plain[l]);
         largest = fmaxf(largest, plain[l]);
     }
     assert_true(least >= 0 && largest <= 1 && least < largest);
-    for (int l = 0; xb_sweep_at(l); l++) {
-        xb_sweep_at(l)->null_runs(found, path, 32);
+    for (int l = 0; xb_fit_kernels_at(l); l++) {
+        xb_fit_kernels_at(l)->null_runs(found, path, 32);
         assert_memory_equal(found, plain, sizeof found);
     }
     free(path);

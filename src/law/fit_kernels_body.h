@@ -1,11 +1,12 @@
-/* sweep_body.h: the kernels of sweep.h, included by one sweep_*.c per level: plain
- * loops and the compiler's own vectors, which it cuts to the level's registers. */
+/* fit_kernels_body.h: the kernels of fit_kernels.h, included by one fit_kernels_*.c per
+ * level: plain loops and the compiler's own vectors, which it cuts to the level's
+ * registers. */
 #include <math.h>
 #include <string.h>
 
 #include "base/expseries.h"
 #include "base/philox.h"
-#include "law/sweep.h"
+#include "law/fit_kernels.h"
 
 /* Static functions: how they would pass vectors to others is nobody's business. */
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -303,8 +304,8 @@ static void null_runs(float *restrict chance, const xb_null_path *path, uint32_t
     memcpy(chance, &stays, sizeof stays);
 }
 
-const xb_sweep XB_SWEEP_NAME = {
-    .level = XB_SWEEP_LEVEL,
+const xb_fit_kernels XB_FIT_KERNELS_NAME = {
+    .level = XB_FIT_KERNELS_LEVEL,
     .look = look,
     .rises = rises,
     .lags = lags,
