@@ -46,16 +46,22 @@ pin=
 taskset -c "$core" true 2>/dev/null && pin="taskset -c $core"
 
 records=$build/bench_records.jsonl
+said=$build/bench_stderr.txt
 : >"$records"
+failed() { # what, why: a row of the table
+    python3 -c 'import json, sys
+print(json.dumps({"workload": "failed", "case": sys.argv[1], "missing": sys.argv[2]}))' \
+        "$1" "$2" >>"$records"
+}
 run() { # python, script, peer
     interpreter=$1 script=$2 peer=${3-}
     echo "$script $peer" >&2
     status=0
     # shellcheck disable=SC2086
-    $pin "$interpreter" "$here/$script" "$build" $peer $quick --data "$data" >>"$records" ||
-        status=$?
-    [ "$status" = 0 ] || printf '{"workload": "%s", "case": "%s", "missing": "%s"}\n' \
-        "failed" "$script $peer" "ended with status $status" >>"$records"
+    $pin "$interpreter" "$here/$script" "$build" $peer $quick --data "$data" \
+        >>"$records" 2>"$said" || status=$?
+    cat "$said" >&2
+    [ "$status" = 0 ] || failed "$script $peer" "ended with status $status: $(tail -n 1 "$said")"
 }
 bench() { run "$python" "$@"; } # script [peer]
 

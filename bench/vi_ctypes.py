@@ -10,6 +10,7 @@ from crossbayes_ctypes import Stream, pointer
 NET = "dense 16, elu, dense 16, elu, dense 16, elu, dense 16, elu, dense 1"
 ESTIMATOR = {"shared": 0, "local": 3}
 SCHEDULE_CONSTANT, LIKELIHOOD_GAUSSIAN, PURPOSE_WEIGHT = 0, 1, 2
+SPREAD_SOFTPLUS = 1
 PREDICT_STEP = 2**32 - 1  # where predictions draw
 
 

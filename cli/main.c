@@ -48,7 +48,7 @@ static cli_exit unknown_command(const char *word)
 static cli_exit say(void (*print)(void))
 {
     print();
-    return fflush(stdout) == 0 ? CLI_DONE : CLI_FAILED;
+    return cli_check_stdout(CLI_DONE);
 }
 
 static void print_commands(void)

@@ -49,8 +49,7 @@ static void set_origin(xb_ctx *ctx, const cli_command *command, int argc, char *
     xb_ctx_set_origin(ctx, text);
 }
 
-/* Results that did not reach their reader are a failure. */
-static cli_exit check_stdout(cli_exit code)
+cli_exit cli_check_stdout(cli_exit code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     fprintf(stderr, "crossbayes: standard output: cannot write: %s\n", strerror(errno));
@@ -82,5 +81,5 @@ cli_exit cli_session_run(const cli_command *command, int argc, char **argv)
     else if (code == CLI_DONE)
         code = run(&s, command, argc, argv);
     cli_args_free(&s.args);
-    return check_stdout(code);
+    return cli_check_stdout(code);
 }

@@ -15,6 +15,9 @@ struct cli_session {
 
 /* Parses, runs, reports: the whole life of one command. */
 cli_exit cli_session_run(const cli_command *command, int argc, char **argv);
+/* `code`, unless what was printed did not reach its reader: that is a failure, and said.
+ */
+cli_exit cli_check_stdout(cli_exit code);
 
 uint64_t cli_seed(const cli_session *s);
 bool cli_quiet(const cli_session *s);

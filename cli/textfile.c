@@ -2,6 +2,8 @@
 #include "textfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,6 +51,30 @@ cli_exit cli_textfile_open(cli_session *s, cli_textfile *f, const char *path)
     return code;
 }
 
+/* The folder of a new file, so that its name outlives a loss of power; true where that is
+ * done or cannot be: not every file system flushes folders, not every folder may be read.
+ */
+static bool flush_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX] = ".";
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - path), path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = fd >= 0 && fsync(fd) == 0;
+    int reason = errno;
+    if (fd >= 0) close(fd);
+    errno = reason;
+    return done || reason == EACCES || reason == EINVAL || reason == EROFS ||
+           reason == ENOTSUP || reason == ENOSYS;
+}
+
+static cli_exit settle(cli_session *s, const char *path)
+{
+    if (flush_folder(path)) return CLI_DONE;
+    return cli_fail(s, CLI_FAILED, "%s: written, but its folder cannot be flushed: %s",
+                    path, strerror(errno));
+}
+
 cli_exit cli_textfile_close(cli_session *s, cli_textfile *f, bool keep)
 {
     if (!f->temporary) return CLI_DONE; /* stdout: checked at the end of the program */
@@ -61,7 +87,8 @@ cli_exit cli_textfile_close(cli_session *s, cli_textfile *f, bool keep)
     if (!placed) unlink(f->temporary);
     free(f->temporary);
     errno = reason;
-    return placed || !keep ? CLI_DONE : cannot_write(s, f->path);
+    if (placed) return settle(s, f->path);
+    return keep ? cannot_write(s, f->path) : CLI_DONE;
 }
 
 static bool same_file(const char *a, const char *b)

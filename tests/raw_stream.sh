@@ -1,9 +1,14 @@
 #!/bin/sh
 # raw_stream.sh RAW_STREAM: dieharder (Brown, Eddelbuettel, Bauer) on the raw words, in
 # every order of addresses, and on a broken stream, which must fail. Runs with XB_LONG=1
-# where dieharder is installed; some minutes. A FAILED is p < 1e-6 by dieharder's own
-# measure (0.000001 of either end): with some 60 p-values one run in 10^4 of a good
-# generator. The seed is fixed, so a pass stays one.
+# where dieharder is installed; some minutes ($XB_DIEHARDER: other tests, for a look).
+#
+# The rule: FAILED decides, nothing else. That is a p-value within 1e-6 of either end: with
+# some hundred of them, one run in 5000 of a good generator. One in a hundred is WEAK
+# (within 0.005); dieharder itself then goes on with 100 more samples at a time until the
+# test passes or fails (-Y 1 -k 2), so nobody has to judge it. Of tests that give many
+# p-values the first decides that, and others may stay WEAK; they are counted and told. The
+# words are the same every time, so a pass stays one.
 set -eu
 raw=$1
 long=${XB_LONG:-0}
@@ -18,13 +23,18 @@ command -v dieharder > /dev/null || {
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 
-# battery KIND TESTS...: numbers of dieharder's list (dieharder -l)
+# battery KIND TESTS...: numbers of dieharder's list (dieharder -l); each must give p-values
 battery() {
     kind=$1
     shift
     for test in "$@"; do
-        "$raw" "$kind" | dieharder -g 200 -d "$test" -D test_name -D ntuple -D pvalues \
-            -D assessment | grep '|' | sed "s/^/$kind: /" >> "$results"
+        before=$(wc -l < "$results")
+        "$raw" "$kind" | dieharder -g 200 -d "$test" -Y 1 -k 2 -D test_name -D ntuple \
+            -D pvalues -D assessment | grep '|' | sed "s/^/$kind: /" | tee -a "$results"
+        if [ "$(wc -l < "$results")" = "$before" ]; then
+            echo "raw_stream: no p-value of test $test on $kind" >&2
+            exit 1
+        fi
     done
 }
 
@@ -36,17 +46,15 @@ for kind in tensors samples steps seeds; do
     # shellcheck disable=SC2086
     battery $kind ${XB_DIEHARDER:-$few}
 done
-cat "$results"
 weak=$(grep -c WEAK "$results" || true)
 count=$(grep -c . "$results")
 failed=$(grep -c FAILED "$results" || true)
 echo "raw_stream: $count p-values, $weak weak, $failed failed"
-[ "$failed" = 0 ] && [ "$count" -gt 10 ]
+if [ "$failed" != 0 ]; then exit 1; fi
 
 : > "$results"
 battery broken 15 100 205
 grep -q FAILED "$results" || {
-    cat "$results"
     echo "raw_stream: a broken stream is not noticed" >&2
     exit 1
 }

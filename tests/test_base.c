@@ -3,6 +3,10 @@
 #include "xbtest.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include <Random123/philox.h>
@@ -121,6 +125,70 @@ static void parallel_runs_each_piece_once(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* The library's pthread_create is this one: it may be made to fail after some. */
+static atomic_int threads_left = INT_MAX;
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *how,
+                          void *(*run)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how,
+                          void *(*run)(void *), void *arg);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how,
+                          void *(*run)(void *), void *arg)
+{
+    if (atomic_fetch_sub(&threads_left, 1) <= 0) return EAGAIN;
+    return __real_pthread_create(thread, how, run, arg);
+}
+
+/* Threads that cannot be started are no reason to fail, nor to leave a piece undone. */
+static void pieces_are_done_by_who_is_there(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_ctx_set_threads(ctx, 8);
+    for (int started = 0; started < 4; started++) {
+        squares s = {{0}, {0}};
+        threads_left = started;
+        xb_parallel_for(ctx, 1000, square, &s);
+        for (int i = 0; i < 1000; i++) assert_int_equal(s.count[i], 1);
+    }
+    threads_left = INT_MAX;
+    xb_ctx_destroy(ctx);
+}
+
+typedef struct rows {
+    xb_ctx *ctx;
+    squares row[4];
+    atomic_int loose; /* helpers that a signal may interrupt */
+    pthread_t caller;
+} rows;
+
+static void square_row(void *arg, int64_t piece)
+{
+    rows *r = arg;
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    if (!pthread_equal(pthread_self(), r->caller) && !sigismember(&blocked, SIGINT))
+        r->loose++;
+    xb_parallel_for(r->ctx, 1000, square, &r->row[piece]);
+}
+
+/* Loops within loops; signals are the caller's. */
+static void loops_may_be_nested(void **state)
+{
+    (void)state;
+    rows r = {.ctx = test_ctx(), .caller = pthread_self()};
+    sigset_t before, after;
+    pthread_sigmask(SIG_BLOCK, NULL, &before);
+    xb_ctx_set_threads(r.ctx, 3);
+    xb_parallel_for(r.ctx, 4, square_row, &r);
+    pthread_sigmask(SIG_BLOCK, NULL, &after);
+    assert_memory_equal(&before, &after, sizeof before);
+    assert_int_equal(r.loose, 0);
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 1000; i++) assert_int_equal(r.row[k].count[i], 1);
+    xb_ctx_destroy(r.ctx);
+}
+
 static void read_whole(char *out, size_t size, const char *path)
 {
     FILE *f = fopen(path, "rb");
@@ -182,17 +250,20 @@ static void full_disk_keeps_the_old_file(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* The library's fsync is this one: counted, and made to fail. */
-static int syncs, sync_fails;
+/* The library's fsync is this one: of files and of folders, counted, and made to fail. */
+static int syncs[2], sync_fails[2];
 
 int fsync(int fd)
 {
-    syncs++;
-    if (sync_fails) errno = EIO;
-    return sync_fails ? -1 : fdatasync(fd);
+    struct stat info;
+    const int folder = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode);
+    syncs[folder]++;
+    if (sync_fails[folder]) errno = sync_fails[folder];
+    return sync_fails[folder] ? -1 : fdatasync(fd);
 }
 
-/* A name never stands for bytes that are not on the disk. */
+/* A name never stands for bytes that are not on the disk; and it is on the disk itself.
+ */
 static void files_are_flushed_before_they_are_named(void **state)
 {
     (void)state;
@@ -200,14 +271,22 @@ static void files_are_flushed_before_they_are_named(void **state)
     xb_ctx *ctx = test_ctx();
     int fd = mkstemp(path);
     assert_true(fd >= 0 && close(fd) == 0);
-    syncs = 0;
+    syncs[0] = syncs[1] = 0;
     assert_ok(ctx, xb_outfile_text(ctx, path, "old"));
-    assert_int_equal(syncs, 1);
-    sync_fails = 1;
+    assert_true(syncs[0] == 1 && syncs[1] == 1);
+    sync_fails[0] = EIO;
     assert_int_equal(xb_outfile_text(ctx, path, "new"), XB_E_IO);
-    sync_fails = 0;
+    sync_fails[0] = 0;
     read_whole(text, sizeof text, path);
     assert_string_equal(text, "old");
+    sync_fails[1] = EINVAL; /* a file system that has no such thing */
+    assert_ok(ctx, xb_outfile_text(ctx, path, "new"));
+    sync_fails[1] = EIO; /* the file is there; that it stays cannot be promised */
+    assert_int_equal(xb_outfile_text(ctx, path, "last"), XB_E_IO);
+    assert_non_null(strstr(xb_ctx_message(ctx), "written, but its folder"));
+    sync_fails[1] = 0;
+    read_whole(text, sizeof text, path);
+    assert_string_equal(text, "last");
     unlink(path);
     xb_ctx_destroy(ctx);
 }
@@ -312,6 +391,8 @@ int main(void)
         cmocka_unit_test(philox_is_random123s),
         cmocka_unit_test(streams_are_addressed),
         cmocka_unit_test(parallel_runs_each_piece_once),
+        cmocka_unit_test(pieces_are_done_by_who_is_there),
+        cmocka_unit_test(loops_may_be_nested),
         cmocka_unit_test(outfile_is_whole_or_absent),
         cmocka_unit_test(full_disk_keeps_the_old_file),
         cmocka_unit_test(files_are_flushed_before_they_are_named),

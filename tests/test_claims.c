@@ -229,6 +229,36 @@ static xb_table *add_table(xb_ctx *ctx, xb_study *study, const char *name, int64
     return t;
 }
 
+/* (H2) Every bin is off by `spreads` of its own; five degrees of freedom are the fit's.
+ */
+static void misfit_turns_findings(void **state)
+{
+    (void)state;
+    enum { BINS = 27, USED = BINS - 2, FREE = USED - 5, EACH = 100 };
+    static const char *const names[] = {"x", "density", "fit"};
+    static const struct {
+        double spreads;
+        int expected;
+    } cases[] = {{1, AGREES}, {2, DIFFERS}};
+    const made_fact samples[] = {{"samples", BINS * EACH, NAN}, {NULL, 0, 0}};
+    xb_ctx *ctx = test_ctx();
+    for (int i = 0; i < XB_COUNT(cases); i++) {
+        xb_study *study = study_of(ctx, samples);
+        xb_table *t = add_table(ctx, study, "histogram", BINS, XB_COUNT(names), names);
+        double off = cases[i].spreads * sqrt(EACH), square = pow(cases[i].spreads, 2);
+        for (int r = 0; r < BINS; r++) {
+            const double fit = 1.0 / BINS, side = r % 2 ? 1 : -1;
+            const double cell[] = {r, fit * (1 + side * off / EACH), fit};
+            for (int c = 0; c < XB_COUNT(cell); c++) xb_table_set(t, r, c, cell[c]);
+        }
+        xb_judgement j = judge(ctx, "fit", study, "mtj:B=0.15,w=0.5", false);
+        assert_finding("fit", &j, cases[i].expected);
+        assert_close(j.value, USED * square / FREE, 1e-12);
+        xb_study_destroy(study);
+    }
+    xb_ctx_destroy(ctx);
+}
+
 /* Nets of widths 1, 4, 16 and `depths` depths; KL of law l at width w is kl(w). */
 static xb_study *energy_study(xb_ctx *ctx, int depths, const double kl[3], double error)
 {
@@ -429,6 +459,7 @@ int main(void)
         cmocka_unit_test(nothing_is_found_without_data),
         cmocka_unit_test(claims_are_in_order),
         cmocka_unit_test(the_slope_is_the_laws),
+        cmocka_unit_test(misfit_turns_findings),
         cmocka_unit_test(nets_turn_findings),
         cmocka_unit_test(outputs_turn_findings),
         cmocka_unit_test(rules_turn_findings),

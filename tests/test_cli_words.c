@@ -100,7 +100,8 @@ static void examples_run_as_printed(void **state)
     run_lines(list, "\nFirst steps\n");
     free(list);
     for (int i = 0; i < count; i++) {
-        if (SANITIZED && strstr("demo reproduce predict eval plan crossbar study", command[i])) {
+        if (SANITIZED &&
+            strstr("demo reproduce predict eval plan crossbar study", command[i])) {
             print_message("skipped: %s's example under sanitizers\n", command[i]);
             continue;
         }

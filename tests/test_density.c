@@ -390,6 +390,36 @@ static void test_threads(void **state)
     xb_ctx_destroy(ctx);
 }
 
+static bool stop_half_way(void *arg, const xb_progress *event)
+{
+    *(int64_t *)arg = event->done;
+    return 2 * event->done < event->total;
+}
+
+/* Wide nets take minutes: whoever asks to stop waits for one block, not for all. */
+static void test_stops_when_asked(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "mtj");
+    const xb_law *laws[] = {law};
+    bench_net b = make_net(ctx, "dense 5, elu, dense 1", 1, 0.5, 0.5, XB_STOCHASTIC_ALL);
+    const float x[] = {0.3f};
+    xb_density_options opt = xb_density_options_default();
+    opt.draws = 800, opt.blocks = 8, opt.grid = 256;
+    xb_densities *d = NULL;
+    int64_t done = 0;
+    xb_ctx_set_threads(ctx, 1);
+    xb_ctx_set_progress(ctx, stop_half_way, &done);
+    assert_int_equal(xb_densities_create(ctx, &d, b.net, &b.weights, x, laws, 1, &opt),
+                     XB_E_CANCELLED);
+    assert_null(d);
+    assert_int_equal(done, 4);
+    free_net(&b);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
 static void refused(xb_ctx *ctx, const char *net, xb_stochastic stochastic, double sd,
                     const xb_density_options *opt, const char *word)
 {
@@ -487,7 +517,7 @@ int main(void)
         cmocka_unit_test(test_against_samples), cmocka_unit_test(test_no_bias),
         cmocka_unit_test(test_floor),           cmocka_unit_test(test_threads),
         cmocka_unit_test(test_refusals),        cmocka_unit_test(test_roughness),
-        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_memory_runs_out), cmocka_unit_test(test_stops_when_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

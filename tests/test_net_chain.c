@@ -32,12 +32,12 @@ static void loss(void *arg, xb_real *dy, const xb_real *y, int64_t batch)
     for (int64_t i = 0; i < batch * b->out; i++) dy[i] = b->dy[i] + y[i];
 }
 
-/* On top of what is there. */
-static void step(netbed *b, xb_real *d_mu, xb_real *d_sigma)
+/* Fresh, or on top of what is there. */
+static void step(netbed *b, xb_real *d_mu, xb_real *d_sigma, bool fresh)
 {
     const xb_weights w = {b->mu, b->sigma, b->state};
     const xb_gradient g = {d_mu, d_sigma, NULL};
-    assert_ok(b->ctx, xb_pass_step(b->ctx, b->pass, &g, b->x, b->batch, &w,
+    assert_ok(b->ctx, xb_pass_step(b->ctx, b->pass, &g, fresh, b->x, b->batch, &w,
                                    b->noisy ? &b->noise : NULL, loss, b));
 }
 
@@ -65,7 +65,8 @@ static void check_case(const chain_case *c, xb_estimator e, const char *backend,
     assert_non_null(b.pass->chain);
     xb_real *mu = test_reals(b.params, 0, 0, 0), *sigma = test_reals(b.params, 0, 0, 0);
     for (int64_t i = 0; i < b.pass->n_scratch; i++) b.pass->scratch[i] = NAN;
-    step(&b, mu, sigma);
+    for (int64_t i = 0; i < b.params; i++) mu[i] = sigma[i] = NAN; /* not added to */
+    step(&b, mu, sigma, true);
     xb_real *y = test_reals(b.batch * b.out, 0, 0, 0);
     memcpy(y, b.y, (size_t)(b.batch * b.out) * sizeof *y);
     netbed_forward(&b);
@@ -103,14 +104,17 @@ static void a_step_adds_and_is_over(void **state)
         netbed_make("dense 4, elu, dense 1", (xb_shape){1, 1, 2}, "gaussian", NULL, &opt);
     xb_real *once = test_reals(b.params, 0, 0, 0), *sigma = test_reals(b.params, 0, 0, 0);
     xb_real *twice = test_reals(b.params, 0, 0, 0);
-    step(&b, once, sigma);
-    step(&b, twice, sigma);
-    step(&b, twice, sigma);
-    for (int64_t i = 0; i < b.params; i++) assert_true(twice[i] == 2 * once[i]);
+    xb_real *both = test_reals(b.params, 0, 0, 0);
+    step(&b, once, sigma, true);
+    step(&b, twice, both, false);
+    step(&b, twice, both, false);
+    for (int64_t i = 0; i < b.params; i++)
+        assert_true(twice[i] == 2 * once[i] && both[i] == 2 * sigma[i]);
     const xb_gradient g = {b.d_mu, b.d_sigma, NULL};
     assert_int_equal(xb_pass_backward(b.ctx, b.pass, &g, b.dy), XB_E_ARGUMENT);
     free(once);
     free(twice);
+    free(both);
     free(sigma);
     netbed_free(&b);
 }
@@ -143,7 +147,8 @@ static void others_go_layer_by_layer(void **state)
                 *sigma = test_reals(b.params, 0, 0, 0);
         b.mode = XB_MODE_TRAIN;
         assert_null(b.pass->chain);
-        step(&b, mu, sigma);
+        for (int64_t k = 0; k < b.params; k++) mu[k] = sigma[k] = NAN;
+        step(&b, mu, sigma, true);
         netbed_forward(&b);
         for (int64_t j = 0; j < b.batch * b.out; j++) b.dy[j] += b.y[j];
         netbed_backward(&b);

@@ -74,6 +74,32 @@ static void test_linear_net(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* f = v h, h = sum of w x, all random: (A1) by hand. 4 % is four spreads of the draws. */
+static void test_product(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    plan_net *p =
+        make_net(ctx, "dense 1 nobias, dense 1 nobias", 1, 0.5, XB_STOCHASTIC_ALL);
+    double h = 0, h_variance = 0, w_fourth = 0, n_eff = 0;
+    for (int i = 0; i < INPUTS; i++) {
+        double mu = (double)p->mu[i] * (double)p->x[i];
+        double a = (double)p->sigma[i] * (double)p->x[i];
+        h += mu, h_variance += a * a, w_fourth += pow(a, 4);
+    }
+    double v = (double)p->mu[INPUTS], v_variance = pow((double)p->sigma[INPUTS], 2);
+    double h_second = h * h + h_variance, v_second = v * v + v_variance;
+    double variance = v * v * h_variance + v_variance * h_second;
+    double squares = pow(v_second, 2) * w_fourth + pow(v_variance * h_second, 2);
+    xb_plan_options opt = xb_plan_options_default();
+    opt.weight_draws = 1 << 15;
+    assert_ok(ctx, xb_plan_n_eff(ctx, &n_eff, p->net, &p->weights, p->x, &opt));
+    print_message("n_eff %.4g, by hand %.4g\n", n_eff, variance * variance / squares);
+    assert_close(n_eff, variance * variance / squares, 0.04);
+    free_net(p);
+    xb_ctx_destroy(ctx);
+}
+
 /* Golden KL of sums (see test_density.c): the smallest n at that tolerance is n. */
 static void test_needed(void **state)
 {
@@ -251,10 +277,10 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear_net), cmocka_unit_test(test_needed),
-        cmocka_unit_test(test_prediction), cmocka_unit_test(test_distrust),
-        cmocka_unit_test(test_width),      cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_linear_net), cmocka_unit_test(test_product),
+        cmocka_unit_test(test_needed),     cmocka_unit_test(test_prediction),
+        cmocka_unit_test(test_distrust),   cmocka_unit_test(test_width),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "crossbayes/score.h"
+#include "data/rows.h"
 #include "failalloc.h"
 #include "predict/predict.h"
 #include "vi/model.h"
@@ -230,6 +231,38 @@ static void enough_draws_are_found(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Feature j of row i, whatever the kind. */
+static double number_at(const xb_rows *r, int64_t i, int64_t j)
+{
+    int64_t at = (r->select ? r->select[i] : i) * r->features + j;
+    return r->x ? r->x[at] : r->scaled ? (double)r->scaled[at] : r->bytes[at];
+}
+
+static void a_part_has_its_own_rows(void **state)
+{
+    (void)state;
+    enum { ALL = 5, FEATURES = 2, FIRST = 2, SOME = 2 };
+    static const double x[ALL * FEATURES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    static const float scaled[ALL * FEATURES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    static const uint8_t bytes[ALL * FEATURES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    static const int64_t picked[ALL] = {4, 0, 3, 1, 2};
+    for (int kind = 0; kind < 6; kind++) {
+        const xb_rows all = {.x = kind % 3 == 0 ? x : NULL,
+                             .scaled = kind % 3 == 1 ? scaled : NULL,
+                             .bytes = kind % 3 == 2 ? bytes : NULL,
+                             .select = kind < 3 ? NULL : picked,
+                             .n = ALL,
+                             .features = FEATURES,
+                             .first = 10};
+        const xb_rows part = xb_rows_part(&all, FIRST, SOME);
+        assert_int_equal(part.n, SOME);
+        assert_int_equal(part.first, 10 + FIRST);
+        for (int64_t i = 0; i < SOME; i++)
+            for (int64_t j = 0; j < FEATURES; j++)
+                assert_true(number_at(&part, i, j) == number_at(&all, FIRST + i, j));
+    }
+}
+
 /* Rows scored a few at a time are the scores of all at once. */
 static void scores_come_in_parts(void **state)
 {
@@ -426,6 +459,7 @@ int main(void)
         cmocka_unit_test(antithetic_pairs_cancel),
         cmocka_unit_test(an_unknown_error_is_not_zero),
         cmocka_unit_test(enough_draws_are_found),
+        cmocka_unit_test(a_part_has_its_own_rows),
         cmocka_unit_test(scores_come_in_parts),
         cmocka_unit_test(quantiles_solve_the_mixture),
         cmocka_unit_test(classes_have_probabilities),

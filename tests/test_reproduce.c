@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "base/hash.h"
+#include "base/outfile.h"
+#include "failalloc.h"
 #include "folder.h"
 #include "reproduce/stamp.h"
 #include "study/study.h"
@@ -66,6 +68,13 @@ static bool exists(scratch *s, const char *name)
     return access(scratch_path(s, name), F_OK) == 0;
 }
 
+static unsigned standing(xb_ctx *ctx, const xb_stamp *stamp)
+{
+    unsigned there = 0;
+    assert_ok(ctx, xb_stamp_check(ctx, &there, stamp));
+    return there;
+}
+
 static void stamps_see_changes(void **state)
 {
     (void)state;
@@ -74,34 +83,92 @@ static void stamps_see_changes(void **state)
     const xb_stamp stamp = {s.dir, "laws", "build 1, seed 1"};
     const xb_stamp other = {s.dir, "laws", "build 1, seed 2"};
     char text[4096];
-    assert_int_equal(xb_stamp_check(ctx, &stamp), 0); /* none */
+    assert_int_equal(standing(ctx, &stamp), 0); /* none */
     scratch_write(&s, "laws.json", "{}", 2);
     scratch_write(&s, "laws_x.csv", "1\n", 2);
     scratch_write(&s, "notes.txt", "mine", 4);
     assert_ok(ctx, xb_stamp_write(ctx, &stamp, 3));
-    assert_int_equal(xb_stamp_check(ctx, &stamp), 3);
-    assert_int_equal(xb_stamp_check(ctx, &other), 0); /* another option */
+    assert_int_equal(standing(ctx, &stamp), 3);
+    assert_int_equal(standing(ctx, &other), 0); /* another option */
     scratch_write(&s, "notes.txt", "mine, still", 11);
-    assert_int_equal(xb_stamp_check(ctx, &stamp), 3); /* not its business */
-    scratch_write(&s, "laws_x.csv", "2\n", 2);        /* same size */
-    assert_int_equal(xb_stamp_check(ctx, &stamp), 0);
+    assert_int_equal(standing(ctx, &stamp), 3); /* not its business */
+    scratch_write(&s, "laws_x.csv", "2\n", 2);  /* same size */
+    assert_int_equal(standing(ctx, &stamp), 0);
     scratch_write(&s, "laws_x.csv", "1\n", 2);
-    assert_int_equal(xb_stamp_check(ctx, &stamp), 3);
+    assert_int_equal(standing(ctx, &stamp), 3);
     unlink(scratch_path(&s, "laws_x.csv"));
-    assert_int_equal(xb_stamp_check(ctx, &stamp), 0);
+    assert_int_equal(standing(ctx, &stamp), 0);
     scratch_write(&s, "laws_x.csv", "1\n", 2);
     size_t size = scratch_read(scratch_path(&s, "stamp.json"), text, sizeof text);
     for (size_t cut = 0; cut + 3 < size; cut += 7) { /* the last bytes are "}\n" */
         scratch_write(&s, "stamp.json", text, cut);
-        assert_int_equal(xb_stamp_check(ctx, &stamp), 0);
+        assert_int_equal(standing(ctx, &stamp), 0);
     }
     scratch_write(&s, "stamp.json", text, size);
-    assert_int_equal(xb_stamp_check(ctx, &stamp), 3);
+    assert_int_equal(standing(ctx, &stamp), 3);
     scratch_write(&s, "laws.svg.tmp-a1b2c3", "half", 4);
     assert_int_equal(mkdir(scratch_path(&s, ".figure-a1b2c3"), 0777), 0);
-    xb_stamp_clear(&stamp);
-    assert_true(exists(&s, "notes.txt"));
-    assert_int_equal(folder_count(s.dir), 1);
+    xb_sweep(s.dir);
+    assert_int_equal(folder_count(s.dir), 4);
+    folder_empty(s.dir);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
+/* Memory that is out says nothing about what is there: neither that it does not stand,
+ * nor that it may be thrown away. */
+static void want_of_memory_loses_nothing(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    const xb_stamp stamp = {s.dir, "laws", "build 1, seed 1"};
+    xb_status status = XB_E_MEMORY;
+    scratch_write(&s, "laws.json", "{}", 2);
+    assert_ok(ctx, xb_stamp_write(ctx, &stamp, 3));
+    for (int k = 0; status == XB_E_MEMORY && fail_alloc_after(k); k++) {
+        unsigned there = 0;
+        status = xb_stamp_check(ctx, &there, &stamp);
+        assert_true(!fail_alloc_happened() || status == XB_E_MEMORY);
+        assert_int_equal(there, status == XB_OK ? 3 : 0);
+    }
+    assert_ok(ctx, status);
+    folder_empty(s.dir);
+    assert_ok(ctx, xb_work_open(ctx, s.dir, "seed 1\n"));
+    scratch_write(&s, "net.safetensors", "hours", 5);
+    status = XB_E_MEMORY;
+    for (int k = 0; status == XB_E_MEMORY && fail_alloc_after(k); k++) {
+        status = xb_work_open(ctx, s.dir, "seed 1\n");
+        (void)fail_alloc_happened();
+        assert_true(exists(&s, "net.safetensors"));
+    }
+    assert_ok(ctx, status);
+    folder_empty(s.dir);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
+/* What a new run does not make goes, after all that it makes is there. */
+static void older_files_go_last(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    const xb_stamp stamp = {s.dir, "laws", "build 1, seed 1"};
+    xb_older older = {0};
+    scratch_write(&s, "laws.json", "{}", 2);
+    scratch_write(&s, "laws_old.csv", "1\n", 2);
+    scratch_write(&s, "notes.txt", "mine", 4);
+    scratch_write(&s, "laws.svg.tmp-a1b2c3", "half", 4);
+    assert_ok(ctx, xb_older_note(ctx, &older, &stamp));
+    assert_int_equal(folder_count(s.dir), 3); /* only what is half-written is gone */
+    assert_ok(ctx, xb_outfile_text(ctx, scratch_path(&s, "laws.json"), "{}"));
+    assert_ok(ctx, xb_outfile_text(ctx, scratch_path(&s, "laws_new.csv"), "1\n"));
+    xb_older_remove(&older, &stamp);
+    assert_true(exists(&s, "laws.json") && exists(&s, "laws_new.csv"));
+    assert_true(exists(&s, "notes.txt") && !exists(&s, "laws_old.csv"));
+    xb_older_free(&older);
+    folder_empty(s.dir);
     scratch_remove(&s);
     xb_ctx_destroy(ctx);
 }
@@ -289,6 +356,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(studies_are_read_back),
         cmocka_unit_test(stamps_see_changes),
+        cmocka_unit_test(want_of_memory_loses_nothing),
+        cmocka_unit_test(older_files_go_last),
         cmocka_unit_test(work_is_kept_or_begun_anew),
         cmocka_unit_test(what_is_done_is_kept),
         cmocka_unit_test(a_stopped_run_leaves_no_page),

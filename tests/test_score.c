@@ -7,6 +7,7 @@
 #include "failalloc.h"
 
 #include "base/ctx.h"
+#include "compare/calibration.h"
 #include "compare/crps.h"
 #include "compare/normal_table.h"
 
@@ -385,6 +386,18 @@ static void area_by_hand(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* (C8) What lies on the level is within. */
+static void shares_by_hand(void **state)
+{
+    (void)state;
+    static const double mass[] = {0.25, 0.5, 0.5, 1};
+    static const double level[] = {0, 0.25, 0.49, 0.5, 0.99, 1};
+    static const double share[] = {0, 0.25, 0.25, 0.75, 0.75, 1};
+    for (int i = 0; i < XB_COUNT(level); i++)
+        assert_close(xb_calibration_share(mass, XB_COUNT(mass), level[i]), share[i],
+                     1e-15);
+}
+
 static void truth_scores_best(void **state)
 {
     (void)state;
@@ -625,6 +638,7 @@ int main(void)
         cmocka_unit_test(no_noise_at_some_points),
         cmocka_unit_test(calibration_is_seen),
         cmocka_unit_test(area_by_hand),
+        cmocka_unit_test(shares_by_hand),
         cmocka_unit_test(truth_scores_best),
         cmocka_unit_test(fair_is_unbiased),
         cmocka_unit_test(mc_errors_are_honest),

@@ -32,9 +32,10 @@ typedef struct pool {
     int64_t n;
 } pool;
 
-static void check_law(xb_ctx *ctx, pool *all, const xb_law *law, int64_t draws)
+static void check_law(xb_ctx *ctx, pool *all, const xb_law *law, int64_t draws,
+                      int number)
 {
-    battery_result r = battery_run(ctx, law, xb_sampler_fill, draws);
+    battery_result r = battery_run(ctx, law, xb_sampler_fill, draws, number);
     int worst = battery_worst(&r);
     print_message("%s: %d p-values of %.0e draws, the least %.2g (%s)\n",
                   xb_law_text(law), r.count, (double)draws, r.p[worst], r.name[worst]);
@@ -59,16 +60,16 @@ static void draws_pass_the_battery(void **state)
     int count = test_long() ? XB_COUNT(laws) : 2;
     for (int i = 0; i < count; i++) {
         xb_law *law = test_law(ctx, laws[i]);
-        check_law(ctx, &all, law, draws_wanted());
+        check_law(ctx, &all, law, draws_wanted(), i);
         xb_law_destroy(law);
     }
     for (int i = 0; i < 2 && test_long(); i++) {
         xb_law *law = sampled_law(ctx, i);
-        check_law(ctx, &all, law, draws_wanted());
+        check_law(ctx, &all, law, draws_wanted(), XB_COUNT(laws) + i);
         xb_law_destroy(law);
     }
-    /* all of them together: uniform (KS on some dozens to hundreds, a little dependent)
-     */
+    /* all of them together: uniform (KS on some dozens to hundreds; those of one law
+     * depend on each other a little) */
     double p = uniform_p(all.p, all.n);
     print_message("%d p-values: uniform with p = %.2g\n", (int)all.n, p);
     assert_true(p > 1e-4);
@@ -171,7 +172,7 @@ static void broken_generators_are_caught(void **state)
     xb_law *law = test_law(ctx, "gaussian");
     const int64_t draws = 1 << 21;
     for (int i = 0; i < XB_COUNT(broken); i++) {
-        battery_result r = battery_run(ctx, law, broken[i].draw, draws);
+        battery_result r = battery_run(ctx, law, broken[i].draw, draws, 0);
         int worst = battery_worst(&r);
         print_message("%s: %s, p = %.2g\n", broken[i].name, r.name[worst], r.p[worst]);
         if (!(r.p[worst] < P_ALARM)) fail_msg("%s is not noticed", broken[i].name);

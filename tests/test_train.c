@@ -54,6 +54,7 @@ static void any_law_trains(void **state)
         xb_law_destroy(law); /* the model has its own */
         assert_string_equal(xb_law_text(xb_model_law(model)), laws[i]);
         assert_true(xb_model_noise_sd(model) < 1);
+        assert_true(xb_model_prior(model).b == 1); /* (V14), chosen */
         const char *estimator = i == 0 ? "\"local\"" : "\"flipout\"";
         assert_non_null(strstr(xb_model_settings(model), estimator));
         xb_table_destroy(trace);
@@ -72,6 +73,7 @@ static void classes_train(void **state)
     xb_table *trace = NULL;
     xb_model *model = train_model(ctx, &opt, true, &trace);
     assert_int_equal(xb_model_likelihood(model), XB_LIKELIHOOD_SOFTMAX);
+    assert_true(xb_model_prior(model).b == 2); /* (V14), chosen */
     assert_true(last(trace, "log_likelihood") / ROWS > -0.35); /* chance: -0.69 */
     assert_true(isnan(last(trace, "noise_sd")));
     xb_table_destroy(trace);
@@ -120,7 +122,7 @@ static xb_trainer *make_trainer(xb_ctx *ctx, xb_model **model, const rows *r,
     xb_net_options random = {.stochastic = opt.stochastic};
     assert_ok(ctx, xb_model_new(ctx, model));
     (*model)->likelihood = XB_LIKELIHOOD_GAUSSIAN;
-    (*model)->prior = opt.prior;
+    (*model)->prior = xb_train_prior(&opt, (*model)->likelihood);
     assert_ok(ctx, xb_model_fit_columns(ctx, *model, &data, &opt));
     assert_ok(ctx, xb_net_parse(ctx, &(*model)->net, opt.net, (xb_shape){1, 1, COLUMNS},
                                 &random));
@@ -136,7 +138,7 @@ static xb_trainer *make_trainer(xb_ctx *ctx, xb_model **model, const rows *r,
 static double objective(xb_trainer *t, double temperature)
 {
     const double half_log_two_pi = 0.91893853320467274;
-    double kl = 0, log_p = 0, log_sd = (double)t->theta[2 * t->p];
+    double kl = 0, log_p = 0, log_sd = (double)t->theta[t->noise];
     xb_trainer_fill_sigma(t);
     for (int k = 0; k < xb_net_tensor_count(t->model->net); k++) {
         const xb_tensor *w = xb_net_tensor_at(t->model->net, k);
@@ -175,7 +177,7 @@ static void gradient_is_that_of_f(void **state)
     xb_trainer *t = make_trainer(ctx, &model, &r, opt);
     assert_ok(ctx, xb_trainer_start_vi(t));
     t->place.phase = XB_PHASE_VI;
-    int64_t n = 2 * t->p + t->q;
+    int64_t n = t->n_theta;
     float *start = malloc((size_t)n * sizeof *start);
     memcpy(start, t->theta, (size_t)n * sizeof *start);
     double f = objective(t, 0.7);
@@ -183,7 +185,9 @@ static void gradient_is_that_of_f(void **state)
     assert_close(t->sums.f / ROWS, f, 1e-6);
     int checked = 0;
     for (int64_t i = 0; i < n; i++) {
-        bool random = i < t->p || i >= 2 * t->p || t->sigma[i - t->p] > 0;
+        int64_t j = i - t->rho, k = i - t->noise;
+        bool random =
+            i < t->p || (j >= 0 && j < t->p && t->sigma[j] > 0) || (k >= 0 && k < t->q);
         if (!random) continue;
         const float h = 1e-2f;
         memcpy(t->theta, start, (size_t)n * sizeof *start);
@@ -351,6 +355,46 @@ static void other_checkpoints_are_refused(void **state)
     for (size_t cut = 0; cut < n; cut += 97) {
         scratch_write(&s, "c", bytes, cut);
         assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_INPUT);
+    }
+    assert_null(model);
+    assert_int_equal(scratch_remove(&s), 1);
+    xb_ctx_destroy(ctx);
+}
+
+/* In the file: a length, the header, then place, sums, trace and, last, floats. */
+static void checkpoints_hold_numbers(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    xb_train_options opt = quick_options();
+    char path[160];
+    snprintf(path, sizeof path, "%s", scratch_path(&s, "c"));
+    opt.checkpoint = path;
+    opt.resume = true;
+    rows r = make_rows(false);
+    xb_train_data data = rows_data(&r, false);
+    xb_model *model = NULL;
+    int64_t stop = 10;
+    xb_ctx_set_progress(ctx, stop_at, &stop);
+    assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_CANCELLED);
+    static char whole[1 << 16], bytes[sizeof whole];
+    size_t n = scratch_read(path, whole, sizeof whole);
+    uint64_t header = 0;
+    memcpy(&header, whole, sizeof header);
+    static const double lost[] = {NAN, INFINITY, -INFINITY};
+    for (int i = 0; i < 2 * XB_COUNT(lost); i++) {
+        const double number = lost[i / 2];
+        const float small = (float)number;
+        const size_t sums = sizeof header + header + sizeof(xb_train_place);
+        memcpy(bytes, whole, n);
+        if (i % 2)
+            memcpy(bytes + n - sizeof small, &small, sizeof small);
+        else
+            memcpy(bytes + sums + offsetof(xb_train_sums, nll), &number, sizeof number);
+        scratch_write(&s, "c", bytes, n);
+        assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_INPUT);
+        assert_non_null(strstr(xb_ctx_message(ctx), "not finite"));
     }
     assert_null(model);
     assert_int_equal(scratch_remove(&s), 1);
@@ -637,6 +681,7 @@ int main(void)
         cmocka_unit_test(same_bytes_for_any_threads),
         cmocka_unit_test(resumed_runs_end_the_same),
         cmocka_unit_test(other_checkpoints_are_refused),
+        cmocka_unit_test(checkpoints_hold_numbers),
         cmocka_unit_test(noise_takes_the_seed),
         cmocka_unit_test(runaway_training_stops_with_its_step),
         cmocka_unit_test(impossible_requests_are_refused),

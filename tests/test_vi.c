@@ -291,7 +291,7 @@ static void sweeps_in_one_agree(void **state)
 {
     (void)state;
     enum { N = 333 };
-    static const int64_t sizes[] = {1, 15, 16, 17, 256, N};
+    static const int64_t sizes[] = {1, 15, 16, 17, 63, 64, 65, 256, N};
     static const xb_adam_rates rates = {1e-3F, 0.9F, 0.999F, 0.1F, 0.001F, 1e-7F};
     static float mu[N], rho[N], sigma[N], one[6][N], two[6][N], best[2][N];
     const float mean = 0.1F, scaled = 2, weight = 0.3F;
@@ -323,6 +323,29 @@ static void sweeps_in_one_agree(void **state)
             u->sigma_exp(two[2], two[3], n);
             assert_memory_equal(one[2], two[2], 4 * sizeof one[2]);
         }
+}
+
+/* A shuffle's places are the stream's uniforms times how many there are, cut off. */
+static void places_are_uniforms(void **state)
+{
+    (void)state;
+    enum { N = 37 };
+    const int32_t firsts[] = {0, 5, 1000, INT32_MAX - N};
+    const xb_stream where = {.key = xb_key_make(3, XB_PURPOSE_DATA)};
+    uint32_t word[2 * N];
+    int32_t place[N];
+    for (int i = 0; i < 2 * N; i++) word[i] = xb_stream_word(&where, i);
+    for (int k = 0; xb_update_at(k); k++)
+        for (int f = 0; f < XB_COUNT(firsts); f++) {
+            xb_update_at(k)->places(place, word, firsts[f], N);
+            for (int i = 0; i < N; i++) {
+                double all = (double)firsts[f] + i + 1;
+                assert_int_equal(place[i], (int32_t)(xb_stream_uniform(&where, i) * all));
+            }
+        }
+    const uint32_t ends[] = {UINT32_MAX, UINT32_MAX, 0, 0};
+    xb_update_best()->places(place, ends, 8, 2);
+    assert_true(place[0] == 8 && place[1] == 0);
 }
 
 /* ---- Adam: TensorFlow's update (keras/optimizers/adam.py: alpha = rate
@@ -414,6 +437,7 @@ int main(void)
         cmocka_unit_test(sigma_is_exp_to_the_last_bit_or_so),
         cmocka_unit_test(levels_of_a_step_agree),
         cmocka_unit_test(sweeps_in_one_agree),
+        cmocka_unit_test(places_are_uniforms),
         cmocka_unit_test(wrong_priors_are_explained),
         cmocka_unit_test(schedules_are_as_written),
         cmocka_unit_test(wrong_schedules_are_explained),

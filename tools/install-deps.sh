@@ -17,7 +17,7 @@ base="gcc g++ libc6-dev cmake ninja-build pkg-config
       gnuplot-nox fonts-dejavu-core python3"
 bench="libunuran-dev python3-venv python3-dev"
 guard="valgrind"
-fuzz="clang llvm libclang-rt-14-dev libomp-dev"
+fuzz="clang llvm libclang-rt-14-dev"
 memory="valgrind libc6-dbg"
 lint="clang clang-tidy cppcheck"
 browser="chromium"

@@ -61,7 +61,7 @@ typedef struct xb_train_options {
     xb_stochastic stochastic; /* kernels */
     bool freeze;              /* fixed tensors keep their values of the first phase */
     const xb_law *law;        /* NULL: gaussian */
-    xb_prior prior;           /* normal:sd=1 */
+    xb_prior prior;           /* normal of width 0: sd=1, sd=2 for classes (V14) */
     bool prior_by_fan;        /* true: its scale is times sqrt(2 / inputs of a unit) for
                                  kernels (V14) */
     int estimator;      /* an xb_estimator; AUTO: shared for images, local for gaussian,

@@ -1,8 +1,10 @@
-/* outfile.c: write to a temporary name, flush, rename. See outfile.h. */
+/* outfile.c: write to a temporary name, flush, rename, flush the folder. See outfile.h.
+ */
 #include "base/outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -89,6 +91,35 @@ void xb_outfile_discard(xb_outfile *f)
     outfile_free(f);
 }
 
+/* A file system that cannot flush folders, or a folder that may be written to but not
+ * read: nothing is broken, and nothing can be done. */
+static bool is_impossible(int reason)
+{
+    return reason == EACCES || reason == EINVAL || reason == EROFS || reason == ENOTSUP ||
+           reason == ENOSYS;
+}
+
+/* The folder of `path`: a new name in it is on the disk after this. 0, or why not. */
+static int flush_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX] = ".";
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - path), path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int reason = fd < 0 || fsync(fd) != 0 ? errno : 0;
+    if (fd >= 0) close(fd);
+    return is_impossible(reason) ? 0 : reason;
+}
+
+static xb_status give_name(xb_ctx *ctx, const char *from, const char *to)
+{
+    if (rename(from, to) != 0) return cannot_write(ctx, to);
+    int reason = flush_folder(to);
+    if (reason == 0) return XB_OK;
+    return xb_fail(ctx, XB_E_IO, "%s: written, but its folder cannot be flushed: %s", to,
+                   strerror(reason));
+}
+
 xb_status xb_outfile_commit(xb_ctx *ctx, xb_outfile *f)
 {
     bool ok =
@@ -96,14 +127,22 @@ xb_status xb_outfile_commit(xb_ctx *ctx, xb_outfile *f)
     int saved = errno;
     ok = (fclose(f->stream) == 0) && ok;
     f->stream = NULL;
-    if (ok && rename(f->temporary, f->path) == 0) {
-        outfile_free(f);
-        return XB_OK;
-    }
     if (!ok && saved) errno = saved;
-    xb_status status = cannot_write(ctx, f->path);
-    xb_outfile_discard(f);
+    xb_status status =
+        ok ? give_name(ctx, f->temporary, f->path) : cannot_write(ctx, f->path);
+    if (status != XB_OK) unlink(f->temporary);
+    outfile_free(f);
     return status;
+}
+
+xb_status xb_outfile_place(xb_ctx *ctx, const char *from, const char *to)
+{
+    int fd = open(from, O_RDONLY | O_CLOEXEC);
+    bool flushed = fd >= 0 && fsync(fd) == 0;
+    int reason = errno;
+    if (fd >= 0) close(fd);
+    errno = reason;
+    return flushed ? give_name(ctx, from, to) : cannot_write(ctx, to);
 }
 
 xb_status xb_outfile_text(xb_ctx *ctx, const char *path, const char *text)

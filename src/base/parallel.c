@@ -1,14 +1,58 @@
-/* parallel.c: see parallel.h. */
+/* parallel.c: see parallel.h. Threads for the time of one loop, each started by the one
+ * before it as long as pieces are left, the first by the caller, who works too: so a loop
+ * of little work starts few of them, and nothing outlives the call, not even in a process
+ * that forks. A thread that cannot be started is one less, no failure.
+ *
+ * Cost: 20 microseconds a call with two threads; an OpenMP loop, whose threads wait
+ * between calls, takes 3 (they spin) or 8 (they sleep). */
 #include "base/parallel.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+typedef struct loop {
+    xb_piece_fn body;
+    void *arg;
+    int64_t pieces;
+    atomic_int_least64_t next; /* the first piece that nobody has taken */
+    atomic_int helpers;        /* threads that may still be started */
+} loop;
+
+static void *work(void *arg);
+
+/* Signals are for the thread that called: a helper begins with all of them blocked. */
+static bool start_helper(loop *l, pthread_t *helper)
+{
+    sigset_t all, before;
+    if (atomic_load(&l->next) >= l->pieces) return false;
+    if (atomic_fetch_sub(&l->helpers, 1) <= 0) return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool started = pthread_create(helper, NULL, work, l) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static void *work(void *arg)
+{
+    loop *l = arg;
+    pthread_t helper;
+    const bool helped = start_helper(l, &helper);
+    int64_t piece;
+    while ((piece = atomic_fetch_add(&l->next, 1)) < l->pieces) l->body(l->arg, piece);
+    if (helped) pthread_join(helper, NULL);
+    return NULL;
+}
 
 void xb_parallel_for(const xb_ctx *ctx, int64_t pieces, xb_piece_fn body, void *arg)
 {
-    int threads = xb_ctx_threads(ctx);
-    if (threads > pieces) threads = pieces > 0 ? (int)pieces : 1;
-    if (threads == 1) { /* not even a team of one: OpenMP would allocate it each time */
-        for (int64_t piece = 0; piece < pieces; piece++) body(arg, piece);
+    int threads = pieces > 1 ? xb_ctx_threads(ctx) : 1;
+    if (threads > pieces) threads = (int)pieces;
+    if (threads > 1) {
+        loop l = {.body = body, .arg = arg, .pieces = pieces, .helpers = threads - 1};
+        (void)work(&l);
         return;
     }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t piece = 0; piece < pieces; piece++) body(arg, piece);
 }

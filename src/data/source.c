@@ -9,7 +9,8 @@ enum { TELL_EVERY = 4 << 20 }; /* bytes between progress events */
 
 static xb_status cannot_read(const xb_source *s)
 {
-    return xb_fail(s->ctx, XB_E_INPUT, "%s: cannot read: %s", s->name, strerror(errno));
+    xb_status status = errno == ENOMEM ? XB_E_MEMORY : XB_E_INPUT;
+    return xb_fail(s->ctx, status, "%s: cannot read: %s", s->name, strerror(errno));
 }
 
 static xb_status look_at(xb_source *s)

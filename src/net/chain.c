@@ -73,7 +73,7 @@ xb_status xb_chain_create(xb_ctx *ctx, xb_chain **out, const xb_pass *pass)
     const xb_net *net = pass->net;
     xb_estimator e = pass->opt.estimator;
     bool known = e == XB_ESTIMATOR_SHARED || e == XB_ESTIMATOR_LOCAL;
-    if (!known || !pass->opt.gradients || !links_only(net)) return XB_OK;
+    if (!known || !links_only(net)) return XB_OK;
     xb_chain *chain = xb_new(
         ctx, (int64_t)sizeof *chain + net->n_layer * (int64_t)sizeof *chain->link, 1);
     if (!chain) return XB_E_MEMORY;
@@ -93,7 +93,7 @@ typedef struct chain_run {
     const xb_chain *chain;
     const xb_run *run;
     const xb_backend *backend;
-    bool local;
+    bool local, fresh;
     int64_t rows, p;
     const xb_real *w; /* [p]: theta or mu */
     xb_real *z, *dw;  /* [p] */
@@ -112,30 +112,38 @@ static int64_t widest_of(const xb_chain *chain)
     return most;
 }
 
+/* To whole cache lines: sweeps over parameters are faster there. */
+static int64_t padded(int64_t n)
+{
+    const int64_t line = 64 / (int64_t)sizeof(xb_real);
+    return (n + line - 1) / line * line;
+}
+
 int64_t xb_chain_scratch(const xb_chain *chain, const xb_pass *pass)
 {
     int64_t batch = pass->opt.batch;
     int64_t local =
         batch * (chain->link[0].in + 2 * units_of(chain) + 2 * widest_of(chain));
-    return 4 * pass->net->param_count +
+    return 4 * padded(pass->net->param_count) +
            (pass->opt.estimator == XB_ESTIMATOR_LOCAL ? local : 0);
 }
 
-static chain_run run_of(const xb_chain *chain, const xb_pass *pass)
+static chain_run run_of(const xb_chain *chain, const xb_pass *pass, bool fresh)
 {
     const xb_run *run = &pass->run;
-    int64_t p = pass->net->param_count, all = run->batch * units_of(chain);
+    int64_t p = padded(pass->net->param_count), all = run->batch * units_of(chain);
     xb_real *at = pass->scratch;
     bool noisy = run->noise.sampler && chain->random;
     chain_run c = {.chain = chain,
                    .run = run,
                    .backend = run->backend,
                    .local = noisy && run->estimator == XB_ESTIMATOR_LOCAL,
+                   .fresh = fresh,
                    .rows = run->batch,
-                   .p = p,
+                   .p = pass->net->param_count,
                    .w = run->weights.mu,
                    .z = noisy ? at + p : NULL,
-                   .dw = at + 2 * p,
+                   .dw = fresh ? run->gradient.mu : at + 2 * p,
                    .variance = at,
                    .ds = at + 3 * p,
                    .xx = at + 4 * p,
@@ -217,6 +225,20 @@ static const xb_real *forward(chain_run *c, const xb_pass *pass)
     return x;
 }
 
+const xb_real *xb_chain_forward(const xb_chain *chain, const xb_pass *pass)
+{
+    const xb_run *run = &pass->run;
+    const xb_real *x = pass->x, *w = run->weights.mu;
+    for (int i = 0; i < chain->n_link; i++) {
+        const xb_chain_link *k = &chain->link[i];
+        xb_real *y = pass->output + pass->layer[k->layer].output;
+        run->backend->dense_forward(y, x, w + k->offset, bias_of(k, w), run->batch, k->in,
+                                    k->out, k->f);
+        x = y;
+    }
+    return x;
+}
+
 /* dw = the gradient by the link's weights. */
 static void weight_gradient(const chain_run *c, const xb_chain_link *k, xb_real *dw,
                             const xb_real *x, const xb_real *dy)
@@ -276,16 +298,17 @@ static void backward(const chain_run *c, const xb_pass *pass)
     }
 }
 
-/* (N8, N11) */
+/* (N8, N11) The links are all of the net: fresh, dw is the whole gradient by mu. */
 static void add_gradients(const chain_run *c)
 {
     const xb_gradient *g = &c->run->gradient;
-    c->backend->add(g->mu, c->dw, c->p);
-    if (!c->z) return;
-    if (!c->local) {
-        c->backend->add_product(g->sigma, c->dw, c->z, 1, c->p);
-        return;
-    }
+    bool product = c->z && !c->local;
+    if (!c->fresh) c->backend->add(g->mu, c->dw, c->p);
+    if (product && c->fresh) c->backend->multiply(g->sigma, c->dw, c->z, c->p);
+    if (product && !c->fresh) c->backend->add_product(g->sigma, c->dw, c->z, 1, c->p);
+    if (product) return;
+    if (c->fresh && g->sigma) memset(g->sigma, 0, (size_t)c->p * sizeof *g->sigma);
+    if (!c->local) return;
     for (int i = 0; i < c->run->net->n_tensor; i++) {
         const xb_tensor *t = &c->run->net->tensor[i];
         if (t->stochastic)
@@ -294,9 +317,10 @@ static void add_gradients(const chain_run *c)
     }
 }
 
-void xb_chain_step(const xb_chain *chain, xb_pass *pass, xb_loss_fn loss, void *arg)
+void xb_chain_step(const xb_chain *chain, xb_pass *pass, bool fresh, xb_loss_fn loss,
+                   void *arg)
 {
-    chain_run c = run_of(chain, pass);
+    chain_run c = run_of(chain, pass, fresh);
     if (c.local)
         square_sigma(&c);
     else if (c.z)

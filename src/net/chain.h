@@ -26,7 +26,10 @@ struct xb_chain {
 xb_status xb_chain_create(xb_ctx *ctx, xb_chain **out, const xb_pass *pass);
 /* Reals of room that a step needs. */
 int64_t xb_chain_scratch(const xb_chain *chain, const xb_pass *pass);
+/* The net's outputs under the run's weights as they are; for a pass without gradients. */
+const xb_real *xb_chain_forward(const xb_chain *chain, const xb_pass *pass);
 /* Forward, loss, backward of the pass's run; gradients by x are not found. */
-void xb_chain_step(const xb_chain *chain, xb_pass *pass, xb_loss_fn loss, void *arg);
+void xb_chain_step(const xb_chain *chain, xb_pass *pass, bool fresh, xb_loss_fn loss,
+                   void *arg);
 
 #endif

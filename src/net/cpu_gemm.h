@@ -54,10 +54,12 @@ typedef struct gemm_args {
     const float *below; /* like c */
 } gemm_args;
 
-/* One strip of columns and one run of k: what a tile needs. */
+/* One strip of columns and one run of k: what a tile needs. Not in the order of
+ * gemm_args: two numbers that were just written and are copied in one go would have to
+ * wait until both have left the core. */
 typedef struct gemm_strip {
     const float *a, *b, *bias;
-    int64_t a_row, a_step, b_row, c_row, k;
+    int64_t a_row, k, a_step, c_row, b_row;
     int64_t last; /* columns of the last vector */
     bool add;
     gemm_end end;
@@ -247,7 +249,7 @@ static void end_span(const gemm_args *g, int64_t at, int64_t n)
     }
 }
 
-LANE_INLINE float inner_product(const float *a, const float *b, int64_t n)
+LANE_INLINE vec_lanes inner_lanes(const float *a, const float *b, int64_t n)
 {
     vec_lanes sum = lanes_zero();
     int64_t k = 0;
@@ -260,7 +262,12 @@ LANE_INLINE float inner_product(const float *a, const float *b, int64_t n)
         sum.part[p] =
             vec_fma(vec_load_part(a + k, some), vec_load_part(b + k, some), sum.part[p]);
     }
-    return lanes_sum(sum);
+    return sum;
+}
+
+LANE_INLINE float inner_product(const float *a, const float *b, int64_t n)
+{
+    return lanes_sum(inner_lanes(a, b, n));
 }
 
 /* Few rows times a transposed B: inner products, as packing would cost more than the
@@ -275,33 +282,61 @@ static void inner_products(const gemm_args *g)
     }
 }
 
+/* LANES inner products at once: their sums across lanes cost a third of one by one. */
+LANE_INLINE void column_part(float *c, const float *a, int64_t a_row, const float *b,
+                             int64_t k, float bias)
+{
+    vec sum[LANES];
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) sum[i] = lanes_fold(inner_lanes(a + i * a_row, b, k));
+    vec_sums(c, sum);
+    vec_store(c, vec_load(c) + vec_set(bias));
+}
+
 /* C and B are one column: a tile would use one lane of it. */
 static void one_column(const gemm_args *g)
 {
     float bias = g->bias ? g->bias[0] : 0;
-    for (int64_t i = 0; i < g->m; i++)
-        g->c[i] = inner_product(g->a + i * g->a_row, g->b, g->k) + bias;
+    int64_t i = 0;
+    if (g->k == SUM_LANES)
+        for (; i + LANES <= g->m; i += LANES)
+            column_part(g->c + i, g->a + i * g->a_row, g->a_row, g->b, SUM_LANES, bias);
+    for (; i < g->m; i++) g->c[i] = inner_product(g->a + i * g->a_row, g->b, g->k) + bias;
     end_span(g, 0, g->m);
 }
 
-/* One row that is long in k: four sums side by side instead of one chain, which would
- * leave the multipliers waiting. */
-static void one_row(const gemm_args *g)
+/* Sums over k of a b, and of b if wanted, in a strip of columns: four side by side
+ * instead of one chain, which would leave the multipliers waiting. */
+LANE_INLINE void row_strip(float *c, float *bs, const float *a, int64_t a_step,
+                           const float *b, int64_t b_row, int64_t n, int64_t width)
 {
-    for (int64_t j = 0; j < g->n; j += LANES) {
-        int64_t width = g->n - j < LANES ? g->n - j : LANES, k = 0;
-        const float *b = g->b + j;
-        vec sum[4] = {vec_set(0), vec_set(0), vec_set(0), vec_set(0)};
-        for (; k + 4 <= g->k; k += 4)
+    vec sum[4] = {vec_set(0), vec_set(0), vec_set(0), vec_set(0)};
+    vec plain[4] = {vec_set(0), vec_set(0), vec_set(0), vec_set(0)};
+    int64_t k = 0;
+    for (; k + 4 <= n; k += 4, a += 4 * a_step)
 #pragma GCC unroll 4
-            for (int64_t i = 0; i < 4; i++)
-                sum[i] = vec_fma(vec_set(g->a[(k + i) * g->a_step]),
-                                 vec_load_part(b + (k + i) * g->b_row, width), sum[i]);
-        for (; k < g->k; k++)
-            sum[0] = vec_fma(vec_set(g->a[k * g->a_step]),
-                             vec_load_part(b + k * g->b_row, width), sum[0]);
-        vec_store_part(g->c + j, (sum[0] + sum[1]) + (sum[2] + sum[3]), width);
+        for (int i = 0; i < 4; i++, b += b_row) {
+            vec line = column_load(b, 0, 1, width);
+            sum[i] = vec_fma(vec_set(a[i * a_step]), line, sum[i]);
+            if (bs) plain[i] = plain[i] + line;
+        }
+    for (; k < n; k++, a += a_step, b += b_row) {
+        vec line = column_load(b, 0, 1, width);
+        sum[0] = vec_fma(vec_set(a[0]), line, sum[0]);
+        if (bs) plain[0] = plain[0] + line;
     }
+    column_store(c, (sum[0] + sum[1]) + (sum[2] + sum[3]), 0, 1, width);
+    if (bs) column_store(bs, (plain[0] + plain[1]) + (plain[2] + plain[3]), 0, 1, width);
+}
+
+/* c [n] = a [k] B [k][n], and bs [n] = the sums of B's columns; NULL: not wanted. */
+static void one_row(float *c, float *bs, const float *a, int64_t a_step, const float *b,
+                    int64_t b_row, int64_t k, int64_t n)
+{
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES)
+        row_strip(c + j, bs ? bs + j : NULL, a, a_step, b + j, b_row, k, LANES);
+    if (j < n) row_strip(c + j, bs ? bs + j : NULL, a, a_step, b + j, b_row, k, n - j);
 }
 
 static void gemm(const gemm_args *g)
@@ -317,7 +352,7 @@ static void gemm(const gemm_args *g)
     }
     if (g->m == 1 && g->k >= LONG && g->n <= PAIR && !g->transposed && !g->bias &&
         !g->add && g->end == END_PLAIN) {
-        one_row(g);
+        one_row(g->c, NULL, g->a, g->a_step, g->b, g->b_row, g->k, g->n);
         return;
     }
     _Alignas(64) float panel[DEPTH * PAIR];

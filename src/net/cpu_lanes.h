@@ -48,6 +48,34 @@ LANE_INLINE float vec_sum(vec a)
     half = _mm_add_ps(half, _mm_movehl_ps(half, half));
     return _mm_cvtss_f32(_mm_add_ss(half, _mm_movehdup_ps(half)));
 }
+/* A half, a quarter, an eighth of each vector added to the next one, side by side */
+LANE_INLINE vec vec_halves(vec a, vec b)
+{
+    return _mm512_shuffle_f32x4(a, b, 0x44) + _mm512_shuffle_f32x4(a, b, 0xee);
+}
+LANE_INLINE vec vec_quarters(vec a, vec b)
+{
+    return _mm512_shuffle_f32x4(a, b, 0x88) + _mm512_shuffle_f32x4(a, b, 0xdd);
+}
+LANE_INLINE vec vec_eighths(vec a, vec b)
+{
+    __m512d x = _mm512_castps_pd(a), y = _mm512_castps_pd(b);
+    return _mm512_castpd_ps(_mm512_unpacklo_pd(x, y)) +
+           _mm512_castpd_ps(_mm512_unpackhi_pd(x, y));
+}
+/* out[i] = vec_sum(a[i]) of LANES vectors, by the same additions, four folds of two
+ * vectors into one: 45 operations for 144. */
+LANE_INLINE void vec_sums(float *out, const vec a[16])
+{
+    vec four[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++)
+        four[i] =
+            vec_quarters(vec_halves(a[i], a[4 + i]), vec_halves(a[8 + i], a[12 + i]));
+    vec low = vec_eighths(four[0], four[1]), high = vec_eighths(four[2], four[3]);
+    vec_store(out,
+              _mm512_shuffle_ps(low, high, 0x88) + _mm512_shuffle_ps(low, high, 0xdd));
+}
 LANE_INLINE vec vec_sqrt(vec a) { return _mm512_sqrt_ps(a); }
 /* 1 / sqrt(a) to 4 %, from the bits of a >= FLT_MIN: half the exponent, turned round */
 LANE_INLINE vec vec_root_guess(vec a)
@@ -143,6 +171,10 @@ LANE_INLINE float vec_sum(vec a)
     half = _mm_add_ps(half, _mm_movehl_ps(half, half));
     return _mm_cvtss_f32(_mm_add_ss(half, _mm_movehdup_ps(half)));
 }
+LANE_INLINE void vec_sums(float *out, const vec a[LANES])
+{
+    for (int i = 0; i < LANES; i++) out[i] = vec_sum(a[i]);
+}
 LANE_INLINE vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }
 LANE_INLINE vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }
 LANE_INLINE vec vec_sqrt(vec a) { return _mm256_sqrt_ps(a); }
@@ -230,6 +262,10 @@ LANE_INLINE vec vec_copysign(vec a, vec s)
     return (vec)(((vec_int)s & INT32_MIN) | ((vec_int)a & 0x7fffffff));
 }
 LANE_INLINE float vec_sum(vec a) { return (a[0] + a[2]) + (a[1] + a[3]); }
+LANE_INLINE void vec_sums(float *out, const vec a[LANES])
+{
+    for (int i = 0; i < LANES; i++) out[i] = vec_sum(a[i]);
+}
 LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
 {
     vec_int more = a > b;
@@ -270,12 +306,15 @@ LANE_INLINE vec_lanes lanes_zero(void)
     return sum;
 }
 
-LANE_INLINE float lanes_sum(vec_lanes sum)
+/* One vector with the same sum. */
+LANE_INLINE vec lanes_fold(vec_lanes sum)
 {
     for (int half = SUM_VECTORS / 2; half > 0; half /= 2)
         for (int p = 0; p < half; p++) sum.part[p] = sum.part[p] + sum.part[p + half];
-    return vec_sum(sum.part[0]);
+    return sum.part[0];
 }
+
+LANE_INLINE float lanes_sum(vec_lanes sum) { return vec_sum(lanes_fold(sum)); }
 
 /* Numbers of a vector `at` places on, where `left` were left: none to LANES. */
 LANE_INLINE int64_t lanes_left(int64_t left, int64_t at)

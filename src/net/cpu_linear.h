@@ -94,9 +94,23 @@ static void cpu_dense_backward_weight(float *dw, const float *x, const float *dy
                       .k = rows});
 }
 
+static float sum_of(const float *x, int64_t n)
+{
+    vec_lanes sum = lanes_zero();
+    for (int64_t i = 0; i < n; i += SUM_LANES)
+        for (int p = 0; p < SUM_VECTORS; p++)
+            sum.part[p] = sum.part[p] +
+                          vec_load_part(x + i + p * LANES, lanes_left(n, i + p * LANES));
+    return lanes_sum(sum);
+}
+
 /* A strip of columns at a time, four sums side by side: row r goes to sum r mod 4. */
 static void cpu_bias_backward(float *db, const float *dy, int64_t rows, int64_t c)
 {
+    if (c == 1) {
+        db[0] = sum_of(dy, rows);
+        return;
+    }
     for (int64_t j = 0; j < c; j += LANES) {
         int64_t width = c - j < LANES ? c - j : LANES, r = 0;
         vec sum[4] = {vec_set(0), vec_set(0), vec_set(0), vec_set(0)};
@@ -132,6 +146,10 @@ static void cpu_dense_backward_params(float *dw, float *db, const float *x,
 {
     if (in == LANES && out == LANES) {
         square_params(dw, db, x, dy, rows);
+        return;
+    }
+    if (in == 1) {
+        one_row(dw, db, x, 1, dy, out, rows, out);
         return;
     }
     cpu_dense_backward_weight(dw, x, dy, rows, in, out);

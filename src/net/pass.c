@@ -81,7 +81,7 @@ static void place_the_rest(xb_pass *pass)
 
 static void place_chain(xb_pass *pass)
 {
-    if (!pass->chain) return;
+    if (!pass->chain || !pass->opt.gradients) return;
     pass->n_scratch =
         larger(pass->n_scratch, padded(xb_chain_scratch(pass->chain, pass)));
 }
@@ -311,7 +311,10 @@ xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real 
     set_run(pass, ctx, batch, weights, noise, mode);
     pass->x = x;
     pass->done = pass->opt.gradients;
-    if (batch > 0) memcpy(y, forward_layers(pass), output_bytes(pass));
+    bool chain = pass->chain && !pass->opt.gradients && !noise;
+    if (batch > 0)
+        memcpy(y, chain ? xb_chain_forward(pass->chain, pass) : forward_layers(pass),
+               output_bytes(pass));
     return XB_OK;
 }
 
@@ -390,9 +393,17 @@ xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradie
     return XB_OK;
 }
 
+static void clear_gradient(const xb_pass *pass, const xb_gradient *gradient)
+{
+    size_t bytes = (size_t)pass->net->param_count * sizeof(xb_real);
+    memset(gradient->mu, 0, bytes);
+    if (gradient->sigma) memset(gradient->sigma, 0, bytes);
+}
+
 xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
-                       const xb_real *x, int64_t batch, const xb_weights *weights,
-                       const xb_noise *noise, xb_loss_fn loss, void *arg)
+                       bool fresh, const xb_real *x, int64_t batch,
+                       const xb_weights *weights, const xb_noise *noise, xb_loss_fn loss,
+                       void *arg)
 {
     XB_TRY(check_forward(ctx, pass, batch, weights, noise));
     set_run(pass, ctx, batch, weights, noise, XB_MODE_TRAIN);
@@ -401,11 +412,12 @@ xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
     XB_TRY(check_backward(ctx, pass, gradient));
     pass->done = false;
     pass->run.gradient = *gradient;
-    if (batch == 0) return XB_OK;
-    if (pass->chain && !gradient->x) {
-        xb_chain_step(pass->chain, pass, loss, arg);
+    if (pass->chain && !gradient->x && batch > 0) {
+        xb_chain_step(pass->chain, pass, fresh, loss, arg);
         return XB_OK;
     }
+    if (fresh) clear_gradient(pass, gradient);
+    if (batch == 0) return XB_OK;
     loss(arg, pass->gradient[0], forward_layers(pass), batch);
     backward_layers(pass, gradient->x);
     return XB_OK;

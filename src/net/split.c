@@ -3,8 +3,7 @@
 
 #include "base/parallel.h"
 
-/* Multiply-adds worth a piece: some 20 microseconds, ten times what waking a thread
- * costs. */
+/* Multiply-adds worth a piece: some 20 microseconds, what starting a thread costs. */
 enum { PIECE_WORK = 1 << 19 };
 
 typedef struct split_job {

@@ -9,9 +9,10 @@
 typedef void (*xb_loss_fn)(void *arg, xb_real *dy, const xb_real *y, int64_t batch);
 
 /* As xb_pass_forward in mode TRAIN, the loss, and xb_pass_backward; there is nothing to
- * go back through after it. */
+ * go back through after it. `fresh`: gradients by mu and sigma are set, not added to. */
 xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
-                       const xb_real *x, int64_t batch, const xb_weights *weights,
-                       const xb_noise *noise, xb_loss_fn loss, void *arg);
+                       bool fresh, const xb_real *x, int64_t batch,
+                       const xb_weights *weights, const xb_noise *noise, xb_loss_fn loss,
+                       void *arg);
 
 #endif

@@ -43,6 +43,7 @@ typedef struct density_job {
     double dt;
     xb_fft fft;
     xb_status *status; /* [blocks] */
+    int64_t first;     /* block of the round under way */
 } density_job;
 
 /* ---- one thread's workspace */
@@ -235,9 +236,10 @@ static void finish_block(density_room *room, const density_job *job, int block)
     }
 }
 
-static void run_block(void *arg, int64_t block)
+static void run_block(void *arg, int64_t piece)
 {
     density_job *job = arg;
+    const int64_t block = job->first + piece;
     density_room room;
     xb_status status = room_make(&room, job);
     for (int64_t first = 0; first < job->draws && status == XB_OK;
@@ -267,10 +269,22 @@ static xb_status measure_roughness(xb_ctx *ctx, density_job *job)
     return XB_OK;
 }
 
+/* In rounds of a block for each thread: after each the caller may ask to stop. */
+static xb_status run_rounds(xb_ctx *ctx, density_job *job)
+{
+    const int64_t blocks = job->d->blocks, round = xb_ctx_threads(ctx);
+    for (job->first = 0; job->first < blocks; job->first += round) {
+        XB_TRY(xb_progress_tell(ctx, "densities", job->first, blocks));
+        int64_t left = blocks - job->first;
+        xb_parallel_for(ctx, left < round ? left : round, run_block, job);
+    }
+    return xb_progress_tell(ctx, "densities", blocks, blocks);
+}
+
 static xb_status run_blocks(xb_ctx *ctx, density_job *job)
 {
     xb_densities *d = job->d;
-    xb_parallel_for(ctx, d->blocks, run_block, job);
+    XB_TRY(run_rounds(ctx, job));
     for (int b = 0; b < d->blocks; b++) XB_TRY(tell(ctx, job->status[b]));
     for (int l = 0; l < d->laws; l++)
         for (int b = 0; b < d->blocks; b++)

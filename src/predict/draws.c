@@ -20,8 +20,10 @@
 
 enum {
     PIECES = 16,
-    SMALL_NET = 1 << 15,    /* parameters */
-    TILE = 96,              /* rows of a small net's pass */
+    SMALL_NET = 1 << 15, /* parameters */
+    TILE_LEAST = 96,     /* rows of a small net's pass, a multiple of 12 */
+    TILE_MOST = 336,
+    TILE_REALS = 5376,      /* of its widest layer: 21 kB, beyond the least rows */
     SMALL_BYTES = 1 << 20,  /* of inputs in a small net's chunk, beyond one tile */
     CHUNK = 256,            /* rows of a large net's chunk at most */
     CHUNK_BYTES = 16 << 20, /* of activations at most, beyond one row */
@@ -42,7 +44,8 @@ typedef struct draw_job {
     const xb_predict_options *opt;
     const xb_sampler *sampler;
     const xb_rows *rows;
-    double *value;
+    double *value; /* [count][n][outputs] */
+    float *raw;    /* the same before xb_predict_values; one of the two is NULL */
     int64_t n, first, count, outputs;
     int64_t tile, chunk; /* rows of a pass, and held by a worker */
     int64_t begin, end;  /* of the slab */
@@ -79,13 +82,14 @@ static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int6
                             .sample = (uint32_t)(job->first + s),
                             .antithetic = job->opt->antithetic};
     if (w->theta) XB_TRY(xb_pass_draw(w->ctx, w->pass, w->theta, &weights, &noise));
-    double *value = job->value + (s * job->n + row) * job->outputs;
     for (int64_t i = 0; i < rows; i += job->tile) {
         int64_t some = rows - i < job->tile ? rows - i : job->tile;
-        XB_TRY(xb_pass_forward(w->ctx, w->pass, w->out, w->x + i * m->features, some,
+        int64_t at = (s * job->n + row + i) * job->outputs;
+        float *out = job->raw ? job->raw + at : w->out;
+        XB_TRY(xb_pass_forward(w->ctx, w->pass, out, w->x + i * m->features, some,
                                w->theta ? &drawn : &weights, w->theta ? NULL : &noise,
                                XB_MODE_PREDICT));
-        xb_predict_values(m, value + i * job->outputs, w->out, some);
+        if (job->value) xb_predict_values(m, job->value + at, out, some);
     }
     return XB_OK;
 }
@@ -104,16 +108,32 @@ static void run_piece(void *arg, int64_t piece)
     }
 }
 
-/* As many rows as keep a pass within CHUNK_BYTES, by the widest layer and the next. */
-static int64_t chunk_for(const xb_net *net)
+static int64_t widest_of(const xb_net *net)
 {
     int64_t widest = xb_shape_size(xb_net_input(net));
     for (int l = 0; l < xb_net_layer_count(net); l++) {
         int64_t size = xb_shape_size(xb_net_layer_output(net, l));
         if (size > widest) widest = size;
     }
-    int64_t rows = CHUNK_BYTES / (2 * (int64_t)sizeof(float) * widest);
-    return rows < 1 ? 1 : rows > CHUNK ? CHUNK : rows;
+    return widest;
+}
+
+static int64_t clamped(int64_t rows, int64_t least, int64_t most)
+{
+    return rows < least ? least : rows > most ? most : rows;
+}
+
+/* As many rows as keep a pass within CHUNK_BYTES, by the widest layer and the next. */
+static int64_t chunk_for(const xb_net *net)
+{
+    int64_t each = 2 * (int64_t)sizeof(float) * widest_of(net);
+    return clamped(CHUNK_BYTES / each, 1, CHUNK);
+}
+
+/* Rows that go through a small net together: by twelve, as its products take them. */
+static int64_t tile_for(const xb_net *net)
+{
+    return clamped(TILE_REALS / widest_of(net) / 12 * 12, TILE_LEAST, TILE_MOST);
 }
 
 static void plan_rows(draw_job *job)
@@ -123,9 +143,10 @@ static void plan_rows(draw_job *job)
         job->tile = job->chunk = chunk_for(m->net);
         return;
     }
-    int64_t tiles = SMALL_BYTES / ((int64_t)sizeof(float) * m->features * TILE) + 1;
-    job->tile = TILE;
-    job->chunk = tiles * TILE < job->n ? tiles * TILE : job->n;
+    job->tile = tile_for(m->net);
+    int64_t bytes = (int64_t)sizeof(float) * m->features * job->tile;
+    int64_t rows = (SMALL_BYTES / bytes + 1) * job->tile;
+    job->chunk = rows < job->n ? rows : job->n;
 }
 
 static xb_status hire(xb_ctx *ctx, worker *w, const draw_job *job)
@@ -250,21 +271,34 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     return status;
 }
 
+static xb_status run(xb_ctx *ctx, draw_job *job, double *sd)
+{
+    XB_TRY(check(ctx, job->model, job->rows, job->first, job->count));
+    job->n = job->rows->n;
+    job->outputs = xb_model_outputs(job->model);
+    plan_rows(job);
+    return with_sampler(ctx, job, sd);
+}
+
 xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
                                 const xb_model *model, const xb_rows *rows, int64_t first,
                                 int64_t count, const xb_predict_options *opt)
 {
-    XB_TRY(check(ctx, model, rows, first, count));
     draw_job job = {.model = model,
                     .opt = opt,
                     .rows = rows,
                     .value = value,
-                    .n = rows->n,
                     .first = first,
-                    .count = count,
-                    .outputs = xb_model_outputs(model)};
-    plan_rows(&job);
-    return with_sampler(ctx, &job, sd);
+                    .count = count};
+    return run(ctx, &job, sd);
+}
+
+xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, double *sd, const xb_model *model,
+                              const xb_rows *rows, int64_t count,
+                              const xb_predict_options *opt)
+{
+    draw_job job = {.model = model, .opt = opt, .rows = rows, .raw = raw, .count = count};
+    return run(ctx, &job, sd);
 }
 
 xb_status xb_predict_draws(xb_ctx *ctx, double *value, double *sd, const xb_model *model,

@@ -14,7 +14,13 @@
 #include "data/rows.h"
 #include "vi/model.h"
 
-enum { PIECES = 16, VALUES_MAX = 1 << 23 }; /* doubles of draws at a time: 64 MB */
+enum {
+    PIECES = 16,
+    VALUES_MAX = 1 << 23, /* values of draws at a time: 32 MB, or 64 of probabilities */
+    NEIGHBOURS = 16,      /* rows whose draws share cache lines, taken together, */
+    ASIDE_MAX = 1 << 16,  /* within as many doubles, beyond one row */
+    LINES = 64,           /* kept in the first cache meanwhile */
+};
 
 static const double standard_levels[] = {0.025, 0.975};
 
@@ -26,10 +32,13 @@ xb_predict_options xb_predict_options_default(void)
 
 typedef struct summary_job {
     xb_prediction *p;
-    const double *value; /* [draws][rows][outputs] */
-    double *scratch;     /* [PIECES][draws] */
-    double *error;       /* [PIECES] */
-    int64_t row, rows;   /* of the chunk */
+    const xb_model *model;
+    float *raw;        /* [draws][rows]: of numbers, standardised */
+    double *value;     /* [draws][rows][classes]: of classes */
+    double *scratch;   /* [PIECES][aside][draws] */
+    int64_t aside;     /* rows taken together */
+    double *error;     /* [PIECES] */
+    int64_t row, rows; /* of the chunk */
     const double *level, *z;
 } summary_job;
 
@@ -40,12 +49,26 @@ static void take_error(double *largest, double error, double sd)
     if (isnan(ratio) || ratio > *largest) *largest = ratio;
 }
 
-static void summarise_number(const summary_job *job, int64_t i, double *draws,
+/* Rows i, i + 1, ... [rows][draws] out of [draws][job->rows], a few draws at a time:
+ * their cache lines serve all rows. To the target's units as xb_predict_values. */
+static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t rows)
+{
+    int64_t draws = job->p->draws;
+    const double mean = job->model->y_mean, sd = job->model->y_sd;
+    for (int64_t first = 0; first < draws; first += LINES) {
+        int64_t end = draws - first < LINES ? draws : first + LINES;
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t d = first; d < end; d++)
+                aside[r * draws + d] =
+                    mean + sd * (double)job->raw[d * job->rows + i + r];
+    }
+}
+
+static void summarise_number(const summary_job *job, int64_t i, const double *draws,
                              double *error)
 {
     xb_prediction *p = job->p;
     int64_t at = job->row + i;
-    for (int64_t d = 0; d < p->draws; d++) draws[d] = job->value[d * job->rows + i];
     xb_draw_summary s = xb_draws_summarise(draws, p->draws, 1);
     p->mean[at] = s.mean;
     p->epistemic[at] = p->draws > 1 ? s.sd : 0;
@@ -86,24 +109,38 @@ static void summarise_piece(void *arg, int64_t piece)
     const summary_job *job = arg;
     double *error = &job->error[piece];
     int64_t begin = piece * job->rows / PIECES, end = (piece + 1) * job->rows / PIECES;
-    for (int64_t i = begin; i < end; i++)
-        if (job->p->classes > 0)
-            summarise_class(job, i, error);
-        else
-            summarise_number(job, i, job->scratch + piece * job->p->draws, error);
+    int64_t draws = job->p->draws;
+    double *aside = job->scratch + piece * job->aside * draws;
+    for (int64_t i = begin; i < end && job->p->classes > 0; i++)
+        summarise_class(job, i, error);
+    for (int64_t i = begin; i < end && job->p->classes == 0; i += job->aside) {
+        int64_t rows = end - i < job->aside ? end - i : job->aside;
+        take_aside(job, aside, i, rows);
+        for (int64_t r = 0; r < rows; r++)
+            summarise_number(job, i + r, aside + r * draws, error);
+    }
 }
 
-static xb_status run_chunks(xb_ctx *ctx, summary_job *job, double *value, int64_t chunk,
-                            const xb_model *model, const xb_rows *all,
+static xb_status draw_chunk(xb_ctx *ctx, const summary_job *job, const xb_rows *part,
                             const xb_predict_options *opt)
+{
+    const xb_prediction *p = job->p;
+    if (p->classes > 0)
+        return xb_predict_draws_rows(ctx, job->value, NULL, job->model, part, 0, p->draws,
+                                     opt);
+    return xb_predict_raw_rows(ctx, job->raw, p->aleatoric + job->row, job->model, part,
+                               p->draws, opt);
+}
+
+static xb_status run_chunks(xb_ctx *ctx, summary_job *job, int64_t chunk,
+                            const xb_rows *all, const xb_predict_options *opt)
 {
     xb_prediction *p = job->p;
     for (int64_t row = 0; row < p->n; row += chunk) {
         job->row = row;
         job->rows = p->n - row < chunk ? p->n - row : chunk;
         xb_rows part = xb_rows_part(all, row, job->rows);
-        XB_TRY(xb_predict_draws_rows(ctx, value, p->classes ? NULL : p->aleatoric + row,
-                                     model, &part, 0, p->draws, opt));
+        XB_TRY(draw_chunk(ctx, job, &part, opt));
         xb_parallel_for(ctx, PIECES, summarise_piece, job);
         XB_TRY(xb_progress_tell(ctx, "predicting", row + job->rows, p->n));
     }
@@ -119,16 +156,25 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     int64_t chunk = VALUES_MAX / (p->draws * xb_model_outputs(model));
     if (chunk < 1) chunk = 1;
     if (chunk > p->n) chunk = p->n;
-    double *value =
-        xb_new(ctx, chunk * p->draws * xb_model_outputs(model), sizeof *value);
-    double *scratch = xb_new(ctx, PIECES * p->draws, sizeof *scratch);
+    bool numbers = p->classes == 0;
+    void *values = xb_new(ctx, chunk * p->draws * xb_model_outputs(model),
+                          numbers ? sizeof(float) : sizeof(double));
+    int64_t aside = ASIDE_MAX / p->draws < NEIGHBOURS ? 1 : NEIGHBOURS;
+    double *scratch = xb_new(ctx, PIECES * aside * p->draws, sizeof *scratch);
     double error[PIECES] = {0};
-    summary_job job = {p, value, scratch, error, 0, 0, p->level, z};
-    xb_status status = value && scratch
-                           ? run_chunks(ctx, &job, value, chunk, model, rows, opt)
-                           : XB_E_MEMORY;
+    summary_job job = {.p = p,
+                       .model = model,
+                       .raw = numbers ? values : NULL,
+                       .value = numbers ? NULL : values,
+                       .scratch = scratch,
+                       .aside = aside,
+                       .error = error,
+                       .level = p->level,
+                       .z = z};
+    xb_status status =
+        values && scratch ? run_chunks(ctx, &job, chunk, rows, opt) : XB_E_MEMORY;
     free(scratch);
-    free(value);
+    free(values);
     return status;
 }
 

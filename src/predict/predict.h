@@ -24,6 +24,11 @@ struct xb_prediction {
 void xb_predict_values(const xb_model *model, double *value, const float *out,
                        int64_t rows);
 
+/* xb_predict_draws_rows from draw 0 on, the outputs as the net gives them. */
+xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, double *sd, const xb_model *model,
+                              const xb_rows *rows, int64_t count,
+                              const xb_predict_options *opt);
+
 /* How many draws the tolerance asks for (P5). */
 xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
                             const xb_rows *rows, const xb_predict_options *opt);

@@ -167,8 +167,8 @@ static xb_status place(xb_ctx *ctx, const xb_figure *f, const char *extension)
     char *from = join(ctx, f->work, f->name, extension);
     char *to = join(ctx, f->dir, f->name, extension);
     xb_status status = from && to ? XB_OK : XB_E_MEMORY;
-    if (status == XB_OK && rename(from, to) != 0 && errno != ENOENT)
-        status = xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", to, strerror(errno));
+    if (status == XB_OK && access(from, F_OK) == 0)
+        status = xb_outfile_place(ctx, from, to);
     free(from);
     free(to);
     return status;

@@ -157,16 +157,24 @@ static xb_status draw(const job *j, const place *p, unsigned formats)
     return status;
 }
 
-/* Study, figures, stamp; figures alone where only a format is missing. */
+/* Study and figures. What an earlier run has left stays until all of it is replaced. */
+static xb_status make_anew(const job *j, const place *p, int figure)
+{
+    xb_older older = {0};
+    XB_TRY(xb_older_note(j->ctx, &older, &p->stamp));
+    xb_status status = run_study(j, p, figure);
+    if (status == XB_OK) status = draw(j, p, j->formats);
+    if (status == XB_OK) xb_older_remove(&older, &p->stamp);
+    xb_older_free(&older);
+    return status;
+}
+
+/* Figures, stamp; figures alone where only a format is missing. */
 static xb_status make_figure(job *j, int figure, unsigned there)
 {
     place p;
     XB_TRY(place_find(j, &p, figure));
-    if (!there) {
-        xb_stamp_clear(&p.stamp);
-        XB_TRY(run_study(j, &p, figure));
-    }
-    XB_TRY(draw(j, &p, there | j->formats));
+    XB_TRY(there ? draw(j, &p, there | j->formats) : make_anew(j, &p, figure));
     return xb_stamp_write(j->ctx, &p.stamp, there | j->formats);
 }
 
@@ -192,7 +200,7 @@ static xb_status make_figures(job *j)
     for (int f = 1; f <= XB_PAPER_FIGURES; f++) {
         place p;
         XB_TRY(place_find(j, &p, f));
-        there[f] = xb_stamp_check(j->ctx, &p.stamp);
+        XB_TRY(xb_stamp_check(j->ctx, &there[f], &p.stamp));
         bool whole = (there[f] & j->formats) == j->formats;
         if (there[f] && (whole || !is_wanted(j, f))) j->r->state[f] = XB_FIGURE_KEPT;
         if (is_wanted(j, f) && !whole) j->cost_all += cost_of(j, f);

@@ -3,9 +3,11 @@
 #include "reproduce/stamp.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -112,178 +114,253 @@ static int list(struct dirent ***out, const char *dir)
     return scandir(dir, out, visible, alphasort);
 }
 
+static xb_status cannot_list(xb_ctx *ctx, const char *dir)
+{
+    if (errno == ENOMEM)
+        return xb_fail(ctx, XB_E_MEMORY, "%s: not enough memory to list it", dir);
+    return xb_fail(ctx, XB_E_IO, "%s: cannot list this folder: %s", dir, strerror(errno));
+}
+
 static void free_list(struct dirent **entry, int n)
 {
     for (int i = 0; i < n; i++) free(entry[i]);
     if (n >= 0) free(entry);
 }
 
-typedef bool chosen_fn(const char *name, const char *study);
+typedef bool chosen_fn(const char *name);
 
 /* Removes what `chosen` says; a folder only if nothing but files is in it. */
-static void remove_chosen(const char *dir, const char *study, chosen_fn *chosen);
+static void remove_chosen(const char *dir, chosen_fn *chosen);
 
-static bool any(const char *name, const char *study)
+static bool any(const char *name)
 {
-    (void)name, (void)study;
+    (void)name;
     return true;
 }
 
 static void remove_one(const char *path)
 {
     if (unlink(path) == 0) return;
-    remove_chosen(path, "", any);
+    remove_chosen(path, any);
     (void)rmdir(path);
 }
 
-static void remove_chosen(const char *dir, const char *study, chosen_fn *chosen)
+static void remove_chosen(const char *dir, chosen_fn *chosen)
 {
     struct dirent **entry = NULL;
     char path[STAMP_PATH];
     int n = list(&entry, dir);
     for (int i = 0; i < n; i++)
-        if (chosen(entry[i]->d_name, study) && join(path, dir, entry[i]->d_name))
+        if (chosen(entry[i]->d_name) && join(path, dir, entry[i]->d_name))
             remove_one(path);
     free_list(entry, n);
 }
 
-static bool is_half_written(const char *name, const char *study)
+void xb_sweep(const char *dir) { remove_chosen(dir, half_written); }
+
+/* ---- files of an earlier run */
+
+/* A file that is written anew has another inode, or was written at another time. */
+struct xb_older_file {
+    char *name;
+    ino_t inode;
+    struct timespec written;
+};
+
+void xb_older_free(xb_older *older)
 {
-    (void)study;
-    return half_written(name);
+    for (int i = 0; i < older->n; i++) free(older->file[i].name);
+    free(older->file);
+    *older = (xb_older){0};
 }
 
-void xb_sweep(const char *dir) { remove_chosen(dir, "", is_half_written); }
-
-static bool of_stamp(const char *name, const char *study)
+static xb_status older_add(xb_ctx *ctx, xb_older *older, const char *dir,
+                           const char *name)
 {
-    return belongs(name, study) || half_written(name) || strcmp(name, STAMP_FILE) == 0;
+    char path[STAMP_PATH];
+    struct stat info;
+    if (!join(path, dir, name) || lstat(path, &info) != 0) return XB_OK;
+    char *copy = xb_strdup(ctx, name);
+    if (!copy) return XB_E_MEMORY;
+    older->file[older->n++] = (struct xb_older_file){copy, info.st_ino, info.st_mtim};
+    return XB_OK;
 }
 
-void xb_stamp_clear(const xb_stamp *stamp)
+xb_status xb_older_note(xb_ctx *ctx, xb_older *out, const xb_stamp *stamp)
 {
-    remove_chosen(stamp->dir, stamp->study, of_stamp);
+    struct dirent **entry = NULL;
+    xb_older older = {0};
+    xb_sweep(stamp->dir);
+    int n = list(&entry, stamp->dir);
+    if (n < 0 && errno == ENOMEM) return cannot_list(ctx, stamp->dir);
+    older.file = xb_new(ctx, n > 0 ? n : 1, sizeof *older.file);
+    xb_status status = older.file ? XB_OK : XB_E_MEMORY;
+    for (int i = 0; i < n && status == XB_OK; i++)
+        if (belongs(entry[i]->d_name, stamp->study))
+            status = older_add(ctx, &older, stamp->dir, entry[i]->d_name);
+    free_list(entry, n);
+    if (status == XB_OK)
+        *out = older;
+    else
+        xb_older_free(&older);
+    return status;
+}
+
+void xb_older_remove(const xb_older *older, const xb_stamp *stamp)
+{
+    for (int i = 0; i < older->n; i++) {
+        const struct xb_older_file *f = &older->file[i];
+        char path[STAMP_PATH];
+        struct stat now;
+        if (join(path, stamp->dir, f->name) && lstat(path, &now) == 0 &&
+            now.st_ino == f->inode && now.st_mtim.tv_sec == f->written.tv_sec &&
+            now.st_mtim.tv_nsec == f->written.tv_nsec)
+            remove_one(path);
+    }
 }
 
 /* ---- writing */
 
-static json_t *file_json(xb_ctx *ctx, const char *dir, const char *name)
+static xb_status file_json(xb_ctx *ctx, json_t **out, const char *dir, const char *name)
 {
     char path[STAMP_PATH], hex[HEX_TEXT];
     uint64_t hash = 0;
     int64_t bytes = 0;
-    if (!join(path, dir, name)) return NULL;
-    if (xb_file_hash(ctx, &hash, &bytes, path) != XB_OK) return NULL;
+    XB_TRY(join_or_fail(ctx, path, dir, name));
+    XB_TRY(xb_file_hash(ctx, &hash, &bytes, path));
     snprintf(hex, sizeof hex, "%016llx", (unsigned long long)hash);
-    return json_pack("{s:s, s:I, s:s}", "name", name, "bytes", (json_int_t)bytes, "hash",
+    *out = json_pack("{s:s, s:I, s:s}", "name", name, "bytes", (json_int_t)bytes, "hash",
                      hex);
+    return *out ? XB_OK : xb_fail(ctx, XB_E_MEMORY, "%s: not enough memory", path);
 }
 
-/* NULL if one cannot be read. */
-static json_t *files_json(xb_ctx *ctx, const xb_stamp *stamp)
+static xb_status add_file(xb_ctx *ctx, json_t *files, const char *dir, const char *name)
+{
+    json_t *file = NULL;
+    XB_TRY(file_json(ctx, &file, dir, name));
+    if (json_array_append_new(files, file) == 0) return XB_OK;
+    return xb_fail(ctx, XB_E_MEMORY, "%s/%s: not enough memory", dir, name);
+}
+
+static xb_status files_json(xb_ctx *ctx, json_t *files, const xb_stamp *stamp)
 {
     struct dirent **entry = NULL;
     int n = list(&entry, stamp->dir);
-    json_t *files = json_array();
-    for (int i = 0; i < n && files; i++) {
-        if (!belongs(entry[i]->d_name, stamp->study)) continue;
-        json_t *file = file_json(ctx, stamp->dir, entry[i]->d_name);
-        if (json_array_append_new(files, file) != 0) {
-            json_decref(files);
-            files = NULL;
-        }
-    }
+    xb_status status = n >= 0 ? XB_OK : cannot_list(ctx, stamp->dir);
+    for (int i = 0; i < n && status == XB_OK; i++)
+        if (belongs(entry[i]->d_name, stamp->study))
+            status = add_file(ctx, files, stamp->dir, entry[i]->d_name);
     free_list(entry, n);
-    return files;
+    return status;
 }
 
 xb_status xb_stamp_write(xb_ctx *ctx, const xb_stamp *stamp, unsigned formats)
 {
     char path[STAMP_PATH];
     XB_TRY(join_or_fail(ctx, path, stamp->dir, STAMP_FILE));
-    json_t *files = files_json(ctx, stamp);
-    if (!files)
-        return xb_fail(ctx, XB_E_IO, "%s: cannot read what was written", stamp->dir);
+    json_t *files = json_array();
+    xb_status status = files_json(ctx, files, stamp);
+    if (status != XB_OK) {
+        json_decref(files);
+        return status;
+    }
     json_t *root =
         json_pack("{s:s, s:s, s:I, s:o}", "crossbayes", "stamp", "fingerprint",
                   stamp->fingerprint, "formats", (json_int_t)formats, "files", files);
-    xb_status status = xb_json_save(ctx, root, path);
+    status = xb_json_save(ctx, root, path);
     json_decref(root);
     return status;
 }
 
-/* ---- checking */
+/* ---- checking. What cannot be read does not stand; but memory that is out says nothing
+ * about a file, and is a failure. */
 
-static bool file_stands(xb_ctx *ctx, const json_t *file, const xb_stamp *stamp)
+static xb_status file_stands(xb_ctx *ctx, bool *stands, const json_t *file,
+                             const xb_stamp *stamp)
 {
     const char *name = json_string_value(json_object_get(file, "name"));
-    if (!name || strchr(name, '/') || !belongs(name, stamp->study)) return false;
-    json_t *now = file_json(ctx, stamp->dir, name);
-    bool same = now && json_equal(now, file);
+    json_t *now = NULL;
+    *stands = false;
+    if (!name || strchr(name, '/') || !belongs(name, stamp->study)) return XB_OK;
+    xb_status status = file_json(ctx, &now, stamp->dir, name);
+    *stands = status == XB_OK && json_equal(now, file);
     json_decref(now);
-    return same;
+    return status == XB_E_MEMORY ? status : XB_OK;
 }
 
-static bool files_stand(xb_ctx *ctx, const json_t *files, const xb_stamp *stamp)
+static xb_status files_stand(xb_ctx *ctx, bool *stands, const json_t *files,
+                             const xb_stamp *stamp)
 {
-    if (!json_is_array(files) || json_array_size(files) == 0) return false;
-    for (size_t i = 0; i < json_array_size(files); i++)
-        if (!file_stands(ctx, json_array_get(files, i), stamp)) return false;
-    return true;
+    *stands = json_is_array(files) && json_array_size(files) > 0;
+    for (size_t i = 0; *stands && i < json_array_size(files); i++)
+        XB_TRY(file_stands(ctx, stands, json_array_get(files, i), stamp));
+    return XB_OK;
 }
 
-unsigned xb_stamp_check(xb_ctx *ctx, const xb_stamp *stamp)
+xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp)
 {
     char path[STAMP_PATH];
     json_t *root = NULL;
-    if (!join(path, stamp->dir, STAMP_FILE)) return 0;
-    if (xb_json_load(ctx, &root, path) != XB_OK) return 0;
+    bool stands = false;
+    *there = 0;
+    if (!join(path, stamp->dir, STAMP_FILE)) return XB_OK;
+    xb_status status = xb_json_load(ctx, &root, path);
+    if (status != XB_OK) return status == XB_E_MEMORY ? status : XB_OK;
     const char *found = json_string_value(json_object_get(root, "fingerprint"));
-    const json_t *formats = json_object_get(root, "formats");
-    bool stands = found && strcmp(found, stamp->fingerprint) == 0 &&
-                  files_stand(ctx, json_object_get(root, "files"), stamp);
-    unsigned there = stands ? (unsigned)json_integer_value(formats) : 0;
+    if (found && strcmp(found, stamp->fingerprint) == 0)
+        status = files_stand(ctx, &stands, json_object_get(root, "files"), stamp);
+    if (stands) *there = (unsigned)json_integer_value(json_object_get(root, "formats"));
     json_decref(root);
-    return there;
+    return status;
 }
 
 /* ---- unfinished work */
 
-static bool made_for(xb_ctx *ctx, const char *path, const char *fingerprint)
+/* Whether the work in `path`'s folder was made for this: the file says the very same.
+ * Fails where that cannot be told: work that may be wanted is not thrown away. */
+static xb_status made_for(xb_ctx *ctx, bool *same, const char *path,
+                          const char *fingerprint)
 {
     xb_source source;
     int64_t want = (int64_t)strlen(fingerprint) + 1, got = 0;
+    *same = false;
+    if (access(path, F_OK) != 0) return XB_OK;
     char *text = xb_new(ctx, want, 1);
-    bool same = false;
-    if (text && xb_source_open(ctx, &source, path) == XB_OK) {
-        same = xb_source_read(&source, text, want, &got) == XB_OK && got == want - 1 &&
-               memcmp(text, fingerprint, (size_t)got) == 0;
+    if (!text) return XB_E_MEMORY;
+    xb_status status = xb_source_open(ctx, &source, path);
+    if (status == XB_OK) {
+        status = xb_source_read(&source, text, want, &got);
         xb_source_close(&source);
     }
+    *same = got == want - 1 && memcmp(text, fingerprint, (size_t)got) == 0;
     free(text);
-    return same;
+    return status;
 }
 
-static bool is_empty(const char *dir)
+/* A folder that has no file to say what it was made for must be empty. */
+static xb_status check_empty(xb_ctx *ctx, const char *dir)
 {
     struct dirent **entry = NULL;
     int n = list(&entry, dir);
     free_list(entry, n);
-    return n <= 0;
+    if (n == 0) return XB_OK;
+    if (n < 0) return cannot_list(ctx, dir);
+    return xb_fail(ctx, XB_E_INPUT,
+                   "%s: holds files of something else, which would be lost; expected "
+                   "an empty folder, or none",
+                   dir);
 }
 
 xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint)
 {
     char path[STAMP_PATH];
+    bool same = false;
     XB_TRY(join_or_fail(ctx, path, dir, WORK_FILE));
     XB_TRY(xb_dir_make(ctx, dir));
     xb_sweep(dir);
-    if (made_for(ctx, path, fingerprint)) return XB_OK;
-    if (access(path, F_OK) != 0 && !is_empty(dir))
-        return xb_fail(ctx, XB_E_INPUT,
-                       "%s: holds files of something else, which would be lost; expected "
-                       "an empty folder, or none",
-                       dir);
-    remove_chosen(dir, "", any);
+    XB_TRY(made_for(ctx, &same, path, fingerprint));
+    if (same) return XB_OK;
+    if (access(path, F_OK) != 0) XB_TRY(check_empty(ctx, dir));
+    remove_chosen(dir, any);
     return xb_outfile_text(ctx, path, fingerprint);
 }

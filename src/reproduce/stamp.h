@@ -15,14 +15,25 @@ typedef struct xb_stamp {
     const char *fingerprint; /* of what is wanted now */
 } xb_stamp;
 
-/* The figure formats that are there, whole and made as wanted; 0: nothing is. */
-unsigned xb_stamp_check(xb_ctx *ctx, const xb_stamp *stamp);
+/* The figure formats that are there, whole and made as wanted; 0: nothing is. Fails only
+ * where memory is out. */
+xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp);
 /* After all files are in place. */
 xb_status xb_stamp_write(xb_ctx *ctx, const xb_stamp *stamp, unsigned formats);
 
-/* Takes away the study's files, its stamp, and what a killed run has left half-written.
- * Nothing else that lies in the folder. */
-void xb_stamp_clear(const xb_stamp *stamp);
+/* The study's files of an earlier run. They stay until the new ones are in place; then
+ * those that were not replaced go, since the new run does not make them. Nothing else
+ * that lies in the folder. */
+typedef struct xb_older {
+    struct xb_older_file *file; /* [n] */
+    int n;
+} xb_older;
+
+/* Before anything is written. What a killed run has left half-written goes at once. */
+xb_status xb_older_note(xb_ctx *ctx, xb_older *out, const xb_stamp *stamp);
+/* After all is written but the stamp. */
+void xb_older_remove(const xb_older *older, const xb_stamp *stamp);
+void xb_older_free(xb_older *older);
 
 /* A folder for unfinished work: made, and emptied unless what lies in it was made for
  * the same fingerprint. Half-written files go in any case. Fails rather than empty a

@@ -4,7 +4,7 @@
  * are on disk. */
 #include "study/energy_cells.h"
 
-#include <omp.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ typedef struct cells_job {
     bool stop; /* someone failed, or was asked to stop */
     xb_status status;
     char message[XB_MESSAGE_MAX];
-    omp_lock_t lock; /* of what stands here, but for ctx, cells, dir and order */
+    pthread_mutex_t lock; /* of what stands here, but for ctx, cells, dir and order */
 } cells_job;
 
 /* Weights drawn and multiplied, up to a factor; never 0. */
@@ -70,7 +70,7 @@ static void sort_by_cost(const xb_net_cells *cells, int64_t *order)
 /* Tells the caller where the cells stand; false: stop. From any thread. */
 static bool tell(cells_job *job, int64_t finished)
 {
-    omp_set_lock(&job->lock);
+    pthread_mutex_lock(&job->lock);
     job->done += finished;
     if (!job->stop && xb_progress_tell(job->ctx, "training and comparing nets", job->done,
                                        job->cells->count) != XB_OK) {
@@ -79,7 +79,7 @@ static bool tell(cells_job *job, int64_t finished)
         snprintf(job->message, sizeof job->message, "%s", xb_ctx_message(job->ctx));
     }
     const bool go_on = !job->stop;
-    omp_unset_lock(&job->lock);
+    pthread_mutex_unlock(&job->lock);
     return go_on;
 }
 
@@ -91,7 +91,7 @@ static bool listen(void *arg, const xb_progress *event)
 
 static void fail(cells_job *job, xb_status status, const xb_cell *cell, const char *why)
 {
-    omp_set_lock(&job->lock);
+    pthread_mutex_lock(&job->lock);
     if (!job->stop) {
         job->stop = true;
         job->status = status;
@@ -99,7 +99,7 @@ static void fail(cells_job *job, xb_status status, const xb_cell *cell, const ch
                  "width %lld, depth %lld, seed %llu: %s", (long long)cell->width,
                  (long long)cell->depth, (unsigned long long)cell->seed, why);
     }
-    omp_unset_lock(&job->lock);
+    pthread_mutex_unlock(&job->lock);
 }
 
 static xb_status get_model(xb_ctx *ctx, xb_model **out, const cells_job *job,
@@ -171,9 +171,9 @@ xb_status xb_net_cells_run(xb_ctx *ctx, xb_net_cells *cells, const char *dir)
     if (!job.order) return XB_E_MEMORY;
     sort_by_cost(cells, job.order);
     int64_t left = take_finished(&job);
-    omp_init_lock(&job.lock);
+    pthread_mutex_init(&job.lock, NULL);
     xb_parallel_for(ctx, left, run_cell, &job);
-    omp_destroy_lock(&job.lock);
+    pthread_mutex_destroy(&job.lock);
     free(job.order);
     if (job.status == XB_OK) return XB_OK;
     return xb_fail(ctx, job.status, "%s", job.message);

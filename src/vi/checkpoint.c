@@ -58,6 +58,15 @@ static xb_status refuse(const xb_trainer *t, const char *why)
     return xb_fail(t->ctx, XB_E_INPUT, "%s: %s", t->opt.checkpoint, why);
 }
 
+/* Without a score so far the best is -INFINITY. */
+static bool all_finite(const float *live, int64_t n, const xb_train_sums *s)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(live[i])) return false;
+    return isfinite(s->nll) && isfinite(s->kl) && isfinite(s->f) &&
+           isfinite(s->temperature) && s->best_score < INFINITY;
+}
+
 static xb_status take(xb_trainer *t, const xb_safetensors *file)
 {
     const xb_stored *live = NULL, *place = NULL, *sums = NULL, *trace = NULL;
@@ -75,10 +84,9 @@ static xb_status take(xb_trainer *t, const xb_safetensors *file)
     if (!possible(t, p)) return refuse(t, "stands at a step that there is not");
     const int64_t shape[2] = {p->rows, XB_TRACE_COLUMNS};
     XB_TRY(xb_safetensors_get(t->ctx, &trace, file, "trace", XB_STORED_F64, shape, 2));
-    const float *f = live->data;
-    for (int64_t i = 0; i < t->n_live; i++)
-        if (!isfinite(f[i])) return refuse(t, "holds a number that is not finite");
-    memcpy(t->live, f, (size_t)t->n_live * sizeof *f);
+    if (!all_finite(live->data, t->n_live, sums->data))
+        return refuse(t, "holds a number that is not finite");
+    memcpy(t->live, live->data, (size_t)t->n_live * sizeof *t->live);
     memcpy(t->trace, trace->data,
            (size_t)(p->rows * XB_TRACE_COLUMNS) * sizeof *t->trace);
     t->place = *p;

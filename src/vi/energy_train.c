@@ -198,10 +198,9 @@ static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
     const xb_weights weights = {r->theta, r->model->sigma, NULL};
     const xb_gradient gradient = {r->gradient, r->gradient + r->p, NULL};
     xb_noise noise = {.sampler = r->sampler, .key = r->key, .step = (uint32_t)number};
-    memset(r->gradient, 0, (size_t)(2 * r->p) * sizeof *r->gradient);
     energy_loss of = {r, NAN};
-    XB_TRY(xb_pass_step(r->ctx, r->pass, &gradient, r->x, r->opt.draws, &weights, &noise,
-                        find_loss, &of));
+    XB_TRY(xb_pass_step(r->ctx, r->pass, &gradient, true, r->x, r->opt.draws, &weights,
+                        &noise, find_loss, &of));
     *loss = of.value;
     noise.sample = 1;
     if (r->keep)
@@ -214,7 +213,8 @@ static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
 static xb_status step(energy_run *r, int64_t number)
 {
     const xb_schedule falling = {.kind = XB_SCHEDULE_COSINE};
-    const xb_adam_block block = {r->theta, r->first, r->second, r->gradient, 2 * r->p, 1, NULL};
+    const xb_adam_block block = {r->theta, r->first, r->second, r->gradient,
+                                 2 * r->p, 1,        NULL};
     xb_adam_options adam = xb_adam_options_default();
     double loss = NAN;
     adam.rate = r->opt.rate;

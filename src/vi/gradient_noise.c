@@ -20,10 +20,10 @@ static void place_weights(xb_trainer *t)
     memcpy(t->state, m->state, (size_t)t->net_states * sizeof *m->state);
     if (m->noise_net) {
         int64_t states = t->states - t->net_states;
-        memcpy(t->theta + 2 * t->p, m->noise_mu, (size_t)t->q * sizeof *m->noise_mu);
+        memcpy(t->theta + t->noise, m->noise_mu, (size_t)t->q * sizeof *m->noise_mu);
         memcpy(t->noise_state, m->noise_state, (size_t)states * sizeof *m->noise_state);
     } else if (t->q == 1) {
-        t->theta[2 * t->p] = (float)m->noise_log_sd;
+        t->theta[t->noise] = (float)m->noise_log_sd;
     }
     t->place.phase = XB_PHASE_VI;
     xb_shuffle(t->order, t->n, t->data_key, XB_PHASE_VI, 0);
@@ -56,12 +56,13 @@ static xb_status measure(xb_trainer *t, xb_gradient_noise *out, float *kept, int
     for (int k = 1; k <= pairs; k++) {
         t->place.step = 2 * k;
         XB_TRY(xb_trainer_gradient(t, &loss));
-        memcpy(kept, t->gradient, (size_t)(2 * t->p) * sizeof *kept);
+        memcpy(kept, t->gradient, (size_t)t->noise * sizeof *kept);
         t->place.step = 2 * k + 1;
         XB_TRY(xb_trainer_gradient(t, &loss));
         for (int part = 0; part < 2; part++)
-            add_value(&mean[part], &square[part], k,
-                      half_square(kept + part * t->p, t->gradient + part * t->p, t->p));
+            add_value(
+                &mean[part], &square[part], k,
+                half_square(kept + part * t->rho, t->gradient + part * t->rho, t->p));
     }
     const double to_error = 1 / (n * (n - 1));
     out->mean = (xb_gradient_variance){cost * mean[0], cost * sqrt(square[0] * to_error)};
@@ -76,7 +77,7 @@ static xb_status measure_one(xb_ctx *ctx, xb_gradient_noise *out, const xb_model
 {
     xb_trainer *t = NULL;
     XB_TRY(xb_trainer_create(ctx, &t, model, data, opt));
-    float *kept = xb_new(ctx, 2 * t->p, sizeof *kept);
+    float *kept = xb_new(ctx, t->noise, sizeof *kept);
     xb_status status = kept ? measure(t, out, kept, pairs) : XB_E_MEMORY;
     free(kept);
     xb_trainer_destroy(t);

@@ -14,7 +14,7 @@ void xb_trainer_start_weights(xb_trainer *t)
     xb_net_params_start(t->model->net, t->theta, key);
     xb_net_state_start(t->model->net, t->state);
     if (t->model->noise_net) {
-        xb_net_params_start(t->model->noise_net, t->theta + 2 * t->p, other);
+        xb_net_params_start(t->model->noise_net, t->theta + t->noise, other);
         xb_net_state_start(t->model->noise_net, t->noise_state);
     }
     const xb_model *start = t->opt.start;
@@ -29,7 +29,7 @@ void xb_trainer_fill_sigma(xb_trainer *t)
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (k->stochastic)
             xb_spread_fill(t->ctx, t->opt.spread, t->sigma + k->offset,
-                           t->theta + t->p + k->offset, k->size);
+                           t->theta + t->rho + k->offset, k->size);
     }
 }
 
@@ -57,7 +57,7 @@ static void start_noise_net(xb_trainer *t, double sd)
     int last = xb_net_tensor_count(net) - 1;
     const xb_tensor *bias = xb_net_tensor_at(net, last);
     if (bias->role != XB_ROLE_BIAS) return;
-    float *w = t->theta + 2 * t->p;
+    float *w = t->theta + t->noise;
     const xb_tensor *kernel = xb_net_tensor_at(net, last - 1);
     memset(w + kernel->offset, 0, (size_t)kernel->size * sizeof *w);
     w[bias->offset] = (float)xb_spread_rho(XB_SPREAD_SOFTPLUS, sd - XB_NOISE_LEAST);
@@ -68,8 +68,8 @@ xb_status xb_trainer_start_vi(xb_trainer *t)
     const double least =
         0.05; /* of the target's sd: an overfitted net leaves too little */
     float rho = (float)xb_spread_rho(t->opt.spread, t->opt.sigma);
-    for (int64_t i = 0; i < t->p; i++) t->theta[t->p + i] = rho;
-    size_t bytes = (size_t)(2 * t->p + t->q) * sizeof *t->first;
+    for (int64_t i = 0; i < t->p; i++) t->theta[t->rho + i] = rho;
+    size_t bytes = (size_t)(t->n_theta) * sizeof *t->first;
     memset(t->first, 0, bytes);
     memset(t->second, 0, bytes);
     xb_trainer_fill_sigma(t);
@@ -80,6 +80,6 @@ xb_status xb_trainer_start_vi(xb_trainer *t)
     if (t->model->noise_net)
         start_noise_net(t, sd);
     else
-        t->theta[2 * t->p] = (float)log(sd);
+        t->theta[t->noise] = (float)log(sd);
     return XB_OK;
 }

@@ -5,28 +5,24 @@
 
 #include "draw/kernel.h"
 #include "vi/trainer.h"
+#include "vi/update.h"
 
 enum { BLOCKS = 8, UNIFORMS = BLOCKS * XB_BLOCK / 2 }; /* made at a time */
-
-/* (R3) xb_stream_uniform of an element, from its two words. */
-static inline double uniform_of(const uint32_t word[2])
-{
-    uint64_t bits = ((uint64_t)word[0] << 32 | word[1]) >> 12;
-    return ((double)(int64_t)bits + 0.5) * 0x1p-52;
-}
 
 void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t epoch)
 {
     const xb_stream where = {.key = key, .tensor = what, .step = epoch};
     const xb_kernel *kernel = xb_kernel_best();
+    const xb_update *update = xb_update_best();
     uint32_t word[2 * UNIFORMS];
+    int32_t place[UNIFORMS];
     for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
     for (int64_t i = n - 1; i > 0;) {
         int64_t first = i / UNIFORMS * UNIFORMS;
         kernel->words(word, BLOCKS, &where, first / UNIFORMS * BLOCKS);
+        update->places(place, word, (int32_t)first, (int32_t)(i + 1 - first));
         for (; i >= first && i > 0; i--) {
-            int64_t j = (int64_t)(uniform_of(word + (i - first) * 2) * (double)(i + 1));
-            int32_t swap = order[i];
+            int32_t j = place[i - first], swap = order[i];
             order[i] = order[j];
             order[j] = swap;
         }

@@ -81,8 +81,8 @@ static xb_status check_start(xb_ctx *ctx, const xb_model *m, const xb_model *sta
 static xb_status make_model(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
                             const xb_train_options *opt)
 {
-    m->prior = opt->prior;
     XB_TRY(choose_likelihood(ctx, m, data, opt));
+    m->prior = xb_train_prior(opt, m->likelihood);
     XB_TRY(xb_model_fit_columns(ctx, m, data, opt));
     XB_TRY(make_nets(ctx, m, opt));
     XB_TRY(check_start(ctx, m, opt->start));
@@ -114,7 +114,7 @@ static void keep_best(xb_trainer *t, double score)
     if (!(score > t->sums.best_score)) return;
     t->sums.best_score = score;
     t->place.best_epoch = t->place.epoch + 1;
-    memcpy(t->best_theta, t->theta, (size_t)(2 * t->p + t->q) * sizeof *t->theta);
+    memcpy(t->best_theta, t->theta, (size_t)(t->n_theta) * sizeof *t->theta);
     memcpy(t->best_state, t->state, (size_t)t->states * sizeof *t->state);
 }
 
@@ -213,14 +213,14 @@ static xb_status stop_short(xb_trainer *t, xb_status why)
 static xb_status fill_model(xb_trainer *t, xb_model *m)
 {
     if (isfinite(t->sums.best_score)) {
-        memcpy(t->theta, t->best_theta, (size_t)(2 * t->p + t->q) * sizeof *t->theta);
+        memcpy(t->theta, t->best_theta, (size_t)(t->n_theta) * sizeof *t->theta);
         memcpy(t->state, t->best_state, (size_t)t->states * sizeof *t->state);
     }
     xb_trainer_fill_sigma(t);
     memcpy(m->mu, t->theta, (size_t)t->p * sizeof *m->mu);
     memcpy(m->sigma, t->sigma, (size_t)t->p * sizeof *m->sigma);
     memcpy(m->state, t->state, (size_t)t->net_states * sizeof *m->state);
-    const float *noise = t->theta + 2 * t->p;
+    const float *noise = t->theta + t->noise;
     if (m->noise_net) {
         int64_t states = t->states - t->net_states;
         memcpy(m->noise_mu, noise, (size_t)t->q * sizeof *noise);

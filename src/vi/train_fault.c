@@ -40,9 +40,9 @@ void xb_trainer_fault(char out[XB_FAULT_TEXT], const xb_trainer *t)
     if (two && say(out, "output", other, xb_pass_broken_layer(t->noise_pass), noise))
         return;
     if (say(out, "gradient", net, broken_gradient(net, t->gradient), "")) return;
-    if (say(out, "sigma's gradient", net, broken_gradient(net, t->gradient + t->p), ""))
+    if (say(out, "sigma's gradient", net, broken_gradient(net, t->gradient + t->rho), ""))
         return;
-    if (two && say(out, "gradient", other, broken_gradient(other, t->gradient + 2 * t->p),
+    if (two && say(out, "gradient", other, broken_gradient(other, t->gradient + t->noise),
                    noise))
         return;
     snprintf(out, XB_FAULT_TEXT, "in the loss");

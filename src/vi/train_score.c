@@ -16,7 +16,7 @@ static double log_density(const xb_trainer *t, int64_t i)
     if (t->model->noise_net)
         return -xb_nll_heteroscedastic(NULL, NULL, y, t->raw + i, t->by + i, 1, 1, 1,
                                        XB_SD_SOFTPLUS, XB_NOISE_LEAST);
-    return -xb_nll_gaussian(NULL, NULL, y, t->by + i, (double)t->theta[2 * t->p], 1);
+    return -xb_nll_gaussian(NULL, NULL, y, t->by + i, (double)t->theta[t->noise], 1);
 }
 
 /* log sum exp, one term at a time. */
@@ -33,7 +33,7 @@ static void add_term(double *peak, double *mass, double term)
 static xb_status score_rows(xb_trainer *t, int64_t first, int64_t batch)
 {
     const xb_weights weights = {t->theta, t->sigma, t->state};
-    const xb_weights fixed = {t->theta + 2 * t->p, NULL, t->noise_state};
+    const xb_weights fixed = {t->theta + t->noise, NULL, t->noise_state};
     for (int64_t i = 0; i < batch; i++) xb_trainer_take(t, i, t->n + first + i);
     if (t->model->noise_net)
         XB_TRY(xb_pass_forward(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed, NULL,
@@ -105,5 +105,5 @@ float xb_trainer_sigma_median(xb_trainer *t)
 double xb_trainer_noise_sd(const xb_trainer *t)
 {
     bool one = t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN;
-    return one ? exp((double)t->theta[2 * t->p]) : NAN;
+    return one ? exp((double)t->theta[t->noise]) : NAN;
 }

@@ -13,7 +13,7 @@ xb_train_options xb_train_options_default(void)
     xb_adam_options adam = xb_adam_options_default();
     adam.rate = 3e-3; /* at 1e-3, 10,000 steps leave sigma far from where it goes */
     return (xb_train_options){
-        .prior = {.kind = XB_PRIOR_NORMAL, .a = 0, .b = 1},
+        .prior = {.kind = XB_PRIOR_NORMAL}, /* of a width that is chosen */
         .prior_by_fan = true,
         .estimator = XB_ESTIMATOR_AUTO,
         .samples = 1,
@@ -30,6 +30,15 @@ xb_train_options xb_train_options_default(void)
         .seed = 1,
         .checkpoint_seconds = 60,
     };
+}
+
+/* (V14) Targets that are numbers are learnt with a spread of 1, logits have none. */
+xb_prior xb_train_prior(const xb_train_options *o, xb_likelihood likelihood)
+{
+    xb_prior prior = o->prior;
+    if (prior.kind == XB_PRIOR_NORMAL && prior.b == 0)
+        prior.b = o->prior_by_fan && likelihood == XB_LIKELIHOOD_SOFTMAX ? 2 : 1;
+    return prior;
 }
 
 static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)

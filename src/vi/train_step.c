@@ -13,6 +13,7 @@
 
 static void scale_all(float *x, int64_t n, double factor)
 {
+#pragma omp simd
     for (int64_t i = 0; i < n; i++) x[i] = (float)((double)x[i] * factor);
 }
 
@@ -33,7 +34,7 @@ double xb_trainer_loss(xb_trainer *t, float *dy, const float *y, int64_t batch,
         loss = xb_nll_heteroscedastic(dy, dy ? t->d_raw : NULL, y, t->raw, t->by, batch,
                                       1, 1, XB_SD_SOFTPLUS, XB_NOISE_LEAST);
     else
-        loss = xb_nll_gaussian(dy, d_log_sd, y, t->by, (double)t->theta[2 * t->p], batch);
+        loss = xb_nll_gaussian(dy, d_log_sd, y, t->by, (double)t->theta[t->noise], batch);
     if (!dy) return loss;
     scale_all(dy, batch * t->outputs, scale);
     if (t->model->noise_net) scale_all(t->d_raw, batch, scale);
@@ -58,7 +59,7 @@ static xb_status phase_1_step(xb_trainer *t, int64_t batch, double *loss)
     const xb_weights weights = {t->theta, NULL, t->state};
     const xb_gradient gradient = {t->gradient, NULL, NULL};
     loss_job job = {.t = t};
-    XB_TRY(xb_pass_step(t->ctx, t->pass, &gradient, t->bx, batch, &weights, NULL,
+    XB_TRY(xb_pass_step(t->ctx, t->pass, &gradient, true, t->bx, batch, &weights, NULL,
                         phase_1_dy, &job));
     *loss = job.loss;
     return XB_OK;
@@ -75,20 +76,20 @@ static xb_status one_draw(xb_trainer *t, int64_t batch, int64_t draw, double sca
                           double *nll)
 {
     const xb_weights weights = {t->theta, t->sigma, t->state};
-    const xb_gradient gradient = {t->gradient, t->gradient + t->p, NULL};
+    const xb_gradient gradient = {t->gradient, t->gradient + t->rho, NULL};
     const xb_noise noise = {.sampler = t->sampler,
                             .key = t->noise_key,
                             .step = (uint32_t)t->place.step,
                             .sample = (uint32_t)draw,
                             .antithetic = t->opt.antithetic};
     loss_job job = {.t = t, .scale = scale};
-    XB_TRY(xb_pass_step(t->ctx, t->pass, &gradient, t->bx, batch, &weights, &noise,
-                        phase_2_dy, &job));
+    XB_TRY(xb_pass_step(t->ctx, t->pass, &gradient, draw == 0, t->bx, batch, &weights,
+                        &noise, phase_2_dy, &job));
     *nll += job.loss / (double)t->opt.samples;
     if (t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN)
-        t->gradient[2 * t->p] += (float)(job.d_log_sd * scale);
+        t->gradient[t->noise] += (float)(job.d_log_sd * scale);
     if (!t->model->noise_net) return XB_OK;
-    const xb_gradient noise_gradient = {t->gradient + 2 * t->p, NULL, NULL};
+    const xb_gradient noise_gradient = {t->gradient + t->noise, NULL, NULL};
     return xb_pass_backward(t->ctx, t->noise_pass, &noise_gradient, t->d_raw);
 }
 
@@ -98,7 +99,7 @@ static double add_kl(xb_trainer *t)
     for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (!k->stochastic) continue;
-        int64_t mu = k->offset, rho = t->p + k->offset;
+        int64_t mu = k->offset, rho = t->rho + k->offset;
         sum += xb_kl_sum_rho(t->ctx, t->kl[i], t->opt.spread, t->gradient + mu,
                              t->gradient + rho, t->theta + mu, t->sigma + mu,
                              t->theta + rho, k->size, weight);
@@ -112,7 +113,7 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
     double temperature = xb_schedule_at(&t->opt.temperature, t->place.step, total);
     double scale = 1 / ((double)batch * temperature * (double)t->opt.samples);
     double nll = 0, n = (double)t->n;
-    const xb_weights fixed = {t->theta + 2 * t->p, NULL, t->noise_state};
+    const xb_weights fixed = {t->theta + t->noise, NULL, t->noise_state};
     if (t->model->noise_net)
         XB_TRY(xb_pass_forward(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed, NULL,
                                XB_MODE_TRAIN));
@@ -129,7 +130,7 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
 
 static xb_status check_step(xb_trainer *t, double loss)
 {
-    if (isfinite(loss) && xb_update_best()->squares_finite(t->gradient, 2 * t->p + t->q))
+    if (isfinite(loss) && xb_update_best()->squares_finite(t->gradient, t->n_theta))
         return XB_OK;
     char where[XB_FAULT_TEXT];
     xb_trainer_fault(where, t);
@@ -140,19 +141,22 @@ static xb_status check_step(xb_trainer *t, double loss)
         (long long)t->place.step + 1, (long long)t->place.phase + 1, where, loss);
 }
 
-/* The gradient, checked. Batchnorm's state moves on the way and is put back where the
- * step does not count. */
+/* The gradient, checked. Batchnorm's state and the trace's sums move on the way and are
+ * put back where the step does not count. */
 xb_status xb_trainer_gradient(xb_trainer *t, double *loss)
 {
     int64_t batch = xb_trainer_gather(t, t->place.batch);
     if (t->opt.mirror) xb_trainer_mirror(t, t->place.batch, batch);
     size_t states = (size_t)t->states * sizeof *t->state;
+    const xb_train_sums sums = t->sums;
     memcpy(t->kept_state, t->state, states);
-    memset(t->gradient, 0, (size_t)(2 * t->p + t->q) * sizeof *t->gradient);
+    memset(t->gradient + t->noise, 0, (size_t)t->q * sizeof *t->gradient);
     xb_status status = t->place.phase == XB_PHASE_MLE ? phase_1_step(t, batch, loss)
                                                       : phase_2_step(t, batch, loss);
     if (status == XB_OK) status = check_step(t, *loss);
-    if (status != XB_OK) memcpy(t->state, t->kept_state, states);
+    if (status == XB_OK) return status;
+    memcpy(t->state, t->kept_state, states);
+    t->sums = sums;
     return status;
 }
 

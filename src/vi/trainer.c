@@ -75,27 +75,40 @@ static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
 
 /* ---- blocks */
 
+enum { LINE = 16 }; /* reals of a cache line, a vector register */
+
+static int64_t padded(int64_t n) { return (n + LINE - 1) / LINE * LINE; }
+
+/* Each part on a line of its own: the sweeps of a step take a fifth less then. */
+static void place_parts(xb_trainer *t)
+{
+    uintptr_t line = LINE * sizeof(float), room = (uintptr_t)t->room;
+    float *p = (float *)((room + line - 1) / line * line);
+    t->live = t->theta = p, p += t->n_theta;
+    t->first = p, p += t->n_theta;
+    t->second = p, p += t->n_theta;
+    t->best_theta = p, p += t->n_theta;
+    t->state = p, p += t->states;
+    t->noise_state = t->state + t->net_states;
+    t->best_state = p;
+    t->gradient = t->live + padded(t->n_live);
+    t->sigma = t->gradient + t->n_theta;
+}
+
 static xb_status take_live(xb_trainer *t)
 {
-    int64_t theta = 2 * t->p + t->q;
-    t->n_live = 4 * theta + 2 * t->states;
-    t->live = xb_new(t->ctx, t->n_live, sizeof *t->live);
-    t->gradient = xb_new(t->ctx, theta, sizeof *t->gradient);
-    t->sigma = xb_new(t->ctx, t->p, sizeof *t->sigma);
+    t->rho = padded(t->p);
+    t->noise = 2 * t->rho;
+    t->n_theta = t->noise + padded(t->q);
+    t->n_live = 4 * t->n_theta + 2 * t->states;
+    t->room =
+        xb_new(t->ctx, padded(t->n_live) + t->n_theta + t->rho + LINE, sizeof *t->room);
     t->bits = xb_new(t->ctx, t->p, sizeof *t->bits);
     t->kept_state = xb_new(t->ctx, t->states, sizeof *t->kept_state);
     int64_t rows = t->epochs[0] + t->epochs[1];
     t->trace = xb_new(t->ctx, rows * XB_TRACE_COLUMNS, sizeof *t->trace);
-    if (!t->live || !t->gradient || !t->sigma || !t->bits || !t->kept_state || !t->trace)
-        return XB_E_MEMORY;
-    float *p = t->live;
-    t->theta = p, p += theta;
-    t->first = p, p += theta;
-    t->second = p, p += theta;
-    t->best_theta = p, p += theta;
-    t->state = p, p += t->states;
-    t->noise_state = t->state + t->net_states;
-    t->best_state = p;
+    if (!t->room || !t->bits || !t->kept_state || !t->trace) return XB_E_MEMORY;
+    place_parts(t);
     return XB_OK;
 }
 
@@ -139,10 +152,10 @@ static xb_status make_blocks(xb_trainer *t)
     for (int i = 0; i < tensors; i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (k->stochastic)
-            add_block(t, XB_PHASE_VI, t->p + k->offset, k->size, t->opt.sigma_rate,
+            add_block(t, XB_PHASE_VI, t->rho + k->offset, k->size, t->opt.sigma_rate,
                       exp ? t->sigma + k->offset : NULL);
     }
-    add_block(t, XB_PHASE_VI, 2 * t->p, t->q, 1, NULL);
+    add_block(t, XB_PHASE_VI, t->noise, t->q, 1, NULL);
     return XB_OK;
 }
 
@@ -210,7 +223,7 @@ static xb_status choose_estimator(xb_trainer *t)
  * wants it, so that wide nets do not start from absurd functions. */
 static xb_prior prior_of(const xb_trainer *t, const xb_tensor *k)
 {
-    xb_prior prior = t->opt.prior;
+    xb_prior prior = t->model->prior;
     if (!t->opt.prior_by_fan || k->role != XB_ROLE_KERNEL) return prior;
     const int64_t inputs = k->size / k->shape[k->ndim - 1];
     double factor = sqrt(2 / (double)inputs);
@@ -292,11 +305,11 @@ xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, const xb_model *model
 void xb_trainer_destroy(xb_trainer *t)
 {
     if (!t) return;
-    void *const blocks[] = {
-        t->x,           t->y,        t->label,    t->order, t->peak,   t->mass,
-        t->live,        t->sigma,    t->gradient, t->bits,  t->bx,     t->by,
-        t->out,         t->raw,      t->trace,    t->d_raw, t->blabel, t->kept_state,
-        t->fingerprint, t->block[0], t->block[1], t->select};
+    void *const blocks[] = {t->x,           t->y,        t->label,    t->order,
+                            t->peak,        t->mass,     t->room,     t->bits,
+                            t->bx,          t->by,       t->out,      t->raw,
+                            t->trace,       t->d_raw,    t->blabel,   t->kept_state,
+                            t->fingerprint, t->block[0], t->block[1], t->select};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     xb_sampler_destroy(t->sampler);
     for (int i = 0; t->kl && i < xb_net_tensor_count(t->model->net); i++)

@@ -2,9 +2,10 @@
  * allocated once; everything that must survive a stop is in `live`, `place`, `sums`
  * and `trace`, which is what a checkpoint holds.
  *
- * The parameters are one vector theta = [mu P][rho P][noise Q]; gradients and both
- * moments of Adam are laid out the same. noise is the logarithm of one standard
- * deviation (Q = 1), the parameters of the noise net, or nothing. */
+ * The parameters are one vector theta = [mu P][rho P][noise Q], each padded by zeros to
+ * whole cache lines; gradients and both moments of Adam are laid out the same. noise is
+ * the logarithm of one standard deviation (Q = 1), the parameters of the noise net, or
+ * nothing. */
 #ifndef XB_VI_TRAINER_H
 #define XB_VI_TRAINER_H
 
@@ -63,9 +64,12 @@ typedef struct xb_trainer {
     xb_adam_block *block[XB_PHASES];
     int blocks[XB_PHASES];
     /* the state */
-    int64_t p, q;               /* sizes: mu, noise */
+    int64_t p, q;       /* sizes: mu, noise */
+    int64_t rho, noise; /* where these begin */
+    int64_t n_theta;
     int64_t states, net_states; /* batchnorm's, of both nets and of the first */
     int64_t n_live;
+    float *room; /* of live, gradient and sigma */
     float *live;
     float *theta, *first, *second, *state, *best_theta, *best_state; /* within live */
     float *noise_state;                                              /* within state */
@@ -74,7 +78,7 @@ typedef struct xb_trainer {
     double *trace; /* [epochs][XB_TRACE_COLUMNS] */
     /* what can be made again */
     float *sigma;      /* [p], 0 where fixed */
-    float *gradient;   /* [2 p + q] */
+    float *gradient;   /* [n_theta] */
     int32_t *bits;     /* [p], sigma's, for the median */
     float *kept_state; /* [states], before the step */
     xb_sampler *sampler;
@@ -139,6 +143,8 @@ xb_status xb_checkpoint_load(xb_trainer *t); /* XB_OK too if there is none */
 /* train_settings.c: JSON texts; free() them. */
 xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t);
 xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t);
+/* The prior asked for, or the one that is chosen (V14). */
+xb_prior xb_train_prior(const xb_train_options *opt, xb_likelihood likelihood);
 xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *data,
                          const xb_train_options *opt);
 

@@ -47,6 +47,9 @@ typedef struct xb_update {
     bool (*squares_finite)(const float *x, int64_t n);
     /* how many are below the limit; n < 2^31 */
     int32_t (*count_below)(const int32_t *x, int32_t n, int32_t limit);
+    /* place[i] in [0, first + i], from two words each (R3): whom a shuffle swaps with;
+     * first + n < 2^31; the same at every level */
+    void (*places)(int32_t *place, const uint32_t *word, int32_t first, int32_t n);
 } xb_update;
 
 extern const xb_update xb_update_plain;

@@ -26,6 +26,7 @@ enum {
     BLOCK = LANES * DEPTH,
     SUMS = 16, /* side by side in normal_exp */
     CHUNK = 16 * SUMS,
+    BEHIND = 64, /* by as many exponentials follow Adam: none waits for its division */
 };
 
 /* Largest floats whose exp is at most FLT_MIN, and at most FLT_MAX. */
@@ -213,27 +214,31 @@ static void adam_exp(float *restrict sigma, float *restrict rho, float *restrict
                      const xb_adam_rates *rates)
 {
     const xb_adam_rates a = *rates;
+    for (int64_t from = 0; from < n + BEHIND; from += BEHIND) {
+        int64_t end = from + BEHIND < n ? from + BEHIND : n;
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        rho[i] = adam_one(rho[i], m + i, v + i, g[i], &a);
-        sigma[i] = sigma_of(rho[i]);
+        for (int64_t i = from; i < end; i++)
+            rho[i] = adam_one(rho[i], m + i, v + i, g[i], &a);
+        int64_t known = from < n ? from : n;
+#pragma omp simd
+        for (int64_t i = from > 0 ? from - BEHIND : 0; i < known; i++)
+            sigma[i] = sigma_of(rho[i]);
     }
 }
 
-/* The largest of the numbers without their signs, as bits: infinity and NaN are above
- * all others. */
+/* Bits without the sign grow with the number, infinity and NaN above all others: what is
+ * too large leaves a difference below 0, and the signs are joined. */
 static bool squares_finite(const float *x, int64_t n)
 {
-    const int32_t too_much = 0x5f800000; /* 2^64: its square is infinite */
-    int32_t most = 0;
-#pragma omp simd reduction(max : most)
+    const int32_t most = 0x5f7fffff; /* below 2^64, whose square is infinite */
+    int32_t signs = 0;
+#pragma omp simd reduction(| : signs)
     for (int64_t i = 0; i < n; i++) {
         int32_t bits;
         memcpy(&bits, x + i, sizeof bits);
-        bits &= INT32_MAX;
-        most = bits > most ? bits : most;
+        signs |= most - (bits & INT32_MAX);
     }
-    return most < too_much;
+    return signs >= 0;
 }
 
 static int32_t count_below(const int32_t *x, int32_t n, int32_t limit)
@@ -242,6 +247,22 @@ static int32_t count_below(const int32_t *x, int32_t n, int32_t limit)
 #pragma omp simd reduction(+ : count)
     for (int32_t i = 0; i < n; i++) count += x[i] < limit;
     return count;
+}
+
+/* (V12) 52 bits under the exponent of 1 make 1 + k / 2^52: less 1 - 2^-53 it is the
+ * uniform (k + 1/2) / 2^52, exactly. */
+static void places(int32_t *restrict place, const uint32_t *restrict word, int32_t first,
+                   int32_t n)
+{
+    const double nearly_1 = 1 - 0x1p-53;
+#pragma omp simd
+    for (int32_t i = 0; i < n; i++) {
+        uint64_t bits = (uint64_t)word[2 * i] << 32 | word[2 * i + 1];
+        bits = bits >> 12 | UINT64_C(1023) << 52;
+        double u;
+        memcpy(&u, &bits, sizeof u);
+        place[i] = (int32_t)((u - nearly_1) * (1.0 + (double)first + (double)i));
+    }
 }
 
 const xb_update XB_UPDATE_NAME = {
@@ -255,4 +276,5 @@ const xb_update XB_UPDATE_NAME = {
     .adam_exp = adam_exp,
     .squares_finite = squares_finite,
     .count_below = count_below,
+    .places = places,
 };

@@ -32,6 +32,7 @@ class Case:
     prepare: tuple = ()  # commands whose files are inputs too
     slow: bool = False   # a tenth of a second or more: fewer faults
     heavy: bool = False  # half a second or more: XB_LONG=1 only
+    most: int = None     # faults with XB_LONG=1, where all of them would take days
 
 
 def case(name, *args, threads=1, **more):
@@ -46,6 +47,13 @@ def resumed(name, *args, **more):
 
 MODEL = (TRAIN + ["-q"],)
 CASES = [
+    Case("commands", []),
+    Case("version", ["--version"]),
+    Case("help", ["help", "study"]),
+    case("completion-bash", "completion", "bash"),
+    case("completion-zsh", "completion", "zsh"),
+    case("manual", "manual"),
+    case("manual-command", "manual", "train"),
     case("law", "law", "mtj:B=0.15,w=0.5", "--quantile", "0.1,0.5", "--cdf", "0.3", "--pdf",
          "0.1", "--rule", "5", "--json"),
     case("sample-csv", "sample", "mtj:B=0.15,w=0.5", "-n", "300", "-o", "draws.csv"),
@@ -96,6 +104,17 @@ CASES = [
     case("study-array", *STUDY, "array", "--data", "table.csv", heavy=True),
     case("study-utkface", *STUDY, "utkface", "--data", "synthetic", "--size", "8",
          "--resume", leaves=(".checkpoint",), slow=True),
+    case("reproduce", "reproduce", "--quick", "--only", "1", "--format", "svg", "-o",
+         "paper", slow=True),
+    case("reproduce-nets", "reproduce", "--quick", "--only", "4", "--format", "svg", "-o",
+         "paper", leaves=(".safetensors",), heavy=True, most=20),
+    case("reproduce-faces", "reproduce", "--quick", "--only", "6", "--format", "svg", "-o",
+         "paper", leaves=(".checkpoint",), heavy=True, most=100),
+    case("reproduce-work", "reproduce", "--quick", "--only", "8", "--format", "svg", "-o",
+         "paper", prepare=(["reproduce", "--quick", "--only", "4", "-o", "paper", "-q"],),
+         heavy=True, most=100),
+    case("demo", "demo", "--noise", "noise.csv", "-o", "demo", leaves=(".safetensors",),
+         heavy=True, most=20),
 ]
 
 

@@ -21,7 +21,7 @@ class Program:
         self.path = os.path.abspath(path)
         self.shim = os.path.abspath(shim) if shim else None
         self.sanitized = sanitized
-        self.timeout = 300 if sanitized else 120
+        self.timeout = 900 if sanitized else 600
         self.room = tempfile.mkdtemp(prefix="xb-fault-")
         self.numbers = itertools.count(1)
 
@@ -42,7 +42,7 @@ class Program:
 
     def environment(self, fault=None, report=None):
         env = dict(os.environ, ASAN_OPTIONS=ASAN_OPTIONS, OPENBLAS_NUM_THREADS="1",
-                   OMP_WAIT_POLICY="passive", LC_ALL="C")
+                   LC_ALL="C")
         env.pop("LD_PRELOAD", None)
         if fault or report:
             env["LD_PRELOAD"] = self.shim

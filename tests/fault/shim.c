@@ -4,10 +4,12 @@
  *   XB_FAULT=alloc:7:on        so do all after it
  *   XB_FAULT=write:3:ENOSPC    the 3rd write fails; EIO, EINTR, short (half is written)
  *   XB_FAULT=space:5000        the disk is full once 5000 bytes were written
- *   XB_FAULT=sync:1            so too open, close, rename, mkdir, truncate (EIO or as
- * given) XB_FAULT_REPORT=FILE       at the end, "kind count" of each kind, a line each,
- * and for each place in the code that allocates "stack first last": the first and the
- * last allocation made there
+ *   XB_FAULT=sync:1            so too dirsync (fsync of a folder), open, close, rename,
+ *                              mkdir, truncate (EIO or as given)
+ *   XB_FAULT=thread:2          the 2nd thread cannot be started; thread:2:on, nor others
+ *   XB_FAULT_REPORT=FILE       at the end, "kind count" of each kind, a line each, and
+ * for each place in the code that allocates "stack first last": the first and the last
+ * allocation made there
  *
  * Calls are counted from main() on, in all libraries, by all threads. Writes of stdio
  * never leave the C library, where nothing can stand in their way; so streams for
@@ -19,6 +21,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -30,9 +33,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ALLOC, OPEN, WRITE, SYNC, RENAME, CLOSE, MKDIR, TRUNCATE, SPACE, KINDS };
-static const char *const kind_names[KINDS] = {
-    "alloc", "open", "write", "sync", "rename", "close", "mkdir", "truncate", "space"};
+enum {
+    ALLOC,
+    OPEN,
+    WRITE,
+    SYNC,
+    DIRSYNC,
+    RENAME,
+    CLOSE,
+    MKDIR,
+    TRUNCATE,
+    THREAD,
+    SPACE,
+    KINDS
+};
+static const char *const kind_names[KINDS] = {"alloc",    "open",   "write", "sync",
+                                              "dirsync",  "rename", "close", "mkdir",
+                                              "truncate", "thread", "space"};
 
 enum { NO_KIND = -1, SHORT = -1 };
 
@@ -207,6 +224,17 @@ int posix_memalign(void **out, size_t alignment, size_t size)
     return *out ? 0 : ENOMEM;
 }
 
+/* ---- threads */
+
+typedef int (*pthread_create_fn)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+                                 void *);
+NEXT(pthread_create_fn, pthread_create)
+int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *),
+                   void *arg)
+{
+    return fails(THREAD) ? EAGAIN : get_pthread_create()(thread, how, run, arg);
+}
+
 /* ---- files */
 
 /* Descriptors open for writing: their close() counts. */
@@ -258,7 +286,12 @@ int rename(const char *from, const char *to)
 
 typedef int (*fd_fn)(int);
 NEXT(fd_fn, fsync)
-int fsync(int fd) { return fails(SYNC) ? -1 : get_fsync()(fd); }
+int fsync(int fd)
+{
+    struct stat info;
+    bool folder = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode);
+    return fails(folder ? DIRSYNC : SYNC) ? -1 : get_fsync()(fd);
+}
 
 NEXT(fd_fn, close)
 /* A close that fails has closed, as on Linux. */
@@ -401,7 +434,11 @@ static void read_how(const char *how)
     static const struct {
         const char *name;
         int error;
-    } known[] = {{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"short", SHORT}};
+    } known[] = {{"EIO", EIO},
+                 {"ENOSPC", ENOSPC},
+                 {"EINTR", EINTR},
+                 {"EINVAL", EINVAL},
+                 {"short", SHORT}};
     fault_stays = strcmp(how, "on") == 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].name, how) == 0) fault_errno = known[i].error;

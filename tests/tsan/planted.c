@@ -2,7 +2,7 @@
  * one number without a word to each other, and this must be found. "lock", "slots": the
  * two ways the library shares, a lock and a place for each piece; nothing may be said of
  * them, nor of the reading after the loop. */
-#include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,7 +13,7 @@ enum { PIECES = 64, ROUNDS = 5 };
 
 typedef struct job {
     int64_t sum, slot[PIECES];
-    omp_lock_t lock;
+    pthread_mutex_t lock;
 } job;
 
 /* So that no thread has done all pieces before the next one wakes. */
@@ -29,9 +29,9 @@ static void add_locked(void *arg, int64_t piece)
 {
     job *j = arg;
     linger();
-    omp_set_lock(&j->lock);
+    pthread_mutex_lock(&j->lock);
     j->sum += piece;
-    omp_unset_lock(&j->lock);
+    pthread_mutex_unlock(&j->lock);
 }
 
 static void add_slot(void *arg, int64_t piece)
@@ -48,12 +48,12 @@ int main(int argc, char **argv)
     xb_ctx *ctx = NULL;
     if (xb_ctx_create(&ctx) != XB_OK) return 2;
     xb_ctx_set_threads(ctx, 4);
-    omp_init_lock(&j.lock);
+    pthread_mutex_init(&j.lock, NULL);
     for (int round = 0; round < ROUNDS; round++) {
         xb_parallel_for(ctx, PIECES, race ? add_bare : lock ? add_locked : add_slot, &j);
         for (int i = 0; i < PIECES; i++) j.sum += j.slot[i];
     }
-    omp_destroy_lock(&j.lock);
+    pthread_mutex_destroy(&j.lock);
     xb_ctx_destroy(ctx);
     printf("%s: sum %lld\n", way, (long long)j.sum);
     return 0;

@@ -1,0 +1,482 @@
+/* test_cli_model.c: train, predict, eval, plan and crossbar as users meet them: what they
+ * learn and say, what they leave, how they are stopped, what they refuse. */
+#include "clitest.h"
+
+static bool same_files(const char *a, const char *b)
+{
+    char path[512];
+    static char first[1 << 16], second[1 << 16];
+    in_folder(path, a);
+    size_t n = read_file(first, sizeof first, path);
+    in_folder(path, b);
+    return n == read_file(second, sizeof second, path) && memcmp(first, second, n) == 0;
+}
+
+#define QUICK " --epochs 60 --mle-epochs 60 --rate 0.01 "
+
+static void a_model_predicts_and_is_scored(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"rmse",       "mae",         "nll",
+                                       "crps",       "coverage95",  "miscalibration_area",
+                                       "rmse_error", "nll_mc_error"};
+    folder_empty(folder);
+    make_line("line.csv", 200);
+    run_badly("train line.csv --target y -o m.safetensors", "minus");
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    json_t *root = run_json("train xy.csv --target y -o m.safetensors --trace t.csv"
+                            " --gradient-noise --json" QUICK);
+    assert_close(number(root, "noise_sd"), 1 / sqrt(12), 0.2);
+    const json_t *noise = json_object_get(root, "gradient_noise");
+    assert_int_equal(json_array_size(noise), 8);
+    assert_string_equal(words(json_array_get(noise, 6), "estimator"), "local");
+    assert_true(number(json_array_get(noise, 6), "variance_mean") <
+                number(json_array_get(noise, 0), "variance_mean"));
+    json_decref(root);
+    assert_int_equal(folder_count(folder), 4); /* no checkpoint is left */
+    run_well("predict m.safetensors xy.csv -o p.csv --samples auto");
+    root = run_json("eval m.safetensors xy.csv --law gaussian --law mtj --json");
+    assert_int_equal(json_array_size(root), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *law = json_array_get(root, i);
+        assert_int_equal((int)number(law, "n"), 200);
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            assert_true(isfinite(number(law, keys[k])));
+        assert_close(number(law, "rmse"), 1 / sqrt(12), 0.2);
+    }
+    assert_string_equal(words(json_array_get(root, 1), "law"), "mtj:B=0.15,w=0.5");
+    assert_non_null(json_object_get(json_array_get(root, 1), "distance"));
+    json_decref(root);
+    run_well("eval m.safetensors xy.csv --law gaussian --law mtj --law bimodal");
+    assert_non_null(strstr(out_text, "bimodal:m=0.9"));
+}
+
+static void classes_are_learned_from_text(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 100);
+    run_well("train line.csv -t sign -o m.safetensors -q" QUICK);
+    run_well("predict m.safetensors line.csv -o p.csv");
+    char path[512], text[256];
+    in_folder(path, "p.csv");
+    read_file(text, sizeof text, path);
+    assert_memory_equal(text, "class,p_minus,p_plus,entropy,information\nminus,", 47);
+    json_t *root = run_json("eval m.safetensors line.csv --json");
+    assert_true(number(json_array_get(root, 0), "accuracy") > 0.95);
+    json_decref(root);
+}
+
+/* One weight: a bimodal law shows in the outputs, hardly behind the data's noise. */
+static void eval_sees_shape(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 200);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --net 'dense 1'" QUICK);
+    json_t *root = run_json("eval m.safetensors xy.csv --law gaussian --json"
+                            " --law bimodal:m=0.99 --law gaussian --samples 2000");
+    json_t *distance = json_object_get(json_array_get(root, 1), "distance");
+    assert_string_equal(words(distance, "verdict"), "different");
+    assert_string_equal(words(json_object_get(distance, "whole"), "verdict"),
+                        "different");
+    assert_int_equal((int)number(distance, "points"), 200);
+    assert_string_not_equal(words(json_object_get(distance, "predictive"), "verdict"),
+                            "different");
+    distance = json_object_get(json_array_get(root, 2), "distance");
+    assert_string_equal(words(distance, "verdict"), "same"); /* as with itself */
+    json_decref(root);
+    run_well("eval m.safetensors xy.csv --law gaussian --law mtj --samples 2");
+    assert_non_null(strstr(out_text, "mtj:B=0.15,w=0.5: unresolved"));
+    assert_non_null(strstr(out_text, "fewer than 20 draws cannot tell"));
+    assert_null(strstr(out_text, "nan"));
+}
+
+/* auto takes more draws where the laws are harder to tell apart. */
+static void eval_takes_as_many_draws_as_needed(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 20);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --net 'dense 1'" QUICK);
+    static const char *const tolerance[] = {"1", "0.105"};
+    double draws[2];
+    for (int i = 0; i < 2; i++) {
+        char line[256];
+        snprintf(line, sizeof line,
+                 "eval m.safetensors xy.csv --law gaussian --law mtj --samples auto"
+                 " --tolerance %s --json",
+                 tolerance[i]);
+        json_t *root = run_json(line);
+        json_t *law = json_array_get(root, 1);
+        draws[i] = number(law, "draws");
+        assert_string_not_equal(words(json_object_get(law, "distance"), "verdict"),
+                                "different"); /* 0.099 is the truth */
+        json_decref(root);
+    }
+    assert_true(draws[0] == 1000 && draws[1] > 1000);
+}
+
+/* Every class of every row that is compared. */
+static void eval_compares_all_classes(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 60);
+    run_shell("awk -F, 'NR==1 {print \"x,c\"} NR>1 {print $1 \",c\" NR%3}' line.csv"
+              " > three.csv");
+    run_well("train three.csv -t c -o m.safetensors -q" QUICK);
+    json_t *root = run_json("eval m.safetensors three.csv --law gaussian --law bimodal"
+                            " --samples 100 --json");
+    const json_t *distance = json_object_get(json_array_get(root, 1), "distance");
+    assert_int_equal((int)number(distance, "rows"), 60);
+    assert_int_equal((int)number(distance, "points"), 180);
+    assert_true(number(distance, "probability_gap") > 0);
+    json_decref(root);
+}
+
+static void eval_stops_on_request(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 1000);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
+    pid_t pid = start_line("eval m.safetensors xy.csv --samples 1000000");
+    usleep(300000);
+    assert_int_equal(kill(pid, SIGINT), 0);
+    assert_int_equal(finish(pid), 1);
+    assert_non_null(strstr(err_text, "stopped on request"));
+}
+
+static void training_is_the_same_for_any_threads(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 100);
+    run_well("train line.csv -t sign -o a.safetensors -q --threads 1" QUICK);
+    run_well("predict a.safetensors line.csv -o a.csv --threads 1");
+    run_well("predict a.safetensors line.csv -o b.csv --threads 3");
+    assert_true(same_files("a.csv", "b.csv"));
+}
+
+/* Ended by SIGKILL or asked to stop, then resumed: the predictions of a whole run. */
+static void training_survives_its_end(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 100);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o whole.safetensors -q --epochs 3000");
+    static const char line[] = "train xy.csv -t y -o m.safetensors -q --epochs 3000"
+                               " --resume --checkpoint-seconds 0.01";
+    char path[512];
+    in_folder(path, "m.safetensors.checkpoint");
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = start_line(line);
+        for (int wait = 0; wait < 500 && access(path, R_OK) != 0; wait++) usleep(2000);
+        assert_int_equal(kill(pid, i == 0 ? SIGKILL : SIGINT), 0);
+        int status = 0;
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(access(path, R_OK), 0);
+    }
+    assert_int_equal(finish(start_line(line)), 0);
+    run_well("predict whole.safetensors xy.csv -o a.csv");
+    run_well("predict m.safetensors xy.csv -o b.csv");
+    assert_true(same_files("a.csv", "b.csv"));
+}
+
+/* Of the trace t.csv, by epoch of the second phase. */
+static double trace_cell(int epoch, const char *column)
+{
+    static char text[1 << 16];
+    char path[512], start[32];
+    in_folder(path, "t.csv");
+    text[read_file(text, sizeof text - 1, path)] = '\0';
+    snprintf(start, sizeof start, "\n2,%d,", epoch);
+    const char *head = strstr(text, column), *row = strstr(text, start);
+    assert_true(head && row);
+    int commas = 0;
+    for (const char *p = text; p < head; p++) commas += *p == ',';
+    for (row++; commas > 0; commas--) row = strchr(row, ',') + 1;
+    return strtod(row, NULL);
+}
+
+/* With rows held out the summary is that of the epoch kept, whose weights are in the
+ * file, per row learnt from; without, that of the last. */
+static void the_epoch_kept_is_told(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 100);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    json_t *root = run_json("train xy.csv -t y -o m.safetensors --json --trace t.csv"
+                            " --validation 0.3 --rate 0.1 --epochs 100 --mle-epochs 5");
+    double best = -INFINITY, sigma = NAN;
+    int epoch = 0;
+    for (int i = 1; i <= 100; i++) {
+        double score = trace_cell(i, "validation");
+        if (!(score > best)) continue;
+        best = score;
+        epoch = i;
+        sigma = trace_cell(i, "sigma_median");
+    }
+    assert_in_range(epoch, 1, 99); /* the last would prove nothing */
+    assert_int_equal((int)number(root, "epoch_kept"), epoch);
+    assert_close(number(root, "validation"), best, 1e-12);
+    assert_close(number(root, "sigma_median"), sigma, 1e-12);
+    assert_true(number(root, "f_error") > 0);
+    json_decref(root);
+    run_well("train xy.csv -t y -o m.safetensors --validation 0.3 --epochs 9");
+    assert_non_null(strstr(out_text, "y from 70 rows"));
+    assert_non_null(strstr(out_text, " of 9, the best by 30 rows held out"));
+    run_well("train xy.csv -t y -o m.safetensors --epochs 9");
+    assert_null(strstr(out_text, "kept"));
+}
+
+/* Of one and two hidden layers the one of less F is kept, by rows held out the one that
+ * scores better there; a net that is asked for is the only one. */
+static void the_better_net_is_kept(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 100);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    json_t *root = run_json("train xy.csv -t y -o m.safetensors --json" QUICK);
+    const json_t *left = json_object_get(root, "net_left");
+    assert_string_not_equal(words(root, "net"), words(left, "net"));
+    assert_true(number(root, "f") < number(left, "f"));
+    json_decref(root);
+    root = run_json("train xy.csv -t y -o m.safetensors --json --validation 0.3" QUICK);
+    left = json_object_get(root, "net_left");
+    assert_true(number(root, "validation") > number(left, "validation"));
+    json_decref(root);
+    root =
+        run_json("train xy.csv -t y -o m.safetensors --json --epochs 1 --net 'dense 1'");
+    assert_null(json_object_get(root, "net_left"));
+    json_decref(root);
+}
+
+/* Places that cannot be written, or hold what is read, are named before the work. */
+static void outputs_are_checked_first(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 50);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv; ln -s xy.csv link.csv");
+    static const char *const lost[] = {
+        "train xy.csv -t y -o xy.csv", "train xy.csv -t y -o link.csv",
+        "train xy.csv -t y -o m.st --trace xy.csv", "train xy.csv -t y -o m --trace m"};
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+        run_badly(lost[i], "would be lost");
+    assert_int_equal(run("train xy.csv -t y -o no/m.safetensors --epochs 1000000"), 1);
+    assert_non_null(strstr(err_text, "no/m.safetensors: cannot write"));
+    assert_int_equal(run("train xy.csv -t y -o m --trace no/t --epochs 1000000"), 1);
+    assert_non_null(strstr(err_text, "no/t: cannot write"));
+    assert_int_equal(folder_count(folder), 3);
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
+    run_badly("predict m.safetensors xy.csv -o xy.csv", "would be lost");
+    run_badly("predict m.safetensors xy.csv -o m.safetensors", "would be lost");
+    run_badly("train xy.csv -t y -o m.safetensors --patience 3", "--validation");
+}
+
+/* Without names: all columns but the target, in order, with it or without it. */
+static void nameless_columns_are_found_by_order(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 50);
+    run_shell("tail -n +2 line.csv | awk -F, '{print $2 \",\" $1 \",\" 7}' > all.csv;"
+              "cut -d, -f2,3 all.csv > inputs.csv; cut -d, -f2 all.csv > short.csv;"
+              "sed 's/$/,1/' all.csv > long.csv");
+    run_well("train all.csv -t 1 -o m.safetensors -q --epochs 2 --mle-epochs 20");
+    run_well("predict m.safetensors all.csv -o a.csv -q");
+    run_well("predict m.safetensors inputs.csv -o b.csv -q");
+    assert_true(same_files("a.csv", "b.csv"));
+    run_well("eval m.safetensors all.csv");
+    run_badly("predict m.safetensors short.csv", "short.csv:1: 1 column, expected 2");
+    run_badly("predict m.safetensors long.csv", "long.csv:1: 4 columns, expected 2");
+    run_badly("eval m.safetensors inputs.csv", "inputs.csv:1: 2 columns, expected 3");
+}
+
+static void predictions_come_as_json(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 50);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
+    json_t *root = run_json("predict m.safetensors xy.csv --json --samples 10");
+    static const char *const columns[] = {"mean",      "sd",     "epistemic",
+                                          "aleatoric", "q0.025", "q0.975"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        assert_int_equal(json_array_size(json_object_get(root, columns[i])), 50);
+    assert_int_equal((int)number(root, "draws"), 10);
+    json_decref(root);
+    run_well("train line.csv -t sign -o m.safetensors -q --epochs 1 --mle-epochs 1");
+    root = run_json("predict m.safetensors line.csv --json --samples 10");
+    assert_int_equal(json_array_size(json_object_get(root, "class")), 50);
+    const json_t *plus = json_object_get(json_object_get(root, "probability"), "plus");
+    assert_int_equal(json_array_size(plus), 50);
+    json_decref(root);
+}
+
+/* What may surprise is said, on stderr, and trained all the same. */
+static void doubts_are_told(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_text("few.csv", "x,y\n0,0\n1,1\n2,1\n3,0\n");
+    assert_int_equal(run("train few.csv -t y -o m.safetensors --epochs 1"), 0);
+    assert_non_null(strstr(err_text, "--classes"));
+    assert_non_null(strstr(out_text, "4 rows are few"));
+    assert_int_equal(run("train few.csv -t y -o m.safetensors --epochs 1 --classes"), 0);
+    assert_null(strstr(err_text, "learns classes"));
+    make_text("one.csv", "x,y\n0,0\n");
+    run_badly("train one.csv -t y -o m.safetensors", "1 row:");
+    make_text("huge.csv", "x\n1\n1e39\n");
+    run_badly("predict m.safetensors huge.csv", "row 2, column 'x'");
+}
+
+static void bad_models_and_tables_are_one_line(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 50);
+    make_text("not.safetensors", "hello");
+    make_text("other.csv", "a,b\n1,2\n");
+    run_well("train line.csv -t sign -o m.safetensors -q --epochs 1 --mle-epochs 1");
+    run_badly("train line.csv -t y", "-o MODEL");
+    run_badly("train line.csv -o m2", "--target");
+    run_badly("train line.csv -t z -o m2", "z");
+    run_badly("train no.csv -t y -o m2", "no.csv");
+    run_badly("train line.csv -t sign -o m2 --net dense", "dense");
+    run_badly("train line.csv -t sign -o m2 --law no", "no");
+    run_badly("predict not.safetensors line.csv", "not.safetensors");
+    run_badly("predict m.safetensors other.csv", "other.csv");
+    run_badly("predict m.safetensors line.csv --samples some", "--samples");
+    run_badly("eval m.safetensors other.csv", "other.csv");
+    run_badly("eval m.safetensors line.csv --law gaussian --law no", "no");
+}
+
+/* ---- plan */
+
+static void a_plan_predicts_and_measures(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    json_t *root = run_json("plan bimodal --net 'dense 4, elu, dense 1' --inputs 2"
+                            " --draws 4096 --tolerance 0.02 --json");
+    json_t *at = json_array_get(json_object_get(root, "at"), 0);
+    double predicted = number(at, "predicted"), measured = number(at, "measured");
+    assert_true(predicted > measured / 2 && predicted < 2 * measured);
+    assert_true(number(root, "width_needed") >= 1);
+    assert_int_equal(json_array_size(json_object_get(at, "layers")), 2);
+    json_decref(root);
+    make_line("line.csv", 50);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
+    run_well("plan mtj --model m.safetensors --data xy.csv --rows 2 --draws 1024");
+    assert_non_null(strstr(out_text, "measured KL"));
+    assert_non_null(strstr(out_text, "tolerance of 0.001 nats: "));
+    run_well("plan mtj --tolerance 1e-4");
+    assert_non_null(strstr(out_text, "5 equal weights"));
+}
+
+static void a_crossbar_scores_and_sweeps(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    make_text("costs.json", "{\"crossbayes\": \"costs\", \"adc_pj\": 2}");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
+    json_t *root =
+        run_json("crossbar m.safetensors xy.csv --samples 50 --costs costs.json"
+                 " --sweep adc-bits=4:8:2 -o sweeps --export chip --threads 1"
+                 " --json");
+    json_t *cases = json_object_get(root, "cases");
+    json_t *sweep = json_array_get(json_object_get(root, "sweeps"), 0);
+    /* digital, the mtj's twelve effects, all together */
+    assert_int_equal(json_array_size(cases), 14);
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(cases, 13), "array")),
+        "all together");
+    assert_true(number(json_array_get(cases, 13), "nll_mc_error") > 0);
+    assert_int_equal(json_array_size(json_object_get(sweep, "cases")), 3);
+    assert_close(number(json_array_get(json_object_get(sweep, "cases"), 1), "value"), 6,
+                 0);
+    json_t *costs = json_object_get(root, "costs");
+    assert_close(number(costs, "total_pj"), 2 * number(costs, "adc_conversions"), 1e-12);
+    json_decref(root);
+    run_shell("test -s sweeps/adc-bits.csv -a -s sweeps/adc-bits.svg");
+    run_shell("test -s chip/array.json -a -s chip/crosssim/layer0.json");
+    run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --threads 1");
+    assert_non_null(strstr(out_text, "same"));
+}
+
+static void bad_crossbars_are_one_line(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    make_text("bad.json", "{\"crossbayes\": \"array\", \"adc_bit\": 3}");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
+    run_badly("crossbar m.safetensors xy.csv --array mjt", "did you mean 'mtj'");
+    run_badly("crossbar m.safetensors xy.csv --array bad.json", "bad.json: unknown key");
+    run_badly("crossbar m.safetensors xy.csv --set adc_bits=4:5", "KEY=NUMBER");
+    run_badly("crossbar m.safetensors xy.csv --set adc_bits=1", "2 and more");
+    run_badly("crossbar m.safetensors xy.csv --sweep adc_bits", "KEY=FROM:TO");
+    run_badly("crossbar m.safetensors xy.csv --sweep adc_bits=9:3", "FROM:TO:STEP");
+    run_badly("crossbar m.safetensors xy.csv --sweep adc_bits=0:99", "more than 64");
+    run_badly("crossbar m.safetensors xy.csv --sweep noise=1:2", "unknown key");
+    run_badly("crossbar m.safetensors xy.csv --redraw never", "never");
+    run_badly("crossbar m.safetensors missing.csv", "missing.csv");
+    run_badly("crossbar m.safetensors xy.csv --costs bad.json --export chip",
+              "not a file of costs");
+    run_badly("crossbar m.safetensors xy.csv --calibration bad.json", "bad.json");
+    run_shell("test ! -e chip"); /* nothing half-written */
+}
+
+static void bad_plans_are_one_line(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_text("not.safetensors", "hello");
+    run_badly("plan no", "no");
+    run_badly("plan mtj --net 'dense 3'", "dense 1");
+    run_badly("plan mtj --net 'dense 3, batchnorm, dense 1'", "batchnorm");
+    run_badly("plan mtj --model not.safetensors", "not.safetensors");
+    run_badly("plan mtj --net 'dense 1' --model m", "not both");
+    run_badly("plan mtj --net 'dense 1' --data d.csv", "--model");
+    run_badly("plan mtj --tolerance 0", "--tolerance");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_predicts_and_is_scored),
+        cmocka_unit_test(classes_are_learned_from_text),
+        cmocka_unit_test(eval_sees_shape),
+        cmocka_unit_test(eval_takes_as_many_draws_as_needed),
+        cmocka_unit_test(eval_compares_all_classes),
+        cmocka_unit_test(eval_stops_on_request),
+        cmocka_unit_test(training_is_the_same_for_any_threads),
+        cmocka_unit_test(training_survives_its_end),
+        cmocka_unit_test(the_epoch_kept_is_told),
+        cmocka_unit_test(the_better_net_is_kept),
+        cmocka_unit_test(outputs_are_checked_first),
+        cmocka_unit_test(nameless_columns_are_found_by_order),
+        cmocka_unit_test(predictions_come_as_json),
+        cmocka_unit_test(doubts_are_told),
+        cmocka_unit_test(bad_models_and_tables_are_one_line),
+        cmocka_unit_test(a_plan_predicts_and_measures),
+        cmocka_unit_test(a_crossbar_scores_and_sweeps),
+        cmocka_unit_test(bad_crossbars_are_one_line),
+        cmocka_unit_test(bad_plans_are_one_line),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
