@@ -1,7 +1,7 @@
 /* fit_kernels.h: the loops of a fit that touch every value or every run, as kernels for
  * the machine at hand. fit_kernels_body.h is their one source; nothing in it is fused,
- * sums are in a fixed number of lanes: all levels give the same bytes (tests/test_fit.c).
- */
+ * sums are in a fixed number of lanes: all levels give the same bytes
+ * (tests/test_fit_kernels.c). */
 #ifndef XB_LAW_FIT_KERNELS_H
 #define XB_LAW_FIT_KERNELS_H
 

@@ -96,7 +96,7 @@ static bool good_enough(const scan *s, const knot *a, const knot *m, const knot 
     xb_cubic h = hermite(s, a, b);
     double r = (s->x[m->i] - h.x0) * h.inverse;
     double slope = h.c[1] + r * (2 * h.c[2] + r * 3 * h.c[3]);
-    return isfinite(h.inverse) &&
+    return s->x[a->i] < s->x[m->i] && s->x[m->i] < s->x[b->i] && isfinite(h.inverse) &&
            fabs(cubic_at(&h, s->x[m->i]) - m->u) <= tolerance * nearer &&
            fabs(slope - m->slope / h.inverse) <= of_slope * tolerance * nearer &&
            b->u < factor * a->u && 1 - a->u < factor * (1 - b->u);
