@@ -314,21 +314,35 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Even values, ties, a few far from all others, infinite ones, the smallest there are. */
+static double sort_value(int kind, double u, int64_t i)
+{
+    switch (kind) {
+    case 0: return i % 5 == 0 ? 0.25 : (u - 0.5) * pow(10, 40 * (u - 0.5));
+    case 1: return 1e9 + u;
+    case 2: return i == 3 ? 1e30 : u;
+    case 3: return i % 7 == 0 ? copysign(INFINITY, u - 0.5) : u - 0.5;
+    case 4: return ldexp(floor(1000 * (u - 0.5)), -1074);
+    case 5: return floor(3 * u);
+    default: return (2 * u - 1) * 1.7e308;
+    }
+}
+
 static void sort_is_qsort(void **state)
 {
     (void)state;
+    enum { KINDS = 7, MOST = 20000 };
     xb_ctx *ctx = test_ctx();
     xb_stream s = {xb_key_make(1, XB_PURPOSE_TEST), 0, 0, 0};
-    static const int64_t sizes[] = {0, 1, 2, 17, 1000};
-    for (int j = 0; j < XB_COUNT(sizes); j++) {
-        double a[1000], b[1000];
-        for (int64_t i = 0; i < sizes[j]; i++) {
-            double u = xb_stream_uniform(&s, i) - 0.5;
-            a[i] = b[i] = i % 5 == 0 ? 0.25 : u * pow(10, 40 * u);
-        }
-        assert_ok(ctx, xb_sort_doubles(ctx, a, sizes[j]));
-        qsort(b, (size_t)sizes[j], sizeof *b, compare_doubles);
-        assert_memory_equal(a, b, (size_t)sizes[j] * sizeof *a);
+    static const int64_t sizes[] = {0, 1, 2, 17, 1000, MOST};
+    static double a[MOST], b[MOST];
+    for (int j = 0; j < XB_COUNT(sizes) * KINDS; j++) {
+        int64_t n = sizes[j / KINDS];
+        for (int64_t i = 0; i < n; i++)
+            a[i] = b[i] = sort_value(j % KINDS, xb_stream_uniform(&s, i), i);
+        assert_ok(ctx, xb_sort_doubles(ctx, a, n));
+        qsort(b, (size_t)n, sizeof *b, compare_doubles);
+        for (int64_t i = 0; i < n; i++) assert_true(a[i] == b[i]);
     }
     xb_ctx_destroy(ctx);
 }

@@ -259,8 +259,7 @@ static void condensed_is_exact(void **state)
     double largest = x[N - 1];
     for (int i = 0; i < N; i++) x[i] /= largest;
     xb_points whole = {N, x, count, N}, points;
-    const bool tails[2] = {false, true};
-    assert_ok(ctx, xb_points_make(ctx, &points, x, N, 0, tails));
+    assert_ok(ctx, xb_points_make(ctx, &points, x, N));
     assert_true(points.n < 12000);
     for (int ecram = 0; ecram < 2; ecram++) {
         xb_device_data a = {&whole, ecram}, b = {&points, ecram};
@@ -484,6 +483,27 @@ static void normal_points_are_known(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* mtj, all four parameters fitted, against 80,000 runs of the process on 4096 cells in
+ * numpy, yes or no (standard errors below 0.0018). Within three of both. */
+static void device_points_are_known(void **state)
+{
+    (void)state;
+    static const double ks[][2] = {{0.35, 0.9871}, {0.45, 0.8536}, {0.55, 0.6134},
+                                   {0.65, 0.4078}, {0.75, 0.2649}, {0.85, 0.1680}};
+    static const double ad[][2] = {
+        {0.15, 0.9282}, {0.3, 0.5029}, {0.5, 0.2128}, {0.8, 0.0718}, {1.2, 0.0186}};
+    xb_ctx *ctx = test_ctx();
+    xb_fit_family fit = {.n_named = 4,
+                         .name = {"B", "w", "scale", "offset"},
+                         .std_error = {0.1, 0.1, 0.1, 0.1}};
+    for (int i = 0; i < XB_COUNT(ks); i++)
+        assert_close_floor(null_at(ctx, "mtj", &fit, ks[i][0], 1).ks, ks[i][1], 0.02, 1);
+    for (int i = 0; i < XB_COUNT(ad); i++)
+        assert_close_floor(null_at(ctx, "mtj", &fit, 1, ad[i][0]).ad, ad[i][1],
+                           i < 3 ? 0.006 : 0.003, 1);
+    xb_ctx_destroy(ctx);
+}
+
 static void statistics_are_the_sums(void **state)
 {
     (void)state;
@@ -493,6 +513,7 @@ static void statistics_are_the_sums(void **state)
     for (int l = 0; l < XB_COUNT(laws); l++) {
         double *x = draw(ctx, laws[l], N, 8, 0.01, 1.01), ks = 0, ad = 0;
         qsort(x, N, sizeof *x, compare_doubles);
+        for (int i = 0; i < 700; i++) x[9000 + i] = x[9000]; /* a level among others */
         xb_law *law = test_law(ctx, laws[l]);
         for (int i = 0; i < N; i++) {
             double u = xb_law_cdf(law, x[i]);
@@ -814,6 +835,7 @@ int main(void)
         cmocka_unit_test(boundaries_are_reported),
         cmocka_unit_test(bridge_is_known),
         cmocka_unit_test(normal_points_are_known),
+        cmocka_unit_test(device_points_are_known),
         cmocka_unit_test(statistics_are_the_sums),
         cmocka_unit_test(p_values_are_uniform),
         cmocka_unit_test(wrong_families_are_rejected),

@@ -12,7 +12,7 @@
 #include "crossbayes/fit.h"
 #include "base/fft.h"
 #include "law/sample.h"
-#include "law/sweep.h"
+#include "law/fit_kernels.h"
 
 enum { LAGS_MAX = 1 << 26 };
 
@@ -34,14 +34,14 @@ static xb_status trace_make(xb_ctx *ctx, trace *out, const double *x, int64_t n)
     if (n < 2)
         return xb_fail(ctx, XB_E_INPUT, "%lld samples have no autocorrelation",
                        (long long)n);
-    xb_look seen = xb_sweep_best()->look(x, n);
+    xb_look seen = xb_fit_kernels_best()->look(x, n);
     XB_TRY(xb_sample_check(ctx, x, n, &seen));
     double range = seen.max - seen.min, sums[XB_POWERS] = {0};
     if (!(range > 0) || !isfinite(range))
         return xb_fail(ctx, XB_E_INPUT, "all samples are %g: no autocorrelation",
                        seen.min);
     trace t = trace_of(x, n, seen.min, range);
-    xb_sweep_best()->powers(sums, x, n, t.centre, t.inverse);
+    xb_fit_kernels_best()->powers(sums, x, n, t.centre, t.inverse);
     *out = trace_of(x, n, seen.min + sums[1] / (double)n / t.inverse, range);
     return XB_OK;
 }
@@ -95,7 +95,7 @@ static xb_status correlate(xb_ctx *ctx, double *rho, int64_t lags, const trace *
 {
     double first[XB_LAGS];
     if (lags <= XB_LAGS) {
-        xb_sweep_best()->lags(first, t->x, t->n, t->centre, t->inverse);
+        xb_fit_kernels_best()->lags(first, t->x, t->n, t->centre, t->inverse);
         memcpy(rho, first, (size_t)lags * sizeof *rho);
     } else {
         XB_TRY(by_transform(ctx, rho, lags, t));

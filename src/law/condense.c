@@ -14,15 +14,15 @@
 
 #include "base/memory.h"
 
-enum { AS_THEY_ARE = 16384, STANDARD = 4096, TAIL_SHARE = 64 };
+enum { AS_THEY_ARE = 16384, GROUPS = 4096, TAIL_SHARE = 64 };
 
 /* How many values the group that starts at i takes. */
-static int64_t group_size(int64_t i, int64_t n, int64_t groups, const bool tails[2])
+static int64_t group_size(int64_t i, int64_t n)
 {
-    int64_t size = (n + groups - 1) / groups;
+    int64_t size = (n + GROUPS - 1) / GROUPS;
     int64_t before = i / TAIL_SHARE + 1, after = (n - i) / TAIL_SHARE + 1;
-    if (tails[0] && before < size) size = before;
-    if (tails[1] && after < size) size = after;
+    if (before < size) size = before;
+    if (after < size) size = after;
     return size < n - i ? size : n - i;
 }
 
@@ -57,13 +57,11 @@ static void add_group(xb_points *p, const double *x, int64_t n)
     xb_points_add(p, count, mean, m2 / count, m3 / count, x[0], x[n - 1]);
 }
 
-xb_status xb_points_make(xb_ctx *ctx, xb_points *out, const double *sorted, int64_t n,
-                         int64_t groups, const bool tails[2])
+xb_status xb_points_make(xb_ctx *ctx, xb_points *out, const double *sorted, int64_t n)
 {
-    bool whole = groups == 0 && n <= AS_THEY_ARE;
-    if (groups == 0) groups = STANDARD;
+    bool whole = n <= AS_THEY_ARE;
     int64_t room = 0;
-    for (int64_t i = 0; i < n && !whole; room++) i += group_size(i, n, groups, tails);
+    for (int64_t i = 0; i < n && !whole; room++) i += group_size(i, n);
     room = whole ? n : 2 * room;
     xb_points p = {.x = xb_new(ctx, 2 * room, sizeof *p.x), .total = (double)n};
     if (!p.x) return XB_E_MEMORY;
@@ -74,7 +72,7 @@ xb_status xb_points_make(xb_ctx *ctx, xb_points *out, const double *sorted, int6
         p.n = n;
     }
     for (int64_t i = 0, size; i < n && !whole; i += size) {
-        size = group_size(i, n, groups, tails);
+        size = group_size(i, n);
         add_group(&p, sorted + i, size);
     }
     *out = p;

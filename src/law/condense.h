@@ -12,11 +12,9 @@ typedef struct xb_points {
     double total;  /* sum of `count` */
 } xb_points;
 
-/* From n ascending values. Small samples are taken as they are; `groups` sets
- * how many groups a large one gets (0: the standard, near exact). Towards an end
- * that matters (tails[0]: lower, tails[1]: upper) groups shrink to one value. */
-xb_status xb_points_make(xb_ctx *ctx, xb_points *out, const double *sorted, int64_t n,
-                         int64_t groups, const bool tails[2]);
+/* From n ascending values. Small samples are taken as they are; large ones in groups
+ * that shrink to one value towards both ends. */
+xb_status xb_points_make(xb_ctx *ctx, xb_points *out, const double *sorted, int64_t n);
 void xb_points_free(xb_points *points);
 
 /* (F2) Appends the two-point rule of `count` values in [from, to] with these central

@@ -1,6 +1,6 @@
 /* fit.c: from samples to laws: the driver. Checks and sorts the sample, finds how
  * far it remembers itself, fits every family asked for, measures how well each
- * fits, and leaves the choice to fit_choice.c. maths F1-F12. */
+ * fits, and leaves the choice to fit_choice.c. maths F1-F14. */
 #include "law/fit.h"
 
 #include <math.h>

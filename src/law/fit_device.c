@@ -146,7 +146,8 @@ xb_status xb_fit_device(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task
                        " is too small for %s",
                        largest, task->opt->fixed_scale, family->name);
     xb_points fine, rough;
-    XB_TRY(xb_graded_make(ctx, &fine, &rough, s->sorted, s->n, task->offset, largest));
+    XB_TRY(xb_graded_make(ctx, &fine, &rough, s->sorted, s->n, task->offset, largest,
+                          family == &xb_family_ecram));
     fit_points(out, task, family, &fine, &rough, largest);
     xb_points_free(&rough);
     xb_points_free(&fine);

@@ -123,10 +123,9 @@ static void describe(xb_fit_family *out, const xb_problem *p, const xb_optimum *
 
 xb_status xb_fit_bimodal(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task)
 {
-    const bool tails[2] = {true, true};
     const xb_sample *s = task->sample;
     xb_points points;
-    XB_TRY(xb_points_make(ctx, &points, s->sorted, s->n, 0, tails));
+    XB_TRY(xb_points_make(ctx, &points, s->sorted, s->n));
     for (int64_t i = 0; i < points.n; i++)
         points.x[i] = (points.x[i] - s->info.mean) / s->info.sd;
     xb_problem p = problem_on(&points, task);

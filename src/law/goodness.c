@@ -5,15 +5,15 @@
  * Hermite cubics: a stretch of the sorted values is halved until its cubic is right, in
  * value and slope, at its middle value (then its halves' cubics are used, right to 2e-11
  * of the smaller tail), and direct evaluation takes over below 32 values.
- * Anderson-Darling's logarithms are taken of products (sweep_body.h). 1e5 values of mtj:
- * 700 evaluations, 0.2 ms. */
+ * Anderson-Darling's logarithms are taken of products (fit_kernels_body.h). 1e5 values of
+ * mtj: 700 evaluations, 0.2 ms. */
 #include "law/goodness.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "law/device_likelihood.h"
-#include "law/sweep.h"
+#include "law/fit_kernels.h"
 
 enum { DIRECT = 32, LEAST_STRETCHES = 64 };
 
@@ -36,7 +36,7 @@ typedef struct scan {
     placed p;
     const double *x;
     int64_t n;
-    const xb_sweep *sweep;
+    const xb_fit_kernels *kernels;
     xb_misfit found;
 } scan;
 
@@ -96,7 +96,7 @@ static bool good_enough(const scan *s, const knot *a, const knot *m, const knot 
     xb_cubic h = hermite(s, a, b);
     double r = (s->x[m->i] - h.x0) * h.inverse;
     double slope = h.c[1] + r * (2 * h.c[2] + r * 3 * h.c[3]);
-    return isfinite(h.inverse) &&
+    return s->x[a->i] < s->x[m->i] && s->x[m->i] < s->x[b->i] && isfinite(h.inverse) &&
            fabs(cubic_at(&h, s->x[m->i]) - m->u) <= tolerance * nearer &&
            fabs(slope - m->slope / h.inverse) <= of_slope * tolerance * nearer &&
            b->u < factor * a->u && 1 - a->u < factor * (1 - b->u);
@@ -107,7 +107,7 @@ static void add_by_cubic(scan *s, const knot *a, const knot *b)
 {
     xb_cubic cubic = hermite(s, a, b);
     int64_t size = b->i - a->i, whole = size - size % XB_MISFIT_UNIT;
-    s->sweep->misfit(&s->found, &cubic, s->x + a->i, whole, a->i, s->n);
+    s->kernels->misfit(&s->found, &cubic, s->x + a->i, whole, a->i, s->n);
     for (int64_t i = a->i + whole; i < b->i; i++)
         add_value(s, i, cubic_at(&cubic, s->x[i]));
 }
@@ -130,7 +130,7 @@ static void add_stretch(scan *s, const knot *a, const knot *b)
 void xb_goodness_statistics(xb_goodness *out, const xb_law *law, const double *sorted,
                             int64_t n)
 {
-    scan s = {place_of(law), sorted, n, xb_sweep_best(), {INFINITY, -INFINITY, 0}};
+    scan s = {place_of(law), sorted, n, xb_fit_kernels_best(), {INFINITY, -INFINITY, 0}};
     knot first = knot_at(&s, 0), last = knot_at(&s, n - 1);
     if (n > 1) add_stretch(&s, &first, &last);
     add_value(&s, n - 1, last.u);

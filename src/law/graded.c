@@ -13,11 +13,12 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "law/sweep.h"
+#include "law/fit_kernels.h"
 
-enum { NODES = XB_POWERS, CELLS_MAX = 256, AS_THEY_ARE = 1024 };
+enum { NODES = XB_POWERS, CELLS_MAX = 320, AS_THEY_ARE = 1024 };
 
-static const double GROWTH = 1.2;      /* of neighbouring cells' ends */
+/* Of neighbouring cells' distances to an end; to the inner one if squares count. */
+static const double GROWTH = 1.2, SQUARE_GROWTH = 1.1;
 static const double INNERMOST = 1e-4;  /* the first cell: a tenth of the thinnest peak */
 static const double OUTERMOST = 1e-12; /* the last one */
 
@@ -31,8 +32,9 @@ typedef struct grading {
     const double *sorted;
     int64_t n;
     double offset, largest;
+    double growth;
     double lagrange[NODES][NODES]; /* coefficients of the node's polynomial */
-    const xb_sweep *sweep;
+    const xb_fit_kernels *kernels;
     xb_points *fine, *rough;
 } grading;
 
@@ -91,9 +93,9 @@ static void add_cell(const grading *g, double from, double to, const stretch sid
     for (int s = 0; s < 2; s++) {
         double sign = s ? -1 : 1;
         if (side[s].to > side[s].from)
-            g->sweep->powers(sums, g->sorted + side[s].from, side[s].to - side[s].from,
-                             g->offset + sign * middle * g->largest,
-                             sign / (half * g->largest));
+            g->kernels->powers(sums, g->sorted + side[s].from, side[s].to - side[s].from,
+                               g->offset + sign * middle * g->largest,
+                               sign / (half * g->largest));
     }
     double count = sums[0], mean = sums[1] / count, square = sums[2] / count;
     if (count == 0) return;
@@ -115,10 +117,10 @@ static void add_cell(const grading *g, double from, double to, const stretch sid
 }
 
 /* The end of the cell that begins at `from`. */
-static double cell_end(double from)
+static double cell_end(double from, double growth)
 {
     if (from < INNERMOST) return INNERMOST;
-    double grown = from * GROWTH, rest = (1 - from) / GROWTH;
+    double grown = from * growth, rest = (1 - from) / GROWTH;
     double to = fmin(grown, 1 - rest);
     return rest > OUTERMOST ? to : 1;
 }
@@ -129,7 +131,7 @@ static void add_cells(const grading *g)
     int64_t above = centre, below = centre; /* what is left: from above, up to below */
     double from = 0;
     while (above < g->n || below > 0) {
-        double to = below + g->n - above > NODES ? cell_end(from) : 1;
+        double to = below + g->n - above > NODES ? cell_end(from, g->growth) : 1;
         double reach = to * g->largest;
         bool last = to == 1;
         int64_t high =
@@ -160,7 +162,8 @@ static xb_status make_room(xb_ctx *ctx, xb_points *points, int64_t room, int64_t
 }
 
 xb_status xb_graded_make(xb_ctx *ctx, xb_points *fine, xb_points *rough,
-                         const double *sorted, int64_t n, double offset, double largest)
+                         const double *sorted, int64_t n, double offset, double largest,
+                         bool square)
 {
     bool whole = n <= AS_THEY_ARE;
     XB_TRY(make_room(ctx, fine, whole ? n : (int64_t)CELLS_MAX * NODES, n));
@@ -169,7 +172,9 @@ xb_status xb_graded_make(xb_ctx *ctx, xb_points *fine, xb_points *rough,
         xb_points_free(fine);
         return status;
     }
-    grading g = {sorted, n, offset, largest, {{0}}, xb_sweep_best(), fine, rough};
+    double growth = square ? SQUARE_GROWTH : GROWTH;
+    grading g = {sorted, n,    offset, largest, growth, {{0}}, xb_fit_kernels_best(),
+                 fine,   rough};
     set_lagrange(g.lagrange);
     if (whole)
         add_whole(&g);

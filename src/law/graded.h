@@ -5,9 +5,11 @@
 
 #include "law/condense.h"
 
-/* (F14) |x - offset| over `largest`, its largest value, of the sorted values; `fine`
- * to 1e-11 of sums over all values, `rough` to 1e-4. Free both. */
+/* (F14) |x - offset| over `largest`, its largest value, of the sorted values; for
+ * a density in the square of the distance, or the distance itself. Mean log likelihoods
+ * of `fine` are right to 1e-11, of `rough` to 1e-3. Free both. */
 xb_status xb_graded_make(xb_ctx *ctx, xb_points *fine, xb_points *rough,
-                         const double *sorted, int64_t n, double offset, double largest);
+                         const double *sorted, int64_t n, double offset, double largest,
+                         bool square);
 
 #endif

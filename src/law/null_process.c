@@ -8,7 +8,7 @@
  * within cells is drawn too. Between two ends the process is a Brownian bridge (but for
  * the scores' bend), and the chance that this passes a limit is an exponential: each
  * run gives a chance, not a yes or no. Sixteen runs go side by side in single
- * precision (sweep_body.h).
+ * precision (fit_kernels_body.h).
  *
  * Of the bridge alone, against Kolmogorov's series: within two standard errors at all
  * limits (tests). 4096 runs: 0.4 ms. */
@@ -21,12 +21,12 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "law/normal.h"
-#include "law/sweep.h"
+#include "law/fit_kernels.h"
 
 enum { CELLS = XB_NULL_CELLS, NODES = XB_NULL_NODES, RUNS = 4096 };
 enum { PIECES = RUNS / XB_NULL_LANES };
 
-/* Two Gauss points of mass `mass` in (from, to). */
+/* The two Gauss points of (from, to). */
 static int add_pair(xb_null_nodes *out, int n, double from, double to, int cell)
 {
     const double place = 0.21132486540518711775; /* (1 - 1 / sqrt 3) / 2 */
@@ -181,7 +181,7 @@ static void set_path(xb_null_path *path, const xb_null_model *m)
 
 typedef struct run_task {
     xb_null_path path;
-    const xb_sweep *sweep;
+    const xb_fit_kernels *kernels;
     float chance[RUNS];
 } run_task;
 
@@ -189,7 +189,7 @@ static void run_piece(void *arg, int64_t piece)
 {
     run_task *t = arg;
     uint32_t first = (uint32_t)piece * XB_NULL_LANES;
-    t->sweep->null_runs(t->chance + first, &t->path, first);
+    t->kernels->null_runs(t->chance + first, &t->path, first);
 }
 
 xb_status xb_null_ks_p(xb_ctx *ctx, double *p, const xb_null_model *model, double limit,
@@ -201,7 +201,7 @@ xb_status xb_null_ks_p(xb_ctx *ctx, double *p, const xb_null_model *model, doubl
     set_path(&t->path, model);
     t->path.limit = (float)fmin(limit, 1e3); /* beyond any maximum */
     t->path.key = xb_key_make(seed, XB_PURPOSE_BOOTSTRAP);
-    t->sweep = xb_sweep_best();
+    t->kernels = xb_fit_kernels_best();
     xb_parallel_for(ctx, PIECES, run_piece, t);
     double sum = 0;
     for (int i = 0; i < RUNS; i++) sum += (double)t->chance[i];

@@ -3,8 +3,8 @@
  *
  * With midpoints of steps d the sum's error is the chance that the form exceeds
  * x + 4 pi / d: d is chosen to make that 1e-9. The terms fall as the fourth root of the
- * product of 1 + w^2 u^2. About 100 terms; against chi-squares and Anderson and
- * Darling's points within 1e-7 (tests/test_fit.c). */
+ * product of 1 + w^2 u^2. About 100 terms of the sum for Anderson-Darling's
+ * form, 1e-7 (tests); forms of one or two terms fall slowly and are cut off. */
 #include "law/quadratic_form.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
-#include "law/sweep.h"
+#include "law/fit_kernels.h"
 
 xb_status xb_sample_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look *seen)
 {
@@ -28,7 +28,7 @@ static xb_status check(xb_ctx *ctx, xb_look *seen, const double *x, int64_t n)
     if (n < XB_SAMPLE_MIN)
         return xb_fail(ctx, XB_E_INPUT, "%lld samples: at least %d are needed",
                        (long long)(n > 0 ? n : 0), XB_SAMPLE_MIN);
-    *seen = xb_sweep_best()->look(x, n);
+    *seen = xb_fit_kernels_best()->look(x, n);
     XB_TRY(xb_sample_check(ctx, x, n, seen));
     if (seen->min == seen->max)
         return xb_fail(ctx, XB_E_INPUT,
@@ -49,7 +49,7 @@ static void sum_up(xb_fit_sample *info, const double *sorted, int64_t n)
     int exponent = ilogb(width);
     exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
     double sums[XB_POWERS] = {0}, m[5];
-    xb_sweep_best()->powers(sums, sorted, n, middle, ldexp(1, -exponent));
+    xb_fit_kernels_best()->powers(sums, sorted, n, middle, ldexp(1, -exponent));
     for (int k = 1; k < 5; k++) m[k] = sums[k] / (double)n;
     double d = m[1], variance = m[2] - d * d;
     double third = m[3] - d * (3 * m[2] - 2 * d * d);
@@ -66,7 +66,7 @@ static void sum_up(xb_fit_sample *info, const double *sorted, int64_t n)
  * central 98 % of the sample; 0 if most values occur once only. */
 static xb_status find_step(xb_ctx *ctx, xb_sample *s)
 {
-    int64_t distinct = 1 + xb_sweep_best()->rises(s->sorted, s->n);
+    int64_t distinct = 1 + xb_fit_kernels_best()->rises(s->sorted, s->n);
     s->info.distinct = distinct;
     if (distinct > s->n / 2) return XB_OK;
     double *gap = xb_new(ctx, distinct, sizeof *gap);

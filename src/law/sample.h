@@ -5,7 +5,7 @@
 
 #include "base/ctx.h"
 #include "crossbayes/fit.h"
-#include "law/sweep.h"
+#include "law/fit_kernels.h"
 
 enum { XB_SAMPLE_MIN = 8 };
 

@@ -1,11 +1,12 @@
-/* sweep_body.h: the kernels of sweep.h, included by one sweep_*.c per level: plain
- * loops and the compiler's own vectors, which it cuts to the level's registers. */
+/* fit_kernels_body.h: the kernels of fit_kernels.h, included by one fit_kernels_*.c per
+ * level: plain loops and the compiler's own vectors, which it cuts to the level's
+ * registers. */
 #include <math.h>
 #include <string.h>
 
 #include "base/expseries.h"
 #include "base/philox.h"
-#include "law/sweep.h"
+#include "law/fit_kernels.h"
 
 /* Static functions: how they would pass vectors to others is nobody's business. */
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -214,6 +215,7 @@ enum {
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 typedef int32_t ints __attribute__((vector_size(LANES * sizeof(int32_t))));
+typedef uint32_t bits __attribute__((vector_size(LANES * sizeof(uint32_t))));
 
 /* Philox (R1) of counters {call, 0, run, 0} for sixteen runs. */
 static inline void words_of(uint32_t word[4][LANES], const uint32_t key[2], uint32_t call,
@@ -242,8 +244,8 @@ static inline void draw(float z[CALLS * PER_CALL][LANES], const xb_null_path *pa
         words_of(word, path->key.word, call, first);
         for (int i = 0; i < PER_CALL; i++)
             for (int l = 0; l < LANES; l++) {
-                uint32_t bits = word[i / 3][l] >> (10 * (i % 3) + 2);
-                z[call * PER_CALL + i][l] = path->table[bits & (XB_NULL_TABLE - 1)];
+                uint32_t ten = word[i / 3][l] >> (10 * (i % 3) + 2);
+                z[call * PER_CALL + i][l] = path->table[ten & (XB_NULL_TABLE - 1)];
             }
     }
 }
@@ -268,7 +270,7 @@ static inline lanes exp_minus(lanes x)
     lanes r = y - n * XB_LOG_2_HIGH - n * XB_LOG_2_LOW;
     lanes p = (((c[4] * r + c[3]) * r + c[2]) * r + c[1]) * r + c[0];
     lanes e = 1 + (r + r * r * p);
-    return (lanes)(((ints)e + ((ints)rounded << 23)) & inside);
+    return (lanes)(((bits)e + ((bits)rounded << 23)) & (bits)inside);
 }
 
 /* (F7) Between ends x and y of a cell the side is the nearer one: with s the sign of
@@ -303,8 +305,8 @@ static void null_runs(float *restrict chance, const xb_null_path *path, uint32_t
     memcpy(chance, &stays, sizeof stays);
 }
 
-const xb_sweep XB_SWEEP_NAME = {
-    .level = XB_SWEEP_LEVEL,
+const xb_fit_kernels XB_FIT_KERNELS_NAME = {
+    .level = XB_FIT_KERNELS_LEVEL,
     .look = look,
     .rises = rises,
     .lags = lags,

@@ -1,8 +1,9 @@
-/* sweep.h: the loops of a fit that touch every value or every run, as kernels for the
- * machine at hand. sweep_body.h is their one source; nothing in it is fused, sums are
- * in a fixed number of lanes: all levels give the same bytes (tests/test_fit.c). */
-#ifndef XB_LAW_SWEEP_H
-#define XB_LAW_SWEEP_H
+/* fit_kernels.h: the loops of a fit that touch every value or every run, as kernels for
+ * the machine at hand. fit_kernels_body.h is their one source; nothing in it is fused,
+ * sums are in a fixed number of lanes: all levels give the same bytes
+ * (tests/test_fit_kernels.c). */
+#ifndef XB_LAW_FIT_KERNELS_H
+#define XB_LAW_FIT_KERNELS_H
 
 #include <stdint.h>
 
@@ -47,7 +48,7 @@ typedef struct xb_look {
     uint64_t checksum;
 } xb_look;
 
-typedef struct xb_sweep {
+typedef struct xb_fit_kernels {
     const char *level;
     xb_look (*look)(const double *x, int64_t n);
     /* How many differ from the value before; sorted, n >= 1. */
@@ -63,16 +64,19 @@ typedef struct xb_sweep {
                    int64_t first, int64_t total);
     /* The chance of runs first .. first + 15 to pass the limit. */
     void (*null_runs)(float *chance, const xb_null_path *path, uint32_t first);
-} xb_sweep;
+} xb_fit_kernels;
 
-extern const xb_sweep xb_sweep_plain;
+extern const xb_fit_kernels xb_fit_kernels_plain;
 #if defined(__x86_64__)
-extern const xb_sweep xb_sweep_v3;
-extern const xb_sweep xb_sweep_v4;
+extern const xb_fit_kernels xb_fit_kernels_v3;
+extern const xb_fit_kernels xb_fit_kernels_v4;
 #endif
 
 /* Fastest first, the i-th that this machine has; NULL: there are no more. */
-const xb_sweep *xb_sweep_at(int i);
-static inline const xb_sweep *xb_sweep_best(void) { return xb_sweep_at(0); }
+const xb_fit_kernels *xb_fit_kernels_at(int i);
+static inline const xb_fit_kernels *xb_fit_kernels_best(void)
+{
+    return xb_fit_kernels_at(0);
+}
 
 #endif
