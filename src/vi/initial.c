@@ -69,7 +69,7 @@ xb_status xb_trainer_start_vi(xb_trainer *t)
         0.05; /* of the target's sd: an overfitted net leaves too little */
     float rho = (float)xb_spread_rho(t->opt.spread, t->opt.sigma);
     for (int64_t i = 0; i < t->p; i++) t->theta[t->rho + i] = rho;
-    size_t bytes = (size_t)(t->n_theta) * sizeof *t->first;
+    size_t bytes = (size_t)t->n_theta * sizeof *t->first;
     memset(t->first, 0, bytes);
     memset(t->second, 0, bytes);
     xb_trainer_fill_sigma(t);

@@ -104,7 +104,7 @@ static void trace_epoch(xb_trainer *t, double validation)
     row[XB_TRACE_KL] = vi ? t->sums.kl / steps : NAN;
     row[XB_TRACE_F] = t->sums.f / steps;
     row[XB_TRACE_TEMPERATURE] = vi ? t->sums.temperature / steps : NAN;
-    row[XB_TRACE_SIGMA] = vi ? (double)xb_trainer_sigma_median(t) : NAN;
+    row[XB_TRACE_SIGMA] = vi && t->traced ? (double)xb_trainer_sigma_median(t) : NAN;
     row[XB_TRACE_NOISE] = vi ? xb_trainer_noise_sd(t) : NAN;
     row[XB_TRACE_VALIDATION] = validation;
 }
@@ -114,7 +114,7 @@ static void keep_best(xb_trainer *t, double score)
     if (!(score > t->sums.best_score)) return;
     t->sums.best_score = score;
     t->place.best_epoch = t->place.epoch + 1;
-    memcpy(t->best_theta, t->theta, (size_t)(t->n_theta) * sizeof *t->theta);
+    memcpy(t->best_theta, t->theta, (size_t)t->n_theta * sizeof *t->theta);
     memcpy(t->best_state, t->state, (size_t)t->states * sizeof *t->state);
 }
 
@@ -213,7 +213,7 @@ static xb_status stop_short(xb_trainer *t, xb_status why)
 static xb_status fill_model(xb_trainer *t, xb_model *m)
 {
     if (isfinite(t->sums.best_score)) {
-        memcpy(t->theta, t->best_theta, (size_t)(t->n_theta) * sizeof *t->theta);
+        memcpy(t->theta, t->best_theta, (size_t)t->n_theta * sizeof *t->theta);
         memcpy(t->state, t->best_state, (size_t)t->states * sizeof *t->state);
     }
     xb_trainer_fill_sigma(t);
@@ -274,6 +274,7 @@ static xb_status make_fingerprint(xb_trainer *t)
 
 static xb_status run(xb_trainer *t, xb_model *model, xb_table **trace)
 {
+    t->traced = trace || t->opt.checkpoint; /* where the trace goes on from */
     XB_TRY(make_fingerprint(t));
     xb_trainer_start_weights(t);
     XB_TRY(xb_checkpoint_load(t));

@@ -76,6 +76,8 @@ typedef struct xb_trainer {
     xb_train_place place;
     xb_train_sums sums;
     double *trace; /* [epochs][XB_TRACE_COLUMNS] */
+    bool
+        traced; /* anyone will read it: sigma's median takes a per cent of a small step */
     /* what can be made again */
     float *sigma;      /* [p], 0 where fixed */
     float *gradient;   /* [n_theta] */
