@@ -241,6 +241,67 @@ static void levels_agree(void **state)
     for_each_law(check_levels);
 }
 
+/* A product that makes its draws is the one with draws made before, byte for byte:
+ * whole rows, parts of them, more blocks than are looked at together, some of them with
+ * slow draws. */
+static void check_product(const xb_sampler *s, const char *level, int64_t width,
+                          int64_t w_row, int64_t first)
+{
+    enum { ROWS = 2, DEPTH = 5, MOST = 1152 };
+    const xb_kernel *kernel = xb_kernel_find(level);
+    xb_stream at = {xb_key_make(3, XB_PURPOSE_TEST), 1, 2, 3};
+    static float mu[DEPTH * MOST], sigma[DEPTH * MOST], z[DEPTH * MOST];
+    float x[ROWS * DEPTH], y[ROWS * MOST], right[ROWS * MOST];
+    for (int i = 0; i < ROWS * MOST; i++) y[i] = right[i] = (float)(i % 11);
+    for (int i = 0; i < ROWS * DEPTH; i++) x[i] = (float)i / 3 - 1;
+    for (int i = 0; i < DEPTH * MOST; i++) {
+        mu[i] = (float)(i % 7) / 7;
+        sigma[i] = (float)(i % 5) / 9;
+    }
+    assert_true(
+        xb_sampler_fill_level(s, level, z, DEPTH * w_row - (w_row - width), &at, first));
+    for (int r = 0; r < ROWS; r++)
+        for (int k = 0; k < DEPTH; k++)
+            for (int64_t j = 0; j < width; j++) {
+                int64_t i = k * w_row + j;
+                float w = mu[i] + sigma[i] * z[i], in = x[r * DEPTH + k];
+                float *out = right + r * MOST + j;
+                *out = kernel->fused ? fmaf(in, w, *out) : in * w + *out;
+            }
+    xb_draw_product job = {.y = y,
+                           .x = x,
+                           .mu = mu,
+                           .sigma = sigma,
+                           .rows = ROWS,
+                           .depth = DEPTH,
+                           .width = width,
+                           .x_row = DEPTH,
+                           .y_row = MOST,
+                           .w_row = w_row};
+    xb_sampler_multiply(s, kernel, &job, &at, first);
+    assert_memory_equal(y, right, sizeof y);
+}
+
+static void check_products(xb_ctx *ctx, const xb_law *law)
+{
+    static const char *const level[] = {"v2", "v3", "v4"};
+    xb_sampler *s = sampler_of(ctx, law, true);
+    for (int j = 0; j < XB_COUNT(level); j++) {
+        if (!xb_kernel_find(level[j])) continue;
+        check_product(s, level[j], 64, 64, 0);
+        check_product(s, level[j], 64, 192, 128);
+        check_product(s, level[j], 192, 256, 64);
+        check_product(s, level[j], 1152, 1152, 0);
+    }
+    xb_sampler_destroy(s);
+}
+
+static void products_use_the_same_draws(void **state)
+{
+    (void)state;
+    for_each_law(check_products);
+}
+
 static void words_of_every_level(void **state)
 {
     (void)state;
@@ -516,6 +577,7 @@ int main(void)
         cmocka_unit_test(float_path_is_close),
         cmocka_unit_test(every_word_in_order),
         cmocka_unit_test(levels_agree),
+        cmocka_unit_test(products_use_the_same_draws),
         cmocka_unit_test(words_of_every_level),
         cmocka_unit_test(any_slice_is_the_same),
         cmocka_unit_test(threads_do_not_matter),

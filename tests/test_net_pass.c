@@ -144,15 +144,16 @@ static void weights_drawn_ahead_are_the_same(void **state)
 }
 
 /* A batch under one draw against its weights written down and its rows one by one: large
- * layers go by panels the first way and as a plain product the second. */
-static void check_panels(int64_t batch, bool gradients, xb_stochastic which, int threads)
+ * layers go by panels the first way, or by draws that are used up as they are made, and
+ * as a plain product the second. */
+static void check_panels(const char *text, int64_t batch, bool antithetic, bool gradients,
+                         xb_stochastic which, int threads)
 {
     xb_pass_options opt = options_of(XB_ESTIMATOR_SHARED, batch, NULL);
     xb_net_options choice = {which};
     opt.gradients = gradients;
-    netbed b = netbed_make("dense 301, elu, dense 540, tanh, dense 1030 nobias, dense 3",
-                           (xb_shape){1, 1, 130}, mtj, &choice, &opt);
-    b.noise.antithetic = batch % 2;
+    netbed b = netbed_make(text, (xb_shape){1, 1, 130}, mtj, &choice, &opt);
+    b.noise.antithetic = antithetic;
     xb_ctx_set_threads(b.ctx, threads);
     netbed_forward(&b);
     size_t size = (size_t)(b.batch * b.out) * sizeof *b.y;
@@ -174,11 +175,19 @@ static void check_panels(int64_t batch, bool gradients, xb_stochastic which, int
 static void panels_are_the_same_bytes(void **state)
 {
     (void)state;
+    static const char uneven[] =
+        "dense 301, elu, dense 540, tanh, dense 1030 nobias, dense 3";
+    static const char whole[] =
+        "dense 64, elu, dense 1280, tanh, dense 192 nobias, dense 3";
     static const int64_t batches[] = {1, 2, 3, 17, 250};
     for (int i = 0; i < XB_COUNT(batches); i++) {
-        check_panels(batches[i], false, XB_STOCHASTIC_ALL, 1);
-        check_panels(batches[i], true, XB_STOCHASTIC_KERNELS, 2);
-        check_panels(batches[i], false, XB_STOCHASTIC_NONE, 3);
+        int64_t n = batches[i];
+        check_panels(uneven, n, n % 2, false, XB_STOCHASTIC_ALL, 1);
+        check_panels(uneven, n, n % 2, true, XB_STOCHASTIC_KERNELS, 2);
+        check_panels(uneven, n, n % 2, false, XB_STOCHASTIC_NONE, 3);
+        check_panels(whole, n, false, false, XB_STOCHASTIC_ALL, 1);
+        check_panels(whole, n, false, true, XB_STOCHASTIC_KERNELS, 3);
+        check_panels(whole, n, true, false, XB_STOCHASTIC_ALL, 1);
     }
 }
 

@@ -2,7 +2,7 @@
 #ifndef XB_DRAW_KERNEL_H
 #define XB_DRAW_KERNEL_H
 
-#include "crossbayes/random.h"
+#include "crossbayes/draw.h"
 #include "draw/draw_table.h"
 
 enum { XB_BLOCK = 64 }; /* elements that share sixteen counters (R2) */
@@ -12,6 +12,20 @@ typedef struct xb_slow_draw {
     int32_t at;
     uint32_t word;
 } xb_slow_draw;
+
+/* (N1, N7) y [rows][width] += x [rows][depth] (mu + sigma z), mu, sigma and z
+ * [depth][width]. Outputs begin with a block: width and w_row are multiples of
+ * XB_BLOCK. */
+typedef struct xb_draw_product {
+    float *y;
+    const float *x, *mu, *sigma;
+    int64_t rows, depth, width;
+    int64_t x_row, y_row, w_row; /* how far apart rows are; w_row: of mu, sigma and z */
+} xb_draw_product;
+
+/* Makes the draws that are listed in `slow`, in double. */
+typedef void (*xb_redo_fn)(const xb_sampler *s, float *z, const xb_slow_draw *slow,
+                           int64_t count);
 
 typedef struct xb_kernel {
     const char *level;
@@ -25,6 +39,11 @@ typedef struct xb_kernel {
     /* The same for given words, XB_BLOCK * blocks of them. */
     int64_t (*values)(float *z, xb_slow_draw *slow, int64_t blocks,
                       const xb_draw_table *table, const uint32_t *word);
+    /* Optional: a product that uses draws up as it makes them, from block `first` on;
+     * slow ones are given to `redo`. */
+    void (*multiply)(const xb_draw_product *job, const xb_draw_table *table,
+                     const xb_stream *where, int64_t first, xb_redo_fn redo,
+                     const xb_sampler *s);
 } xb_kernel;
 
 extern const xb_kernel xb_kernel_ref;
@@ -40,5 +59,11 @@ extern const xb_kernel xb_kernel_plain;
  * is not compiled in or the machine lacks it. */
 const xb_kernel *xb_kernel_best(void);
 const xb_kernel *xb_kernel_find(const char *level);
+
+/* The product with the draws of elements from `first` on, a multiple of XB_BLOCK, by a
+ * kernel that has `multiply`; the bytes are those of its draws, multiplied and added. */
+void xb_sampler_multiply(const xb_sampler *s, const xb_kernel *kernel,
+                         const xb_draw_product *job, const xb_stream *where,
+                         int64_t first);
 
 #endif

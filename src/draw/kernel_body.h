@@ -62,14 +62,14 @@ LANE_INLINE void philox_seek(philox_state *p, int64_t block)
     }
 }
 
-/* Rounds 1 and 2 of the next block, half of them known. Its counters are sixteen
- * on from the last, so their first product is an addition. */
-LANE_INLINE void philox_begin(philox_state *p, const philox_start *s)
+/* Rounds 1 and 2 of the next block, half of them known. The block after it is `step`
+ * blocks of sixteen counters on, so its first product is an addition. */
+LANE_INLINE void philox_begin(philox_state *p, const philox_start *s, int64_t step)
 {
     const lane_int zero = wide_set(0);
     for (int i = 0; i < STRANDS; i++) {
         lane_int p0 = p->product[i];
-        p->product[i] = wide_add(p0, UINT64_C(16) * XB_PHILOX_M0);
+        p->product[i] = wide_add(p0, (uint64_t)step * 16 * XB_PHILOX_M0);
         lane_int c2 = wide_xor3(wide_high(p0), wide_set(s->c3_key), zero);
         lane_int p1 = wide_mul(c2, XB_PHILOX_M1);
         p->c[0][i] = wide_xor3(wide_high(p1), wide_set(s->c1), wide_set(s->key[0][1]));
@@ -117,7 +117,7 @@ static void words(uint32_t *out, int64_t blocks, const xb_stream *where, int64_t
     philox_seek(&p, first);
     for (int64_t b = 0; b < blocks; b++) {
         lane_int word[4][PER_BLOCK];
-        philox_begin(&p, &s);
+        philox_begin(&p, &s, 1);
         philox_rounds(&p, &s, 2, XB_PHILOX_ROUNDS);
         philox_end(word, &p);
         for (int w = 0; w < 4; w++)
@@ -191,6 +191,49 @@ static __attribute__((noinline, cold)) int64_t note_slow(xb_slow_draw *slow,
     return count;
 }
 
+/* The draws and words of the block that `p` holds; then it holds the next, and `step` is
+ * from that to the one after. True if there are slow ones among them. */
+LANE_INLINE bool draw_block(lane_float y[4][PER_BLOCK], lane_int word[4][PER_BLOCK],
+                            philox_state *p, const philox_start *s, int64_t step,
+                            const xb_draw_table *t, int columns, int degree, int halves)
+{
+    lane_float place[4][PER_BLOCK];
+    uint32_t mask = 0;
+    philox_end(word, p);
+    /* all square roots first: they take long, and nothing waits for them yet */
+    for (int i = 0; i < 4 * PER_BLOCK; i++)
+        place[i / PER_BLOCK][i % PER_BLOCK] =
+            place_lanes(word[i / PER_BLOCK][i % PER_BLOCK], columns);
+    philox_begin(p, s, step);
+    /* two rounds of the next block beside each quarter of this one: the
+     * multipliers of one fill the gaps of the other */
+#pragma GCC unroll 4
+    for (int w = 0; w < 4; w++) {
+        philox_rounds(p, s, 2 + 2 * w, 4 + 2 * w);
+        for (int part = 0; part < PER_BLOCK; part++) {
+            y[w][part] =
+                draw_lanes(word[w][part], place[w][part], t, columns, degree, halves);
+            if (w % 2) mask |= float_nan_mask(y[w - 1][part], y[w][part]);
+        }
+    }
+    return mask != 0;
+}
+
+/* The first block, which has no other to run beside. */
+LANE_INLINE void draw_start(philox_state *p, const philox_start *s, int64_t first,
+                            int64_t step)
+{
+    philox_seek(p, first);
+    philox_begin(p, s, step);
+    philox_rounds(p, s, 2, XB_PHILOX_ROUNDS);
+}
+
+LANE_INLINE void store_block(float *z, lane_float y[4][PER_BLOCK])
+{
+    for (int i = 0; i < 4 * PER_BLOCK; i++)
+        float_store(z + i * LANES, y[i / PER_BLOCK][i % PER_BLOCK]);
+}
+
 LANE_INLINE int64_t draw_blocks(float *z, xb_slow_draw *slow, int64_t blocks,
                                 const xb_draw_table *t, const xb_stream *where,
                                 int64_t first, int columns, int degree, int halves)
@@ -198,57 +241,49 @@ LANE_INLINE int64_t draw_blocks(float *z, xb_slow_draw *slow, int64_t blocks,
     philox_start s = start_of(where);
     philox_state p;
     int64_t count = 0;
-    philox_seek(&p, first);
-    philox_begin(&p, &s);
-    philox_rounds(&p, &s, 2, XB_PHILOX_ROUNDS);
-    for (int64_t b = 0; b < blocks; b++) {
+    draw_start(&p, &s, first, 1);
+    for (int64_t b = 0; b < blocks; b++, z += XB_BLOCK) {
         lane_int word[4][PER_BLOCK];
-        lane_float place[4][PER_BLOCK], y[4][PER_BLOCK];
-        float *to = z + b * XB_BLOCK;
-        uint32_t mask = 0;
-        philox_end(word, &p);
-        /* all square roots first: they take long, and nothing waits for them yet */
-        for (int i = 0; i < 4 * PER_BLOCK; i++)
-            place[i / PER_BLOCK][i % PER_BLOCK] =
-                place_lanes(word[i / PER_BLOCK][i % PER_BLOCK], columns);
-        philox_begin(&p, &s);
-        /* two rounds of the next block beside each quarter of this one: the
-         * multipliers of one fill the gaps of the other */
-#pragma GCC unroll 4
-        for (int w = 0; w < 4; w++) {
-            philox_rounds(&p, &s, 2 + 2 * w, 4 + 2 * w);
-            for (int part = 0; part < PER_BLOCK; part++) {
-                y[w][part] =
-                    draw_lanes(word[w][part], place[w][part], t, columns, degree, halves);
-                float_store(to + w * 16 + part * LANES, y[w][part]);
-                if (w % 2) mask |= float_nan_mask(y[w - 1][part], y[w][part]);
-            }
-        }
-        if (__builtin_expect(mask != 0, 0))
-            count = note_slow(slow, count, to, word, b * XB_BLOCK);
+        lane_float y[4][PER_BLOCK];
+        bool some = draw_block(y, word, &p, &s, 1, t, columns, degree, halves);
+        store_block(z, y);
+        if (__builtin_expect(some, 0))
+            count = note_slow(slow, count, z, word, b * XB_BLOCK);
     }
     return count;
 }
+
+#include "draw/kernel_product.h"
 
 #if LANES_NATIVE && !defined(__SANITIZE_ADDRESS__)
 /* The columns, degree and halves as constants: the compiler unrolls each. */
 #define DRAWS_CASE(columns, degree, halves)                                              \
     return draw_blocks(z, slow, blocks, t, where, first, columns, degree, halves)
-#define DRAWS_OF(halves)                                                                 \
+#define MULTIPLY_CASE(columns, degree, halves)                                           \
+    return product_blocks(job, t, where, first, redo, sampler, columns, degree, halves)
+#define EVERY_SHAPE(CASE, halves)                                                        \
     switch (t->columns == XB_COLUMNS_WIDE ? 0 : t->degree) {                             \
-    case 0: DRAWS_CASE(XB_COLUMNS_WIDE, XB_WIDE_DEGREE, halves);                         \
-    case 3: DRAWS_CASE(XB_COLUMNS, 3, halves);                                           \
-    case 4: DRAWS_CASE(XB_COLUMNS, 4, halves);                                           \
-    case 5: DRAWS_CASE(XB_COLUMNS, 5, halves);                                           \
-    case 6: DRAWS_CASE(XB_COLUMNS, 6, halves);                                           \
-    default: DRAWS_CASE(XB_COLUMNS, 7, halves);                                          \
+    case 0: CASE(XB_COLUMNS_WIDE, XB_WIDE_DEGREE, halves);                               \
+    case 3: CASE(XB_COLUMNS, 3, halves);                                                 \
+    case 4: CASE(XB_COLUMNS, 4, halves);                                                 \
+    case 5: CASE(XB_COLUMNS, 5, halves);                                                 \
+    case 6: CASE(XB_COLUMNS, 6, halves);                                                 \
+    default: CASE(XB_COLUMNS, 7, halves);                                                \
     }
 
 static int64_t draws(float *z, xb_slow_draw *slow, int64_t blocks, const xb_draw_table *t,
                      const xb_stream *where, int64_t first)
 {
-    if (t->halves == 1) DRAWS_OF(1)
-    DRAWS_OF(2)
+    if (t->halves == 1) EVERY_SHAPE(DRAWS_CASE, 1)
+    EVERY_SHAPE(DRAWS_CASE, 2)
+}
+
+static void multiply(const xb_draw_product *job, const xb_draw_table *t,
+                     const xb_stream *where, int64_t first, xb_redo_fn redo,
+                     const xb_sampler *sampler)
+{
+    if (t->halves == 1) EVERY_SHAPE(MULTIPLY_CASE, 1)
+    EVERY_SHAPE(MULTIPLY_CASE, 2)
 }
 #else /* vector types or instrumented: one instance, quick to compile */
 static int64_t draws(float *z, xb_slow_draw *slow, int64_t blocks, const xb_draw_table *t,
@@ -256,6 +291,13 @@ static int64_t draws(float *z, xb_slow_draw *slow, int64_t blocks, const xb_draw
 {
     return draw_blocks(z, slow, blocks, t, where, first, t->columns, t->degree,
                        t->halves);
+}
+
+static void multiply(const xb_draw_product *job, const xb_draw_table *t,
+                     const xb_stream *where, int64_t first, xb_redo_fn redo,
+                     const xb_sampler *sampler)
+{
+    product_blocks(job, t, where, first, redo, sampler, t->columns, t->degree, t->halves);
 }
 #endif
 
@@ -289,4 +331,5 @@ const xb_kernel XB_KERNEL_NAME = {
     .words = words,
     .draws = draws,
     .values = values,
+    .multiply = multiply,
 };

@@ -144,6 +144,15 @@ void xb_sampler_fill(const xb_sampler *s, float *z, int64_t n, const xb_stream *
     fill(s, xb_kernel_best(), z, n, where, first);
 }
 
+void xb_sampler_multiply(const xb_sampler *s, const xb_kernel *kernel,
+                         const xb_draw_product *job, const xb_stream *where,
+                         int64_t first)
+{
+    assert(first % XB_BLOCK == 0 && job->width % XB_BLOCK == 0);
+    assert(job->w_row % XB_BLOCK == 0 && job->width > 0);
+    kernel->multiply(job, &s->table, where, first / XB_BLOCK, redo_slow, s);
+}
+
 bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z, int64_t n,
                            const xb_stream *where, int64_t first)
 {

@@ -31,6 +31,7 @@ typedef struct xb_panel {
 
 typedef struct xb_backend {
     const char *name;
+    bool fused; /* multiply-adds are; as in xb_kernel */
 
     /* (N1, N6) y [rows][out] = f(x [rows][in] w [in][out] + b [out]) */
     void (*dense_forward)(xb_real *y, const xb_real *x, const xb_real *w,
@@ -60,6 +61,12 @@ typedef struct xb_backend {
     /* y [rows][width] += x [rows][depth] (mu + sigma z), z [depth][width] */
     void (*panel_add)(xb_real *y, const xb_real *x, const xb_real *mu,
                       const xb_real *sigma, const xb_real *z, const xb_panel *p);
+    /* the same with the draws of elements from `first` on, used up as they are made
+     * (draw/kernel.h); only where the draw kernel can, fused as this backend is */
+    void (*panel_draw_add)(xb_real *y, const xb_real *x, const xb_real *mu,
+                           const xb_real *sigma, const xb_panel *p,
+                           const xb_sampler *sampler, const xb_stream *where,
+                           int64_t first);
 
     /* (N9) Optional: one example whose kernel is its own draw, w = mu + sigma z.
      * y [out] = x [in] w + b; d_mu += x dy, d_sigma += x dy z, dx = w dy (dx NULL: not

@@ -16,12 +16,16 @@
 
 const xb_backend XB_CPU_NAME = {
     .name = "cpu-" XB_CPU_LEVEL,
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    .fused = true,
+#endif
     .dense_forward = cpu_dense_forward,
     .dense_backward_input = cpu_dense_backward_input,
     .dense_backward_weight = cpu_dense_backward_weight,
     .panel_row = cpu_panel_row,
     .dense_panel = cpu_dense_panel,
     .panel_add = cpu_panel_add,
+    .panel_draw_add = cpu_panel_draw_add,
     .dense_backward_params = cpu_dense_backward_params,
     .dense_draw_forward = cpu_dense_draw_forward,
     .dense_draw_backward = cpu_dense_draw_backward,

@@ -2,6 +2,7 @@
 #ifndef XB_NET_CPU_PANEL_H
 #define XB_NET_CPU_PANEL_H
 
+#include "draw/kernel.h"
 #include "net/cpu_linear.h"
 
 static int64_t panel_strip(int64_t depth) { return (depth + 1) * XB_PANEL_STRIP; }
@@ -52,6 +53,24 @@ static void cpu_panel_add(float *y, const float *x, const float *mu, const float
             panel_add_strip(y + j, x, mu + j, sigma + j, z + j, p, 1,
                             p->width - j < LANES ? p->width - j : LANES);
     }
+}
+
+static void cpu_panel_draw_add(float *y, const float *x, const float *mu,
+                               const float *sigma, const xb_panel *p,
+                               const xb_sampler *sampler, const xb_stream *where,
+                               int64_t first)
+{
+    xb_draw_product job = {.y = y,
+                           .x = x,
+                           .mu = mu,
+                           .sigma = sigma,
+                           .rows = p->rows,
+                           .depth = p->depth,
+                           .width = p->width,
+                           .x_row = p->x_row,
+                           .y_row = p->y_row,
+                           .w_row = p->w_row};
+    xb_sampler_multiply(sampler, xb_kernel_best(), &job, where, first);
 }
 
 /* Activations that the product does not know are run over what is finished. */

@@ -9,7 +9,7 @@
 #define SIGNS_IN (UINT32_C(1) << 30)
 #define SIGNS_OUT (UINT32_C(1) << 31)
 
-static xb_stream stream_of(const xb_run *run, uint32_t tensor)
+xb_stream xb_run_stream(const xb_run *run, uint32_t tensor)
 {
     const xb_noise *n = &run->noise;
     uint32_t sample = n->antithetic ? n->sample & ~UINT32_C(1) : n->sample;
@@ -45,7 +45,7 @@ static void fill(const xb_run *run, float *z, int64_t n, const xb_stream *where,
 void xb_run_draw(const xb_run *run, xb_real *z, int64_t n, int tensor, int64_t first,
                  bool wide)
 {
-    xb_stream where = stream_of(run, (uint32_t)tensor);
+    xb_stream where = xb_run_stream(run, (uint32_t)tensor);
     fill(run, z, n, &where, first, wide);
     if (run->noise.antithetic && run->noise.sample % 2)
         for (int64_t i = 0; i < n; i++) z[i] = -z[i];
@@ -67,8 +67,8 @@ enum { SIGN_WORDS = 16 * XB_BLOCK }; /* made at a time: 4 KiB */
 void xb_run_signs(const xb_run *run, xb_real *sign, int64_t n, int tensor, xb_side side,
                   int64_t first)
 {
-    xb_stream where =
-        stream_of(run, (uint32_t)tensor | (side == XB_SIDE_IN ? SIGNS_IN : SIGNS_OUT));
+    xb_stream where = xb_run_stream(run, (uint32_t)tensor |
+                                             (side == XB_SIDE_IN ? SIGNS_IN : SIGNS_OUT));
     const xb_kernel *kernel = xb_kernel_best();
     for (int64_t i = 0; i < n;) {
         uint32_t word[SIGN_WORDS];

@@ -21,6 +21,7 @@ enum {
     FEW = 2,                    /* examples that go without */
     ROWS = 240,                 /* examples whose inputs are copied at a time */
     WORTH = 1 << 14,            /* weights: below, all of them fit beside their z */
+    DRAW_WORK = 16,             /* multiply-adds that take as long as a draw */
     ROWS_WORTH = 16 /* examples that pay for copying weights that are not random */
 };
 
@@ -69,10 +70,21 @@ static bool possible(const xb_op *op)
            op->size >= WORTH && op->cout >= XB_PANEL_STRIP;
 }
 
+/* Whether one kernel makes the noise and uses it up. It knows no antithetic pairs. */
+static bool draws_inside(const xb_op *op)
+{
+    const xb_backend *backend = op->run->backend;
+    const xb_kernel *kernel = xb_kernel_best();
+    return are_few(op) && op->layer->kind == &xb_layer_dense &&
+           op->cout % XB_BLOCK == 0 && !op->run->noise.antithetic &&
+           backend->panel_draw_add && kernel->multiply && kernel->fused == backend->fused;
+}
+
 /* The bytes are the same either way, so the number of threads may have a say; but
  * without gradients there is no memory for a whole draw. */
 bool xb_panel_suits(const xb_op *op)
 {
+    if (draws_inside(op)) return true;
     if (!possible(op)) return false;
     if (!op->run->gradients && op->run->noise.sampler && xb_op_random(op)) return true;
     if (!is_random(op) && op->run->batch < ROWS_WORTH) return false;
@@ -186,13 +198,48 @@ static void start_rows(const panel_job *job, int64_t j, int64_t width)
     }
 }
 
+static void finish_rows(const panel_job *job, int64_t j, int64_t width)
+{
+    const xb_op *op = job->op;
+    const xb_activation_kernel *f = xb_backend_act(op->run->backend, op->run->above);
+    for (int64_t r = 0; f && r < op->run->batch; r++)
+        f->forward(job->y + r * op->cout + j, job->y + r * op->cout + j, width);
+}
+
+/* Blocks of XB_BLOCK outputs from `begin` to before `end`. */
+static void drawn_piece(void *arg, int64_t piece, int64_t begin, int64_t end)
+{
+    (void)piece;
+    const panel_job *job = arg;
+    const xb_op *op = job->op;
+    int64_t j = begin * XB_BLOCK, width = (end - begin) * XB_BLOCK;
+    xb_stream where = xb_run_stream(op->run, (uint32_t)op->layer->tensor);
+    start_rows(job, j, width);
+    op->run->backend->panel_draw_add(job->y + j, job->x, xb_op_mu(op) + j,
+                                     xb_op_sigma(op) + j,
+                                     &(xb_panel){.rows = op->run->batch,
+                                                 .depth = op->cin,
+                                                 .width = width,
+                                                 .x_row = op->cin,
+                                                 .y_row = op->cout,
+                                                 .w_row = op->cout},
+                                     op->run->noise.sampler, &where, j);
+    finish_rows(job, j, width);
+}
+
+/* Rows as long as can be: memory is read in order then. */
+static xb_split drawn_split(const xb_op *op)
+{
+    return xb_split_of(op->cout / XB_BLOCK, op->cin * XB_BLOCK * DRAW_WORK,
+                       xb_ctx_threads(op->run->ctx));
+}
+
 static void few_block(void *arg, int64_t block, int64_t begin, int64_t end)
 {
     (void)begin, (void)end;
     const panel_job *job = arg;
     const xb_op *op = job->op;
     const xb_backend *backend = op->run->backend;
-    const xb_activation_kernel *f = xb_backend_act(backend, op->run->above);
     int64_t j = block * job->width, width = least(op->cout - j, job->width);
     xb_real *z = job->slots + block * job->slot, *y = job->y + j;
     start_rows(job, j, width);
@@ -208,8 +255,7 @@ static void few_block(void *arg, int64_t block, int64_t begin, int64_t end)
                                        .y_row = op->cout,
                                        .w_row = op->cout});
     }
-    for (int64_t r = 0; f && r < op->run->batch; r++, y += op->cout)
-        f->forward(y, y, width);
+    finish_rows(job, j, width);
 }
 
 void xb_panel_forward(const xb_op *op, xb_real *y, const xb_real *x)
@@ -222,5 +268,10 @@ void xb_panel_forward(const xb_op *op, xb_real *y, const xb_real *x)
                      .width = width_of(op),
                      .slot = slot_size(op)};
     xb_split split = {blocks_of(op), 1, blocks_of(op)};
-    xb_split_run(op->run->ctx, &split, are_few(op) ? few_block : panel_block, &job);
+    if (draws_inside(op)) {
+        split = drawn_split(op);
+        xb_split_run(op->run->ctx, &split, drawn_piece, &job);
+    } else {
+        xb_split_run(op->run->ctx, &split, are_few(op) ? few_block : panel_block, &job);
+    }
 }

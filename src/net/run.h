@@ -26,6 +26,9 @@ typedef struct xb_run {
     xb_act above, below;
 } xb_run;
 
+/* Where the draws of a tensor are. */
+xb_stream xb_run_stream(const xb_run *run, uint32_t tensor);
+
 /* (N7) z[i] = draw of element first + i of the tensor; `wide`: over all threads. */
 void xb_run_draw(const xb_run *run, xb_real *z, int64_t n, int tensor, int64_t first,
                  bool wide);
