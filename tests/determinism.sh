@@ -97,7 +97,8 @@ image_commands() {
     xb ipredict predict i.safetensors ../few-images-idx3-ubyte --samples 16 -o ip.csv
 }
 
-# run FOLDER LEVEL THREADS WHAT...: then the words that tell threads apart are taken out.
+# run FOLDER LEVEL THREADS WHAT...: then the words that tell runs apart are taken out, the
+# number of threads and the folder that the demo names.
 run() {
     folder=$work/$1
     export XB_LEVEL="$2"
@@ -105,7 +106,8 @@ run() {
     shift 3
     mkdir -p "$folder"
     (cd "$folder" && for what in "$@"; do $what; done) || complain "$folder"
-    find "$folder" -type f -exec sed -i 's/--threads [0-9]/--threads N/g' {} +
+    find "$folder" -type f \
+        -exec sed -i "s/--threads [0-9]/--threads N/g; s|$folder|FOLDER|g" {} +
     find "$folder" -name '*.err' -size 0 -delete
 }
 

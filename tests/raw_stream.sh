@@ -23,14 +23,18 @@ command -v dieharder > /dev/null || {
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 
-# battery KIND TESTS...: numbers of dieharder's list (dieharder -l); each must give p-values
+# battery KIND TESTS...: numbers of dieharder's list (dieharder -l), with :N where a test
+# wants to know how many bits are a symbol; each must give p-values
 battery() {
     kind=$1
     shift
     for test in "$@"; do
         before=$(wc -l < "$results")
-        "$raw" "$kind" | dieharder -g 200 -d "$test" -Y 1 -k 2 -D test_name -D ntuple \
-            -D pvalues -D assessment | grep '|' | sed "s/^/$kind: /" | tee -a "$results"
+        case $test in *:*) bits="-n ${test#*:}" ;; *) bits= ;; esac
+        # shellcheck disable=SC2086
+        "$raw" "$kind" | dieharder -g 200 -d "${test%:*}" $bits -Y 1 -k 2 -D test_name \
+            -D ntuple -D pvalues -D assessment | grep '|' | sed "s/^/$kind: /" |
+            tee -a "$results"
         if [ "$(wc -l < "$results")" = "$before" ]; then
             echo "raw_stream: no p-value of test $test on $kind" >&2
             exit 1
@@ -38,7 +42,7 @@ battery() {
     done
 }
 
-full="0 2 3 8 9 10 11 12 13 15 16 17 100 101 102 200 205 206 207 208 209"
+full="0 2 3 8 9 10 11 12 13 15 16 17 100 101 102 200:8 205 206 207 208 209"
 few="2 8 15 100 101 205"
 # shellcheck disable=SC2086
 battery elements ${XB_DIEHARDER:-$full}

@@ -77,7 +77,8 @@ static void a_planted_nan_stops_and_the_run_can_go_on(void **state)
     scaled_rows good = make_scaled(), bad = good;
     xb_train_data data = scaled_data(&good), broken = scaled_data(&bad);
     xb_model *undisturbed = NULL, *resumed = NULL;
-    assert_ok(ctx, xb_train(ctx, &undisturbed, NULL, &data, &opt));
+    xb_table *whole = NULL, *parts = NULL;
+    assert_ok(ctx, xb_train(ctx, &undisturbed, &whole, &data, &opt));
     opt.checkpoint = path;
     plant p = {&bad.x[3 * 17], NAN, STEPS_BEFORE};
     xb_ctx_set_progress(ctx, plant_number, &p);
@@ -88,8 +89,11 @@ static void a_planted_nan_stops_and_the_run_can_go_on(void **state)
     said(ctx, "the last good state is in");
     p.after = 0;
     opt.resume = true;
-    assert_ok(ctx, xb_train(ctx, &resumed, NULL, &data, &opt));
+    assert_ok(ctx, xb_train(ctx, &resumed, &parts, &data, &opt));
     assert_true(same_numbers(undisturbed, resumed));
+    assert_same_table(whole, parts);
+    xb_table_destroy(whole);
+    xb_table_destroy(parts);
     xb_model_destroy(undisturbed);
     xb_model_destroy(resumed);
     assert_int_equal(scratch_remove(&s), 1);

@@ -314,11 +314,7 @@ static void resumed_runs_end_the_same(void **state)
     xb_ctx_set_progress(ctx, NULL, NULL);
     assert_ok(ctx, xb_train(ctx, &model, &parts, &data, &opt));
     assert_true(same_numbers(model, undisturbed));
-    for (int64_t i = 0; i < xb_table_rows(whole); i++)
-        for (int j = 0; j < xb_table_columns(whole); j++) {
-            double a = xb_table_get(whole, i, j), b = xb_table_get(parts, i, j);
-            assert_memory_equal(&a, &b, sizeof a);
-        }
+    assert_same_table(whole, parts);
     xb_table_destroy(whole);
     xb_table_destroy(parts);
     xb_model_destroy(model);

@@ -141,22 +141,22 @@ static xb_status check_step(xb_trainer *t, double loss)
         (long long)t->place.step + 1, (long long)t->place.phase + 1, where, loss);
 }
 
-/* The gradient, checked. Batchnorm's state and the trace's sums move on the way and are
+/* The gradient, checked. Batchnorm's state and the epoch's sums move on the way and are
  * put back where the step does not count. */
 xb_status xb_trainer_gradient(xb_trainer *t, double *loss)
 {
     int64_t batch = xb_trainer_gather(t, t->place.batch);
     if (t->opt.mirror) xb_trainer_mirror(t, t->place.batch, batch);
     size_t states = (size_t)t->states * sizeof *t->state;
-    const xb_train_sums sums = t->sums;
+    const xb_train_sums kept_sums = t->sums;
     memcpy(t->kept_state, t->state, states);
     memset(t->gradient + t->noise, 0, (size_t)t->q * sizeof *t->gradient);
     xb_status status = t->place.phase == XB_PHASE_MLE ? phase_1_step(t, batch, loss)
                                                       : phase_2_step(t, batch, loss);
     if (status == XB_OK) status = check_step(t, *loss);
-    if (status == XB_OK) return status;
+    if (status == XB_OK) return XB_OK;
     memcpy(t->state, t->kept_state, states);
-    t->sums = sums;
+    t->sums = kept_sums;
     return status;
 }
 
