@@ -94,6 +94,28 @@ static void a_step_is_forward_and_backward(void **state)
             }
 }
 
+/* Without gradients and noise a small net runs here, the same net with them by layers. */
+static void forward_alone_is_the_layers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int k = 0; k < xb_backend_count(); k++) {
+            xb_pass_options opt = xb_pass_options_default();
+            netbed b[2];
+            opt.batch = cases[i].batch, opt.backend = xb_backend_name_at(k);
+            for (int j = 0; j < 2; j++) {
+                opt.gradients = j == 1;
+                b[j] = netbed_make(cases[i].net, (xb_shape){1, 1, cases[i].in}, NULL,
+                                   NULL, &opt);
+                netbed_forward(&b[j]);
+            }
+            assert_non_null(b[0].pass->chain);
+            assert_memory_equal(b[0].y, b[1].y,
+                                (size_t)(b[0].batch * b[0].out) * sizeof *b[0].y);
+            for (int j = 0; j < 2; j++) netbed_free(&b[j]);
+        }
+}
+
 /* Gradients are added to, and there is nothing to go back through afterwards. */
 static void a_step_adds_and_is_over(void **state)
 {
@@ -163,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_is_forward_and_backward),
+        cmocka_unit_test(forward_alone_is_the_layers),
         cmocka_unit_test(a_step_adds_and_is_over),
         cmocka_unit_test(others_go_layer_by_layer),
     };

@@ -8,7 +8,8 @@
  * arithmetic takes a microsecond, so a chain is a net whose layers are not worth a
  * second thread and whose noise fits in the cache; everything else goes layer by layer
  * (pass.c). Each number is the one the layers find, with `local` but for the rounding of
- * e / (2 sqrt(v)), which is found on the way forward.
+ * e / (2 sqrt(v)), which is found on the way forward. A pass without gradients goes
+ * forward here too where its weights are as they are: a prediction's, drawn before.
  *
  * Scratch: theta [p] and z [p] (shared) or sigma^2 [p] (local), dw [p]; local besides
  * ds [p], over the batch v of all links, and of one at a time e, x^2 and its gradient. */

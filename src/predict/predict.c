@@ -57,6 +57,8 @@ static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t
     const double mean = job->model->y_mean, sd = job->model->y_sd;
     for (int64_t first = 0; first < draws; first += LINES) {
         int64_t end = draws - first < LINES ? draws : first + LINES;
+        for (int64_t d = end; d < draws && d < end + LINES; d++) /* the next ones' */
+            __builtin_prefetch(job->raw + d * job->rows + i);
         for (int64_t r = 0; r < rows; r++)
             for (int64_t d = first; d < end; d++)
                 aside[r * draws + d] =
