@@ -94,7 +94,7 @@ LANE_INLINE void product_blocks(const xb_draw_product *job, const xb_draw_table 
                 lane_int word[4][PER_BLOCK];
                 lane_float z[4][PER_BLOCK];
                 ask_for(job->mu + at + ahead);
-                bool slow = draw_block(z, word, &p, &s, jump ? gap : 1, t, columns,
+                bool slow = draw_block(z, word, &p, &s, jump ? gap : 1, false, t, columns,
                                        degree, halves);
                 ask_for(job->sigma + at + ahead);
                 if (__builtin_expect(slow, 0))

@@ -99,19 +99,21 @@ LANE_INLINE lane_float float_lookup(const float *table, lane_int i, int halves)
     return _mm512_mask_blend_ps(bit5, float_lookup32(table, i),
                                 float_lookup32(table + 32, i));
 }
-/* lanes 0, 4, 8 and 12 of `at` as rows of four */
+/* lanes 0, 4, 8 and 12 of `at` as rows of four; halves first, as that needs fewer of
+ * the units that shuffle */
+LANE_INLINE __m256 float_two_rows(const float (*row)[4], const uint32_t *at)
+{
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(row[at[0]])),
+                                _mm_load_ps(row[at[4]]), 1);
+}
 LANE_INLINE lane_float float_four_rows(const float (*row)[4], const uint32_t *at)
 {
-    lane_float a = _mm512_castps128_ps512(_mm_load_ps(row[at[0]]));
-    a = _mm512_insertf32x4(a, _mm_load_ps(row[at[4]]), 1);
-    a = _mm512_insertf32x4(a, _mm_load_ps(row[at[8]]), 2);
-    return _mm512_insertf32x4(a, _mm_load_ps(row[at[12]]), 3);
+    return _mm512_insertf32x8(_mm512_castps256_ps512(float_two_rows(row, at)),
+                              float_two_rows(row, at + 8), 1);
 }
-/* out[j] = row[i][j]; rows 16-byte aligned */
-LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], lane_int i)
+/* out[j] = row[at[]][j], LANES of them; rows 16-byte aligned */
+LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], const uint32_t *at)
 {
-    uint32_t at[LANES];
-    int_store(at, i);
     lane_float a = float_four_rows(row, at), b = float_four_rows(row, at + 1);
     lane_float c = float_four_rows(row, at + 2), d = float_four_rows(row, at + 3);
     lane_float ab = _mm512_unpacklo_ps(a, b), cd = _mm512_unpacklo_ps(c, d);
@@ -200,10 +202,8 @@ LANE_INLINE lane_float float_two_rows(const float (*row)[4], const uint32_t *at)
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(row[at[0]])),
                                 _mm_load_ps(row[at[4]]), 1);
 }
-LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], lane_int i)
+LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], const uint32_t *at)
 {
-    uint32_t at[LANES];
-    int_store(at, i);
     lane_float a = float_two_rows(row, at), b = float_two_rows(row, at + 1);
     lane_float c = float_two_rows(row, at + 2), d = float_two_rows(row, at + 3);
     lane_float ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
@@ -305,10 +305,10 @@ LANE_INLINE lane_float float_load(const float *from)
     memcpy(&a, from, sizeof a);
     return a;
 }
-LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], lane_int i)
+LANE_INLINE void float_rows(lane_float out[4], const float (*row)[4], const uint32_t *at)
 {
     for (int j = 0; j < 4; j++)
-        out[j] = (lane_float){row[i[0]][j], row[i[1]][j], row[i[2]][j], row[i[3]][j]};
+        out[j] = (lane_float){row[at[0]][j], row[at[1]][j], row[at[2]][j], row[at[3]][j]};
 }
 #endif
 

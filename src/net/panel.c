@@ -1,8 +1,8 @@
 /* panel.c: see panel.h. Threads take blocks of outputs. A block goes through the inputs
  * a panel at a time; a panel is written as strips of XB_PANEL_STRIP outputs, the order
  * in which the product reads it, and the inputs of some examples are copied next to each
- * other first. Few
- * examples need no panel: some rows of weights are used up as they are made.
+ * other first. Few examples need no panel: some rows of weights are used up as they are
+ * made, or, where rows are whole blocks of draws, each block by the kernel that draws it.
  * Scratch: bias [cout] and its z [cout], then for each block a panel, rows of x, and z
  * of some rows of the panel. */
 #include "net/panel.h"
