@@ -65,6 +65,10 @@ main_commands() {
         --net 'dense 20, elu, dense 9, tanh, dense 1' --mle-epochs 8 --epochs 8 --batch 13
     xb local train ../classes.csv --target y -o c.safetensors \
         --net 'dense 17, relu, dense 3' --mle-epochs 5 --epochs 5
+    # widths that vectors of one level hold whole and those of another do not
+    xb wide train ../numbers.csv --target y --law mtj -o w.safetensors --batch 20 \
+        --net 'dense 8, elu, dense 8, elu, dense 16, elu, dense 16, elu, dense 24, elu, dense 1' \
+        --mle-epochs 2 --epochs 2
     xb predict predict m.safetensors ../numbers.csv --samples 64 -o p.csv
     xb eval eval m.safetensors ../numbers.csv --samples 64 --law gaussian --law mtj --json
     xb plan plan mtj --model m.safetensors --data ../numbers.csv --rows 1 --draws 256

@@ -27,7 +27,8 @@ enum {
     PANEL_WORTH = 1 << 15, /* elements of B */
     MANY_ROWS = 16,        /* that are worth packing B for */
     FEW_ROWS = 4,
-    LONG = 16, /* k of one row, see one_row */
+    LONG = 16,  /* k of one row, see one_row, */
+    SHORT = 32, /* and its n: at every level the same, as the sums are others */
     PAIR = 2 * LANES
 };
 
@@ -350,7 +351,7 @@ static void gemm(const gemm_args *g)
         one_column(g);
         return;
     }
-    if (g->m == 1 && g->k >= LONG && g->n <= PAIR && !g->transposed && !g->bias &&
+    if (g->m == 1 && g->k >= LONG && g->n <= SHORT && !g->transposed && !g->bias &&
         !g->add && g->end == END_PLAIN) {
         one_row(g->c, NULL, g->a, g->a_step, g->b, g->b_row, g->k, g->n);
         return;

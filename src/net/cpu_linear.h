@@ -122,7 +122,11 @@ static void cpu_bias_backward(float *db, const float *dy, int64_t rows, int64_t 
     }
 }
 
-/* LANES inputs and outputs: all of dw in registers, and db beside it at no cost. */
+/* Inputs and outputs of a layer whose db is one sum in the order of the rows, at every
+ * level. */
+enum { SQUARE = 16 };
+
+/* All of dw in registers, and db beside it at no cost, where LANES are SQUARE. */
 static void square_params(float *dw, float *db, const float *x, const float *dy,
                           int64_t rows)
 {
@@ -140,11 +144,21 @@ static void square_params(float *dw, float *db, const float *x, const float *dy,
     vec_store(db, bias);
 }
 
+static void square_bias(float *db, const float *dy, int64_t rows)
+{
+    for (int64_t j = 0; j < SQUARE; j += LANES) {
+        vec sum = vec_set(0);
+        for (int64_t r = 0; r < rows; r++) sum = sum + vec_load(dy + r * SQUARE + j);
+        vec_store(db + j, sum);
+    }
+}
+
 static void cpu_dense_backward_params(float *dw, float *db, const float *x,
                                       const float *dy, int64_t rows, int64_t in,
                                       int64_t out)
 {
-    if (in == LANES && out == LANES) {
+    bool square = in == SQUARE && out == SQUARE;
+    if (square && in == LANES) {
         square_params(dw, db, x, dy, rows);
         return;
     }
@@ -153,7 +167,10 @@ static void cpu_dense_backward_params(float *dw, float *db, const float *x,
         return;
     }
     cpu_dense_backward_weight(dw, x, dy, rows, in, out);
-    cpu_bias_backward(db, dy, rows, out);
+    if (square)
+        square_bias(db, dy, rows);
+    else
+        cpu_bias_backward(db, dy, rows, out);
 }
 
 enum { COLUMNS_ROOM = 1 << 16 }; /* reals */
