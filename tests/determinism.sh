@@ -91,7 +91,6 @@ more_commands() {
     for s in scalar quantile quadrature laws; do xb $s study $s --quick -o $s; done
     xb energy study energy --quick --widths 2,4 --depths 1,2 -o energy
     xb array study array --quick -o array
-    xb demo demo -o demo
 }
 
 # Layers that run as one exist on level 4 only: bytes for any number of threads.
@@ -99,6 +98,7 @@ image_commands() {
     xb images train ../few-images-idx3-ubyte -o i.safetensors --mle-epochs 2 --epochs 2 \
         --net 'conv 16, relu, maxpool 2, batchnorm, conv 16, relu, maxpool 2, flatten, dense 3'
     xb ipredict predict i.safetensors ../few-images-idx3-ubyte --samples 16 -o ip.csv
+    xb demo demo -o demo # has images
 }
 
 # run FOLDER LEVEL THREADS WHAT...: then the words that tell runs apart are taken out, the
