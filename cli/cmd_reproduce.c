@@ -162,7 +162,8 @@ static cli_exit run(cli_session *s)
 static const cli_option options[] = {
     {"output", 'o', CLI_PATH, "DIR", "where everything goes (reproduction)", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws, nets and seeds: half a minute", 0, 0},
-    {"full", 0, CLI_FLAG, NULL, "Fig. 4 and 8 with three seeds and four depths: half an hour", 0, 0},
+    {"full", 0, CLI_FLAG, NULL,
+     "Fig. 4 and 8 with three seeds and four depths: half an hour", 0, 0},
     {"only", 0, CLI_TEXT, "FIG,..", "these figures: 1 to 8, or names of studies", 0, 0},
     {"data", 0, CLI_PATH, "DIR", "the folder of UTKFace for Fig. 6 (drawn faces)", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},

@@ -26,10 +26,7 @@ static bool fail_alloc_now(void)
     return fail_alloc_left >= 0 && fail_alloc_left-- == 0;
 }
 
-void *__wrap_malloc(size_t size)
-{
-    return fail_alloc_now() ? NULL : __real_malloc(size);
-}
+void *__wrap_malloc(size_t size) { return fail_alloc_now() ? NULL : __real_malloc(size); }
 
 void *__wrap_calloc(size_t count, size_t size)
 {

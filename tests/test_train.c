@@ -73,7 +73,7 @@ static void classes_train(void **state)
     xb_table *trace = NULL;
     xb_model *model = train_model(ctx, &opt, true, &trace);
     assert_int_equal(xb_model_likelihood(model), XB_LIKELIHOOD_SOFTMAX);
-    assert_true(xb_model_prior(model).b == 2); /* (V14), chosen */
+    assert_true(xb_model_prior(model).b == 2);                 /* (V14), chosen */
     assert_true(last(trace, "log_likelihood") / ROWS > -0.35); /* chance: -0.69 */
     assert_true(isnan(last(trace, "noise_sd")));
     xb_table_destroy(trace);
@@ -323,6 +323,18 @@ static void resumed_runs_end_the_same(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Training that is stopped at an event, now and whenever `opt` is used again. */
+static void stop_with_checkpoint(xb_ctx *ctx, xb_train_options *opt, const char *path,
+                                 const xb_train_data *data, int64_t *stop)
+{
+    xb_model *model = NULL;
+    opt->checkpoint = path;
+    opt->resume = true;
+    xb_ctx_set_progress(ctx, stop_at, stop);
+    assert_int_equal(xb_train(ctx, &model, NULL, data, opt), XB_E_CANCELLED);
+    assert_null(model);
+}
+
 static void other_checkpoints_are_refused(void **state)
 {
     (void)state;
@@ -330,15 +342,12 @@ static void other_checkpoints_are_refused(void **state)
     scratch s = scratch_make();
     xb_train_options opt = quick_options();
     char path[160];
-    snprintf(path, sizeof path, "%s", scratch_path(&s, "c"));
-    opt.checkpoint = path;
-    opt.resume = true;
     rows r = make_rows(false);
     xb_train_data data = rows_data(&r, false);
     xb_model *model = NULL;
     int64_t stop = 10;
-    xb_ctx_set_progress(ctx, stop_at, &stop);
-    assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_CANCELLED);
+    snprintf(path, sizeof path, "%s", scratch_path(&s, "c"));
+    stop_with_checkpoint(ctx, &opt, path, &data, &stop);
     r.y[3] += 1e-9; /* other data */
     assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_INPUT);
     assert_non_null(strstr(xb_ctx_message(ctx), "other data or other settings"));
@@ -365,15 +374,12 @@ static void checkpoints_hold_numbers(void **state)
     scratch s = scratch_make();
     xb_train_options opt = quick_options();
     char path[160];
-    snprintf(path, sizeof path, "%s", scratch_path(&s, "c"));
-    opt.checkpoint = path;
-    opt.resume = true;
     rows r = make_rows(false);
     xb_train_data data = rows_data(&r, false);
     xb_model *model = NULL;
     int64_t stop = 10;
-    xb_ctx_set_progress(ctx, stop_at, &stop);
-    assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_CANCELLED);
+    snprintf(path, sizeof path, "%s", scratch_path(&s, "c"));
+    stop_with_checkpoint(ctx, &opt, path, &data, &stop);
     static char whole[1 << 16], bytes[sizeof whole];
     size_t n = scratch_read(path, whole, sizeof whole);
     uint64_t header = 0;
