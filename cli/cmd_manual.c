@@ -65,10 +65,11 @@ static cli_exit print_more(FILE *out, cli_session *s, const cli_command *c)
     FILE *memory = open_memstream(&text, &size);
     if (!memory) return cli_fail(s, CLI_FAILED, "not enough memory");
     c->more(memory);
-    bool good = fclose(memory) == 0 && text;
-    if (good) print_block(out, "NOTES", text[0] == '\n' ? text + 1 : text);
+    text = cli_memory_text(memory, &text);
+    if (!text) return cli_fail(s, CLI_FAILED, "not enough memory");
+    print_block(out, "NOTES", text[0] == '\n' ? text + 1 : text);
     free(text);
-    return good ? CLI_DONE : cli_fail(s, CLI_FAILED, "not enough memory");
+    return CLI_DONE;
 }
 
 static cli_exit print_command(FILE *out, cli_session *s, const cli_command *c)

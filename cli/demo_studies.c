@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "demo.h"
+#include "print.h"
 #include "show.h"
 
 enum { NO_FINDING = -1 };
@@ -111,8 +112,7 @@ static char *fill_caption(const char *caption, const xb_study *study)
         put_fact(out, find_fact(study, p + 1, name - 1));
         p += name + 1;
     }
-    fclose(out);
-    return text;
+    return cli_memory_text(out, &text);
 }
 
 /* ---- commands */
@@ -141,8 +141,7 @@ static char *study_command(const cli_demo *d, const char *study)
     if (cli_seed(d->s) != 1)
         fprintf(out, " --seed %llu", (unsigned long long)cli_seed(d->s));
     put_option(out, "-o", d->dir);
-    fclose(out);
-    return text;
+    return cli_memory_text(out, &text);
 }
 
 /* ---- running */

@@ -143,6 +143,14 @@ cli_exit cli_json_print(cli_session *s, json_t *root)
     return CLI_DONE;
 }
 
+char *cli_memory_text(FILE *memory, char **text)
+{
+    bool good = !ferror(memory);
+    if (fclose(memory) == 0 && good) return *text; /* NULL where it could not be cut */
+    free(*text);
+    return NULL;
+}
+
 cli_exit cli_print_page(cli_session *s, const char *name_key, const char *name,
                         const char *text_key, cli_page_fn *write)
 {
@@ -152,8 +160,8 @@ cli_exit cli_print_page(cli_session *s, const char *name_key, const char *name,
     FILE *memory = open_memstream(&text, &size);
     if (!memory) return cli_fail(s, CLI_FAILED, "not enough memory");
     cli_exit code = write(s, memory, name);
-    bool good = fclose(memory) == 0 && text;
-    if (code == CLI_DONE && !good) code = cli_fail(s, CLI_FAILED, "not enough memory");
+    text = cli_memory_text(memory, &text);
+    if (code == CLI_DONE && !text) code = cli_fail(s, CLI_FAILED, "not enough memory");
     if (code == CLI_DONE)
         code = cli_json_print(s, json_pack("{s:s, s:s}", name_key, name, text_key, text));
     free(text);

@@ -119,7 +119,8 @@ static xb_status quote_data_name(xb_ctx *ctx, xb_figure *f)
     FILE *text = open_memstream(&f->quoted, &size);
     if (text) xb_style_quote(text, name);
     free(name);
-    if (text && fclose(text) == 0) return XB_OK;
+    /* its close may come to no text and not say so */
+    if (text && fclose(text) == 0 && f->quoted) return XB_OK;
     return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a figure");
 }
 
