@@ -158,9 +158,8 @@ static xb_finding fit_finding(const xb_fit *fit)
 static char *fit_command(const cli_demo *d)
 {
     char *text = NULL;
-    size_t size = 0;
     char *figure = cli_join(d->dir, "fit", ".svg");
-    FILE *out = figure ? open_memstream(&text, &size) : NULL;
+    FILE *out = figure ? cli_memory_open(&text) : NULL;
     if (!out) {
         free(figure);
         return NULL;
@@ -179,7 +178,7 @@ static char *fit_command(const cli_demo *d)
     free(figure);
     if (cli_seed(d->s) != 1)
         fprintf(out, " --seed %llu", (unsigned long long)cli_seed(d->s));
-    return cli_memory_text(out, &text);
+    return cli_memory_close(out, text);
 }
 
 xb_status cli_demo_noise(cli_demo *d, const xb_fit *fit)

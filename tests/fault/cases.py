@@ -51,6 +51,7 @@ CASES = [
     Case("help", ["help", "study"]),
     case("completion-bash", "completion", "bash"),
     case("completion-zsh", "completion", "zsh"),
+    case("completion-json", "completion", "zsh", "--json"),
     case("manual", "manual"),
     case("manual-command", "manual", "train"),
     case("law", "law", "mtj:B=0.15,w=0.5", "--quantile", "0.1,0.5", "--cdf", "0.3", "--pdf",
