@@ -134,7 +134,7 @@ def plan(trial, start, most, sanitized):
         return choose(rng, memory, most - most // 2) + choose(rng, disk, most // 2)
     lasting = [f for f in disk if f.endswith(GOES_ON)]
     if trial.case.heavy:
-        lasting = choose(rng, lasting, MOST_GO_ON)
+        lasting = choose(rng, lasting, MOST_GO_ON // 20 if sanitized else MOST_GO_ON)
     return memory + [f for f in disk if not f.endswith(GOES_ON)] + lasting
 
 
