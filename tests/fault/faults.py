@@ -17,9 +17,9 @@ folder has one, by turns. A command is run once a folder, and copies of that run
 faults (fork.c); the few that copies cannot are run by themselves.
 
 XB_LONG=1 takes every fault. Some do not stop the command (half of a write, EINTR): of these,
-which cost as much as the rest of the run, long commands get a selection. Without XB_LONG a
-selection of all by a fixed seed; under a sanitizer, allocations are the first and the last
-of each place in the code (a call stack)."""
+which cost as much as the rest of the run, long commands get a selection, and under a
+sanitizer of all. Without XB_LONG a selection by a fixed seed. Under a sanitizer, allocations
+are the first and the last of each place in the code (a call stack)."""
 import argparse
 import concurrent.futures
 import hashlib
@@ -40,6 +40,8 @@ CACHE = ".images"  # not written where it cannot be: the work goes on without
 ERROR_LINE = re.compile("crossbayes( [a-z]+)?: .")
 GOES_ON = (":short", ":EINTR", ":EINVAL")  # faults that do not stop a command
 MOST_GO_ON = 60  # of these, of long commands
+HEAVY_SANITIZED = 40
+SANITIZER_FAILED = b"AddressSanitizer: CHECK failed"  # itself, where it starts a thread
 
 
 @dataclass
@@ -134,7 +136,7 @@ def plan(trial, start, most, sanitized):
         return choose(rng, memory, most - most // 2) + choose(rng, disk, most // 2)
     lasting = [f for f in disk if f.endswith(GOES_ON)]
     if trial.case.heavy:
-        lasting = choose(rng, lasting, MOST_GO_ON // 20 if sanitized else MOST_GO_ON)
+        lasting = choose(rng, lasting, MOST_GO_ON)
     return memory + [f for f in disk if not f.endswith(GOES_ON)] + lasting
 
 
@@ -199,6 +201,8 @@ def problem_again(program, trial, folder):
 
 def judge(program, trial, start, fault, end):
     """What the program said, if all is as it should be."""
+    if end.status == ASAN_EXIT and SANITIZER_FAILED in end.stderr:
+        return "nothing: the sanitizer itself had no memory"
     there = files(end.folder)
     if end.status == 0:
         check_whole(trial, there, end.stdout)
@@ -267,7 +271,7 @@ def how_many(case, sanitized):
     """Faults of a case and a folder (None: all); a selection takes some ten seconds in all,
     most of them the undisturbed runs."""
     if LONG:
-        return None
+        return HEAVY_SANITIZED if case.heavy and sanitized else None
     if case.heavy or (case.slow and sanitized):
         return 0
     if case.slow:

@@ -118,6 +118,7 @@ class Program:
             process.wait()
             os.close(go)
             os.close(let_go)
+            os.remove(room + ".list")
             shutil.rmtree(room, ignore_errors=True)
 
     def must(self, args, cwd):
