@@ -118,9 +118,9 @@ static void show_differences(const xb_reproduction *r)
 static void show_page(const char *dir)
 {
     char *page = cli_join(dir, "index", ".html");
-    char *whole = page ? realpath(page, NULL) : NULL;
-    if (whole) printf("\nThe page: file://%s\n", whole);
-    free(whole);
+    if (!page) return;
+    printf("\nThe page: ");
+    cli_print_address(page);
     free(page);
 }
 

@@ -165,15 +165,15 @@ static char *fit_command(const cli_demo *d)
                                     {"--unit", cli_text(&d->s->args, "unit", NULL)},
                                     {"-o", d->law}};
     fprintf(out, "crossbayes fit ");
-    cli_demo_quote(out, d->noise);
+    cli_quote(out, d->noise);
     for (int i = 0; i < CLI_COUNT_OF(words); i++) {
         if (!words[i][1]) continue;
         fprintf(out, " %s ", words[i][0]);
-        cli_demo_quote(out, words[i][1]);
+        cli_quote(out, words[i][1]);
     }
     fprintf(out, " --figure ");
     char *figure = cli_join(d->dir, "fit", ".svg");
-    if (figure) cli_demo_quote(out, figure);
+    if (figure) cli_quote(out, figure);
     free(figure);
     if (cli_seed(d->s) != 1)
         fprintf(out, " --seed %llu", (unsigned long long)cli_seed(d->s));

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 uint64_t cli_seed(const cli_session *s) { return cli_count(&s->args, "seed", 1); }
@@ -30,23 +31,36 @@ cli_exit cli_fail(cli_session *s, cli_exit code, const char *format, ...)
     return code;
 }
 
-/* A word a shell would have to be given in quotes. */
-static bool needs_quotes(const char *word)
+void cli_quote(FILE *out, const char *word)
 {
-    return !*word || strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}") != NULL;
+    bool bare = *word && !strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}");
+    if (!bare) fputc('\'', out);
+    for (const char *p = word; *p; p++) {
+        if (*p == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*p, out);
+    }
+    if (!bare) fputc('\'', out);
 }
 
-/* The command line as provenance; a long one is cut. */
+/* The command line as provenance; a long one is cut, and one that memory does not suffice
+ * for is only named. */
 static void set_origin(xb_ctx *ctx, const cli_command *command, int argc, char **argv)
 {
-    char text[1024];
-    size_t used = (size_t)snprintf(text, sizeof text, "crossbayes %s", command->name);
-    for (int i = 0; i < argc && used < sizeof text; i++) {
-        const char *quote = needs_quotes(argv[i]) ? "'" : "";
-        used += (size_t)snprintf(text + used, sizeof text - used, " %s%s%s", quote,
-                                 argv[i], quote);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out) {
+        fprintf(out, "crossbayes %s", command->name);
+        for (int i = 0; i < argc; i++) {
+            fputc(' ', out);
+            cli_quote(out, argv[i]);
+        }
+        if (fclose(out) != 0 && text) text[0] = '\0';
     }
-    xb_ctx_set_origin(ctx, text);
+    xb_ctx_set_origin(ctx, text && *text ? text : command->name);
+    free(text);
 }
 
 cli_exit cli_check_stdout(cli_exit code)
