@@ -105,6 +105,9 @@ static void autocorrelation_is_the_sum(void **state)
     double same[5] = {2, 2, 2, 2, 2}, bad[3] = {1, NAN, 2}, tau;
     assert_int_equal(xb_autocorrelation(ctx, rho, 2, same, 5), XB_E_INPUT);
     assert_int_equal(xb_autocorrelation(ctx, rho, 2, bad, 3), XB_E_INPUT);
+    double wide[3] = {-1e308, 0, 1e308};
+    assert_int_equal(xb_autocorrelation(ctx, rho, 2, wide, 3), XB_E_INPUT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "too wide"));
     assert_int_equal(xb_autocorrelation_time(ctx, &tau, same, 1), XB_E_INPUT);
     free(x);
     xb_ctx_destroy(ctx);
