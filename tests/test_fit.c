@@ -154,6 +154,8 @@ static void bad_input_is_refused(void **state)
     opt = xb_fit_options_default();
     opt.unit = "a unit that is much too long to be a unit of anything";
     expect(ctx, x, 10, &opt, "too long");
+    opt.unit = "S\n"; /* no law file could be read with it */
+    expect(ctx, x, 10, &opt, "not printable");
     x[7] = INFINITY;
     opt = xb_fit_options_default();
     expect(ctx, x, 10, &opt, "sample 8 is inf");

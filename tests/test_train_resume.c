@@ -73,65 +73,77 @@ static void resumed_runs_end_the_same(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* Training that is stopped at an event, now and whenever `opt` is used again. */
-static void stop_with_checkpoint(xb_ctx *ctx, xb_train_options *opt, const char *path,
-                                 const xb_train_data *data, int64_t *stop)
+/* A training that was stopped at its tenth event, with its checkpoint. */
+typedef struct stopped {
+    xb_ctx *ctx;
+    scratch s;
+    char path[160];
+    rows r;
+    xb_train_options opt;
+    int64_t stop;
+} stopped;
+
+static xb_status stopped_resume(stopped *t)
 {
+    const xb_train_data data = rows_data(&t->r, false);
     xb_model *model = NULL;
-    opt->checkpoint = path;
-    opt->resume = true;
-    xb_ctx_set_progress(ctx, stop_at, stop);
-    assert_int_equal(xb_train(ctx, &model, NULL, data, opt), XB_E_CANCELLED);
+    xb_status status = xb_train(t->ctx, &model, NULL, &data, &t->opt);
     assert_null(model);
+    return status;
+}
+
+static void stopped_make(stopped *t)
+{
+    *t = (stopped){.ctx = test_ctx(), .s = scratch_make(), .opt = quick_options()};
+    t->r = make_rows(false);
+    t->stop = 10;
+    snprintf(t->path, sizeof t->path, "%s", scratch_path(&t->s, "c"));
+    t->opt.checkpoint = t->path;
+    t->opt.resume = true;
+    xb_ctx_set_progress(t->ctx, stop_at, &t->stop);
+    assert_int_equal(stopped_resume(t), XB_E_CANCELLED);
+}
+
+/* With these bytes in its checkpoint's place it does not go on. */
+static void assert_refused(stopped *t, const char *bytes, size_t n, const char *says)
+{
+    scratch_write(&t->s, "c", bytes, n);
+    assert_int_equal(stopped_resume(t), XB_E_INPUT);
+    assert_non_null(strstr(xb_ctx_message(t->ctx), says));
+}
+
+static void stopped_free(stopped *t)
+{
+    assert_int_equal(scratch_remove(&t->s), 1);
+    xb_ctx_destroy(t->ctx);
 }
 
 static void other_checkpoints_are_refused(void **state)
 {
     (void)state;
-    xb_ctx *ctx = test_ctx();
-    scratch s = scratch_make();
-    xb_train_options opt = quick_options();
-    char path[160];
-    rows r = make_rows(false);
-    xb_train_data data = rows_data(&r, false);
-    xb_model *model = NULL;
-    int64_t stop = 10;
-    snprintf(path, sizeof path, "%s", scratch_path(&s, "c"));
-    stop_with_checkpoint(ctx, &opt, path, &data, &stop);
-    r.y[3] += 1e-9; /* other data */
-    assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_INPUT);
-    assert_non_null(strstr(xb_ctx_message(ctx), "other data or other settings"));
-    r = make_rows(false);
-    opt.sigma = 0.02; /* other settings */
-    assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_INPUT);
-    opt.sigma = quick_options().sigma;
+    static const char other[] = "other data or other settings";
     static char bytes[1 << 16];
-    size_t n = scratch_read(path, bytes, sizeof bytes);
-    for (size_t cut = 0; cut < n; cut += 97) {
-        scratch_write(&s, "c", bytes, cut);
-        assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_INPUT);
-    }
-    assert_null(model);
-    assert_int_equal(scratch_remove(&s), 1);
-    xb_ctx_destroy(ctx);
+    stopped t;
+    stopped_make(&t);
+    size_t n = scratch_read(t.path, bytes, sizeof bytes);
+    t.r.y[3] += 1e-9;
+    assert_refused(&t, bytes, n, other);
+    t.r = make_rows(false);
+    t.opt.sigma = 0.02;
+    assert_refused(&t, bytes, n, other);
+    t.opt.sigma = quick_options().sigma;
+    for (size_t cut = 0; cut < n; cut += 97) assert_refused(&t, bytes, cut, t.path);
+    stopped_free(&t);
 }
 
 /* In the file: a length, the header, then place, sums, trace and, last, floats. */
 static void checkpoints_hold_numbers(void **state)
 {
     (void)state;
-    xb_ctx *ctx = test_ctx();
-    scratch s = scratch_make();
-    xb_train_options opt = quick_options();
-    char path[160];
-    rows r = make_rows(false);
-    xb_train_data data = rows_data(&r, false);
-    xb_model *model = NULL;
-    int64_t stop = 10;
-    snprintf(path, sizeof path, "%s", scratch_path(&s, "c"));
-    stop_with_checkpoint(ctx, &opt, path, &data, &stop);
+    stopped t;
+    stopped_make(&t);
     static char whole[1 << 16], bytes[sizeof whole];
-    size_t n = scratch_read(path, whole, sizeof whole);
+    size_t n = scratch_read(t.path, whole, sizeof whole);
     uint64_t header = 0;
     memcpy(&header, whole, sizeof header);
     static const double lost[] = {NAN, INFINITY, -INFINITY};
@@ -144,13 +156,9 @@ static void checkpoints_hold_numbers(void **state)
             memcpy(bytes + n - sizeof small, &small, sizeof small);
         else
             memcpy(bytes + sums + offsetof(xb_train_sums, nll), &number, sizeof number);
-        scratch_write(&s, "c", bytes, n);
-        assert_int_equal(xb_train(ctx, &model, NULL, &data, &opt), XB_E_INPUT);
-        assert_non_null(strstr(xb_ctx_message(ctx), "not finite"));
+        assert_refused(&t, bytes, n, "not finite");
     }
-    assert_null(model);
-    assert_int_equal(scratch_remove(&s), 1);
-    xb_ctx_destroy(ctx);
+    stopped_free(&t);
 }
 
 /* From the same weights, in one batch, seeds differ by their noise alone: the order of
