@@ -61,14 +61,14 @@ static cli_exit print_more(FILE *out, cli_session *s, const cli_command *c)
 {
     if (!c->more) return CLI_DONE;
     char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
+    FILE *memory = cli_memory_open(&text);
     if (!memory) return cli_fail(s, CLI_FAILED, "not enough memory");
     c->more(memory);
-    bool good = fclose(memory) == 0 && text;
-    if (good) print_block(out, "NOTES", text[0] == '\n' ? text + 1 : text);
+    text = cli_memory_close(memory, text);
+    if (!text) return cli_fail(s, CLI_FAILED, "not enough memory");
+    print_block(out, "NOTES", text[0] == '\n' ? text + 1 : text);
     free(text);
-    return good ? CLI_DONE : cli_fail(s, CLI_FAILED, "not enough memory");
+    return CLI_DONE;
 }
 
 static cli_exit print_command(FILE *out, cli_session *s, const cli_command *c)

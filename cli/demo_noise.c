@@ -158,12 +158,16 @@ static xb_finding fit_finding(const xb_fit *fit)
 static char *fit_command(const cli_demo *d)
 {
     char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
+    char *figure = cli_join(d->dir, "fit", ".svg");
+    FILE *out = figure ? cli_memory_open(&text) : NULL;
+    if (!out) {
+        free(figure);
+        return NULL;
+    }
     const char *const words[][2] = {{"--column", d->column},
                                     {"--unit", cli_text(&d->s->args, "unit", NULL)},
-                                    {"-o", d->law}};
+                                    {"-o", d->law},
+                                    {"--figure", figure}};
     fprintf(out, "crossbayes fit ");
     cli_quote(out, d->noise);
     for (int i = 0; i < CLI_COUNT_OF(words); i++) {
@@ -171,14 +175,10 @@ static char *fit_command(const cli_demo *d)
         fprintf(out, " %s ", words[i][0]);
         cli_quote(out, words[i][1]);
     }
-    fprintf(out, " --figure ");
-    char *figure = cli_join(d->dir, "fit", ".svg");
-    if (figure) cli_quote(out, figure);
     free(figure);
     if (cli_seed(d->s) != 1)
         fprintf(out, " --seed %llu", (unsigned long long)cli_seed(d->s));
-    fclose(out);
-    return text;
+    return cli_memory_close(out, text);
 }
 
 xb_status cli_demo_noise(cli_demo *d, const xb_fit *fit)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "demo.h"
+#include "print.h"
 #include "show.h"
 
 enum { NO_FINDING = -1 };
@@ -100,8 +101,7 @@ static void put_fact(FILE *out, xb_fact fact)
 static char *fill_caption(const char *caption, const xb_study *study)
 {
     char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = cli_memory_open(&text);
     if (!out) return NULL;
     for (const char *p = caption; *p;) {
         size_t plain = strcspn(p, "{"), name = strcspn(p + plain, "}");
@@ -111,8 +111,7 @@ static char *fill_caption(const char *caption, const xb_study *study)
         put_fact(out, find_fact(study, p + 1, name - 1));
         p += name + 1;
     }
-    fclose(out);
-    return text;
+    return cli_memory_close(out, text);
 }
 
 /* ---- commands */
@@ -128,8 +127,7 @@ static void put_option(FILE *out, const char *name, const char *value)
 static char *study_command(const cli_demo *d, const char *study)
 {
     char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = cli_memory_open(&text);
     if (!out) return NULL;
     fprintf(out, "crossbayes study %s --quick", study);
     put_option(out, "--device", d->law);
@@ -141,8 +139,7 @@ static char *study_command(const cli_demo *d, const char *study)
     if (cli_seed(d->s) != 1)
         fprintf(out, " --seed %llu", (unsigned long long)cli_seed(d->s));
     put_option(out, "-o", d->dir);
-    fclose(out);
-    return text;
+    return cli_memory_close(out, text);
 }
 
 /* ---- running */

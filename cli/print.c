@@ -152,17 +152,37 @@ cli_exit cli_json_print(cli_session *s, json_t *root)
     return CLI_DONE;
 }
 
+enum { MEMORY_TEXT = 1 << 18 }; /* the longest, for zsh, has 16 kB */
+
+/* Not open_memstream(), which loses what it has no room for and does not say so. */
+FILE *cli_memory_open(char **text)
+{
+    *text = malloc(MEMORY_TEXT);
+    FILE *memory = *text ? fmemopen(*text, MEMORY_TEXT, "w") : NULL;
+    if (memory) return memory;
+    free(*text);
+    *text = NULL;
+    return NULL;
+}
+
+char *cli_memory_close(FILE *memory, char *text)
+{
+    bool good = fflush(memory) == 0 && !ferror(memory);
+    if (fclose(memory) == 0 && good) return text;
+    free(text);
+    return NULL;
+}
+
 cli_exit cli_print_page(cli_session *s, const char *name_key, const char *name,
                         const char *text_key, cli_page_fn *write)
 {
     if (!cli_json(s)) return write(s, stdout, name);
     char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
+    FILE *memory = cli_memory_open(&text);
     if (!memory) return cli_fail(s, CLI_FAILED, "not enough memory");
     cli_exit code = write(s, memory, name);
-    bool good = fclose(memory) == 0 && text;
-    if (code == CLI_DONE && !good) code = cli_fail(s, CLI_FAILED, "not enough memory");
+    text = cli_memory_close(memory, text);
+    if (code == CLI_DONE && !text) code = cli_fail(s, CLI_FAILED, "not enough memory");
     if (code == CLI_DONE)
         code = cli_json_print(s, json_pack("{s:s, s:s}", name_key, name, text_key, text));
     free(text);

@@ -55,6 +55,11 @@ json_t *cli_json_real(double value);
 /* Prints the object on stdout and gives it up. */
 cli_exit cli_json_print(cli_session *s, json_t *root);
 
+/* A stream into memory, for texts of the program's own. At its end the text, whole, to
+ * free(); NULL: memory was out. */
+FILE *cli_memory_open(char **text);
+char *cli_memory_close(FILE *memory, char *text);
+
 /* What `write` writes, as it is, or with --json as {name_key: name, text_key: text}. */
 typedef cli_exit cli_page_fn(cli_session *s, FILE *out, const char *name);
 cli_exit cli_print_page(cli_session *s, const char *name_key, const char *name,

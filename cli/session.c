@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 uint64_t cli_seed(const cli_session *s) { return cli_count(&s->args, "seed", 1); }
@@ -44,23 +43,21 @@ void cli_quote(FILE *out, const char *word)
     if (!bare) fputc('\'', out);
 }
 
-/* The command line as provenance; a long one is cut, and one that memory does not suffice
- * for is only named. */
-static void set_origin(xb_ctx *ctx, const cli_command *command, int argc, char **argv)
+/* The command line as provenance; a long one is cut. False: memory is out. */
+static bool set_origin(xb_ctx *ctx, const cli_command *command, int argc, char **argv)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out) {
-        fprintf(out, "crossbayes %s", command->name);
-        for (int i = 0; i < argc; i++) {
-            fputc(' ', out);
-            cli_quote(out, argv[i]);
-        }
-        if (fclose(out) != 0 && text) text[0] = '\0';
+    char text[1024] = "";
+    FILE *out = fmemopen(text, sizeof text - 1, "w");
+    if (!out) return false;
+    setvbuf(out, NULL, _IONBF, 0); /* or it asks for memory, and goes on without */
+    fprintf(out, "crossbayes %s", command->name);
+    for (int i = 0; i < argc; i++) {
+        fputc(' ', out);
+        cli_quote(out, argv[i]);
     }
-    xb_ctx_set_origin(ctx, text && *text ? text : command->name);
-    free(text);
+    fclose(out);
+    xb_ctx_set_origin(ctx, text);
+    return true;
 }
 
 cli_exit cli_check_stdout(cli_exit code)
@@ -72,11 +69,11 @@ cli_exit cli_check_stdout(cli_exit code)
 
 static cli_exit run(cli_session *s, const cli_command *command, int argc, char **argv)
 {
-    if (xb_ctx_create(&s->ctx) != XB_OK) {
+    if (xb_ctx_create(&s->ctx) != XB_OK || !set_origin(s->ctx, command, argc, argv)) {
         fprintf(stderr, "crossbayes: not enough memory\n");
+        xb_ctx_destroy(s->ctx);
         return CLI_FAILED;
     }
-    set_origin(s->ctx, command, argc, argv);
     xb_ctx_set_threads(s->ctx, (int)cli_count(&s->args, "threads", 0));
     cli_progress_start(&s->progress, cli_quiet(s));
     xb_ctx_set_progress(s->ctx, cli_progress_event, &s->progress);

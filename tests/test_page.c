@@ -269,6 +269,30 @@ static void failures_are_kept(void **state)
     assert_int_equal(scratch_remove(&s), 1);
 }
 
+/* Sections keep what was written to them while others are added. */
+static void sections_are_many(void **state)
+{
+    (void)state;
+    enum { MANY = 200 };
+    scratch s = scratch_make();
+    xb_ctx *ctx = test_ctx();
+    xb_page *page = new_page(ctx, "A page");
+    for (int i = 0; i < MANY; i++) {
+        char id[16], words[32];
+        snprintf(id, sizeof id, "s%d", i);
+        snprintf(words, sizeof words, "words of section %d.", i);
+        xb_page_section(page, id, id);
+        xb_page_text(page, words);
+        xb_page_finding(page, &(xb_finding){XB_FINDING_AGREES, NULL, words});
+    }
+    char *text = written(ctx, &s, page);
+    assert_int_equal(count_of(text, "words of section "), 3 * MANY);
+    assert_int_equal(count_of(text, "words of section 0."), 3);
+    free(text);
+    xb_ctx_destroy(ctx);
+    scratch_remove(&s);
+}
+
 /* A verdict stands with its figure and in the list at the top; the same page twice is
  * the same bytes. */
 static void the_top_says_what_was_found(void **state)
@@ -364,6 +388,8 @@ static xb_status make_page(xb_ctx *ctx, const char *svg, const char *path)
     xb_page_summary(page, "Found");
     xb_page_section(page, "one", "One");
     xb_page_figure(page, &(xb_page_figure_info){.svg = svg});
+    for (int i = 0; i < 200; i++)
+        xb_page_text(page, "Words, for which room is made anew.");
     xb_page_section(page, "two", "Two");
     status = xb_page_write(ctx, page, path);
     xb_page_destroy(page);
@@ -399,6 +425,7 @@ int main(void)
         cmocka_unit_test(figures_share_no_names),
         cmocka_unit_test(only_pictures_are_figures),
         cmocka_unit_test(failures_are_kept),
+        cmocka_unit_test(sections_are_many),
         cmocka_unit_test(the_top_says_what_was_found),
         cmocka_unit_test(numbers_stand_with_their_errors),
         cmocka_unit_test(errors_round_their_numbers),

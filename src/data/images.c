@@ -5,12 +5,14 @@
 #include "data/images.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <zlib.h>
 
@@ -21,21 +23,40 @@ xb_image_options xb_image_options_default(void)
     return (xb_image_options){.channels = 3};
 }
 
+enum { HEAD = 4 };
+
+static bool is_idx_head(const unsigned char head[HEAD])
+{
+    return head[0] == 0 && head[1] == 0 && head[2] == 8 && (head[3] == 3 || head[3] == 4);
+}
+
 /* Where memory is out nothing can be told of a gzipped file; read as an IDX file, it says
  * so. */
-static bool looks_idx(const char *path)
+static bool unpacks_to_idx(const char *path)
 {
-    unsigned char head[4] = {0};
+    unsigned char head[HEAD] = {0};
     int error = Z_OK;
     errno = 0;
-    gzFile file = gzopen(path, "rb"); /* reads what is not compressed as it is */
+    gzFile file = gzopen(path, "rb");
     if (!file) return errno == 0 || errno == ENOMEM;
-    bool whole = gzread(file, head, sizeof head) == (int)sizeof head;
+    bool whole = gzread(file, head, HEAD) == HEAD;
     (void)gzerror(file, &error);
     gzclose(file);
-    if (error == Z_MEM_ERROR) return true;
-    return whole && head[0] == 0 && head[1] == 0 && head[2] == 8 &&
-           (head[3] == 3 || head[3] == 4);
+    return error == Z_MEM_ERROR || (whole && is_idx_head(head));
+}
+
+/* Needs no memory unless it is gzipped: a table is never taken for images for want of it.
+ */
+static bool looks_idx(const char *path)
+{
+    unsigned char head[HEAD] = {0};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    bool whole = read(file, head, HEAD) == HEAD;
+    close(file);
+    if (!whole) return false;
+    bool gzipped = head[0] == 0x1f && head[1] == 0x8b; /* RFC 1952 */
+    return gzipped ? unpacks_to_idx(path) : is_idx_head(head);
 }
 
 xb_image_source xb_images_look(const char *path)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/draft.h"
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "report/style.h"
@@ -113,14 +114,19 @@ static xb_status open_part(xb_ctx *ctx, FILE **out, const xb_figure *f,
  * from taking a name that starts with '<' for a command. */
 static xb_status quote_data_name(xb_ctx *ctx, xb_figure *f)
 {
-    size_t size = 0;
+    const char *text = NULL;
     char *name = join(ctx, ".", f->name, "dat");
-    if (!name) return XB_E_MEMORY;
-    FILE *text = open_memstream(&f->quoted, &size);
-    if (text) xb_style_quote(text, name);
+    xb_draft *draft = xb_draft_open(ctx);
+    xb_status status = name && draft ? XB_OK : XB_E_MEMORY;
+    if (status == XB_OK) {
+        xb_style_quote(xb_draft_stream(draft), name);
+        status = xb_draft_text(ctx, draft, &text);
+    }
+    if (text) f->quoted = xb_strdup(ctx, text);
+    if (text && !f->quoted) status = XB_E_MEMORY;
+    xb_draft_free(draft);
     free(name);
-    if (text && fclose(text) == 0) return XB_OK;
-    return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a figure");
+    return status;
 }
 
 static xb_status figure_begin(xb_ctx *ctx, xb_figure *f, const char *path)

@@ -4,55 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/draft.h"
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "report/page.h"
 
-/* Text that grows: a stream into memory. */
-typedef struct draft {
-    FILE *stream;
-    char *text;
-    size_t size;
-} draft;
-
 typedef struct page_section {
     char *id, *heading;
-    draft body;
-    draft findings; /* lines for the list at the top */
+    xb_draft *body;
+    xb_draft *findings; /* lines for the list at the top */
 } page_section;
 
 struct xb_page {
     char *title, *intro, *summary;
     page_section *section;
     int64_t n_sections, capacity;
-    draft provenance;
+    xb_draft *provenance;
     int figures;
     xb_ctx *ctx; /* keeps the first failure's message */
     xb_status status;
 };
-
-/* ---- drafts */
-
-static xb_status draft_open(xb_ctx *ctx, draft *d)
-{
-    d->stream = open_memstream(&d->text, &d->size);
-    if (d->stream) return XB_OK;
-    return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a page");
-}
-
-static void draft_free(draft *d)
-{
-    if (d->stream) fclose(d->stream);
-    free(d->text);
-}
-
-static xb_status draft_copy(xb_ctx *ctx, FILE *out, draft *d)
-{
-    if (fflush(d->stream) != 0 || ferror(d->stream))
-        return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a page");
-    fwrite(d->text, 1, d->size, out);
-    return XB_OK;
-}
 
 /* ---- making */
 
@@ -60,8 +31,8 @@ static void section_free(page_section *s)
 {
     free(s->id);
     free(s->heading);
-    draft_free(&s->body);
-    draft_free(&s->findings);
+    xb_draft_free(s->body);
+    xb_draft_free(s->findings);
 }
 
 void xb_page_destroy(xb_page *page)
@@ -69,7 +40,7 @@ void xb_page_destroy(xb_page *page)
     if (!page) return;
     for (int64_t i = 0; i < page->n_sections; i++) section_free(&page->section[i]);
     free(page->section);
-    draft_free(&page->provenance);
+    xb_draft_free(page->provenance);
     free(page->title);
     free(page->intro);
     free(page->summary);
@@ -84,7 +55,8 @@ static xb_status page_begin(xb_ctx *ctx, xb_page *page, const char *title,
     page->intro = xb_strdup(ctx, intro ? intro : "");
     page->summary = xb_strdup(ctx, "Contents");
     if (!page->title || !page->intro || !page->summary) return XB_E_MEMORY;
-    XB_TRY(draft_open(ctx, &page->provenance));
+    page->provenance = xb_draft_open(ctx);
+    if (!page->provenance) return XB_E_MEMORY;
     if (xb_ctx_create(&page->ctx) != XB_OK)
         return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a page");
     return XB_OK;
@@ -145,11 +117,12 @@ static xb_status section_add(xb_page *page, const char *id, const char *heading)
                    sizeof *page->section));
     page->section = block;
     page_section *s = &page->section[page->n_sections++];
-    *s = (page_section){.id = xb_strdup(page->ctx, id)};
-    s->heading = xb_strdup(page->ctx, heading);
-    if (!s->id || !s->heading) return XB_E_MEMORY;
-    XB_TRY(draft_open(page->ctx, &s->body));
-    return draft_open(page->ctx, &s->findings);
+    *s = (page_section){.id = xb_strdup(page->ctx, id),
+                        .heading = xb_strdup(page->ctx, heading),
+                        .body = xb_draft_open(page->ctx),
+                        .findings = xb_draft_open(page->ctx)};
+    bool good = s->id && s->heading && s->body && s->findings;
+    return good ? XB_OK : XB_E_MEMORY;
 }
 
 void xb_page_section(xb_page *page, const char *id, const char *heading)
@@ -168,19 +141,19 @@ static page_section *current(xb_page *page)
 void xb_page_text(xb_page *page, const char *paragraph)
 {
     page_section *s = current(page);
-    if (s) xb_html_element(s->body.stream, "p", NULL, paragraph);
+    if (s) xb_html_element(xb_draft_stream(s->body), "p", NULL, paragraph);
 }
 
 void xb_page_command(xb_page *page, const char *command)
 {
     page_section *s = current(page);
-    if (s) xb_html_command(s->body.stream, command);
+    if (s) xb_html_command(xb_draft_stream(s->body), command);
 }
 
 static void finding_add(page_section *s, const xb_finding *f)
 {
-    xb_html_finding(s->body.stream, f);
-    xb_html_finding(s->findings.stream, f);
+    xb_html_finding(xb_draft_stream(s->body), f);
+    xb_html_finding(xb_draft_stream(s->findings), f);
 }
 
 void xb_page_finding(xb_page *page, const xb_finding *finding)
@@ -196,7 +169,7 @@ void xb_page_figure(xb_page *page, const xb_page_figure_info *figure)
     char prefix[24];
     /* no section can have this id */
     snprintf(prefix, sizeof prefix, "f%d.", ++page->figures);
-    FILE *out = s->body.stream;
+    FILE *out = xb_draft_stream(s->body);
     fputs("<figure>\n<div class=\"picture\" tabindex=\"0\">", out);
     page->status =
         xb_svg_embed(page->ctx, out, figure->svg, prefix, figure->alt ? figure->alt : "");
@@ -210,19 +183,20 @@ void xb_page_figure(xb_page *page, const xb_page_figure_info *figure)
 void xb_page_rows(xb_page *page, const xb_page_rows_info *rows)
 {
     page_section *s = current(page);
-    if (s) xb_html_rows(s->body.stream, rows);
+    if (s) xb_html_rows(xb_draft_stream(s->body), rows);
 }
 
 void xb_page_table(xb_page *page, const xb_table *table, const char *caption, bool folded)
 {
     page_section *s = current(page);
-    if (s) xb_html_table(s->body.stream, table, caption, folded);
+    if (s) xb_html_table(xb_draft_stream(s->body), table, caption, folded);
 }
 
 void xb_page_provenance(xb_page *page, const char *name, const char *value)
 {
-    xb_html_element(page->provenance.stream, "dt", NULL, name);
-    xb_html_element(page->provenance.stream, "dd", NULL, value);
+    FILE *out = xb_draft_stream(page->provenance);
+    xb_html_element(out, "dt", NULL, name);
+    xb_html_element(out, "dd", NULL, value);
 }
 
 /* ---- writing */
@@ -244,6 +218,14 @@ static void write_head(FILE *out, const xb_page *page)
     fputs("</header>\n", out);
 }
 
+static xb_status draft_copy(xb_ctx *ctx, FILE *out, xb_draft *draft)
+{
+    const char *text;
+    XB_TRY(xb_draft_text(ctx, draft, &text));
+    fputs(text, out);
+    return XB_OK;
+}
+
 static xb_status write_summary(FILE *out, xb_page *page)
 {
     fputs("<nav>\n", out);
@@ -254,7 +236,7 @@ static xb_status write_summary(FILE *out, xb_page *page)
         fprintf(out, "<li><a href=\"#%s\">", s->id);
         xb_html_text(out, s->heading);
         fputs("</a>\n", out);
-        XB_TRY(draft_copy(page->ctx, out, &s->findings));
+        XB_TRY(draft_copy(page->ctx, out, s->findings));
         fputs("</li>\n", out);
     }
     fputs("</ul>\n</nav>\n", out);
@@ -268,11 +250,11 @@ static xb_status write_sections(FILE *out, xb_page *page)
         page_section *s = &page->section[i];
         fprintf(out, "<section id=\"%s\">\n", s->id);
         xb_html_element(out, "h2", NULL, s->heading);
-        XB_TRY(draft_copy(page->ctx, out, &s->body));
+        XB_TRY(draft_copy(page->ctx, out, s->body));
         fputs("</section>\n", out);
     }
     fputs("</main>\n<footer>\n<dl>\n", out);
-    XB_TRY(draft_copy(page->ctx, out, &page->provenance));
+    XB_TRY(draft_copy(page->ctx, out, page->provenance));
     fputs("</dl>\n</footer>\n</body>\n</html>\n", out);
     return XB_OK;
 }

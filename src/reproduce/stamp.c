@@ -138,8 +138,9 @@ static void free_list(struct dirent **entry, int n)
 
 typedef bool chosen_fn(const char *name);
 
-/* Removes what `chosen` says, a folder with all that is in it. */
-static void remove_chosen(const char *dir, chosen_fn *chosen);
+/* Removes what `chosen` says, folders with all that is in them. False, and errno, where
+ * something is left. */
+static bool remove_chosen(const char *dir, chosen_fn *chosen);
 
 static bool any(const char *name)
 {
@@ -147,25 +148,30 @@ static bool any(const char *name)
     return true;
 }
 
-static void remove_one(const char *path)
+/* unlink() of a folder says EISDIR, or EPERM where POSIX is followed. */
+static bool remove_one(const char *path)
 {
-    if (unlink(path) == 0) return;
-    remove_chosen(path, any);
-    (void)rmdir(path);
+    if (unlink(path) == 0) return true;
+    if (errno != EISDIR && errno != EPERM) return false;
+    return remove_chosen(path, any) && rmdir(path) == 0;
 }
 
-static void remove_chosen(const char *dir, chosen_fn *chosen)
+static bool remove_chosen(const char *dir, chosen_fn *chosen)
 {
     struct dirent **entry = NULL;
     char path[STAMP_PATH];
     int n = list(&entry, dir);
-    for (int i = 0; i < n; i++)
-        if (chosen(entry[i]->d_name) && join(path, dir, entry[i]->d_name))
-            remove_one(path);
+    bool good = n >= 0;
+    for (int i = 0; i < n && good; i++)
+        if (chosen(entry[i]->d_name))
+            good = join(path, dir, entry[i]->d_name) && remove_one(path);
+    int reason = errno;
     free_list(entry, n);
+    errno = reason;
+    return good;
 }
 
-void xb_sweep(const char *dir) { remove_chosen(dir, half_written); }
+void xb_sweep(const char *dir) { (void)remove_chosen(dir, half_written); }
 
 /* ---- files of an earlier run */
 
@@ -360,6 +366,9 @@ static xb_status check_empty(xb_ctx *ctx, const char *dir)
                    dir);
 }
 
+static bool is_work(const char *name) { return strcmp(name, WORK_FILE) != 0; }
+
+/* What the work was made for is said anew last: stopped before, it is still the older. */
 xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint)
 {
     char path[STAMP_PATH];
@@ -370,6 +379,9 @@ xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint)
     XB_TRY(made_for(ctx, &same, path, fingerprint));
     if (same) return XB_OK;
     if (access(path, F_OK) != 0) XB_TRY(check_empty(ctx, dir));
-    remove_chosen(dir, any);
+    if (!remove_chosen(dir, is_work))
+        return xb_fail(ctx, errno == ENOMEM ? XB_E_MEMORY : XB_E_IO,
+                       "%s: cannot remove what was made with other options: %s", dir,
+                       strerror(errno));
     return xb_outfile_text(ctx, path, fingerprint);
 }

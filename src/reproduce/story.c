@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/draft.h"
 #include "reproduce/reproduction.h"
 
 enum { COLUMNS = 3, CELL_TEXT = 512, CLAIMS_MOST = 16 };
@@ -35,22 +35,15 @@ static void add_names(FILE *out, const xb_reproduction *r, int figure,
     if (before != words) fputc('.', out);
 }
 
-/* What a figure's claims came to, in one line; free() it. NULL: no memory. */
-static char *figure_text(const xb_reproduction *r, int figure)
+/* What a figure's claims came to, in one line. */
+static void write_tally(FILE *out, const xb_reproduction *r, int figure)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
     int agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES);
     int differ = xb_reproduction_tally(r, figure, XB_FINDING_DIFFERS);
     int unclear = xb_reproduction_tally(r, figure, XB_FINDING_UNCLEAR);
     fprintf(out, "%d of %d claims agree.", agree, agree + differ + unclear);
     add_names(out, r, figure, XB_FINDING_DIFFERS, " Differ: ");
     add_names(out, r, figure, XB_FINDING_UNCLEAR, " Cannot be told: ");
-    if (fclose(out) == 0) return text;
-    free(text);
-    return NULL;
 }
 
 /* A figure differs where one of its claims does; it agrees where at least as many claims
@@ -129,24 +122,35 @@ static void add_claims(xb_page *page, const xb_reproduction *r, int figure)
     xb_page_rows(page, &table);
 }
 
-static void add_figure(xb_page *page, const xb_reproduction *r, const char *dir,
-                       int figure)
+static xb_status add_made(xb_ctx *ctx, xb_page *page, const xb_reproduction *r,
+                          const char *dir, int figure)
+{
+    const char *text;
+    xb_draft *draft = xb_draft_open(ctx);
+    if (!draft) return XB_E_MEMORY;
+    write_tally(xb_draft_stream(draft), r, figure);
+    xb_status status = xb_draft_text(ctx, draft, &text);
+    if (status == XB_OK) {
+        add_pictures(page, r, dir, figure, text);
+        add_claims(page, r, figure);
+    }
+    xb_draft_free(draft);
+    return status;
+}
+
+static xb_status add_figure(xb_ctx *ctx, xb_page *page, const xb_reproduction *r,
+                            const char *dir, int figure)
 {
     const xb_exhibit *x = xb_exhibit_at(figure);
     char id[16], command[XB_COMMAND_TEXT + 32];
     snprintf(id, sizeof id, "fig%d", figure);
     xb_page_section(page, id, x->heading);
     xb_page_text(page, x->about);
-    if (r->state[figure] != XB_FIGURE_ABSENT) {
-        char *text = figure_text(r, figure);
-        add_pictures(page, r, dir, figure, text ? text : "");
-        add_claims(page, r, figure);
-        free(text);
-        return;
-    }
+    if (r->state[figure] != XB_FIGURE_ABSENT) return add_made(ctx, page, r, dir, figure);
     xb_page_text(page, "Not made yet with these options.");
     snprintf(command, sizeof command, "%s --only %d", r->command, figure);
     xb_page_command(page, command);
+    return XB_OK;
 }
 
 /* ---- the page */
@@ -176,12 +180,14 @@ static void add_provenance(xb_page *page, const xb_reproduction *r)
                        r->opt.faces ? r->data : "drawn, of nobody (no --data)");
 }
 
-static void fill(xb_page *page, const xb_reproduction *r, const char *dir)
+static xb_status fill(xb_ctx *ctx, xb_page *page, const xb_reproduction *r,
+                      const char *dir)
 {
     xb_page_summary(page, "Figure by figure");
-    for (int f = 1; f <= XB_PAPER_FIGURES; f++) add_figure(page, r, dir, f);
+    for (int f = 1; f <= XB_PAPER_FIGURES; f++) XB_TRY(add_figure(ctx, page, r, dir, f));
     add_reading(page);
     add_provenance(page, r);
+    return XB_OK;
 }
 
 xb_status xb_reproduction_page(xb_ctx *ctx, const xb_reproduction *r, const char *dir,
@@ -200,8 +206,8 @@ xb_status xb_reproduction_page(xb_ctx *ctx, const xb_reproduction *r, const char
                  : "");
     xb_page *page = NULL;
     XB_TRY(xb_page_create(ctx, &page, "The paper, reproduced", intro));
-    fill(page, r, dir);
-    xb_status status = xb_page_write(ctx, page, path);
+    xb_status status = fill(ctx, page, r, dir);
+    if (status == XB_OK) status = xb_page_write(ctx, page, path);
     xb_page_destroy(page);
     return status;
 }

@@ -102,11 +102,13 @@ static void fail(cells_job *job, xb_status status, const xb_cell *cell, const ch
     pthread_mutex_unlock(&job->lock);
 }
 
+/* *out is NULL before. */
 static xb_status get_model(xb_ctx *ctx, xb_model **out, const cells_job *job,
                            const xb_cell *cell)
 {
     const xb_cell_plan *plan = &job->cells->plan;
-    if (job->dir && xb_cell_load_model(ctx, out, plan, cell, job->dir)) return XB_OK;
+    if (job->dir) XB_TRY(xb_cell_load_model(ctx, out, plan, cell, job->dir));
+    if (*out) return XB_OK;
     xb_energy_options o = xb_cell_training(plan, cell);
     XB_TRY(xb_energy_train(ctx, out, &o));
     if (!job->dir) return XB_OK;
@@ -147,20 +149,32 @@ static void run_cell(void *arg, int64_t piece)
     (void)tell(job, 1);
 }
 
-/* Cells found on disk leave the order. Returns how many are left. */
-static int64_t take_finished(cells_job *job)
+/* Cells found on disk leave the order; done says how many. */
+static xb_status take_finished(cells_job *job)
 {
     xb_net_cells *cells = job->cells;
     int64_t left = 0;
     for (int64_t k = 0; k < cells->count; k++) {
         int64_t i = job->order[k];
         double *values = cells->values + i * xb_cell_length(&cells->plan);
-        if (!job->dir || !xb_cell_load_values(job->ctx, values, &cells->plan,
-                                              &cells->cell[i], job->dir))
-            job->order[left++] = i;
+        bool taken = false;
+        if (job->dir)
+            XB_TRY(xb_cell_load_values(job->ctx, &taken, values, &cells->plan,
+                                       &cells->cell[i], job->dir));
+        if (!taken) job->order[left++] = i;
     }
     job->done = cells->count - left;
-    return left;
+    return XB_OK;
+}
+
+static xb_status run_left(cells_job *job)
+{
+    XB_TRY(take_finished(job));
+    pthread_mutex_init(&job->lock, NULL);
+    xb_parallel_for(job->ctx, job->cells->count - job->done, run_cell, job);
+    pthread_mutex_destroy(&job->lock);
+    if (job->status == XB_OK) return XB_OK;
+    return xb_fail(job->ctx, job->status, "%s", job->message);
 }
 
 xb_status xb_net_cells_run(xb_ctx *ctx, xb_net_cells *cells, const char *dir)
@@ -170,11 +184,7 @@ xb_status xb_net_cells_run(xb_ctx *ctx, xb_net_cells *cells, const char *dir)
     job.order = xb_new(ctx, cells->count, sizeof *job.order);
     if (!job.order) return XB_E_MEMORY;
     sort_by_cost(cells, job.order);
-    int64_t left = take_finished(&job);
-    pthread_mutex_init(&job.lock, NULL);
-    xb_parallel_for(ctx, left, run_cell, &job);
-    pthread_mutex_destroy(&job.lock);
+    xb_status status = run_left(&job);
     free(job.order);
-    if (job.status == XB_OK) return XB_OK;
-    return xb_fail(ctx, job.status, "%s", job.message);
+    return status;
 }

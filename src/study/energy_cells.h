@@ -28,14 +28,16 @@ static inline const double *xb_net_cells_values(const xb_net_cells *cells, int64
     return cells->values + i * xb_cell_length(&cells->plan);
 }
 
-/* energy_state.c: files of one cell. Loading is false where there is nothing of use. */
+/* energy_state.c: files of one cell. Where there is nothing of use, loading leaves *out
+ * as it is and *taken false. */
 xb_status xb_cell_save_model(xb_ctx *ctx, const xb_cell *cell, const xb_model *model,
                              const char *dir);
-bool xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan,
-                        const xb_cell *cell, const char *dir);
+xb_status xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan,
+                             const xb_cell *cell, const char *dir);
 xb_status xb_cell_save_values(xb_ctx *ctx, const double *values, const xb_cell_plan *plan,
                               const xb_cell *cell, const char *dir);
-bool xb_cell_load_values(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
-                         const xb_cell *cell, const char *dir);
+xb_status xb_cell_load_values(xb_ctx *ctx, bool *taken, double *values,
+                              const xb_cell_plan *plan, const xb_cell *cell,
+                              const char *dir);
 
 #endif

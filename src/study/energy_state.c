@@ -34,42 +34,48 @@ xb_status xb_cell_save_model(xb_ctx *ctx, const xb_cell *cell, const xb_model *m
     return xb_model_save(ctx, model, path);
 }
 
-static bool same_text(char *text, const char *found)
+/* What is not there or does not fit is made anew; memory that is out is not taken for it.
+ */
+static xb_status unless_memory(xb_status status)
 {
-    bool same = text && strcmp(text, found) == 0;
-    free(text);
-    return same;
+    return status == XB_E_MEMORY ? status : XB_OK;
 }
 
-/* The very net that training would give, made with the very settings. */
-static bool fits(xb_ctx *ctx, const xb_model *model, const xb_energy_options *o)
+/* Is it the very net that training would give, made with the very settings? */
+static xb_status compare(xb_ctx *ctx, bool *same, const xb_model *model,
+                         const xb_energy_options *o)
 {
     char *net = NULL, *settings = NULL;
     const xb_net *found = xb_model_net(model);
-    bool same =
-        xb_energy_net_text(ctx, &net, o) == XB_OK && same_text(net, xb_net_text(found));
-    same = same && xb_energy_settings(ctx, &settings, o) == XB_OK &&
-           same_text(settings, xb_model_settings(model));
     int64_t fixed = xb_net_param_count(found) - xb_net_stochastic_count(found);
     int64_t biases = o->width * o->depth + 1;
-    return same && xb_shape_size(xb_net_input(found)) == 1 &&
-           fixed == (o->kernels_only ? biases : 0);
+    xb_status status = xb_energy_net_text(ctx, &net, o);
+    if (status == XB_OK) status = xb_energy_settings(ctx, &settings, o);
+    *same = status == XB_OK && strcmp(net, xb_net_text(found)) == 0 &&
+            strcmp(settings, xb_model_settings(model)) == 0 &&
+            xb_shape_size(xb_net_input(found)) == 1 &&
+            fixed == (o->kernels_only ? biases : 0);
+    free(net);
+    free(settings);
+    return status;
 }
 
-bool xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan,
-                        const xb_cell *cell, const char *dir)
+xb_status xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan,
+                             const xb_cell *cell, const char *dir)
 {
     char path[PATH_BYTES];
     xb_energy_options o = xb_cell_training(plan, cell);
     xb_model *model = NULL;
-    if (path_of(ctx, path, cell, dir, "") != XB_OK) return false;
-    if (xb_model_load(ctx, &model, path) != XB_OK) return false;
-    if (!fits(ctx, model, &o)) {
+    bool same = false;
+    XB_TRY(path_of(ctx, path, cell, dir, ""));
+    xb_status status = xb_model_load(ctx, &model, path);
+    if (status != XB_OK) return unless_memory(status);
+    status = compare(ctx, &same, model, &o);
+    if (same)
+        *out = model;
+    else
         xb_model_destroy(model);
-        return false;
-    }
-    *out = model;
-    return true;
+    return status;
 }
 
 /* ---- numbers */
@@ -112,30 +118,35 @@ xb_status xb_cell_save_values(xb_ctx *ctx, const double *values, const xb_cell_p
     return status;
 }
 
-static bool take(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
-                 const xb_cell *cell, const xb_safetensors *file)
+static xb_status take(xb_ctx *ctx, bool *taken, double *values, const xb_cell_plan *plan,
+                      const xb_cell *cell, const xb_safetensors *file)
 {
     const int64_t length = xb_cell_length(plan);
     const xb_stored *tensor = NULL;
     const char *found = xb_safetensors_text(file, "fingerprint");
     char *text = NULL;
-    if (!found || fingerprint(ctx, &text, plan, cell) != XB_OK) return false;
-    if (!same_text(text, found)) return false;
-    if (xb_safetensors_get(ctx, &tensor, file, "values", XB_STORED_F64, &length, 1) !=
-        XB_OK)
-        return false;
+    XB_TRY(fingerprint(ctx, &text, plan, cell));
+    bool same = found && strcmp(text, found) == 0;
+    free(text);
+    if (!same || xb_safetensors_get(ctx, &tensor, file, "values", XB_STORED_F64, &length,
+                                    1) != XB_OK)
+        return XB_OK;
     memcpy(values, tensor->data, (size_t)length * sizeof *values);
-    return true;
+    *taken = true;
+    return XB_OK;
 }
 
-bool xb_cell_load_values(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
-                         const xb_cell *cell, const char *dir)
+xb_status xb_cell_load_values(xb_ctx *ctx, bool *taken, double *values,
+                              const xb_cell_plan *plan, const xb_cell *cell,
+                              const char *dir)
 {
     char path[PATH_BYTES];
     xb_safetensors *file = NULL;
-    if (path_of(ctx, path, cell, dir, "_numbers") != XB_OK) return false;
-    if (xb_safetensors_open(ctx, &file, path) != XB_OK) return false;
-    bool taken = take(ctx, values, plan, cell, file);
+    *taken = false;
+    XB_TRY(path_of(ctx, path, cell, dir, "_numbers"));
+    xb_status status = xb_safetensors_open(ctx, &file, path);
+    if (status != XB_OK) return unless_memory(status);
+    status = take(ctx, taken, values, plan, cell, file);
     xb_safetensors_close(file);
-    return taken;
+    return status;
 }

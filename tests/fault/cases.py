@@ -32,7 +32,6 @@ class Case:
     prepare: tuple = ()  # commands whose files are inputs too
     slow: bool = False   # a tenth of a second or more: fewer faults
     heavy: bool = False  # half a second or more: XB_LONG=1 only
-    most: int = None     # faults with XB_LONG=1, where all of them would take days
 
 
 def case(name, *args, threads=1, **more):
@@ -52,6 +51,7 @@ CASES = [
     Case("help", ["help", "study"]),
     case("completion-bash", "completion", "bash"),
     case("completion-zsh", "completion", "zsh"),
+    case("completion-json", "completion", "zsh", "--json"),
     case("manual", "manual"),
     case("manual-command", "manual", "train"),
     case("law", "law", "mtj:B=0.15,w=0.5", "--quantile", "0.1,0.5", "--cdf", "0.3", "--pdf",
@@ -107,14 +107,14 @@ CASES = [
     case("reproduce", "reproduce", "--quick", "--only", "1", "--format", "svg", "-o",
          "paper", slow=True),
     case("reproduce-nets", "reproduce", "--quick", "--only", "4", "--format", "svg", "-o",
-         "paper", leaves=(".safetensors",), heavy=True, most=20),
+         "paper", leaves=(".safetensors",), heavy=True),
     case("reproduce-faces", "reproduce", "--quick", "--only", "6", "--format", "svg", "-o",
-         "paper", leaves=(".checkpoint",), heavy=True, most=100),
+         "paper", leaves=(".checkpoint",), heavy=True),
     case("reproduce-work", "reproduce", "--quick", "--only", "8", "--format", "svg", "-o",
          "paper", prepare=(["reproduce", "--quick", "--only", "4", "-o", "paper", "-q"],),
-         heavy=True, most=100),
+         heavy=True),
     case("demo", "demo", "--noise", "noise.csv", "-o", "demo", leaves=(".safetensors",),
-         heavy=True, most=20),
+         heavy=True),
 ]
 
 

@@ -11,63 +11,78 @@ For every case (cases.py) and every fault: no signal, no leak (sanitised), and e
 
 Faults are the k-th allocation and the k-th start of a thread (alone, and with all after it),
 the k-th open, write, sync (of a file, of a folder), rename, close, mkdir and fallocate, and a
-disk that is full after n bytes. An allocation is
-tried at the first and the last time that each place in the code makes it (a place is a call
-stack); XB_LONG=1 takes all of these, and of cases that are not slow every single one;
-without it a selection by a fixed seed."""
+disk that is full after n bytes. Each run begins in one of two folders: without older files
+in the place of its outputs, and with them. Of the two ways of an allocation to fail each
+folder has one, by turns. A command is run once a folder, and copies of that run suffer the
+faults (fork.c); the few that copies cannot are run by themselves.
+
+XB_LONG=1 takes every fault. Some do not stop the command (half of a write, EINTR): of these,
+which cost as much as the rest of the run, long commands get a selection. Without XB_LONG a
+selection of all by a fixed seed; under a sanitizer, allocations are the first and the last
+of each place in the code (a call stack)."""
 import argparse
 import concurrent.futures
+import hashlib
 import os
 import random
 import re
 import shutil
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cases import CASES, make_inputs
-from program import ASAN_EXIT, Program, Wrong, files, write
+from program import ASAN_EXIT, KINDS, Program, Wrong, call_of, files, write
 
 LONG = os.environ.get("XB_LONG", "0") not in ("", "0")
 WORKERS = 2
 CACHE = ".images"  # not written where it cannot be: the work goes on without
 ERROR_LINE = re.compile("crossbayes( [a-z]+)?: .")
+GOES_ON = (":short", ":EINTR", ":EINVAL")  # faults that do not stop a command
+MOST_GO_ON = 60  # of these, of long commands
+
+
+@dataclass
+class Start:
+    """A folder that a run begins in, and how many calls of each kind it then makes."""
+    folder: str
+    files: dict
+    counts: dict
+    stacks: list  # the first and last allocation of each place in the code
 
 
 @dataclass
 class Trial:
-    """A case ready to be run: its folders and what an undisturbed run makes."""
+    """A case ready to be run, and what an undisturbed run makes."""
     case: object
-    fresh: str     # inputs alone
-    previous: str  # and older files where the command writes
-    inputs: dict
-    made: dict     # files of the undisturbed run that are not inputs
+    fresh: Start     # inputs alone
+    previous: Start  # and older files where the command writes
+    made: dict       # files of the undisturbed run that are not inputs
     stdout: bytes
-    counts: dict
-    stacks: list
+    resumed: dict = field(default_factory=dict)  # what came of folders that faults left
 
 
 def prepare(program, case, inputs):
-    fresh = program.folder(inputs)
+    folder = program.folder(inputs)
     for args in case.prepare:
-        program.must(args, fresh)
-    after = program.folder(fresh)
+        program.must(args, folder)
+    after = program.folder(folder)
     stdout = program.must(case.args, after)
-    before = files(fresh)
+    before = files(folder)
     made = {name: data for name, data in files(after).items() if before.get(name) != data}
-    previous = program.folder(fresh)
+    previous = program.folder(folder)
     for name in made:
         write(previous, name, b"what was at " + name.encode() + b" before\n")
-    counts, stacks = count(program, case, fresh)
-    return Trial(case, fresh, previous, before, made, stdout, counts, stacks)
+    return Trial(case, begin(program, case, folder), begin(program, case, previous), made,
+                 stdout)
 
 
-def count(program, case, fresh):
-    """How many calls of each kind there are, and where allocations are made."""
+def begin(program, case, folder):
+    """Counts the calls of a run that begins in this folder."""
     report = os.path.join(program.room, "report-" + case.name)
-    status, _, err = program.run(case.args, program.folder(fresh), report=report)
-    if status != 0:
-        raise Wrong("under the shim: status %d: %s" % (status, err.decode()))
+    end = program.run(case.args, program.folder(folder), report=report)
+    if end.status != 0:
+        raise Wrong("under the shim: status %d: %s" % (end.status, end.stderr.decode()))
     counts, stacks = {}, []
     with open(report) as lines:
         for line in lines:
@@ -76,59 +91,51 @@ def count(program, case, fresh):
                 stacks.append(tuple(map(int, numbers)))
             else:
                 counts[word] = int(numbers[0])
-    return counts, sorted(stacks)
+    return Start(folder, files(folder), counts, sorted(stacks))
 
 
 # ---- which faults
 
-def allocation_faults(trial, sanitized):
+def allocation_faults(trial, start, sanitized):
     """The sanitizer itself cannot go on when memory stays out: it gets single ones."""
-    places = {k for ends in trial.stacks for k in ends}
-    if LONG and not trial.case.slow and not trial.case.heavy:
-        places = range(1, trial.counts["alloc"] + 1)
-    for k in sorted(places):
-        yield "alloc:%d" % k
-        if not sanitized:
-            yield "alloc:%d:on" % k
+    if sanitized:
+        for k in sorted({k for ends in start.stacks for k in ends}):
+            yield "alloc:%d" % k
+        return
+    for k in range(1, start.counts["alloc"] + 1):
+        alone = k % 2 == (start is trial.fresh)
+        yield "alloc:%d" % k if alone else "alloc:%d:on" % k
 
 
-def file_faults(trial):
+def file_faults(start):
     reasons = {"write": ("EIO", "ENOSPC", "EINTR", "short"), "open": ("ENOSPC",),
                "truncate": ("ENOSPC",), "dirsync": ("EIO", "EINVAL"), "thread": ("", "on")}
-    for kind in ("open", "write", "sync", "dirsync", "rename", "close", "mkdir", "truncate",
-                 "thread"):
-        for k in range(1, trial.counts[kind] + 1):
+    for kind in KINDS[1:-1]:
+        for k in range(1, start.counts[kind] + 1):
             for reason in reasons.get(kind, ("EIO",)):
                 yield "%s:%d:%s" % (kind, k, reason)
-    size = trial.counts["space"]
+    size = start.counts["space"]
     for n in sorted({0, 1, size // 4, size // 2, 3 * size // 4, size - 1}):
         yield "space:%d" % n
 
 
 def choose(rng, faults, most):
-    faults = list(faults)
     if len(faults) <= most:
         return faults
-    most = max(most, 1)
-    step = len(faults) / most
+    step = len(faults) / max(most, 1)
     return [faults[int((i + rng.random()) * step)] for i in range(most)]
 
 
-def plan(trial, most, sanitized):
+def plan(trial, start, most, sanitized):
     """`most` faults, half of them allocations; all of them if it is None."""
-    rng = random.Random(trial.case.name)
-    memory, disk = allocation_faults(trial, sanitized), file_faults(trial)
-    if most is None:
-        return [*memory, *disk]
-    return choose(rng, memory, most - most // 2) + choose(rng, disk, most // 2)
-
-
-def starts(trial, fault, both):
-    """With older files in the place of outputs and without, or (memory) one of the two."""
-    folders = [trial.fresh, trial.previous]
-    if both and not fault.startswith("alloc"):
-        return folders
-    return [random.Random(fault).choice(folders)]
+    rng = random.Random(trial.case.name + os.path.basename(start.folder))
+    memory, disk = list(allocation_faults(trial, start, sanitized)), list(file_faults(start))
+    if most is not None:
+        return choose(rng, memory, most - most // 2) + choose(rng, disk, most // 2)
+    lasting = [f for f in disk if f.endswith(GOES_ON)]
+    if trial.case.heavy:
+        lasting = choose(rng, lasting, MOST_GO_ON // 20 if sanitized else MOST_GO_ON)
+    return memory + [f for f in disk if not f.endswith(GOES_ON)] + lasting
 
 
 # ---- one fault
@@ -147,22 +154,20 @@ def check_words(fault, status, err):
     return lines[0]
 
 
-def check_files(trial, folder, start):
+def check_files(trial, there, start):
     """Each file as it was or as it shall be; nothing else but what may be left."""
-    there, before = files(folder), files(start)
     for name, data in there.items():
-        if data == before.get(name) or data == trial.made.get(name):
+        if data == start.files.get(name) or data == trial.made.get(name):
             continue
         if not name.endswith(trial.case.leaves or ("\0",)) or ".tmp-" in name:
             raise Wrong("left %s (%d bytes)" % (name, len(data)))
-    for name in before:
+    for name in start.files:
         if name not in there:
             raise Wrong("took %s away" % name)
 
 
-def check_whole(trial, folder, stdout):
-    there = files(folder)
-    want = dict(trial.inputs, **trial.made)
+def check_whole(trial, there, stdout):
+    want = dict(trial.fresh.files, **trial.made)
     if stdout != trial.stdout:
         raise Wrong("said that all is well, but printed something else")
     for name in sorted(there.keys() | want.keys()):
@@ -171,63 +176,103 @@ def check_whole(trial, folder, stdout):
                         (name, "another" if name in there else "missing"))
 
 
-def check_again(program, trial, folder):
-    """Without the fault the command comes to what it should have come to."""
-    status, _, err = program.run(trial.case.args, folder)
-    if status != 0:
-        raise Wrong("afterwards, without a fault: status %d: %s" % (status, err.decode()))
+def check_again(program, trial, folder, there):
+    """Without the fault the command comes to what it should have come to. The same files
+    come to the same end: they are tried once."""
+    key = hashlib.sha256(repr(sorted(there.items())).encode()).digest()
+    if key not in trial.resumed:
+        trial.resumed[key] = problem_again(program, trial, folder)
+    if trial.resumed[key]:
+        raise Wrong("afterwards, without a fault: " + trial.resumed[key])
+
+
+def problem_again(program, trial, folder):
+    end = program.run(trial.case.args, folder)
+    if end.status != 0:
+        return "status %d: %s" % (end.status, end.stderr.decode())
     there = files(folder)
     for name, data in trial.made.items():
         if there.get(name) != data:
-            raise Wrong("afterwards %s is not that of an undisturbed run" % name)
+            return name + " is not that of an undisturbed run"
+    return None
 
 
-def run_fault(program, trial, fault, start):
-    folder = program.folder(start)
-    try:
-        status, out, err = program.run(trial.case.args, folder, fault=fault)
-        if status == 0:
-            check_whole(trial, folder, out)
-            return "passed"
-        said = check_words(fault, status, err)
-        check_files(trial, folder, start)
-        if fault.endswith((":short", ":EINVAL")) or fault.startswith("thread"):
-            raise Wrong("this is no reason to fail: " + said)
-        if trial.case.leaves and not program.sanitized:
-            check_again(program, trial, folder)
-        return said
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def judge(program, trial, start, fault, end):
+    """What the program said, if all is as it should be."""
+    there = files(end.folder)
+    if end.status == 0:
+        check_whole(trial, there, end.stdout)
+        return "passed"
+    said = check_words(fault, end.status, end.stderr)
+    check_files(trial, there, start)
+    if fault.endswith((":short", ":EINVAL")) or fault.startswith("thread"):
+        raise Wrong("this is no reason to fail: " + said)
+    if trial.case.leaves and not program.sanitized:
+        check_again(program, trial, end.folder, there)
+    return said
 
 
 # ---- all of them
 
+def run_alone(program, trial, start, fault):
+    folder = program.folder(start.folder)
+    try:
+        return judge(program, trial, start, fault,
+                     program.run(trial.case.args, folder, fault=fault))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_copies(program, trial, start, faults):
+    """Yields each fault with a function that runs or judges it."""
+    left = set(faults)
+    for fault, end in program.run_copies(trial.case.args, start.folder, faults):
+        if fault is None:
+            check_whole(trial, files(end.folder), end.stdout)
+        else:
+            left.discard(fault)
+            yield fault, lambda: judge(program, trial, start, fault, end)
+    for fault in sorted(left, key=call_of):
+        yield fault, lambda: run_alone(program, trial, start, fault)
+
+
+def run_start(program, trial, start, faults, verbose):
+    """The wrongs that were seen."""
+    wrong = []
+    for fault, look in run_copies(program, trial, start, faults):
+        try:
+            said = look()
+            if verbose:
+                print("  %s %s: %s" % (trial.case.name, fault, said))
+        except Wrong as problem:
+            wrong.append("%s, %s: %s" % (trial.case.name, fault, problem))
+            print("WRONG " + wrong[-1], flush=True)
+    return wrong
+
+
 def run_case(program, case, inputs, most, only, verbose):
-    begun, wrong = time.time(), []
+    begun, wrong, tried = time.time(), [], 0
     trial = prepare(program, case, inputs)
-    faults = [only] if only else plan(trial, most, program.sanitized)
-    for fault in faults:
-        for start in starts(trial, fault, most is None):
-            try:
-                said = run_fault(program, trial, fault, start)
-                if verbose:
-                    print("  %s %s: %s" % (case.name, fault, said))
-            except Wrong as problem:
-                wrong.append("%s, %s: %s" % (case.name, fault, problem))
-                print("WRONG " + wrong[-1], flush=True)
-    print("%-18s %6d allocations at %4d places, %5d faults, %2d wrong, %5.1f s" %
-          (case.name, trial.counts["alloc"], len(trial.stacks), len(faults), len(wrong),
+    for start in (trial.fresh, trial.previous):
+        faults = [only] if only else plan(trial, start, most, program.sanitized)
+        wrong += run_start(program, trial, start, faults, verbose)
+        tried += len(faults)
+    print("%-18s %6d allocations at %4d places, %6d faults, %2d wrong, %6.1f s" %
+          (case.name, trial.fresh.counts["alloc"], len(trial.fresh.stacks), tried, len(wrong),
            time.time() - begun), flush=True)
     return wrong
 
 
 def how_many(case, sanitized):
-    """Faults of a case (None: all); a selection takes some ten seconds in all."""
-    if LONG and not sanitized:
-        return case.most
+    """Faults of a case and a folder (None: all); a selection takes some ten seconds in all,
+    most of them the undisturbed runs."""
+    if LONG:
+        return None
     if case.heavy or (case.slow and sanitized):
         return 0
-    return 2 if case.slow or sanitized else 12
+    if case.slow:
+        return 5
+    return 3 if sanitized else 12
 
 
 def main():

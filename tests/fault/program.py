@@ -8,10 +8,24 @@ import os
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 
+KINDS = ("alloc", "open", "write", "sync", "dirsync", "rename", "close", "mkdir", "truncate",
+         "thread", "space")
+ROOMS = 2  # copies of a run whose results wait to be looked at
+LEFT = -1  # fork.c: a fault that was not tried
 ASAN_EXIT = 99
 ASAN_OPTIONS = ("verify_asan_link_order=0:allocator_may_return_null=1:detect_leaks=1:"
                 "exitcode=%d" % ASAN_EXIT)
+
+
+@dataclass
+class Ended:
+    """What a run left behind."""
+    status: int
+    stdout: bytes
+    stderr: bytes
+    folder: str
 
 
 class Program:
@@ -22,7 +36,8 @@ class Program:
         self.shim = os.path.abspath(shim) if shim else None
         self.sanitized = sanitized
         self.timeout = 900 if sanitized else 600
-        self.room = tempfile.mkdtemp(prefix="xb-fault-")
+        in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.room = tempfile.mkdtemp(prefix="xb-fault-", dir=in_memory)
         self.numbers = itertools.count(1)
 
     def __enter__(self):
@@ -40,16 +55,18 @@ class Program:
             os.mkdir(path)
         return path
 
-    def environment(self, fault=None, report=None):
+    def environment(self, fault=None, report=None, fork=None):
         env = dict(os.environ, ASAN_OPTIONS=ASAN_OPTIONS, OPENBLAS_NUM_THREADS="1",
                    LC_ALL="C")
         env.pop("LD_PRELOAD", None)
-        if fault or report:
+        if fault or report or fork:
             env["LD_PRELOAD"] = self.shim
         if fault:
             env["XB_FAULT"] = fault
         if report:
             env["XB_FAULT_REPORT"] = report
+        if fork:
+            env["XB_FAULT_FORK"] = fork
         return env
 
     def start(self, args, cwd, fault=None, report=None):
@@ -58,7 +75,7 @@ class Program:
                                 env=self.environment(fault, report))
 
     def run(self, args, cwd, fault=None, report=None):
-        """(exit status, stdout, stderr); a run that hangs is ended and said to."""
+        """A run that hangs is ended and said to."""
         process = self.start(args, cwd, fault, report)
         try:
             out, err = process.communicate(timeout=self.timeout)
@@ -66,18 +83,66 @@ class Program:
             process.kill()
             process.communicate()
             raise Wrong("did not end within %d s" % self.timeout)
-        return process.returncode, out, err
+        return Ended(process.returncode, out, err, cwd)
+
+    def run_copies(self, args, template, faults):
+        """One run, and for each fault a copy of it that suffers it (fork.c): yields (fault,
+        Ended), at last (None, Ended) of the run itself. The faults that could not be tried
+        so are not among them."""
+        room = self.folder()
+        shutil.copytree(template, os.path.join(room, "files"), symlinks=True)
+        faults = sorted(faults, key=call_of)
+        write(self.room, os.path.basename(room) + ".list", "\n".join(faults).encode())
+        go, let_go = os.pipe()
+        told, tell = os.pipe()
+        fork = "%s.list %s %d %d" % (room, room, go, tell)
+        with open(os.path.join(room, "out"), "wb") as out, \
+                open(os.path.join(room, "err"), "wb") as err:
+            process = subprocess.Popen([self.path] + args, cwd=os.path.join(room, "files"),
+                                       stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                       pass_fds=(go, tell), env=self.environment(fork=fork))
+        os.close(tell)
+        try:
+            os.write(let_go, b"." * ROOMS)
+            with os.fdopen(told) as lines:
+                for line in lines:
+                    number, status = map(int, line.split())
+                    if status != LEFT:
+                        copy = "%s.%d" % (room, number)
+                        yield faults[number], ended(copy, os.waitstatus_to_exitcode(status))
+                        shutil.rmtree(copy, ignore_errors=True)
+                        os.write(let_go, b".")
+            yield None, ended(room, process.wait())
+        finally:
+            process.kill()
+            process.wait()
+            os.close(go)
+            os.close(let_go)
+            shutil.rmtree(room, ignore_errors=True)
 
     def must(self, args, cwd):
         """A run without faults, which has to work; its stdout."""
-        status, out, err = self.run(args, cwd)
-        if status != 0:
-            raise Wrong("without a fault: status %d: %s" % (status, err.decode()))
-        return out
+        end = self.run(args, cwd)
+        if end.status != 0:
+            raise Wrong("without a fault: status %d: %s" % (end.status, end.stderr.decode()))
+        return end.stdout
 
 
 class Wrong(Exception):
     """What a run did that it must not do."""
+
+
+def ended(room, status):
+    def text(name):
+        with open(os.path.join(room, name), "rb") as stream:
+            return stream.read()
+    return Ended(status, text("out"), text("err"), os.path.join(room, "files"))
+
+
+def call_of(fault):
+    """Its kind and the call that it is for: the order that fork.c wants."""
+    kind, at = fault.split(":")[:2]
+    return KINDS.index(kind), int(at)
 
 
 def files(folder):

@@ -10,6 +10,7 @@
  *   XB_FAULT_REPORT=FILE       at the end, "kind count" of each kind, a line each, and
  * for each place in the code that allocates "stack first last": the first and the last
  * allocation made there
+ *   XB_FAULT_FORK=...          many faults in one run (fork.c)
  *
  * Calls are counted from main() on, in all libraries, by all threads. Writes of stdio
  * never leave the C library, where nothing can stand in their way; so streams for
@@ -17,11 +18,14 @@
  * stderr is left as it is: what the program says must be seen. Programs it starts are
  * left alone. */
 #define _GNU_SOURCE
+#include "fault.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,34 +35,17 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    ALLOC,
-    OPEN,
-    WRITE,
-    SYNC,
-    DIRSYNC,
-    RENAME,
-    CLOSE,
-    MKDIR,
-    TRUNCATE,
-    THREAD,
-    SPACE,
-    KINDS
-};
 static const char *const kind_names[KINDS] = {"alloc",    "open",   "write", "sync",
                                               "dirsync",  "rename", "close", "mkdir",
                                               "truncate", "thread", "space"};
 
-enum { NO_KIND = -1, SHORT = -1 };
-
 static atomic_bool armed;
 static atomic_long counts[KINDS];
-static int fault_kind = NO_KIND;
-static long fault_at;
-static bool fault_stays;
-static int fault_errno = EIO; /* SHORT: half of it is written */
+static fault due = {.kind = NO_KIND};
+static atomic_int helpers; /* programs it started and has not waited for */
 static char report_path[4096];
 
 /* ---- where allocations are made: a table of call stacks, by their hash */
@@ -101,9 +88,22 @@ static void note_stack(long count)
 
 /* ---- which call fails */
 
+/* The turn of faults that are tried in copies of the process: in a copy, its own is due.
+ */
+static void try_copies(int kind, long reached)
+{
+    int before = errno;
+    bool alone = atomic_load(&helpers) == 0;
+    atomic_store(&armed, false); /* what this needs is not the program's */
+    const fault *mine = fork_at(kind, reached, alone);
+    if (mine) due = *mine;
+    atomic_store(&armed, true);
+    errno = before;
+}
+
 static bool is_due(int kind, long count)
 {
-    return kind == fault_kind && (count == fault_at || (fault_stays && count > fault_at));
+    return kind == due.kind && (count == due.at || (due.stays && count > due.at));
 }
 
 /* Counts a call; true: it is to fail, and errno says why. */
@@ -112,8 +112,9 @@ static bool fails(int kind)
     if (!atomic_load(&armed)) return false;
     long count = atomic_fetch_add(&counts[kind], 1) + 1;
     if (kind == ALLOC && *report_path) note_stack(count);
+    if (fork_is_due(kind, count)) try_copies(kind, count);
     if (!is_due(kind, count)) return false;
-    errno = kind == ALLOC ? ENOMEM : fault_errno;
+    errno = kind == ALLOC ? ENOMEM : due.error;
     return true;
 }
 
@@ -122,8 +123,10 @@ static size_t room_for(size_t size)
 {
     if (!atomic_load(&armed)) return size;
     long before = atomic_fetch_add(&counts[SPACE], (long)size);
-    if (fault_kind != SPACE || before + (long)size <= fault_at) return size;
-    return before >= fault_at ? 0 : (size_t)(fault_at - before);
+    long last = before + (long)size - 1;
+    if (fork_is_due(SPACE, last)) try_copies(SPACE, last);
+    if (due.kind != SPACE || last < due.at) return size;
+    return before >= due.at ? 0 : (size_t)(due.at - before);
 }
 
 /* ---- memory. What is asked for before main(), by sanitizers even before this library
@@ -235,6 +238,28 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(vo
     return fails(THREAD) ? EAGAIN : get_pthread_create()(thread, how, run, arg);
 }
 
+/* ---- programs it starts */
+
+typedef int (*spawn_fn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                        const posix_spawnattr_t *, char *const *, char *const *);
+NEXT(spawn_fn, posix_spawnp)
+int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *how, char *const *argv, char *const *env)
+{
+    int failed = get_posix_spawnp()(pid, file, actions, how, argv, env);
+    if (!failed) atomic_fetch_add(&helpers, 1);
+    return failed;
+}
+
+typedef pid_t (*waitpid_fn)(pid_t, int *, int);
+NEXT(waitpid_fn, waitpid)
+pid_t waitpid(pid_t pid, int *status, int how)
+{
+    pid_t ended = get_waitpid()(pid, status, how);
+    if (ended > 0 && !is_early()) atomic_fetch_sub(&helpers, 1);
+    return ended;
+}
+
 /* ---- files */
 
 /* Descriptors open for writing: their close() counts. */
@@ -327,7 +352,7 @@ ssize_t write(int fd, const void *bytes, size_t size)
 {
     if (fd == STDERR_FILENO) return get_write()(fd, bytes, size);
     if (fails(WRITE)) {
-        if (fault_errno != SHORT) return -1;
+        if (due.error != SHORT) return -1;
         size = (size + 1) / 2;
     }
     size_t room = room_for(size);
@@ -429,28 +454,28 @@ int fileno(FILE *file)
 
 /* ---- beginning and end */
 
-static void read_how(const char *how)
+static int error_of(const char *how)
 {
     static const struct {
         const char *name;
         int error;
-    } known[] = {{"EIO", EIO},
-                 {"ENOSPC", ENOSPC},
-                 {"EINTR", EINTR},
-                 {"EINVAL", EINVAL},
-                 {"short", SHORT}};
-    fault_stays = strcmp(how, "on") == 0;
+    } known[] = {
+        {"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"EINVAL", EINVAL}, {"short", SHORT}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].name, how) == 0) fault_errno = known[i].error;
+        if (strcmp(known[i].name, how) == 0) return known[i].error;
+    return EIO;
 }
 
-static void read_fault(const char *text)
+fault fault_read(const char *text)
 {
     char name[16] = "", how[16] = "";
-    if (!text || sscanf(text, "%15[a-z]:%ld:%15s", name, &fault_at, how) < 2) return;
+    fault f = {.kind = NO_KIND};
+    if (!text || sscanf(text, "%15[a-z]:%ld:%15s", name, &f.at, how) < 2) return f;
     for (int i = 0; i < KINDS; i++)
-        if (strcmp(kind_names[i], name) == 0) fault_kind = i;
-    read_how(how);
+        if (strcmp(kind_names[i], name) == 0) f.kind = i;
+    f.stays = strcmp(how, "on") == 0;
+    f.error = error_of(how);
+    return f;
 }
 
 /* Preloaded libraries are the last to begin before the program itself does. */
@@ -458,7 +483,8 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *report = getenv("XB_FAULT_REPORT");
     snprintf(report_path, sizeof report_path, "%s", report ? report : "");
-    read_fault(getenv("XB_FAULT"));
+    due = fault_read(getenv("XB_FAULT"));
+    fork_begin(getenv("XB_FAULT_FORK"));
     unsetenv("LD_PRELOAD");
     (void)stack_hash(); /* the unwinder loads itself at the first call */
     FILE *out = stream_open(STDOUT_FILENO, "w");
@@ -479,7 +505,7 @@ static void write_report(void)
 
 __attribute__((destructor)) static void end(void)
 {
-    fault_kind = NO_KIND;
+    due.kind = NO_KIND;
     fflush(stdout);
     if (*report_path) write_report();
 }

@@ -12,10 +12,12 @@ static void read_cell(xb_ctx *ctx, const xb_cell_plan *plan, const char *dir)
 {
     double *values = calloc((size_t)xb_cell_length(plan), sizeof *values);
     xb_model *model = NULL;
+    bool taken = false;
     if (!values) abort();
-    if (xb_cell_load_values(ctx, values, plan, &cell, dir))
+    if (xb_cell_load_values(ctx, &taken, values, plan, &cell, dir) == XB_OK && taken)
         (void)xb_cell_curve(plan, values, 1);
-    if (xb_cell_load_model(ctx, &model, plan, &cell, dir)) xb_model_destroy(model);
+    if (xb_cell_load_model(ctx, &model, plan, &cell, dir) == XB_OK)
+        xb_model_destroy(model);
     free(values);
 }
 

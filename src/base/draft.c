@@ -1,0 +1,70 @@
+/* draft.c: see draft.h. A stream of fopencookie(), whose writes that fail are seen by
+ * ferror() as those of a file are. */
+#define _GNU_SOURCE
+#include "base/draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/memory.h"
+
+enum { FIRST_ROOM = 1 << 12 };
+
+struct xb_draft {
+    FILE *stream;
+    char *text; /* ends in 0 */
+    size_t size, capacity;
+};
+
+static bool make_room(xb_draft *d, size_t more)
+{
+    if (d->capacity - d->size > more) return true;
+    size_t capacity = d->capacity ? d->capacity : FIRST_ROOM;
+    while (capacity - d->size <= more && capacity <= SIZE_MAX / 2) capacity *= 2;
+    char *text = capacity - d->size > more ? realloc(d->text, capacity) : NULL;
+    if (!text) return false;
+    d->text = text;
+    d->capacity = capacity;
+    return true;
+}
+
+/* 0: an error, for fopencookie(). */
+static ssize_t add(void *cookie, const char *bytes, size_t n)
+{
+    xb_draft *d = cookie;
+    if (!make_room(d, n)) return 0;
+    memcpy(d->text + d->size, bytes, n);
+    d->size += n;
+    d->text[d->size] = '\0';
+    return (ssize_t)n;
+}
+
+xb_draft *xb_draft_open(xb_ctx *ctx)
+{
+    xb_draft *d = xb_new(ctx, 1, sizeof *d);
+    if (!d) return NULL;
+    d->stream = fopencookie(d, "w", (cookie_io_functions_t){.write = add});
+    if (d->stream) return d;
+    free(d);
+    xb_fail(ctx, XB_E_MEMORY, "not enough memory for a text");
+    return NULL;
+}
+
+void xb_draft_free(xb_draft *draft)
+{
+    if (!draft) return;
+    fclose(draft->stream);
+    free(draft->text);
+    free(draft);
+}
+
+FILE *xb_draft_stream(const xb_draft *draft) { return draft->stream; }
+
+xb_status xb_draft_text(xb_ctx *ctx, xb_draft *draft, const char **text)
+{
+    if (fflush(draft->stream) != 0 || ferror(draft->stream))
+        return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a text");
+    *text = draft->text ? draft->text : "";
+    return XB_OK;
+}
