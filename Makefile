@@ -35,7 +35,8 @@ check: deps
 check-long: check
 	./tools/install-deps.sh long
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
-	$(MAKE) races memory guard
+	cd $(BUILD)/sanitize && XB_LONG=1 ctest --output-on-failure -R fault_faults
+	$(MAKE) races memory guard lint
 	$(MAKE) fuzz FUZZ_SECONDS=60
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.

@@ -57,7 +57,7 @@ static xb_look look(const double *x, int64_t n)
         wide v = load_wide(x + i);
         min = choose(v < min, v, min);
         max = choose(v > max, v, max);
-        bad -= (v - v) != zero; /* NaN or infinite: true, which is -1 */
+        bad -= (v * zero) != zero; /* NaN or infinite: true, which is -1 */
         hash = (hash ^ (words)v) * prime;
         hash ^= hash >> 32;
     }

@@ -78,8 +78,10 @@ xb_status xb_null_ad_p(xb_ctx *ctx, double *p, const xb_null_model *model, doubl
     for (int j = 0; j < TERMS; j++) weight[j] = fmax(0, weight[j]);
     xb_quadratic_form form = {weight, TERMS, 0, 0};
     double mean = 1.0 / (TERMS + 1), half_variance = 0; /* of the terms left out */
-    for (double j = TERMS + 1; j < 16 * TERMS; j++)
+    for (int i = TERMS + 1; i < 16 * TERMS; i++) {
+        double j = i;
         half_variance += 1 / (j * (j + 1) * j * (j + 1));
+    }
     form.rest_weight = half_variance / mean;
     form.rest_freedom = mean / form.rest_weight;
     *p = fmax(least, xb_quadratic_tail(&form, limit));

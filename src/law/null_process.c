@@ -40,10 +40,11 @@ static int add_pair(xb_null_nodes *out, int n, double from, double to, int cell)
 static void make_nodes(xb_null_nodes *out)
 {
     const double h = 1.0 / CELLS;
-    double end = ldexp(h, -XB_NULL_HALVINGS);
+    const double first = ldexp(h, -XB_NULL_HALVINGS);
     int n = 0;
-    out->u[n] = 0.5 * end, out->mass[n] = end, out->cell[n++] = 0;
-    for (; end < h; end *= 2) n = add_pair(out, n, end, 2 * end, 0);
+    out->u[n] = 0.5 * first, out->mass[n] = first, out->cell[n++] = 0;
+    for (int k = XB_NULL_HALVINGS; k > 0; k--)
+        n = add_pair(out, n, ldexp(h, -k), ldexp(h, 1 - k), 0);
     for (int c = 1; c < CELLS / 2; c++) n = add_pair(out, n, c * h, (c + 1) * h, c);
     for (int i = 0; i < n; i++) {
         int mirror = NODES - 1 - i;

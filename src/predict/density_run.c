@@ -269,14 +269,17 @@ static xb_status measure_roughness(xb_ctx *ctx, density_job *job)
     return XB_OK;
 }
 
-/* In rounds of a block for each thread: after each the caller may ask to stop. */
+/* In rounds of a block for each thread: after each the caller may ask to stop, and one
+ * block that failed is the end. */
 static xb_status run_rounds(xb_ctx *ctx, density_job *job)
 {
     const int64_t blocks = job->d->blocks, round = xb_ctx_threads(ctx);
     for (job->first = 0; job->first < blocks; job->first += round) {
         XB_TRY(xb_progress_tell(ctx, "densities", job->first, blocks));
-        int64_t left = blocks - job->first;
-        xb_parallel_for(ctx, left < round ? left : round, run_block, job);
+        const int64_t left = blocks - job->first, now = left < round ? left : round;
+        xb_parallel_for(ctx, now, run_block, job);
+        for (int64_t b = job->first; b < job->first + now; b++)
+            XB_TRY(tell(ctx, job->status[b]));
     }
     return xb_progress_tell(ctx, "densities", blocks, blocks);
 }
@@ -285,7 +288,6 @@ static xb_status run_blocks(xb_ctx *ctx, density_job *job)
 {
     xb_densities *d = job->d;
     XB_TRY(run_rounds(ctx, job));
-    for (int b = 0; b < d->blocks; b++) XB_TRY(tell(ctx, job->status[b]));
     for (int l = 0; l < d->laws; l++)
         for (int b = 0; b < d->blocks; b++)
             for (int64_t i = 0; i < d->count; i++)

@@ -40,11 +40,14 @@ static void read_list(const char *path)
     FILE *in = fopen(path, "r");
     if (!in) return;
     char line[64];
-    for (int held = 0; fgets(line, sizeof line, in); listed++) {
-        if (listed == held) list = realloc(list, (size_t)(held += 4096) * sizeof *list);
-        list[listed] = fault_read(line);
-    }
+    int lines = 0;
+    while (fgets(line, sizeof line, in)) lines++;
+    rewind(in);
+    list = calloc((size_t)lines + 1, sizeof *list);
+    while (list && listed < lines && fgets(line, sizeof line, in))
+        list[listed++] = fault_read(line);
     fclose(in);
+    if (!list) return;
     for (int kind = 0; kind < KINDS; kind++)
         while (next_of[kind] < listed && list[next_of[kind]].kind != kind)
             next_of[kind]++;
@@ -75,7 +78,7 @@ static bool moved_path(const char *path, const char *own, char moved[PATH_MAX])
     return snprintf(moved, PATH_MAX, "%s%s", own, path + n) < PATH_MAX;
 }
 
-static void give_up(const char *what)
+static _Noreturn void give_up(const char *what)
 {
     char text[256];
     int n = snprintf(text, sizeof text, "fork.c: %s: %s\n", what, strerror(errno));
@@ -134,9 +137,8 @@ static void move_out(int number)
     copy_room(own);
     for (int fd = 0; fd < OPEN_FILES; fd++) move_file(fd, own);
     FILE *maps = fopen("/proc/self/maps", "r");
-    if (!maps) give_up("/proc/self/maps");
-    while (fgets(line, sizeof line, maps)) move_mapping(line, own);
-    fclose(maps);
+    while (maps && fgets(line, sizeof line, maps)) move_mapping(line, own);
+    if (!maps || fclose(maps) != 0) give_up("/proc/self/maps");
     if (snprintf(line, sizeof line, "%s/files", own) < 0 || chdir(line) != 0)
         give_up(line);
     alarm(LONGEST);
