@@ -207,6 +207,7 @@ static json_t *sweep_json(const crossbar_job *job, const sweep_run *run)
 
 static cli_exit print_json(const crossbar_job *job, json_t *costs)
 {
+    const cli_args *args = &job->s->args;
     cli_case digital = {.name = "digital", .result = *xb_assay_digital(job->assay)};
     json_t *list = json_array(), *sweeps = json_array();
     json_array_append_new(list, cli_case_json(&digital, job->classes, true));
@@ -214,11 +215,11 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
         json_array_append_new(list, cli_case_json(&job->cases[i], job->classes, false));
     for (int i = 0; i < job->n_sweeps; i++)
         json_array_append_new(sweeps, sweep_json(job, &job->sweep[i]));
-    json_t *root =
-        json_pack("{s:s,s:I,s:I,s:s,s:o,s:o}", "array", job->array.name, "rows",
-                  (json_int_t)xb_frame_rows(job->frame), "reads", (json_int_t)job->reads,
-                  "calibration", cli_text(&job->s->args, "calibration", "the data"),
-                  "cases", list, "sweeps", sweeps);
+    json_t *root = json_pack(
+        "{s:o,s:I,s:I,s:o,s:o,s:o}", "array", cli_json_text(job->array.name), "rows",
+        (json_int_t)xb_frame_rows(job->frame), "reads", (json_int_t)job->reads,
+        "calibration", cli_json_text(cli_text(args, "calibration", "the data")), "cases",
+        list, "sweeps", sweeps);
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }

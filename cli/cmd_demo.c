@@ -61,21 +61,6 @@ xb_status cli_demo_figure(cli_demo *d, const char *name, const char *alt,
     return XB_OK;
 }
 
-void cli_demo_quote(FILE *out, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_-+./:=,@%";
-    bool bare = *word && strspn(word, plain) == strlen(word);
-    if (!bare) fputc('\'', out);
-    for (const char *p = word; *p; p++) {
-        if (*p == '\'')
-            fputs("'\\''", out);
-        else
-            fputc(*p, out);
-    }
-    if (!bare) fputc('\'', out);
-}
-
 /* ---- samples */
 
 /* Samples that are in no file get one, so that every command of the page runs. */
@@ -143,32 +128,19 @@ static void add_provenance(cli_demo *d, const xb_fit *fit)
     xb_page_provenance(d->page, "device law", xb_law_text(xb_fit_law(fit)));
 }
 
-/* "file://" and the absolute path, with what an address cannot hold escaped. */
-static void print_address(FILE *out, const char *path)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789-._~/";
-    char *whole = realpath(path, NULL);
-    fputs("file://", out);
-    for (const char *p = whole ? whole : path; *p; p++)
-        fprintf(out, strchr(plain, *p) ? "%c" : "%%%02X", (unsigned char)*p);
-    free(whole);
-}
-
 static cli_exit end_page(cli_demo *d, const char *path)
 {
     xb_status status = xb_page_write(d->s->ctx, d->page, path);
     if (status != XB_OK) return cli_status(d->s, status);
     cli_progress_clear(&d->s->progress);
     if (d->json) {
-        json_object_set_new(d->json, "page", json_string(path));
+        json_object_set_new(d->json, "page", cli_json_text(path));
         json_t *root = d->json;
         d->json = NULL; /* given up */
         return cli_json_print(d->s, root);
     }
     printf("\nThe page with figures, numbers and commands:\n  ");
-    print_address(stdout, path);
-    putchar('\n');
+    cli_print_address(path);
     return CLI_DONE;
 }
 

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "print.h"
 #include "show.h"
+#include "textfile.h"
 
 static xb_fit_options read_options(const cli_session *s)
 {
@@ -74,21 +75,31 @@ static cli_exit deliver(cli_session *s, const xb_fit *fit, const double *x, int6
 {
     const char *file = cli_text(&s->args, "output", NULL);
     const char *figure = cli_text(&s->args, "figure", NULL);
+    bool to_stdout = file && strcmp(file, "-") == 0;
     xb_status status = XB_OK;
     if (figure) status = draw_figure(s, fit, x, n, figure);
-    if (status == XB_OK && file) status = xb_fit_save(s->ctx, fit, file);
+    if (status == XB_OK && file && !to_stdout) status = xb_fit_save(s->ctx, fit, file);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
-    if (cli_json(s)) return print_json(s, fit);
+    if (cli_json(s) || to_stdout) return print_json(s, fit);
     cli_show_fit(fit, s->args.arg[0], read_options(s).criterion);
     if (file && !cli_quiet(s)) printf("\n  law file: %s\n", file);
     return CLI_DONE;
+}
+
+/* The samples are not to be lost to the law file. */
+static cli_exit check_output(cli_session *s)
+{
+    const char *file = cli_text(&s->args, "output", NULL);
+    const char *const samples = s->args.arg[0];
+    return file ? cli_output_check(s, file, &samples, 1) : CLI_DONE;
 }
 
 static cli_exit run(cli_session *s)
 {
     xb_fit_options options = read_options(s);
     cli_exit code = check_family(s, options.family);
+    if (code == CLI_DONE) code = check_output(s);
     if (code != CLI_DONE) return code;
     double *x = NULL;
     int64_t n = 0;
@@ -114,7 +125,7 @@ static const cli_option options[] = {
      1e300},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S; kept in the law file", 0,
      0},
-    {"output", 'o', CLI_PATH, "FILE", "write the law file (JSON)", 0, 0},
+    {"output", 'o', CLI_PATH, "FILE", "write the law file (JSON); - is stdout", 0, 0},
     {"figure", 0, CLI_PATH, "NAME", "draw NAME.svg (or .png, .pdf as named)", 0, 0},
 };
 

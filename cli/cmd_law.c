@@ -52,7 +52,7 @@ static json_t *summary_json(const xb_law *law)
     json_object_set_new(root, "support", support);
     json_object_set_new(root, "offset", cli_json_real(place.offset));
     json_object_set_new(root, "scale", cli_json_real(place.scale));
-    json_object_set_new(root, "unit", json_string(place.unit));
+    json_object_set_new(root, "unit", cli_json_text(place.unit));
     return root;
 }
 

@@ -50,7 +50,7 @@ static void write_name(FILE *out, const request *r, int64_t i)
 static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
 {
     if (cli_inputs_name(&r->in, 0)) fprintf(out, "file,");
-    fprintf(out, "mean,sd,epistemic,aleatoric,q%g,q%g\n", r->level[0], r->level[1]);
+    fprintf(out, "mean,sd,epistemic,aleatoric,q%.10g,q%.10g\n", r->level[0], r->level[1]);
     const double *q = xb_prediction_quantile(p);
     for (int64_t i = 0; i < xb_prediction_count(p); i++) {
         write_name(out, r, i);
@@ -99,7 +99,7 @@ static void set_numbers(json_t *root, const xb_prediction *p, const request *r)
     set_column(root, "aleatoric", xb_prediction_aleatoric(p), n, 1);
     for (int k = 0; k < r->opt.quantiles; k++) {
         char name[32];
-        snprintf(name, sizeof name, "q%g", r->level[k]);
+        snprintf(name, sizeof name, "q%.10g", r->level[k]);
         set_column(root, name, xb_prediction_quantile(p) + k, n, r->opt.quantiles);
     }
 }
@@ -144,7 +144,7 @@ static cli_exit print_json(const request *r, const xb_prediction *p, const xb_la
     if (to_stdout(r))
         set_predictions(root, p, r);
     else
-        json_object_set_new(root, "file", json_string(r->path));
+        json_object_set_new(root, "file", cli_json_text(r->path));
     json_object_set_new(root, "law", json_string(xb_law_text(law)));
     json_object_set_new(root, "n", json_integer(xb_prediction_count(p)));
     json_object_set_new(root, "draws", json_integer(xb_prediction_draws(p)));

@@ -64,8 +64,6 @@ static cli_exit read_options(cli_session *s, xb_reproduce_options *o)
     if (quick && full) return cli_fail(s, CLI_USAGE, "--quick or --full, not both");
     o->effort = quick ? XB_EFFORT_QUICK : full ? XB_EFFORT_FULL : XB_EFFORT_NORMAL;
     o->faces = cli_text(&s->args, "data", NULL);
-    if (o->faces && strchr(o->faces, '\''))
-        return cli_fail(s, CLI_USAGE, "--data: a folder without ' in its name");
     o->formats = cli_formats(cli_text(&s->args, "format", "svg,png"));
     o->seed = cli_seed(s);
     return read_figures(s, &o->figures);
@@ -118,9 +116,9 @@ static void show_differences(const xb_reproduction *r)
 static void show_page(const char *dir)
 {
     char *page = cli_join(dir, "index", ".html");
-    char *whole = page ? realpath(page, NULL) : NULL;
-    if (whole) printf("\nThe page: file://%s\n", whole);
-    free(whole);
+    if (!page) return;
+    printf("\nThe page: ");
+    cli_print_address(page);
     free(page);
 }
 

@@ -176,13 +176,13 @@ static cli_exit print_json(const sampling *job, const char *path, json_t *draws)
     if (draws)
         json_object_set_new(root, "z", draws);
     else
-        json_object_set_new(root, "file", json_string(path));
+        json_object_set_new(root, "file", cli_json_text(path));
     json_object_set_new(root, "law", json_string(xb_law_text(job->law)));
     json_object_set_new(root, "n", json_integer(job->n));
     json_object_set_new(root, "dtype", json_string(job->wide ? "f8" : "f4"));
     json_object_set_new(root, "standardised", json_boolean(job->standardise));
     json_object_set_new(root, "physical", json_boolean(job->physical));
-    json_object_set_new(root, "unit", json_string(job->place.unit));
+    json_object_set_new(root, "unit", cli_json_text(job->place.unit));
     json_object_set_new(root, "seed", json_integer((json_int_t)cli_seed(job->s)));
     json_object_set_new(root, "mean", cli_json_real(r.mean));
     json_object_set_new(root, "sd", cli_json_real(r.sd));

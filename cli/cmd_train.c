@@ -139,6 +139,8 @@ static cli_exit check_request(cli_session *s, const char *path)
     if (cli_count(a, "patience", 0) > 0 && !(cli_number(a, "validation", 0) > 0))
         return cli_fail(s, CLI_USAGE,
                         "--patience counts by rows held out: give --validation SHARE");
+    if (strcmp(path, "-") == 0 || (trace && strcmp(trace, "-") == 0))
+        return cli_fail(s, CLI_USAGE, "- is no file name: models and traces are files");
     cli_exit code = cli_output_check(s, path, others, n - 1);
     return code == CLI_DONE && trace ? cli_output_check(s, trace, others, n) : code;
 }

@@ -172,11 +172,11 @@ json_t *cli_costs_json(const xb_analog *analog, int64_t reads, const xb_costs *c
 {
     xb_analog_counts n = xb_analog_count(analog, reads);
     xb_cost_estimate e = xb_analog_cost(analog, costs, reads);
-    return json_pack("{s:s,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "note",
-                     costs->note, "reads", (json_int_t)reads, "devices", n.devices,
-                     "tile_operations", n.tile_operations, "device_reads", n.device_reads,
-                     "dac_conversions", n.dac_conversions, "adc_conversions",
-                     n.adc_conversions, "read_pj", e.read_pj, "dac_pj", e.dac_pj,
-                     "adc_pj", e.adc_pj, "total_pj", e.total_pj, "write_pj", e.write_pj,
-                     "time_ns", e.time_ns);
+    return json_pack("{s:o,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "note",
+                     cli_json_text(costs->note), "reads", (json_int_t)reads, "devices",
+                     n.devices, "tile_operations", n.tile_operations, "device_reads",
+                     n.device_reads, "dac_conversions", n.dac_conversions,
+                     "adc_conversions", n.adc_conversions, "read_pj", e.read_pj, "dac_pj",
+                     e.dac_pj, "adc_pj", e.adc_pj, "total_pj", e.total_pj, "write_pj",
+                     e.write_pj, "time_ns", e.time_ns);
 }

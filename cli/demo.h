@@ -32,9 +32,6 @@ void cli_demo_finding(cli_demo *d, xb_finding finding);
 xb_status cli_demo_figure(cli_demo *d, const char *name, const char *alt,
                           const char *caption, const char *command, xb_finding finding);
 
-/* A word as a shell takes it: in quotes where it needs them. */
-void cli_demo_quote(FILE *out, const char *word);
-
 /* demo_noise.c: the section of the samples and their law. */
 xb_status cli_demo_noise(cli_demo *d, const xb_fit *fit);
 

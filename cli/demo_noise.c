@@ -169,11 +169,11 @@ static char *fit_command(const cli_demo *d)
                                     {"-o", d->law},
                                     {"--figure", figure}};
     fprintf(out, "crossbayes fit ");
-    cli_demo_quote(out, d->noise);
+    cli_quote(out, d->noise);
     for (int i = 0; i < CLI_COUNT_OF(words); i++) {
         if (!words[i][1]) continue;
         fprintf(out, " %s ", words[i][0]);
-        cli_demo_quote(out, words[i][1]);
+        cli_quote(out, words[i][1]);
     }
     free(figure);
     if (cli_seed(d->s) != 1)

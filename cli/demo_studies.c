@@ -120,7 +120,7 @@ static void put_option(FILE *out, const char *name, const char *value)
 {
     if (!value) return;
     fprintf(out, " %s ", name);
-    cli_demo_quote(out, value);
+    cli_quote(out, value);
 }
 
 /* The command that makes a study again; free() it. NULL: memory is out. */

@@ -3,9 +3,12 @@
 
 #include <stdarg.h>
 
+#include "print.h"
+
 enum { FEW_ROWS = 10 };
 
-static void say(cli_session *s, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say(cli_session *s, const char *format,
+                                                      ...)
 {
     va_list args;
     va_start(args, format);
@@ -41,16 +44,17 @@ static void doubt_columns(cli_session *s, const xb_frame *frame)
 {
     int64_t n = xb_frame_rows(frame), columns = xb_frame_features(frame), still = 0;
     int64_t first = 0;
+    char name[CLI_SHOWN];
     for (int64_t j = columns - 1; n > 1 && j >= 0; j--)
         if (never_changes(xb_frame_values(frame) + j, n, columns)) still++, first = j;
     if (still > 0 && still == columns)
         say(s, "no column ever changes: every row gets the same prediction");
     else if (still == 1)
         say(s, "column '%s' is the same in every row and tells nothing",
-            xb_frame_feature_name(frame, first));
+            cli_shown(name, xb_frame_feature_name(frame, first)));
     else if (still > 1)
         say(s, "%lld columns, '%s' the first, are the same in every row and tell nothing",
-            (long long)still, xb_frame_feature_name(frame, first));
+            (long long)still, cli_shown(name, xb_frame_feature_name(frame, first)));
 }
 
 void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes)

@@ -25,6 +25,14 @@ const cli_option *cli_option_at(const cli_command *command, int i)
     return i < cli_common_count ? &cli_common[i] : NULL;
 }
 
+void cli_blank_controls(char *text)
+{
+    for (unsigned char *p = (unsigned char *)text; *p; p++) {
+        if (*p < ' ' || *p == 127) *p = ' ';
+        if (*p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0) p[0] = p[1] = ' '; /* U+0080.. */
+    }
+}
+
 cli_exit cli_misuse(const cli_command *command, const char *format, ...)
 {
     char text[1024];
@@ -32,8 +40,7 @@ cli_exit cli_misuse(const cli_command *command, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 127) *p = ' ';
+    cli_blank_controls(text);
     if (command)
         fprintf(stderr, "crossbayes %s: %s\n", command->name, text);
     else

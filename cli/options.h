@@ -110,6 +110,9 @@ enum { CLI_SUGGESTION = 64 };
 void cli_suggest(char out[CLI_SUGGESTION], const char *word, const char *const *names,
                  int count);
 
+/* Blanks for what would end the line or move a terminal's cursor. */
+void cli_blank_controls(char *text);
+
 /* "crossbayes NAME: message" on stderr, one line; returns CLI_USAGE. */
 cli_exit cli_misuse(const cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -109,11 +109,20 @@ void cli_print_words(const char *text, int indent, bool there)
 const char *cli_shown(char out[CLI_SHOWN], const char *name)
 {
     snprintf(out, CLI_SHOWN, "%s", name);
-    for (unsigned char *p = (unsigned char *)out; *p; p++) {
-        if (*p < ' ' || *p == 127) *p = ' ';
-        if (*p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0) p[0] = p[1] = ' '; /* U+0080.. */
-    }
+    cli_blank_controls(out);
     return out;
+}
+
+void cli_print_address(const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789-._~/";
+    char *whole = realpath(path, NULL);
+    fputs("file://", stdout);
+    for (const char *p = whole ? whole : path; *p; p++)
+        printf(strchr(plain, *p) ? "%c" : "%%%02X", (unsigned char)*p);
+    putchar('\n');
+    free(whole);
 }
 
 json_t *cli_json_text(const char *text)

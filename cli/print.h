@@ -43,6 +43,9 @@ void cli_print_words(const char *text, int indent, bool there);
 enum { CLI_SHOWN = 200 };
 const char *cli_shown(char out[CLI_SHOWN], const char *name);
 
+/* "file://" and the absolute path, with what an address cannot hold escaped, a line. */
+void cli_print_address(const char *path);
+
 /* A text; a file's name that is not UTF-8 has '?' for each byte beyond ASCII. */
 json_t *cli_json_text(const char *text);
 

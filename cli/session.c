@@ -30,23 +30,34 @@ cli_exit cli_fail(cli_session *s, cli_exit code, const char *format, ...)
     return code;
 }
 
-/* A word a shell would have to be given in quotes. */
-static bool needs_quotes(const char *word)
+void cli_quote(FILE *out, const char *word)
 {
-    return !*word || strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}") != NULL;
+    bool bare = *word && !strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}");
+    if (!bare) fputc('\'', out);
+    for (const char *p = word; *p; p++) {
+        if (*p == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*p, out);
+    }
+    if (!bare) fputc('\'', out);
 }
 
-/* The command line as provenance; a long one is cut. */
-static void set_origin(xb_ctx *ctx, const cli_command *command, int argc, char **argv)
+/* The command line as provenance; a long one is cut. False: memory is out. */
+static bool set_origin(xb_ctx *ctx, const cli_command *command, int argc, char **argv)
 {
-    char text[1024];
-    size_t used = (size_t)snprintf(text, sizeof text, "crossbayes %s", command->name);
-    for (int i = 0; i < argc && used < sizeof text; i++) {
-        const char *quote = needs_quotes(argv[i]) ? "'" : "";
-        used += (size_t)snprintf(text + used, sizeof text - used, " %s%s%s", quote,
-                                 argv[i], quote);
+    char text[1024] = "";
+    FILE *out = fmemopen(text, sizeof text - 1, "w");
+    if (!out) return false;
+    setvbuf(out, NULL, _IONBF, 0); /* or it asks for memory, and goes on without */
+    fprintf(out, "crossbayes %s", command->name);
+    for (int i = 0; i < argc; i++) {
+        fputc(' ', out);
+        cli_quote(out, argv[i]);
     }
+    fclose(out);
     xb_ctx_set_origin(ctx, text);
+    return true;
 }
 
 cli_exit cli_check_stdout(cli_exit code)
@@ -58,11 +69,11 @@ cli_exit cli_check_stdout(cli_exit code)
 
 static cli_exit run(cli_session *s, const cli_command *command, int argc, char **argv)
 {
-    if (xb_ctx_create(&s->ctx) != XB_OK) {
+    if (xb_ctx_create(&s->ctx) != XB_OK || !set_origin(s->ctx, command, argc, argv)) {
         fprintf(stderr, "crossbayes: not enough memory\n");
+        xb_ctx_destroy(s->ctx);
         return CLI_FAILED;
     }
-    set_origin(s->ctx, command, argc, argv);
     xb_ctx_set_threads(s->ctx, (int)cli_count(&s->args, "threads", 0));
     cli_progress_start(&s->progress, cli_quiet(s));
     xb_ctx_set_progress(s->ctx, cli_progress_event, &s->progress);

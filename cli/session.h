@@ -27,6 +27,9 @@ bool cli_json(const cli_session *s);
  * exit code it stands for. */
 cli_exit cli_status(cli_session *s, xb_status status);
 
+/* A word as a shell takes it: in quotes where it needs them. */
+void cli_quote(FILE *out, const char *word);
+
 /* "crossbayes NAME: message" on stderr, below a cleared progress bar. */
 cli_exit cli_fail(cli_session *s, cli_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

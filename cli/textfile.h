@@ -6,13 +6,12 @@
 
 typedef struct cli_textfile {
     FILE *stream;
-    const char *path; /* "-": stdout */
-    char *temporary;
+    xb_outfile *file; /* NULL: stdout */
 } cli_textfile;
 
-/* Opens a temporary file beside `path`. Prints the reason on failure. */
+/* `path` "-" is stdout. Prints the reason on failure. */
 cli_exit cli_textfile_open(cli_session *s, cli_textfile *f, const char *path);
-/* Renames it into place, or (keep = false) takes it away. */
+/* Puts the file in its place, or (keep = false) takes it away. */
 cli_exit cli_textfile_close(cli_session *s, cli_textfile *f, bool keep);
 
 /* Before long work: `path` can be written, and is none of the n `others` (NULL: none

@@ -96,11 +96,12 @@ static json_t *noise_json(const cli_trained *o)
     for (int i = 0; i < o->noises; i++) {
         const xb_gradient_noise *g = &o->noise[i];
         json_array_append_new(
-            list, json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "estimator",
+            list, json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "estimator",
                             xb_estimator_name(g->estimator), "antithetic", g->antithetic,
-                            "variance_mean", g->mean.value, "variance_mean_error",
-                            g->mean.std_error, "variance_spread", g->spread.value,
-                            "variance_spread_error", g->spread.std_error));
+                            "variance_mean", cli_json_real(g->mean.value),
+                            "variance_mean_error", cli_json_real(g->mean.std_error),
+                            "variance_spread", cli_json_real(g->spread.value),
+                            "variance_spread_error", cli_json_real(g->spread.std_error)));
     }
     return list;
 }
@@ -120,7 +121,7 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
                  {"f_error", sum.f_error},
                  {"noise_sd", xb_model_noise_sd(m)}};
     json_t *root = json_object();
-    json_object_set_new(root, "model", json_string(o->path));
+    json_object_set_new(root, "model", cli_json_text(o->path));
     json_object_set_new(root, "net", json_string(xb_model_net_text(m)));
     json_object_set_new(root, "law", json_string(xb_law_text(xb_model_law(m))));
     json_object_set_new(root, "likelihood",
@@ -134,8 +135,8 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
         json_object_set_new(root, means[i].name, cli_json_real(means[i].value));
     if (*o->other_net)
         json_object_set_new(root, "net_left",
-                            json_pack("{s:s, s:f, s:o}", "net", o->other_net, "f",
-                                      o->other_f.value, "validation",
+                            json_pack("{s:s, s:o, s:o}", "net", o->other_net, "f",
+                                      cli_json_real(o->other_f.value), "validation",
                                       cli_json_real(o->other_score)));
     if (o->noises) json_object_set_new(root, "gradient_noise", noise_json(o));
     json_object_set_new(root, "settings", json_loads(xb_model_settings(m), 0, NULL));

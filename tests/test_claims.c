@@ -61,88 +61,82 @@ static void assert_finding(const char *id, const xb_judgement *j, int expected)
                  j->number, j->why);
 }
 
+/* Facts of a study, and what a claim that hangs on them comes to. */
+static const struct {
+    const char *id;
+    made_fact fact[4];
+    int expected;
+} fact_cases[] = {
+    {"two-points", {{"two_point_cross_entropy_error", 4e-16, NAN}}, AGREES},
+    {"two-points", {{"two_point_cross_entropy_error", 1e-9, NAN}}, DIFFERS},
+    {"wheeler", {{"wheeler_breaks_at", 11, NAN}}, AGREES},
+    {"wheeler", {{"wheeler_breaks_at", 27, NAN}}, DIFFERS},
+    {"parameters", {{"fit_B", 0.151, 0.002}, {"fit_w", 0.49, 0.01}}, AGREES},
+    {"parameters", {{"fit_B", 0.16, 0.002}, {"fit_w", 0.49, 0.01}}, DIFFERS},
+    {"not-gaussian", {{"kl_device", 0.05, NAN}, {"effective_samples", 1e4, NAN}}, AGREES},
+    {"not-gaussian",
+     {{"kl_device", 5e-5, NAN}, {"effective_samples", 1e4, NAN}},
+     DIFFERS},
+    {"bimodal-further", {{"kl_device", 0.05, NAN}, {"kl_bimodal", 0.2, NAN}}, AGREES},
+    {"bimodal-further", {{"kl_device", 0.15, NAN}, {"kl_bimodal", 0.2, NAN}}, DIFFERS},
+    {"ecram-nearer", {{"kl_device", 0.01, NAN}}, AGREES},
+    {"ecram-nearer", {{"kl_device", 0.1, NAN}}, DIFFERS},
+    {"device-same",
+     {{"gap_mean_device_rms", 1e-3, 1e-3}, {"gap_sd_device_rms", 2e-3, 1e-3}},
+     AGREES},
+    {"device-same",
+     {{"gap_mean_device_rms", 1e-3, 1e-3}, {"gap_sd_device_rms", 2e-2, 1e-3}},
+     DIFFERS},
+    {"device-same",
+     {{"gap_mean_device_rms", 8e-3, 4e-3}, {"gap_sd_device_rms", 2e-3, 1e-3}},
+     UNCLEAR},
+    {"bimodal-same",
+     {{"gap_mean_bimodal_rms", 1e-3, 1e-3}, {"gap_sd_bimodal_rms", 3e-3, 1e-3}},
+     AGREES},
+    {"bimodal-same",
+     {{"gap_mean_bimodal_rms", 0.1, 1e-3}, {"gap_sd_bimodal_rms", 3e-3, 1e-3}},
+     DIFFERS},
+    {"device-training", {{"rmse", 0.058, 0.001}, {"rmse_trained", 0.058, 0.001}}, AGREES},
+    {"device-training", {{"rmse", 0.058, 0.001}, {"rmse_trained", 0.08, 0.001}}, DIFFERS},
+    {"literal-training",
+     {{"rmse_literal", 0.06, NAN}, {"rmse_ideal", 0.058, NAN}},
+     AGREES},
+    {"literal-training",
+     {{"rmse_literal", 0.2, NAN}, {"rmse_ideal", 0.058, NAN}},
+     DIFFERS},
+    {"outside-range", {{"coverage95_out", 0.94, 0.01}}, AGREES},
+    {"outside-range", {{"coverage95_out", 0.4, 0.01}}, DIFFERS},
+    {"outside-range", {{"coverage95_out", 0.89, 0.01}}, UNCLEAR},
+    {"rmse", {{"rmse_gaussian", 7.6, 0.02}}, AGREES},
+    {"rmse", {{"rmse_gaussian", 9.4, 0.02}}, DIFFERS},
+    {"rmse", {{"rmse_gaussian", 5.9, 0.02}}, DIFFERS},
+    {"rmse", {{"rmse_gaussian", 8.9, 0.3}}, UNCLEAR},
+    {"swap",
+     {{"rmse_gaussian", 8, 0.01},
+      {"rmse_device", 8.01, 0.01},
+      {"rmse_bimodal", 7.97, 0.01}},
+     AGREES},
+    {"swap",
+     {{"rmse_gaussian", 8, 0.01},
+      {"rmse_device", 8.01, 0.01},
+      {"rmse_bimodal", 7.7, 0.01}},
+     DIFFERS},
+    {"swap-device-trained",
+     {{"rmse_dev_gaussian", 8, 0.01},
+      {"rmse_dev_device", 8.3, 0.01},
+      {"rmse_dev_bimodal", 8, 0.01}},
+     DIFFERS},
+};
+
 /* Claims that hang on one or two facts, on both sides of their limits. */
 static void facts_turn_findings(void **state)
 {
     (void)state;
-    static const struct {
-        const char *id;
-        made_fact fact[4];
-        int expected;
-    } cases[] = {
-        {"two-points", {{"two_point_cross_entropy_error", 4e-16, NAN}}, AGREES},
-        {"two-points", {{"two_point_cross_entropy_error", 1e-9, NAN}}, DIFFERS},
-        {"wheeler", {{"wheeler_breaks_at", 11, NAN}}, AGREES},
-        {"wheeler", {{"wheeler_breaks_at", 27, NAN}}, DIFFERS},
-        {"parameters", {{"fit_B", 0.151, 0.002}, {"fit_w", 0.49, 0.01}}, AGREES},
-        {"parameters", {{"fit_B", 0.16, 0.002}, {"fit_w", 0.49, 0.01}}, DIFFERS},
-        {"not-gaussian",
-         {{"kl_device", 0.05, NAN}, {"effective_samples", 1e4, NAN}},
-         AGREES},
-        {"not-gaussian",
-         {{"kl_device", 5e-5, NAN}, {"effective_samples", 1e4, NAN}},
-         DIFFERS},
-        {"bimodal-further", {{"kl_device", 0.05, NAN}, {"kl_bimodal", 0.2, NAN}}, AGREES},
-        {"bimodal-further",
-         {{"kl_device", 0.15, NAN}, {"kl_bimodal", 0.2, NAN}},
-         DIFFERS},
-        {"ecram-nearer", {{"kl_device", 0.01, NAN}}, AGREES},
-        {"ecram-nearer", {{"kl_device", 0.1, NAN}}, DIFFERS},
-        {"device-same",
-         {{"gap_mean_device_rms", 1e-3, 1e-3}, {"gap_sd_device_rms", 2e-3, 1e-3}},
-         AGREES},
-        {"device-same",
-         {{"gap_mean_device_rms", 1e-3, 1e-3}, {"gap_sd_device_rms", 2e-2, 1e-3}},
-         DIFFERS},
-        {"device-same",
-         {{"gap_mean_device_rms", 8e-3, 4e-3}, {"gap_sd_device_rms", 2e-3, 1e-3}},
-         UNCLEAR},
-        {"bimodal-same",
-         {{"gap_mean_bimodal_rms", 1e-3, 1e-3}, {"gap_sd_bimodal_rms", 3e-3, 1e-3}},
-         AGREES},
-        {"bimodal-same",
-         {{"gap_mean_bimodal_rms", 0.1, 1e-3}, {"gap_sd_bimodal_rms", 3e-3, 1e-3}},
-         DIFFERS},
-        {"device-training",
-         {{"rmse", 0.058, 0.001}, {"rmse_trained", 0.058, 0.001}},
-         AGREES},
-        {"device-training",
-         {{"rmse", 0.058, 0.001}, {"rmse_trained", 0.08, 0.001}},
-         DIFFERS},
-        {"literal-training",
-         {{"rmse_literal", 0.06, NAN}, {"rmse_ideal", 0.058, NAN}},
-         AGREES},
-        {"literal-training",
-         {{"rmse_literal", 0.2, NAN}, {"rmse_ideal", 0.058, NAN}},
-         DIFFERS},
-        {"outside-range", {{"coverage95_out", 0.94, 0.01}}, AGREES},
-        {"outside-range", {{"coverage95_out", 0.4, 0.01}}, DIFFERS},
-        {"outside-range", {{"coverage95_out", 0.89, 0.01}}, UNCLEAR},
-        {"rmse", {{"rmse_gaussian", 7.6, 0.02}}, AGREES},
-        {"rmse", {{"rmse_gaussian", 9.4, 0.02}}, DIFFERS},
-        {"rmse", {{"rmse_gaussian", 5.9, 0.02}}, DIFFERS},
-        {"rmse", {{"rmse_gaussian", 8.9, 0.3}}, UNCLEAR},
-        {"swap",
-         {{"rmse_gaussian", 8, 0.01},
-          {"rmse_device", 8.01, 0.01},
-          {"rmse_bimodal", 7.97, 0.01}},
-         AGREES},
-        {"swap",
-         {{"rmse_gaussian", 8, 0.01},
-          {"rmse_device", 8.01, 0.01},
-          {"rmse_bimodal", 7.7, 0.01}},
-         DIFFERS},
-        {"swap-device-trained",
-         {{"rmse_dev_gaussian", 8, 0.01},
-          {"rmse_dev_device", 8.3, 0.01},
-          {"rmse_dev_bimodal", 8, 0.01}},
-         DIFFERS},
-    };
     xb_ctx *ctx = test_ctx();
-    for (int i = 0; i < XB_COUNT(cases); i++) {
-        xb_study *study = study_of(ctx, cases[i].fact);
-        xb_judgement j = judge(ctx, cases[i].id, study, "mtj:B=0.15,w=0.5", false);
-        assert_finding(cases[i].id, &j, cases[i].expected);
+    for (int i = 0; i < XB_COUNT(fact_cases); i++) {
+        xb_study *study = study_of(ctx, fact_cases[i].fact);
+        xb_judgement j = judge(ctx, fact_cases[i].id, study, "mtj:B=0.15,w=0.5", false);
+        assert_finding(fact_cases[i].id, &j, fact_cases[i].expected);
         xb_study_destroy(study);
     }
     xb_ctx_destroy(ctx);
@@ -227,6 +221,43 @@ static xb_table *add_table(xb_ctx *ctx, xb_study *study, const char *name, int64
     xb_table *t = NULL;
     assert_ok(ctx, xb_study_new_table(ctx, study, &t, name, rows, columns, names));
     return t;
+}
+
+/* A table without a row says as little as none. */
+static void empty_tables_are_none(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "n",     "legendre", "paper_split", "hermite", "paper_laguerre", "degree",
+        "u",     "exact",    "direct",      "draws",   "corrected",      "std_error",
+        "depth", "width",    "y",           "target",  "gaussian",       "gaussian_mc",
+        "law",   "seed",     "kl",          "device",  "device_mc",      "kl_error",
+        "x",     "density",  "fit",         "bimodal", "bimodal_mc",     "true_sd"};
+    static const char *const tables[] = {"device_variance_step",
+                                         "device_kl_step",
+                                         "bimodal_kl_error",
+                                         "kl",
+                                         "device_variance_error",
+                                         "near_zero",
+                                         "device_kl_error",
+                                         "u_error",
+                                         "histogram",
+                                         "densities",
+                                         "kl_error",
+                                         "calibration",
+                                         "bands"};
+    xb_ctx *ctx = test_ctx();
+    xb_study *study = new_study(ctx);
+    for (int i = 0; i < XB_COUNT(tables); i++)
+        (void)add_table(ctx, study, tables[i], 0, XB_COUNT(names), names);
+    for (int i = 0; i < xb_claim_count(); i++) {
+        const char *id = xb_claim_at(i)->id;
+        if (strcmp(id, "edge-slope") == 0) continue; /* it asks the law alone */
+        xb_judgement j = judge(ctx, id, study, "mtj:B=0.15,w=0.5", false);
+        assert_finding(id, &j, UNCLEAR);
+    }
+    xb_study_destroy(study);
+    xb_ctx_destroy(ctx);
 }
 
 /* (H2) Every bin is off by `spreads` of its own; five degrees of freedom are the fit's.
@@ -459,6 +490,7 @@ int main(void)
         cmocka_unit_test(nothing_is_found_without_data),
         cmocka_unit_test(claims_are_in_order),
         cmocka_unit_test(the_slope_is_the_laws),
+        cmocka_unit_test(empty_tables_are_none),
         cmocka_unit_test(misfit_turns_findings),
         cmocka_unit_test(nets_turn_findings),
         cmocka_unit_test(outputs_turn_findings),

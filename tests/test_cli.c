@@ -185,6 +185,37 @@ static void fit_leaves_its_files(void **state)
     json_decref(law);
 }
 
+/* The samples are not overwritten by their law; a law goes to stdout too. */
+static void fit_keeps_its_samples(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    run_well("sample mtj -n 100 -o noise.csv");
+    run_shell("ln -s noise.csv link.csv");
+    run_badly("fit noise.csv -o noise.csv", "would be lost");
+    run_badly("fit noise.csv -o link.csv", "would be lost");
+    json_t *law = run_json("fit noise.csv -o -");
+    assert_string_equal(words(law, "crossbayes"), "law");
+    json_decref(law);
+    assert_int_equal(folder_count(folder), 2);
+}
+
+/* Names with quotes and blanks can be typed again, names that are not UTF-8 are told. */
+static void odd_names_are_told(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    run_well("sample mtj -n 100 -o it's.csv");
+    json_t *law = run_json("fit it's.csv --json --unit 'a b'");
+    const json_t *from = json_object_get(law, "provenance");
+    assert_string_equal(words(from, "command"),
+                        "crossbayes fit 'it'\\''s.csv' --json --unit 'a b'");
+    json_decref(law);
+    json_t *said = run_json("sample mtj -n 10 -o z\xff.csv --json");
+    assert_string_equal(words(said, "file"), "z?.csv");
+    json_decref(said);
+}
+
 /* ---- law --json */
 
 /* Golden values: mpmath, 60 digits. */
@@ -409,6 +440,8 @@ int main(void)
         cmocka_unit_test(wrong_usage_is_one_line),
         cmocka_unit_test(options_have_many_forms),
         cmocka_unit_test(fit_leaves_its_files),
+        cmocka_unit_test(fit_keeps_its_samples),
+        cmocka_unit_test(odd_names_are_told),
         cmocka_unit_test(law_json_is_golden),
         cmocka_unit_test(law_json_of_the_real_line),
         cmocka_unit_test(sample_is_the_same_for_any_threads),

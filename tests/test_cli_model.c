@@ -271,6 +271,8 @@ static void outputs_are_checked_first(void **state)
         "train xy.csv -t y -o m.st --trace xy.csv", "train xy.csv -t y -o m --trace m"};
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
         run_badly(lost[i], "would be lost");
+    run_badly("train xy.csv -t y -o -", "no file name");
+    run_badly("train xy.csv -t y -o m --trace -", "no file name");
     assert_int_equal(run("train xy.csv -t y -o no/m.safetensors --epochs 1000000"), 1);
     assert_non_null(strstr(err_text, "no/m.safetensors: cannot write"));
     assert_int_equal(run("train xy.csv -t y -o m --trace no/t --epochs 1000000"), 1);
@@ -314,6 +316,13 @@ static void predictions_come_as_json(void **state)
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         assert_int_equal(json_array_size(json_object_get(root, columns[i])), 50);
     assert_int_equal((int)number(root, "draws"), 10);
+    json_decref(root);
+    root =
+        run_json("predict m.safetensors xy.csv --json --samples 10 --interval 0.999999");
+    assert_non_null(json_object_get(root, "q0.9999995")); /* no level is cut short */
+    json_decref(root);
+    root = run_json("predict m.safetensors xy.csv --json --samples 10 -o p\xff.csv");
+    assert_string_equal(words(root, "file"), "p?.csv");
     json_decref(root);
     run_well("train line.csv -t sign -o m.safetensors -q --epochs 1 --mle-epochs 1");
     root = run_json("predict m.safetensors line.csv --json --samples 10");

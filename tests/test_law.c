@@ -223,6 +223,7 @@ static void bad_texts_are_refused(void **state)
         {"mtj:Q=1", "no parameter 'Q' (mtj has: B, w)"},
         {"mtj:B", "'B' is not NAME=VALUE"},
         {"mtj:B=1,B=2", "B is given twice"},
+        {"mtj:A=1,B=0.15,C=0.375,A=1", "A is given twice"},
         {"mtj:A=1,B=0.15,C=0.375", "does not make the density integrate to one"},
         {"mtj:A=-1,B=0.15,C=0.375", "A = -1, expected 0 or more"},
         {"mtj:A=1", "A goes with C"},

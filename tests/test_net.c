@@ -225,95 +225,85 @@ static void hidden_units_bend_all_over(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Texts of nets that are none, and what is said of each. */
+static const struct {
+    xb_shape in;
+    const char *text, *says;
+} wrong_texts[] = {
+    {{1, 1, 8}, "dense 16, elo, dense 1", "layer 2: no layer 'elo' (did you mean elu?)"},
+    {{1, 1, 8}, "desne 16", "layer 1: no layer 'desne' (did you mean dense?)"},
+    {{1, 1, 8}, "dense 1, gelu", "layer 2: no layer 'gelu' (did you mean elu?)"},
+    {{1, 1, 8},
+     "transformer",
+     "layer 1: no layer 'transformer' (there are: dense, conv, maxpool, batchnorm,"
+     " elu, relu, tanh, sigmoid, flatten)"},
+    {{1, 1, 8}, "", "layer 1: it is empty"},
+    {{1, 1, 8}, "dense 1,", "layer 2: it is empty"},
+    {{1, 1, 8}, "dense 1, , elu", "layer 2: it is empty"},
+    {{1, 1, 8}, "dense", "layer 1: the number of outputs, as in 'dense 16', is missing"},
+    {{1, 1, 8},
+     "dense x",
+     "layer 1: the number of outputs, as in 'dense 16', is 'x', expected a whole"
+     " number from 1 to 16777216"},
+    {{1, 1, 8},
+     "dense 0",
+     "layer 1: the number of outputs, as in 'dense 16', is '0', expected a whole"
+     " number from 1 to 16777216"},
+    {{1, 1, 8},
+     "dense 99999999999999999999",
+     "layer 1: the number of outputs, as in 'dense 16', is '99999999999999999999',"
+     " expected a whole number from 1 to 16777216"},
+    {{1, 1, 8}, "dense 4 nobais", "layer 1: no option 'nobais' (did you mean nobias?)"},
+    {{1, 1, 8}, "dense 4 nobias 3", "layer 1: '3' is one word too many"},
+    {{1, 1, 8}, "elu 3", "layer 1: '3' is one word too many"},
+    {{5, 6, 2},
+     "dense 4",
+     "layer 1: dense takes a vector and gets 5 x 6 x 2: put flatten before it"},
+    {{5, 6, 2}, "conv", "layer 1: the number of filters, as in 'conv 16', is missing"},
+    {{5, 6, 2}, "conv 4 3x", "layer 1: '3x' is no window, expected e.g. 3x3"},
+    {{5, 6, 2}, "conv 4 3", "layer 1: '3' is no window, expected e.g. 3x3"},
+    {{5, 6, 2}, "conv 4 stride", "layer 1: the stride is missing"},
+    {{5, 6, 2}, "conv 4 strid 2", "layer 1: no option 'strid' (did you mean stride?)"},
+    {{5, 6, 2},
+     "conv 4 6x6 valid",
+     "layer 1: a window of 6 x 6 does not fit into 5 x 6: use same, or a smaller "
+     "one"},
+    {{5, 6, 2}, "maxpool", "layer 1: the window, as in 'maxpool 2', is missing"},
+    {{5, 6, 2},
+     "maxpool 6",
+     "layer 1: a window of 6 does not fit into 5 x 6: use ceil, or a smaller one"},
+    {{5, 6, 2},
+     "maxpool 2 ceiling",
+     "layer 1: no option 'ceiling' (there are: stride,"
+     " floor, ceil)"},
+    {{5, 6, 2},
+     "batchnorm momentum 1",
+     "layer 1: the momentum is 1, expected 0 or more and below 1"},
+    {{5, 6, 2},
+     "batchnorm epsilon 0",
+     "layer 1: epsilon is 0, expected 0 excluded and below 1"},
+    {{5, 6, 2}, "batchnorm momentum nan", "layer 1: the momentum is not a number: 'nan'"},
+    {{5, 6, 2},
+     "batchnorm momentum 0.900000000000000000000000000000000001",
+     "layer 1: the momentum is not a number: '0.90000000000000000000000000...'"},
+    {{1, 1, 8},
+     "dense 16777216, dense 16777216",
+     "layer 2: its kernel has more than 2^31 elements"},
+    {{4096, 4096, 1}, "conv 1024 1x1", "layer 1: its output has more than 2^31 elements"},
+};
+
 static void errors_point_at_the_layer(void **state)
 {
     (void)state;
-    static const struct {
-        xb_shape in;
-        const char *text, *says;
-    } wrong[] = {
-        {{1, 1, 8},
-         "dense 16, elo, dense 1",
-         "layer 2: no layer 'elo' (did you mean elu?)"},
-        {{1, 1, 8}, "desne 16", "layer 1: no layer 'desne' (did you mean dense?)"},
-        {{1, 1, 8}, "dense 1, gelu", "layer 2: no layer 'gelu' (did you mean elu?)"},
-        {{1, 1, 8},
-         "transformer",
-         "layer 1: no layer 'transformer' (there are: dense, conv, maxpool, batchnorm,"
-         " elu, relu, tanh, sigmoid, flatten)"},
-        {{1, 1, 8}, "", "layer 1: it is empty"},
-        {{1, 1, 8}, "dense 1,", "layer 2: it is empty"},
-        {{1, 1, 8}, "dense 1, , elu", "layer 2: it is empty"},
-        {{1, 1, 8},
-         "dense",
-         "layer 1: the number of outputs, as in 'dense 16', is missing"},
-        {{1, 1, 8},
-         "dense x",
-         "layer 1: the number of outputs, as in 'dense 16', is 'x', expected a whole"
-         " number from 1 to 16777216"},
-        {{1, 1, 8},
-         "dense 0",
-         "layer 1: the number of outputs, as in 'dense 16', is '0', expected a whole"
-         " number from 1 to 16777216"},
-        {{1, 1, 8},
-         "dense 99999999999999999999",
-         "layer 1: the number of outputs, as in 'dense 16', is '99999999999999999999',"
-         " expected a whole number from 1 to 16777216"},
-        {{1, 1, 8},
-         "dense 4 nobais",
-         "layer 1: no option 'nobais' (did you mean nobias?)"},
-        {{1, 1, 8}, "dense 4 nobias 3", "layer 1: '3' is one word too many"},
-        {{1, 1, 8}, "elu 3", "layer 1: '3' is one word too many"},
-        {{5, 6, 2},
-         "dense 4",
-         "layer 1: dense takes a vector and gets 5 x 6 x 2: put flatten before it"},
-        {{5, 6, 2},
-         "conv",
-         "layer 1: the number of filters, as in 'conv 16', is missing"},
-        {{5, 6, 2}, "conv 4 3x", "layer 1: '3x' is no window, expected e.g. 3x3"},
-        {{5, 6, 2}, "conv 4 3", "layer 1: '3' is no window, expected e.g. 3x3"},
-        {{5, 6, 2}, "conv 4 stride", "layer 1: the stride is missing"},
-        {{5, 6, 2},
-         "conv 4 strid 2",
-         "layer 1: no option 'strid' (did you mean stride?)"},
-        {{5, 6, 2},
-         "conv 4 6x6 valid",
-         "layer 1: a window of 6 x 6 does not fit into 5 x 6: use same, or a smaller "
-         "one"},
-        {{5, 6, 2}, "maxpool", "layer 1: the window, as in 'maxpool 2', is missing"},
-        {{5, 6, 2},
-         "maxpool 6",
-         "layer 1: a window of 6 does not fit into 5 x 6: use ceil, or a smaller one"},
-        {{5, 6, 2},
-         "maxpool 2 ceiling",
-         "layer 1: no option 'ceiling' (there are: stride,"
-         " floor, ceil)"},
-        {{5, 6, 2},
-         "batchnorm momentum 1",
-         "layer 1: the momentum is 1, expected 0 or more and below 1"},
-        {{5, 6, 2},
-         "batchnorm epsilon 0",
-         "layer 1: epsilon is 0, expected 0 excluded and below 1"},
-        {{5, 6, 2},
-         "batchnorm momentum nan",
-         "layer 1: the momentum is not a number: 'nan'"},
-        {{5, 6, 2},
-         "batchnorm momentum 0.900000000000000000000000000000000001",
-         "layer 1: the momentum is not a number: '0.90000000000000000000000000...'"},
-        {{1, 1, 8},
-         "dense 16777216, dense 16777216",
-         "layer 2: its kernel has more than 2^31 elements"},
-        {{4096, 4096, 1},
-         "conv 1024 1x1",
-         "layer 1: its output has more than 2^31 elements"},
-    };
     xb_ctx *ctx = test_ctx();
-    for (int i = 0; i < XB_COUNT(wrong); i++) {
+    for (int i = 0; i < XB_COUNT(wrong_texts); i++) {
         xb_net *net = NULL;
         char expected[1024];
-        snprintf(expected, sizeof expected, "net '%s': %s", wrong[i].text, wrong[i].says);
-        assert_int_equal(xb_net_parse(ctx, &net, wrong[i].text, wrong[i].in, NULL),
-                         XB_E_INPUT);
+        snprintf(expected, sizeof expected, "net '%s': %s", wrong_texts[i].text,
+                 wrong_texts[i].says);
+        assert_int_equal(
+            xb_net_parse(ctx, &net, wrong_texts[i].text, wrong_texts[i].in, NULL),
+            XB_E_INPUT);
         assert_string_equal(xb_ctx_message(ctx), expected);
         assert_null(net);
     }

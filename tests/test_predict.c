@@ -90,6 +90,27 @@ static void moments_are_the_closed_form(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* No rows are no failure; draws beyond the stream's are, however large their numbers. */
+static void odd_counts_of_rows_and_draws(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = linear_model(ctx);
+    xb_predict_options opt = xb_predict_options_default();
+    double value = 7, sd = 7;
+    assert_ok(ctx, xb_predict_draws(ctx, &value, &sd, m, inputs, 0, 0, 5, &opt));
+    assert_ok(ctx, xb_predict_draws(ctx, &value, NULL, m, inputs, 2, 3, 0, &opt));
+    assert_true(value == 7 && sd == 7);
+    static const int64_t beyond[][2] = {
+        {UINT32_MAX, 1}, {INT64_MAX, 1}, {1, INT64_MAX}, {-1, 1}, {0, -1}};
+    for (int i = 0; i < XB_COUNT(beyond); i++)
+        assert_int_equal(xb_predict_draws(ctx, &value, NULL, m, inputs, 1, beyond[i][0],
+                                          beyond[i][1], &opt),
+                         XB_E_ARGUMENT);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 /* Draw s is the stream's: sample s of tensor "0.kernel" at the step that is never one of
  * training. */
 static void draws_come_from_their_place(void **state)
@@ -454,6 +475,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_are_the_closed_form),
+        cmocka_unit_test(odd_counts_of_rows_and_draws),
         cmocka_unit_test(draws_come_from_their_place),
         cmocka_unit_test(laws_share_their_words),
         cmocka_unit_test(antithetic_pairs_cancel),

@@ -159,14 +159,19 @@ static void older_files_go_last(void **state)
     scratch_write(&s, "laws.json", "{}", 2);
     scratch_write(&s, "laws_old.csv", "1\n", 2);
     scratch_write(&s, "notes.txt", "mine", 4);
+    assert_int_equal(mkdir(scratch_path(&s, "laws_mine"), 0777), 0); /* no study's file */
+    scratch_write(&s, "laws_mine/thesis.txt", "years", 5);
     scratch_write(&s, "laws.svg.tmp-a1b2c3", "half", 4);
     assert_ok(ctx, xb_older_note(ctx, &older, &stamp));
-    assert_int_equal(folder_count(s.dir), 3); /* only what is half-written is gone */
+    assert_int_equal(folder_count(s.dir), 4); /* only what is half-written is gone */
     assert_ok(ctx, xb_outfile_text(ctx, scratch_path(&s, "laws.json"), "{}"));
     assert_ok(ctx, xb_outfile_text(ctx, scratch_path(&s, "laws_new.csv"), "1\n"));
     xb_older_remove(&older, &stamp);
     assert_true(exists(&s, "laws.json") && exists(&s, "laws_new.csv"));
     assert_true(exists(&s, "notes.txt") && !exists(&s, "laws_old.csv"));
+    assert_true(exists(&s, "laws_mine/thesis.txt"));
+    assert_ok(ctx, xb_stamp_write(ctx, &stamp, 1));
+    assert_int_equal(standing(ctx, &stamp), 1);
     xb_older_free(&older);
     folder_empty(s.dir);
     scratch_remove(&s);
@@ -300,8 +305,27 @@ static void a_stopped_run_leaves_no_page(void **state)
     assert_int_equal(events, 3);
     assert_false(exists(&s, "index.html"));
     assert_false(exists(&s, "fig2/stamp.json"));
-    o.figures = 1u << 9;
+    remove_tree(&s);
+    xb_ctx_destroy(ctx);
+}
+
+/* Before anything is done: the faces' name goes into commands and JSON at the end. */
+static void impossible_runs_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"it's", "faces\xff"};
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    xb_reproduction *r = NULL;
+    xb_reproduce_options o = quick(1u << 9);
     assert_int_equal(xb_reproduce(ctx, &r, s.dir, &o), XB_E_ARGUMENT);
+    for (int i = 0; i < XB_COUNT(names); i++) {
+        o = quick(1u << 1);
+        assert_int_equal(mkdir(scratch_path(&s, names[i]), 0777), 0);
+        o.faces = s.path;
+        assert_int_equal(xb_reproduce(ctx, &r, s.dir, &o), XB_E_ARGUMENT);
+        assert_non_null(strstr(xb_ctx_message(ctx), "UTF-8"));
+    }
     remove_tree(&s);
     xb_ctx_destroy(ctx);
 }
@@ -361,6 +385,7 @@ int main(void)
         cmocka_unit_test(work_is_kept_or_begun_anew),
         cmocka_unit_test(what_is_done_is_kept),
         cmocka_unit_test(a_stopped_run_leaves_no_page),
+        cmocka_unit_test(impossible_runs_are_refused),
         cmocka_unit_test(a_killed_run_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

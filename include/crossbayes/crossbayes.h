@@ -14,6 +14,7 @@
 #include "crossbayes/law.h"
 #include "crossbayes/model.h"
 #include "crossbayes/net.h"
+#include "crossbayes/outfile.h"
 #include "crossbayes/plan.h"
 #include "crossbayes/predict.h"
 #include "crossbayes/random.h"

@@ -1,5 +1,5 @@
-/* outfile.c: write to a temporary name, flush, rename, flush the folder. See outfile.h.
- */
+/* outfile.c: write to a temporary name, flush, rename, flush the folder; see outfile.h.
+ * Told is what went wrong first, not what closing or removing says after it. */
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -122,14 +122,14 @@ static xb_status give_name(xb_ctx *ctx, const char *from, const char *to)
 
 xb_status xb_outfile_commit(xb_ctx *ctx, xb_outfile *f)
 {
-    bool ok =
+    bool whole =
         !ferror(f->stream) && fflush(f->stream) == 0 && fsync(fileno(f->stream)) == 0;
-    int saved = errno;
-    ok = (fclose(f->stream) == 0) && ok;
+    int reason = errno;
+    bool closed = fclose(f->stream) == 0;
     f->stream = NULL;
-    if (!ok && saved) errno = saved;
-    xb_status status =
-        ok ? give_name(ctx, f->temporary, f->path) : cannot_write(ctx, f->path);
+    if (!whole && reason) errno = reason; /* not that of closing */
+    xb_status status = whole && closed ? give_name(ctx, f->temporary, f->path)
+                                       : cannot_write(ctx, f->path);
     if (status != XB_OK) unlink(f->temporary);
     outfile_free(f);
     return status;

@@ -37,7 +37,7 @@ static xb_status trace_make(xb_ctx *ctx, trace *out, const double *x, int64_t n)
     xb_look seen = xb_fit_kernels_best()->look(x, n);
     XB_TRY(xb_sample_check(ctx, x, n, &seen));
     double range = seen.max - seen.min, sums[XB_POWERS] = {0};
-    if (!(range > 0) || !isfinite(range))
+    if (!(range > 0))
         return xb_fail(ctx, XB_E_INPUT, "all samples are %g: no autocorrelation",
                        seen.min);
     trace t = trace_of(x, n, seen.min, range);
@@ -69,9 +69,8 @@ static void add_stretch(double complex *spectrum, double complex *z, const xb_ff
 
 static xb_status by_transform(xb_ctx *ctx, double *sum, int64_t lags, const trace *t)
 {
-    int64_t n = 1;
+    int64_t n = 1; /* then at least 2 lags: there are no more of them than values */
     while (n < 4 * lags && n < t->n + lags) n *= 2;
-    if (n < 2 * lags) n *= 2;
     xb_fft fft;
     XB_TRY(xb_fft_make(ctx, &fft, n));
     double complex *spectrum = xb_new(ctx, 2 * n, sizeof *spectrum);

@@ -5,8 +5,9 @@
  *     q1 = exp(-u p) k / Z,   k = 1 - exp(-u (1 - p)),
  * and everything else follows by differentiating k and Z, whose derivatives in u
  * are short: Z' = 2 exp(-u) - c Z/u with c = 1 or 1/2. k is taken by expm1
- * where it is small, so nothing is lost near the edge or at large B. Domain 1e-4 <= B <=
- * 1e3. One exp, one expm1, one log and about 80 flops a point; 50 ns. */
+ * where it is small, so nothing is lost near the edge or at large B. Domain 1e-3 <= B <=
+ * 1e3 (ecram from 1e-6). One exp, one expm1, one log and about 80 flops a point; 50 ns.
+ */
 #include "law/device_likelihood.h"
 
 #include <math.h>

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "law/fit_family.h"
 #include "law/goodness.h"
+#include "law/lawfile.h"
 #include "law/spline_fit.h"
 
 xb_fit_options xb_fit_options_default(void)
@@ -50,8 +51,9 @@ static xb_status check_options(xb_ctx *ctx, const xb_fit_options *opt)
         !(opt->adam_rate > 0 && opt->adam_rate < 1))
         return xb_fail(ctx, XB_E_INPUT, "rate %g: expected between 0 and 1",
                        opt->adam_rate);
-    if (opt->unit && strlen(opt->unit) >= sizeof((xb_law_place *)NULL)->unit)
-        return xb_fail(ctx, XB_E_INPUT, "the unit '%s' is too long", opt->unit);
+    if (opt->unit && !xb_law_unit_valid(opt->unit))
+        return xb_fail(ctx, XB_E_INPUT, "the unit '%s' is too long, or not printable",
+                       opt->unit);
     return XB_OK;
 }
 

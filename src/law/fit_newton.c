@@ -55,9 +55,10 @@ static void split(free_part *out, const xb_problem *p, const double *gradient,
     }
     enum { BLOCK = 64 }; /* at least LAPACK's own */
     double work[(BLOCK + 2) * XB_VARIABLES];
-    if (out->n > 0) /* column-major, so vector k is row k of ours */
+    if (out->n > 0 && /* column-major, so vector k is row k of ours */
         LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', out->n, out->vectors, out->n,
-                           out->curvature, work, (lapack_int)XB_COUNT(work));
+                           out->curvature, work, (lapack_int)XB_COUNT(work)) != 0)
+        out->n = 0; /* no directions: no step, and no errors to tell */
 }
 
 static void newton_step(double *step, const xb_problem *p, const free_part *part)

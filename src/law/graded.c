@@ -4,9 +4,10 @@
  * The log densities of the device families have a peak at distance 0, as narrow as
  * 1e-3, and a logarithm's end just beyond the largest distance: in cells whose width is
  * a fifth of the distance to the nearer of the two they are polynomials to rounding's
- * neighbourhood, whatever the parameters. In each cell the values become six
- * Gauss-Legendre nodes with weights that keep the sums of the powers 0 to 5; six values
- * or fewer stay themselves. About 450 points, whatever the size of the sample. */
+ * neighbourhood, whatever the parameters. In each cell the values become eight
+ * Gauss-Legendre nodes with weights that keep the sums of the powers 0 to 7; eight values
+ * or fewer stay themselves. Measured: 480 points of 20,000 values, 630 of two million
+ * (ecram 700 and 970). */
 #include "law/graded.h"
 
 #include <math.h>
@@ -97,8 +98,9 @@ static void add_cell(const grading *g, double from, double to, const stretch sid
                                g->offset + sign * middle * g->largest,
                                sign / (half * g->largest));
     }
-    double count = sums[0], mean = sums[1] / count, square = sums[2] / count;
+    double count = sums[0];
     if (count == 0) return;
+    double mean = sums[1] / count, square = sums[2] / count;
     double third = sums[3] / count - 3 * mean * square + 2 * mean * mean * mean;
     xb_points_add(g->rough, count, middle + half * mean,
                   half * half * (square - mean * mean), half * half * half * third, from,

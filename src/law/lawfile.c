@@ -99,13 +99,11 @@ static xb_status read_parameters(xb_ctx *ctx, xb_law **out, const xb_family *fam
     return create_law(ctx, out, family, value, path);
 }
 
-/* Printed beside numbers: no line breaks, nothing that moves a cursor. */
-static bool is_short_text(const json_t *unit, size_t size)
+bool xb_law_unit_valid(const char *unit)
 {
-    const char *text = json_string_value(unit);
-    if (!text || strlen(text) >= size) return false;
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127) return false;
+    if (strlen(unit) >= sizeof((xb_law_place *)NULL)->unit) return false;
+    for (; *unit; unit++)
+        if ((unsigned char)*unit < ' ' || *unit == 127) return false;
     return true;
 }
 
@@ -118,10 +116,11 @@ static xb_status read_place(xb_ctx *ctx, xb_law *law, const json_t *root,
     if (!(scale > 0))
         return xb_fail(ctx, XB_E_INPUT, "%s: scale = %g, expected more than 0", path,
                        scale);
-    const json_t *unit = json_object_get(root, "unit");
-    if (unit && !is_short_text(unit, sizeof law->place.unit))
+    const json_t *given = json_object_get(root, "unit");
+    const char *unit = given ? json_string_value(given) : ""; /* NULL: no text */
+    if (!unit || !xb_law_unit_valid(unit))
         return xb_fail(ctx, XB_E_INPUT, "%s: 'unit' is not a short text", path);
-    xb_law_set_place(law, offset, scale, unit ? json_string_value(unit) : "");
+    xb_law_set_place(law, offset, scale, unit);
     return XB_OK;
 }
 

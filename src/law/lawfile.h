@@ -14,6 +14,10 @@ json_t *xb_law_to_json(const xb_law *law);
 xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
                            const char *path);
 
+/* Printed beside numbers and kept in law files: short, no line breaks, nothing that moves
+ * a cursor. */
+bool xb_law_unit_valid(const char *unit);
+
 /* {"version", "command"}: what every result file carries. */
 json_t *xb_provenance(const xb_ctx *ctx);
 

@@ -27,6 +27,29 @@ static int param_index(const xb_family *family, const char *name)
     return -1;
 }
 
+static xb_status no_such_param(const law_reading *r, const char *name)
+{
+    char known[64] = "none";
+    for (int j = 0, used = 0; j < r->family->n_param; j++)
+        used += snprintf(known + used, sizeof known - (size_t)used, "%s%s", j ? ", " : "",
+                         r->family->param[j].name);
+    return xb_fail(r->ctx, XB_E_INPUT, "law '%s': no parameter '%s' (%s has: %s)",
+                   r->text, name, r->family->name, known);
+}
+
+/* Where the value of this name goes: a parameter, A or C; NULL: nowhere. `given` says
+ * whether one is there already, and is set. */
+static double *find_slot(law_reading *r, const char *name, bool *given)
+{
+    int i = param_index(r->family, name);
+    double *slot = i >= 0 ? &r->value[i] : NULL;
+    if (!slot && r->family->peak && strcmp(name, "A") == 0) slot = &r->a;
+    if (!slot && r->family->peak && strcmp(name, "C") == 0) slot = &r->c;
+    *given = i >= 0 ? r->given[i] : slot && !isnan(*slot);
+    if (i >= 0) r->given[i] = true;
+    return slot;
+}
+
 /* One "name=value", cut out of the text. */
 static xb_status read_setting(law_reading *r, char *setting)
 {
@@ -40,26 +63,13 @@ static xb_status read_setting(law_reading *r, char *setting)
     if (end == equals + 1 || *end || !isfinite(value))
         return xb_fail(r->ctx, XB_E_INPUT, "law '%s': %s is not a number: '%s'", r->text,
                        setting, equals + 1);
-    int i = param_index(r->family, setting);
-    bool device = r->family->peak != NULL;
-    if (i >= 0) {
-        if (r->given[i])
-            return xb_fail(r->ctx, XB_E_INPUT, "law '%s': %s is given twice", r->text,
-                           setting);
-        r->value[i] = value;
-        r->given[i] = true;
-    } else if (device && strcmp(setting, "A") == 0) {
-        r->a = value;
-    } else if (device && strcmp(setting, "C") == 0) {
-        r->c = value;
-    } else {
-        char known[64] = "none";
-        for (int j = 0, used = 0; j < r->family->n_param; j++)
-            used += snprintf(known + used, sizeof known - (size_t)used, "%s%s",
-                             j ? ", " : "", r->family->param[j].name);
-        return xb_fail(r->ctx, XB_E_INPUT, "law '%s': no parameter '%s' (%s has: %s)",
-                       r->text, setting, r->family->name, known);
-    }
+    bool given = false;
+    double *slot = find_slot(r, setting, &given);
+    if (!slot) return no_such_param(r, setting);
+    if (given)
+        return xb_fail(r->ctx, XB_E_INPUT, "law '%s': %s is given twice", r->text,
+                       setting);
+    *slot = value;
     return XB_OK;
 }
 

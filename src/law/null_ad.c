@@ -69,7 +69,8 @@ static void covariance(double *out, const xb_null_model *m)
 xb_status xb_null_ad_p(xb_ctx *ctx, double *p, const xb_null_model *model, double limit)
 {
     const double least = 1e-6; /* what the inversion can tell from 0, with a margin */
-    double matrix[TERMS * TERMS], work[(64 + 2) * TERMS], weight[TERMS];
+    enum { BLOCK = 64 };       /* at least LAPACK's own */
+    double matrix[TERMS * TERMS], work[(BLOCK + 2) * TERMS], weight[TERMS];
     covariance(matrix, model);
     if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'L', TERMS, matrix, TERMS, weight, work,
                            (lapack_int)XB_COUNT(work)) != 0)

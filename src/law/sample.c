@@ -20,6 +20,9 @@ xb_status xb_sample_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look
         if (!isfinite(x[i]))
             return xb_fail(ctx, XB_E_INPUT, "sample %lld is %g, expected a finite number",
                            (long long)i + 1, x[i]);
+    if (!isfinite(seen->max - seen->min))
+        return xb_fail(ctx, XB_E_INPUT, "the samples span %g to %g: too wide", seen->min,
+                       seen->max);
     return XB_OK;
 }
 
@@ -35,9 +38,6 @@ static xb_status check(xb_ctx *ctx, xb_look *seen, const double *x, int64_t n)
                        "all %lld samples are %g: a law needs at least two distinct"
                        " values",
                        (long long)n, seen->min);
-    if (!isfinite(seen->max - seen->min))
-        return xb_fail(ctx, XB_E_INPUT, "the samples span %g to %g: too wide", seen->min,
-                       seen->max);
     return XB_OK;
 }
 

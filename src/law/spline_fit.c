@@ -37,8 +37,7 @@ typedef struct candidate {
     int64_t cells;                 /* between the sample's ends */
     double knot[KNOTS_MAX];        /* [cells + 1 + 2 OUTER] */
     lanes weight[WEIGHTS_MAX + 6]; /* three zeros at either end */
-    double
-        cross_validated; /* (L24) log likelihood of what the folds' lanes did not see */
+    double cross_validated;        /* (L24) of what the folds' lanes did not see */
 } candidate;
 
 typedef struct basis {

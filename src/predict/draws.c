@@ -246,7 +246,9 @@ static xb_status check(xb_ctx *ctx, const xb_model *m, const xb_rows *rows, int6
                        int64_t count)
 {
     const int64_t n = rows->n;
-    if (n < 0 || first < 0 || count < 0 || first + count > UINT32_MAX)
+    const bool draws = first >= 0 && first <= UINT32_MAX && count >= 0 &&
+                       count <= UINT32_MAX - first; /* no sum that might overflow */
+    if (n < 0 || !draws)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld inputs and %lld draws: expected 0 or more, below 2^32 draws",
                        (long long)n, (long long)count);
@@ -263,7 +265,7 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     const xb_law *law = job->opt->law ? job->opt->law : m->law;
     if (sd && m->likelihood != XB_LIKELIHOOD_SOFTMAX)
         XB_TRY(noise_sd(ctx, sd, m, job->rows));
-    if (job->count == 0) return XB_OK;
+    if (job->count == 0 || job->n == 0) return XB_OK;
     XB_TRY(xb_sampler_create(ctx, &sampler, law, NULL));
     job->sampler = sampler;
     xb_status status = run_workers(ctx, job);

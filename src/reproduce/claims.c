@@ -3,12 +3,15 @@
 
 #include <math.h>
 
+#include "base/ctx.h"
+#include "crossbayes/reproduce.h"
+
 static const xb_claim_list *const lists[] = {
     &xb_claims_laws,   &xb_claims_quadrature, &xb_claims_quantile,
     &xb_claims_energy, &xb_claims_scalar,     &xb_claims_faces,
 };
 
-enum { LISTS = sizeof lists / sizeof *lists, FIGURES = 8 };
+enum { LISTS = XB_COUNT(lists) };
 
 int xb_claim_count(void)
 {
@@ -20,7 +23,7 @@ int xb_claim_count(void)
 /* Lists hold the claims of one or two figures; the paper's order is by figure. */
 const xb_claim_kind *xb_claim_at(int i)
 {
-    for (int figure = 1; figure <= FIGURES; figure++)
+    for (int figure = 1; figure <= XB_PAPER_FIGURES; figure++)
         for (int l = 0; l < LISTS; l++)
             for (int k = 0; k < lists[l]->count; k++)
                 if (lists[l]->kind[k].figure == figure && i-- == 0)

@@ -141,7 +141,7 @@ static void judge_target(xb_judgement *j, const xb_evidence *e, bool bimodal)
 {
     const xb_table *t =
         xb_evidence_table(e, "densities", "depth,width,y,target,gaussian,device,bimodal");
-    if (!t || xb_table_rows(t) == 0) return;
+    if (!t) return;
     int64_t last = xb_table_rows(t) - 1;
     const double depth[] = {xb_table_at(t, 0, "depth"), xb_table_at(t, last, "depth")};
     double narrow = xb_table_at(t, 0, "width"), wide = xb_table_at(t, last, "width");
@@ -200,7 +200,7 @@ static void judge_small_width(xb_judgement *j, const xb_evidence *e)
 {
     const double small = 16; /* the width of the paper's own regression net */
     const xb_table *t = kl_table(e);
-    if (!t || xb_table_rows(t) == 0) return;
+    if (!t) return;
     double device = enough_width(t, DEVICE, 1), bimodal = enough_width(t, BIMODAL, 1);
     double sure = fmax(device, bimodal);
     double perhaps = fmax(enough_width(t, DEVICE, -1), enough_width(t, BIMODAL, -1));
@@ -271,7 +271,7 @@ static kl_cell worst_of_width(const xb_table *t, double width, double depth)
 static void judge_narrow_match(xb_judgement *j, const xb_evidence *e)
 {
     const xb_table *t = kl_table(e);
-    if (!t || xb_table_rows(t) == 0) return;
+    if (!t) return;
     const double shallow = 1; /* hidden layers */
     kl_cell worst = worst_of_width(t, least_width(t), shallow);
     kl_cell deep = worst_of_width(t, least_width(t), INFINITY);

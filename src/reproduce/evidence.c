@@ -33,7 +33,8 @@ const xb_table *xb_evidence_table(const xb_evidence *e, const char *name,
                                   const char *columns)
 {
     const xb_table *table = xb_study_table(e->study, name);
-    return table && has_columns(table, columns) ? table : NULL;
+    bool some = table && xb_table_rows(table) > 0 && has_columns(table, columns);
+    return some ? table : NULL;
 }
 
 static void judge(xb_judgement *j, xb_estimate x, double above_limit)

@@ -12,6 +12,7 @@
 #include "base/build.h"
 #include "base/memory.h"
 #include "base/outfile.h"
+#include "data/utf8.h"
 #include "reproduce/reproduction.h"
 #include "reproduce/stamp.h"
 
@@ -320,6 +321,10 @@ static xb_status check(xb_ctx *ctx, const xb_reproduce_options *o)
     const unsigned known = XB_FIGURE_SVG | XB_FIGURE_PNG | XB_FIGURE_PDF;
     if (o->figures & ~all)
         return xb_fail(ctx, XB_E_ARGUMENT, "figures are 1 to %d", XB_PAPER_FIGURES);
+    if (o->faces && (strchr(o->faces, '\'') || !xb_utf8_valid(o->faces)))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%s: expected a folder of faces whose name is UTF-8 and has no '",
+                       o->faces);
     if (o->formats & ~known) return xb_fail(ctx, XB_E_ARGUMENT, "an unknown format");
     if (o->effort < XB_EFFORT_NORMAL || o->effort > XB_EFFORT_FULL)
         return xb_fail(ctx, XB_E_ARGUMENT, "an unknown effort");

@@ -96,11 +96,20 @@ static bool half_written(const char *name)
     return strstr(name, ".tmp-") != NULL || starts_with(name, ".figure-");
 }
 
-static bool belongs(const char *name, const char *study)
+static bool is_named_for(const char *name, const char *study)
 {
     size_t length = strlen(study);
     return starts_with(name, study) && (name[length] == '.' || name[length] == '_') &&
            !half_written(name);
+}
+
+/* Studies make no folders: one of such a name is the user's. */
+static bool belongs(const char *name, const xb_stamp *stamp)
+{
+    char path[STAMP_PATH];
+    struct stat info;
+    return is_named_for(name, stamp->study) && join(path, stamp->dir, name) &&
+           lstat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
 static int visible(const struct dirent *entry)
@@ -202,7 +211,7 @@ xb_status xb_older_note(xb_ctx *ctx, xb_older *out, const xb_stamp *stamp)
     older.file = xb_new(ctx, n > 0 ? n : 1, sizeof *older.file);
     xb_status status = older.file ? XB_OK : XB_E_MEMORY;
     for (int i = 0; i < n && status == XB_OK; i++)
-        if (belongs(entry[i]->d_name, stamp->study))
+        if (belongs(entry[i]->d_name, stamp))
             status = older_add(ctx, &older, stamp->dir, entry[i]->d_name);
     free_list(entry, n);
     if (status == XB_OK)
@@ -221,7 +230,7 @@ void xb_older_remove(const xb_older *older, const xb_stamp *stamp)
         if (join(path, stamp->dir, f->name) && lstat(path, &now) == 0 &&
             now.st_ino == f->inode && now.st_mtim.tv_sec == f->written.tv_sec &&
             now.st_mtim.tv_nsec == f->written.tv_nsec)
-            (void)remove_one(path);
+            (void)unlink(path);
     }
 }
 
@@ -254,7 +263,7 @@ static xb_status files_json(xb_ctx *ctx, json_t *files, const xb_stamp *stamp)
     int n = list(&entry, stamp->dir);
     xb_status status = n >= 0 ? XB_OK : cannot_list(ctx, stamp->dir);
     for (int i = 0; i < n && status == XB_OK; i++)
-        if (belongs(entry[i]->d_name, stamp->study))
+        if (belongs(entry[i]->d_name, stamp))
             status = add_file(ctx, files, stamp->dir, entry[i]->d_name);
     free_list(entry, n);
     return status;
@@ -287,7 +296,7 @@ static xb_status file_stands(xb_ctx *ctx, bool *stands, const json_t *file,
     const char *name = json_string_value(json_object_get(file, "name"));
     json_t *now = NULL;
     *stands = false;
-    if (!name || strchr(name, '/') || !belongs(name, stamp->study)) return XB_OK;
+    if (!name || strchr(name, '/') || !is_named_for(name, stamp->study)) return XB_OK;
     xb_status status = file_json(ctx, &now, stamp->dir, name);
     *stands = status == XB_OK && json_equal(now, file);
     json_decref(now);

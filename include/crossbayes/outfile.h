@@ -1,0 +1,43 @@
+/* crossbayes/outfile.h: files that appear whole or not at all, as all that the library
+ * writes does.
+ *
+ *     xb_outfile *f = NULL;
+ *     if (xb_outfile_open(ctx, &f, "scores.csv") != XB_OK) ...
+ *     fprintf(xb_outfile_stream(f), ...);
+ *     if (xb_outfile_commit(ctx, f) != XB_OK) ...     (or xb_outfile_discard(f))
+ *
+ * What is written goes to a temporary file beside the named one, NAME.tmp-XXXXXX; a
+ * program that is killed leaves the old file as it was.
+ */
+#ifndef CROSSBAYES_OUTFILE_H
+#define CROSSBAYES_OUTFILE_H
+
+#include <stdio.h>
+
+#include "crossbayes/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct xb_outfile xb_outfile;
+
+/* An existing file at `path` stays until commit. XB_E_IO where none can be written. */
+XB_API xb_status xb_outfile_open(xb_ctx *ctx, xb_outfile **out, const char *path);
+/* To write to; it need not be checked for errors: commit does. Do not close it. */
+XB_API FILE *xb_outfile_stream(xb_outfile *f);
+
+/* Flushes to disk, renames, flushes the folder: the new file is there after a loss of
+ * power. Frees f in any case; on failure the temporary file is gone and the old file
+ * untouched. One failure comes later than that: the folder cannot be flushed. The new
+ * file is in its place then, whole, and the message says so. */
+XB_API xb_status xb_outfile_commit(xb_ctx *ctx, xb_outfile *f);
+XB_API void xb_outfile_discard(xb_outfile *f); /* NULL is fine */
+
+/* A whole text in one call. */
+XB_API xb_status xb_outfile_text(xb_ctx *ctx, const char *path, const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
