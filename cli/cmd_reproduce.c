@@ -113,13 +113,14 @@ static void show_differences(const xb_reproduction *r)
     }
 }
 
-static void show_page(const char *dir)
+static cli_exit show_page(cli_session *s, const char *dir)
 {
     char *page = cli_join(dir, "index", ".html");
-    if (!page) return;
+    if (!page) return cli_fail(s, CLI_FAILED, "not enough memory");
     printf("\nThe page: ");
     cli_print_address(page);
     free(page);
+    return CLI_DONE;
 }
 
 static cli_exit show(cli_session *s, const xb_reproduction *r, const char *dir)
@@ -135,8 +136,7 @@ static cli_exit show(cli_session *s, const xb_reproduction *r, const char *dir)
     show_figures(r);
     if (cli_quiet(s)) return CLI_DONE;
     show_differences(r);
-    show_page(dir);
-    return CLI_DONE;
+    return show_page(s, dir);
 }
 
 static cli_exit run(cli_session *s)

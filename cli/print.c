@@ -2,6 +2,7 @@
 #include "print.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,12 +118,11 @@ void cli_print_address(const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789-._~/";
-    char *whole = realpath(path, NULL);
+    char whole[PATH_MAX]; /* needs no memory: it is printed whatever is out */
     fputs("file://", stdout);
-    for (const char *p = whole ? whole : path; *p; p++)
+    for (const char *p = realpath(path, whole) ? whole : path; *p; p++)
         printf(strchr(plain, *p) ? "%c" : "%%%02X", (unsigned char)*p);
     putchar('\n');
-    free(whole);
 }
 
 json_t *cli_json_text(const char *text)

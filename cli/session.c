@@ -9,12 +9,20 @@ uint64_t cli_seed(const cli_session *s) { return cli_count(&s->args, "seed", 1);
 bool cli_quiet(const cli_session *s) { return cli_flag(&s->args, "quiet"); }
 bool cli_json(const cli_session *s) { return cli_flag(&s->args, "json"); }
 
+/* Where the program itself had no memory, the library's last words are about something
+ * else, perhaps something that it tried and did without. */
+static const char *reason(const cli_session *s, xb_status status)
+{
+    const char *words = xb_ctx_message(s->ctx);
+    bool other = status == XB_E_MEMORY && !strstr(words, "memory");
+    return *words && !other ? words : xb_status_text(status);
+}
+
 cli_exit cli_status(cli_session *s, xb_status status)
 {
     if (status == XB_OK) return CLI_DONE;
     cli_progress_clear(&s->progress);
-    const char *message = xb_ctx_message(s->ctx);
-    fprintf(stderr, "crossbayes: %s\n", *message ? message : xb_status_text(status));
+    fprintf(stderr, "crossbayes: %s\n", reason(s, status));
     return status == XB_E_INPUT || status == XB_E_ARGUMENT ? CLI_USAGE : CLI_FAILED;
 }
 
