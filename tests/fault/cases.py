@@ -31,6 +31,7 @@ class Case:
     leaves: tuple = ()
     prepare: tuple = ()  # commands whose files are inputs too
     slow: bool = False   # a tenth of a second or more: fewer faults
+    reads: tuple = ("",) # endings of the files that a later run may go on from
     discards: str = "\0" # older files below this may be gone: unfinished work of others
     heavy: bool = False  # half a second or more: XB_LONG=1 only
 
@@ -115,7 +116,7 @@ CASES = [
          "paper", prepare=(["reproduce", "--quick", "--only", "4", "-o", "paper", "-q"],),
          heavy=True),
     case("demo", "demo", "--noise", "noise.csv", "-o", "demo", leaves=(".safetensors",),
-         heavy=True),
+         reads=(".safetensors",), heavy=True),
 ]
 
 
