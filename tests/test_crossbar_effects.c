@@ -365,6 +365,15 @@ static void backends_agree(void **state)
             assert_memory_equal(want, got, bytes);
             ref->quantise_add(want, x, &steps, n), cpu->quantise_add(got, x, &steps, n);
             assert_memory_equal(want, got, bytes);
+            for (int out = 1; out <= n; out += 7) { /* rows of them, with and without b */
+                memcpy(want, x, bytes), memcpy(got, x, bytes);
+                ref->quantise_onto(want, a, &steps, n / out, out);
+                cpu->quantise_onto(got, a, &steps, n / out, out);
+                assert_memory_equal(want, got, bytes);
+                ref->quantise_onto(want, NULL, &steps, n / out, out);
+                cpu->quantise_onto(got, NULL, &steps, n / out, out);
+                assert_memory_equal(want, got, bytes);
+            }
             ref->bend(want, x, a, b, 0.3F, n), cpu->bend(got, x, a, b, 0.3F, n);
             assert_memory_equal(want, got, bytes);
             memcpy(want, a, bytes), memcpy(got, a, bytes);
@@ -415,12 +424,18 @@ static void devices_forget_at_their_rate(void **state)
                    .backend = xb_backend_find(NULL)};
     assert_ok(ctx, xb_sampler_create(ctx, &a.sampler, law, NULL));
     static float z[STEPS][DEVICES], once[DEVICES];
+    const xb_devices all = {3, DEVICES, 0, DEVICES};
     for (int s = 0; s < STEPS; s++) {
         if (s > 0) memcpy(z[s], z[s - 1], sizeof z[s]);
-        xb_forget_draw(&a, z[s], DEVICES, 3, (xb_moment){.each = 1, .q = s}, s > 0);
+        xb_forget_draw(&a, z[s], &all, (xb_moment){.each = 1, .q = s}, s > 0);
     }
-    for (int s = 0; s < STEPS; s += 57) { /* from anywhere the same bytes */
-        xb_forget_draw(&a, once, DEVICES, 3, (xb_moment){.each = 1, .q = s}, false);
+    for (int s = 0; s < STEPS;
+         s += 57) { /* from anywhere, in parts too: the same bytes */
+        xb_devices part = {3, DEVICES, 0, s % DEVICES};
+        xb_forget_draw(&a, once, &part, (xb_moment){.each = 1, .q = s}, false);
+        part = (xb_devices){3, DEVICES, part.to, DEVICES};
+        xb_forget_draw(&a, once + part.from, &part, (xb_moment){.each = 1, .q = s},
+                       false);
         assert_memory_equal(once, z[s], sizeof once);
     }
     double moment[5] = {0}, n = (double)STEPS * DEVICES;

@@ -67,9 +67,15 @@ typedef struct xb_moment {
     int64_t first, each, q;
 } xb_moment;
 
-/* z [n] of one tensor: fresh draws where rho is 0; else what the last operation had,
- * but for the devices that have forgotten. `known`: z holds operation q - 1. */
-void xb_forget_draw(const xb_analog *analog, float *z, int64_t n, int tensor,
+/* Devices [from, to) of the n of a tensor. */
+typedef struct xb_devices {
+    int tensor;
+    int64_t n, from, to;
+} xb_devices;
+
+/* z [to - from]: fresh draws where rho is 0; else what the last operation had, but for
+ * the devices that have forgotten. `known`: z holds operation q - 1. */
+void xb_forget_draw(const xb_analog *analog, float *z, const xb_devices *devices,
                     xb_moment when, bool known);
 
 /* ---- tile.c: products */
@@ -84,6 +90,10 @@ typedef struct xb_tile_room {
 void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
                      const float *x, const float *w, const float *b, int64_t rows,
                      xb_tile_room room, xb_spectrum *seen);
+/* A tile's sums [rows][out] through the ADC: the first tile's, which lie in y, become
+ * y = b + them, the others' are added to y. */
+void xb_tile_convert(const xb_analog *analog, const xb_analog_layer *layer, float *y,
+                     const float *sums, const float *b, int64_t rows);
 /* Windows of output lines [from, to) of one image as rows of the matrix product. */
 void xb_tile_columns(float *columns, const float *x, const xb_window *g, int64_t from,
                      int64_t to);
@@ -116,6 +126,17 @@ int64_t xb_reader_batch(const xb_analog *analog);
  * `known`: the last call was read s - 1 of the same inputs. */
 const float *xb_reader_run(xb_reader *r, const float *x, int64_t first, int64_t rows,
                            int64_t s, bool known);
+
+/* ---- weights.c: those of one read */
+
+/* Kernel, then bias: one draw, or the means as they are. */
+const float *xb_weights_draw(xb_reader *r, const xb_analog_layer *p, xb_moment when,
+                             bool known);
+/* Whether a product with `rows` inputs can do without the kernel in one piece, and that
+ * product: as xb_tile_product() of what xb_weights_draw() gives. */
+bool xb_weights_pass(const xb_reader *r, const xb_analog_layer *p, int64_t rows);
+void xb_weights_product(xb_reader *r, const xb_analog_layer *p, float *y, const float *x,
+                        int64_t rows, xb_moment when, bool known);
 
 /* calibrate.c: ranges of the converters (X12), from x [n][features] as the net wants
  * it. */

@@ -154,6 +154,9 @@ typedef struct xb_backend {
     void (*quantise)(xb_real *out, const xb_real *x, const xb_steps *steps, int64_t n);
     void (*quantise_add)(xb_real *sum, const xb_real *x, const xb_steps *steps,
                          int64_t n);
+    /* (X14) y [rows][out] = b [out] + y to the nearest step */
+    void (*quantise_onto)(xb_real *y, const xb_real *b, const xb_steps *steps,
+                          int64_t rows, int64_t out);
     void (*bend)(xb_real *out, const xb_real *z, const xb_real *straight,
                  const xb_real *bent, xb_real skewness, int64_t n);
     void (*hold)(xb_real *z, const xb_real *fresh, const uint32_t *word, uint32_t below,
