@@ -30,9 +30,8 @@ struct xb_analog {
     xb_key reads, forget, chip; /* keys of noise, of forgetting, of the devices */
     double rho;                 /* (X10) */
     float *mu, *sigma;          /* [params] as they are on the arrays */
-    float *bend[2];         /* [params] of (X8); NULL: all devices have the law's shape */
-    float skewness;         /* of the law */
-    xb_analog_layer *layer; /* [n_layer], in the order of the net */
+    float *bend;                /* [3][params] of (X8); NULL: all have the law's shape */
+    xb_analog_layer *layer;     /* [n_layer], in the order of the net */
     int n_layer;
 };
 
@@ -55,9 +54,11 @@ void xb_workbench_target(xb_workbench *bench, xb_cells *out, const xb_analog *an
 /* All layers: analog->mu, sigma, bend. */
 xb_status xb_analog_programme(xb_ctx *ctx, xb_analog *analog);
 
-/* shape.c: (X8) factors of a layer's devices into analog->bend. */
+/* shape.c: (X8) a layer's devices, whose mu and sigma are known, into analog->bend. */
 xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
                         const xb_analog_layer *layer);
+/* The curves of parameters from `at` on. */
+xb_curve xb_shape_curve(const xb_analog *analog, int64_t at);
 
 /* ---- forget.c: noise of successive reads */
 
@@ -108,12 +109,12 @@ typedef struct xb_sightings {
 typedef struct xb_reader {
     const xb_analog *analog;
     xb_ctx *ctx;
-    int64_t batch;           /* the most inputs at once */
-    float *memory;           /* all of the below */
-    float *activation[2];    /* [batch][widest] */
-    float *input, *columns;  /* converted inputs; windows of some lines */
-    float *theta, *bent, *z; /* weights of one draw; z of every tensor */
-    float *room, *keep;      /* of the backend's conv; of batchnorm */
+    int64_t batch;          /* the most inputs at once */
+    float *memory;          /* all of the below */
+    float *activation[2];   /* [batch][widest] */
+    float *input, *columns; /* converted inputs; windows of some lines */
+    float *theta, *z;       /* weights of one draw; z of every tensor */
+    float *room, *keep;     /* of the backend's conv; of batchnorm */
     xb_tile_room tile;
     xb_sightings seen; /* both NULL: not calibrating */
 } xb_reader;

@@ -86,7 +86,7 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
     xb_reader r = {.analog = analog, .batch = xb_reader_batch(analog)};
     reader_sizes s = sizes_of(analog, r.batch);
     int64_t all = 2 * padded(s.activation) + padded(s.input) + padded(s.columns) +
-                  2 * padded(s.theta) + padded(s.z) + padded(s.room) + padded(s.keep) +
+                  padded(s.theta) + padded(s.z) + padded(s.room) + padded(s.keep) +
                   padded(s.slice) + padded(s.part);
     r.memory = xb_new(ctx, all, sizeof *r.memory);
     if (!r.memory) return XB_E_MEMORY;
@@ -100,7 +100,6 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
     r.input = cut(&next, s.input);
     r.columns = cut(&next, s.columns);
     r.theta = cut(&next, s.theta);
-    r.bent = cut(&next, s.theta);
     r.z = cut(&next, s.z);
     r.room = cut(&next, s.room);
     r.keep = cut(&next, s.keep);

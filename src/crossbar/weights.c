@@ -15,18 +15,25 @@ enum {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* z of some devices, bent where they are; lies in the reader until the next call. */
-static const float *noise_of(xb_reader *r, const xb_devices *d, bool device,
-                             xb_moment when, bool known)
+/* z of some devices, which stays in the reader for the next read. */
+static const float *noise_of(xb_reader *r, const xb_devices *d, xb_moment when,
+                             bool known)
 {
-    const xb_analog *a = r->analog;
-    int64_t at = a->model->net->tensor[d->tensor].offset + d->from;
-    float *z = r->z + at;
-    xb_forget_draw(a, z, d, when, known);
-    if (!device || !a->bend[0]) return z;
-    a->backend->bend(r->bent, z, a->bend[0] + at, a->bend[1] + at, a->skewness,
-                     d->to - d->from);
-    return r->bent;
+    float *z = r->z + r->analog->model->net->tensor[d->tensor].offset + d->from;
+    xb_forget_draw(r->analog, z, d, when, known);
+    return z;
+}
+
+/* n weights of parameters from `at` on; a bias is digital and not bent (X8). */
+static void make_weights(const xb_analog *a, float *theta, const float *z, int64_t at,
+                         int64_t n, bool device)
+{
+    if (device && a->bend) {
+        const xb_curve curve = xb_shape_curve(a, at);
+        a->backend->bend(theta, &curve, z, n);
+    } else {
+        a->backend->theta(theta, a->mu + at, a->sigma + at, z, n);
+    }
 }
 
 static void draw_tensor(xb_reader *r, float *theta, int tensor, bool device,
@@ -34,16 +41,15 @@ static void draw_tensor(xb_reader *r, float *theta, int tensor, bool device,
 {
     const xb_analog *a = r->analog;
     const xb_tensor *t = &a->model->net->tensor[tensor];
-    const float *mu = a->mu + t->offset, *sigma = a->sigma + t->offset;
     if (!t->stochastic) {
-        memcpy(theta, mu, (size_t)t->size * sizeof *theta);
+        memcpy(theta, a->mu + t->offset, (size_t)t->size * sizeof *theta);
         return;
     }
     xb_devices d = {.tensor = tensor, .n = t->size};
     for (; d.from < d.n; d.from = d.to) {
         d.to = least(d.n, d.from + STRETCH);
-        const float *z = noise_of(r, &d, device, when, known);
-        a->backend->theta(theta + d.from, mu + d.from, sigma + d.from, z, d.to - d.from);
+        const float *z = noise_of(r, &d, when, known);
+        make_weights(a, theta + d.from, z, t->offset + d.from, d.to - d.from, device);
     }
 }
 
@@ -71,28 +77,34 @@ const float *xb_weights_draw(xb_reader *r, const xb_analog_layer *p, xb_moment w
 bool xb_weights_pass(const xb_reader *r, const xb_analog_layer *p, int64_t rows)
 {
     return rows <= FEW && p->adc.on && !r->seen.sum && p->out > XB_PANEL_STRIP &&
-           r->analog->backend->panel_add &&
+           r->analog->backend->panel_bend_add &&
            r->analog->model->net->tensor[p->tensor].stochastic;
+}
+
+static void add_rows(const xb_analog *a, float *sums, const float *x, const float *z,
+                     int64_t at, const xb_panel *panel)
+{
+    if (a->bend) {
+        const xb_curve curve = xb_shape_curve(a, at);
+        a->backend->panel_bend_add(sums, x, &curve, z, panel);
+    } else {
+        a->backend->panel_add(sums, x, a->mu + at, a->sigma + at, z, panel);
+    }
 }
 
 /* sums [rows][out] of the inputs [from, to), x [rows][in]. */
 static void sum_tile(xb_reader *r, const xb_analog_layer *p, float *sums, const float *x,
                      int64_t rows, int64_t from, int64_t to, xb_moment when, bool known)
 {
-    const xb_analog *a = r->analog;
     int64_t out = p->out, some = STRETCH / out > 0 ? STRETCH / out : 1;
+    xb_panel panel = {
+        .rows = rows, .width = out, .x_row = p->in, .y_row = out, .w_row = out};
     memset(sums, 0, (size_t)(rows * out) * sizeof *sums);
     for (int64_t k = from; k < to; k += some) {
-        int64_t depth = least(some, to - k), at = p->offset + k * out;
-        xb_devices d = {p->tensor, p->size, k * out, (k + depth) * out};
-        const float *z = noise_of(r, &d, true, when, known);
-        a->backend->panel_add(sums, x + k, a->mu + at, a->sigma + at, z,
-                              &(xb_panel){.rows = rows,
-                                          .depth = depth,
-                                          .width = out,
-                                          .x_row = p->in,
-                                          .y_row = out,
-                                          .w_row = out});
+        panel.depth = least(some, to - k);
+        xb_devices d = {p->tensor, p->size, k * out, (k + panel.depth) * out};
+        const float *z = noise_of(r, &d, when, known);
+        add_rows(r->analog, sums, x + k, z, p->offset + d.from, &panel);
     }
 }
 

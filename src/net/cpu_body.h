@@ -62,5 +62,6 @@ const xb_backend XB_CPU_NAME = {
     .quantise_add = quantise_add,
     .quantise_onto = cpu_quantise_onto,
     .bend = bend,
+    .panel_bend_add = cpu_panel_bend_add,
     .hold = hold,
 };
