@@ -6,7 +6,6 @@
  * within a layer, the layer is the backend's own, so the ideal array computes the bytes
  * of the digital model. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "crossbar/analog.h"
