@@ -117,6 +117,36 @@ static void bytes_do_not_depend_on_the_cut(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Few inputs are multiplied as their weights are drawn, many when all are: an input reads
+ * the same bytes alone and among others. Layers of odd widths, of more than one stretch
+ * of devices, with tiles that end amid one. */
+static void an_input_alone_reads_as_among_others(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = net_model(ctx, "dense 90, relu, dense 64, tanh, dense 33, elu, dense 1",
+                            (xb_shape){1, 1, 3}, 0, 0.05);
+    double *x = net_inputs(m, INPUTS), all[READS * INPUTS], few[READS * 2];
+    for (int remember = 0; remember < 2; remember++) {
+        xb_array array = test_array("mtj");
+        array.rows = 37;
+        array.correlation_time_ns = remember ? 30 : 0;
+        array.shape_spread = remember ? 0.02 : 0;
+        xb_analog *analog = test_analog(ctx, m, &array, x, INPUTS);
+        assert_ok(ctx, xb_analog_draws(ctx, all, NULL, analog, x, INPUTS, 0, READS));
+        for (int n = 1; n <= 2; n++) {
+            assert_ok(ctx, xb_analog_draws(ctx, few, NULL, analog, x, n, 0, READS));
+            for (int s = 0; s < READS; s++)
+                assert_memory_equal(few + s * n, all + s * INPUTS,
+                                    (size_t)n * sizeof *few);
+        }
+        xb_analog_destroy(analog);
+    }
+    free(x);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 /* ---- when weights are redrawn */
 
 /* One weight w = mu + sigma z on P pixels, then their mean: y = w mean(x) where the draw
@@ -325,6 +355,7 @@ int main(void)
         cmocka_unit_test(the_ideal_array_is_the_digital_model),
         cmocka_unit_test(tiles_add_up),
         cmocka_unit_test(bytes_do_not_depend_on_the_cut),
+        cmocka_unit_test(an_input_alone_reads_as_among_others),
         cmocka_unit_test(redraws_have_the_variance_they_say),
         cmocka_unit_test(the_first_inputs_draw_is_the_networks),
         cmocka_unit_test(counts_are_those_of_the_hand),

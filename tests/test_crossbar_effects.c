@@ -182,12 +182,15 @@ static void bent_noise_keeps_mean_and_variance(void **state)
         assert_ok(ctx, xb_rule_gauss(ctx, &rule, law, 8, XB_RECURRENCE_STABLE));
         for (int k = -2; k <= 2; k++) {
             double t = 0.2 * k, sum[4] = {0};
-            float straight = (float)(1 / sqrt(1 + t * t));
-            float bent = (float)(t / sqrt(1 + t * t) /
-                                 sqrt(m.excess_kurtosis + 2 - m.skewness * m.skewness));
+            double straight = 1 / sqrt(1 + t * t);
+            double bent =
+                t * straight / sqrt(m.excess_kurtosis + 2 - m.skewness * m.skewness);
+            float level = (float)-bent, slope = (float)(straight - m.skewness * bent);
+            float square = (float)bent;
+            const xb_curve curve = {&level, &slope, &square};
             for (int64_t i = 0; i < rule.n; i++) {
                 float z = (float)((rule.nodes[i] - m.mean) / sqrt(m.variance)), out;
-                cpu->bend(&out, &z, &straight, &bent, (float)m.skewness, 1);
+                cpu->bend(&out, &curve, &z, 1);
                 for (int p = 0; p < 4; p++)
                     sum[p] += rule.weights[i] * pow((double)out, p);
             }
@@ -203,8 +206,8 @@ static void bent_noise_keeps_mean_and_variance(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* The factors of a model's devices: straight^2 + (bent sqrt h2)^2 = 1, which is what
- * keeps the variance, and t = their ratio is normal with the spread asked for. */
+/* The curves of a model's devices: their mean and variance are mu and sigma^2, and t, the
+ * ratio of what is bent to what is straight, is normal with the spread asked for. */
 static void devices_bend_as_asked(void **state)
 {
     (void)state;
@@ -216,9 +219,13 @@ static void devices_bend_as_asked(void **state)
     xb_analog *a = test_analog(ctx, m, &array, NULL, 0);
     static double t[2400];
     for (int i = 0; i < 2400; i++) {
-        double straight = (double)a->bend[0][i], bent = (double)a->bend[1][i] * sqrt(h2);
-        assert_close(straight * straight + bent * bent, 1, 1e-6);
-        t[i] = bent / straight;
+        const xb_curve c = xb_shape_curve(a, i);
+        double slope = (double)c.slope[0], bent = (double)c.square[0] * sqrt(h2);
+        double sigma = (double)a->sigma[i];
+        assert_close_floor((double)c.level[0] + (double)c.square[0], (double)a->mu[i],
+                           1e-6, 1);
+        assert_close(slope * slope + bent * bent, sigma * sigma, 1e-6);
+        t[i] = bent / slope;
     }
     assert_close_floor(mean(t, 2400), 0, 5 * spread / sqrt(2400), 1);
     assert_close(sd(t, 2400), spread, 5 / sqrt(2 * 2400.0));
@@ -365,7 +372,17 @@ static void backends_agree(void **state)
             assert_memory_equal(want, got, bytes);
             ref->quantise_add(want, x, &steps, n), cpu->quantise_add(got, x, &steps, n);
             assert_memory_equal(want, got, bytes);
-            ref->bend(want, x, a, b, 0.3F, n), cpu->bend(got, x, a, b, 0.3F, n);
+            for (int out = 1; out <= n; out += 7) { /* rows of them, with and without b */
+                memcpy(want, x, bytes), memcpy(got, x, bytes);
+                ref->quantise_onto(want, a, &steps, n / out, out);
+                cpu->quantise_onto(got, a, &steps, n / out, out);
+                assert_memory_equal(want, got, bytes);
+                ref->quantise_onto(want, NULL, &steps, n / out, out);
+                cpu->quantise_onto(got, NULL, &steps, n / out, out);
+                assert_memory_equal(want, got, bytes);
+            }
+            const xb_curve curve = {a, b, a};
+            ref->bend(want, &curve, x, n), cpu->bend(got, &curve, x, n);
             assert_memory_equal(want, got, bytes);
             memcpy(want, a, bytes), memcpy(got, a, bytes);
             ref->hold(want, x, word, UINT32_C(1) << 31, n);
@@ -415,12 +432,18 @@ static void devices_forget_at_their_rate(void **state)
                    .backend = xb_backend_find(NULL)};
     assert_ok(ctx, xb_sampler_create(ctx, &a.sampler, law, NULL));
     static float z[STEPS][DEVICES], once[DEVICES];
+    const xb_devices all = {3, DEVICES, 0, DEVICES};
     for (int s = 0; s < STEPS; s++) {
         if (s > 0) memcpy(z[s], z[s - 1], sizeof z[s]);
-        xb_forget_draw(&a, z[s], DEVICES, 3, (xb_moment){.each = 1, .q = s}, s > 0);
+        xb_forget_draw(&a, z[s], &all, (xb_moment){.each = 1, .q = s}, s > 0);
     }
-    for (int s = 0; s < STEPS; s += 57) { /* from anywhere the same bytes */
-        xb_forget_draw(&a, once, DEVICES, 3, (xb_moment){.each = 1, .q = s}, false);
+    for (int s = 0; s < STEPS;
+         s += 57) { /* from anywhere, in parts too: the same bytes */
+        xb_devices part = {3, DEVICES, 0, s % DEVICES};
+        xb_forget_draw(&a, once, &part, (xb_moment){.each = 1, .q = s}, false);
+        part = (xb_devices){3, DEVICES, part.to, DEVICES};
+        xb_forget_draw(&a, once + part.from, &part, (xb_moment){.each = 1, .q = s},
+                       false);
         assert_memory_equal(once, z[s], sizeof once);
     }
     double moment[5] = {0}, n = (double)STEPS * DEVICES;

@@ -257,7 +257,7 @@ static void run_noise(const level_case *c)
     const xb_steps steps = {0.01F, 100, -60, 70};
     c->b->quantise(c->y + 4 * n, c->x, &steps, n);
     c->b->quantise_add(c->y2 + 2 * n, c->x, &steps, n);
-    c->b->bend(c->y3 + 2 * n, c->z, c->x, c->w, 0.2F, n);
+    c->b->bend(c->y3 + 2 * n, &(xb_curve){c->x, c->w, c->z}, c->z, n);
 }
 
 static void run_norms(const level_case *c)

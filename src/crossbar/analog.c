@@ -57,8 +57,8 @@ static xb_status take_blocks(xb_ctx *ctx, xb_analog *a)
     bool bent = a->array.shape_spread > 0;
     a->mu = xb_new(ctx, n, sizeof *a->mu);
     a->sigma = xb_new(ctx, n, sizeof *a->sigma);
-    for (int i = 0; i < 2 && bent; i++) a->bend[i] = xb_new(ctx, n, sizeof(float));
-    if (!a->mu || !a->sigma || (bent && (!a->bend[0] || !a->bend[1]))) return XB_E_MEMORY;
+    if (bent) a->bend = xb_new(ctx, 3 * n, sizeof *a->bend);
+    if (!a->mu || !a->sigma || (bent && !a->bend)) return XB_E_MEMORY;
     memcpy(a->mu, m->mu, (size_t)n * sizeof *a->mu);
     memcpy(a->sigma, m->sigma, (size_t)n * sizeof *a->sigma);
     return XB_OK;
@@ -137,8 +137,7 @@ void xb_analog_destroy(xb_analog *analog)
     xb_sampler_destroy(analog->sampler);
     free(analog->mu);
     free(analog->sigma);
-    free(analog->bend[0]);
-    free(analog->bend[1]);
+    free(analog->bend);
     free(analog->layer);
     free(analog);
 }

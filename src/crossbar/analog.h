@@ -30,9 +30,8 @@ struct xb_analog {
     xb_key reads, forget, chip; /* keys of noise, of forgetting, of the devices */
     double rho;                 /* (X10) */
     float *mu, *sigma;          /* [params] as they are on the arrays */
-    float *bend[2];         /* [params] of (X8); NULL: all devices have the law's shape */
-    float skewness;         /* of the law */
-    xb_analog_layer *layer; /* [n_layer], in the order of the net */
+    float *bend;                /* [3][params] of (X8); NULL: all have the law's shape */
+    xb_analog_layer *layer;     /* [n_layer], in the order of the net */
     int n_layer;
 };
 
@@ -55,9 +54,11 @@ void xb_workbench_target(xb_workbench *bench, xb_cells *out, const xb_analog *an
 /* All layers: analog->mu, sigma, bend. */
 xb_status xb_analog_programme(xb_ctx *ctx, xb_analog *analog);
 
-/* shape.c: (X8) factors of a layer's devices into analog->bend. */
+/* shape.c: (X8) a layer's devices, whose mu and sigma are known, into analog->bend. */
 xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
                         const xb_analog_layer *layer);
+/* The curves of parameters from `at` on. */
+xb_curve xb_shape_curve(const xb_analog *analog, int64_t at);
 
 /* ---- forget.c: noise of successive reads */
 
@@ -67,9 +68,15 @@ typedef struct xb_moment {
     int64_t first, each, q;
 } xb_moment;
 
-/* z [n] of one tensor: fresh draws where rho is 0; else what the last operation had,
- * but for the devices that have forgotten. `known`: z holds operation q - 1. */
-void xb_forget_draw(const xb_analog *analog, float *z, int64_t n, int tensor,
+/* Devices [from, to) of the n of a tensor. */
+typedef struct xb_devices {
+    int tensor;
+    int64_t n, from, to;
+} xb_devices;
+
+/* z [to - from]: fresh draws where rho is 0; else what the last operation had, but for
+ * the devices that have forgotten. `known`: z holds operation q - 1. */
+void xb_forget_draw(const xb_analog *analog, float *z, const xb_devices *devices,
                     xb_moment when, bool known);
 
 /* ---- tile.c: products */
@@ -84,6 +91,10 @@ typedef struct xb_tile_room {
 void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
                      const float *x, const float *w, const float *b, int64_t rows,
                      xb_tile_room room, xb_spectrum *seen);
+/* A tile's sums [rows][out] through the ADC: the first tile's, which lie in y, become
+ * y = b + them, the others' are added to y. */
+void xb_tile_convert(const xb_analog *analog, const xb_analog_layer *layer, float *y,
+                     const float *sums, const float *b, int64_t rows);
 /* Windows of output lines [from, to) of one image as rows of the matrix product. */
 void xb_tile_columns(float *columns, const float *x, const xb_window *g, int64_t from,
                      int64_t to);
@@ -98,12 +109,12 @@ typedef struct xb_sightings {
 typedef struct xb_reader {
     const xb_analog *analog;
     xb_ctx *ctx;
-    int64_t batch;           /* the most inputs at once */
-    float *memory;           /* all of the below */
-    float *activation[2];    /* [batch][widest] */
-    float *input, *columns;  /* converted inputs; windows of some lines */
-    float *theta, *bent, *z; /* weights of one draw; z of every tensor */
-    float *room, *keep;      /* of the backend's conv; of batchnorm */
+    int64_t batch;          /* the most inputs at once */
+    float *memory;          /* all of the below */
+    float *activation[2];   /* [batch][widest] */
+    float *input, *columns; /* converted inputs; windows of some lines */
+    float *theta, *z;       /* weights of one draw; z of every tensor */
+    float *room, *keep;     /* of the backend's conv; of batchnorm */
     xb_tile_room tile;
     xb_sightings seen; /* both NULL: not calibrating */
 } xb_reader;
@@ -116,6 +127,17 @@ int64_t xb_reader_batch(const xb_analog *analog);
  * `known`: the last call was read s - 1 of the same inputs. */
 const float *xb_reader_run(xb_reader *r, const float *x, int64_t first, int64_t rows,
                            int64_t s, bool known);
+
+/* ---- weights.c: those of one read */
+
+/* Kernel, then bias: one draw, or the means as they are. */
+const float *xb_weights_draw(xb_reader *r, const xb_analog_layer *p, xb_moment when,
+                             bool known);
+/* Whether a product with `rows` inputs can do without the kernel in one piece, and that
+ * product: as xb_tile_product() of what xb_weights_draw() gives. */
+bool xb_weights_pass(const xb_reader *r, const xb_analog_layer *p, int64_t rows);
+void xb_weights_product(xb_reader *r, const xb_analog_layer *p, float *y, const float *x,
+                        int64_t rows, xb_moment when, bool known);
 
 /* calibrate.c: ranges of the converters (X12), from x [n][features] as the net wants
  * it. */

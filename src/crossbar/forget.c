@@ -35,17 +35,17 @@ static xb_stream words_at(const xb_analog *a, int tensor, uint32_t read)
 static uint32_t keep_below(double rho) { return (uint32_t)(ldexp(rho, 32)); }
 
 /* Device i's value at operation q, whatever it had since. */
-static float walk_back(const xb_analog *a, int64_t n, int tensor, xb_moment when,
-                       int64_t q, int64_t i)
+static float walk_back(const xb_analog *a, const xb_devices *d, xb_moment when, int64_t q,
+                       int64_t i)
 {
     const uint32_t below = keep_below(a->rho);
     for (; q > 0; q--) {
-        xb_stream where = words_at(a, tensor, read_of(when, q));
-        if (xb_stream_word(&where, element_of(when, q, n) + i) >= below) break;
+        xb_stream where = words_at(a, d->tensor, read_of(when, q));
+        if (xb_stream_word(&where, element_of(when, q, d->n) + i) >= below) break;
     }
-    xb_stream where = draws_at(a, tensor, read_of(when, q));
+    xb_stream where = draws_at(a, d->tensor, read_of(when, q));
     return xb_sampler_value(a->sampler,
-                            xb_stream_word(&where, element_of(when, q, n) + i));
+                            xb_stream_word(&where, element_of(when, q, d->n) + i));
 }
 
 /* A stretch of devices at operation q: their words and their fresh draws. */
@@ -56,14 +56,14 @@ typedef struct stretch {
 } stretch;
 
 /* From device i on, as many as there is room for. */
-static void look_at(const xb_analog *a, stretch *s, int64_t n, int tensor, xb_moment when,
+static void look_at(const xb_analog *a, stretch *s, const xb_devices *d, xb_moment when,
                     int64_t i)
 {
     uint32_t read = read_of(when, when.q);
-    xb_stream draws = draws_at(a, tensor, read), words = words_at(a, tensor, read);
-    int64_t element = element_of(when, when.q, n) + i;
+    xb_stream draws = draws_at(a, d->tensor, read), words = words_at(a, d->tensor, read);
+    int64_t element = element_of(when, when.q, d->n) + i;
     s->skip = element % XB_BLOCK;
-    s->some = WORDS - s->skip < n - i ? WORDS - s->skip : n - i;
+    s->some = WORDS - s->skip < d->to - i ? WORDS - s->skip : d->to - i;
     xb_kernel_best()->words(s->word, (s->skip + s->some + XB_BLOCK - 1) / XB_BLOCK,
                             &words, element / XB_BLOCK);
     xb_sampler_fill(a->sampler, s->fresh, s->some, &draws, element);
@@ -71,27 +71,28 @@ static void look_at(const xb_analog *a, stretch *s, int64_t n, int tensor, xb_mo
 
 /* Devices that forget take the draw of this operation (X10); the others keep theirs, or
  * where it is not known, get it. */
-static void step_on(const xb_analog *a, float *z, int64_t n, int tensor, xb_moment when,
+static void step_on(const xb_analog *a, float *z, const xb_devices *d, xb_moment when,
                     bool known)
 {
     const uint32_t below = keep_below(a->rho);
     stretch s;
-    for (int64_t i = 0; i < n; i += s.some) {
-        look_at(a, &s, n, tensor, when, i);
-        a->backend->hold(z + i, s.fresh, s.word + s.skip, below, s.some);
+    for (int64_t i = d->from; i < d->to; i += s.some, z += s.some) {
+        look_at(a, &s, d, when, i);
+        a->backend->hold(z, s.fresh, s.word + s.skip, below, s.some);
         for (int64_t j = 0; j < s.some && !known; j++)
             if (s.word[s.skip + j] < below)
-                z[i + j] = walk_back(a, n, tensor, when, when.q - 1, i + j);
+                z[j] = walk_back(a, d, when, when.q - 1, i + j);
     }
 }
 
-void xb_forget_draw(const xb_analog *analog, float *z, int64_t n, int tensor,
+void xb_forget_draw(const xb_analog *analog, float *z, const xb_devices *d,
                     xb_moment when, bool known)
 {
     if (analog->rho > 0 && when.q > 0) {
-        step_on(analog, z, n, tensor, when, known);
+        step_on(analog, z, d, when, known);
         return;
     }
-    xb_stream where = draws_at(analog, tensor, read_of(when, when.q));
-    xb_sampler_fill(analog->sampler, z, n, &where, element_of(when, when.q, n));
+    xb_stream where = draws_at(analog, d->tensor, read_of(when, when.q));
+    xb_sampler_fill(analog->sampler, z, d->to - d->from, &where,
+                    element_of(when, when.q, d->n) + d->from);
 }

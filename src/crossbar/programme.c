@@ -86,7 +86,7 @@ static xb_status programme_layer(xb_ctx *ctx, xb_analog *analog, xb_workbench *b
     xb_cells_lines(&c, a, bench->tile);
     xb_cells_weights(&c, a, means_change(a) ? analog->mu + p->offset : NULL,
                      widths_change(a) ? analog->sigma + p->offset : NULL);
-    return c.width && analog->bend[0] ? xb_shape_make(ctx, analog, &chip, p) : XB_OK;
+    return c.width && analog->bend ? xb_shape_make(ctx, analog, &chip, p) : XB_OK;
 }
 
 xb_status xb_analog_programme(xb_ctx *ctx, xb_analog *analog)

@@ -6,7 +6,6 @@
  * within a layer, the layer is the backend's own, so the ideal array computes the bytes
  * of the digital model. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "crossbar/analog.h"
@@ -86,7 +85,7 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
     xb_reader r = {.analog = analog, .batch = xb_reader_batch(analog)};
     reader_sizes s = sizes_of(analog, r.batch);
     int64_t all = 2 * padded(s.activation) + padded(s.input) + padded(s.columns) +
-                  2 * padded(s.theta) + padded(s.z) + padded(s.room) + padded(s.keep) +
+                  padded(s.theta) + padded(s.z) + padded(s.room) + padded(s.keep) +
                   padded(s.slice) + padded(s.part);
     r.memory = xb_new(ctx, all, sizeof *r.memory);
     if (!r.memory) return XB_E_MEMORY;
@@ -100,7 +99,6 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
     r.input = cut(&next, s.input);
     r.columns = cut(&next, s.columns);
     r.theta = cut(&next, s.theta);
-    r.bent = cut(&next, s.theta);
     r.z = cut(&next, s.z);
     r.room = cut(&next, s.room);
     r.keep = cut(&next, s.keep);
@@ -113,40 +111,6 @@ void xb_reader_free(xb_reader *r)
 {
     xb_ctx_destroy(r->ctx);
     free(r->memory);
-}
-
-/* ---- weights */
-
-static void draw_tensor(xb_reader *r, float *theta, int tensor, bool device,
-                        xb_moment when, bool known)
-{
-    const xb_analog *a = r->analog;
-    const xb_tensor *t = &a->model->net->tensor[tensor];
-    const float *mu = a->mu + t->offset;
-    if (!t->stochastic) {
-        memcpy(theta, mu, (size_t)t->size * sizeof *theta);
-        return;
-    }
-    float *z = r->z + t->offset;
-    const float *used = z;
-    xb_forget_draw(a, z, t->size, tensor, when, known);
-    if (device && a->bend[0]) {
-        a->backend->bend(r->bent, z, a->bend[0] + t->offset, a->bend[1] + t->offset,
-                         a->skewness, t->size);
-        used = r->bent;
-    }
-    a->backend->theta(theta, mu, a->sigma + t->offset, used, t->size);
-}
-
-/* Kernel, then bias; one draw, or the means as they are. */
-static const float *draw_weights(xb_reader *r, const xb_analog_layer *p, xb_moment when,
-                                 bool known)
-{
-    if (!p->random) return r->analog->mu + p->offset;
-    draw_tensor(r, r->theta, p->tensor, true, when, known);
-    if (p->n > p->size)
-        draw_tensor(r, r->theta + p->size, p->tensor + 1, false, when, known);
-    return r->theta;
 }
 
 /* ---- layers */
@@ -181,8 +145,11 @@ static void each_operation(const layer_read *k, float *y, const float *x, int64_
     xb_moment when = {.first = (k->first + i) * p->operations, .each = p->operations};
     for (int64_t o = from; o < from + count; o++, x += p->in, y += p->out) {
         when.q = k->s * p->operations + o;
-        const float *w = draw_weights(k->r, p, when, k->known || o > 0);
-        product(k, y, x, w, 1);
+        bool known = k->known || o > 0;
+        if (xb_weights_pass(k->r, p, 1))
+            xb_weights_product(k->r, p, y, x, 1, when, known);
+        else
+            product(k, y, x, xb_weights_draw(k->r, p, when, known), 1);
     }
 }
 
@@ -204,10 +171,15 @@ static void conv_input(const layer_read *k, float *y, const float *x, const floa
 }
 
 /* `rows` inputs under one draw. */
-static void shared_draw(const layer_read *k, float *y, const float *x, const float *w,
-                        int64_t rows)
+static void shared_draw(const layer_read *k, float *y, const float *x, int64_t rows,
+                        xb_moment when)
 {
     const xb_analog_layer *p = k->p;
+    if (!is_conv(p) && xb_weights_pass(k->r, p, rows)) {
+        xb_weights_product(k->r, p, y, x, rows, when, k->known);
+        return;
+    }
+    const float *w = xb_weights_draw(k->r, p, when, k->known);
     bool plain = !p->adc.on && !k->seen;
     int64_t in = xb_shape_size(p->layer->in), out = xb_shape_size(p->layer->out);
     if (plain)
@@ -227,13 +199,13 @@ static void analog_layer(const layer_read *k, float *y, const float *x, int64_t 
     int64_t in = xb_shape_size(p->layer->in), out = xb_shape_size(p->layer->out);
     if (redraw == XB_REDRAW_NETWORK || !p->random) {
         xb_moment when = {.each = 1, .q = k->s};
-        shared_draw(k, y, x, draw_weights(k->r, p, when, k->known), rows);
+        shared_draw(k, y, x, rows, when);
         return;
     }
     for (int64_t i = 0; i < rows; i++, x += in, y += out) {
         xb_moment when = {.first = k->first + i, .each = 1, .q = k->s};
         if (redraw == XB_REDRAW_INPUT)
-            shared_draw(k, y, x, draw_weights(k->r, p, when, k->known), 1);
+            shared_draw(k, y, x, 1, when);
         else if (is_conv(p))
             conv_input(k, y, x, NULL, i);
         else

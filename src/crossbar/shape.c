@@ -2,11 +2,20 @@
  * little of the law's second orthogonal polynomial,
  *   z' = (z + t h(z)) / sqrt(1 + t^2),  h(z) = (z^2 - g z - 1) / sqrt(k + 2 - g^2),
  * g the law's skewness, k its excess kurtosis, t normal from device to device: mean 0 and
- * variance 1 stay exact for every law, so the shape alone changes. Bending
- * itself is the backend's (`bend`). */
+ * variance 1 stay exact for every law, so the shape alone changes. A weight
+ * mu + sigma z' is a parabola in z, kept by its three coefficients; evaluating it is
+ * the backend's (`bend`). */
 #include <math.h>
 
 #include "crossbar/analog.h"
+#include "vi/model.h"
+
+xb_curve xb_shape_curve(const xb_analog *analog, int64_t at)
+{
+    int64_t n = analog->model->net->param_count;
+    const float *b = analog->bend + at;
+    return (xb_curve){b, b + n, b + 2 * n};
+}
 
 xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
                         const xb_analog_layer *layer)
@@ -19,13 +28,17 @@ xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "shape_spread: %s has two values only, its shape cannot vary",
                        xb_law_text(law));
-    analog->skewness = (float)g;
     xb_chip_normal(chip, XB_CHIP_SHAPE, layer->size);
+    float *level = analog->bend + layer->offset;
+    float *slope = level + analog->model->net->param_count;
+    float *square = slope + analog->model->net->param_count;
     for (int64_t i = 0; i < layer->size; i++) {
         double t = analog->array.shape_spread * (double)chip->draws[i];
-        double straight = 1 / sqrt(1 + t * t);
-        analog->bend[0][layer->offset + i] = (float)straight;
-        analog->bend[1][layer->offset + i] = (float)(t * straight / sqrt(h2));
+        double straight = (double)analog->sigma[layer->offset + i] / sqrt(1 + t * t);
+        double bent = t * straight / sqrt(h2);
+        level[i] = (float)((double)analog->mu[layer->offset + i] - bent);
+        slope[i] = (float)(straight - g * bent);
+        square[i] = (float)bent;
     }
     return XB_OK;
 }

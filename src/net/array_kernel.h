@@ -30,11 +30,20 @@ static inline void quantise_add(xb_real *restrict sum, const xb_real *x,
     for (int64_t i = 0; i < n; i++) sum[i] += to_steps(x[i], s);
 }
 
-static inline void bend(xb_real *restrict out, const xb_real *z, const xb_real *straight,
-                        const xb_real *bent, xb_real skewness, int64_t n)
+static inline void quantise_onto(xb_real *y, const xb_real *b, const xb_steps *steps,
+                                 int64_t rows, int64_t out)
 {
+    const xb_steps s = *steps;
+    for (int64_t r = 0; r < rows; r++, y += out)
+        for (int64_t j = 0; j < out; j++) y[j] = (b ? b[j] : 0) + to_steps(y[j], s);
+}
+
+static inline void bend(xb_real *restrict out, const xb_curve *c, const xb_real *z,
+                        int64_t n)
+{
+    const xb_real *level = c->level, *slope = c->slope, *square = c->square;
     for (int64_t i = 0; i < n; i++)
-        out[i] = straight[i] * z[i] + bent[i] * (z[i] * (z[i] - skewness) - 1);
+        out[i] = level[i] + z[i] * (slope[i] + square[i] * z[i]);
 }
 
 static inline void hold(xb_real *restrict z, const xb_real *fresh, const uint32_t *word,

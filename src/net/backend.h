@@ -20,6 +20,11 @@ typedef struct xb_steps {
     xb_real step, inverse, low, high;
 } xb_steps;
 
+/* Weights that are not straight in their noise (X8): level + slope z + square z^2. */
+typedef struct xb_curve {
+    const xb_real *level, *slope, *square;
+} xb_curve;
+
 /* A dense product in parts: `depth` inputs and `width` outputs of it; see panel.h. */
 enum { XB_PANEL_STRIP = 32 };
 
@@ -149,13 +154,18 @@ typedef struct xb_backend {
                         xb_act f);
 
     /* Of simulated arrays. (X13) x to the nearest step, set (out may be x) or added;
-     * (X8) straight z + bent (z^2 - skewness z - 1); (X10) z = fresh where word >= below
+     * (X8) level + z (slope + square z); (X10) z = fresh where word >= below
      */
     void (*quantise)(xb_real *out, const xb_real *x, const xb_steps *steps, int64_t n);
     void (*quantise_add)(xb_real *sum, const xb_real *x, const xb_steps *steps,
                          int64_t n);
-    void (*bend)(xb_real *out, const xb_real *z, const xb_real *straight,
-                 const xb_real *bent, xb_real skewness, int64_t n);
+    /* (X14) y [rows][out] = b [out] + y to the nearest step */
+    void (*quantise_onto)(xb_real *y, const xb_real *b, const xb_steps *steps,
+                          int64_t rows, int64_t out);
+    void (*bend)(xb_real *out, const xb_curve *curve, const xb_real *z, int64_t n);
+    /* Optional: as panel_add with weights that are bent */
+    void (*panel_bend_add)(xb_real *y, const xb_real *x, const xb_curve *curve,
+                           const xb_real *z, const xb_panel *p);
     void (*hold)(xb_real *z, const xb_real *fresh, const uint32_t *word, uint32_t below,
                  int64_t n);
 } xb_backend;

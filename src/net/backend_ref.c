@@ -52,6 +52,7 @@ const xb_backend xb_backend_ref = {
     .local_input = local_input,
     .quantise = quantise,
     .quantise_add = quantise_add,
+    .quantise_onto = quantise_onto,
     .bend = bend,
     .hold = hold,
 };

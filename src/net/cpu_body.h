@@ -6,6 +6,7 @@
 #include "net/array_kernel.h"
 #include "net/batchnorm_kernel.h"
 #include "net/cpu_activation.h"
+#include "net/cpu_array.h"
 #include "net/cpu_block.h"
 #include "net/cpu_draw.h"
 #include "net/cpu_linear.h"
@@ -59,6 +60,8 @@ const xb_backend XB_CPU_NAME = {
     .local_input = cpu_local_input,
     .quantise = quantise,
     .quantise_add = quantise_add,
+    .quantise_onto = cpu_quantise_onto,
     .bend = bend,
+    .panel_bend_add = cpu_panel_bend_add,
     .hold = hold,
 };

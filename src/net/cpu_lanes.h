@@ -77,6 +77,11 @@ LANE_INLINE void vec_sums(float *out, const vec a[16])
               _mm512_shuffle_ps(low, high, 0x88) + _mm512_shuffle_ps(low, high, 0xdd));
 }
 LANE_INLINE vec vec_sqrt(vec a) { return _mm512_sqrt_ps(a); }
+/* To the nearest whole number, halves to even ones */
+LANE_INLINE vec vec_rint(vec a)
+{
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 /* 1 / sqrt(a) to 4 %, from the bits of a >= FLT_MIN: half the exponent, turned round */
 LANE_INLINE vec vec_root_guess(vec a)
 {
@@ -178,6 +183,10 @@ LANE_INLINE void vec_sums(float *out, const vec a[LANES])
 LANE_INLINE vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }
 LANE_INLINE vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }
 LANE_INLINE vec vec_sqrt(vec a) { return _mm256_sqrt_ps(a); }
+LANE_INLINE vec vec_rint(vec a)
+{
+    return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 LANE_INLINE vec vec_root_guess(vec a)
 {
     __m256i half = _mm256_srli_epi32(_mm256_castps_si256(a), 1);
@@ -274,6 +283,11 @@ LANE_INLINE vec vec_if_more(vec a, vec b, vec x, vec y)
 LANE_INLINE vec vec_sqrt(vec a)
 {
     for (int l = 0; l < LANES; l++) a[l] = __builtin_sqrtf(a[l]);
+    return a;
+}
+LANE_INLINE vec vec_rint(vec a)
+{
+    for (int l = 0; l < LANES; l++) a[l] = __builtin_rintf(a[l]);
     return a;
 }
 LANE_INLINE vec vec_root_guess(vec a) { return (vec)(ROOT_BITS - ((vec_word)a >> 1)); }

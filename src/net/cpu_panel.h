@@ -21,38 +21,52 @@ static void cpu_panel_row(float *panel, const float *mu, const float *sigma,
     }
 }
 
-/* `vectors` of outputs of one row, the last of them `last` wide. */
-LANE_INLINE void panel_add_strip(float *y, const float *x, const float *mu,
-                                 const float *sigma, const float *z, const xb_panel *p,
+/* `vectors` of outputs of one row, the last of them `last` wide, j places on; square
+ * NULL: weights are straight in their noise (N7). */
+LANE_INLINE void panel_add_strip(float *y, const float *x, const xb_curve *c,
+                                 const float *z, const xb_panel *p, int64_t j,
                                  int vectors, int64_t last)
 {
     vec sum[4];
+    y += j, z += j;
     for (int v = 0; v < vectors; v++) sum[v] = column_load(y, v, vectors, last);
-    for (int64_t k = 0; k < p->depth; k++) {
+    for (int64_t k = 0, at = j; k < p->depth; k++, at += p->w_row, z += p->width) {
         vec input = vec_set(x[k]);
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) {
-            vec s = column_load(sigma, v, vectors, last);
-            vec w = column_load(mu, v, vectors, last) +
-                    s * column_load(z, v, vectors, last); /* (N7) */
+            vec noise = column_load(z, v, vectors, last);
+            vec s = column_load(c->slope + at, v, vectors, last);
+            if (c->square) s = s + column_load(c->square + at, v, vectors, last) * noise;
+            vec w = column_load(c->level + at, v, vectors, last) + s * noise;
             sum[v] = vec_fma(input, w, sum[v]);
         }
-        mu += p->w_row, sigma += p->w_row, z += p->width;
     }
     for (int v = 0; v < vectors; v++) column_store(y, sum[v], v, vectors, last);
+}
+
+LANE_INLINE void panel_add_rows(float *y, const float *x, const xb_curve *c,
+                                const float *z, const xb_panel *p)
+{
+    for (int64_t r = 0; r < p->rows; r++, y += p->y_row, x += p->x_row) {
+        int64_t j = 0;
+        for (; j + 4 * LANES <= p->width; j += 4 * LANES)
+            panel_add_strip(y, x, c, z, p, j, 4, LANES);
+        for (; j < p->width; j += LANES)
+            panel_add_strip(y, x, c, z, p, j, 1,
+                            p->width - j < LANES ? p->width - j : LANES);
+    }
 }
 
 static void cpu_panel_add(float *y, const float *x, const float *mu, const float *sigma,
                           const float *z, const xb_panel *p)
 {
-    for (int64_t r = 0; r < p->rows; r++, y += p->y_row, x += p->x_row) {
-        int64_t j = 0;
-        for (; j + 4 * LANES <= p->width; j += 4 * LANES)
-            panel_add_strip(y + j, x, mu + j, sigma + j, z + j, p, 4, LANES);
-        for (; j < p->width; j += LANES)
-            panel_add_strip(y + j, x, mu + j, sigma + j, z + j, p, 1,
-                            p->width - j < LANES ? p->width - j : LANES);
-    }
+    panel_add_rows(y, x, &(xb_curve){.level = mu, .slope = sigma}, z, p);
+}
+
+static void cpu_panel_bend_add(float *y, const float *x, const xb_curve *curve,
+                               const float *z, const xb_panel *p)
+{
+    panel_add_rows(y, x, curve, z, p);
 }
 
 static void cpu_panel_draw_add(float *y, const float *x, const float *mu,
