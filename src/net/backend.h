@@ -152,13 +152,13 @@ typedef struct xb_backend {
                            const xb_real *e, int64_t n);
     void (*local_input)(xb_real *dx, const xb_real *dxx, const xb_real *x, int64_t n,
                         xb_act f);
-    /* The same as one, from the layer's inputs: y and yy = y^2, and e becomes the slope
-     * e / (2 sqrt(v)), 0 where v is; the slope becomes dv = dy slope, dw and ds [in][out]
-     * the gradients by mu and sigma^2, with those of the bias behind them; dx */
+    /* The same as one, from the layer's inputs: y and yy = y^2, and e becomes e /
+     * sqrt(v), 0 where v is; that, times dy, becomes 2 dv; dw [in][out] is the gradient
+     * by mu, ds twice the one by sigma^2, with those of the bias behind them; dx */
     void (*local_dense_forward)(xb_real *y, xb_real *yy, xb_real *e,
                                 const xb_local_layer *l, xb_act f);
-    void (*local_dense_params)(xb_real *dw, xb_real *ds, xb_real *slope,
-                               const xb_real *dy, const xb_local_layer *l);
+    void (*local_dense_params)(xb_real *dw, xb_real *ds, xb_real *e, const xb_real *dy,
+                               const xb_local_layer *l);
     void (*local_dense_input)(xb_real *dx, const xb_real *dy, const xb_real *dv,
                               const xb_local_layer *l, xb_act f);
 

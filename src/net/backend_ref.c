@@ -26,16 +26,16 @@ static void local_dense_forward(xb_real *y, xb_real *yy, xb_real *e,
     local_forward_slope(y, yy, e, l->room, l->rows * l->out, f);
 }
 
-static void local_dense_params(xb_real *dw, xb_real *ds, xb_real *slope,
-                               const xb_real *dy, const xb_local_layer *l)
+static void local_dense_params(xb_real *dw, xb_real *ds, xb_real *e, const xb_real *dy,
+                               const xb_local_layer *l)
 {
     int64_t size = l->in * l->out;
-    for (int64_t i = 0; i < l->rows * l->out; i++) slope[i] *= dy[i];
+    for (int64_t i = 0; i < l->rows * l->out; i++) e[i] *= dy[i];
     dense_backward_weight(dw, l->x, dy, l->rows, l->in, l->out);
-    dense_backward_weight(ds, l->xx, slope, l->rows, l->in, l->out);
+    dense_backward_weight(ds, l->xx, e, l->rows, l->in, l->out);
     if (!l->bias) return;
     bias_backward(dw + size, dy, l->rows, l->out);
-    bias_backward(ds + size, slope, l->rows, l->out);
+    bias_backward(ds + size, e, l->rows, l->out);
 }
 
 static void local_dense_input(xb_real *dx, const xb_real *dy, const xb_real *dv,
@@ -44,7 +44,8 @@ static void local_dense_input(xb_real *dx, const xb_real *dy, const xb_real *dv,
     dense_backward_input(dx, dy, l->mu, NULL, l->rows, l->in, l->out, XB_ACT_NONE);
     dense_backward_input(l->room, dv, l->variance, NULL, l->rows, l->in, l->out,
                          XB_ACT_NONE);
-    local_input(dx, l->room, l->x, l->rows * l->in, f);
+    add_product(dx, l->room, l->x, 1, l->rows * l->in);
+    deactivate(dx, l->x, l->rows * l->in, f);
 }
 
 const xb_backend xb_backend_ref = {

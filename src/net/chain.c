@@ -8,7 +8,7 @@
  * arithmetic takes a microsecond, so a chain is a net whose layers are not worth a
  * second thread and whose noise fits in the cache; everything else goes layer by layer
  * (pass.c). Each number is the one the layers find, with `local` but for the rounding of
- * e / (2 sqrt(v)), which is found on the way forward. A pass without gradients goes
+ * e / sqrt(v), which is found on the way forward. A pass without gradients goes
  * forward here too where its weights are as they are: a prediction's, drawn before.
  *
  * Scratch: theta [p] and z [p] (shared) or sigma^2 [p] (local), dw [p]; local besides
@@ -199,7 +199,7 @@ static xb_local_layer local_layer(const chain_run *c, const xb_chain_link *k,
                             .room = c->room};
 }
 
-/* (N11) Kept: of e the slope of sqrt(v) e, of x and y the squares, one after the
+/* (N11) Kept: e / sqrt(v) in the place of e, the squares of x and y, one after the
  * other. */
 static void local_forward(const chain_run *c, const xb_chain_link *k, xb_real *y,
                           const xb_real *x, xb_real *xx, xb_real *e)
@@ -263,12 +263,11 @@ static void weight_gradient(const chain_run *c, const xb_chain_link *k, const xb
 /* (N11) dx NULL: not wanted. */
 static void local_backward(const chain_run *c, const xb_chain_link *k, xb_real *dx,
                            const xb_real *dy, const xb_real *x, const xb_real *xx,
-                           xb_real *slope, xb_act below)
+                           xb_real *e, xb_act below)
 {
     xb_local_layer layer = local_layer(c, k, x, xx);
-    c->backend->local_dense_params(c->dw + k->offset, c->ds + k->offset, slope, dy,
-                                   &layer);
-    if (dx) c->backend->local_dense_input(dx, dy, slope, &layer, below);
+    c->backend->local_dense_params(c->dw + k->offset, c->ds + k->offset, e, dy, &layer);
+    if (dx) c->backend->local_dense_input(dx, dy, e, &layer, below);
 }
 
 /* An activation over the last link has no link above to multiply by its slope. */
@@ -303,6 +302,23 @@ static void backward(const chain_run *c, const xb_pass *pass)
     }
 }
 
+/* (N11) ds is by sigma^2, and twice as large. */
+static void add_local(const chain_run *c)
+{
+    for (int i = 0; i < c->run->net->n_tensor; i++) {
+        const xb_tensor *t = &c->run->net->tensor[i];
+        xb_real *to = c->run->gradient.sigma + t->offset;
+        const xb_real *ds = c->ds + t->offset;
+        const xb_real *sigma = c->run->weights.sigma + t->offset;
+        if (t->stochastic && c->fresh)
+            c->backend->multiply(to, ds, sigma, t->size);
+        else if (t->stochastic)
+            c->backend->add_product(to, ds, sigma, 1, t->size);
+        else if (c->fresh)
+            memset(to, 0, (size_t)t->size * sizeof *to);
+    }
+}
+
 /* (N8, N11) The links are all of the net: fresh, dw is the whole gradient by mu. */
 static void add_gradients(const chain_run *c)
 {
@@ -311,15 +327,9 @@ static void add_gradients(const chain_run *c)
     if (!c->fresh) c->backend->add(g->mu, c->dw, c->p);
     if (product && c->fresh) c->backend->multiply(g->sigma, c->dw, c->z, c->p);
     if (product && !c->fresh) c->backend->add_product(g->sigma, c->dw, c->z, 1, c->p);
-    if (product) return;
-    if (c->fresh && g->sigma) memset(g->sigma, 0, (size_t)c->p * sizeof *g->sigma);
-    if (!c->local) return;
-    for (int i = 0; i < c->run->net->n_tensor; i++) {
-        const xb_tensor *t = &c->run->net->tensor[i];
-        if (t->stochastic)
-            c->backend->add_product(g->sigma + t->offset, c->ds + t->offset,
-                                    c->run->weights.sigma + t->offset, 2, t->size);
-    }
+    if (c->local) add_local(c);
+    if (!c->z && c->fresh && g->sigma)
+        memset(g->sigma, 0, (size_t)c->p * sizeof *g->sigma);
 }
 
 void xb_chain_step(const xb_chain *chain, xb_pass *pass, bool fresh, xb_loss_fn loss,

@@ -70,22 +70,29 @@ static void cpu_local_backward(float *dv, const float *dy, const float *v, const
 }
 
 LANE_INLINE void local_input_lanes(float *dx, const float *dxx, const float *x,
-                                   int64_t width, gemm_end end)
+                                   float factor, int64_t width, gemm_end end)
 {
     vec in = some_load(x, width);
-    vec d = vec_fma(in + in, some_load(dxx, width), some_load(dx, width));
+    vec d = vec_fma(vec_set(factor) * in, some_load(dxx, width), some_load(dx, width));
     some_store(dx, ended(d, in, end), width);
+}
+
+/* dx + factor x dxx */
+static void input_span(float *dx, const float *dxx, const float *x, float factor,
+                       int64_t n, xb_act f)
+{
+    gemm_end end = end_of(f, true);
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        local_input_lanes(dx + i, dxx + i, x + i, factor, LANES, end);
+    if (i < n) local_input_lanes(dx + i, dxx + i, x + i, factor, n - i, end);
+    finish_slope(dx, x, n, f);
 }
 
 static void cpu_local_input(float *dx, const float *dxx, const float *x, int64_t n,
                             xb_act f)
 {
-    gemm_end end = end_of(f, true);
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        local_input_lanes(dx + i, dxx + i, x + i, LANES, end);
-    if (i < n) local_input_lanes(dx + i, dxx + i, x + i, n - i, end);
-    finish_slope(dx, x, n, f);
+    input_span(dx, dxx, x, 2, n, f);
 }
 
 #endif
