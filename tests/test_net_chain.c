@@ -117,11 +117,10 @@ static void forward_alone_is_the_layers(void **state)
 }
 
 /* Gradients are added to, and there is nothing to go back through afterwards. */
-static void a_step_adds_and_is_over(void **state)
+static void check_adds(xb_estimator e)
 {
-    (void)state;
     xb_pass_options opt = xb_pass_options_default();
-    opt.batch = 6;
+    opt.batch = 6, opt.estimator = e;
     netbed b =
         netbed_make("dense 4, elu, dense 1", (xb_shape){1, 1, 2}, "gaussian", NULL, &opt);
     xb_real *once = test_reals(b.params, 0, 0, 0), *sigma = test_reals(b.params, 0, 0, 0);
@@ -139,6 +138,13 @@ static void a_step_adds_and_is_over(void **state)
     free(both);
     free(sigma);
     netbed_free(&b);
+}
+
+static void a_step_adds_and_is_over(void **state)
+{
+    (void)state;
+    check_adds(XB_ESTIMATOR_SHARED);
+    check_adds(XB_ESTIMATOR_LOCAL);
 }
 
 typedef struct way_case {

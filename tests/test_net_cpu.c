@@ -260,6 +260,34 @@ static void run_noise(const level_case *c)
     c->b->bend(c->y3 + 2 * n, &(xb_curve){c->x, c->w, c->z}, c->z, n);
 }
 
+/* A layer under its outputs' noise; some variances are 0. */
+static void run_local(const level_case *c)
+{
+    enum { PART = PLENTY / 4 };
+    xb_act f = (xb_act)(XB_ACT_NONE + (c->rows + c->in) % 5);
+    float *e = c->y, *room = c->y + PART, *xx = c->y2 + 2 * PART;
+    float *variance = c->y3 + 2 * PART;
+    for (int64_t i = 0; i < c->rows * c->in; i++) xx[i] = c->x[i] * c->x[i];
+    for (int64_t i = 0; i < (c->in + 1) * c->out; i++)
+        variance[i] = i % 3 ? c->z[i] * c->z[i] : 0;
+    memcpy(e, c->z, (size_t)(c->rows * c->out) * sizeof *e);
+    bool bias = (c->in + c->out) % 2;
+    const xb_local_layer l = {.rows = c->rows,
+                              .in = c->in,
+                              .out = c->out,
+                              .x = c->x,
+                              .xx = xx,
+                              .mu = c->w,
+                              .variance = variance,
+                              .bias = bias ? c->z : NULL,
+                              .bias_variance = bias ? variance + c->in * c->out : NULL,
+                              .room = room};
+    c->b->local_dense_forward(c->y2, c->y2 + PART, e, &l, f);
+    c->b->local_dense_params(c->y3, c->y3 + PART, e, c->dy, &l);
+    c->b->local_dense_input(c->y2 + 3 * PART, c->dy, e, &l, f);
+    memset(room, 0, PART * sizeof *room); /* what is left there is nobody's */
+}
+
 static void run_norms(const level_case *c)
 {
     double *s = c->sums;
@@ -299,9 +327,10 @@ static void levels_give_the_same_bytes(void **state)
 {
     (void)state;
     static void (*const run[])(const level_case *) = {
-        run_dense, run_draws, run_activations, run_noise, run_norms, run_windows};
-    static const char *const name[] = {"dense", "draws", "activations",
-                                       "noise", "norms", "windows"};
+        run_dense, run_draws, run_activations, run_noise,
+        run_local, run_norms, run_windows};
+    static const char *const name[] = {"dense", "draws", "activations", "noise",
+                                       "local", "norms", "windows"};
     static const int64_t sizes[] = {1, 2, 3, 7, 8, 9, 13, 16, 17, 20, 31, 33};
     static float in[4][PLENTY], out[2][3][PLENTY];
     static double sums[2][PLENTY];

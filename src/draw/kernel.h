@@ -32,15 +32,15 @@ typedef struct xb_kernel {
     bool fused; /* fused multiply-add: the same bytes as xb_table_value() */
     /* Raw words of `blocks` whole blocks from block `first`. */
     void (*words)(uint32_t *out, int64_t blocks, const xb_stream *where, int64_t first);
-    /* Draws of `blocks` whole blocks. Slow draws are left for the caller: listed in
-     * `slow` (room for XB_BLOCK * blocks), their number returned. */
-    int64_t (*draws)(float *z, xb_slow_draw *slow, int64_t blocks,
-                     const xb_draw_table *table, const xb_stream *where, int64_t first);
+    /* Draws of `blocks` whole blocks; slow ones are given to `redo`. */
+    void (*draws)(float *z, int64_t blocks, const xb_draw_table *table,
+                  const xb_stream *where, int64_t first, xb_redo_fn redo,
+                  const xb_sampler *s);
     /* The same for given words, XB_BLOCK * blocks of them. */
-    int64_t (*values)(float *z, xb_slow_draw *slow, int64_t blocks,
-                      const xb_draw_table *table, const uint32_t *word);
-    /* Optional: a product that uses draws up as it makes them, from block `first` on;
-     * slow ones are given to `redo`. */
+    void (*values)(float *z, int64_t blocks, const xb_draw_table *table,
+                   const uint32_t *word, xb_redo_fn redo, const xb_sampler *s);
+    /* Optional: a product that uses draws up as it makes them, from block `first`
+     * on. */
     void (*multiply)(const xb_draw_product *job, const xb_draw_table *table,
                      const xb_stream *where, int64_t first, xb_redo_fn redo,
                      const xb_sampler *s);

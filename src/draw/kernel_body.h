@@ -199,11 +199,9 @@ LANE_INLINE lane_float draw_lanes(lane_int word, lane_float place, const uint32_
     return float_flip(row_lanes(row, r, t, powers), word);
 }
 
-/* Out of the way of the fast loop: the slow draws of one block. */
-static __attribute__((noinline, cold)) int64_t note_slow(xb_slow_draw *slow,
-                                                         int64_t count, const float *z,
-                                                         lane_int word[4][PER_BLOCK],
-                                                         int64_t at)
+/* The slow draws of one block, added to a list. */
+static int64_t note_slow(xb_slow_draw *slow, int64_t count, const float *z,
+                         lane_int word[4][PER_BLOCK], int64_t at)
 {
     for (int i = 0; i < 4 * PER_BLOCK; i++) {
         lane_float y = float_load(z + i * LANES);
@@ -216,6 +214,16 @@ static __attribute__((noinline, cold)) int64_t note_slow(xb_slow_draw *slow,
         }
     }
     return count;
+}
+
+/* Out of the way of the fast loop. */
+static __attribute__((noinline, cold)) void redo_block(float *z,
+                                                       lane_int word[4][PER_BLOCK],
+                                                       xb_redo_fn redo,
+                                                       const xb_sampler *sampler)
+{
+    xb_slow_draw slow[XB_BLOCK];
+    redo(sampler, z, slow, note_slow(slow, 0, z, word, 0));
 }
 
 LANE_INLINE void note_block(uint32_t row[4][PER_BLOCK][LANES], int w,
@@ -278,23 +286,21 @@ LANE_INLINE void store_block(float *z, lane_float y[4][PER_BLOCK])
         float_store(z + i * LANES, y[i / PER_BLOCK][i % PER_BLOCK]);
 }
 
-LANE_INLINE int64_t draw_blocks(float *z, xb_slow_draw *slow, int64_t blocks,
-                                const xb_draw_table *t, const xb_stream *where,
-                                int64_t first, int columns, int degree, int halves)
+LANE_INLINE void draw_blocks(float *z, int64_t blocks, const xb_draw_table *t,
+                             const xb_stream *where, int64_t first, xb_redo_fn redo,
+                             const xb_sampler *sampler, int columns, int degree,
+                             int halves)
 {
     philox_start s = start_of(where);
     philox_state p;
-    int64_t count = 0;
     draw_start(&p, &s, first, 1);
     for (int64_t b = 0; b < blocks; b++, z += XB_BLOCK) {
         lane_int word[4][PER_BLOCK];
         lane_float y[4][PER_BLOCK];
         bool some = draw_block(y, word, &p, &s, 1, true, t, columns, degree, halves);
         store_block(z, y);
-        if (__builtin_expect(some, 0))
-            count = note_slow(slow, count, z, word, b * XB_BLOCK);
+        if (__builtin_expect(some, 0)) redo_block(z, word, redo, sampler);
     }
-    return count;
 }
 
 #include "draw/kernel_product.h"
@@ -302,7 +308,7 @@ LANE_INLINE int64_t draw_blocks(float *z, xb_slow_draw *slow, int64_t blocks,
 #if LANES_NATIVE && !defined(__SANITIZE_ADDRESS__)
 /* The columns, degree and halves as constants: the compiler unrolls each. */
 #define DRAWS_CASE(columns, degree, halves)                                              \
-    return draw_blocks(z, slow, blocks, t, where, first, columns, degree, halves)
+    return draw_blocks(z, blocks, t, where, first, redo, sampler, columns, degree, halves)
 #define MULTIPLY_CASE(columns, degree, halves)                                           \
     return product_blocks(job, t, where, first, redo, sampler, columns, degree, halves)
 #define EVERY_SHAPE(CASE, halves)                                                        \
@@ -315,8 +321,9 @@ LANE_INLINE int64_t draw_blocks(float *z, xb_slow_draw *slow, int64_t blocks,
     default: CASE(XB_COLUMNS, 7, halves);                                                \
     }
 
-static int64_t draws(float *z, xb_slow_draw *slow, int64_t blocks, const xb_draw_table *t,
-                     const xb_stream *where, int64_t first)
+static void draws(float *z, int64_t blocks, const xb_draw_table *t,
+                  const xb_stream *where, int64_t first, xb_redo_fn redo,
+                  const xb_sampler *sampler)
 {
     if (t->halves == 1) EVERY_SHAPE(DRAWS_CASE, 1)
     EVERY_SHAPE(DRAWS_CASE, 2)
@@ -330,11 +337,12 @@ static void multiply(const xb_draw_product *job, const xb_draw_table *t,
     EVERY_SHAPE(MULTIPLY_CASE, 2)
 }
 #else /* vector types or instrumented: one instance, quick to compile */
-static int64_t draws(float *z, xb_slow_draw *slow, int64_t blocks, const xb_draw_table *t,
-                     const xb_stream *where, int64_t first)
+static void draws(float *z, int64_t blocks, const xb_draw_table *t,
+                  const xb_stream *where, int64_t first, xb_redo_fn redo,
+                  const xb_sampler *sampler)
 {
-    return draw_blocks(z, slow, blocks, t, where, first, t->columns, t->degree,
-                       t->halves);
+    draw_blocks(z, blocks, t, where, first, redo, sampler, t->columns, t->degree,
+                t->halves);
 }
 
 static void multiply(const xb_draw_product *job, const xb_draw_table *t,
@@ -346,10 +354,9 @@ static void multiply(const xb_draw_product *job, const xb_draw_table *t,
 #endif
 
 /* Not on the hot path of networks: shape is looked at per block, not compiled in. */
-static int64_t values(float *z, xb_slow_draw *slow, int64_t blocks,
-                      const xb_draw_table *t, const uint32_t *given)
+static void values(float *z, int64_t blocks, const xb_draw_table *t,
+                   const uint32_t *given, xb_redo_fn redo, const xb_sampler *sampler)
 {
-    int64_t count = 0;
     for (int64_t b = 0; b < blocks; b++) {
         lane_int word[4][PER_BLOCK];
         float *to = z + b * XB_BLOCK;
@@ -365,9 +372,8 @@ static int64_t values(float *z, xb_slow_draw *slow, int64_t blocks,
             float_store(to + i * LANES, y);
             mask |= float_nan_mask(y, y);
         }
-        if (mask) count = note_slow(slow, count, to, word, b * XB_BLOCK);
+        if (mask) redo_block(to, word, redo, sampler);
     }
-    return count;
 }
 
 const xb_kernel XB_KERNEL_NAME = {

@@ -203,9 +203,9 @@ double xb_pieces_eval(const xb_pieces *p, double v)
     double s = sqrt(2 * v); /* (D6) */
     if (!(s >= p->piece[0].from))
         return p->law->family->tail_quantile(p->law, v, p->upper).x;
-    int i = (int)(s * XB_PIECE_INDEX);
-    const xb_piece *piece =
-        &p->piece[p->index[i < XB_PIECE_INDEX ? i : XB_PIECE_INDEX - 1]];
-    while (s > piece->to) piece++; /* the last ends at 1 */
+    /* from the end of its 64th downwards: s^2 is uniform, and pieces crowd at 0 */
+    int i = (int)(s * XB_PIECE_INDEX) + 1;
+    const xb_piece *piece = &p->piece[i < XB_PIECE_INDEX ? p->index[i] : p->n - 1];
+    while (piece > p->piece && s <= piece[-1].to) piece--;
     return piece->origin + piece_value(piece, s);
 }

@@ -1,8 +1,8 @@
 /* sampler.c: the public sampler: builds the double pieces and the float table of
  * a law, fills arrays with draws. A reader of draw/ starts here.
  *
- * fill: whole blocks of 64 go to the kernel; it lists the draws for which the
- * float table is not good enough (slow cells), and those are made in double from
+ * fill: whole blocks of 64 go to the kernel; it lists the draws of a block for which
+ * the float table is not good enough (slow cells), and those are made in double from
  * the same word. Ends that are not whole blocks go through a block of their own. */
 #include "crossbayes/draw.h"
 
@@ -78,8 +78,6 @@ float xb_sampler_value(const xb_sampler *s, uint32_t word)
     return isnan(z) ? (float)xb_sampler_quantile(s, xb_word_mass(word), word >> 31) : z;
 }
 
-enum { BATCH = 64 }; /* blocks at a time: 16 KiB of draws, room for 32 KiB of slow ones */
-
 static void redo_slow(const xb_sampler *s, float *z, const xb_slow_draw *slow,
                       int64_t count)
 {
@@ -91,25 +89,14 @@ static void redo_slow(const xb_sampler *s, float *z, const xb_slow_draw *slow,
 static void fill_blocks(const xb_sampler *s, const xb_kernel *kernel, float *z,
                         int64_t blocks, const xb_stream *where, int64_t first_block)
 {
-    xb_slow_draw slow[BATCH * XB_BLOCK];
-    for (int64_t b = 0; b < blocks; b += BATCH) {
-        int64_t some = blocks - b < BATCH ? blocks - b : BATCH;
-        float *to = z + b * XB_BLOCK;
-        redo_slow(s, to, slow,
-                  kernel->draws(to, slow, some, &s->table, where, first_block + b));
-    }
+    if (blocks > 0) kernel->draws(z, blocks, &s->table, where, first_block, redo_slow, s);
 }
 
 void xb_sampler_map(const xb_sampler *s, float *z, const uint32_t *word, int64_t n)
 {
     const xb_kernel *kernel = xb_kernel_best();
-    xb_slow_draw slow[BATCH * XB_BLOCK];
     int64_t blocks = n / XB_BLOCK;
-    for (int64_t b = 0; b < blocks; b += BATCH) {
-        int64_t some = blocks - b < BATCH ? blocks - b : BATCH, at = b * XB_BLOCK;
-        redo_slow(s, z + at, slow,
-                  kernel->values(z + at, slow, some, &s->table, word + at));
-    }
+    kernel->values(z, blocks, &s->table, word, redo_slow, s);
     for (int64_t i = blocks * XB_BLOCK; i < n; i++) z[i] = xb_sampler_value(s, word[i]);
 }
 

@@ -34,6 +34,15 @@ typedef struct xb_panel {
     bool add, last;              /* add to y; the last of the inputs: apply f */
 } xb_panel;
 
+/* A dense layer under its outputs' own noise (N11). */
+typedef struct xb_local_layer {
+    int64_t rows, in, out;
+    const xb_real *x, *xx;               /* [rows][in], and squared */
+    const xb_real *mu, *variance;        /* [in][out] */
+    const xb_real *bias, *bias_variance; /* [out]; NULL: none */
+    xb_real *room;                       /* [rows][in or out] */
+} xb_local_layer;
+
 typedef struct xb_backend {
     const char *name;
     bool fused; /* multiply-adds are; as in xb_kernel */
@@ -144,14 +153,19 @@ typedef struct xb_backend {
      * v or e; dx = (dx + 2 x dxx) f', where x = f(...) came from the layer below */
     void (*local_forward)(xb_real *y, const xb_real *v, const xb_real *e, int64_t n,
                           xb_act f);
-    /* the same with yy = y^2, and v becomes e / (2 sqrt(v)), 0 where it is 0: dv = dy v
-     * then */
-    void (*local_forward_slope)(xb_real *y, xb_real *yy, xb_real *v, const xb_real *e,
-                                int64_t n, xb_act f);
     void (*local_backward)(xb_real *dv, const xb_real *dy, const xb_real *v,
                            const xb_real *e, int64_t n);
     void (*local_input)(xb_real *dx, const xb_real *dxx, const xb_real *x, int64_t n,
                         xb_act f);
+    /* The same as one, from the layer's inputs: y and yy = y^2, and e becomes e /
+     * sqrt(v), 0 where v is; that, times dy, becomes 2 dv; dw [in][out] is the gradient
+     * by mu, ds twice the one by sigma^2, with those of the bias behind them; dx */
+    void (*local_dense_forward)(xb_real *y, xb_real *yy, xb_real *e,
+                                const xb_local_layer *l, xb_act f);
+    void (*local_dense_params)(xb_real *dw, xb_real *ds, xb_real *e, const xb_real *dy,
+                               const xb_local_layer *l);
+    void (*local_dense_input)(xb_real *dx, const xb_real *dy, const xb_real *dv,
+                              const xb_local_layer *l, xb_act f);
 
     /* Of simulated arrays. (X13) x to the nearest step, set (out may be x) or added;
      * (X8) level + z (slope + square z); (X10) z = fresh where word >= below

@@ -17,6 +17,37 @@ static void dense_backward_params(xb_real *dw, xb_real *db, const xb_real *x,
     bias_backward(db, dy, rows, out);
 }
 
+static void local_dense_forward(xb_real *y, xb_real *yy, xb_real *e,
+                                const xb_local_layer *l, xb_act f)
+{
+    dense_forward(y, l->x, l->mu, l->bias, l->rows, l->in, l->out, XB_ACT_NONE);
+    dense_forward(l->room, l->xx, l->variance, l->bias_variance, l->rows, l->in, l->out,
+                  XB_ACT_NONE);
+    local_forward_slope(y, yy, e, l->room, l->rows * l->out, f);
+}
+
+static void local_dense_params(xb_real *dw, xb_real *ds, xb_real *e, const xb_real *dy,
+                               const xb_local_layer *l)
+{
+    int64_t size = l->in * l->out;
+    for (int64_t i = 0; i < l->rows * l->out; i++) e[i] *= dy[i];
+    dense_backward_weight(dw, l->x, dy, l->rows, l->in, l->out);
+    dense_backward_weight(ds, l->xx, e, l->rows, l->in, l->out);
+    if (!l->bias) return;
+    bias_backward(dw + size, dy, l->rows, l->out);
+    bias_backward(ds + size, e, l->rows, l->out);
+}
+
+static void local_dense_input(xb_real *dx, const xb_real *dy, const xb_real *dv,
+                              const xb_local_layer *l, xb_act f)
+{
+    dense_backward_input(dx, dy, l->mu, NULL, l->rows, l->in, l->out, XB_ACT_NONE);
+    dense_backward_input(l->room, dv, l->variance, NULL, l->rows, l->in, l->out,
+                         XB_ACT_NONE);
+    add_product(dx, l->room, l->x, 1, l->rows * l->in);
+    deactivate(dx, l->x, l->rows * l->in, f);
+}
+
 const xb_backend xb_backend_ref = {
     .name = "ref",
     .dense_forward = dense_forward,
@@ -47,9 +78,11 @@ const xb_backend xb_backend_ref = {
     .channel_add_product = channel_add_product,
     .signs = signs,
     .local_forward = local_forward,
-    .local_forward_slope = local_forward_slope,
     .local_backward = local_backward,
     .local_input = local_input,
+    .local_dense_forward = local_dense_forward,
+    .local_dense_params = local_dense_params,
+    .local_dense_input = local_dense_input,
     .quantise = quantise,
     .quantise_add = quantise_add,
     .quantise_onto = quantise_onto,

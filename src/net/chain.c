@@ -8,11 +8,11 @@
  * arithmetic takes a microsecond, so a chain is a net whose layers are not worth a
  * second thread and whose noise fits in the cache; everything else goes layer by layer
  * (pass.c). Each number is the one the layers find, with `local` but for the rounding of
- * e / (2 sqrt(v)), which is found on the way forward. A pass without gradients goes
+ * e / sqrt(v), which is found on the way forward. A pass without gradients goes
  * forward here too where its weights are as they are: a prediction's, drawn before.
  *
  * Scratch: theta [p] and z [p] (shared) or sigma^2 [p] (local), dw [p]; local besides
- * ds [p], over the batch v of all links, and of one at a time e, x^2 and its gradient. */
+ * ds [p], over the batch x^2 and e of all links, and room for one at a time. */
 #include "net/chain.h"
 
 #include <stdlib.h>
@@ -100,8 +100,7 @@ typedef struct chain_run {
     xb_real *z, *dw;  /* [p] */
     /* of local: [p]; [rows] of inputs and all outputs; of these alone; [rows][widest] */
     xb_real *variance, *ds;
-    xb_real *xx, *v;
-    xb_real *e, *dxx;
+    xb_real *xx, *e, *room;
     xb_real *gradient[2]; /* [rows][widest] */
 } chain_run;
 
@@ -123,8 +122,7 @@ static int64_t padded(int64_t n)
 int64_t xb_chain_scratch(const xb_chain *chain, const xb_pass *pass)
 {
     int64_t batch = pass->opt.batch;
-    int64_t local =
-        batch * (chain->link[0].in + 2 * units_of(chain) + 2 * widest_of(chain));
+    int64_t local = batch * (chain->link[0].in + 2 * units_of(chain) + widest_of(chain));
     return 4 * padded(pass->net->param_count) +
            (pass->opt.estimator == XB_ESTIMATOR_LOCAL ? local : 0);
 }
@@ -149,9 +147,8 @@ static chain_run run_of(const xb_chain *chain, const xb_pass *pass, bool fresh)
                    .ds = at + 3 * p,
                    .xx = at + 4 * p,
                    .gradient = {pass->gradient[0], pass->gradient[1]}};
-    c.v = c.xx + run->batch * chain->link[0].in + all;
-    c.e = c.v + all;
-    c.dxx = c.e + run->batch * widest_of(chain);
+    c.e = c.xx + run->batch * chain->link[0].in + all;
+    c.room = c.e + all;
     return c;
 }
 
@@ -187,19 +184,30 @@ static void square_sigma(const chain_run *c)
     }
 }
 
-/* (N11) y = f(x mu + b + sqrt(v) e), v = x^2 sigma^2; of v the slope of its root is
- * kept, of x and y the squares, one after the other. */
-static void local_forward(const chain_run *c, const xb_chain_link *k, xb_real *y,
-                          const xb_real *x, xb_real *xx, xb_real *v)
+static xb_local_layer local_layer(const chain_run *c, const xb_chain_link *k,
+                                  const xb_real *x, const xb_real *xx)
 {
-    const xb_backend *b = c->backend;
-    int64_t n = c->rows * k->out;
-    b->dense_forward(v, xx, c->variance + k->offset, bias_of(k, c->variance), c->rows,
-                     k->in, k->out, XB_ACT_NONE);
-    b->dense_forward(y, x, c->w + k->offset, bias_of(k, c->w), c->rows, k->in, k->out,
-                     XB_ACT_NONE);
-    xb_run_draw(c->run, c->e, n, k->number, c->run->noise.first * k->out, false);
-    b->local_forward_slope(y, xx + c->rows * k->in, v, c->e, n, k->f);
+    return (xb_local_layer){.rows = c->rows,
+                            .in = k->in,
+                            .out = k->out,
+                            .x = x,
+                            .xx = xx,
+                            .mu = c->w + k->offset,
+                            .variance = c->variance + k->offset,
+                            .bias = bias_of(k, c->w),
+                            .bias_variance = bias_of(k, c->variance),
+                            .room = c->room};
+}
+
+/* (N11) Kept: e / sqrt(v) in the place of e, the squares of x and y, one after the
+ * other. */
+static void local_forward(const chain_run *c, const xb_chain_link *k, xb_real *y,
+                          const xb_real *x, xb_real *xx, xb_real *e)
+{
+    xb_local_layer layer = local_layer(c, k, x, xx);
+    xb_run_draw(c->run, e, c->rows * k->out, k->number, c->run->noise.first * k->out,
+                false);
+    c->backend->local_dense_forward(y, xx + c->rows * k->in, e, &layer, k->f);
 }
 
 static const xb_real *output_of(const xb_pass *pass, const xb_chain_link *k)
@@ -210,17 +218,17 @@ static const xb_real *output_of(const xb_pass *pass, const xb_chain_link *k)
 static const xb_real *forward(chain_run *c, const xb_pass *pass)
 {
     const xb_real *x = pass->x;
-    xb_real *xx = c->xx, *v = c->v;
+    xb_real *xx = c->xx, *e = c->e;
     if (c->local) c->backend->multiply(xx, x, x, c->rows * c->chain->link[0].in);
     for (int i = 0; i < c->chain->n_link; i++) {
         const xb_chain_link *k = &c->chain->link[i];
         xb_real *y = pass->output + pass->layer[k->layer].output;
         if (c->local)
-            local_forward(c, k, y, x, xx, v);
+            local_forward(c, k, y, x, xx, e);
         else
             c->backend->dense_forward(y, x, c->w + k->offset, bias_of(k, c->w), c->rows,
                                       k->in, k->out, k->f);
-        xx += c->rows * k->in, v += c->rows * k->out;
+        xx += c->rows * k->in, e += c->rows * k->out;
         x = y;
     }
     return x;
@@ -241,11 +249,11 @@ const xb_real *xb_chain_forward(const xb_chain *chain, const xb_pass *pass)
 }
 
 /* dw = the gradient by the link's weights. */
-static void weight_gradient(const chain_run *c, const xb_chain_link *k, xb_real *dw,
-                            const xb_real *x, const xb_real *dy)
+static void weight_gradient(const chain_run *c, const xb_chain_link *k, const xb_real *x,
+                            const xb_real *dy)
 {
     const xb_backend *b = c->backend;
-    dw += k->offset;
+    xb_real *dw = c->dw + k->offset;
     if (k->tensors == 2)
         b->dense_backward_params(dw, dw + k->size, x, dy, c->rows, k->in, k->out);
     else
@@ -255,18 +263,11 @@ static void weight_gradient(const chain_run *c, const xb_chain_link *k, xb_real 
 /* (N11) dx NULL: not wanted. */
 static void local_backward(const chain_run *c, const xb_chain_link *k, xb_real *dx,
                            const xb_real *dy, const xb_real *x, const xb_real *xx,
-                           const xb_real *slope, xb_act below)
+                           xb_real *e, xb_act below)
 {
-    const xb_backend *b = c->backend;
-    xb_real *dv = c->e;
-    b->multiply(dv, dy, slope, c->rows * k->out);
-    weight_gradient(c, k, c->ds, xx, dv);
-    if (!dx) return;
-    b->dense_backward_input(dx, dy, c->w + k->offset, NULL, c->rows, k->in, k->out,
-                            XB_ACT_NONE);
-    b->dense_backward_input(c->dxx, dv, c->variance + k->offset, NULL, c->rows, k->in,
-                            k->out, XB_ACT_NONE);
-    b->local_input(dx, c->dxx, x, c->rows * k->in, below);
+    xb_local_layer layer = local_layer(c, k, x, xx);
+    c->backend->local_dense_params(c->dw + k->offset, c->ds + k->offset, e, dy, &layer);
+    if (dx) c->backend->local_dense_input(dx, dy, e, &layer, below);
 }
 
 /* An activation over the last link has no link above to multiply by its slope. */
@@ -281,21 +282,40 @@ static void last_slope(const chain_run *c, const xb_real *y)
 static void backward(const chain_run *c, const xb_pass *pass)
 {
     const xb_real *dy = c->gradient[0];
-    const xb_real *v = c->v + c->rows * units_of(c->chain), *xx = c->v;
+    const xb_real *xx = c->e;
+    xb_real *e = c->e + c->rows * units_of(c->chain);
     xx -= c->rows * c->chain->link[c->chain->n_link - 1].out; /* its square: not needed */
     for (int i = c->chain->n_link - 1; i >= 0; i--) {
         const xb_chain_link *k = &c->chain->link[i];
         const xb_real *x = i > 0 ? output_of(pass, k - 1) : pass->x;
         xb_real *dx = i > 0 ? c->gradient[dy == c->gradient[0]] : NULL;
         xb_act below = i > 0 ? k[-1].f : XB_ACT_NONE;
-        xx -= c->rows * k->in, v -= c->rows * k->out;
-        weight_gradient(c, k, c->dw, x, dy);
+        xx -= c->rows * k->in, e -= c->rows * k->out;
         if (c->local)
-            local_backward(c, k, dx, dy, x, xx, v, below);
-        else if (dx)
+            local_backward(c, k, dx, dy, x, xx, e, below);
+        else
+            weight_gradient(c, k, x, dy);
+        if (dx && !c->local)
             c->backend->dense_backward_input(dx, dy, c->w + k->offset, x, c->rows, k->in,
                                              k->out, below);
         dy = dx;
+    }
+}
+
+/* (N11) ds is by sigma^2, and twice as large. */
+static void add_local(const chain_run *c)
+{
+    for (int i = 0; i < c->run->net->n_tensor; i++) {
+        const xb_tensor *t = &c->run->net->tensor[i];
+        xb_real *to = c->run->gradient.sigma + t->offset;
+        const xb_real *ds = c->ds + t->offset;
+        const xb_real *sigma = c->run->weights.sigma + t->offset;
+        if (t->stochastic && c->fresh)
+            c->backend->multiply(to, ds, sigma, t->size);
+        else if (t->stochastic)
+            c->backend->add_product(to, ds, sigma, 1, t->size);
+        else if (c->fresh)
+            memset(to, 0, (size_t)t->size * sizeof *to);
     }
 }
 
@@ -307,15 +327,9 @@ static void add_gradients(const chain_run *c)
     if (!c->fresh) c->backend->add(g->mu, c->dw, c->p);
     if (product && c->fresh) c->backend->multiply(g->sigma, c->dw, c->z, c->p);
     if (product && !c->fresh) c->backend->add_product(g->sigma, c->dw, c->z, 1, c->p);
-    if (product) return;
-    if (c->fresh && g->sigma) memset(g->sigma, 0, (size_t)c->p * sizeof *g->sigma);
-    if (!c->local) return;
-    for (int i = 0; i < c->run->net->n_tensor; i++) {
-        const xb_tensor *t = &c->run->net->tensor[i];
-        if (t->stochastic)
-            c->backend->add_product(g->sigma + t->offset, c->ds + t->offset,
-                                    c->run->weights.sigma + t->offset, 2, t->size);
-    }
+    if (c->local) add_local(c);
+    if (!c->z && c->fresh && g->sigma)
+        memset(g->sigma, 0, (size_t)c->p * sizeof *g->sigma);
 }
 
 void xb_chain_step(const xb_chain *chain, xb_pass *pass, bool fresh, xb_loss_fn loss,

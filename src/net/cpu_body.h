@@ -10,7 +10,7 @@
 #include "net/cpu_block.h"
 #include "net/cpu_draw.h"
 #include "net/cpu_linear.h"
-#include "net/cpu_local.h"
+#include "net/cpu_local_dense.h"
 #include "net/maxpool_kernel.h"
 #include "net/noise_kernel.h"
 #include "net/cpu_panel.h"
@@ -55,9 +55,11 @@ const xb_backend XB_CPU_NAME = {
     .channel_add_product = channel_add_product,
     .signs = signs,
     .local_forward = cpu_local_forward,
-    .local_forward_slope = cpu_local_forward_slope,
     .local_backward = cpu_local_backward,
     .local_input = cpu_local_input,
+    .local_dense_forward = cpu_local_dense_forward,
+    .local_dense_params = cpu_local_dense_params,
+    .local_dense_input = cpu_local_dense_input,
     .quantise = quantise,
     .quantise_add = quantise_add,
     .quantise_onto = cpu_quantise_onto,

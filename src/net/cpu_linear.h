@@ -126,15 +126,25 @@ static void cpu_bias_backward(float *db, const float *dy, int64_t rows, int64_t 
  * level. */
 enum { SQUARE = 16 };
 
-/* All of dw in registers, and db beside it at no cost, where LANES are SQUARE. */
-static void square_params(float *dw, float *db, const float *x, const float *dy,
-                          int64_t rows)
+static bool fits_registers(int64_t in, int64_t out)
+{
+    return in == SQUARE && out == SQUARE && in == LANES;
+}
+
+/* All of dw in registers, and db beside it at no cost, where LANES are SQUARE. `slope`,
+ * if not NULL, is multiplied by dy and takes its place. */
+LANE_INLINE void square_sums(float *dw, float *db, const float *x, const float *dy,
+                             float *slope, int64_t rows)
 {
     vec sum[LANES], bias = vec_set(0);
 #pragma GCC unroll 16
     for (int i = 0; i < LANES; i++) sum[i] = vec_set(0);
-    for (int64_t r = 0; r < rows; r++, x += LANES, dy += LANES) {
-        vec d = vec_load(dy);
+    for (int64_t r = 0; r < rows; r++, x += LANES) {
+        vec d = vec_load(dy + r * LANES);
+        if (slope) {
+            d = d * vec_load(slope + r * LANES);
+            vec_store(slope + r * LANES, d);
+        }
         bias = bias + d;
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; i++) sum[i] = vec_fma(vec_set(x[i]), d, sum[i]);
@@ -142,6 +152,12 @@ static void square_params(float *dw, float *db, const float *x, const float *dy,
 #pragma GCC unroll 16
     for (int i = 0; i < LANES; i++) vec_store(dw + i * LANES, sum[i]);
     vec_store(db, bias);
+}
+
+static void square_params(float *dw, float *db, const float *x, const float *dy,
+                          int64_t rows)
+{
+    square_sums(dw, db, x, dy, NULL, rows);
 }
 
 static void square_bias(float *db, const float *dy, int64_t rows)
@@ -158,7 +174,7 @@ static void cpu_dense_backward_params(float *dw, float *db, const float *x,
                                       int64_t out)
 {
     bool square = in == SQUARE && out == SQUARE;
-    if (square && in == LANES) {
+    if (fits_registers(in, out)) {
         square_params(dw, db, x, dy, rows);
         return;
     }

@@ -51,31 +51,6 @@ static void cpu_local_forward(float *y, const float *v, const float *e, int64_t 
     finish_activation(y, n, f);
 }
 
-LANE_INLINE void local_slope_lanes(float *y, float *yy, float *v, const float *e,
-                                   int64_t width, gemm_end end)
-{
-    vec square = some_load(v, width), draw = some_load(e, width), zero = vec_set(0);
-    vec root = vec_sqrt(square), slope = draw / (root + root);
-    vec sum = vec_fma(root, draw, some_load(y, width));
-    vec out = ended(sum, sum, end);
-    some_store(v, vec_if_more(square, zero, slope, zero), width);
-    some_store(y, out, width);
-    some_store(yy, out * out, width);
-}
-
-static void cpu_local_forward_slope(float *y, float *yy, float *v, const float *e,
-                                    int64_t n, xb_act f)
-{
-    gemm_end end = end_of(f, false);
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        local_slope_lanes(y + i, yy + i, v + i, e + i, LANES, end);
-    if (i < n) local_slope_lanes(y + i, yy + i, v + i, e + i, n - i, end);
-    if (end != END_PLAIN || f == XB_ACT_NONE) return;
-    finish_activation(y, n, f);
-    multiply(yy, y, y, n);
-}
-
 LANE_INLINE void local_backward_lanes(float *dv, const float *dy, const float *v,
                                       const float *e, int64_t width)
 {
@@ -95,22 +70,29 @@ static void cpu_local_backward(float *dv, const float *dy, const float *v, const
 }
 
 LANE_INLINE void local_input_lanes(float *dx, const float *dxx, const float *x,
-                                   int64_t width, gemm_end end)
+                                   float factor, int64_t width, gemm_end end)
 {
     vec in = some_load(x, width);
-    vec d = vec_fma(in + in, some_load(dxx, width), some_load(dx, width));
+    vec d = vec_fma(vec_set(factor) * in, some_load(dxx, width), some_load(dx, width));
     some_store(dx, ended(d, in, end), width);
+}
+
+/* dx + factor x dxx */
+static void input_span(float *dx, const float *dxx, const float *x, float factor,
+                       int64_t n, xb_act f)
+{
+    gemm_end end = end_of(f, true);
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        local_input_lanes(dx + i, dxx + i, x + i, factor, LANES, end);
+    if (i < n) local_input_lanes(dx + i, dxx + i, x + i, factor, n - i, end);
+    finish_slope(dx, x, n, f);
 }
 
 static void cpu_local_input(float *dx, const float *dxx, const float *x, int64_t n,
                             xb_act f)
 {
-    gemm_end end = end_of(f, true);
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        local_input_lanes(dx + i, dxx + i, x + i, LANES, end);
-    if (i < n) local_input_lanes(dx + i, dxx + i, x + i, n - i, end);
-    finish_slope(dx, x, n, f);
+    input_span(dx, dxx, x, 2, n, f);
 }
 
 #endif

@@ -12,14 +12,15 @@ static inline void local_forward(xb_real *restrict y, const xb_real *v, const xb
     activate(y, n, f);
 }
 
+/* yy = y^2, and e becomes e / sqrt(v). */
 static inline void local_forward_slope(xb_real *restrict y, xb_real *restrict yy,
-                                       xb_real *restrict v, const xb_real *e, int64_t n,
+                                       xb_real *restrict e, const xb_real *v, int64_t n,
                                        xb_act f)
 {
     for (int64_t i = 0; i < n; i++) {
         xb_real root = sqrt(v[i]);
         y[i] += root * e[i];
-        v[i] = v[i] > 0 ? e[i] / (2 * root) : 0;
+        e[i] = v[i] > 0 ? e[i] / root : 0;
     }
     activate(y, n, f);
     for (int64_t i = 0; i < n; i++) yy[i] = y[i] * y[i];
