@@ -70,8 +70,9 @@ static bool set_origin(xb_ctx *ctx, const cli_command *command, int argc, char *
 
 cli_exit cli_check_stdout(cli_exit code)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
-    fprintf(stderr, "crossbayes: standard output: cannot write: %s\n", strerror(errno));
+    const char *reason = fflush(stdout) == 0 ? "some of it is lost" : strerror(errno);
+    if (!ferror(stdout)) return code;
+    fprintf(stderr, "crossbayes: standard output: cannot write: %s\n", reason);
     return CLI_FAILED;
 }
 

@@ -6,8 +6,10 @@
 
 enum {
     ALLOC,
+    BUFFER, /* an allocation for a stream, which then does without */
     OPEN,
     WRITE,
+    PRINT, /* a write to stdout */
     SYNC,
     DIRSYNC,
     RENAME,

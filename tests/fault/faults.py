@@ -16,7 +16,8 @@ in the place of its outputs, and with them. Of the two ways of an allocation to 
 folder has one, by turns. A command is run once a folder, and copies of that run suffer the
 faults (fork.c); the few that copies cannot are run by themselves.
 
-XB_LONG=1 takes every fault. Some do not stop the command (half of a write, EINTR): of these,
+XB_LONG=1 takes every fault. Some do not stop the command (half of a write, EINTR, a stream
+without a buffer, a word that cannot be printed): of these,
 which cost as much as the rest of the run, long commands get a selection, and under a
 sanitizer of all. Without XB_LONG a selection by a fixed seed. Under a sanitizer, allocations
 are the first and the last of each place in the code (a call stack)."""
@@ -38,8 +39,8 @@ LONG = os.environ.get("XB_LONG", "0") not in ("", "0")
 WORKERS = 2
 CACHE = ".images"  # not written where it cannot be: the work goes on without
 ERROR_LINE = re.compile("crossbayes( [a-z]+)?: .")
-GOES_ON = (":short", ":EINTR", ":EINVAL")  # faults that do not stop a command
-MOST_GO_ON = 60  # of these, of long commands
+GOES_ON = (":short", ":EINTR", ":EINVAL")
+MOST_GO_ON = 60  # faults that do not stop a command, of long ones
 HEAVY_SANITIZED = 40
 SANITIZER_FAILED = b"AddressSanitizer: CHECK failed"  # itself, where it starts a thread
 
@@ -110,8 +111,9 @@ def allocation_faults(trial, start, sanitized):
 
 
 def file_faults(start):
-    reasons = {"write": ("EIO", "ENOSPC", "EINTR", "short"), "open": ("ENOSPC",),
-               "truncate": ("ENOSPC",), "dirsync": ("EIO", "EINVAL"), "thread": ("", "on")}
+    writes = ("EIO", "ENOSPC", "EINTR", "short")
+    reasons = {"write": writes, "print": writes, "open": ("ENOSPC",), "truncate": ("ENOSPC",),
+               "dirsync": ("EIO", "EINVAL"), "thread": ("", "on"), "buffer": ("", "on")}
     for kind in KINDS[1:-1]:
         for k in range(1, start.counts[kind] + 1):
             for reason in reasons.get(kind, ("EIO",)):
@@ -119,6 +121,11 @@ def file_faults(start):
     size = start.counts["space"]
     for n in sorted({0, 1, size // 4, size // 2, 3 * size // 4, size - 1}):
         yield "space:%d" % n
+
+
+def goes_on(fault):
+    """A command goes on, whole or to its end."""
+    return fault.startswith(("buffer", "print")) or fault.endswith(GOES_ON)
 
 
 def choose(rng, faults, most):
@@ -134,10 +141,10 @@ def plan(trial, start, most, sanitized):
     memory, disk = list(allocation_faults(trial, start, sanitized)), list(file_faults(start))
     if most is not None:
         return choose(rng, memory, most - most // 2) + choose(rng, disk, most // 2)
-    lasting = [f for f in disk if f.endswith(GOES_ON)]
+    lasting = [f for f in disk if goes_on(f)]
     if trial.case.heavy:
         lasting = choose(rng, lasting, MOST_GO_ON)
-    return memory + [f for f in disk if not f.endswith(GOES_ON)] + lasting
+    return memory + [f for f in disk if not goes_on(f)] + lasting
 
 
 # ---- one fault
@@ -151,7 +158,7 @@ def check_words(fault, status, err):
         raise Wrong("sanitizer: " + "\n".join(lines[:40]))
     if len(lines) != 1 or not ERROR_LINE.match(lines[0]):
         raise Wrong("status %d and %d lines: %s" % (status, len(lines), " | ".join(lines)))
-    if fault.startswith("alloc") and "memory" not in lines[0]:
+    if fault.startswith(("alloc", "buffer")) and "memory" not in lines[0]:
         raise Wrong("does not say that memory is out: " + lines[0])
     return lines[0]
 
@@ -210,7 +217,7 @@ def judge(program, trial, start, fault, end):
         return "passed"
     said = check_words(fault, end.status, end.stderr)
     check_files(trial, there, start)
-    if fault.endswith((":short", ":EINVAL")) or fault.startswith("thread"):
+    if fault.endswith((":short", ":EINVAL")) or fault.startswith(("thread", "buffer")):
         raise Wrong("this is no reason to fail: " + said)
     if trial.case.leaves and not program.sanitized:
         check_again(program, trial, end.folder, there)

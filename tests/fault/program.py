@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 
-KINDS = ("alloc", "open", "write", "sync", "dirsync", "rename", "close", "mkdir", "truncate",
+KINDS = ("alloc", "buffer", "open", "write", "print", "sync", "dirsync", "rename", "close", "mkdir", "truncate",
          "thread", "space")
 ROOMS = 2  # copies of a run whose results wait to be looked at
 LEFT = -1  # fork.c: a fault that was not tried

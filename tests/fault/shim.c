@@ -2,7 +2,9 @@
  *
  *   XB_FAULT=alloc:7           the 7th allocation gives NULL
  *   XB_FAULT=alloc:7:on        so do all after it
+ *   XB_FAULT=buffer:2          the 2nd allocation of a stream for its buffer
  *   XB_FAULT=write:3:ENOSPC    the 3rd write fails; EIO, EINTR, short (half is written)
+ *   XB_FAULT=print:1           so too a write to stdout
  *   XB_FAULT=space:5000        the disk is full once 5000 bytes were written
  *   XB_FAULT=sync:1            so too dirsync (fsync of a folder), open, close, rename,
  *                              mkdir, truncate (EIO or as given)
@@ -38,9 +40,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const kind_names[KINDS] = {"alloc",    "open",   "write", "sync",
-                                              "dirsync",  "rename", "close", "mkdir",
-                                              "truncate", "thread", "space"};
+static const char *const kind_names[KINDS] = {
+    "alloc",  "buffer", "open",  "write",    "print",  "sync", "dirsync",
+    "rename", "close",  "mkdir", "truncate", "thread", "space"};
 
 static atomic_bool armed;
 static atomic_long counts[KINDS];
@@ -103,6 +105,8 @@ static void try_copies(int kind, long reached)
 
 static bool is_due(int kind, long count)
 {
+    if (kind == BUFFER && due.kind == ALLOC) /* all memory is out */
+        return due.stays && atomic_load(&counts[ALLOC]) >= due.at;
     return kind == due.kind && (count == due.at || (due.stays && count > due.at));
 }
 
@@ -114,7 +118,7 @@ static bool fails(int kind)
     if (kind == ALLOC && *report_path) note_stack(count);
     if (fork_is_due(kind, count)) try_copies(kind, count);
     if (!is_due(kind, count)) return false;
-    errno = kind == ALLOC ? ENOMEM : due.error;
+    errno = kind == ALLOC || kind == BUFFER ? ENOMEM : due.error;
     return true;
 }
 
@@ -176,12 +180,27 @@ NEXT(posix_memalign_fn, posix_memalign)
 
 static bool is_early(void) { return !atomic_load(&armed); }
 
+/* What streams do without: told by who calls, the C library's own function. */
+typedef int (*doallocate_fn)(FILE *);
+NEXT(doallocate_fn, _IO_file_doallocate)
+
+static bool is_for_stream(const void *caller)
+{
+    enum { LENGTH = 512 }; /* bytes of that function, and a little more */
+    doallocate_fn function = get__IO_file_doallocate();
+    const char *begin;
+    memcpy(&begin, &function, sizeof begin);
+    return begin && (const char *)caller >= begin &&
+           (const char *)caller < begin + LENGTH;
+}
+
 enum { ALIGNMENT = 64 };
 
 void *malloc(size_t size)
 {
     if (is_early()) return arena_take(ALIGNMENT, size);
-    return fails(ALLOC) ? NULL : get_malloc()(size);
+    bool stream = is_for_stream(__builtin_return_address(0));
+    return fails(stream ? BUFFER : ALLOC) ? NULL : get_malloc()(size);
 }
 
 void *calloc(size_t count, size_t size)
@@ -351,7 +370,7 @@ NEXT(write_fn, write)
 ssize_t write(int fd, const void *bytes, size_t size)
 {
     if (fd == STDERR_FILENO) return get_write()(fd, bytes, size);
-    if (fails(WRITE)) {
+    if (fails(fd == STDOUT_FILENO ? PRINT : WRITE)) {
         if (due.error != SHORT) return -1;
         size = (size + 1) / 2;
     }
