@@ -272,7 +272,8 @@ xb_status cli_demo_studies(cli_demo *d)
     xb_study *study = NULL;
     xb_status status = XB_OK;
     for (int i = 0; i < CLI_COUNT_OF(figures) && status == XB_OK; i++) {
-        if (!study) status = run_study(d, &study, figures[i].study);
+        if (!study) status = xb_page_check(d->s->ctx, d->page);
+        if (status == XB_OK && !study) status = run_study(d, &study, figures[i].study);
         if (status == XB_OK) status = show_figure(d, &figures[i], study);
         if (status != XB_OK || !last_of_study(i)) continue;
         show_rest(d, study);

@@ -246,7 +246,9 @@ static void failures_are_kept(void **state)
     for (int i = 0; i < XB_COUNT(ids); i++) {
         xb_page *page = new_page(ctx, "A page");
         xb_page_section(page, "one", "One");
+        assert_int_equal(xb_page_check(ctx, page), XB_OK);
         xb_page_section(page, ids[i], "Two");
+        assert_int_equal(xb_page_check(ctx, page), XB_E_ARGUMENT);
         xb_page_section(page, "three", "Three");
         assert_int_equal(xb_page_write(ctx, page, path), XB_E_ARGUMENT);
         assert_non_null(strstr(xb_ctx_message(ctx), ids[i]));

@@ -98,6 +98,9 @@ XB_API void xb_page_table(xb_page *page, const xb_table *table, const char *capt
  * context's origin) are there already. */
 XB_API void xb_page_provenance(xb_page *page, const char *name, const char *value);
 
+/* What went wrong first, if anything: asked before long work for a page that is lost. */
+XB_API xb_status xb_page_check(xb_ctx *ctx, const xb_page *page);
+
 /* Atomic; makes the folder. The page stays and can be written again. */
 XB_API xb_status xb_page_write(xb_ctx *ctx, xb_page *page, const char *path);
 

@@ -199,6 +199,26 @@ void xb_page_provenance(xb_page *page, const char *name, const char *value)
     xb_html_element(out, "dd", NULL, value);
 }
 
+/* ---- looking back */
+
+static xb_status check_drafts(xb_ctx *ctx, const xb_page *page)
+{
+    const char *text;
+    XB_TRY(xb_draft_text(ctx, page->provenance, &text));
+    for (int64_t i = 0; i < page->n_sections; i++) {
+        XB_TRY(xb_draft_text(ctx, page->section[i].body, &text));
+        XB_TRY(xb_draft_text(ctx, page->section[i].findings, &text));
+    }
+    return XB_OK;
+}
+
+xb_status xb_page_check(xb_ctx *ctx, const xb_page *page)
+{
+    if (page->status != XB_OK)
+        return xb_fail(ctx, page->status, "%s", xb_ctx_message(page->ctx));
+    return check_drafts(ctx, page);
+}
+
 /* ---- writing */
 
 /* The policy: no scripts, nothing fetched, whatever the text says. */
@@ -282,9 +302,8 @@ static xb_status make_folder(xb_ctx *ctx, const char *path)
 
 xb_status xb_page_write(xb_ctx *ctx, xb_page *page, const char *path)
 {
-    if (page->status != XB_OK)
-        return xb_fail(ctx, page->status, "%s", xb_ctx_message(page->ctx));
     xb_outfile *f = NULL;
+    XB_TRY(xb_page_check(ctx, page));
     XB_TRY(make_folder(ctx, path));
     XB_TRY(xb_outfile_open(ctx, &f, path));
     xb_status status = write_page(xb_outfile_stream(f), page);

@@ -265,10 +265,14 @@ def run_start(program, trial, start, faults, verbose):
 def run_case(program, case, inputs, most, only, verbose):
     begun, wrong, tried = time.time(), [], 0
     trial = prepare(program, case, inputs)
-    for start in (trial.fresh, trial.previous):
-        faults = [only] if only else plan(trial, start, most, program.sanitized)
-        wrong += run_start(program, trial, start, faults, verbose)
-        tried += len(faults)
+    with concurrent.futures.ThreadPoolExecutor(WORKERS if case.heavy else 1) as pool:
+        jobs = []
+        for start in (trial.fresh, trial.previous):
+            faults = [only] if only else plan(trial, start, most, program.sanitized)
+            jobs.append(pool.submit(run_start, program, trial, start, faults, verbose))
+            tried += len(faults)
+        for job in jobs:
+            wrong += job.result()
     print("%-18s %6d allocations at %4d places, %6d faults, %2d wrong, %6.1f s" %
           (case.name, trial.fresh.counts["alloc"], len(trial.fresh.stacks), tried, len(wrong),
            time.time() - begun), flush=True)
