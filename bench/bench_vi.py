@@ -25,7 +25,8 @@ ADAM = {"rate": 1e-3, "epsilon": 1e-7}
 SIGMA = 0.05
 # with the set-up of a run, a millisecond of ours; 10000 is a default run
 STEPS = {"torch": 2000, "jax": 10000, "tfp": 2000}
-STEPS_QUICK = 500
+STEPS_QUICK = 2000
+STEPS_TO_CHOOSE = 500  # among the forms of a peer
 CHECK_STEPS = 20
 CHECK_EPSILON = 1e-12  # PyTorch's Adam puts epsilon beside the corrected root, ours not
 SAME_WEIGHTS = 1e-4  # a weight moves by up to 1e-3 a step
@@ -380,7 +381,8 @@ def steps_against(bench, peer):
             continue
         for forms in kinds(makers):
             try:
-                name, form = fastest_run(bench, "VI", case, forms, STEPS_QUICK)
+                name, form = fastest_run(bench, "VI", case, forms,
+                                         STEPS_TO_CHOOSE)
             except WrongResult:
                 continue  # each of them is in the table as missing
             bench.compare("VI", case,
