@@ -75,12 +75,28 @@ static void tau_of_known_processes(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* (F9) x = e + 0.3 e(-2) + e(-5) has correlations 0.3 / 2.09 at lags 2 and 3, 1 / 2.09 at
+ * 5: sums of pairs 1, 0.287, 0.478, then none. They may not rise again. */
+static void pairs_never_rise(void **state)
+{
+    (void)state;
+    enum { N = 200000, LAST = 5 };
+    xb_ctx *ctx = test_ctx();
+    double *e = draw(ctx, "gaussian", N + LAST, 6, 0, 1), tau;
+    for (int i = N + LAST - 1; i >= LAST; i--) e[i] += 0.3 * e[i - 2] + e[i - LAST];
+    assert_ok(ctx, xb_autocorrelation_time(ctx, &tau, e + LAST, N));
+    assert_close(tau, 2 * (1 + 2 * 0.6 / 2.09) - 1, 0.02);
+    free(e);
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fft_is_the_sum),
         cmocka_unit_test(autocorrelation_is_the_sum),
         cmocka_unit_test(tau_of_known_processes),
+        cmocka_unit_test(pairs_never_rise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

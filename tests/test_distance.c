@@ -34,6 +34,42 @@ static void scipy_agrees(void **state)
     assert_close(other.energy.floor, d.energy.floor, 1e-12);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Distance from x to the k-th nearest of y, the one at `but` left out. */
+static double nearest_but(double x, const double *y, int n, int but, int k)
+{
+    double d[64];
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        if (i != but) d[count++] = fabs(x - y[i]);
+    qsort(d, (size_t)count, sizeof *d, by_size);
+    return d[k - 1];
+}
+
+/* (C15) of paired draws: a draw's partner is as little its neighbour as it is itself, so
+ * the two samples have as many neighbours to be found and no correction is left. */
+static void partners_are_no_neighbours(void **state)
+{
+    (void)state;
+    enum { N = 60, K = 3 };
+    double a[N], b[N], kl = 0;
+    for (int i = 0; i < N; i++) {
+        a[i] = sin(1 + 3 * i) + 0.01 * i;
+        b[i] = 1.1 * a[i] + 0.02 * sin(5 * i);
+    }
+    for (int i = 0; i < N; i++)
+        kl += log(nearest_but(a[i], b, N, i, K) / nearest_but(a[i], a, N, i, K)) / N;
+    xb_distance_options opt = xb_distance_options_default();
+    opt.neighbours = K;
+    opt.paired = true;
+    assert_close(distances(a, N, b, N, &opt).kl.value, kl, 1e-12);
+}
+
 static void shifts_and_ties_by_hand(void **state)
 {
     (void)state;
@@ -268,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scipy_agrees),
+        cmocka_unit_test(partners_are_no_neighbours),
         cmocka_unit_test(shifts_and_ties_by_hand),
         cmocka_unit_test(one_draw_and_constants),
         cmocka_unit_test(ties_leave_a_point_out),

@@ -202,6 +202,44 @@ static void test_distrust(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* KL predicted for a hidden layer of this width under equal shares. */
+static double predicted_at(xb_ctx *ctx, int64_t width, const xb_law *law,
+                           const xb_plan_options *opt)
+{
+    char text[64];
+    snprintf(text, sizeof text, "dense %lld, elu, dense 1", (long long)width);
+    plan_net *p = make_net(ctx, text, 0, 1, XB_STOCHASTIC_KERNELS);
+    xb_plan plan;
+    xb_plan_options only = *opt;
+    only.measure = false;
+    xb_plan_equal_shares(p->net, p->mu, p->sigma);
+    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, &only));
+    free_net(p);
+    return plan.predicted.value;
+}
+
+/* The least width that will do, wherever the search comes from. */
+static void test_width_is_the_least(void **state)
+{
+    (void)state;
+    static const double tolerance[] = {0.004, 0.002, 0.0015};
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "bimodal:m=0.9");
+    xb_plan_options opt = xb_plan_options_default();
+    opt.draws = 1024;
+    for (int i = 0; i < (int)(sizeof tolerance / sizeof *tolerance); i++) {
+        xb_plan_width found = {0};
+        opt.tolerance = tolerance[i];
+        assert_ok(ctx, xb_plan_find_width(ctx, &found, "dense 3, elu, dense 1", INPUTS,
+                                          law, &opt));
+        assert_true(found.width > 1);
+        assert_true(predicted_at(ctx, found.width, law, &opt) == found.predicted.value);
+        assert_true(predicted_at(ctx, found.width - 1, law, &opt) > tolerance[i]);
+    }
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
 static void test_width(void **state)
 {
     (void)state;
@@ -277,10 +315,15 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear_net), cmocka_unit_test(test_product),
-        cmocka_unit_test(test_needed),     cmocka_unit_test(test_prediction),
-        cmocka_unit_test(test_distrust),   cmocka_unit_test(test_width),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_linear_net),
+        cmocka_unit_test(test_product),
+        cmocka_unit_test(test_needed),
+        cmocka_unit_test(test_prediction),
+        cmocka_unit_test(test_distrust),
+        cmocka_unit_test(test_width),
+        cmocka_unit_test(test_width_is_the_least),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
