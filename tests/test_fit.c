@@ -38,6 +38,48 @@ static void choice_is_honest(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Three levels, each held for long: too few independent values for a test to reject a
+ * family, but none looks like it. */
+static void a_drift_is_not_believed(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    xb_ctx *ctx = test_ctx();
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        double *x = draw(ctx, "gaussian", N, seed, 0, 0.02);
+        for (int i = 0; i < N; i++) x[i] += i < N / 5 ? 0 : i < N / 2 ? 1 : 3;
+        xb_fit *fit = run(ctx, x, N, NULL);
+        assert_string_equal(xb_law_family(xb_fit_law(fit)), "empirical");
+        assert_non_null(strstr(xb_fit_verdict(fit), "too few for a test"));
+        assert_non_null(strstr(xb_fit_verdict(fit), "3 separate levels"));
+        xb_fit_destroy(fit);
+        free(x);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+/* Two more parameters must be worth 4 of AIC but 2 log n of BIC: 150 samples of a device
+ * that is not far from Gaussian. */
+static void criteria_differ(void **state)
+{
+    (void)state;
+    enum { N = 150 };
+    static const char *const expected[] = {"mtj", "gaussian"};
+    xb_ctx *ctx = test_ctx();
+    xb_fit_options opt = xb_fit_options_default();
+    double *x = draw(ctx, "mtj:B=0.15,w=0.5", N, 3, 0, 1);
+    for (int c = 0; c < 2; c++) {
+        opt.criterion = c ? XB_CRITERION_BIC : XB_CRITERION_AIC;
+        xb_fit *fit = NULL;
+        assert_ok(ctx, xb_fit_run(ctx, &fit, x, N, &opt));
+        assert_string_equal(xb_law_family(xb_fit_law(fit)), expected[c]);
+        assert_non_null(strstr(xb_fit_verdict(fit), c ? "by BIC" : "by AIC"));
+        xb_fit_destroy(fit);
+    }
+    free(x);
+    xb_ctx_destroy(ctx);
+}
+
 static void law_file_comes_back(void **state)
 {
     (void)state;
@@ -232,6 +274,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(choice_is_honest),
+        cmocka_unit_test(a_drift_is_not_believed),
+        cmocka_unit_test(criteria_differ),
         cmocka_unit_test(law_file_comes_back),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(bad_input_is_refused),

@@ -47,6 +47,17 @@ static double expected(const setting *s, xb_estimator e)
     return unit * unit * (e == XB_ESTIMATOR_SHARED ? two * two : four);
 }
 
+/* d/drho = sigma z (B + A sigma z), A = sum x^2 / (b s^2): a pair z, -z leaves
+ * A sigma^2 z^2, and has two draws to pay for. */
+static double expected_of_pairs(const setting *s, const xb_law *law)
+{
+    double two, four, sigma = (double)xb_model_weights(s->model).sigma[0];
+    powers(s, &two, &four);
+    double sd = xb_model_noise_sd(s->model) / xb_model_target_sd(s->model);
+    double unit = two / (ROWS * sd * sd) * sigma * sigma;
+    return 2 * unit * unit * (xb_law_moments(law).excess_kurtosis + 2);
+}
+
 static int check_line(const char *text)
 {
     xb_ctx *ctx = test_ctx();
@@ -69,6 +80,10 @@ static int check_line(const char *text)
             fail_msg("%s: %g, expected %g +- %g", xb_estimator_name(row[i].estimator),
                      row[i].mean.value, want, row[i].mean.std_error);
     }
+    assert_true(row[1].antithetic && row[1].estimator == XB_ESTIMATOR_SHARED);
+    assert_at_most(fabs(row[1].spread.value - expected_of_pairs(&s, law)),
+                   5 * row[1].spread.std_error);
+    assert_at_most(row[1].spread.std_error, 0.1 * row[1].spread.value);
     xb_model_destroy(s.model);
     xb_law_destroy(law);
     xb_ctx_destroy(ctx);

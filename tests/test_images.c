@@ -215,7 +215,8 @@ static void parts_follow_the_content(void **state)
 static void a_table_names_the_targets(void **state)
 {
     (void)state;
-    static const char table[] = "file,kind,age\na.jpg,cat,3\nb.jpg,dog,4\nd.jpg,cat,5\n";
+    static const char table[] =
+        "file,kind,age\na.jpg,cat,3\n./b.jpg,dog,4\nd.jpg,cat,5\n";
     static const char wrong[] = "file,age\na.jpg,3\nz.jpg,4\n";
     static const char twice[] = "file,age\na.jpg,3\na.jpg,4\n";
     xb_ctx *ctx = test_ctx();

@@ -32,6 +32,7 @@ static const op_case cases[] = {
     {"maxpool 2 ceil, conv 2", {5, 5, 3}},
     {"conv 3, maxpool 3 stride 2 ceil, elu", {6, 7, 2}},
     {"conv 4, maxpool 2 stride 1", {4, 3, 1}},
+    {"maxpool 1 stride 2 ceil, conv 2", {4, 6, 2}}, /* no window starts outside */
     {"maxpool 2, conv 1 1x1", {3, 4, 70}},
     {"flatten, dense 4", {3, 2, 2}},
     {"dense 6, batchnorm, elu, dense 2", {1, 1, 4}},

@@ -228,6 +228,28 @@ static void classes_by_hand(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* A confidence on an edge counts below it; the error of ECE is that of gaps with the sign
+ * of their bin. Confidences .5 .5 .8 .8, the first two wrong: bins with excesses of 1 and
+ * of -.4. */
+static void bins_by_hand(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    const double p[] = {0.5, 0.5, 0.5, 0.5, 0.8, 0.2, 0.8, 0.2};
+    const int64_t label[] = {1, 1, 0, 0};
+    xb_class_draws draws = {p, 1, 4, 2};
+    xb_class_scores s;
+    xb_score_options opt = xb_score_options_default();
+    opt.bins = 10;
+    assert_ok(ctx, xb_score_classes(ctx, &s, &draws, label, &opt));
+    assert_close(s.bin_share[4], 0.5, 1e-15);
+    assert_close(s.bin_share[7], 0.5, 1e-15);
+    assert_close(s.ece.value, 0.35, 1e-14);
+    /* gaps .5 .5 .2 .2, mean .35 */
+    assert_close(s.ece.std_error, sqrt(4 * 0.15 * 0.15 / 3 / 4), 1e-13);
+    xb_ctx_destroy(ctx);
+}
+
 static void difference_knows_the_pairs(void **state)
 {
     (void)state;
@@ -328,6 +350,7 @@ int main(void)
         cmocka_unit_test(mc_errors_are_honest),
         cmocka_unit_test(same_bytes_at_any_threads),
         cmocka_unit_test(classes_by_hand),
+        cmocka_unit_test(bins_by_hand),
         cmocka_unit_test(difference_knows_the_pairs),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(memory_may_run_out),

@@ -96,6 +96,33 @@ static void gradient_is_that_of_f(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* (V11) The noise of phase 2 starts at the root mean square of what phase 1 leaves. */
+static void noise_starts_at_what_is_left(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    rows r = make_rows(false);
+    xb_train_options opt = quick_options();
+    opt.batch = ROWS;
+    xb_model *model = NULL;
+    xb_trainer *t = make_trainer(ctx, &model, &r, opt);
+    assert_ok(ctx, xb_trainer_start_vi(t));
+    const xb_weights weights = {t->theta, NULL, t->state};
+    assert_int_equal(xb_trainer_gather(t, 0), ROWS);
+    assert_ok(ctx, xb_pass_forward(ctx, t->pass, t->out, t->bx, ROWS, &weights, NULL,
+                                   XB_MODE_PREDICT));
+    double square = 0;
+    for (int i = 0; i < ROWS; i++) {
+        double e = (double)t->by[i] - (double)t->out[i];
+        square += e * e / ROWS;
+    }
+    assert_true(fabs(square - 1) > 0.1); /* or a square root would not be seen */
+    assert_close(exp((double)t->theta[t->noise]), sqrt(square), 1e-5);
+    xb_trainer_destroy(t);
+    xb_model_destroy(model);
+    xb_ctx_destroy(ctx);
+}
+
 /* Steps of both phases take no memory: the first allocation would fail. */
 static void steps_do_not_allocate(void **state)
 {
@@ -147,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_is_that_of_f),
+        cmocka_unit_test(noise_starts_at_what_is_left),
         cmocka_unit_test(steps_do_not_allocate),
         cmocka_unit_test(shuffle_is_a_fair_permutation),
     };

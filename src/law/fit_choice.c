@@ -78,14 +78,14 @@ int xb_law_peaks(const xb_law *law)
     int peaks = 1;
     double top = density[0], valley = density[0];
     for (int i = 1; i < POINTS; i++) {
-        top = fmax(top, density[i]);
-        if (top < small * highest) top = density[i], valley = density[i];
+        bool counts = top >= small * highest;
         valley = fmin(valley, density[i]);
-        if (valley < 0.5 * top && density[i] > fmax(2 * valley, small * highest)) {
+        if (counts && valley < 0.5 * top &&
+            density[i] > fmax(2 * valley, small * highest)) {
             peaks++;
             top = valley = density[i];
-        } else if (density[i] == top) {
-            valley = top;
+        } else if (!counts || density[i] >= top) { /* still on its way up */
+            top = valley = density[i];
         }
     }
     return peaks;
