@@ -123,20 +123,6 @@ static void test_needed(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* A law with skewness: an exponential's quantiles, ends cut. */
-static xb_law *skewed_law(xb_ctx *ctx)
-{
-    enum { N = 2000 };
-    double *x = malloc(N * sizeof *x);
-    for (int i = 0; i < N; i++) /* not in order: the smoothing looks at blocks */
-        x[i] = -log((i * 773 % N + 0.5) / N * 0.98 + 0.02);
-    xb_law *law = NULL;
-    assert_ok(ctx, xb_law_from_samples(ctx, &law, x, N));
-    assert_true(xb_law_moments(law).skewness > 0.5);
-    free(x);
-    return law;
-}
-
 /* Nets in which hidden layers make much of the spread; the second's last layer
  * makes nearly none. */
 static void test_prediction(void **state)
@@ -152,7 +138,7 @@ static void test_prediction(void **state)
     };
     xb_ctx *ctx = test_ctx();
     xb_law *law[] = {test_law(ctx, "bimodal:m=0.9"), test_law(ctx, "mtj"),
-                     skewed_law(ctx)};
+                     test_skewed_law(ctx)};
     for (int i = 0; i < 3; i++)
         for (int l = 0; l < 3; l++) {
             plan_net *p =

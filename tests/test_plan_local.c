@@ -58,16 +58,6 @@ static shape drawn(xb_ctx *ctx, const xb_law *law, int inputs)
     return s;
 }
 
-static xb_law *skewed_law(xb_ctx *ctx)
-{
-    enum { N = 2000 };
-    double x[N];
-    for (int i = 0; i < N; i++) x[i] = -log((i * 773 % N + 0.5) / N * 0.98 + 0.02);
-    xb_law *law = NULL;
-    assert_ok(ctx, xb_law_from_samples(ctx, &law, x, N));
-    return law;
-}
-
 /* 410,000 units: standard errors 0.002 of a variance, 0.004 of a skewness, 0.008 of a
  * kurtosis; bands are five of them. */
 static void check(const char *name, const xb_law *law, int inputs)
@@ -89,7 +79,7 @@ static void units_have_the_cumulants_of_their_sum(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
-    xb_law *law[] = {skewed_law(ctx), test_law(ctx, "bimodal:m=0.9"),
+    xb_law *law[] = {test_skewed_law(ctx), test_law(ctx, "bimodal:m=0.9"),
                      test_law(ctx, "mtj")};
     static const char *const name[] = {"skewed", "bimodal", "mtj"};
     for (int l = 0; l < 3; l++) {

@@ -66,6 +66,18 @@ static inline xb_law *test_law(xb_ctx *ctx, const char *text)
     return law;
 }
 
+/* Skewness about 1.2: an exponential law, cut off. */
+static inline xb_law *test_skewed_law(xb_ctx *ctx)
+{
+    enum { N = 2000 };
+    double x[N];
+    for (int i = 0; i < N; i++) /* not in order: the smoothing looks at blocks */
+        x[i] = -log((i * 773 % N + 0.5) / N * 0.98 + 0.02);
+    xb_law *law = NULL;
+    assert_ok(ctx, xb_law_from_samples(ctx, &law, x, N));
+    return law;
+}
+
 /* XB_LONG=1 (make check-long): the heavy form of a test. */
 static inline bool test_long(void)
 {
