@@ -206,31 +206,42 @@ static void bent_noise_keeps_mean_and_variance(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* The curves of a model's devices: their mean and variance are mu and sigma^2, and t, the
- * ratio of what is bent to what is straight, is normal with the spread asked for. */
-static void devices_bend_as_asked(void **state)
+/* The curves of a model's devices, level + slope z + square z^2: their mean and variance
+ * are mu and sigma^2 under the law, and t, the ratio of what is bent to what is straight,
+ * is normal with the spread asked for. Takes the law. */
+static void check_devices_bend(xb_ctx *ctx, xb_law *law)
 {
-    (void)state;
-    const double h2 = 2, spread = 0.2; /* gaussian */
-    xb_ctx *ctx = test_ctx();
+    const double spread = 0.2;
+    xb_moments z = xb_law_moments(law);
+    const double g = z.skewness, four = z.excess_kurtosis + 2, h2 = four - g * g;
     xb_model *m = net_model(ctx, "dense 60, relu, dense 1", (xb_shape){1, 1, 40}, 0, 0.1);
     xb_array array = test_array("ideal");
+    xb_law_destroy(m->law);
+    m->law = law;
     array.shape_spread = spread;
     xb_analog *a = test_analog(ctx, m, &array, NULL, 0);
     static double t[2400];
     for (int i = 0; i < 2400; i++) {
         const xb_curve c = xb_shape_curve(a, i);
-        double slope = (double)c.slope[0], bent = (double)c.square[0] * sqrt(h2);
+        double slope = (double)c.slope[0], square = (double)c.square[0];
         double sigma = (double)a->sigma[i];
-        assert_close_floor((double)c.level[0] + (double)c.square[0], (double)a->mu[i],
-                           1e-6, 1);
-        assert_close(slope * slope + bent * bent, sigma * sigma, 1e-6);
-        t[i] = bent / slope;
+        assert_close_floor((double)c.level[0] + square, (double)a->mu[i], 1e-6, 1);
+        assert_close(slope * slope + 2 * g * slope * square + four * square * square,
+                     sigma * sigma, 3e-6);
+        t[i] = square * sqrt(h2) / (slope + g * square);
     }
     assert_close_floor(mean(t, 2400), 0, 5 * spread / sqrt(2400), 1);
     assert_close(sd(t, 2400), spread, 5 / sqrt(2 * 2400.0));
     xb_analog_destroy(a);
     xb_model_destroy(m);
+}
+
+static void devices_bend_as_asked(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    check_devices_bend(ctx, test_law(ctx, "gaussian"));
+    check_devices_bend(ctx, test_skewed_law(ctx));
     xb_ctx_destroy(ctx);
 }
 

@@ -476,6 +476,34 @@ static void test_roughness(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* (E10) Moments of an exponential, about a place far from its mean: both blocks have the
+ * same, so there is no error and no bias to take away. */
+static void test_moments_about_anywhere(void **state)
+{
+    (void)state;
+    const double raw[] = {1, 1, 2, 6, 24}, centre = 0.3;
+    const int choose[5][5] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}, {1, 4, 6, 4, 1}};
+    xb_ctx *ctx = test_ctx();
+    xb_densities *d = NULL;
+    assert_ok(ctx, xb_densities_new(ctx, &d, 1, 2, 16));
+    d->centre = centre;
+    for (int b = 0; b < 2; b++)
+        for (int n = 1; n <= XB_DENSITY_MOMENTS; n++) {
+            double sum = 0;
+            for (int k = 0; k <= n; k++)
+                sum += choose[n][k] * raw[k] * pow(-centre, n - k);
+            xb_densities_part_moment(d, b, 0)[n - 1] = sum;
+        }
+    xb_output_moments m = xb_densities_moments(d, 0);
+    assert_close(m.mean.value, 1, 1e-13);
+    assert_close(m.sd.value, 1, 1e-13);
+    assert_close(m.skewness.value, 2, 1e-12);
+    assert_close(m.excess_kurtosis.value, 6, 1e-12);
+    assert_at_most(m.excess_kurtosis.std_error, 1e-6);
+    xb_densities_destroy(d);
+    xb_ctx_destroy(ctx);
+}
+
 static void test_memory_runs_out(void **state)
 {
     (void)state;
@@ -513,11 +541,17 @@ static void test_memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums_of_draws),   cmocka_unit_test(test_net_at_zero),
-        cmocka_unit_test(test_against_samples), cmocka_unit_test(test_no_bias),
-        cmocka_unit_test(test_floor),           cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_roughness),
-        cmocka_unit_test(test_memory_runs_out), cmocka_unit_test(test_stops_when_asked),
+        cmocka_unit_test(test_sums_of_draws),
+        cmocka_unit_test(test_net_at_zero),
+        cmocka_unit_test(test_against_samples),
+        cmocka_unit_test(test_no_bias),
+        cmocka_unit_test(test_floor),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_roughness),
+        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_stops_when_asked),
+        cmocka_unit_test(test_moments_about_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -337,6 +337,73 @@ static char *whole_text(xb_ctx *ctx, const char *name, const xb_study_options *o
     return text;
 }
 
+static double fact(const xb_study *study, const char *name)
+{
+    for (int i = 0; i < xb_study_fact_count(study); i++)
+        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
+            return xb_study_fact_at(study, i).value;
+    fail_msg("no fact '%s'", name);
+    return NAN;
+}
+
+/* Residual of log KL about its best power of `column`, two numbers fitted, as a factor.
+ */
+static double scatter_about(const xb_table *t, int law, const char *column)
+{
+    double n = 0, u[64], v[64], mean_u = 0, mean_v = 0, uu = 0, uv = 0, rest = 0;
+    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+        double kl = xb_table_get(t, r, xb_table_find(t, "kl"));
+        double error = xb_table_get(t, r, xb_table_find(t, "kl_error"));
+        if ((int)xb_table_get(t, r, xb_table_find(t, "law")) != law) continue;
+        if (!(kl > 3 * error)) continue;
+        u[(int)n] = log(xb_table_get(t, r, xb_table_find(t, column)));
+        v[(int)n++] = log(kl);
+    }
+    assert_true(n >= 4);
+    for (int i = 0; i < (int)n; i++) mean_u += u[i] / n, mean_v += v[i] / n;
+    for (int i = 0; i < (int)n; i++) {
+        uu += (u[i] - mean_u) * (u[i] - mean_u);
+        uv += (u[i] - mean_u) * (v[i] - mean_v);
+    }
+    for (int i = 0; i < (int)n; i++) {
+        double off = v[i] - mean_v - uv / uu * (u[i] - mean_u);
+        rest += off * off;
+    }
+    return exp(sqrt(rest / (n - 2)));
+}
+
+/* Facts against the table they come from, and (G6) solved by hand: with n_eff weights the
+ * leading order is skewness^2 / (12 n) + kurtosis^2 / (48 n^2). */
+static void facts_follow_from_the_table(void **state)
+{
+    (void)state;
+    static const int64_t widths[] = {1, 2, 3, 4}, depths[] = {1};
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    xb_law *law = test_skewed_law(ctx);
+    xb_moments m = xb_law_moments(law);
+    assert_ok(ctx, xb_law_save(ctx, law, scratch_path(&s, "skewed.json")));
+    xb_study_options o = small_study(NULL);
+    o.width = widths, o.widths = 4;
+    o.depth = depths, o.depths = 1;
+    o.device = scratch_path(&s, "skewed.json");
+    xb_study *study = NULL;
+    assert_ok(ctx, xb_study_run(ctx, &study, "energy", &o));
+    double n = fact(study, "device_n_eff_needed");
+    double skewness = m.skewness * m.skewness / 12;
+    double kurtosis = m.excess_kurtosis * m.excess_kurtosis / 48;
+    assert_close(skewness / n + kurtosis / (n * n), 1e-4, 1e-9);
+    const xb_table *kl = xb_study_table(study, "kl");
+    assert_close(fact(study, "bimodal_scatter_width"), scatter_about(kl, 2, "width"),
+                 1e-9);
+    assert_close(fact(study, "bimodal_scatter_n_eff"), scatter_about(kl, 2, "n_eff"),
+                 1e-9);
+    xb_study_destroy(study);
+    xb_law_destroy(law);
+    assert_int_equal(scratch_remove(&s), 1);
+    xb_ctx_destroy(ctx);
+}
+
 static void spoil(const char *path, long at)
 {
     FILE *f = fopen(path, "r+b");
@@ -501,6 +568,7 @@ int main(void)
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(one_weight_shows_the_law_itself),
         cmocka_unit_test(keeping_n_eff_makes_shape_matter_less),
+        cmocka_unit_test(facts_follow_from_the_table),
         cmocka_unit_test(studies_come_out_the_same),
         cmocka_unit_test(killed_studies_go_on),
         cmocka_unit_test(studies_refuse_nonsense),

@@ -123,6 +123,29 @@ static void noise_starts_at_what_is_left(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Targets in a unit of the caller's own: their spread is kept, for what is in units of
+ * it. */
+static void a_scale_of_ones_own(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    rows r = make_rows(false);
+    xb_train_options opt = quick_options();
+    xb_model *model = NULL;
+    double sd[2];
+    for (int k = 0; k < 2; k++) {
+        opt.target_sd = k ? 5 : 0;
+        xb_trainer *t = make_trainer(ctx, &model, &r, opt);
+        sd[k] = model->y_sd;
+        assert_close(model->target_spread, k ? sd[0] / 5 : 1, 1e-14);
+        xb_trainer_destroy(t);
+        xb_model_destroy(model);
+        model = NULL;
+    }
+    assert_true(sd[1] == 5);
+    xb_ctx_destroy(ctx);
+}
+
 /* Steps of both phases take no memory: the first allocation would fail. */
 static void steps_do_not_allocate(void **state)
 {
@@ -175,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_is_that_of_f),
         cmocka_unit_test(noise_starts_at_what_is_left),
+        cmocka_unit_test(a_scale_of_ones_own),
         cmocka_unit_test(steps_do_not_allocate),
         cmocka_unit_test(shuffle_is_a_fair_permutation),
     };
