@@ -13,6 +13,7 @@ static xb_table *make(xb_ctx *ctx)
     for (int64_t i = 0; i < 3; i++) xb_table_set(t, i, 0, (double)i / 10);
     xb_table_set(t, 0, 1, 1.0 / 3);
     xb_table_set(t, 1, 1, -1e-300);
+    xb_table_set(t, 1, 2, -INFINITY);
     xb_table_set(t, 2, 2, INFINITY);
     return t;
 }
@@ -49,9 +50,13 @@ static void csv_is_written(void **state)
     scratch_read(s.path, text, sizeof text);
     assert_string_equal(text, "x,\"y, scaled\",\"say \"\"hi\"\"\"\n"
                               "0,0.3333333333333333,\n"
-                              "0.1,-1e-300,\n"
+                              "0.1,-1e-300,-inf\n"
                               "0.2,,inf\n");
     assert_int_equal(xb_table_write_csv(ctx, t, s.dir), XB_E_IO);
+    xb_table_destroy(t);
+    assert_ok(ctx, xb_table_read_csv(ctx, &t, "demo", s.path));
+    assert_true(isnan(xb_table_get(t, 0, 2)) && xb_table_get(t, 1, 2) == -INFINITY &&
+                xb_table_get(t, 2, 2) == INFINITY);
     xb_table_destroy(t);
     assert_int_equal(scratch_remove(&s), 1);
     xb_ctx_destroy(ctx);

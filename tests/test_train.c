@@ -181,6 +181,75 @@ static void validation_keeps_the_best(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* The score is the mean log density of the rows held out, which are unlike the others
+ * here, under the predictive: that of as many draws of a prediction, to Monte Carlo
+ * error. */
+static void validation_is_the_log_density_held_out(void **state)
+{
+    (void)state;
+    enum { HELD = 10, DRAWS = 4000 };
+    static double value[DRAWS * HELD];
+    double aleatoric[HELD];
+    xb_ctx *ctx = test_ctx();
+    xb_train_options opt = quick_options();
+    opt.epochs = 1;
+    opt.sigma = 0.2;
+    opt.validation_draws = DRAWS;
+    rows r = make_rows(false);
+    for (int i = ROWS - HELD; i < ROWS; i++) r.y[i] += 2;
+    xb_train_data data = rows_data(&r, false);
+    data.held = HELD;
+    xb_model *model = NULL;
+    xb_table *trace = NULL;
+    assert_ok(ctx, xb_train(ctx, &model, &trace, &data, &opt));
+    const double *x = r.x + (ROWS - HELD) * COLUMNS, *y = r.y + ROWS - HELD;
+    assert_ok(ctx,
+              xb_predict_draws(ctx, value, aleatoric, model, x, HELD, 0, DRAWS, NULL));
+    double score = log(xb_model_target_sd(model)); /* densities of the scaled target */
+    for (int i = 0; i < HELD; i++) {
+        double mass = 0, sd = xb_model_noise_sd(model);
+        for (int s = 0; s < DRAWS; s++) {
+            double z = (y[i] - value[s * HELD + i]) / sd;
+            mass += exp(-0.5 * z * z) / (sd * sqrt(2 * M_PI) * DRAWS);
+        }
+        score += log(mass) / HELD;
+    }
+    double said =
+        xb_table_get(trace, xb_table_rows(trace) - 1, xb_table_find(trace, "validation"));
+    print_message("validation %.4f, by prediction %.4f\n", said, score);
+    assert_close_floor(said, score, 0.03, 1);
+    xb_table_destroy(trace);
+    xb_model_destroy(model);
+    xb_ctx_destroy(ctx);
+}
+
+/* What is kept is all of the best epoch: a run that ends with it gives the same model,
+ * running statistics included. */
+static void the_best_epoch_is_kept_whole(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options opt = quick_options();
+    opt.net = "dense 8, batchnorm, elu, dense 1";
+    opt.rate = opt.temperature = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};
+    opt.validation = 0.3;
+    opt.patience = 3;
+    opt.epochs = 500;
+    opt.adam.rate = 0.05;
+    xb_table *trace = NULL;
+    xb_model *model = train_model(ctx, &opt, false, &trace);
+    opt.epochs = xb_table_rows(trace) - opt.mle_epochs - opt.patience;
+    assert_true(opt.epochs < 500 - opt.patience);
+    xb_model *shorter = train_model(ctx, &opt, false, NULL);
+    assert_true(same_numbers(model, shorter));
+    assert_memory_equal(xb_model_weights(model).state, xb_model_weights(shorter).state,
+                        (size_t)xb_net_state_count(xb_model_net(model)) * sizeof(float));
+    xb_table_destroy(trace);
+    xb_model_destroy(model);
+    xb_model_destroy(shorter);
+    xb_ctx_destroy(ctx);
+}
+
 /* (V10) The columns' scales are those of the rows learnt from, whatever the others
  * hold: a wild row held out changes nothing, and one beyond a float's size is named. */
 static void rows_held_out_have_no_say_in_scales(void **state)
@@ -356,6 +425,8 @@ int main(void)
         cmocka_unit_test(impossible_requests_are_refused),
         cmocka_unit_test(memory_may_run_out_anywhere),
         cmocka_unit_test(validation_keeps_the_best),
+        cmocka_unit_test(validation_is_the_log_density_held_out),
+        cmocka_unit_test(the_best_epoch_is_kept_whole),
         cmocka_unit_test(rows_held_out_have_no_say_in_scales),
         cmocka_unit_test(a_share_held_out_has_no_say_either),
         cmocka_unit_test(conv_layers_train_by_flipout),

@@ -132,6 +132,14 @@ static void other_checkpoints_are_refused(void **state)
     t.opt.sigma = 0.02;
     assert_refused(&t, bytes, n, other);
     t.opt.sigma = quick_options().sigma;
+    xb_ctx *ctx = test_ctx(); /* that does not stop */
+    xb_train_options quick = quick_options();
+    xb_model *start = train_model(ctx, &quick, false, NULL);
+    t.opt.start = start;
+    assert_refused(&t, bytes, n, other);
+    t.opt.start = NULL;
+    xb_model_destroy(start);
+    xb_ctx_destroy(ctx);
     for (size_t cut = 0; cut < n; cut += 97) assert_refused(&t, bytes, cut, t.path);
     stopped_free(&t);
 }

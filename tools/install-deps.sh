@@ -21,7 +21,7 @@ fuzz="clang llvm libclang-rt-14-dev"
 memory="valgrind libc6-dbg"
 lint="clang clang-tidy cppcheck"
 browser="chromium"
-long="dieharder"
+long="dieharder $browser"
 
 want=$base
 [ "${1-}" = bench ] && want="$base $bench"

@@ -9,6 +9,9 @@
  *         fprintf(stderr, "%s\n", xb_ctx_message(ctx));
  *     xb_ctx_destroy(ctx);
  *
+ * Options are a struct that NAME_options_default() fills and the caller changes; NULL in
+ * their place means the defaults, everywhere.
+ *
  * A context belongs to one thread at a time. The library keeps no other state:
  * it has no writable globals, never prints, never exits, touches no signals.
  */

@@ -180,6 +180,8 @@ static xb_status fit_sample(xb_ctx *ctx, xb_fit **out, xb_sample *s,
 xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
                      const xb_fit_options *opt)
 {
+    const xb_fit_options standard = xb_fit_options_default();
+    if (!opt) opt = &standard;
     XB_TRY(check_options(ctx, opt));
     xb_sample sample;
     xb_status status = xb_sample_make(ctx, &sample, x, n);

@@ -143,6 +143,8 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_net *net, int64_t batch)
 xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
                          const xb_pass_options *opt)
 {
+    const xb_pass_options standard = xb_pass_options_default();
+    if (!opt) opt = &standard;
     XB_TRY(check_options(ctx, opt));
     XB_TRY(check_sizes(ctx, net, opt->batch));
     xb_pass *pass = xb_new(ctx, 1, sizeof *pass);

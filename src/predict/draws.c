@@ -286,8 +286,9 @@ xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
                                 const xb_model *model, const xb_rows *rows, int64_t first,
                                 int64_t count, const xb_predict_options *opt)
 {
+    const xb_predict_options standard = xb_predict_options_default();
     draw_job job = {.model = model,
-                    .opt = opt,
+                    .opt = opt ? opt : &standard,
                     .rows = rows,
                     .value = value,
                     .first = first,

@@ -240,6 +240,8 @@ xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
 xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                           const xb_rows *rows, const xb_predict_options *opt)
 {
+    const xb_predict_options standard = xb_predict_options_default();
+    if (!opt) opt = &standard;
     XB_TRY(check_options(ctx, opt));
     int64_t draws = opt->samples, n = rows->n;
     if (draws == 0) XB_TRY(xb_predict_enough(ctx, &draws, model, rows, opt));

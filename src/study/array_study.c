@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "study/array_facts.h"
 #include "study/array_task.h"
 #include "study/study.h"
 
@@ -174,27 +175,16 @@ static void put_change(xb_table *table, int64_t row, int task, const change *c)
         xb_table_set(table, row, 1 + task * FIELDS + f, c->field[f]);
 }
 
-/* The last setting, coming from the harmless end, that is still tolerated; NAN: none. */
-static double tolerated(const xb_table *table, int task, bool fewer, double limit)
-{
-    double last = NAN;
-    int64_t rows = xb_table_rows(table);
-    for (int64_t k = 0; k < rows; k++) {
-        int64_t row = fewer ? k : rows - 1 - k;
-        if (!(xb_table_get(table, row, 1 + task * FIELDS + MOVED) <= limit)) break;
-        last = xb_table_get(table, row, 0);
-    }
-    return last;
-}
-
 static xb_status need_fact(job *j, const xb_table *table, int task, const char *need,
                            bool fewer, double limit)
 {
     char name[96];
     snprintf(name, sizeof name, "%s_%s", xb_table_name(table), task_names[task]);
-    return xb_study_add_fact(j->ctx, j->study, name, tolerated(table, task, fewer, limit),
-                             NAN, "%s, %s task (predictive moved by at most %.2g sd)",
-                             need, task_names[task], limit);
+    return xb_study_add_fact(
+        j->ctx, j->study, name,
+        xb_array_tolerated(table, 1 + task * FIELDS + MOVED, fewer, limit), NAN,
+        "%s, %s task (predictive moved by at most %.2g sd)", need, task_names[task],
+        limit);
 }
 
 static xb_status run_imperfection(job *j, const imperfection *p)
@@ -220,23 +210,6 @@ static xb_status run_imperfection(job *j, const imperfection *p)
 
 /* ---- correlation */
 
-/* (X18) for predictives of few reads each: `value` holds blocks of FEW_READS. */
-static double moved_by_few(const xb_array_task *t, const double *value, int64_t blocks)
-{
-    double sum = 0;
-    for (int64_t b = 0; b < blocks; b++, value += FEW_READS * t->n_test)
-        for (int64_t i = 0; i < t->n_test; i++) {
-            double mean = 0, square = 0;
-            for (int s = 0; s < FEW_READS; s++)
-                mean += value[s * t->n_test + i] / FEW_READS;
-            for (int s = 0; s < FEW_READS; s++)
-                square += pow(value[s * t->n_test + i] - mean, 2);
-            double sd = sqrt(square / (FEW_READS - 1));
-            sum += pow((mean - t->mean[i]) / t->sd[i], 2) + pow(sd / t->sd[i] - 1, 2);
-        }
-    return sqrt(sum / (double)(blocks * t->n_test));
-}
-
 static xb_status few_reads(job *j, double *moved, int task, double time, double *value,
                            int64_t blocks)
 {
@@ -251,7 +224,8 @@ static xb_status few_reads(job *j, double *moved, int task, double time, double 
     XB_TRY(xb_analog_create(j->ctx, &analog, t->model, &array, NULL, 0, &opt));
     xb_status status = xb_analog_draws(j->ctx, value, NULL, analog, t->test_x, t->n_test,
                                        0, blocks * FEW_READS);
-    if (status == XB_OK) *moved = moved_by_few(t, value, blocks);
+    if (status == XB_OK)
+        *moved = xb_array_moved(value, blocks, FEW_READS, t->mean, t->sd, t->n_test);
     xb_analog_destroy(analog);
     return status;
 }

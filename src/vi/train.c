@@ -290,6 +290,8 @@ static xb_status run(xb_trainer *t, xb_model *model, xb_table **trace)
 xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_table **trace,
                    const xb_train_data *data, const xb_train_options *opt)
 {
+    const xb_train_options standard = xb_train_options_default();
+    if (!opt) opt = &standard;
     XB_TRY(xb_train_check(ctx, data, opt));
     xb_model *model = NULL;
     xb_trainer *t = NULL;
