@@ -5,6 +5,7 @@ run leaves behind can be compared, byte for byte, with what was there and with w
 undisturbed run makes."""
 import itertools
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -138,7 +139,10 @@ def ended(room, status):
         with open(os.path.join(room, name), "rb") as stream:
             return stream.read()
     folder = os.path.join(room, "files")
-    return Ended(status, nameless(text("out"), folder), text("err"), folder)
+    # what lay in a stream's buffer when the copy was made names the folder of the original
+    original = os.path.join(re.sub(r"\.[0-9]+$", "", room), "files")
+    out = nameless(nameless(text("out"), folder), original)
+    return Ended(status, out, text("err"), folder)
 
 
 def nameless(out, folder):
