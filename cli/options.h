@@ -102,7 +102,7 @@ uint64_t cli_count(const cli_args *args, const char *name, uint64_t standard);
 /* Whether `word` is among the words of a "a,b,c" or "a|b|c" list. */
 bool cli_has_word(const char *list, const char *word);
 
-/* The nearest of `count` names by edit distance; NULL if none is near. */
+/* As xb_nearest(); NULL if none is near. */
 const char *cli_nearest(const char *word, const char *const *names, int count);
 
 /* ", did you mean 'NAME'?", or nothing where none is near. */

@@ -384,9 +384,36 @@ static void progress_can_stop_work(void **state)
     xb_ctx_destroy(ctx);
 }
 
+static void names_that_were_meant(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"gaussian", "mtj", "ecram", "bimodal"};
+    static const struct {
+        const char *word;
+        int expected;
+    } cases[] = {
+        {"mtj", 1},
+        {"mjt", 1},
+        {"mt", 1},
+        {"gaus", 0},
+        {"gausian", 0},
+        {"ecrams", 2},
+        {"bimodla", 3},
+        {"b", -1},
+        {"", -1},
+        {"xyz", -1},
+        {"mxx", -1}, /* one of three letters is right */
+        {"a word that is longer than any name could be", -1},
+    };
+    for (int i = 0; i < XB_COUNT(cases); i++)
+        assert_int_equal(xb_nearest(cases[i].word, names, 4), cases[i].expected);
+    assert_int_equal(xb_nearest("mtj", names, 0), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_that_were_meant),
         cmocka_unit_test(message_is_one_line),
         cmocka_unit_test(philox_known_answers),
         cmocka_unit_test(philox_is_random123s),

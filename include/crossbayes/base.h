@@ -88,6 +88,11 @@ typedef bool (*xb_progress_fn)(void *arg, const xb_progress *event);
 
 XB_API void xb_ctx_set_progress(xb_ctx *ctx, xb_progress_fn fn, void *arg);
 
+/* For "did you mean": of `count` names the one that `word` may have been meant for. At
+ * most a third of its letters are wrong (left out, too many, another, neighbours
+ * swapped), or it is how the name begins. -1: none. */
+XB_API int xb_nearest(const char *word, const char *const *names, int count);
+
 #ifdef __cplusplus
 }
 #endif

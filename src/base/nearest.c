@@ -1,16 +1,15 @@
-/* nearest.c: see nearest.h. */
-#include "base/nearest.h"
-
+/* nearest.c: the name someone may have meant, by edit distance (insert, delete, replace,
+ * swap neighbours: Damerau's, the restricted form). */
 #include <string.h>
 
-enum { WORD_MAX = 32, DISTANCE_MAX = 2 };
+#include "crossbayes/base.h"
+
+enum { WORD_MAX = 32 };
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* Damerau-Levenshtein distance, neighbours swapped once; words up to WORD_MAX. */
-static int distance(const char *a, const char *b)
+static int distance(const char *a, int n, const char *b, int m)
 {
-    int n = (int)strlen(a), m = (int)strlen(b);
     int row[3][WORD_MAX + 1]; /* rows i - 2, i - 1, i in turn */
     for (int j = 0; j <= m; j++) row[0][j] = j;
     for (int i = 1; i <= n; i++) {
@@ -27,14 +26,23 @@ static int distance(const char *a, const char *b)
     return row[n % 3][m];
 }
 
+/* How far off; more than WORD_MAX: not near. */
+static int misses(const char *word, int length, const char *name)
+{
+    int known = (int)strlen(name), longer = length > known ? length : known;
+    if (length >= 2 && strncmp(word, name, (size_t)length) == 0) return 0;
+    if (known > WORD_MAX) return WORD_MAX + 1;
+    int d = distance(word, length, name, known);
+    return 3 * d <= longer ? d : WORD_MAX + 1;
+}
+
 int xb_nearest(const char *word, const char *const *names, int count)
 {
-    int best = -1, best_distance = DISTANCE_MAX + 1, length = (int)strlen(word);
-    if (length > WORD_MAX) return -1;
+    int best = -1, fewest = WORD_MAX + 1, length = (int)strlen(word);
+    if (length == 0 || length > WORD_MAX) return -1;
     for (int i = 0; i < count; i++) {
-        if (strlen(names[i]) > WORD_MAX) continue;
-        int d = distance(word, names[i]);
-        if (d < best_distance && d < length) best = i, best_distance = d;
+        int d = misses(word, length, names[i]);
+        if (d < fewest) best = i, fewest = d;
     }
     return best;
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
 
 #define REAL(key, min, max, effect, about)                                               \
     {                                                                                    \

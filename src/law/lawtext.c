@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
 #include "law/device.h"
 #include "law/family.h"
 

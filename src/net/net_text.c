@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
 
 enum { QUOTE_MAX = 160, COUNT_MAX = 1 << 24 };
 
