@@ -3,6 +3,7 @@
 #include "progress.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t stop_asked;
+/* Any thread may be the one that is interrupted, those of BLAS too. */
+static atomic_int stop_asked;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler may not wait");
 
 static void ask_to_stop(int number)
 {
