@@ -350,22 +350,23 @@ static double fact(const xb_study *study, const char *name)
  */
 static double scatter_about(const xb_table *t, int law, const char *column)
 {
-    double n = 0, u[64], v[64], mean_u = 0, mean_v = 0, uu = 0, uv = 0, rest = 0;
+    int n = 0;
+    double u[64], v[64], mean_u = 0, mean_v = 0, uu = 0, uv = 0, rest = 0;
     for (int64_t r = 0; r < xb_table_rows(t); r++) {
         double kl = xb_table_get(t, r, xb_table_find(t, "kl"));
         double error = xb_table_get(t, r, xb_table_find(t, "kl_error"));
         if ((int)xb_table_get(t, r, xb_table_find(t, "law")) != law) continue;
         if (!(kl > 3 * error)) continue;
-        u[(int)n] = log(xb_table_get(t, r, xb_table_find(t, column)));
-        v[(int)n++] = log(kl);
+        u[n] = log(xb_table_get(t, r, xb_table_find(t, column)));
+        v[n++] = log(kl);
     }
     assert_true(n >= 4);
-    for (int i = 0; i < (int)n; i++) mean_u += u[i] / n, mean_v += v[i] / n;
-    for (int i = 0; i < (int)n; i++) {
+    for (int i = 0; i < n; i++) mean_u += u[i] / n, mean_v += v[i] / n;
+    for (int i = 0; i < n; i++) {
         uu += (u[i] - mean_u) * (u[i] - mean_u);
         uv += (u[i] - mean_u) * (v[i] - mean_v);
     }
-    for (int i = 0; i < (int)n; i++) {
+    for (int i = 0; i < n; i++) {
         double off = v[i] - mean_v - uv / uu * (u[i] - mean_u);
         rest += off * off;
     }
