@@ -381,8 +381,7 @@ def steps_against(bench, peer):
             continue
         for forms in kinds(makers):
             try:
-                name, form = fastest_run(bench, "VI", case, forms,
-                                         STEPS_TO_CHOOSE)
+                name, form = fastest_run(bench, "VI", case, forms, STEPS_TO_CHOOSE)
             except WrongResult:
                 continue  # each of them is in the table as missing
             bench.compare("VI", case,

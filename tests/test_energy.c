@@ -1,7 +1,7 @@
 /* test_energy.c: the energy distance against mpmath and differences, nets trained with
  * it, and the studies built of them: numbers known exactly, the same bytes for any
  * number of threads and after a kill in the middle. */
-#include "xbtest.h"
+#include "studytest.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -335,15 +335,6 @@ static char *whole_text(xb_ctx *ctx, const char *name, const xb_study_options *o
     assert_true(used < room - 1);
     xb_study_destroy(study);
     return text;
-}
-
-static double fact(const xb_study *study, const char *name)
-{
-    for (int i = 0; i < xb_study_fact_count(study); i++)
-        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
-            return xb_study_fact_at(study, i).value;
-    fail_msg("no fact '%s'", name);
-    return NAN;
 }
 
 /* Residual of log KL about its best power of `column`, two numbers fitted, as a factor.

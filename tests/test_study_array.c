@@ -1,6 +1,7 @@
 /* test_study_array.c: the quick study of arrays as a whole: what must hold whatever the
  * numbers, the same bytes at any number of threads, and a user's own table. */
 #include "scratch.h"
+#include "studytest.h"
 
 static xb_study *run_quick(xb_ctx *ctx, const char *data)
 {
@@ -20,15 +21,6 @@ static double at(const xb_study *study, const char *name, int64_t row, const cha
     int c = xb_table_find(t, column);
     if (c < 0) fail_msg("no column '%s'", column);
     return xb_table_get(t, row, c);
-}
-
-static double fact(const xb_study *study, const char *name)
-{
-    for (int i = 0; i < xb_study_fact_count(study); i++)
-        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
-            return xb_study_fact_at(study, i).value;
-    fail_msg("no fact '%s'", name);
-    return NAN;
 }
 
 /* The worst setting of each imperfection moves the predictive more than the best one,

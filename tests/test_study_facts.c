@@ -1,20 +1,11 @@
 /* test_study_facts.c: what studies say of their tables, on tables written here: means and
  * errors over seeds, largest gaps, verdicts, what an array must hold. */
-#include "xbtest.h"
+#include "studytest.h"
 
 #include "study/array_facts.h"
 #include "study/scalar_facts.h"
 #include "study/utkface_facts.h"
 #include "study/utkface_model.h"
-
-static xb_fact fact(const xb_study *study, const char *name)
-{
-    for (int i = 0; i < xb_study_fact_count(study); i++)
-        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
-            return xb_study_fact_at(study, i);
-    fail_msg("no fact '%s'", name);
-    return (xb_fact){0};
-}
 
 /* ---- scalar */
 
@@ -76,20 +67,20 @@ static void scalar_facts_by_hand(void **state)
         fill_scores(ctx, study, seeds);
         fill_gaps(ctx, study, 0.003);
         assert_ok(ctx, xb_scalar_facts(ctx, study));
-        xb_fact f = fact(study, "rmse_device"); /* of seeds 0, 1, 2, 3 */
+        xb_fact f = fact_of(study, "rmse_device"); /* of seeds 0, 1, 2, 3 */
         assert_close(f.value, seeds == 1 ? 10 : 11.5, 1e-14);
         assert_close(f.std_error, seeds == 1 ? 0.25 : sqrt(5.0 / 3 / 4), 1e-14);
-        assert_true(isnan(fact(study, "nll").std_error) == (seeds == 1));
-        f = fact(study, "gap_mean_device_largest");
+        assert_true(isnan(fact_of(study, "nll").std_error) == (seeds == 1));
+        f = fact_of(study, "gap_mean_device_largest");
         assert_close(f.value, -0.02, 1e-15);
         assert_close(f.std_error, 0.003, 1e-15);
         assert_non_null(strstr(f.text, "at x = 0.5"));
-        f = fact(study, "gap_sd_device_bound"); /* 0.006 + 2 0.003 is above 0.01 */
+        f = fact_of(study, "gap_sd_device_bound"); /* 0.006 + 2 0.003 is above 0.01 */
         assert_close(f.value, 0.012, 1e-14);
         assert_non_null(strstr(f.text, xb_verdict_text(XB_VERDICT_UNRESOLVED)));
-        f = fact(study, "gap_mean_bimodal_bound");
+        f = fact_of(study, "gap_mean_bimodal_bound");
         assert_non_null(strstr(f.text, xb_verdict_text(XB_VERDICT_SAME)));
-        f = fact(study, "gap_sd_bimodal_bound");
+        f = fact_of(study, "gap_sd_bimodal_bound");
         assert_non_null(strstr(f.text, xb_verdict_text(XB_VERDICT_DIFFERENT)));
         xb_study_destroy(study);
     }
@@ -119,12 +110,12 @@ static void face_facts_by_hand(void **state)
     const xb_utkface_results r = {.test = 7, .blind = {20, 1}, .mle = {10, 1}};
     assert_ok(ctx, xb_utkface_facts(ctx, study, &r));
     const double percent = 100.0 / XB_UTKFACE_AGE_MAX;
-    assert_close(fact(study, "rmse_gap").value, -0.3 * percent, 1e-12);
-    assert_close(fact(study, "rmse_gap").std_error, hypot(0.1, 0.3) * percent, 1e-12);
-    assert_close(fact(study, "rmse_dev_device").value, 9.05 * percent, 1e-12);
-    assert_close(fact(study, "rmse_dev_device").std_error, 0.2 * percent, 1e-12);
-    assert_close(fact(study, "rmse_mean").value, 20 * percent, 1e-12);
-    assert_true(fact(study, "test").value == 7);
+    assert_close(fact_of(study, "rmse_gap").value, -0.3 * percent, 1e-12);
+    assert_close(fact_of(study, "rmse_gap").std_error, hypot(0.1, 0.3) * percent, 1e-12);
+    assert_close(fact_of(study, "rmse_dev_device").value, 9.05 * percent, 1e-12);
+    assert_close(fact_of(study, "rmse_dev_device").std_error, 0.2 * percent, 1e-12);
+    assert_close(fact_of(study, "rmse_mean").value, 20 * percent, 1e-12);
+    assert_true(fact_of(study, "test").value == 7);
     xb_study_destroy(study);
     xb_ctx_destroy(ctx);
 }

@@ -1,5 +1,5 @@
 /* test_study_laws.c: the study of laws, its histogram, and the built-in sample. */
-#include "xbtest.h"
+#include "studytest.h"
 
 #include "base/ctx.h"
 #include "study/bins.h"
@@ -16,15 +16,6 @@ static const xb_table *table(const xb_study *study, const char *name)
     const xb_table *t = xb_study_table(study, name);
     if (!t) fail_msg("no table '%s'", name);
     return t;
-}
-
-static xb_fact fact(const xb_study *study, const char *name)
-{
-    for (int i = 0; i < xb_study_fact_count(study); i++)
-        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
-            return xb_study_fact_at(study, i);
-    fail_msg("no fact '%s'", name);
-    return (xb_fact){0};
 }
 
 /* Mass, mean and variance of a tabulated density, equidistant points. */
@@ -93,12 +84,12 @@ static void laws_have_one_variance(void **state)
     assert_close(h[0], 1, 1e-12);
     assert_close(f[0], 1, 0.01);
     assert_close(h[2], f[2], 0.05);
-    assert_close(fact(study, "samples").value, 20000, 0);
-    xb_fact w = fact(study, "fit_w"), bb = fact(study, "fit_B");
+    assert_close(fact_of(study, "samples").value, 20000, 0);
+    xb_fact w = fact_of(study, "fit_w"), bb = fact_of(study, "fit_B");
     assert_at_most(fabs(w.value - 0.5), 5 * w.std_error);
     assert_at_most(fabs(bb.value - 0.15), 5 * bb.std_error);
-    assert_close(fact(study, "kl_device").value, 0.0481, 0.15);
-    assert_close(fact(study, "excess_kurtosis_bimodal").value, -1.3122, 1e-12);
+    assert_close(fact_of(study, "kl_device").value, 0.0481, 0.15);
+    assert_close(fact_of(study, "excess_kurtosis_bimodal").value, -1.3122, 1e-12);
     xb_study_destroy(study);
     xb_ctx_destroy(ctx);
 }
@@ -115,9 +106,9 @@ static void samples_may_be_the_users(void **state)
     options.noise = x;
     options.noise_n = N;
     xb_study *study = run_laws(ctx, &options);
-    assert_close(fact(study, "samples").value, N, 0);
-    assert_close(fact(study, "fit_scale").value, 1e-7, 0.05);
-    assert_close(fact(study, "fit_offset").value, 3e-6, 0.01);
+    assert_close(fact_of(study, "samples").value, N, 0);
+    assert_close(fact_of(study, "fit_scale").value, 1e-7, 0.05);
+    assert_close(fact_of(study, "fit_offset").value, 3e-6, 0.01);
     double h[3];
     integrate(h, table(study, "histogram"), "density");
     assert_close(h[0], 1, 1e-12);

@@ -1,6 +1,6 @@
 /* test_study_scalar.c: the scalar study: its data, the paired sums behind its
  * differences between laws, and the quick study as a whole. */
-#include "xbtest.h"
+#include "studytest.h"
 
 #include "study/paired.h"
 #include "study/scalar_facts.h"
@@ -21,15 +21,6 @@ static const xb_table *table(const xb_study *study, const char *name)
     const xb_table *t = xb_study_table(study, name);
     if (!t) fail_msg("no table '%s'", name);
     return t;
-}
-
-static double fact(const xb_study *study, const char *name)
-{
-    for (int i = 0; i < xb_study_fact_count(study); i++)
-        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
-            return xb_study_fact_at(study, i).value;
-    fail_msg("no fact '%s'", name);
-    return NAN;
 }
 
 static double cell(const xb_table *t, int64_t row, const char *column)

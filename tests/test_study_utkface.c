@@ -1,17 +1,9 @@
 /* The study of faces on drawn ones: what is drawn, and what the study finds in seconds.
  * With the real folder ($CROSSBAYES_DATA/utkface) and XB_LONG=1 its quick form. */
 #include "scratch.h"
+#include "studytest.h"
 
 #include "study/faces.h"
-
-static double fact(const xb_study *study, const char *name)
-{
-    for (int i = 0; i < xb_study_fact_count(study); i++)
-        if (strcmp(xb_study_fact_at(study, i).name, name) == 0)
-            return xb_study_fact_at(study, i).value;
-    fail_msg("no fact %s", name);
-    return NAN;
-}
 
 /* sigma_a's standard deviation from face to face, in units of its mean. */
 static double noise_varies_by(const xb_study *study)

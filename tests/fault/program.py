@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 
-KINDS = ("alloc", "buffer", "open", "write", "print", "sync", "dirsync", "rename", "close", "mkdir", "truncate",
-         "thread", "space")
+KINDS = ("alloc", "buffer", "open", "write", "print", "sync", "dirsync", "rename", "close",
+         "mkdir", "truncate", "thread", "space")
 ROOMS = 2  # copies of a run whose results wait to be looked at
 LEFT = -1  # fork.c: a fault that was not tried
 ASAN_EXIT = 99

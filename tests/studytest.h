@@ -1,0 +1,28 @@
+/* studytest.h: facts of a study by their names; a test that asks for one fails where
+ * there is none. */
+#ifndef STUDYTEST_H
+#define STUDYTEST_H
+
+#include "xbtest.h"
+
+/* Its place; -1: none. */
+static inline int fact_place(const xb_study *study, const char *name)
+{
+    for (int i = 0; i < xb_study_fact_count(study); i++)
+        if (strcmp(xb_study_fact_at(study, i).name, name) == 0) return i;
+    return -1;
+}
+
+static inline xb_fact fact_of(const xb_study *study, const char *name)
+{
+    int place = fact_place(study, name);
+    if (place < 0) fail_msg("no fact '%s'", name);
+    return xb_study_fact_at(study, place);
+}
+
+static inline double fact(const xb_study *study, const char *name)
+{
+    return fact_of(study, name).value;
+}
+
+#endif
