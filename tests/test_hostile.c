@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "base/outfile.h"
-#include "data/safetensors.h"
+#include "crossbayes/safetensors.h"
 #include "folder.h"
 #include "jpegtest.h"
 

@@ -4,7 +4,7 @@
 #include "nettest.h"
 
 #include "net/pass.h"
-#include "net/step.h"
+#include "crossbayes/net.h"
 
 typedef struct chain_case {
     const char *net;

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/hash.h"
+#include "crossbayes/extend.h"
 #include "base/outfile.h"
 #include "crossbayes/studies.h"
 #include "failalloc.h"

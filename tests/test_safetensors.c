@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/ctx.h"
-#include "data/safetensors.h"
+#include "crossbayes/safetensors.h"
 #include "failalloc.h"
 
 /* safetensors 0.8.0 (PyPI), numpy 2.4.6: safetensors.numpy.save of

@@ -6,7 +6,6 @@
 
 #include "base/ctx.h"
 #include "vi/adam.h"
-#include "vi/spread.h"
 #include "vi/update.h"
 
 static void priors_are_parsed(void **state)

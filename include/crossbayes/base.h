@@ -54,6 +54,10 @@ typedef enum xb_status {
 XB_API const char *xb_status_text(xb_status status);
 XB_API const char *xb_version(void);
 
+/* The version and a hash of the sources, the compiler and its flags that this library was
+ * built from: the same text, the same results. */
+XB_API const char *xb_build_id(void);
+
 typedef struct xb_ctx xb_ctx;
 
 XB_API xb_status xb_ctx_create(xb_ctx **out);

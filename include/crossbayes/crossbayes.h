@@ -19,6 +19,7 @@
 #include "crossbayes/predict.h"
 #include "crossbayes/random.h"
 #include "crossbayes/rule.h"
+#include "crossbayes/safetensors.h"
 #include "crossbayes/score.h"
 #include "crossbayes/train.h"
 #include "crossbayes/vi.h"

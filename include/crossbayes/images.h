@@ -71,6 +71,15 @@ XB_API xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
                                 const xb_image_options *opt);
 XB_API void xb_images_destroy(xb_images *images); /* NULL is fine */
 
+/* Images from arrays, which are copied: bytes [n][h][w][c], target [n] of numbers called
+ * target_name, or both NULL. n >= 1, sides up to XB_IMAGE_SIDE_MAX, c is 1 or 3. */
+XB_API xb_status xb_images_create(xb_ctx *ctx, xb_images **out, const uint8_t *bytes,
+                                  int64_t n, int64_t h, int64_t w, int64_t c,
+                                  const double *target, const char *target_name);
+
+/* Chains to *hash the names and bytes of all JPEG files in a folder and below it. */
+XB_API xb_status xb_images_checksum(xb_ctx *ctx, uint64_t *hash, const char *folder);
+
 /* What was found. Names are borrowed from the images, NULL if there is none such. */
 typedef struct xb_image_report {
     int64_t files;       /* that look like images, by their names */

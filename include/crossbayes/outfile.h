@@ -37,6 +37,12 @@ XB_API void xb_outfile_discard(xb_outfile *f); /* NULL is fine */
 /* A whole text in one call. */
 XB_API xb_status xb_outfile_text(xb_ctx *ctx, const char *path, const char *text);
 
+/* A file that another program has written, flushed and renamed: `from` becomes `to`. */
+XB_API xb_status xb_outfile_place(xb_ctx *ctx, const char *from, const char *to);
+
+/* Makes the folder if it is not there, and those above it. */
+XB_API xb_status xb_dir_make(xb_ctx *ctx, const char *path);
+
 #ifdef __cplusplus
 }
 #endif

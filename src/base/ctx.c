@@ -78,6 +78,12 @@ void xb_ctx_set_progress(xb_ctx *ctx, xb_progress_fn fn, void *arg)
     ctx->progress_arg = arg;
 }
 
+xb_progress_fn xb_ctx_progress(const xb_ctx *ctx, void **arg)
+{
+    *arg = ctx->progress_arg;
+    return ctx->progress;
+}
+
 void xb_note(xb_ctx *ctx, const char *format, ...)
 {
     if (!ctx) return;

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "crossbayes/extend.h"
 #include "base/memory.h"
 
 struct xb_outfile {

@@ -4,7 +4,7 @@
  * of them apart (two up to 4e6 values); what is then out of order, insertion puts right.
  * Where that is too much (a few values far from all others) the values' bits are
  * sorted, passes in which all agree skipped. 1e6 values: 6 ms; by bits 15 ms. */
-#include "base/sort.h"
+#include "crossbayes/extend.h"
 
 #include <math.h>
 #include <stdlib.h>

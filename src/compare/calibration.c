@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/sort.h"
+#include "crossbayes/extend.h"
 
 xb_status xb_central_masses(xb_ctx *ctx, double *mass, const double *pit, int64_t n)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "compare/distance_stats.h"
 #include "compare/gap.h"
 #include "compare/labelling.h"

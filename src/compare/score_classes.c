@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "compare/scorer.h"
 #include "compare/summary.h"
 

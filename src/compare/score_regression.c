@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "compare/calibration.h"
 #include "compare/point_scores.h"
 #include "compare/scorer.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "crossbar/analog.h"
-#include "data/json.h"
+#include "crossbayes/json.h"
 
 /* Devices of a cell: the pair, and one of noise where the layer is random. */
 static double devices_of(const xb_analog_layer *p)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "crossbar/array.h"
-#include "data/json.h"
+#include "crossbayes/json.h"
 
 double xb_array_correlation(const xb_array *array)
 {

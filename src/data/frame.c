@@ -12,7 +12,7 @@
 #include "data/classes.h"
 #include "data/csv.h"
 #include "data/npy.h"
-#include "data/utf8.h"
+#include "crossbayes/extend.h"
 
 enum { NAME_SHOWN = 80, LABELS_SHOWN = 200 };
 

@@ -11,7 +11,7 @@
 
 #include <zlib.h>
 
-#include "base/hash.h"
+#include "crossbayes/extend.h"
 #include "base/memory.h"
 #include "data/images.h"
 

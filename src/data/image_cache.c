@@ -18,8 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 
 static const char MAGIC[8] = "XBIMAGE";
 enum { VERSION = 1, ALIGNMENT = 64, PIECES = 64 };

@@ -11,10 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "crossbayes/extend.h"
 #include "base/memory.h"
 #include "base/outfile.h"
-#include "base/parallel.h"
 #include "data/image_cache.h"
 #include "data/images.h"
 

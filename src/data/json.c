@@ -1,5 +1,5 @@
 /* json.c: see json.h. */
-#include "data/json.h"
+#include "crossbayes/json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "data/source.h"
-#include "data/utf8.h"
+#include "crossbayes/extend.h"
 
 static xb_status check_file(xb_ctx *ctx, const char *path)
 {

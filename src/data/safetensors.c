@@ -5,7 +5,7 @@
  * tensors must cover the data without a hole or an overlap, each with exactly
  * the bytes of its shape. The file is read once, front to back; in memory every
  * tensor starts at a multiple of 8 bytes, wherever it was in the file. */
-#include "data/safetensors.h"
+#include "crossbayes/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/sort.h"
+#include "crossbayes/extend.h"
 #include "fit/fit_kernels.h"
 
 xb_status xb_sample_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look *seen)

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "data/json.h"
+#include "crossbayes/json.h"
 #include "law/mspline.h"
 #include "law/solve.h"
 

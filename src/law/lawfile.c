@@ -50,6 +50,14 @@ xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path)
     return status;
 }
 
+xb_status xb_law_json(xb_ctx *ctx, char **out, const xb_law *law)
+{
+    json_t *root = xb_law_to_json(law);
+    xb_status status = xb_json_text(ctx, out, root);
+    json_decref(root);
+    return status;
+}
+
 /* What making the law complained about, with the file's name before it. */
 static xb_status create_law(xb_ctx *ctx, xb_law **out, const xb_family *family,
                             const double *value, const char *path)

@@ -3,7 +3,7 @@
 #define XB_NET_CHAIN_H
 
 #include "net/pass.h"
-#include "net/step.h"
+#include "crossbayes/net.h"
 
 /* A dense layer and the activation over it; f is XB_ACT_NONE without one. */
 typedef struct xb_chain_link {

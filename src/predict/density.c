@@ -146,8 +146,15 @@ xb_status xb_densities_create(xb_ctx *ctx, xb_densities **out, const xb_net *net
 int64_t xb_densities_draws(const xb_densities *d) { return d->draws; }
 double xb_densities_roughness(const xb_densities *d) { return d->roughness; }
 int64_t xb_densities_count(const xb_densities *d) { return d->count; }
+double xb_densities_step(const xb_densities *d) { return d->step; }
+int xb_densities_blocks(const xb_densities *d) { return d->blocks; }
 const double *xb_densities_grid(const xb_densities *d) { return d->grid; }
 const double *xb_densities_value(const xb_densities *d, int law)
 {
     return d->value + law * d->count;
+}
+
+const double *xb_densities_block_value(const xb_densities *d, int block, int law)
+{
+    return xb_densities_part(d, block, law);
 }

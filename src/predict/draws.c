@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "data/rows.h"
 #include "net/pass.h"
 #include "predict/predict.h"

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "vi/update.h"
 
 enum { PIECE = 1 << 14 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/safetensors.h"
+#include "crossbayes/safetensors.h"
 #include "vi/trainer.h"
 
 enum {

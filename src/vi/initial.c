@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "vi/spread.h"
 #include "vi/trainer.h"
 
 void xb_trainer_start_weights(xb_trainer *t)

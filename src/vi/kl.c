@@ -11,10 +11,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "vi/kl.h"
 #include "vi/spike.h"
-#include "vi/spread.h"
+#include "crossbayes/vi.h"
 #include "vi/update.h"
 
 enum {

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "data/json.h"
-#include "data/safetensors.h"
+#include "crossbayes/json.h"
+#include "crossbayes/safetensors.h"
 #include "law/lawfile.h"
 #include "vi/model.h"
 

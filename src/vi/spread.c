@@ -3,13 +3,13 @@
  * Blocks are float, each element alone, so threads cannot change a byte. The
  * slope is had from sigma: softplus' = 1 - exp(-sigma), exp' = sigma, both to the
  * last bits for any sigma. Against double: 2 ulp (softplus), 1 ulp (exp). */
-#include "vi/spread.h"
+#include "crossbayes/vi.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "vi/update.h"
 
 enum { PIECE = 1 << 14 };

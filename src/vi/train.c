@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "data/json.h"
+#include "crossbayes/json.h"
 #include "law/lawfile.h"
 #include "vi/trainer.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "data/json.h"
+#include "crossbayes/json.h"
 #include "data/rows.h"
 #include "law/lawfile.h"
 #include "vi/trainer.h"

@@ -3,7 +3,7 @@
  * lines. */
 #include <string.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "report/sketch.h"
 #include "report/style.h"
 

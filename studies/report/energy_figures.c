@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "report/sketch.h"
 #include "report/style.h"
 

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/draft.h"
-#include "base/memory.h"
-#include "base/outfile.h"
+#include "report/draft.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
 #include "report/style.h"
 
 struct xb_figure {

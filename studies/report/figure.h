@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/report.h"
 
 typedef struct xb_figure xb_figure;

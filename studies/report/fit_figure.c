@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/sort.h"
+#include "crossbayes/extend.h"
 #include "report/figure.h"
 #include "report/style.h"
 #include "study/bins.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/draft.h"
-#include "base/memory.h"
-#include "base/outfile.h"
+#include "report/draft.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
 #include "report/page.h"
 
 typedef struct page_section {

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/report.h"
 
 /* page_html.c: text for element contents and quoted attributes alike: the five special

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/utf8.h"
+#include "crossbayes/extend.h"
 #include "report/page.h"
 
 /* ---- text */

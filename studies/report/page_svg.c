@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "report/page.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* scalar_figures.c: figures of the study "scalar": the predictives under three laws, the
  * paper's Fig. 5, and how far device and bimodal law move them from the Gaussian's. */
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "report/sketch.h"
 #include "report/style.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "report/figure.h"
 #include "report/sketch.h"
 #include "report/style.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 
 static const struct {
     const char *role, *colour;

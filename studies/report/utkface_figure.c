@@ -2,7 +2,7 @@
  * column for each law trained with, in it a curve for each law asked under. */
 #include <math.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "report/sketch.h"
 #include "report/style.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "reproduce/claims.h"
 
 /* ---- the fit follows the samples */

@@ -9,14 +9,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/build.h"
-#include "base/memory.h"
-#include "base/outfile.h"
-#include "data/utf8.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
 #include "reproduce/reproduction.h"
 #include "reproduce/stamp.h"
+#include "xb_studies_build.h"
 
-enum { FINGERPRINT_TEXT = 2048, TASK_TEXT = 128, THOUSAND = 1000 };
+enum { FINGERPRINT_TEXT = 2048, TASK_TEXT = 128, BUILD_TEXT = 128, THOUSAND = 1000 };
 
 typedef struct job {
     xb_ctx *ctx;
@@ -24,7 +23,7 @@ typedef struct job {
     xb_reproduction *r;
     unsigned wanted; /* bits by figure */
     unsigned formats;
-    char build[XB_BUILD_TEXT];
+    char build[BUILD_TEXT]; /* of both libraries */
     /* progress of the whole */
     xb_progress_fn listener;
     void *listener_arg;
@@ -305,7 +304,7 @@ static void say_command(xb_reproduction *r)
 static xb_status run_job(job *j)
 {
     say_command(j->r);
-    xb_build_text(j->build);
+    snprintf(j->build, sizeof j->build, "%s %s", xb_build_id(), XB_STUDIES_HASH);
     XB_TRY(find_data(j));
     XB_TRY(xb_dir_make(j->ctx, j->dir));
     xb_sweep(j->dir);
@@ -344,9 +343,8 @@ xb_status xb_reproduce(xb_ctx *ctx, xb_reproduction **out, const char *dir,
              .dir = dir,
              .r = r,
              .wanted = opt->figures ? opt->figures : ~0u,
-             .formats = opt->formats | XB_FIGURE_SVG,
-             .listener = ctx->progress,
-             .listener_arg = ctx->progress_arg};
+             .formats = opt->formats | XB_FIGURE_SVG};
+    j.listener = xb_ctx_progress(ctx, &j.listener_arg);
     xb_ctx_set_progress(ctx, tell_whole, &j);
     xb_status status = run_job(&j);
     xb_ctx_set_progress(ctx, j.listener, j.listener_arg);

@@ -10,14 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "base/memory.h"
-#include "base/outfile.h"
-#include "data/folder.h"
-#include "data/json.h"
-#include "data/source.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
+#include "crossbayes/json.h"
 
-enum { STAMP_PATH = 4096, HEX_TEXT = 20, BLOCK = 1 << 16 };
+enum { STAMP_PATH = 4096, HEX_TEXT = 20 };
 
 static const char STAMP_FILE[] = "stamp.json";
 static const char WORK_FILE[] = "made-for.txt";
@@ -32,55 +29,6 @@ static xb_status join_or_fail(xb_ctx *ctx, char out[STAMP_PATH], const char *dir
 {
     if (join(out, dir, name)) return XB_OK;
     return xb_fail(ctx, XB_E_IO, "%s: the path is too long", dir);
-}
-
-/* ---- hashes */
-
-xb_status xb_file_hash(xb_ctx *ctx, uint64_t *hash, int64_t *bytes, const char *path)
-{
-    xb_source source;
-    XB_TRY(xb_source_open(ctx, &source, path));
-    char *block = xb_new(ctx, BLOCK, 1);
-    xb_status status = block ? XB_OK : XB_E_MEMORY;
-    int64_t got = BLOCK, total = 0;
-    uint64_t h = *hash;
-    while (status == XB_OK && got == BLOCK) {
-        status = xb_source_read(&source, block, BLOCK, &got);
-        if (status == XB_OK) h = xb_hash_bytes(h, block, (size_t)got), total += got;
-    }
-    free(block);
-    xb_source_close(&source);
-    if (status != XB_OK) return status;
-    *hash = h;
-    *bytes = total;
-    return XB_OK;
-}
-
-static xb_status hash_folder(xb_ctx *ctx, uint64_t *hash, const xb_folder *folder)
-{
-    uint8_t *bytes = NULL;
-    int64_t capacity = 0;
-    xb_status status = XB_OK;
-    for (int64_t i = 0; i < folder->n && status == XB_OK; i++) {
-        const xb_folder_file *f = &folder->file[i];
-        status = xb_progress_tell(ctx, "checking the images", i, folder->n);
-        if (status == XB_OK) status = xb_folder_read(ctx, &bytes, &capacity, folder, i);
-        if (status != XB_OK) break;
-        *hash = xb_hash_bytes(*hash, f->name, strlen(f->name));
-        *hash = xb_hash_bytes(*hash, bytes, (size_t)f->size);
-    }
-    free(bytes);
-    return status;
-}
-
-xb_status xb_images_checksum(xb_ctx *ctx, uint64_t *hash, const char *dir)
-{
-    static const char *const endings[] = {".jpg", ".jpeg", NULL};
-    xb_folder folder = {0};
-    XB_TRY(xb_folder_list(ctx, &folder, dir, endings));
-    xb_status status = hash_folder(ctx, hash, &folder);
-    xb_folder_free(&folder);
-    return status;
 }
 
 /* ---- the files of a study */
@@ -331,25 +279,20 @@ xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp)
 
 /* ---- unfinished work */
 
-/* Whether the work in `path`'s folder was made for this: the file says the very same.
- * Fails where that cannot be told: work that may be wanted is not thrown away. */
+/* Whether the work in `path`'s folder was made for this: the file has the length and the
+ * hash of the text. Fails where that cannot be told: work that may be wanted is not
+ * thrown away. */
 static xb_status made_for(xb_ctx *ctx, bool *same, const char *path,
                           const char *fingerprint)
 {
-    xb_source source;
-    int64_t want = (int64_t)strlen(fingerprint) + 1, got = 0;
+    const size_t length = strlen(fingerprint);
+    uint64_t hash = 0;
+    int64_t bytes = 0;
     *same = false;
     if (access(path, F_OK) != 0) return XB_OK;
-    char *text = xb_new(ctx, want, 1);
-    if (!text) return XB_E_MEMORY;
-    xb_status status = xb_source_open(ctx, &source, path);
-    if (status == XB_OK) {
-        status = xb_source_read(&source, text, want, &got);
-        xb_source_close(&source);
-    }
-    *same = got == want - 1 && memcmp(text, fingerprint, (size_t)got) == 0;
-    free(text);
-    return status;
+    XB_TRY(xb_file_hash(ctx, &hash, &bytes, path));
+    *same = bytes == (int64_t)length && hash == xb_hash_bytes(0, fingerprint, length);
+    return XB_OK;
 }
 
 /* A folder that has no file to say what it was made for must be empty. */

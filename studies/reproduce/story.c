@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/draft.h"
+#include "report/draft.h"
 #include "reproduce/reproduction.h"
 
 enum { COLUMNS = 3, CELL_TEXT = 512, CLAIMS_MOST = 16 };

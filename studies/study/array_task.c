@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/random.h"
 #include "crossbayes/train.h"
 #include "study/scalar_model.h"

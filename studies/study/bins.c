@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/sort.h"
+#include "crossbayes/extend.h"
 
 enum { BINS_MIN = 20, BINS_MAX = 160, REPEATS = 10, GAPS_MIN = 8 };
 

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/outfile.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
 
 xb_status xb_net_cells_lay_out(xb_ctx *ctx, xb_net_cells *out, const xb_cell_plan *plan,
                                const int64_t *width, int widths, const int64_t *depth,

@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/sort.h"
+#include "crossbayes/draw.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/fit.h"
 #include "study/bins.h"
-#include "study/builtin.h"
 #include "study/study.h"
 
 enum {

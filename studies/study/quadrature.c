@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/rule.h"
 #include "study/study.h"
 

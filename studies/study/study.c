@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/outfile.h"
-#include "data/json.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
+#include "crossbayes/json.h"
 
 static const xb_study_kind *const kinds[] = {
     &xb_study_laws,   &xb_study_quadrature, &xb_study_quantile, &xb_study_energy,

@@ -10,7 +10,7 @@
 #ifndef XB_STUDY_STUDY_H
 #define XB_STUDY_STUDY_H
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/study.h"
 
 /* `opt` is never NULL; opt->device is the text that `device` was made from, or

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/json.h"
+#include "crossbayes/json.h"
 #include "study/study.h"
 
 enum { READ_PATH = 4096 };

@@ -107,9 +107,6 @@ XB_API xb_status xb_study_read(xb_ctx *ctx, xb_study **out, const char *dir,
 /* The JSON text alone; free() it. */
 XB_API xb_status xb_study_json(xb_ctx *ctx, char **out, const xb_study *study);
 
-/* The built-in noise sample: n draws of mtj:B=0.15,w=0.5, synthetic. */
-XB_API xb_status xb_builtin_noise(xb_ctx *ctx, double **out, int64_t n, uint64_t seed);
-
 /* Synthetic faces: n drawings of size x size, of nobody, whose age in years can be read
  * from them within a few years (maths S3). */
 XB_API xb_status xb_builtin_faces(xb_ctx *ctx, xb_images **out, int64_t n, int64_t size,
