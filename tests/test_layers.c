@@ -8,9 +8,10 @@
 
 #include "base/ctx.h"
 
-static const char *const order[] = {"base",     "data",  "law",     "rule",     "draw",
-                                    "net",      "vi",    "predict", "compare",  "plan",
-                                    "crossbar", "study", "report",  "reproduce"};
+static const char *const order[] = {"base",    "data",     "law",     "rule",     "draw",
+                                    "net",     "kernel",   "backend", "run",      "vi",
+                                    "predict", "compare",  "plan",    "crossbar", "study",
+                                    "report",  "reproduce"};
 
 enum { NAME_MAX_LENGTH = 128, NAMES_MAX = 2000, PATH_LENGTH = 1024 };
 
