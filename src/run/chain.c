@@ -252,7 +252,7 @@ const xb_real *xb_chain_forward(const xb_chain *chain, const xb_pass *pass)
 static void weight_gradient(const chain_run *c, const xb_chain_link *k, const xb_real *x,
                             const xb_real *dy)
 {
-    const xb_kernels *b = c->backend;
+    const xb_kernels *b = c->kernels;
     xb_real *dw = c->dw + k->offset;
     if (k->tensors == 2)
         b->dense_backward_params(dw, dw + k->size, x, dy, c->rows, k->in, k->out);
@@ -276,7 +276,7 @@ static void last_slope(const chain_run *c, const xb_real *y)
     const xb_chain_link *k = &c->chain->link[c->chain->n_link - 1];
     xb_real *dy = c->gradient[0];
     if (k->f != XB_ACT_NONE)
-        xb_kernels_act(c->backend, k->f)->backward(dy, dy, y, c->rows * k->out);
+        xb_kernels_act(c->kernels, k->f)->backward(dy, dy, y, c->rows * k->out);
 }
 
 static void backward(const chain_run *c, const xb_pass *pass)
