@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "data/json.h"
-#include "net/step.h"
+#include "run/step.h"
 #include "vi/adam.h"
 #include "energy/energy_keep.h"
 #include "energy/energy_loss.h"
