@@ -55,14 +55,14 @@ static void add_stretch(double complex *spectrum, double complex *z, const xb_ff
     for (int64_t i = 0; i < n; i++) {
         bool there = start + i < t->n;
         double b = there ? (t->x[start + i] - t->centre) * t->inverse : 0;
-        z[i] = CMPLX(i < hop ? b : 0, b);
+        z[i] = xb_cmplx(i < hop ? b : 0, b);
     }
     xb_fft_forward(fft, z);
     for (int64_t k = 0; k < n; k++) {
         double complex p = z[k], q = conj(z[k ? n - k : 0]);
         double complex a = 0.5 * (p + q), ib = 0.5 * (p - q);
-        double complex b = CMPLX(cimag(ib), -creal(ib));
-        spectrum[k] += CMPLX(creal(a) * creal(b) + cimag(a) * cimag(b),
+        double complex b = xb_cmplx(cimag(ib), -creal(ib));
+        spectrum[k] += xb_cmplx(creal(a) * creal(b) + cimag(a) * cimag(b),
                              creal(a) * cimag(b) - cimag(a) * creal(b));
     }
 }

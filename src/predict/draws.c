@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "crossbayes/extend.h"
 #include "data/rows.h"
-#include "net/pass.h"
+#include "run/pass.h"
 #include "predict/predict.h"
 #include "vi/model.h"
 
