@@ -63,7 +63,7 @@ static void add_stretch(double complex *spectrum, double complex *z, const xb_ff
         double complex a = 0.5 * (p + q), ib = 0.5 * (p - q);
         double complex b = xb_cmplx(cimag(ib), -creal(ib));
         spectrum[k] += xb_cmplx(creal(a) * creal(b) + cimag(a) * cimag(b),
-                             creal(a) * cimag(b) - cimag(a) * creal(b));
+                                creal(a) * cimag(b) - cimag(a) * creal(b));
     }
 }
 

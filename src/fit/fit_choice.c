@@ -18,7 +18,7 @@ static const double FAR_OFF = 0.05;     /* KS distance one can see */
 
 static bool is_empirical(const xb_fit *fit, int i)
 {
-    return strcmp(fit->family[i].family, xb_family_empirical.name) == 0;
+    return xb_family_find(fit->family[i].family)->from_data;
 }
 
 static bool too_correlated(const xb_fit *fit)

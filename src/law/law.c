@@ -1,6 +1,6 @@
-/* law.c: the table of families and the public face of a law. A reader starts
- * here: every call looks up the family's row and does the part that is the same
- * for all. Making laws from text is in lawtext.c, from files in lawfile.c. */
+/* law.c: the public face of a law. A reader starts here: every call looks up the
+ * family's row (families.c) and does the part that is the same for all. Making laws from
+ * text is in lawtext.c, from files in lawfile.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +10,14 @@
 #include "law/family.h"
 #include "law/grid.h"
 
-static const xb_family *const families[] = {
-    &xb_family_gaussian, &xb_family_mtj,       &xb_family_ecram,
-    &xb_family_bimodal,  &xb_family_empirical,
-};
-
-int xb_law_family_count(void) { return XB_COUNT(families); }
-const char *xb_law_family_name(int i) { return families[i]->name; }
-const char *xb_law_family_about(int i) { return families[i]->about; }
+int xb_law_family_count(void) { return xb_families_count; }
+const char *xb_law_family_name(int i) { return xb_families[i]->name; }
+const char *xb_law_family_about(int i) { return xb_families[i]->about; }
 
 const xb_family *xb_family_find(const char *name)
 {
-    for (int i = 0; i < XB_COUNT(families); i++)
-        if (strcmp(families[i]->name, name) == 0) return families[i];
+    for (int i = 0; i < xb_families_count; i++)
+        if (strcmp(xb_families[i]->name, name) == 0) return xb_families[i];
     return NULL;
 }
 
@@ -163,6 +158,7 @@ double xb_law_kl_gaussian(const xb_law *law)
 
 double xb_law_lower(const xb_law *law) { return law->lower; }
 double xb_law_upper(const xb_law *law) { return law->upper; }
+bool xb_law_normal(const xb_law *law) { return law->family->normal; }
 bool xb_law_symmetric(const xb_law *law) { return law->symmetric; }
 
 int64_t xb_law_panels(const xb_law *law, double *out, int64_t capacity)

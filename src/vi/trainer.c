@@ -192,7 +192,7 @@ bool xb_model_allows(const xb_model *m, xb_estimator e)
 {
     if (e == XB_ESTIMATOR_FLIPOUT) return xb_law_symmetric(m->law);
     if (e != XB_ESTIMATOR_LOCAL) return true;
-    return strcmp(xb_law_family(m->law), "gaussian") == 0 && !has_random_conv(m->net);
+    return xb_law_normal(m->law) && !has_random_conv(m->net);
 }
 
 /* The one of least noise in the gradient that is exact. Nets of images share a draw:
