@@ -8,7 +8,7 @@
 
 #include "crossbayes/base.h"
 
-enum { XB_MESSAGE_MAX = 1024, XB_ORIGIN_MAX = 1024 };
+enum { XB_MESSAGE_MAX = 1024, XB_ORIGIN_MAX = 1024, XB_NOTICE_MAX = 8192 };
 
 struct xb_ctx {
     char message[XB_MESSAGE_MAX];
@@ -16,6 +16,8 @@ struct xb_ctx {
     int threads; /* 0: one per core */
     xb_progress_fn progress;
     void *progress_arg;
+    xb_notice_fn notice;
+    void *notice_arg;
 };
 
 /* Records the message (one line: control characters become blanks). ctx may be
@@ -29,6 +31,10 @@ static inline xb_status xb_failure(xb_status status) { return status; }
 
 /* XB_OK, or XB_E_CANCELLED when the listener asked to stop. */
 xb_status xb_progress_tell(xb_ctx *ctx, const char *task, int64_t done, int64_t total);
+
+/* Tells the listener one sentence (control characters become blanks). */
+void xb_notice_tell(xb_ctx *ctx, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #define XB_TRY(expr)                                                                     \
     do {                                                                                 \
