@@ -501,6 +501,31 @@ static void the_cache_stays_within_its_limit(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* A cache that cannot be written is said, and the work goes on without it. */
+static void a_cache_that_cannot_be_written_is_no_reason_to_stop(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = listening();
+    scratch s = scratch_make();
+    char path[512];
+    fill_folder(&s);
+    open_size(ctx, &s, SIDE, path); /* the folder is made */
+    char *const folder_path = strdup(in_home(""));
+    assert_non_null(folder_path);
+    folder_empty(folder_path);
+    assert_int_equal(chmod(folder_path, 0500), 0);
+    if (access(folder_path, W_OK) == 0) /* root writes anywhere: a folder in the way */
+        assert_int_equal(mkdir(path, 0700), 0);
+    open_size(ctx, &s, SIDE, path);
+    assert_string_equal(path, "");
+    assert_int_equal(n_told, 1);
+    assert_non_null(strstr(told[0], "the decoded images are not kept: "));
+    assert_int_equal(chmod(folder_path, 0700), 0);
+    free(folder_path);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
 static void a_limit_may_forbid_and_must_be_a_size(void **state)
 {
     (void)state;
@@ -663,6 +688,7 @@ int main(void)
         IN_A_HOME(the_data_folder_is_never_written_to),
         IN_A_HOME(the_cache_folder_follows_the_environment),
         IN_A_HOME(the_cache_stays_within_its_limit),
+        IN_A_HOME(a_cache_that_cannot_be_written_is_no_reason_to_stop),
         IN_A_HOME(a_limit_may_forbid_and_must_be_a_size),
         IN_A_HOME(a_named_cache_replaces_no_other_file),
         IN_A_HOME(threads_do_not_matter),

@@ -15,7 +15,7 @@
 
 #include "base/outfile.h"
 
-static const char LIMIT_NAME[] = "CROSSBAYES_CACHE_LIMIT";
+enum { PARENT = XB_CACHE_PATH - 16 }; /* bytes of the path without our own name */
 
 /* ---- which folder */
 
@@ -61,39 +61,43 @@ const char *xb_cache_size_text(char out[XB_CACHE_SIZE_TEXT], int64_t bytes)
 
 static xb_status find_limit(xb_ctx *ctx, int64_t *limit)
 {
-    const char *text = getenv(LIMIT_NAME);
+    const char *text = getenv(XB_CACHE_LIMIT_NAME);
     *limit = XB_CACHE_LIMIT_DEFAULT;
     if (!text || !*text || xb_cache_size_read(limit, text)) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
                    "%s is '%.60s', expected a size such as 500M or 2G (0: keep nothing)",
-                   LIMIT_NAME, text);
+                   XB_CACHE_LIMIT_NAME, text);
+}
+
+/* Writes the path, or why there is none. */
+static bool find_parent(char out[PARENT], char why[XB_CACHE_WHY])
+{
+    const char *set = absolute("XDG_CACHE_HOME"), *home = absolute("HOME");
+    const int length = set    ? snprintf(out, PARENT, "%s", set)
+                       : home ? snprintf(out, PARENT, "%s/.cache", home)
+                              : 0;
+    if (length > 0 && length < PARENT) return true;
+    snprintf(why, XB_CACHE_WHY, "%s",
+             length > 0 ? "the path of the cache folder is too long"
+                        : "neither XDG_CACHE_HOME nor HOME is set");
+    return false;
 }
 
 xb_status xb_cache_folder_find(xb_ctx *ctx, xb_cache_folder *out, bool *found,
                                char why[XB_CACHE_WHY])
 {
-    const char *set = absolute("XDG_CACHE_HOME"), *home = absolute("HOME");
-    char parent[XB_CACHE_PATH - 16];
+    char parent[PARENT];
     *found = false;
     XB_TRY(find_limit(ctx, &out->limit));
-    const int length = snprintf(parent, sizeof parent, "%s%s",
-                                set    ? set
-                                : home ? home
-                                       : "",
-                                set ? "" : "/.cache");
-    if (!set && !home)
-        snprintf(why, XB_CACHE_WHY, "neither XDG_CACHE_HOME nor HOME is set");
-    else if (out->limit == 0)
-        snprintf(why, XB_CACHE_WHY, "%s is 0", LIMIT_NAME);
-    else if (length >= (int)sizeof parent)
-        snprintf(why, XB_CACHE_WHY, "the path of the cache folder is too long");
-    else {
-        snprintf(out->path, sizeof out->path, "%s/crossbayes", parent);
-        *found = make_folder(parent, out->path);
-        if (!*found)
-            snprintf(why, XB_CACHE_WHY, "%.300s: cannot make this folder: %s", out->path,
-                     strerror(errno));
-    }
+    if (!find_parent(parent, why)) return XB_OK;
+    snprintf(out->path, sizeof out->path, "%s/crossbayes", parent);
+    if (out->limit == 0)
+        snprintf(why, XB_CACHE_WHY, "%s is 0", XB_CACHE_LIMIT_NAME);
+    else if (make_folder(parent, out->path))
+        *found = true;
+    else
+        snprintf(why, XB_CACHE_WHY, "%.300s: cannot make this folder: %s", out->path,
+                 strerror(errno));
     return XB_OK;
 }
 

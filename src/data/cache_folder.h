@@ -11,7 +11,9 @@
 
 enum { XB_CACHE_PATH = 4096, XB_CACHE_WHY = 512 };
 
-/* Bytes that the folder may hold where CROSSBAYES_CACHE_LIMIT does not say otherwise. */
+/* The variable that says how many bytes the folder may hold, and how many where it is not
+ * set. */
+#define XB_CACHE_LIMIT_NAME "CROSSBAYES_CACHE_LIMIT"
 #define XB_CACHE_LIMIT_DEFAULT (INT64_C(2) << 30)
 
 typedef struct xb_cache_folder {

@@ -237,40 +237,52 @@ static xb_status find_cache(folder_job *job)
     return XB_OK;
 }
 
-static bool in_home(const folder_job *job) { return !job->opt->cache; }
+static xb_status fill_unkept(folder_job *job, const char *why)
+{
+    xb_notice_tell(job->ctx, "the decoded images are not kept: %s", why);
+    return fill_nameless(job);
+}
 
-/* Where the file of a cache that is not asked for by name cannot be written, the work
- * goes on without it. */
-static xb_status make_cache(folder_job *job)
+/* The cache of a path that the options name: it is there afterwards, or the call fails.
+ */
+static xb_status make_named(folder_job *job)
 {
     xb_outfile *file = NULL;
-    char size[XB_CACHE_SIZE_TEXT], limit[XB_CACHE_SIZE_TEXT];
+    char size[XB_CACHE_SIZE_TEXT];
+    XB_TRY(xb_outfile_open(job->ctx, &file, job->path));
+    XB_TRY(fill_named(job, file));
+    xb_cache_size_text(size, xb_image_cache_size(&job->folder, &job->want));
+    xb_notice_tell(job->ctx, "the decoded images are kept in %s (%s)", job->path, size);
+    return XB_OK;
+}
+
+/* One in the user's cache folder: where it cannot be written the work goes on without. */
+static xb_status make_in_home(folder_job *job)
+{
+    char size[XB_CACHE_SIZE_TEXT], limit[XB_CACHE_SIZE_TEXT], why[XB_CACHE_WHY];
     const int64_t bytes = xb_image_cache_size(&job->folder, &job->want);
     xb_cache_size_text(size, bytes);
     xb_cache_size_text(limit, job->home.limit);
-    if (in_home(job) && bytes > job->home.limit) {
-        xb_notice_tell(job->ctx,
-                       "the decoded images are not kept: %s pass the limit of the cache,"
-                       " %s (CROSSBAYES_CACHE_LIMIT)",
-                       size, limit);
-        return fill_nameless(job);
+    if (bytes > job->home.limit) {
+        snprintf(why, sizeof why, "%s pass the cache's limit of %s (%s)", size, limit,
+                 XB_CACHE_LIMIT_NAME);
+        return fill_unkept(job, why);
     }
-    xb_status status = xb_outfile_open(job->ctx, &file, job->path);
-    if (status != XB_OK && in_home(job) && status != XB_E_MEMORY) {
-        xb_notice_tell(job->ctx, "the decoded images are not kept: %s",
-                       xb_ctx_message(job->ctx));
-        return fill_nameless(job);
+    xb_status status = make_named(job);
+    if (status == XB_E_IO) {
+        xb_image_cache_close(&job->cache);
+        job->kept = false;
+        snprintf(why, sizeof why, "%.500s", xb_ctx_message(job->ctx));
+        return fill_unkept(job, why);
     }
     XB_TRY(status);
-    XB_TRY(fill_named(job, file));
-    int gone = in_home(job) ? xb_cache_trim(&job->home, CACHE_ENDING, job->path) : 0;
-    xb_notice_tell(job->ctx, "the decoded images are kept in %s (%s)", job->path, size);
+    const int gone = xb_cache_trim(&job->home, CACHE_ENDING, job->path);
     if (gone > 0)
-        xb_notice_tell(
-            job->ctx,
-            "the cache passed its limit of %s (CROSSBAYES_CACHE_LIMIT): removed"
-            " %d %s, the longest unused first",
-            limit, gone, xb_plural(gone, "file", "files"));
+        xb_notice_tell(job->ctx,
+                       "the cache passed its limit of %s (%s): removed %d %s, the longest"
+                       " unused first",
+                       limit, XB_CACHE_LIMIT_NAME, gone,
+                       xb_plural(gone, "file", "files"));
     return XB_OK;
 }
 
@@ -282,12 +294,13 @@ static xb_status load(folder_job *job)
     if (*job->path &&
         xb_image_cache_open(job->ctx, &job->cache, job->path, &job->folder, &job->want)) {
         job->used = job->kept = true;
-        if (in_home(job)) xb_cache_touch(job->path);
+        if (!opt->cache) xb_cache_touch(job->path);
         xb_notice_tell(job->ctx, "the decoded images are read from %s", job->path);
         return check_broken(job);
     }
     if (opt->size == 0) XB_TRY(find_shape(job));
-    return *job->path ? make_cache(job) : fill_nameless(job);
+    if (!*job->path) return fill_nameless(job);
+    return opt->cache ? make_named(job) : make_in_home(job);
 }
 
 /* ---- the images */
