@@ -26,7 +26,8 @@ ENOUGH = 0.95
 CPU_SECONDS = 300
 PROGRAM = "crossbayes"
 LIBRARIES = ("xb_objects", "xb_studies_objects")
-NEED_PROGRAM = {"test_cli", "test_cli_words", "test_extremes", "test_energy", "test_reproduce"}
+NEED_PROGRAM = {"test_cli", "test_cli_inputs", "test_cli_words", "test_extremes", "test_energy",
+                "test_reproduce"}
 
 
 def read_list():
