@@ -227,8 +227,10 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
 static void print_text(const crossbar_job *job)
 {
     const cli_args *args = &job->s->args;
-    printf("%s on %s: %lld rows, %lld reads, array %s\n", args->arg[0], args->arg[1],
-           (long long)xb_frame_rows(job->frame), (long long)job->reads, job->array.name);
+    printf("%s on %s: %lld %s, %lld reads, array %s\n", args->arg[0], args->arg[1],
+           (long long)xb_frame_rows(job->frame),
+           xb_plural(xb_frame_rows(job->frame), "row", "rows"), (long long)job->reads,
+           job->array.name);
     cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay), job->classes,
                    "effect alone");
     for (int i = 0; i < job->n_sweeps; i++)

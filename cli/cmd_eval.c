@@ -94,9 +94,15 @@ static json_t *law_json(const cli_evaluation *e, int i)
 
 static cli_exit print_json(const cli_evaluation *e)
 {
-    json_t *list = json_array();
+    json_t *root = json_object(), *list = json_array();
     for (int i = 0; i < e->laws; i++) json_array_append_new(list, law_json(e, i));
-    return cli_json_print(e->s, list);
+    json_object_set_new(root, "model", cli_json_text(e->s->args.arg[0]));
+    json_object_set_new(root, "data", cli_json_text(e->s->args.arg[1]));
+    json_object_set_new(root, "rows", json_integer(e->n));
+    json_object_set_new(root, "draws", json_integer(e->draws));
+    json_object_set_new(root, "seed", json_integer((json_int_t)cli_seed(e->s)));
+    json_object_set_new(root, "laws", list);
+    return cli_json_print(e->s, root);
 }
 
 /* ---- words */
@@ -163,8 +169,9 @@ static void print_kl(const xb_distances *d)
     else
         printf("    KL %s nats", text);
     if (d->kl_points < d->n)
-        printf(", without %lld of %lld outputs, where many draws are equal",
-               (long long)(d->n - d->kl_points), (long long)d->n);
+        printf(", without %lld of %lld %s, where many draws are equal",
+               (long long)(d->n - d->kl_points), (long long)d->n,
+               xb_plural(d->n, "output", "outputs"));
     printf("\n");
 }
 
@@ -205,9 +212,9 @@ static void print_distances(const cli_evaluation *e)
 {
     bool classes = cli_evaluation_classes(e);
     printf("\n  The net's %s over its weights' noise (epistemic) against those of %s, at"
-           " %lld rows:\n",
+           " %lld %s:\n",
            classes ? "class probabilities" : "outputs", law_label(e, 0),
-           (long long)e->compared_rows);
+           (long long)e->compared_rows, xb_plural(e->compared_rows, "row", "rows"));
     for (int i = 1; i < e->laws; i++) {
         const cli_law_scores *law = &e->law[i];
         const xb_distances *d = &law->outputs;
@@ -230,8 +237,9 @@ static cli_exit deliver(const cli_evaluation *e)
 {
     cli_progress_clear(&e->s->progress);
     if (cli_json(e->s)) return print_json(e);
-    printf("%s on %s: %lld rows, %lld weight draws\n", e->s->args.arg[0],
-           e->s->args.arg[1], (long long)e->n, (long long)e->draws);
+    printf("%s on %s: %lld %s, %lld %s\n", e->s->args.arg[0], e->s->args.arg[1],
+           (long long)e->n, xb_plural(e->n, "row", "rows"), (long long)e->draws,
+           xb_plural(e->draws, "weight draw", "weight draws"));
     print_scores(e);
     printf("\n  ± the error over rows, [] the Monte Carlo error over draws\n");
     if (e->laws > 1) print_distances(e);

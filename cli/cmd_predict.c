@@ -136,6 +136,11 @@ static void set_predictions(json_t *root, const xb_prediction *p, const request 
         set_numbers(root, p, r);
 }
 
+static int64_t blank_lines(const request *r)
+{
+    return r->in.frame ? xb_frame_blank_lines(r->in.frame) : 0;
+}
+
 static bool to_stdout(const request *r) { return strcmp(r->path, "-") == 0; }
 
 static cli_exit print_json(const request *r, const xb_prediction *p, const xb_law *law)
@@ -147,6 +152,7 @@ static cli_exit print_json(const request *r, const xb_prediction *p, const xb_la
         json_object_set_new(root, "file", cli_json_text(r->path));
     json_object_set_new(root, "law", json_string(xb_law_text(law)));
     json_object_set_new(root, "n", json_integer(xb_prediction_count(p)));
+    json_object_set_new(root, "blank_lines", json_integer(blank_lines(r)));
     json_object_set_new(root, "draws", json_integer(xb_prediction_draws(p)));
     json_object_set_new(root, "mc_error", cli_json_real(xb_prediction_error(p)));
     return cli_json_print(r->s, root);
@@ -164,6 +170,19 @@ static cli_exit write_prediction(const request *r, const xb_prediction *p)
     return cli_textfile_close(r->s, &f, true);
 }
 
+/* A line without anything may have been a row once. */
+static void say_blanks(const request *r, const char *data)
+{
+    const int64_t n = blank_lines(r);
+    char name[CLI_SHOWN];
+    if (n == 0 || cli_quiet(r->s)) return;
+    cli_progress_clear(&r->s->progress);
+    fprintf(stderr,
+            "  %s: %lld blank %s skipped; predictions are one per row, so their numbers"
+            " differ from the file's lines\n",
+            cli_shown(name, data), (long long)n, xb_plural(n, "line was", "lines were"));
+}
+
 static cli_exit deliver(const request *r, const xb_prediction *p)
 {
     const xb_law *law = r->opt.law ? r->opt.law : xb_model_law(r->model);
@@ -174,9 +193,12 @@ static cli_exit deliver(const request *r, const xb_prediction *p)
     if (code != CLI_DONE || to_stdout(r)) return code;
     if (cli_json(r->s)) return print_json(r, p, law);
     if (cli_quiet(r->s)) return CLI_DONE;
-    printf("%s: %s for %lld rows, %lld weight draws, law %s\n", r->path,
+    printf("%s: %s for %lld %s, %lld %s, law %s\n", r->path,
            cli_shown(target, xb_model_target_name(r->model)),
-           (long long)xb_prediction_count(p), (long long)xb_prediction_draws(p),
+           (long long)xb_prediction_count(p),
+           xb_plural(xb_prediction_count(p), "row", "rows"),
+           (long long)xb_prediction_draws(p),
+           xb_plural(xb_prediction_draws(p), "weight draw", "weight draws"),
            xb_law_text(law));
     if (isnan(xb_prediction_error(p)))
         printf("  Monte Carlo error of the means: unknown with so few draws\n");
@@ -194,6 +216,7 @@ static cli_exit predict(request *r, const char *data)
                                 cli_text(a, "labels", NULL)};
     cli_exit code = cli_output_check(r->s, r->path, read, CLI_COUNT_OF(read));
     if (code == CLI_DONE) code = cli_inputs_ask(r->s, &r->in, r->model, data, false);
+    if (code == CLI_DONE) say_blanks(r, data);
     if (code == CLI_DONE) {
         const xb_rows rows = cli_inputs_rows(&r->in);
         code = cli_status(r->s, xb_predict_rows(r->s->ctx, &p, r->model, &rows, &r->opt));

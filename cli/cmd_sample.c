@@ -223,8 +223,9 @@ static void print_summary(const sampling *job, const char *path)
     const char *how = job->standardise ? ", standardised"
                       : job->physical  ? ", in physical units"
                                        : "";
-    printf("%s: %lld draws of %s%s, seed %llu\n", path, (long long)job->n,
-           job->s->args.arg[0], how, (unsigned long long)cli_seed(job->s));
+    printf("%s: %lld %s of %s%s, seed %llu\n", path, (long long)job->n,
+           xb_plural(job->n, "draw", "draws"), job->s->args.arg[0], how,
+           (unsigned long long)cli_seed(job->s));
     print_moment("mean", r.mean, r.mean_error, r.law_mean);
     print_moment("sd", r.sd, r.sd_error, r.law_sd);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "inputs.h"
 #include "print.h"
 #include "show.h"
 
@@ -52,6 +53,8 @@ static cli_exit check_options(cli_session *s, const char *name)
         return cli_fail(s, CLI_USAGE, "--column goes with --noise");
     if (cli_flag(&s->args, "target") && !cli_flag(&s->args, "data"))
         return cli_fail(s, CLI_USAGE, "--target goes with --data");
+    if (cli_flag(&s->args, "cache") && cli_flag(&s->args, "no-cache"))
+        return cli_fail(s, CLI_USAGE, "--cache or --no-cache, not both");
     if (cli_flag(&s->args, "full") && cli_flag(&s->args, "quick"))
         return cli_fail(s, CLI_USAGE, "--quick or --full, not both");
     return CLI_DONE;
@@ -209,8 +212,7 @@ static const cli_option options[] = {
      "array: a table (a built-in one); utkface: the images", 0, 0},
     {"target", 0, CLI_TEXT, "COLUMN", "array: of that table (the last)", 0, 0},
     {"size", 0, CLI_COUNT, "N", "utkface: images of N x N (100; --quick 64)", 8, 512},
-    {"cache", 0, CLI_PATH, "FILE", "utkface: of decoded images (in their folder)", 0, 0},
-    {"no-cache", 0, CLI_FLAG, NULL, "utkface: keep no decoded images", 0, 0},
+    CLI_CACHE_OPTIONS("utkface: "),
     {"resume", 0, CLI_FLAG, NULL, "utkface: go on where a stopped run was", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},

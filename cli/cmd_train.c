@@ -139,6 +139,10 @@ static cli_exit check_request(cli_session *s, const char *path)
     if (cli_count(a, "patience", 0) > 0 && !(cli_number(a, "validation", 0) > 0))
         return cli_fail(s, CLI_USAGE,
                         "--patience counts by rows held out: give --validation SHARE");
+    if (cli_count(a, "epochs", 1) == 0 && cli_count(a, "mle-epochs", 1) == 0)
+        return cli_fail(s, CLI_USAGE,
+                        "--epochs 0 --mle-epochs 0: nothing would be learnt; expected 1"
+                        " or more of one of them");
     if (strcmp(path, "-") == 0 || (trace && strcmp(trace, "-") == 0))
         return cli_fail(s, CLI_USAGE, "- is no file name: models and traces are files");
     cli_exit code = cli_output_check(s, path, others, n - 1);
@@ -190,9 +194,10 @@ static const cli_option options[] = {
      "normal:sd=1, laplace:b=1, mixture:... (normal:sd=1, for classes sd=2)", 0, 0},
     {"prior-as-is", 0, CLI_FLAG, NULL, "its scale is not fitted to a unit's inputs", 0,
      0},
-    {"epochs", 0, CLI_COUNT, "N", "of variational inference (as many as it takes)", 0,
-     1e9},
-    {"mle-epochs", 0, CLI_COUNT, "N", "of ordinary training before it", 0, 1e9},
+    {"epochs", 0, CLI_COUNT, "N",
+     "epochs of variational inference; 0 leaves it out (as many as it takes)", 0, 1e9},
+    {"mle-epochs", 0, CLI_COUNT, "N", "epochs of ordinary training before it (as many)",
+     0, 1e9},
     {"batch", 0, CLI_COUNT, "N", "rows a step (100)", 1, 1e9},
     {"samples", 0, CLI_COUNT, "N", "weight draws a step (1)", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",

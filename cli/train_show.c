@@ -172,6 +172,17 @@ static void print_choice(const cli_trained *o, bool held)
            text);
 }
 
+/* Of the second phase: without one there are none. */
+static void print_elbo(const cli_trained *o, const summary *sum)
+{
+    const double n = (double)sum->learnt;
+    cli_print_estimate("log likelihood", sum->log_likelihood / n,
+                       sum->log_likelihood_error / n, "a row, scaled");
+    cli_print_estimate("KL", cell(o->trace, sum->row, "kl"), NAN, "nats");
+    cli_print_estimate("F", sum->f, sum->f_error, "nats");
+    cli_print_fact("median sigma", cell(o->trace, sum->row, "sigma_median"), 3, "");
+}
+
 void cli_trained_print(const cli_trained *o)
 {
     const xb_model *m = o->model;
@@ -179,23 +190,20 @@ void cli_trained_print(const cli_trained *o)
     const summary sum = summarise(o);
     const double n = (double)sum.learnt;
     char target[CLI_SHOWN];
-    printf("%s: %s from %lld rows, %lld columns\n", o->path,
+    printf("%s: %s from %lld %s, %lld %s\n", o->path,
            cli_shown(target, xb_model_target_name(m)), (long long)sum.learnt,
-           (long long)xb_model_features(m));
+           xb_plural(sum.learnt, "row", "rows"), (long long)xb_model_features(m),
+           xb_plural(xb_model_features(m), "column", "columns"));
     printf("  net                 %s\n", xb_model_net_text(m));
     if (*o->other_net) print_choice(o, sum.held > 0);
     printf("  weights             %lld, of them random %lld, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));
     if (sum.held > 0)
-        printf(
-            "  kept                epoch %lld of %lld, the best by %lld rows held out\n",
-            (long long)sum.epoch, (long long)sum.epochs, (long long)sum.held);
-    cli_print_estimate("log likelihood", sum.log_likelihood / n,
-                       sum.log_likelihood_error / n, "a row, scaled");
-    cli_print_estimate("KL", cell(o->trace, sum.row, "kl"), NAN, "nats");
-    cli_print_estimate("F", sum.f, sum.f_error, "nats");
-    cli_print_fact("median sigma", cell(o->trace, sum.row, "sigma_median"), 3, "");
+        printf("  kept                epoch %lld of %lld, the best by %lld %s held out\n",
+               (long long)sum.epoch, (long long)sum.epochs, (long long)sum.held,
+               xb_plural(sum.held, "row", "rows"));
+    if (sum.epochs > 0) print_elbo(o, &sum);
     if (xb_model_likelihood(m) == XB_LIKELIHOOD_GAUSSIAN)
         cli_print_estimate("noise sd", xb_model_noise_sd(m), /* error: of n residuals */
                            xb_model_noise_sd(m) / sqrt(2 * n), "in the target's units");

@@ -297,7 +297,7 @@ static void bad_input_is_refused(void **state)
     opt = xb_score_options_default(), opt.quantiles = 0;
     assert_refused(ctx, &p, y, &opt, XB_E_ARGUMENT, "0 quantile levels");
     p.draws = 0;
-    assert_refused(ctx, &p, y, NULL, XB_E_ARGUMENT, "0 draws at 2 points");
+    assert_refused(ctx, &p, y, NULL, XB_E_ARGUMENT, "draws: 0, points: 2; ");
     const double c[] = {0.5, 0.6}, n[] = {NAN, 1}, good[] = {0.5, 0.5};
     const int64_t label[] = {1}, wrong[] = {2};
     xb_class_draws draws = {c, 1, 1, 2};

@@ -68,6 +68,9 @@ XB_API void xb_frame_destroy(xb_frame *frame);               /* NULL is fine */
 /* All borrowed from the frame. */
 XB_API int64_t xb_frame_rows(const xb_frame *frame);
 XB_API int64_t xb_frame_features(const xb_frame *frame);
+/* Blank lines of a text before its last row: they are passed over, so that row i is not
+ * the i-th line after the header where there are some. */
+XB_API int64_t xb_frame_blank_lines(const xb_frame *frame);
 XB_API const char *xb_frame_feature_name(const xb_frame *frame, int64_t i);
 XB_API const double *xb_frame_values(const xb_frame *frame);    /* [rows][features] */
 XB_API const double *xb_frame_target(const xb_frame *frame);    /* [rows], or NULL */

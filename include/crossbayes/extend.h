@@ -27,8 +27,8 @@ extern "C" {
 #define XB_PRINTF(text, first)
 #endif
 
-/* Bytes of a context's message and of its origin, at most. */
-enum { XB_MESSAGE_MAX = 1024, XB_ORIGIN_MAX = 1024 };
+/* Bytes of a context's message, of its origin and of a notice, at most. */
+enum { XB_MESSAGE_MAX = 1024, XB_ORIGIN_MAX = 1024, XB_NOTICE_MAX = 8192 };
 
 /* ---- errors */
 
@@ -53,6 +53,10 @@ static inline xb_status xb_failure(xb_status status) { return status; }
  * to stop. ctx may be NULL. */
 XB_API xb_status xb_progress_tell(xb_ctx *ctx, const char *task, int64_t done,
                                   int64_t total);
+
+/* Tells the listener of notices one sentence (control characters become blanks). ctx may
+ * be NULL. */
+XB_API void xb_notice_tell(xb_ctx *ctx, const char *format, ...) XB_PRINTF(2, 3);
 
 /* The listener that xb_ctx_set_progress() set, and its argument, so that work made of
  * parts can put its own in between and set it back. NULL: none. */

@@ -84,6 +84,29 @@ xb_progress_fn xb_ctx_progress(const xb_ctx *ctx, void **arg)
     return ctx->progress;
 }
 
+const char *xb_plural(int64_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}
+
+void xb_ctx_set_notice(xb_ctx *ctx, xb_notice_fn fn, void *arg)
+{
+    ctx->notice = fn;
+    ctx->notice_arg = arg;
+}
+
+void xb_notice_tell(xb_ctx *ctx, const char *format, ...)
+{
+    if (!ctx || !ctx->notice) return;
+    char text[XB_NOTICE_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    blank_controls(text);
+    ctx->notice(ctx->notice_arg, text);
+}
+
 void xb_note(xb_ctx *ctx, const char *format, ...)
 {
     if (!ctx) return;

@@ -10,6 +10,8 @@ struct xb_ctx {
     int threads; /* 0: one per core */
     xb_progress_fn progress;
     void *progress_arg;
+    xb_notice_fn notice;
+    void *notice_arg;
 };
 
 #endif

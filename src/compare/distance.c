@@ -90,7 +90,7 @@ static xb_status check(xb_ctx *ctx, const work *w)
     if (w->draws_a < 1 || w->draws_b < 1 || w->n < 1 || !w->a || !w->b ||
         w->draws_a > INT32_MAX || w->draws_b > INT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld and %lld draws at %lld points: expected 1 or more of each",
+                       "draws: %lld and %lld, points: %lld; expected 1 or more of each",
                        (long long)w->draws_a, (long long)w->draws_b, (long long)w->n);
     XB_TRY(check_options(ctx, w->opt, w->draws_a, w->draws_b));
     XB_TRY(check_values(ctx, w->a, "a", w->draws_a, w->n));

@@ -68,9 +68,10 @@ static xb_status check(xb_ctx *ctx, const work *w)
     const int64_t *label = w->label;
     if (!in->p || !label || in->n < 1 || in->n > w->n - w->at || in->draws != w->draws ||
         in->classes != w->classes)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld draws, %lld points, %lld classes: not those of this score",
-                       (long long)in->draws, (long long)in->n, (long long)in->classes);
+        return xb_fail(
+            ctx, XB_E_ARGUMENT, "%lld %s, %lld %s, %lld classes: not those of this score",
+            (long long)in->draws, xb_plural(in->draws, "draw", "draws"), (long long)in->n,
+            xb_plural(in->n, "point", "points"), (long long)in->classes);
     for (int64_t i = 0; i < in->n; i++)
         if (label[i] < 0 || label[i] >= in->classes)
             return xb_fail(ctx, XB_E_INPUT, "label %lld is %lld: expected 0 to %lld",
@@ -99,7 +100,7 @@ static xb_status check_sizes(xb_ctx *ctx, int64_t n, int64_t draws, int64_t clas
                        XB_CALIBRATION_BINS);
     if (n >= 1 && draws >= 1 && classes >= 2) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
-                   "%lld draws, %lld points, %lld classes: expected 1 or more, 1 or"
+                   "draws: %lld, points: %lld, classes: %lld; expected 1 or more, 1 or"
                    " more, 2 or more",
                    (long long)draws, (long long)n, (long long)classes);
 }

@@ -58,7 +58,7 @@ static xb_status check_sizes(xb_ctx *ctx, int64_t draws, int64_t n)
 {
     if (n >= 1 && draws >= 1) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
-                   "%lld draws at %lld points: expected 1 or more of each",
+                   "draws: %lld, points: %lld; expected 1 or more of each",
                    (long long)draws, (long long)n);
 }
 

@@ -106,8 +106,9 @@ static xb_status check(xb_ctx *ctx, const xb_model *model, int64_t n,
     const double most = 1e9; /* values at once: 8 GB */
     if (n < 1 || opt->reads < 2)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld inputs and %lld reads: expected 1 or more and 2 or more",
-                       (long long)n, (long long)opt->reads);
+                       "%lld %s and %lld %s: expected 1 or more and 2 or more",
+                       (long long)n, xb_plural(n, "input", "inputs"),
+                       (long long)opt->reads, xb_plural(opt->reads, "read", "reads"));
     if ((double)n * (double)opt->reads * (double)xb_model_outputs(model) > most)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld inputs under %lld reads are too many at once: fewer reads,"

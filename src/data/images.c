@@ -148,9 +148,9 @@ void xb_images_destroy(xb_images *images)
     if (images->map) munmap(images->map, images->map_size);
     free_texts(images->name, images->n);
     free_texts(images->class_name, images->classes);
-    void *const blocks[] = {images->owned,   images->hash,        images->broken,
-                            images->target,  images->target_name, images->copy,
-                            images->conflict};
+    void *const blocks[] = {images->owned,    images->hash,        images->broken,
+                            images->target,   images->target_name, images->copy,
+                            images->conflict, images->cache};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     free(images);
 }

@@ -204,8 +204,9 @@ static xb_status check_cover(const opening *o)
     }
     if (at == o->data_size) return XB_OK;
     return xb_fail(o->source.ctx, XB_E_INPUT,
-                   "%s: %lld bytes after the last tensor, expected none", o->source.name,
-                   (long long)(o->data_size - at));
+                   "%s: %lld %s after the last tensor, expected none", o->source.name,
+                   (long long)(o->data_size - at),
+                   xb_plural((o->data_size - at), "byte", "bytes"));
 }
 
 static int64_t aligned(int64_t bytes)

@@ -52,8 +52,8 @@ xb_status xb_law_create(xb_ctx *ctx, xb_law **out, const char *family,
         return xb_fail(ctx, XB_E_ARGUMENT, "'%s' is not a family made from parameters",
                        family);
     if (count != row->n_param)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%s takes %d parameters, got %d", family,
-                       row->n_param, count);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%s takes %d %s, got %d", family, row->n_param,
+                       xb_plural(row->n_param, "parameter", "parameters"), count);
     for (int i = 0; i < count; i++) {
         const xb_param_info *info = &row->param[i];
         if (!(values[i] >= info->min && values[i] <= info->max))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "crossbayes/filekind.h"
 #include "law/device.h"
 
 enum { KEYS_MAX = 64 };
@@ -185,8 +186,8 @@ xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
 xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path)
 {
     json_t *root = NULL;
-    XB_TRY(xb_json_load(ctx, &root, path));
-    xb_status status = xb_law_from_json(ctx, out, root, path);
+    xb_status status = xb_json_load(ctx, &root, path);
+    if (status == XB_OK) status = xb_law_from_json(ctx, out, root, path);
     json_decref(root);
-    return status;
+    return xb_filekind_explain(ctx, status, path, XB_KIND_LAW);
 }

@@ -159,8 +159,9 @@ static xb_status check(xb_ctx *ctx, const xb_plan_options *opt)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld weight draws: expected 1 or more",
                        (long long)opt->weight_draws);
     if (opt->draws < BLOCKS || opt->draws > UINT32_MAX)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws: expected %d or more",
-                       (long long)opt->draws, BLOCKS);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld %s: expected %d or more",
+                       (long long)opt->draws, xb_plural(opt->draws, "draw", "draws"),
+                       BLOCKS);
     return XB_OK;
 }
 

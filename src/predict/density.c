@@ -29,12 +29,12 @@ static xb_status check(xb_ctx *ctx, int laws, const xb_density_options *opt)
     if (laws < 1 || laws > LAWS_MOST)
         return xb_fail(ctx, XB_E_ARGUMENT, "%d laws: expected 1 to %d", laws, LAWS_MOST);
     if (opt->blocks < 2 || opt->blocks > BLOCKS_MOST)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%d blocks: expected 2 to %d", opt->blocks,
-                       BLOCKS_MOST);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%d %s: expected 2 to %d", opt->blocks,
+                       xb_plural(opt->blocks, "block", "blocks"), BLOCKS_MOST);
     if (opt->draws != 0 && (opt->draws < opt->blocks || opt->draws > UINT32_MAX))
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld draws: expected at least one for each of %d blocks",
-                       (long long)opt->draws, opt->blocks);
+        return xb_fail(
+            ctx, XB_E_ARGUMENT, "%lld %s: expected at least one for each of %d blocks",
+            (long long)opt->draws, xb_plural(opt->draws, "draw", "draws"), opt->blocks);
     if (opt->grid < GRID_LEAST || opt->grid > GRID_MOST || opt->grid & (opt->grid - 1))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "a grid of %lld points: expected a power of two, %d to %d",

@@ -213,7 +213,8 @@ static xb_status run_workers(xb_ctx *ctx, draw_job *job)
 }
 
 /* (P3) The aleatoric standard deviation of every input. */
-static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_rows *in)
+static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_rows *in,
+                          const char *backend)
 {
     const int64_t n = in->n;
     if (!m->noise_net) {
@@ -223,6 +224,7 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_r
     float raw[CHUNK];
     xb_pass *pass = NULL;
     xb_pass_options opt = xb_pass_options_default();
+    opt.backend = backend;
     opt.batch = chunk_for(m->noise_net);
     opt.gradients = false;
     const xb_weights weights = {m->noise_mu, NULL, m->noise_state};
@@ -253,8 +255,10 @@ static xb_status check(xb_ctx *ctx, const xb_model *m, const xb_rows *rows, int6
                        "%lld inputs and %lld draws: expected 0 or more, below 2^32 draws",
                        (long long)n, (long long)count);
     if (rows->features != m->features)
-        return xb_fail(ctx, XB_E_ARGUMENT, "inputs of %lld numbers for a model of %lld",
-                       (long long)rows->features, (long long)m->features);
+        return xb_fail(ctx, XB_E_ARGUMENT, "inputs of %lld %s for a model of %lld",
+                       (long long)rows->features,
+                       xb_plural(rows->features, "number", "numbers"),
+                       (long long)m->features);
     return n > 0 ? xb_model_check_rows(ctx, m, rows) : XB_OK;
 }
 
@@ -264,7 +268,7 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     xb_sampler *sampler = NULL;
     const xb_law *law = job->opt->law ? job->opt->law : m->law;
     if (sd && m->likelihood != XB_LIKELIHOOD_SOFTMAX)
-        XB_TRY(noise_sd(ctx, sd, m, job->rows));
+        XB_TRY(noise_sd(ctx, sd, m, job->rows, job->opt->backend));
     if (job->count == 0 || job->n == 0) return XB_OK;
     XB_TRY(xb_sampler_create(ctx, &sampler, law, NULL));
     job->sampler = sampler;

@@ -142,6 +142,10 @@ double xb_trainer_noise_sd(const xb_trainer *t);
 xb_status xb_checkpoint_save(xb_trainer *t);
 xb_status xb_checkpoint_load(xb_trainer *t); /* XB_OK too if there is none */
 
+/* resume_difference.c: "epochs was 40 and is 80; ...", from two fingerprints that differ.
+ */
+void xb_resume_difference(char *out, size_t size, const char *was, const char *is);
+
 /* train_settings.c: JSON texts; free() them. */
 xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t);
 xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t);

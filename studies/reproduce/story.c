@@ -17,8 +17,11 @@ static void tally_text(char *out, size_t size, const xb_reproduction *r)
     int agree = xb_reproduction_tally(r, 0, XB_FINDING_AGREES);
     int differ = xb_reproduction_tally(r, 0, XB_FINDING_DIFFERS);
     int unclear = xb_reproduction_tally(r, 0, XB_FINDING_UNCLEAR);
-    snprintf(out, size, "Of %d claims %d agree, %d differ and %d cannot be told.",
-             agree + differ + unclear, agree, differ, unclear);
+    const int claims = agree + differ + unclear;
+    snprintf(out, size, "Of %d %s %d %s, %d %s and %d cannot be told.", claims,
+             xb_plural(claims, "claim", "claims"), agree,
+             xb_plural(agree, "agrees", "agree"), differ,
+             xb_plural(differ, "differs", "differ"), unclear);
 }
 
 /* " Differ: a, b." */
@@ -41,7 +44,9 @@ static void write_tally(FILE *out, const xb_reproduction *r, int figure)
     int agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES);
     int differ = xb_reproduction_tally(r, figure, XB_FINDING_DIFFERS);
     int unclear = xb_reproduction_tally(r, figure, XB_FINDING_UNCLEAR);
-    fprintf(out, "%d of %d claims agree.", agree, agree + differ + unclear);
+    const int claims = agree + differ + unclear;
+    fprintf(out, "%d of %d %s %s.", agree, claims, xb_plural(claims, "claim", "claims"),
+            xb_plural(agree, "agrees", "agree"));
     add_names(out, r, figure, XB_FINDING_DIFFERS, " Differ: ");
     add_names(out, r, figure, XB_FINDING_UNCLEAR, " Cannot be told: ");
 }

@@ -149,8 +149,9 @@ xb_status xb_builtin_faces(xb_ctx *ctx, xb_images **out, int64_t n, int64_t size
     enum { FACES_MAX = 1000000, SIDE_LEAST = 8, SIDE_MOST = 512 };
     if (n < 1 || n > FACES_MAX || size < SIDE_LEAST || size > SIDE_MOST)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld faces of side %lld: expected 1 to %d of side %d to %d",
-                       (long long)n, (long long)size, FACES_MAX, SIDE_LEAST, SIDE_MOST);
+                       "%lld %s of side %lld: expected 1 to %d of side %d to %d",
+                       (long long)n, xb_plural(n, "face", "faces"), (long long)size,
+                       FACES_MAX, SIDE_LEAST, SIDE_MOST);
     face_job job = {
         .bytes = xb_new(ctx, n * size * size * 3, 1),
         .age = xb_new(ctx, n, sizeof *job.age),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crossbayes/filekind.h"
 #include "crossbayes/json.h"
 #include "study/study.h"
 
@@ -135,8 +136,8 @@ xb_status xb_study_read(xb_ctx *ctx, xb_study **out, const char *dir, const char
     json_t *root = NULL;
     if (snprintf(path, sizeof path, "%s/%s.json", dir, name) >= (int)sizeof path)
         return xb_fail(ctx, XB_E_INPUT, "%s: the path is too long", dir);
-    XB_TRY(xb_json_load(ctx, &root, path));
-    xb_status status = read_root(ctx, out, root, dir, name, path);
+    xb_status status = xb_json_load(ctx, &root, path);
+    if (status == XB_OK) status = read_root(ctx, out, root, dir, name, path);
     json_decref(root);
-    return status;
+    return xb_filekind_explain(ctx, status, path, XB_KIND_STUDY);
 }

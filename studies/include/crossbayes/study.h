@@ -28,7 +28,8 @@ typedef struct xb_study_options {
     const char *target;         /* array: its column, name or number; NULL: the last */
     xb_noise_scale noise_scale; /* scalar */
     int64_t size;               /* utkface: side of an image; 0: as planned */
-    const char *cache;          /* utkface: file of decoded images; NULL: in the folder */
+    const char *cache;          /* utkface: file of decoded images; NULL: as for
+                                   xb_image_options */
     bool no_cache;              /* utkface: keep none */
     const char *work;           /* utkface: folder for checkpoints; NULL: none are kept */
     bool resume;                /* utkface: go on from them */
