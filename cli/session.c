@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "outputs.h"
+
 uint64_t cli_seed(const cli_session *s) { return cli_count(&s->args, "seed", 1); }
 bool cli_quiet(const cli_session *s) { return cli_flag(&s->args, "quiet"); }
 bool cli_json(const cli_session *s) { return cli_flag(&s->args, "json"); }
@@ -86,8 +88,11 @@ static cli_exit run(cli_session *s, const cli_command *command, int argc, char *
     xb_ctx_set_threads(s->ctx, (int)cli_count(&s->args, "threads", 0));
     cli_progress_start(&s->progress, cli_quiet(s));
     xb_ctx_set_progress(s->ctx, cli_progress_event, &s->progress);
-    cli_exit code = command->run(s);
+    xb_files_plan_only(s->ctx);
+    cli_exit code = cli_note_inputs(s);
+    if (code == CLI_DONE) code = command->run(s);
     cli_progress_clear(&s->progress);
+    cli_say_written(s);
     xb_ctx_destroy(s->ctx);
     return code;
 }

@@ -10,12 +10,15 @@
 
 enum { XB_MESSAGE_MAX = 1024, XB_ORIGIN_MAX = 1024 };
 
+typedef struct xb_files xb_files; /* see base/files.h */
+
 struct xb_ctx {
     char message[XB_MESSAGE_MAX];
     char origin[XB_ORIGIN_MAX];
     int threads; /* 0: one per core */
     xb_progress_fn progress;
     void *progress_arg;
+    xb_files *files; /* read and written; never NULL */
 };
 
 /* Records the message (one line: control characters become blanks). ctx may be

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/outfile.h"
@@ -221,7 +222,8 @@ static xb_status load(folder_job *job)
     }
     if (opt->size == 0) XB_TRY(find_shape(job));
     if (opt->no_cache) return fill_nameless(job);
-    xb_status status = xb_outfile_open(job->ctx, &file, path);
+    xb_status status = xb_files_plan(job->ctx, path, NULL);
+    if (status == XB_OK) status = xb_outfile_open(job->ctx, &file, path);
     if (status == XB_OK) return fill_named(job, file);
     return opt->cache || status == XB_E_MEMORY ? status : fill_nameless(job);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/outfile.h"
@@ -34,11 +35,24 @@ static xb_status join_or_fail(xb_ctx *ctx, char out[STAMP_PATH], const char *dir
     return xb_fail(ctx, XB_E_IO, "%s: the path is too long", dir);
 }
 
+const char *xb_stamp_name(void) { return STAMP_FILE; }
+
+xb_status xb_stamp_plan(xb_ctx *ctx, const char *dir, const char *label)
+{
+    return xb_files_plan_in(ctx, dir, STAMP_FILE, label);
+}
+
+xb_status xb_work_plan(xb_ctx *ctx, const char *dir, const char *label)
+{
+    return xb_files_plan_in(ctx, dir, WORK_FILE, label);
+}
+
 /* ---- hashes */
 
 xb_status xb_file_hash(xb_ctx *ctx, uint64_t *hash, int64_t *bytes, const char *path)
 {
     xb_source source;
+    XB_TRY(xb_files_own(ctx, path));
     XB_TRY(xb_source_open(ctx, &source, path));
     char *block = xb_new(ctx, BLOCK, 1);
     xb_status status = block ? XB_OK : XB_E_MEMORY;
@@ -319,6 +333,7 @@ xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp)
     bool stands = false;
     *there = 0;
     if (!join(path, stamp->dir, STAMP_FILE)) return XB_OK;
+    XB_TRY(xb_files_own(ctx, path));
     xb_status status = xb_json_load(ctx, &root, path);
     if (status != XB_OK) return status == XB_E_MEMORY ? status : XB_OK;
     const char *found = json_string_value(json_object_get(root, "fingerprint"));
@@ -342,7 +357,8 @@ static xb_status made_for(xb_ctx *ctx, bool *same, const char *path,
     if (access(path, F_OK) != 0) return XB_OK;
     char *text = xb_new(ctx, want, 1);
     if (!text) return XB_E_MEMORY;
-    xb_status status = xb_source_open(ctx, &source, path);
+    xb_status status = xb_files_own(ctx, path);
+    if (status == XB_OK) status = xb_source_open(ctx, &source, path);
     if (status == XB_OK) {
         status = xb_source_read(&source, text, want, &got);
         xb_source_close(&source);

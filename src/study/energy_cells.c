@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "base/parallel.h"
@@ -140,6 +141,7 @@ static void run_cell(void *arg, int64_t piece)
         fail(job, XB_E_MEMORY, cell, "not enough memory");
         return;
     }
+    xb_files_share(ctx, job->ctx);
     xb_ctx_set_threads(ctx, 1);
     xb_ctx_set_progress(ctx, listen, job);
     double *values = cells->values + i * xb_cell_length(&cells->plan);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "data/safetensors.h"
 #include "law/lawfile.h"
 #include "study/energy_cells.h"
@@ -68,6 +69,7 @@ xb_status xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *pl
     xb_model *model = NULL;
     bool same = false;
     XB_TRY(path_of(ctx, path, cell, dir, ""));
+    XB_TRY(xb_files_own(ctx, path));
     xb_status status = xb_model_load(ctx, &model, path);
     if (status != XB_OK) return unless_memory(status);
     status = compare(ctx, &same, model, &o);
@@ -144,6 +146,7 @@ xb_status xb_cell_load_values(xb_ctx *ctx, bool *taken, double *values,
     xb_safetensors *file = NULL;
     *taken = false;
     XB_TRY(path_of(ctx, path, cell, dir, "_numbers"));
+    XB_TRY(xb_files_own(ctx, path));
     xb_status status = xb_safetensors_open(ctx, &file, path);
     if (status != XB_OK) return unless_memory(status);
     status = take(ctx, taken, values, plan, cell, file);
