@@ -1,10 +1,7 @@
 /* files.c: the ledger of files; see files.h. It has two parts: the files that exist, by
  * device and inode, with what they are (read, about to be replaced, our own); and the
  * names that are planned or written. A file that is both read and about to be replaced is
- * what must not be: whichever comes second is refused.
- *
- * The set of files is a hash table with open addresses, half full at most: a folder of
- * images holds tens of thousands. */
+ * what must not be: whichever comes second is refused. */
 #include "base/files.h"
 
 #include <dirent.h>
@@ -18,19 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/file_set.h"
 #include "base/memory.h"
 
 enum { READ = 1, REPLACED = 2, OWN = 4 }; /* what a file is */
-enum { FIRST_SLOTS = 64 };
 
-typedef struct known {
-    dev_t device;
-    ino_t number;
-    unsigned is; /* 0: an empty slot */
-    char *name;  /* as it was read */
-    const char *label;
-} known;
+typedef xb_known_file known;
 
 typedef struct planned {
     char *folder, *name;
@@ -47,8 +37,7 @@ struct xb_files {
     pthread_mutex_t lock;
     int users;
     bool plan_only;
-    known *slot; /* [slots], a power of 2 */
-    int64_t slots, files;
+    xb_file_set known;
     planned *plan;
     int64_t plans, plan_capacity;
     written *out;
@@ -69,14 +58,13 @@ xb_files *xb_files_create(void)
 
 static void files_free(xb_files *f)
 {
-    for (int64_t i = 0; i < f->slots; i++) free(f->slot[i].name);
+    xb_file_set_free(&f->known);
     for (int64_t i = 0; i < f->plans; i++) {
         free(f->plan[i].folder);
         free(f->plan[i].name);
         free(f->plan[i].label);
     }
     for (int64_t i = 0; i < f->outs; i++) free(f->out[i].path);
-    free(f->slot);
     free(f->plan);
     free(f->out);
     pthread_mutex_destroy(&f->lock);
@@ -100,49 +88,10 @@ void xb_files_share(xb_ctx *to, const xb_ctx *from)
     to->files = from->files;
 }
 
-/* ---- files that exist */
-
-static known *find_slot(known *slot, int64_t slots, dev_t device, ino_t number)
-{
-    const uint64_t id[] = {(uint64_t)device, (uint64_t)number};
-    uint64_t mask = (uint64_t)slots - 1, at = xb_hash_bytes(0, id, sizeof id) & mask;
-    while (slot[at].is && (slot[at].device != device || slot[at].number != number))
-        at = (at + 1) & mask;
-    return &slot[at];
-}
-
 /* Room for one more file, and for each output when it is done: that may not fail. */
 static xb_status make_room(xb_ctx *ctx, xb_files *f)
 {
-    int64_t slots = f->slots ? f->slots : FIRST_SLOTS;
-    while (2 * (f->files + f->outs + 1) > slots) slots *= 2;
-    if (slots == f->slots) return XB_OK;
-    known *grown = xb_new(ctx, slots, sizeof *grown);
-    if (!grown) return XB_E_MEMORY;
-    for (int64_t i = 0; i < f->slots; i++)
-        if (f->slot[i].is)
-            *find_slot(grown, slots, f->slot[i].device, f->slot[i].number) = f->slot[i];
-    free(f->slot);
-    f->slot = grown;
-    f->slots = slots;
-    return XB_OK;
-}
-
-/* The file's entry, a new one if need be; there is room. */
-static known *enter(xb_files *f, const struct stat *info)
-{
-    known *k = find_slot(f->slot, f->slots, info->st_dev, info->st_ino);
-    if (k->is) return k;
-    *k = (known){.device = info->st_dev, .number = info->st_ino};
-    f->files++;
-    return k;
-}
-
-static const known *look_up(const xb_files *f, const struct stat *info)
-{
-    static const known none;
-    if (f->slots == 0) return &none;
-    return find_slot(f->slot, f->slots, info->st_dev, info->st_ino);
+    return xb_file_set_room(ctx, &f->known, f->outs + 1);
 }
 
 /* ---- refusing */
@@ -181,13 +130,13 @@ static xb_status refuse(xb_ctx *ctx, const char *label, const char *path,
 
 static xb_status note(xb_ctx *ctx, xb_files *f, const struct stat *info, const char *name)
 {
-    const known *before = look_up(f, info);
+    const known *before = xb_file_set_find(&f->known, info);
     if (before->is & (READ | OWN)) return XB_OK;
     if (before->is & REPLACED) return refuse(ctx, before->label, before->name, name);
     XB_TRY(make_room(ctx, f));
     char *copy = xb_strdup(ctx, name);
     if (!copy) return XB_E_MEMORY;
-    known *k = enter(f, info);
+    known *k = xb_file_set_add(&f->known, info);
     k->is = READ;
     k->name = copy;
     return XB_OK;
@@ -210,10 +159,10 @@ xb_status xb_files_input(xb_ctx *ctx, const char *path)
 
 static xb_status own(xb_ctx *ctx, xb_files *f, const struct stat *info, const char *path)
 {
-    const known *before = look_up(f, info);
+    const known *before = xb_file_set_find(&f->known, info);
     if (before->is & READ) return refuse(ctx, NULL, path, before->name);
     XB_TRY(make_room(ctx, f));
-    enter(f, info)->is |= OWN;
+    xb_file_set_add(&f->known, info)->is |= OWN;
     return XB_OK;
 }
 
@@ -297,13 +246,13 @@ static xb_status replaces(xb_ctx *ctx, xb_files *f, const char *path, const char
 {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return XB_OK;
-    const known *before = look_up(f, &info);
+    const known *before = xb_file_set_find(&f->known, &info);
     if (before->is & READ) return refuse(ctx, label, path, before->name);
     if (before->is & REPLACED) return XB_OK;
     XB_TRY(make_room(ctx, f));
     char *copy = xb_strdup(ctx, path);
     if (!copy) return XB_E_MEMORY;
-    known *k = enter(f, &info);
+    known *k = xb_file_set_add(&f->known, &info);
     k->is |= REPLACED;
     free(k->name);
     k->name = copy;
@@ -452,8 +401,9 @@ static xb_status begin(xb_ctx *ctx, xb_files *f, const char *path)
     if (f->plan_only && !plan)
         return xb_fail(ctx, XB_E_IO, "internal error: %s was not planned as an output",
                        final);
-    if (stat(final, &info) == 0 && look_up(f, &info)->is & READ)
-        return refuse(ctx, plan ? plan->label : NULL, final, look_up(f, &info)->name);
+    if (stat(final, &info) == 0 && xb_file_set_find(&f->known, &info)->is & READ)
+        return refuse(ctx, plan ? plan->label : NULL, final,
+                      xb_file_set_find(&f->known, &info)->name);
     return add_written(ctx, f, final, staged);
 }
 
@@ -474,7 +424,7 @@ static void done(xb_files *f, const char *path)
     written *w = find_written(f, final);
     if (w) w->done = !staged;
     if (stat(path, &info) != 0) return;
-    known *k = enter(f, &info);
+    known *k = xb_file_set_add(&f->known, &info);
     k->is = OWN;
 }
 

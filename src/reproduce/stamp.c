@@ -104,10 +104,17 @@ static bool starts_with(const char *name, const char *start)
     return strncmp(name, start, strlen(start)) == 0;
 }
 
-/* What a killed run leaves: see base/outfile.c and report/figure.c. */
+/* What a killed run leaves, NAME.tmp-XXXXXX or .figure-XXXXXX: see base/outfile.c,
+ * base/stage.c and report/figure.c. Any other name is the user's. */
 static bool half_written(const char *name)
 {
-    return strstr(name, ".tmp-") != NULL || starts_with(name, ".figure-");
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const char *dash = strrchr(name, '-');
+    if (!dash || strlen(dash + 1) != 6 || strspn(dash + 1, letters) != 6) return false;
+    size_t length = (size_t)(dash - name);
+    bool temporary = length >= 4 && strncmp(dash - 4, ".tmp", 4) == 0;
+    return temporary || (length == 7 && starts_with(name, ".figure"));
 }
 
 static bool is_named_for(const char *name, const char *study)
