@@ -26,7 +26,7 @@ typedef struct cli_inputs {
          0,                                                                                \
          0},                                                                               \
         {"skip-corrupt", 0, CLI_FLAG, NULL, "leave broken images out", 0, 0},              \
-        {"cache", 0, CLI_OUTPUT, "FILE", "of decoded images (in their folder)", 0, 0},       \
+        {"cache", 0, CLI_OUTPUT, "FILE", "of decoded images (in their folder)", 0, 0},     \
     {                                                                                      \
         "no-cache", 0, CLI_FLAG, NULL, "keep no decoded images", 0, 0                      \
     }

@@ -85,7 +85,8 @@ static void what_was_written_may_be_read_and_written(void **state)
     scratch_remove(&s);
 }
 
-/* What an earlier run has left, to go on from, is no input; unless it is one. */
+/* What an earlier run has left, to go on from, is no input; unless it is one. The second
+ * file may have the inode of the first, which is gone. */
 static void what_a_run_goes_on_from_is_its_own(void **state)
 {
     (void)state;

@@ -59,6 +59,9 @@ XB_API const char *xb_stage_dir(const xb_stage *stage); /* borrowed */
  * results that are not its own. Frees the stage in any case. */
 XB_API xb_status xb_stage_publish(xb_ctx *ctx, xb_stage *stage, const char *last);
 XB_API void xb_stage_discard(xb_ctx *ctx, xb_stage *stage); /* NULL is fine */
+/* For a program that has to end at once: takes away the files of the stage that is open, if
+ * there is one. Needs no memory. */
+XB_API void xb_stage_abandon(xb_ctx *ctx);
 
 #ifdef __cplusplus
 }

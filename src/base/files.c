@@ -18,7 +18,7 @@
 #include "base/file_set.h"
 #include "base/memory.h"
 
-enum { READ = 1, REPLACED = 2, OWN = 4 }; /* what a file is */
+enum { READ = 1, REPLACED = 2, OWN = 4, GONE = 8 }; /* what a file is */
 
 typedef xb_known_file known;
 
@@ -137,6 +137,7 @@ static xb_status note(xb_ctx *ctx, xb_files *f, const struct stat *info, const c
     char *copy = xb_strdup(ctx, name);
     if (!copy) return XB_E_MEMORY;
     known *k = xb_file_set_add(&f->known, info);
+    free(k->name);
     k->is = READ;
     k->name = copy;
     return XB_OK;
@@ -423,17 +424,27 @@ static void done(xb_files *f, const char *path)
     bool staged = is_staged(f, final, path);
     written *w = find_written(f, final);
     if (w) w->done = !staged;
-    if (stat(path, &info) != 0) return;
-    known *k = xb_file_set_add(&f->known, &info);
-    k->is = OWN;
+    if (stat(path, &info) == 0) xb_file_set_add(&f->known, &info)->is = OWN;
 }
 
-void xb_files_done(xb_ctx *ctx, const char *path)
+/* Another file may get the inode of one that is gone. */
+static void forget(xb_files *f, const struct stat *info)
 {
-    if (!ctx) return;
+    if (xb_file_set_find(&f->known, info)->is)
+        xb_file_set_add(&f->known, info)->is = GONE;
+}
+
+int xb_files_rename(xb_ctx *ctx, const char *from, const char *to)
+{
+    struct stat old;
+    bool last = lstat(to, &old) == 0 && old.st_nlink == 1;
+    if (rename(from, to) != 0) return -1;
+    if (!ctx) return 0;
     pthread_mutex_lock(&ctx->files->lock);
-    done(ctx->files, path);
+    if (last) forget(ctx->files, &old);
+    done(ctx->files, to);
     pthread_mutex_unlock(&ctx->files->lock);
+    return 0;
 }
 
 const char *xb_files_written(const xb_ctx *ctx, int64_t i)
@@ -453,6 +464,8 @@ void xb_files_stage(xb_ctx *ctx, const char *stage, const char *dir)
     f->stage_of = dir;
     for (int64_t i = 0; i < f->outs; i++) f->out[i].staged = false;
 }
+
+const char *xb_files_stage_dir(const xb_ctx *ctx) { return ctx->files->stage; }
 
 const char *xb_files_staged(const xb_ctx *ctx, int64_t i)
 {

@@ -20,14 +20,15 @@ xb_status xb_files_note(xb_ctx *ctx, const struct stat *info, const char *name);
  * no input. Fails where it is one already. */
 xb_status xb_files_own(xb_ctx *ctx, const char *path);
 
-/* Before a file is written, and after it is in place. What follows `begin` needs no
- * memory. */
+/* Before a file is written, and its renaming into place, as rename() does it. What follows
+ * `begin` needs no memory. */
 xb_status xb_files_begin(xb_ctx *ctx, const char *path);
-void xb_files_done(xb_ctx *ctx, const char *path);
+int xb_files_rename(xb_ctx *ctx, const char *from, const char *to);
 
 /* While files are written to the folder `stage`, they stand for those of the same name in
  * `dir`; both are borrowed. NULL, NULL: no more. */
 void xb_files_stage(xb_ctx *ctx, const char *stage, const char *dir);
+const char *xb_files_stage_dir(const xb_ctx *ctx); /* NULL: there is none */
 /* The name, without folder, of the i-th file that was written there; NULL past the last.
  */
 const char *xb_files_staged(const xb_ctx *ctx, int64_t i);

@@ -123,8 +123,7 @@ xb_status xb_folder_flush(xb_ctx *ctx, const char *path)
 
 static xb_status give_name(xb_ctx *ctx, const char *from, const char *to)
 {
-    if (rename(from, to) != 0) return cannot_write(ctx, to);
-    xb_files_done(ctx, to);
+    if (xb_files_rename(ctx, from, to) != 0) return cannot_write(ctx, to);
     return xb_folder_flush(ctx, to);
 }
 

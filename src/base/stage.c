@@ -4,6 +4,7 @@
  * memory is out. Files in it are flushed already; here it is names that must be on the
  * disk in their order: the list of all gone, the files, the new list. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,14 +86,21 @@ static bool name_both(xb_stage *s, const char *name)
     return (size_t)snprintf(s->from, s->path_room, "%s/%s", s->path, name) < s->path_room;
 }
 
+void xb_stage_abandon(xb_ctx *ctx)
+{
+    const char *stage = xb_files_stage_dir(ctx), *name;
+    char path[PATH_MAX];
+    for (int64_t i = 0; stage && (name = xb_files_staged(ctx, i)); i++)
+        if (snprintf(path, sizeof path, "%s/%s", stage, name) < (int)sizeof path)
+            (void)unlink(path);
+    if (stage) (void)rmdir(stage);
+}
+
 /* Takes the stage away, with whatever is left in it. */
 static void close_stage(xb_ctx *ctx, xb_stage *s, bool in_place)
 {
-    const char *name;
-    for (int64_t i = 0; (name = xb_files_staged(ctx, i)); i++)
-        if (name_both(s, name)) (void)unlink(s->from);
+    xb_stage_abandon(ctx);
     xb_files_stage(ctx, NULL, NULL);
-    (void)rmdir(s->path);
     if (s->new_dir && !in_place) (void)rmdir(s->dir);
     stage_free(s);
 }
@@ -130,10 +138,7 @@ static xb_status remove_last(xb_ctx *ctx, xb_stage *s, const char *last)
 static xb_status place(xb_ctx *ctx, xb_stage *s, const char *name)
 {
     (void)name_both(s, name);
-    if (rename(s->from, s->to) == 0) {
-        xb_files_done(ctx, s->to);
-        return XB_OK;
-    }
+    if (xb_files_rename(ctx, s->from, s->to) == 0) return XB_OK;
     if (errno == ENOENT && access(s->from, F_OK) != 0) return XB_OK; /* it was not made */
     return xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", s->to, strerror(errno));
 }
