@@ -8,6 +8,7 @@
 #include "doubts.h"
 #include "evaluation.h"
 #include "model_data.h"
+#include "outputs.h"
 #include "scores.h"
 
 /* The law of a column; NULL stands for the model's own. */
@@ -283,6 +284,7 @@ static cli_exit run(cli_session *s)
         cli_number(&s->args, "tolerance", xb_distance_options_default().tolerance);
     if (!cli_samples(s, &e->draws))
         code = cli_fail(s, CLI_USAGE, "--samples: expected a whole number or 'auto'");
+    if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
     if (code == CLI_DONE)
         code = cli_status(s, xb_model_load(s->ctx, &model, s->args.arg[0]));
     e->model = model;

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "inputs.h"
 #include "model_data.h"
+#include "outputs.h"
 #include "print.h"
 #include "textfile.h"
 
@@ -211,11 +212,7 @@ static cli_exit deliver(const request *r, const xb_prediction *p)
 static cli_exit predict(request *r, const char *data)
 {
     xb_prediction *p = NULL;
-    const cli_args *a = &r->s->args;
-    const char *const read[] = {a->arg[0], data, cli_text(a, "targets", NULL),
-                                cli_text(a, "labels", NULL)};
-    cli_exit code = cli_output_check(r->s, r->path, read, CLI_COUNT_OF(read));
-    if (code == CLI_DONE) code = cli_inputs_ask(r->s, &r->in, r->model, data, false);
+    cli_exit code = cli_inputs_ask(r->s, &r->in, r->model, data, false);
     if (code == CLI_DONE) say_blanks(r, data);
     if (code == CLI_DONE) {
         const xb_rows rows = cli_inputs_rows(&r->in);
@@ -242,19 +239,22 @@ static cli_exit run(cli_session *s)
     r.opt.seed = cli_seed(s);
     xb_model *model = NULL;
     xb_law *law = NULL;
-    xb_status status = xb_model_load(s->ctx, &model, s->args.arg[0]);
-    if (status == XB_OK && cli_flag(&s->args, "law"))
-        status = xb_law_parse(s->ctx, &law, cli_text(&s->args, "law", NULL));
+    cli_exit code = cli_plan_file(s, "output", "");
+    if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
+    if (code == CLI_DONE)
+        code = cli_status(s, xb_model_load(s->ctx, &model, s->args.arg[0]));
+    if (code == CLI_DONE && cli_flag(&s->args, "law"))
+        code = cli_status(s, xb_law_parse(s->ctx, &law, cli_text(&s->args, "law", NULL)));
     r.model = model;
     r.opt.law = law;
-    cli_exit code = status == XB_OK ? predict(&r, s->args.arg[1]) : cli_status(s, status);
+    if (code == CLI_DONE) code = predict(&r, s->args.arg[1]);
     xb_law_destroy(law);
     xb_model_destroy(model);
     return code;
 }
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "FILE",
+    {"output", 'o', CLI_OUTPUT, "FILE",
      "predictions, .csv; - is stdout, with --json as JSON (-)", 0, 0},
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (the model's)", 0, 0},
     {"samples", 0, CLI_TEXT, "N|auto", "weight draws (1000)", 0, 0},

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "outputs.h"
 #include "print.h"
 #include "textfile.h"
 
@@ -272,9 +273,11 @@ static cli_exit run(cli_session *s)
     xb_law *law = NULL;
     xb_sampler *sampler = NULL;
     xb_sampler_options options = {.standardise = job.standardise};
-    xb_status status = xb_law_parse(s->ctx, &law, s->args.arg[0]);
-    if (status == XB_OK) status = xb_sampler_create(s->ctx, &sampler, law, &options);
-    cli_exit code = cli_status(s, status);
+    cli_exit code = cli_plan_file(s, "output", "");
+    if (code == CLI_DONE)
+        code = cli_status(s, xb_law_parse(s->ctx, &law, s->args.arg[0]));
+    if (code == CLI_DONE)
+        code = cli_status(s, xb_sampler_create(s->ctx, &sampler, law, &options));
     if (code == CLI_DONE) {
         job.law = law;
         job.sampler = sampler;
@@ -289,8 +292,8 @@ static cli_exit run(cli_session *s)
 
 static const cli_option options[] = {
     {"count", 'n', CLI_COUNT, "N", "how many draws, e.g. 1e6", 1, 0x1p34},
-    {"output", 'o', CLI_PATH, "FILE", ".npy or .csv; - is stdout, with --json as JSON", 0,
-     0},
+    {"output", 'o', CLI_OUTPUT, "FILE", ".npy or .csv; - is stdout, with --json as JSON",
+     0, 0},
     {"standardise", 0, CLI_FLAG, NULL, "mean 0, variance 1 instead of the own support", 0,
      0},
     {"physical", 0, CLI_FLAG, NULL, "in the samples' own units, as the law file has them",

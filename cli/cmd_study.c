@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "inputs.h"
+#include "outputs.h"
 #include "print.h"
 #include "show.h"
 
@@ -70,18 +71,47 @@ static cli_exit print_json(cli_session *s, const xb_study *study)
     return CLI_DONE;
 }
 
+static unsigned formats_of(const cli_session *s)
+{
+    return cli_formats(cli_text(&s->args, "format", "svg,png"));
+}
+
+/* The older results stay until all new ones are made. */
+static xb_status write_study(cli_session *s, const xb_study *study, const char *dir)
+{
+    char list[128];
+    xb_stage *stage = NULL;
+    xb_status status = xb_stage_open(s->ctx, &stage, dir);
+    if (status != XB_OK) return status;
+    snprintf(list, sizeof list, "%s.json", xb_study_name(study));
+    status = xb_study_write(s->ctx, study, xb_stage_dir(stage));
+    if (status == XB_OK)
+        status = xb_report_study(s->ctx, study, xb_stage_dir(stage), formats_of(s));
+    if (status == XB_OK) return xb_stage_publish(s->ctx, stage, list);
+    xb_stage_discard(s->ctx, stage);
+    return status;
+}
+
+static cli_exit plan_outputs(cli_session *s, const char *name, const char *dir,
+                             const xb_study_options *options)
+{
+    char label[CLI_LABEL];
+    cli_output_label(label, s, "output", dir);
+    xb_status status = xb_study_plan(s->ctx, name, options, dir, label);
+    if (status == XB_OK)
+        status = xb_report_plan_study(s->ctx, name, dir, formats_of(s), label);
+    return status == XB_OK ? cli_plan_file(s, "cache", "") : cli_status(s, status);
+}
+
 static cli_exit deliver(cli_session *s, const xb_study *study, const char *dir)
 {
-    unsigned formats = cli_formats(cli_text(&s->args, "format", "svg,png"));
-    xb_status status = xb_study_write(s->ctx, study, dir);
-    if (status == XB_OK) status = xb_report_study(s->ctx, study, dir, formats);
+    xb_status status = write_study(s, study, dir);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(s, study);
     cli_show_study(study);
     if (strcmp(xb_study_name(study), "utkface") == 0)
         cli_show_scores(xb_study_table(study, "scores"));
-    if (!cli_quiet(s)) printf("\n  tables, facts and figures are in %s\n", dir);
     return CLI_DONE;
 }
 
@@ -180,7 +210,8 @@ static cli_exit run(cli_session *s)
     char *nets = cli_join(dir, "nets", "");
     if (!nets) return cli_fail(s, CLI_FAILED, "not enough memory");
     options.cells = nets;
-    code = run_study(s, name, dir, &options);
+    code = plan_outputs(s, name, dir, &options);
+    if (code == CLI_DONE) code = run_study(s, name, dir, &options);
     free(nets);
     return code;
 }
@@ -193,7 +224,7 @@ static void list_studies(FILE *out)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "DIR", "where the files go (a folder named as the study)",
+    {"output", 'o', CLI_OUTPUT, "DIR", "where the files go (a folder named as the study)",
      0, 0},
     {"device", 0, CLI_TEXT, "LAW", "the device's law (mtj:B=0.15,w=0.5)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "laws: measured samples (a built-in sample)", 0, 0},

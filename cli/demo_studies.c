@@ -148,17 +148,16 @@ static xb_status run_study(const cli_demo *d, xb_study **out, const char *name)
 {
     xb_study_options options = xb_study_options_default();
     xb_ctx *ctx = d->s->ctx;
-    const char *formats = cli_text(&d->s->args, "format", "svg");
     if (strcmp(name, "utkface") == 0) options.data = "synthetic";
     options.quick = true;
     options.seed = cli_seed(d->s);
-    options.device = d->law;
+    options.device = d->staged;
     options.noise = d->x;
     options.noise_n = d->n;
     xb_status status = xb_study_run(ctx, out, name, &options);
-    if (status == XB_OK) status = xb_study_write(ctx, *out, d->dir);
-    if (status == XB_OK)
-        status = xb_report_study(ctx, *out, d->dir, cli_formats(formats) | XB_FIGURE_SVG);
+    const char *dir = xb_stage_dir(d->stage);
+    if (status == XB_OK) status = xb_study_write(ctx, *out, dir);
+    if (status == XB_OK) status = xb_report_study(ctx, *out, dir, cli_demo_formats(d->s));
     if (status != XB_OK || !d->json) return status;
     char *text = NULL;
     status = xb_study_json(ctx, &text, *out);
@@ -265,6 +264,20 @@ static bool last_of_study(int i)
 {
     return i + 1 == CLI_COUNT_OF(figures) ||
            strcmp(figures[i].study, figures[i + 1].study) != 0;
+}
+
+cli_exit cli_demo_plan_studies(cli_session *s, const char *dir, unsigned formats,
+                               const char *label)
+{
+    const xb_study_options options = xb_study_options_default();
+    xb_status status = XB_OK;
+    for (int i = 0; i < CLI_COUNT_OF(figures) && status == XB_OK; i++) {
+        if (!last_of_study(i)) continue;
+        status = xb_study_plan(s->ctx, figures[i].study, &options, dir, label);
+        if (status == XB_OK)
+            status = xb_report_plan_study(s->ctx, figures[i].study, dir, formats, label);
+    }
+    return cli_status(s, status);
 }
 
 xb_status cli_demo_studies(cli_demo *d)

@@ -17,7 +17,7 @@ typedef struct cli_inputs {
 #define CLI_CACHE_OPTIONS(WHERE)                                                         \
     {"cache",                                                                            \
      0,                                                                                  \
-     CLI_PATH,                                                                           \
+     CLI_OUTPUT,                                                                         \
      "FILE",                                                                             \
      WHERE                                                                               \
      "file of decoded images, kept for the next run (in $XDG_CACHE_HOME/crossbayes"      \

@@ -64,6 +64,7 @@ static void *json_memory(size_t size)
     void *block = malloc(size);
     if (block) return block;
     fprintf(stderr, "crossbayes: not enough memory for JSON\n");
+    cli_session_abandon();
     _exit(CLI_FAILED); /* other threads may be at work */
 }
 

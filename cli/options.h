@@ -31,7 +31,8 @@ typedef enum cli_kind {
     CLI_FLAG,    /* takes no value */
     CLI_TEXT,    /* any text */
     CLI_TEXTS,   /* any text; may be given several times */
-    CLI_PATH,    /* a file or directory */
+    CLI_PATH,    /* a file or directory to read */
+    CLI_OUTPUT,  /* one to write */
     CLI_NUMBER,  /* a finite number within [min, max] */
     CLI_COUNT,   /* a whole number within [min, max]; 1e6 is one */
     CLI_CHOICE,  /* one of "a|b|c", which is the option's `value` */

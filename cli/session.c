@@ -6,6 +6,16 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "outputs.h"
+
+/* Of the command under way, for an end in the midst of it. */
+static xb_ctx *under_way;
+
+void cli_session_abandon(void)
+{
+    if (under_way) xb_stage_abandon(under_way);
+}
+
 uint64_t cli_seed(const cli_session *s) { return cli_count(&s->args, "seed", 1); }
 bool cli_quiet(const cli_session *s) { return cli_flag(&s->args, "quiet"); }
 bool cli_json(const cli_session *s) { return cli_flag(&s->args, "json"); }
@@ -106,8 +116,13 @@ static cli_exit run(cli_session *s, const cli_command *command, int argc, char *
     cli_progress_start(&s->progress, cli_quiet(s));
     xb_ctx_set_progress(s->ctx, cli_progress_event, &s->progress);
     if (!cli_quiet(s)) xb_ctx_set_notice(s->ctx, say_notice, s);
-    cli_exit code = command->run(s);
+    under_way = s->ctx;
+    xb_files_plan_only(s->ctx);
+    cli_exit code = cli_note_inputs(s);
+    if (code == CLI_DONE) code = command->run(s);
     cli_progress_clear(&s->progress);
+    cli_say_written(s);
+    under_way = NULL;
     xb_ctx_destroy(s->ctx);
     return code == CLI_DONE ? code : stopped_code(code);
 }

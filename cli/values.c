@@ -182,6 +182,7 @@ bool cli_value_read(cli_value *slot, const cli_option *option, char *why, size_t
     case CLI_TEXT:
     case CLI_TEXTS:
     case CLI_PATH:
+    case CLI_OUTPUT:
         if (option->kind == CLI_TEXTS) slot->texts[slot->n_texts++] = slot->text;
         if (*slot->text) return true;
         snprintf(why, size, "the value is empty");

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "crossbayes/extend.h"
 #include "crossbayes/filekind.h"
 
 static const struct known {

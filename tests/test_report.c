@@ -96,7 +96,12 @@ static void fit_figure_is_drawn(void **state)
     double *x = NULL;
     xb_fit *fit = quick_fit(ctx, &x, 3000, "\xc2\xb5S_{a}'&<");
     char path[512];
-    in_folder(path, "new/fit"); /* makes the folder */
+    in_folder(path, "new/fit");
+    assert_int_equal(xb_report_fit(ctx, fit, x, 3000, path, XB_FIGURE_SVG), XB_E_IO);
+    assert_non_null(strstr(xb_ctx_message(ctx), "No such file or directory"));
+    in_folder(path, "new");
+    assert_int_equal(mkdir(path, 0777), 0);
+    in_folder(path, "new/fit");
     assert_ok(ctx, xb_report_fit(ctx, fit, x, 3000, path,
                                  XB_FIGURE_SVG | XB_FIGURE_PNG | XB_FIGURE_PDF));
     assert_figure("new/fit", 40);
@@ -168,14 +173,40 @@ static void no_gnuplot_is_a_clear_error(void **state)
     xb_fit *fit = quick_fit(ctx, &x, 500, NULL);
     char *old = strdup(getenv("PATH")), path[512];
     setenv("PATH", "/nonexistent", 1);
-    in_folder(path, "new/fit");
+    in_folder(path, "fit");
     assert_int_equal(xb_report_fit(ctx, fit, x, 500, path, XB_FIGURE_SVG), XB_E_IO);
     assert_non_null(strstr(xb_ctx_message(ctx), "gnuplot was not found"));
-    assert_int_equal(folder_count(folder), 0); /* not even the new folder */
+    assert_int_equal(folder_count(folder), 0);
     setenv("PATH", old, 1);
     free(old);
     xb_fit_destroy(fit);
     free(x);
+    xb_ctx_destroy(ctx);
+}
+
+/* One of the figure's files was read: none of them is placed. */
+static void a_figure_spares_what_was_read(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    xb_ctx *ctx = test_ctx();
+    double *x = NULL, *y = NULL;
+    int64_t n = 0;
+    xb_fit *fit = quick_fit(ctx, &x, 500, NULL);
+    char path[512], input[512];
+    in_folder(input, "fit.dat");
+    FILE *f = fopen(input, "w");
+    assert_non_null(f);
+    fputs("1\n2\n3\n", f);
+    fclose(f);
+    assert_ok(ctx, xb_column_read(ctx, &y, &n, input, NULL));
+    in_folder(path, "fit");
+    assert_int_equal(xb_report_fit(ctx, fit, x, 500, path, XB_FIGURE_SVG), XB_E_ARGUMENT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "would overwrite the input"));
+    assert_int_equal(folder_count(folder), 1);
+    xb_fit_destroy(fit);
+    free(x);
+    free(y);
     xb_ctx_destroy(ctx);
 }
 
@@ -247,6 +278,7 @@ int main(void)
         cmocka_unit_test(fit_figure_is_drawn),
         cmocka_unit_test(study_figures_are_drawn),
         cmocka_unit_test(no_gnuplot_is_a_clear_error),
+        cmocka_unit_test(a_figure_spares_what_was_read),
         cmocka_unit_test(a_failing_script_leaves_the_old_figure),
         cmocka_unit_test(odd_names_are_only_names),
         cmocka_unit_test(laws_have_their_colours),

@@ -169,6 +169,8 @@ XB_API xb_analog_place xb_analog_place_at(const xb_analog *analog, int i);
  * array.json that says which is which; under crosssim/ each layer's matrix and CrossSim
  * parameters (docs/arrays.md says what maps). `dir` is made if it is not there. */
 XB_API xb_status xb_analog_export(xb_ctx *ctx, const xb_analog *analog, const char *dir);
+/* Plans (crossbayes/files.h) what that may write. */
+XB_API xb_status xb_analog_export_plan(xb_ctx *ctx, const char *dir, const char *label);
 
 /* ---- what a prediction costs */
 

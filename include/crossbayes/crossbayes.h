@@ -9,6 +9,7 @@
 #include "crossbayes/data.h"
 #include "crossbayes/density.h"
 #include "crossbayes/draw.h"
+#include "crossbayes/files.h"
 #include "crossbayes/fit.h"
 #include "crossbayes/images.h"
 #include "crossbayes/law.h"

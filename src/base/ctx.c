@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files.h"
+
 const char *xb_status_text(xb_status status)
 {
     switch (status) {
@@ -27,11 +29,21 @@ xb_status xb_ctx_create(xb_ctx **out)
 {
     xb_ctx *ctx = calloc(1, sizeof *ctx);
     if (!ctx) return XB_E_MEMORY;
+    ctx->files = xb_files_create();
+    if (!ctx->files) {
+        free(ctx);
+        return XB_E_MEMORY;
+    }
     *out = ctx;
     return XB_OK;
 }
 
-void xb_ctx_destroy(xb_ctx *ctx) { free(ctx); }
+void xb_ctx_destroy(xb_ctx *ctx)
+{
+    if (!ctx) return;
+    xb_files_release(ctx->files);
+    free(ctx);
+}
 
 const char *xb_ctx_message(const xb_ctx *ctx) { return ctx->message; }
 

@@ -4,6 +4,8 @@
 
 #include "crossbayes/extend.h"
 
+typedef struct xb_files xb_files; /* see base/files.h */
+
 struct xb_ctx {
     char message[XB_MESSAGE_MAX];
     char origin[XB_ORIGIN_MAX];
@@ -12,6 +14,7 @@ struct xb_ctx {
     void *progress_arg;
     xb_notice_fn notice;
     void *notice_arg;
+    xb_files *files; /* read and written; never NULL */
 };
 
 #endif

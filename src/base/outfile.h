@@ -6,4 +6,7 @@
 #include "base/ctx.h"
 #include "crossbayes/outfile.h"
 
+/* Flushes the folder of `path`: a new name in it is on the disk after this. */
+xb_status xb_folder_flush(xb_ctx *ctx, const char *path);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include <zlib.h>
 
+#include "base/files.h"
 #include "crossbayes/extend.h"
 #include "base/memory.h"
 #include "crossbayes/filekind.h"
@@ -125,6 +126,7 @@ static xb_status read_idx(xb_ctx *ctx, idx *out, const char *path, int least, in
     if (stat(path, &info) != 0) return refuse(&f, "cannot read");
     if (!S_ISREG(info.st_mode)) return refuse(&f, "not a file, expected IDX data");
     f.size = (int64_t)info.st_size;
+    XB_TRY(xb_files_note(ctx, &info, path));
     errno = 0;
     f.stream = gzopen(path, "rb");
     if (!f.stream && (errno == 0 || errno == ENOMEM)) return starved(&f);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "crossbayes/extend.h"
 #include "base/memory.h"
 #include "base/outfile.h"
@@ -248,6 +249,7 @@ static xb_status make_named(folder_job *job)
 {
     xb_outfile *file = NULL;
     char size[XB_CACHE_SIZE_TEXT];
+    XB_TRY(xb_files_plan(job->ctx, job->path, NULL));
     XB_TRY(xb_outfile_open(job->ctx, &file, job->path));
     XB_TRY(fill_named(job, file));
     xb_cache_size_text(size, xb_image_cache_size(&job->folder, &job->want));

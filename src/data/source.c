@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/files.h"
+
 enum { TELL_EVERY = 4 << 20 }; /* bytes between progress events */
 
 static xb_status cannot_read(const xb_source *s)
@@ -22,6 +24,7 @@ static xb_status look_at(xb_source *s)
                        s->name);
     bool whole = S_ISREG(info.st_mode) && s->stream != stdin; /* from its start */
     s->size = whole ? (int64_t)info.st_size : -1;
+    XB_TRY(xb_files_note(s->ctx, &info, s->name));
     s->head_size = (int64_t)fread(s->head, 1, sizeof s->head, s->stream);
     return ferror(s->stream) ? cannot_read(s) : XB_OK;
 }

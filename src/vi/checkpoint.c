@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "crossbayes/filekind.h"
 #include "crossbayes/safetensors.h"
 #include "vi/trainer.h"
@@ -108,6 +109,7 @@ xb_status xb_checkpoint_load(xb_trainer *t)
     if (!t->opt.checkpoint || !t->opt.resume) return XB_OK;
     if (access(t->opt.checkpoint, F_OK) != 0 && errno == ENOENT) return XB_OK;
     xb_safetensors *file = NULL;
+    XB_TRY(xb_files_own(t->ctx, t->opt.checkpoint));
     xb_status status = xb_safetensors_open(t->ctx, &file, t->opt.checkpoint);
     if (status == XB_OK) status = take(t, file);
     xb_safetensors_close(file);

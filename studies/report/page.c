@@ -286,25 +286,10 @@ static xb_status write_page(FILE *out, xb_page *page)
     return write_sections(out, page);
 }
 
-static xb_status make_folder(xb_ctx *ctx, const char *path)
-{
-    char *dir = xb_strdup(ctx, path);
-    if (!dir) return XB_E_MEMORY;
-    char *slash = strrchr(dir, '/');
-    xb_status status = XB_OK;
-    if (slash && slash != dir) {
-        *slash = '\0';
-        status = xb_dir_make(ctx, dir);
-    }
-    free(dir);
-    return status;
-}
-
 xb_status xb_page_write(xb_ctx *ctx, xb_page *page, const char *path)
 {
     xb_outfile *f = NULL;
     XB_TRY(xb_page_check(ctx, page));
-    XB_TRY(make_folder(ctx, path));
     XB_TRY(xb_outfile_open(ctx, &f, path));
     xb_status status = write_page(xb_outfile_stream(f), page);
     if (status == XB_OK) return xb_outfile_commit(ctx, f);

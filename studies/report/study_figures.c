@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
 #include "report/figure.h"
 #include "report/sketch.h"
 #include "report/style.h"
@@ -389,11 +390,24 @@ static xb_status draw_figure(xb_ctx *ctx, const xb_study *study,
     return xb_figure_draw(ctx, f, formats);
 }
 
+xb_status xb_report_plan_study(xb_ctx *ctx, const char *study, const char *dir,
+                               unsigned formats, const char *label)
+{
+    char name[128];
+    for (int i = 0; i < XB_COUNT(figures); i++) {
+        if (strcmp(figures[i].study, study) != 0) continue;
+        snprintf(name, sizeof name, "%s%s", figures[i].study, figures[i].part);
+        XB_TRY(xb_report_plan_in(ctx, dir, name, formats, label));
+    }
+    return XB_OK;
+}
+
 xb_status xb_report_study(xb_ctx *ctx, const xb_study *study, const char *dir,
                           unsigned formats)
 {
     const char *name = xb_study_name(study);
     bool any = false;
+    XB_TRY(xb_dir_make(ctx, dir));
     for (int i = 0; i < XB_COUNT(figures); i++) {
         if (strcmp(figures[i].study, name) != 0) continue;
         XB_TRY(draw_figure(ctx, study, &figures[i], dir, formats));

@@ -13,6 +13,7 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/json.h"
+#include "crossbayes/files.h"
 
 enum { STAMP_PATH = 4096, HEX_TEXT = 20 };
 
@@ -31,6 +32,25 @@ static xb_status join_or_fail(xb_ctx *ctx, char out[STAMP_PATH], const char *dir
     return xb_fail(ctx, XB_E_IO, "%s: the path is too long", dir);
 }
 
+const char *xb_stamp_name(void) { return STAMP_FILE; }
+
+xb_status xb_stamp_plan(xb_ctx *ctx, const char *dir, const char *label)
+{
+    return xb_files_plan_in(ctx, dir, STAMP_FILE, label);
+}
+
+xb_status xb_work_plan(xb_ctx *ctx, const char *dir, const char *label)
+{
+    return xb_files_plan_in(ctx, dir, WORK_FILE, label);
+}
+
+/* The hash of a file of our own: no input, it may be written again. */
+static xb_status hash_own(xb_ctx *ctx, uint64_t *hash, int64_t *bytes, const char *path)
+{
+    XB_TRY(xb_files_own(ctx, path));
+    return xb_file_hash(ctx, hash, bytes, path);
+}
+
 /* ---- the files of a study */
 
 static bool starts_with(const char *name, const char *start)
@@ -38,10 +58,17 @@ static bool starts_with(const char *name, const char *start)
     return strncmp(name, start, strlen(start)) == 0;
 }
 
-/* What a killed run leaves: see base/outfile.c and report/figure.c. */
+/* What a killed run leaves, NAME.tmp-XXXXXX or .figure-XXXXXX: see base/outfile.c,
+ * base/stage.c and report/figure.c. Any other name is the user's. */
 static bool half_written(const char *name)
 {
-    return strstr(name, ".tmp-") != NULL || starts_with(name, ".figure-");
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const char *dash = strrchr(name, '-');
+    if (!dash || strlen(dash + 1) != 6 || strspn(dash + 1, letters) != 6) return false;
+    size_t length = (size_t)(dash - name);
+    bool temporary = length >= 4 && strncmp(dash - 4, ".tmp", 4) == 0;
+    return temporary || (length == 7 && starts_with(name, ".figure"));
 }
 
 static bool is_named_for(const char *name, const char *study)
@@ -190,7 +217,7 @@ static xb_status file_json(xb_ctx *ctx, json_t **out, const char *dir, const cha
     uint64_t hash = 0;
     int64_t bytes = 0;
     XB_TRY(join_or_fail(ctx, path, dir, name));
-    XB_TRY(xb_file_hash(ctx, &hash, &bytes, path));
+    XB_TRY(hash_own(ctx, &hash, &bytes, path));
     snprintf(hex, sizeof hex, "%016llx", (unsigned long long)hash);
     *out = json_pack("{s:s, s:I, s:s}", "name", name, "bytes", (json_int_t)bytes, "hash",
                      hex);
@@ -267,6 +294,7 @@ xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp)
     bool stands = false;
     *there = 0;
     if (!join(path, stamp->dir, STAMP_FILE)) return XB_OK;
+    XB_TRY(xb_files_own(ctx, path));
     xb_status status = xb_json_load(ctx, &root, path);
     if (status != XB_OK) return status == XB_E_MEMORY ? status : XB_OK;
     const char *found = json_string_value(json_object_get(root, "fingerprint"));
@@ -290,7 +318,7 @@ static xb_status made_for(xb_ctx *ctx, bool *same, const char *path,
     int64_t bytes = 0;
     *same = false;
     if (access(path, F_OK) != 0) return XB_OK;
-    XB_TRY(xb_file_hash(ctx, &hash, &bytes, path));
+    XB_TRY(hash_own(ctx, &hash, &bytes, path));
     *same = bytes == (int64_t)length && hash == xb_hash_bytes(0, fingerprint, length);
     return XB_OK;
 }

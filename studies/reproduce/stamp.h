@@ -43,4 +43,11 @@ xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint);
 /* Half-written files and folders (NAME.tmp-XXXXXX, .figure-XXXXXX) in a folder. */
 void xb_sweep(const char *dir);
 
+/* Plans the stamp of a figure, and the file that says what unfinished work is for. */
+xb_status xb_stamp_plan(xb_ctx *ctx, const char *dir, const char *label);
+xb_status xb_work_plan(xb_ctx *ctx, const char *dir, const char *label);
+
+/* The name of a stamp's file. */
+const char *xb_stamp_name(void);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
+#include "crossbayes/files.h"
 
 xb_status xb_net_cells_lay_out(xb_ctx *ctx, xb_net_cells *out, const xb_cell_plan *plan,
                                const int64_t *width, int widths, const int64_t *depth,
@@ -139,6 +140,7 @@ static void run_cell(void *arg, int64_t piece)
         fail(job, XB_E_MEMORY, cell, "not enough memory");
         return;
     }
+    xb_files_share(ctx, job->ctx);
     xb_ctx_set_threads(ctx, 1);
     xb_ctx_set_progress(ctx, listen, job);
     double *values = cells->values + i * xb_cell_length(&cells->plan);

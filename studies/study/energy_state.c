@@ -8,6 +8,7 @@
 
 #include "crossbayes/safetensors.h"
 #include "crossbayes/json.h"
+#include "crossbayes/files.h"
 #include "study/energy_cells.h"
 #include "energy/energy_train.h"
 
@@ -68,6 +69,7 @@ xb_status xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *pl
     xb_model *model = NULL;
     bool same = false;
     XB_TRY(path_of(ctx, path, cell, dir, ""));
+    XB_TRY(xb_files_own(ctx, path));
     xb_status status = xb_model_load(ctx, &model, path);
     if (status != XB_OK) return unless_memory(status);
     status = compare(ctx, &same, model, &o);
@@ -150,6 +152,7 @@ xb_status xb_cell_load_values(xb_ctx *ctx, bool *taken, double *values,
     xb_safetensors *file = NULL;
     *taken = false;
     XB_TRY(path_of(ctx, path, cell, dir, "_numbers"));
+    XB_TRY(xb_files_own(ctx, path));
     xb_status status = xb_safetensors_open(ctx, &file, path);
     if (status != XB_OK) return unless_memory(status);
     status = take(ctx, taken, values, plan, cell, file);

@@ -12,6 +12,7 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/json.h"
+#include "crossbayes/files.h"
 
 static const xb_study_kind *const kinds[] = {
     &xb_study_laws,   &xb_study_quadrature, &xb_study_quantile, &xb_study_energy,
@@ -323,6 +324,22 @@ static xb_status path_join(xb_ctx *ctx, char *out, size_t size, const char *dir,
     int length = snprintf(out, size, "%s/%s", dir, file);
     if (length >= 0 && (size_t)length < size) return XB_OK;
     return xb_fail(ctx, XB_E_IO, "%s: the path is too long", dir);
+}
+
+xb_status xb_study_plan(xb_ctx *ctx, const char *name, const xb_study_options *opt,
+                        const char *dir, const char *label)
+{
+    char file[FILE_MAX_LENGTH];
+    snprintf(file, sizeof file, "%s.json", name);
+    XB_TRY(xb_files_plan_in(ctx, dir, file, label));
+    snprintf(file, sizeof file, "%s_*.csv", name);
+    XB_TRY(xb_files_plan_in(ctx, dir, file, label));
+    if (opt->cells)
+        XB_TRY(
+            xb_files_plan_in(ctx, opt->cells, "width*_depth*_seed*.safetensors", label));
+    if (!opt->work) return XB_OK;
+    snprintf(file, sizeof file, "%s_*.checkpoint", name);
+    return xb_files_plan_in(ctx, opt->work, file, label);
 }
 
 /* The JSON last: where it is, everything it lists is there. */

@@ -99,6 +99,10 @@ typedef struct xb_finding {
 XB_API int xb_study_finding_count(const xb_study *study);
 XB_API xb_finding xb_study_finding_at(const xb_study *study, int i); /* borrowed */
 
+/* Plans (crossbayes/files.h) what xb_study_run writes with these options, checkpoints and
+ * finished nets, and xb_study_write to `dir`. */
+XB_API xb_status xb_study_plan(xb_ctx *ctx, const char *name, const xb_study_options *opt,
+                               const char *dir, const char *label);
 /* NAME.json (facts, findings, provenance, list of tables) and one CSV per table. */
 XB_API xb_status xb_study_write(xb_ctx *ctx, const xb_study *study, const char *dir);
 /* A study back from what xb_study_write left: the same tables and facts. Nothing in the
