@@ -103,7 +103,7 @@ void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion)
 
 void cli_show_finding(xb_finding finding)
 {
-    enum { COLUMN = 18 };
+    enum { COLUMN = 25 }; /* the longest is "shape does not matter" */
     printf("  %-*s", COLUMN - 2, finding.word);
     cli_print_words(finding.text, COLUMN, true);
 }
