@@ -45,9 +45,8 @@ xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"Gaussian", "not Gaussian"}),
-        "%s (%s). The law fitted to them is %s nats (KL) from the Gaussian of its "
-        "variance,"
-        " its excess kurtosis is %+.2f.",
+        "%s (%s). The law fitted to them is %s nats (KL) from the Gaussian of its"
+        " variance, its excess kurtosis is %+.2f.",
         says[kind], test,
         xb_show(xb_rounded_off(xb_study_fact(study, "kl_device").value), 0).text,
         xb_study_fact(study, "excess_kurtosis_device").value);
@@ -82,9 +81,8 @@ xb_status xb_find_quadrature(xb_ctx *ctx, xb_study *study)
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"accurate", "not accurate"}),
         "Two points of the law's Gauss rule give cross entropies with Gaussians with a"
-        " relative error of %s (limit %.1g), 128 points of the smooth rule give its KL "
-        "of %s"
-        " nats with an error of %s (limit %.1g): %s.",
+        " relative error of %s (limit %.1g), 128 points of the smooth rule give its KL"
+        " of %s nats with an error of %s (limit %.1g): %s.",
         error_text(two).text, two_most, xb_show(whole, 0).text, error_text(kl).text,
         kl_most, limits_text(kind));
 }
