@@ -195,6 +195,7 @@ static void print_predictive(const cli_evaluation *e, const cli_law_scores *law)
     printf("    NLL differs by %s\n", text);
 }
 
+/* The draws for which C17 expects a verdict, as far as one can run them. */
 static void print_needed(const xb_distances *d)
 {
     double needed =
@@ -203,10 +204,14 @@ static void print_needed(const xb_distances *d)
     if (d->verdict != XB_VERDICT_UNRESOLVED) return;
     if (d->draws_a < few)
         printf("    fewer than %lld draws cannot tell (--samples)\n", (long long)few);
-    else if (isfinite(needed))
-        printf("    about %.2g draws would tell (--samples)\n", needed);
+    else if (!(needed <= XB_DRAWS_MOST))
+        printf("    the gap is so near the tolerance that more than %.0e draws, the most"
+               " --samples takes, would be needed\n",
+               XB_DRAWS_MOST);
+    else if (needed <= (double)d->draws_a)
+        printf("    a few more draws would tell (--samples)\n");
     else
-        printf("    the gap is too near the tolerance for any number of draws to tell\n");
+        printf("    about %.2g draws would tell (--samples)\n", needed);
 }
 
 static void print_distances(const cli_evaluation *e)
@@ -262,7 +267,7 @@ static xb_status parse_laws(cli_evaluation *e)
 
 static cli_exit evaluate_model(cli_evaluation *e)
 {
-    const int64_t most = 10000000; /* draws of one row at once: 80 MB an output */
+    const int64_t most = (int64_t)XB_DRAWS_MOST; /* at once: 80 MB an output of a row */
     cli_exit code = cli_inputs_ask(e->s, &e->in, e->model, e->s->args.arg[1], true);
     if (code != CLI_DONE) return code;
     if (e->draws > most)

@@ -8,7 +8,7 @@
 #include "print.h"
 #include "show.h"
 
-enum { TEXT = 96, ROWS_MOST = 16 };
+enum { TEXT = 96, ROWS_MOST = 16, CELLS = 7 };
 
 /* Rows of text while they are collected. */
 typedef struct rows {
@@ -105,40 +105,42 @@ static void show_warnings(cli_demo *d, const xb_fit *fit)
 
 /* ---- the law */
 
-static void family_cells(char out[5][TEXT], const xb_fit *fit, int i, double best)
+static void family_cells(char out[CELLS][TEXT], const xb_fit *fit, int i, double best)
 {
     const xb_fit_family *f = xb_fit_family_at(fit, i);
     double above = f->aic - best;
     snprintf(out[0], TEXT, "%s%s", f->family, i == xb_fit_chosen(fit) ? " (chosen)" : "");
     out[1][0] = '\0';
     if (isfinite(above)) snprintf(out[1], TEXT, "%.1f", above);
-    cli_format_p(out[2], TEXT, f->ks_p);
-    cli_format_p(out[3], TEXT, f->ad_p);
+    snprintf(out[2], TEXT, "%.3f", f->ks);
+    cli_format_p(out[3], TEXT, f->ks_p);
+    cli_format_p(out[4], TEXT, f->ad_p);
+    snprintf(out[5], TEXT, "%s", f->fits ? "yes" : "no");
     size_t used = 0;
-    out[4][0] = '\0';
+    out[6][0] = '\0';
     for (int k = 0; k < f->n_named && used < TEXT; k++) {
         char number[48];
         xb_number_with_error(number, sizeof number, f->value[k], f->std_error[k]);
-        used += (size_t)snprintf(out[4] + used, TEXT - used, "%s%s = %s", k ? ", " : "",
+        used += (size_t)snprintf(out[6] + used, TEXT - used, "%s%s = %s", k ? ", " : "",
                                  f->name[k], number);
     }
 }
 
 static void show_families(const cli_demo *d, const xb_fit *fit)
 {
-    static const char *const heading[] = {"family", "AIC - best", "KS p", "AD p",
-                                          "parameters"};
-    char text[XB_FIT_FAMILY_MAX][5][TEXT];
-    const char *cell[XB_FIT_FAMILY_MAX][5];
+    static const char *const heading[] = {"family", "AIC - best", "KS distance", "KS p",
+                                          "AD p",   "fits",       "parameters"};
+    char text[XB_FIT_FAMILY_MAX][CELLS][TEXT];
+    const char *cell[XB_FIT_FAMILY_MAX][CELLS];
     double best = INFINITY;
     int n = xb_fit_family_count(fit);
     for (int i = 0; i < n; i++) best = fmin(best, xb_fit_family_at(fit, i)->aic);
     for (int i = 0; i < n; i++) {
         family_cells(text[i], fit, i, best);
-        for (int c = 0; c < 5; c++) cell[i][c] = text[i][c];
+        for (int c = 0; c < CELLS; c++) cell[i][c] = text[i][c];
     }
     xb_page_rows(d->page, &(xb_page_rows_info){.caption = "All families",
-                                               .columns = 5,
+                                               .columns = CELLS,
                                                .heading = heading,
                                                .rows = n,
                                                .cell = &cell[0][0],
@@ -147,12 +149,11 @@ static void show_families(const cli_demo *d, const xb_fit *fit)
 
 static xb_finding fit_finding(const xb_fit *fit)
 {
-    const xb_fit_family *f = xb_fit_family_at(fit, xb_fit_chosen(fit));
-    const char *text = xb_fit_verdict(fit);
-    if (strcmp(f->family, "empirical") == 0)
-        return (xb_finding){XB_FINDING_DIFFERS, "no family fits", text};
-    if (f->fits) return (xb_finding){XB_FINDING_AGREES, "fits", text};
-    return (xb_finding){XB_FINDING_UNCLEAR, "cannot tell", text};
+    xb_fit_outcome outcome = xb_fit_outcome_of(fit);
+    xb_finding_kind kind = outcome == XB_FIT_FITS       ? XB_FINDING_AGREES
+                           : outcome == XB_FIT_DIVERGED ? XB_FINDING_UNCLEAR
+                                                        : XB_FINDING_DIFFERS;
+    return (xb_finding){kind, xb_fit_outcome_text(outcome), xb_fit_verdict(fit)};
 }
 
 /* The command that fits the samples again; free() it. NULL: memory is out. */

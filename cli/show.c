@@ -74,11 +74,11 @@ static double best_score(const xb_fit *fit, xb_criterion criterion)
 
 static void show_families(const xb_fit *fit, xb_criterion criterion)
 {
-    enum { COLUMN = 46 };
+    enum { COLUMN = 54 };
     double best = best_score(fit, criterion);
-    printf("    %-10s%12s%9s%9s  %s\n", "family",
-           criterion == XB_CRITERION_BIC ? "BIC - best" : "AIC - best", "KS p", "AD p",
-           "parameters");
+    printf("    %-10s%11s%7s%8s%8s%5s %s\n", "family",
+           criterion == XB_CRITERION_BIC ? "BIC - best" : "AIC - best", "KS", "KS p",
+           "AD p", "fits", "parameters");
     for (int i = 0; i < xb_fit_family_count(fit); i++) {
         const xb_fit_family *f = xb_fit_family_at(fit, i);
         char text[32] = "-", ks[16], ad[16];
@@ -86,8 +86,8 @@ static void show_families(const xb_fit *fit, xb_criterion criterion)
         if (isfinite(above)) snprintf(text, sizeof text, "%.1f", above);
         cli_format_p(ks, sizeof ks, f->ks_p);
         cli_format_p(ad, sizeof ad, f->ad_p);
-        printf("  %s %-10s%12s%9s%9s  ", i == xb_fit_chosen(fit) ? "*" : " ", f->family,
-               text, ks, ad);
+        printf("  %s %-10s%11s%7.3f%8s%8s%5s ", i == xb_fit_chosen(fit) ? "*" : " ",
+               f->family, text, f->ks, ks, ad, f->fits ? "yes" : "no");
         show_parameters(f, xb_fit_sample_info(fit), COLUMN);
     }
 }
@@ -103,7 +103,7 @@ void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion)
 
 void cli_show_finding(xb_finding finding)
 {
-    enum { COLUMN = 18 };
+    enum { COLUMN = 25 }; /* the longest is "shape does not matter" */
     printf("  %-*s", COLUMN - 2, finding.word);
     cli_print_words(finding.text, COLUMN, true);
 }

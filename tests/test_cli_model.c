@@ -99,7 +99,7 @@ static void eval_sees_shape(void **state)
     assert_string_equal(words(distance, "verdict"), "same"); /* as with itself */
     json_decref(root);
     run_well("eval m.safetensors xy.csv --law gaussian --law mtj --samples 2");
-    assert_non_null(strstr(out_text, "mtj:B=0.15,w=0.5: unresolved"));
+    assert_non_null(strstr(out_text, "mtj:B=0.15,w=0.5: cannot tell"));
     assert_non_null(strstr(out_text, "fewer than 20 draws cannot tell"));
     assert_null(strstr(out_text, "nan"));
 }

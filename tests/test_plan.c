@@ -188,6 +188,33 @@ static void test_distrust(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Weights that multiply each other's noise: each layer makes all of the spread, and no
+ * share is more than that. */
+static void shares_are_shares(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "mtj");
+    plan_net *p =
+        make_net(ctx, "dense 4 nobias, elu, dense 4 nobias, elu, dense 1 nobias", 0, 1, XB_STOCHASTIC_ALL);
+    xb_plan_equal_shares(p->net, p->mu, p->sigma);
+    for (int i = 0; i < INPUTS; i++) p->x[i] = 1;
+    xb_plan plan;
+    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, NULL));
+    double sum = 0, largest = 0;
+    for (int i = 0; i < plan.layers; i++) {
+        assert_true(plan.layer[i].share >= 0 && plan.layer[i].share <= 1);
+        sum += plan.layer[i].share, largest = fmax(largest, plan.layer[i].share);
+    }
+    for (int i = 0; i < plan.weights; i++)
+        assert_true(plan.weight[i].share >= 0 && plan.weight[i].share <= 1);
+    print_message("shares add up to %.3g, the largest is %.3g\n", sum, largest);
+    assert_true(sum > 1.5 && largest == 1); /* the first layer's is cut off */
+    free_net(p);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
 /* KL predicted for a hidden layer of this width under equal shares. */
 static double predicted_at(xb_ctx *ctx, int64_t width, const xb_law *law,
                            const xb_plan_options *opt)
@@ -301,15 +328,11 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear_net),
-        cmocka_unit_test(test_product),
-        cmocka_unit_test(test_needed),
-        cmocka_unit_test(test_prediction),
-        cmocka_unit_test(test_distrust),
-        cmocka_unit_test(test_width),
-        cmocka_unit_test(test_width_is_the_least),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_linear_net), cmocka_unit_test(shares_are_shares),
+        cmocka_unit_test(test_product),    cmocka_unit_test(test_needed),
+        cmocka_unit_test(test_prediction), cmocka_unit_test(test_distrust),
+        cmocka_unit_test(test_width),      cmocka_unit_test(test_width_is_the_least),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

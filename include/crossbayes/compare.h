@@ -128,8 +128,11 @@ typedef struct xb_distance {
 typedef enum xb_verdict {
     XB_VERDICT_SAME,      /* at most the tolerance apart, noise included */
     XB_VERDICT_DIFFERENT, /* more than the tolerance apart, noise taken off */
-    XB_VERDICT_UNRESOLVED /* not enough draws to say; always with fewer than 20 */
+    XB_VERDICT_UNRESOLVED /* cannot tell: not enough draws; always with fewer than 20 */
 } xb_verdict;
+
+/* More draws than this are out of reach. */
+#define XB_DRAWS_MOST 1e7
 
 /* A difference over n points and what Monte Carlo noise does to it (C17). The true root
  * mean square lies in [least, bound], for all three gaps of xb_distances at once, with
@@ -143,7 +146,8 @@ typedef struct xb_gap {
     double largest_error;
     int64_t largest_at;
     double draws_needed; /* for a verdict, if the gap is `excess`: never fewer than there
-                            were; INFINITY if it is as large as the tolerance */
+                            were; INFINITY beyond XB_DRAWS_MOST, where the gap is too
+                            near the tolerance */
     xb_verdict verdict;
 } xb_gap;
 
@@ -175,6 +179,11 @@ typedef struct xb_distance_options {
     int permutations; /* 199; 0: no p-values and floors */
     double tolerance; /* 0.01: of the verdicts */
     uint64_t seed;    /* of the permutations */
+    double memory;    /* 0: draws are independent of each other. Else their integrated
+                         autocorrelation time in draws, as of reads of devices that
+                         remember: only pairs of draws of different groups of the
+                         jackknife count (C14), and a verdict needs groups of five
+                         times as many draws. For paired draws and exponent 1 */
 } xb_distance_options;
 
 XB_API xb_distance_options xb_distance_options_default(void);
@@ -186,7 +195,7 @@ XB_API xb_status xb_distance_samples(xb_ctx *ctx, xb_distances *out, const doubl
                                      int64_t draws_a, const double *b, int64_t draws_b,
                                      int64_t n, const xb_distance_options *opt);
 
-/* "same", "different", "unresolved"; never NULL. */
+/* "same", "different", "cannot tell"; never NULL. */
 XB_API const char *xb_verdict_text(xb_verdict verdict);
 
 #ifdef __cplusplus

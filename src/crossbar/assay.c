@@ -1,7 +1,8 @@
 /* assay.c: an array against the digital model on data with targets: scores of both with
- * their Monte Carlo errors, and how far the predictives are apart (maths C17). Where
- * weights are drawn once a read and nothing is remembered, read s of the array and draw
- * s of the digital model share their random words, so small effects show at few reads. */
+ * their Monte Carlo errors, and how far the predictives are apart (maths C17). Read s of
+ * the array and draw s of the digital model share their random words as far as the array
+ * lets them, so small effects show at few reads. Where devices remember, reads depend on
+ * each other as well, and the comparison is told for how long. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,10 +58,11 @@ static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which
     return xb_score_regression(ctx, &out->regression, &points, &p, a->y, NULL);
 }
 
-static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, bool paired)
+static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double memory)
 {
     xb_distance_options opt = xb_distance_options_default();
-    opt.paired = paired;
+    opt.paired = true;
+    opt.memory = memory;
     opt.standardise = true;
     opt.permutations = 0; /* the verdicts come from the gaps */
     opt.tolerance = a->opt.tolerance;
@@ -166,12 +168,12 @@ xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
     XB_TRY(xb_analog_create(ctx, &analog, assay->model, array, x ? x : assay->x,
                             x ? n : assay->n, &assay->opt.analog));
     xb_assay_result result = {0};
-    bool paired =
-        array->redraw == XB_REDRAW_NETWORK && !(xb_array_correlation(array) > 0);
+    double rho = xb_array_correlation(array);
+    double memory = rho > 0 ? (1 + rho) / (1 - rho) : 0; /* (X11) */
     xb_status status = xb_analog_draws(ctx, assay->value, assay->sd, analog, assay->x,
                                        assay->n, 0, assay->opt.reads);
     if (status == XB_OK) status = score(ctx, assay, &result, CASE);
-    if (status == XB_OK) status = compare(ctx, assay, &result, paired);
+    if (status == XB_OK) status = compare(ctx, assay, &result, memory);
     xb_analog_destroy(analog);
     if (status == XB_OK) *out = result;
     return status;

@@ -212,3 +212,4 @@ const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int i)
 int xb_fit_chosen(const xb_fit *fit) { return fit->chosen; }
 const xb_law *xb_fit_law(const xb_fit *fit) { return fit->law[fit->chosen]; }
 const char *xb_fit_verdict(const xb_fit *fit) { return fit->verdict; }
+xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit) { return fit->outcome; }
