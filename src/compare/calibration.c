@@ -1,11 +1,16 @@
 /* calibration.c: the calibration curve of Kendall & Gal (2017) and the area between
  * it and the diagonal; maths C8, C9. The curve is a step function of the level, so
- * the area is a sum over its steps: no grid of levels, no error. */
+ * the area is a sum over its steps: no grid of levels, no error. Beside it what ECE reads
+ * by chance; maths C21. */
 #include "compare/calibration.h"
 
 #include <math.h>
 
 #include "base/sort.h"
+
+/* (C21) Above so much variance of a bin's hits a Gaussian has their mean deviation within
+ * 1e-3; below it counts end at 17 standard deviations above the mean. */
+enum { MANY = 100, COUNT_MOST = 2 * MANY + 170 };
 
 xb_status xb_central_masses(xb_ctx *ctx, double *mass, const double *pit, int64_t n)
 {
@@ -65,4 +70,56 @@ double xb_miscalibration_area(double *std_error, const double *mass, int64_t n)
 double xb_miscalibration_floor(int64_t n)
 {
     return sqrt(2 / M_PI) * (M_PI / 8) / sqrt((double)n); /* (C9) */
+}
+
+int xb_confidence_bin(double confidence, int bins)
+{
+    int bin = (int)ceil(confidence * bins) - 1;
+    return bin < 0 ? 0 : bin >= bins ? bins - 1 : bin;
+}
+
+/* A bin's points, and the rarer of hit and miss among them. */
+typedef struct bin_chance {
+    double mean, variance; /* of the number of the rarer */
+    bool hits;             /* the rarer are hits */
+} bin_chance;
+
+static bin_chance chance_of(const double *confidence, int64_t n, int bins, int bin)
+{
+    double hits = 0, misses = 0, variance = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (xb_confidence_bin(confidence[i], bins) != bin) continue;
+        double p = fmin(confidence[i], 1); /* rounding of a sum over draws */
+        hits += p, misses += 1 - p, variance += p * (1 - p);
+    }
+    return (bin_chance){fmin(hits, misses), variance, hits < misses};
+}
+
+/* E|K - E K| of the number K of the rarer, by its distribution: points one after the
+ * other. The mean is at most twice the variance, which is at most MANY. */
+static double exact_deviation(const double *confidence, int64_t n, int bins, int bin,
+                              const bin_chance *c)
+{
+    double p[COUNT_MOST + 1] = {1}, sum = 0;
+    int top = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (xb_confidence_bin(confidence[i], bins) != bin) continue;
+        double hit = fmin(confidence[i], 1), q = c->hits ? hit : 1 - hit;
+        if (top < COUNT_MOST) top++;
+        for (int k = top; k > 0; k--) p[k] += q * (p[k - 1] - p[k]);
+        p[0] -= q * p[0];
+    }
+    for (int k = 0; k <= top; k++) sum += p[k] * fabs(k - c->mean);
+    return sum;
+}
+
+double xb_ece_floor(const double *confidence, int64_t n, int bins)
+{
+    double sum = 0;
+    for (int b = 0; b < bins; b++) {
+        bin_chance c = chance_of(confidence, n, bins, b);
+        sum += c.variance > MANY ? sqrt(2 / M_PI * c.variance) /* (C21) */
+                                 : exact_deviation(confidence, n, bins, b, &c);
+    }
+    return sum / (double)n;
 }

@@ -78,7 +78,7 @@ static xb_status check_options(xb_ctx *ctx, const xb_distance_options *opt,
     if (opt->paired && draws_a != draws_b)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld and %lld draws cannot be paired",
                        (long long)draws_a, (long long)draws_b);
-    if (opt->permutations < 0 || opt->neighbours < 0 || !(opt->tolerance >= 0))
+    if (opt->permutations < 0 || opt->neighbours < -1 || !(opt->tolerance >= 0))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%d permutations, %d neighbours, tolerance %g: expected 0 or more",
                        opt->permutations, opt->neighbours, opt->tolerance);
@@ -127,8 +127,8 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
         w->pool[i].count = draws;
     }
     int64_t fewer = w->draws_a < w->draws_b ? w->draws_a : w->draws_b;
-    w->neighbours = w->opt->neighbours > 0 ? w->opt->neighbours
-                                           : (int64_t)fmax(1, sqrt((double)fewer));
+    w->neighbours = w->opt->neighbours != 0 ? w->opt->neighbours
+                                            : (int64_t)fmax(1, sqrt((double)fewer));
     return XB_OK;
 }
 

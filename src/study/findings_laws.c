@@ -31,7 +31,7 @@ xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"Gaussian", "not Gaussian"}),
-        "KL %.3g nats from the Gaussian of its variance, excess kurtosis %+.2f: %s (p %s"
+        "KL(law‖Gaussian of its variance) %.3g nats, excess kurtosis %+.2f: %s (p %s"
         " %.2g; worth %.0f independent ones).",
         xb_study_fact(study, "kl_device").value,
         xb_study_fact(study, "excess_kurtosis_device").value, meaning[kind],
