@@ -111,7 +111,8 @@ static void format_score(char *out, size_t size, const cli_score *row)
     else if (score->mc_error > rounding * fabs(score->value))
         snprintf(out + used, size - used, " [%.1g]", score->mc_error);
     used = strlen(out);
-    if (row->chance > 0) snprintf(out + used, size - used, ", chance %.2g", row->chance);
+    if (!isnan(row->chance))
+        snprintf(out + used, size - used, ", chance %.2g", row->chance);
 }
 
 static void score_cell(const void *arg, int row, int column, char *out, size_t size)
@@ -143,7 +144,7 @@ static void print_legend(const cli_evaluation *e)
     int rows = score_rows(row, e, 0);
     printf("\n  ± the error over rows, [] the Monte Carlo error over draws\n");
     for (int k = 0; k < rows; k++) {
-        if (!(row[k].chance > 0)) continue;
+        if (isnan(row[k].chance)) continue;
         printf("  chance: the average for a perfectly calibrated model on %lld row%s",
                (long long)e->n, e->n == 1 ? "" : "s");
         if (row[k].bins > 0) printf(", %d bins", row[k].bins);

@@ -1,12 +1,13 @@
 /* scores.c: see scores.h. */
 #include "scores.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static cli_score plain(const char *name, const char *key, xb_score score)
 {
-    return (cli_score){.name = name, .key = key, .score = score};
+    return (cli_score){.name = name, .key = key, .score = score, .chance = NAN};
 }
 
 int cli_score_rows(cli_score out[CLI_SCORES_MAX], bool classes,
@@ -43,7 +44,7 @@ void cli_scores_json(json_t *root, const cli_score *row, int rows)
         snprintf(key, sizeof key, "%s_mc_error", row[k].key);
         json_object_set_new(root, key, cli_json_real(row[k].score.mc_error));
         snprintf(key, sizeof key, "%s_chance", row[k].key);
-        if (row[k].chance > 0)
+        if (!isnan(row[k].chance))
             json_object_set_new(root, key, cli_json_real(row[k].chance));
         snprintf(key, sizeof key, "%s_bins", row[k].key);
         if (row[k].bins > 0) json_object_set_new(root, key, json_integer(row[k].bins));

@@ -7,7 +7,7 @@
 typedef struct cli_score {
     const char *name, *key;
     xb_score score;
-    double chance; /* what perfect calibration reads on average; 0: not that kind */
+    double chance; /* what perfect calibration reads on average; NAN: not that kind */
     int bins;      /* that it depends on, or 0 */
 } cli_score;
 

@@ -177,16 +177,18 @@ static void ece_by_chance(void **state)
     enum { SETS = SANITIZED ? 60 : 600, MOST = 4000 };
     static const struct {
         const char *name;
-        int n;
+        int n, bins;
         double least, most;
-    } cases[] = {{"360 points, 15 bins", 360, 0.5, 1},
-                 {"360 points, nearly sure", 360, 0.985, 1},
-                 {"20 points", 20, 0.5, 1},
-                 {"4000 points, 8 bins filled", MOST, 0.5, 1},
-                 {"4000 points in one bin", MOST, 0.9355, 0.995}};
+    } cases[] = {{"360 points, 15 bins", 360, 15, 0.5, 1},
+                 {"360 points, nearly sure", 360, 15, 0.985, 1},
+                 {"20 points", 20, 15, 0.5, 1},
+                 {"4000 points, 8 bins filled", MOST, 15, 0.5, 1},
+                 {"4000 points in one bin", MOST, 15, 0.9355, 0.995},
+                 {"60 points, the only bin", 60, 1, 0.5, 1}};
     xb_ctx *ctx = test_ctx();
     static double p[MOST][2], confidence[MOST];
     static int64_t label[MOST];
+    xb_score_options opt = xb_score_options_default();
     for (int c = 0; c < XB_COUNT(cases); c++) {
         mean_error m = {0};
         xb_class_scores s = {0};
@@ -198,12 +200,37 @@ static void ece_by_chance(void **state)
         for (int r = 0; r < SETS; r++) {
             for (int i = 0; i < cases[c].n; i++) label[i] = uniform(r, i) > confidence[i];
             const xb_class_draws draws = {&p[0][0], 1, cases[c].n, 2};
-            assert_ok(ctx, xb_score_classes(ctx, &s, &draws, label, NULL));
+            opt.bins = cases[c].bins;
+            assert_ok(ctx, xb_score_classes(ctx, &s, &draws, label, &opt));
             add_value(&m, s.ece.value);
         }
         check_floor(cases[c].name, &m, s.ece_floor, 1e-3);
     }
     xb_ctx_destroy(ctx);
+}
+
+/* Confidences of many classes, below 1/2 and above in one bin: by all 2^n outcomes. */
+static void ece_by_enumeration(void **state)
+{
+    (void)state;
+    enum { N_ALL = 12 };
+    static const double p[N_ALL] = {0.999, 0.98, 0.02, 0.3,  0.5, 0.97,
+                                    0.11,  0.9,  0.05, 0.25, 1,   0.62};
+    double mean = 0, expected = 0;
+    for (int i = 0; i < N_ALL; i++) mean += p[i];
+    for (int set = 0; set < 1 << N_ALL; set++) {
+        double chance = 1, hits = 0;
+        for (int i = 0; i < N_ALL; i++) {
+            bool hit = set >> i & 1;
+            chance *= hit ? p[i] : 1 - p[i], hits += hit;
+        }
+        expected += chance * fabs(hits - mean) / N_ALL;
+    }
+    assert_close(xb_ece_floor(p, N_ALL, 1), expected, 1e-13);
+    static double many[3000]; /* sure of nearly all, wrong of many: few surprises */
+    for (int i = 0; i < 3000; i++) many[i] = i % 3 ? 0.999 : 0.001;
+    double variance = 3000 * 0.999 * 0.001; /* a Poisson number less another, nearly */
+    assert_close(xb_ece_floor(many, 3000, 1), sqrt(2 / M_PI * variance) / 3000, 0.05);
 }
 
 /* Uniform masses. The floor is that of many points, 6 % low for a single one. */
@@ -231,9 +258,8 @@ static void area_by_chance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_of_classes),
-        cmocka_unit_test(errors_of_calibration),
-        cmocka_unit_test(ece_by_chance),
+        cmocka_unit_test(errors_of_classes), cmocka_unit_test(errors_of_calibration),
+        cmocka_unit_test(ece_by_chance),     cmocka_unit_test(ece_by_enumeration),
         cmocka_unit_test(area_by_chance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

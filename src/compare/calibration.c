@@ -9,7 +9,8 @@
 #include "base/sort.h"
 
 /* (C21) Above so much variance of a bin's hits a Gaussian has their mean deviation within
- * 1e-3; below it counts end at 17 standard deviations above the mean. */
+ * 1e-3. Below it surprises are at most twice as many on average, and counts end 17
+ * standard deviations above that. */
 enum { MANY = 100, COUNT_MOST = 2 * MANY + 170 };
 
 xb_status xb_central_masses(xb_ctx *ctx, double *mass, const double *pit, int64_t n)
@@ -78,38 +79,47 @@ int xb_confidence_bin(double confidence, int bins)
     return bin < 0 ? 0 : bin >= bins ? bins - 1 : bin;
 }
 
-/* A bin's points, and the rarer of hit and miss among them. */
-typedef struct bin_chance {
-    double mean, variance; /* of the number of the rarer */
-    bool hits;             /* the rarer are hits */
-} bin_chance;
+/* Of a bin's points each is expected to be a hit or, up to a confidence of 1/2, a miss;
+ * counted are those that are not: hits up, misses down. */
+typedef struct surprise {
+    bool up;
+    double chance; /* at most 1/2 */
+} surprise;
 
-static bin_chance chance_of(const double *confidence, int64_t n, int bins, int bin)
+static surprise surprise_of(double confidence)
 {
-    double hits = 0, misses = 0, variance = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (xb_confidence_bin(confidence[i], bins) != bin) continue;
-        double p = fmin(confidence[i], 1); /* rounding of a sum over draws */
-        hits += p, misses += 1 - p, variance += p * (1 - p);
-    }
-    return (bin_chance){fmin(hits, misses), variance, hits < misses};
+    bool up = confidence <= 0.5;
+    return (surprise){up, up ? confidence : fmax(0, 1 - confidence)};
 }
 
-/* E|K - E K| of the number K of the rarer, by its distribution: points one after the
- * other. The mean is at most twice the variance, which is at most MANY. */
-static double exact_deviation(const double *confidence, int64_t n, int bins, int bin,
-                              const bin_chance *c)
+static double bin_variance(const double *confidence, int64_t n, int bins, int bin)
 {
-    double p[COUNT_MOST + 1] = {1}, sum = 0;
-    int top = 0;
+    double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         if (xb_confidence_bin(confidence[i], bins) != bin) continue;
-        double hit = fmin(confidence[i], 1), q = c->hits ? hit : 1 - hit;
-        if (top < COUNT_MOST) top++;
-        for (int k = top; k > 0; k--) p[k] += q * (p[k - 1] - p[k]);
-        p[0] -= q * p[0];
+        double q = surprise_of(confidence[i]).chance;
+        sum += q * (1 - q);
     }
-    for (int k = 0; k <= top; k++) sum += p[k] * fabs(k - c->mean);
+    return sum;
+}
+
+/* E|K - E K| of the number K of hits, by its distribution, one point after the other. */
+static double exact_deviation(const double *confidence, int64_t n, int bins, int bin)
+{
+    double room[2 * COUNT_MOST + 1] = {0}, *p = room + COUNT_MOST, mean = 0, sum = 0;
+    int low = 0, high = 0;
+    p[0] = 1;
+    for (int64_t i = 0; i < n; i++) {
+        if (xb_confidence_bin(confidence[i], bins) != bin) continue;
+        surprise s = surprise_of(confidence[i]);
+        if (s.up && high < COUNT_MOST) high++;
+        if (!s.up && low > -COUNT_MOST) low--;
+        mean += s.up ? s.chance : -s.chance;
+        for (int k = high; s.up && k > low; k--) p[k] += s.chance * (p[k - 1] - p[k]);
+        for (int k = low; !s.up && k < high; k++) p[k] += s.chance * (p[k + 1] - p[k]);
+        p[s.up ? low : high] *= 1 - s.chance;
+    }
+    for (int k = low; k <= high; k++) sum += p[k] * fabs(k - mean);
     return sum;
 }
 
@@ -117,9 +127,9 @@ double xb_ece_floor(const double *confidence, int64_t n, int bins)
 {
     double sum = 0;
     for (int b = 0; b < bins; b++) {
-        bin_chance c = chance_of(confidence, n, bins, b);
-        sum += c.variance > MANY ? sqrt(2 / M_PI * c.variance) /* (C21) */
-                                 : exact_deviation(confidence, n, bins, b, &c);
+        double variance = bin_variance(confidence, n, bins, b);
+        sum += variance > MANY ? sqrt(2 / M_PI * variance) /* (C21) */
+                               : exact_deviation(confidence, n, bins, b);
     }
     return sum / (double)n;
 }
