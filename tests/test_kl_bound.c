@@ -4,6 +4,7 @@
 #include "comparetest.h"
 
 #include "base/ctx.h"
+#include "failalloc.h"
 
 enum { POINTS = 3, DRAWS_MOST = 20000, RUNS = SANITIZED ? 10 : 200 };
 
@@ -207,12 +208,32 @@ static void same_at_any_threads(void **state)
     free(a), free(b);
 }
 
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    enum { S = 200, N = 3 };
+    xb_ctx *ctx = test_ctx();
+    xb_ctx_set_threads(ctx, 1);
+    double *a = new_normals(S * N, 33), *b = new_normals(S * N, 34), nats = -1;
+    int failures = 0;
+    for (int k = 0; fail_alloc_after(k); k++) {
+        xb_status status = xb_kl_at_least(ctx, &nats, a, b, S, N);
+        if (!fail_alloc_happened()) break;
+        assert_int_equal(status, XB_E_MEMORY);
+        assert_true(nats == -1); /* left alone */
+        failures++;
+    }
+    assert_true(failures >= 3 && nats >= 0);
+    free(a), free(b);
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(linear_net),          cmocka_unit_test(bounded_support),
         cmocka_unit_test(exact_bins),          cmocka_unit_test(ties_and_few_draws),
-        cmocka_unit_test(same_at_any_threads),
+        cmocka_unit_test(same_at_any_threads), cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
