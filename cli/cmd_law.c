@@ -151,7 +151,7 @@ static void print_summary(const xb_law *law)
     cli_print_fact("skewness", without_rounding(moments.skewness, 1), DIGITS, "");
     cli_print_fact("excess kurtosis", moments.excess_kurtosis, DIGITS, "");
     cli_print_fact("entropy", xb_law_entropy(law), DIGITS, "nats");
-    cli_print_fact("KL to Gaussian", xb_law_kl_gaussian(law), DIGITS, "nats");
+    cli_print_fact("KL", xb_law_kl_gaussian(law), DIGITS, "nats, KL(law‖Gaussian)");
 }
 
 static void print_quantiles(const xb_law *law, const cli_value *asked)

@@ -77,7 +77,7 @@ static void print_kl(const char *name, xb_estimate kl)
     char text[64];
     if (!isfinite(kl.value)) return;
     format_kl(text, sizeof text, kl);
-    printf("  %-20s%s nats\n", name, text);
+    printf("  %-20s%s nats, KL(law‖Gaussian)\n", name, text);
 }
 
 typedef struct layer_grid {

@@ -101,7 +101,7 @@ json_t *cli_case_json(const cli_case *c, bool classes, bool digital)
         json_object_set_new(root, "nll_difference_error",
                             cli_json_real(r->nll_difference.std_error));
     }
-    json_object_set_new(root, "kl", cli_json_real(r->distance.kl.value));
+    json_object_set_new(root, "kl_at_least", cli_json_real(r->kl_at_least));
     json_object_set_new(root, "mean", cli_gap_json(&r->distance.mean));
     json_object_set_new(root, "sd", cli_gap_json(&r->distance.sd));
     json_object_set_new(root, "whole", cli_gap_json(&r->distance.whole));

@@ -23,8 +23,8 @@ static const shown_figure figures[] = {
     {NULL, NULL, "laws", "", 0,
      "Above: histogram of the samples with the fitted density. Below: the densities of"
      " the Gaussian, the device and a bimodal law of the same variance.",
-     "The law beside two others of the same variance: device and Gaussian are"
-     " {kl_device} nats (KL) apart, bimodal and Gaussian {kl_bimodal}."},
+     "The law beside two others of the same variance: KL(law‖Gaussian) is {kl_device} nats"
+     " for the device, {kl_bimodal} for the bimodal law."},
     {"rule", "Its quadrature rule and its draws", "quadrature", "", 0,
      "Error of the variance and of the KL divergence over the number of points, for the"
      " device's law and a mixture, a curve for each rule.",
@@ -47,7 +47,7 @@ static const shown_figure figures[] = {
      " (grey counts as the same): a mean by at most {gap_mean_device_largest} of σ_e with"
      " the device's law, by {gap_mean_bimodal_largest} with the bimodal."},
     {"energy", "How wide is wide enough", "energy", "", 0,
-     "KL divergence from Gaussian weights over the width of trained nets, a line for each"
+     "KL(law‖Gaussian) of the output over the width of trained nets, a line for each"
      " depth, a panel for device and bimodal noise.",
      "How far each trained net's output is from that of its twin with Gaussian weights,"
      " with two errors; dashed the theory, which has no free number. The device's law"

@@ -75,7 +75,13 @@ static void classes_are_learned_from_text(void **state)
     assert_memory_equal(text, "class,p_minus,p_plus,entropy,information\nminus,", 47);
     json_t *root = run_json("eval m.safetensors line.csv --json");
     assert_true(number(law_at(root, 0), "accuracy") > 0.95);
+    assert_true(number(law_at(root, 0), "accuracy_error") > 0);
+    assert_true(number(law_at(root, 0), "ece_chance") > 0);
+    assert_int_equal((int)number(law_at(root, 0), "ece_bins"), 15);
     json_decref(root);
+    run_well("train line.csv -t sign -o m.safetensors --epochs 9 --net 'dense 2'");
+    assert_non_null(strstr(out_text, " nats\n")); /* classes have no scale */
+    assert_null(strstr(out_text, "standardised"));
 }
 
 /* One weight: a bimodal law shows in the outputs, hardly behind the data's noise. */
@@ -95,12 +101,21 @@ static void eval_sees_shape(void **state)
     assert_int_equal((int)number(distance, "points"), 200);
     assert_string_not_equal(words(json_object_get(distance, "predictive"), "verdict"),
                             "different");
+    const double truth = 1.26537; /* KL(bimodal || Gaussian) of one weight, by SciPy */
+    assert_true(number(distance, "kl_at_least") > 0.8 * truth);
+    assert_at_most(number(distance, "kl_at_least"), truth);
     distance = json_object_get(law_at(root, 2), "distance");
     assert_string_equal(words(distance, "verdict"), "same"); /* as with itself */
+    assert_true(number(distance, "kl_at_least") == 0);
     json_decref(root);
+    run_well("eval m.safetensors xy.csv --law gaussian --law bimodal:m=0.99");
+    assert_non_null(
+        strstr(out_text, "KL(bimodal:m=0.99‖gaussian), mean over rows, is at least "));
+    assert_non_null(strstr(out_text, ", chance 0.022")); /* 0.3133 / sqrt(200) */
     run_well("eval m.safetensors xy.csv --law gaussian --law mtj --samples 2");
     assert_non_null(strstr(out_text, "mtj:B=0.15,w=0.5: cannot tell"));
     assert_non_null(strstr(out_text, "fewer than 20 draws cannot tell"));
+    assert_non_null(strstr(out_text, "is unknown: fewer than 200 draws"));
     assert_null(strstr(out_text, "nan"));
 }
 
@@ -243,6 +258,9 @@ static void the_epoch_kept_is_told(void **state)
     run_well("train xy.csv -t y -o m.safetensors --validation 0.3 --epochs 9");
     assert_non_null(strstr(out_text, "y from 70 rows"));
     assert_non_null(strstr(out_text, " of 9, the best by 30 rows held out"));
+    assert_non_null(strstr(out_text, " nats, standardised target\n"));
+    assert_non_null(
+        strstr(out_text, "log density per held-out row, standardised target"));
     run_well("train xy.csv -t y -o m.safetensors --epochs 9");
     assert_null(strstr(out_text, "kept"));
 }

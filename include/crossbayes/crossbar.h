@@ -221,7 +221,8 @@ typedef struct xb_assay_result {
     xb_regression_scores regression; /* a target of numbers */
     xb_class_scores classes;         /* classes */
     xb_score nll_difference;         /* from the digital model, row by row; numbers */
-    xb_distances distance;           /* of the predictives from the digital ones */
+    xb_distances distance;           /* of the predictives from the digital ones, no kl */
+    double kl_at_least;              /* KL(array || digital), nats: xb_kl_at_least() */
     xb_verdict verdict;              /* distance.verdict */
 } xb_assay_result;
 

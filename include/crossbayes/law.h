@@ -97,7 +97,7 @@ XB_API double xb_law_raw_moment(const xb_law *law, int k);
 
 XB_API double xb_law_entropy(const xb_law *law); /* nats */
 
-/* (L11) KL divergence from the law to the Gaussian of its mean and variance. */
+/* (L11) KL(law || the Gaussian of its mean and variance), nats. */
 XB_API double xb_law_kl_gaussian(const xb_law *law);
 
 /* Edges of the support; -INFINITY / INFINITY where there are none. */

@@ -72,7 +72,7 @@ typedef struct xb_plan {
     /* (A2) Leading order: squared cumulants over powers of n_eff; their sum and the part
      * of each, [3..8]. A rule of thumb: for n_eff below 17 it can be far too low. */
     double rule, by_cumulant[XB_PLAN_ORDER + 1];
-    xb_estimate predicted; /* KL from the Gaussian's predictive (A7) */
+    xb_estimate predicted; /* KL(law || Gaussian) of the output, nats (A7) */
     xb_estimate measured;  /* NAN if not asked for */
     /* Not so where hidden units that two to five weights make, too many for a law's own
      * quantile and too few for its cumulants, make much of the predicted KL. */

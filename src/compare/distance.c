@@ -89,7 +89,7 @@ static xb_status check_options(xb_ctx *ctx, const xb_distance_options *opt,
             "memory %g: expected 0, or 1 or more with paired draws and exponent"
             " 1",
             opt->memory);
-    if (opt->permutations < 0 || opt->neighbours < 0 || !(opt->tolerance >= 0))
+    if (opt->permutations < 0 || opt->neighbours < -1 || !(opt->tolerance >= 0))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%d permutations, %d neighbours, tolerance %g: expected 0 or more",
                        opt->permutations, opt->neighbours, opt->tolerance);
@@ -138,8 +138,8 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
         w->pool[i].count = draws;
     }
     int64_t fewer = w->draws_a < w->draws_b ? w->draws_a : w->draws_b;
-    w->neighbours = w->opt->neighbours > 0 ? w->opt->neighbours
-                                           : (int64_t)fmax(1, sqrt((double)fewer));
+    w->neighbours = w->opt->neighbours != 0 ? w->opt->neighbours
+                                            : (int64_t)fmax(1, sqrt((double)fewer));
     return XB_OK;
 }
 

@@ -78,7 +78,7 @@ double xb_kl_neighbours(const xb_two *t, int64_t neighbours)
 {
     int64_t own = t->n - 1, other = t->partner ? t->m - 1 : t->m; /* to be found */
     int64_t fewer = own < other ? own : other, low = 0;
-    if (fewer < 1) return NAN;
+    if (fewer < 1 || neighbours < 1) return NAN;
     double share = fmin(1, (double)neighbours / (double)fewer);
     double sum = 0, product = 1;
     int64_t k_own = llrint(share * (double)own);

@@ -65,12 +65,15 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double 
     opt.memory = memory;
     opt.standardise = true;
     opt.permutations = 0; /* the verdicts come from the gaps */
+    opt.neighbours = -1;  /* and KL is bounded */
     opt.tolerance = a->opt.tolerance;
     if (a->model->classes == 0)
         XB_TRY(xb_score_difference(ctx, &out->nll_difference, a->nll[CASE],
                                    a->nll[DIGITAL], a->n));
     XB_TRY(xb_distance_samples(ctx, &out->distance, a->compared[CASE], a->opt.reads,
                                a->compared[DIGITAL], a->opt.reads, a->points, &opt));
+    XB_TRY(xb_kl_at_least(ctx, &out->kl_at_least, a->compared[CASE], a->compared[DIGITAL],
+                          a->opt.reads, a->points));
     out->verdict = out->distance.verdict;
     return XB_OK;
 }

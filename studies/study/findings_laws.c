@@ -45,8 +45,8 @@ xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"Gaussian", "not Gaussian"}),
-        "%s (%s). The law fitted to them is %s nats (KL) from the Gaussian of its"
-        " variance, its excess kurtosis is %+.2f.",
+        "%s (%s). Of the law fitted to them, KL(law‖Gaussian of its variance) is %s"
+        " nats and the excess kurtosis %+.2f.",
         says[kind], test,
         xb_show(xb_rounded_off(xb_study_fact(study, "kl_device").value), 0).text,
         xb_study_fact(study, "excess_kurtosis_device").value);
