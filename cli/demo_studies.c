@@ -12,6 +12,9 @@
 
 enum { NO_FINDING = -1 };
 
+/* Does the shape of the noise matter? The page opens with what this study finds. */
+static const char HEADLINE_STUDY[] = "energy";
+
 typedef struct shown_figure {
     const char *id, *heading; /* a new section; NULL: goes on in the last */
     const char *study, *part;
@@ -177,6 +180,8 @@ static xb_status show_figure(cli_demo *d, const shown_figure *f, const xb_study 
     if (f->finding >= 0 && f->finding < xb_study_finding_count(study))
         finding = xb_study_finding_at(study, f->finding);
     if (f->id) cli_demo_section(d, f->id, f->heading);
+    if (strcmp(f->study, HEADLINE_STUDY) == 0 && finding.kind != XB_FINDING_NONE)
+        xb_page_headline(d->page, &finding);
     xb_status status = caption && command
                            ? cli_demo_figure(d, name, f->alt, caption, command, finding)
                            : XB_E_MEMORY;

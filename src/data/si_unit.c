@@ -14,17 +14,18 @@ static const struct prefix {
     const char *text;
     int power;
 } prefixes[] = {
-    {"y", -24}, {"z", -21}, {"a", -18}, {"f", -15}, {"p", -12}, {"n", -9}, {"\u00B5", -6},
-    {"\u03BC", -6},  {"u", -6},  {"m", -3},  {"", 0},    {"k", 3},   {"M", 6},  {"G", 9},
-    {"T", 12},  {"P", 15},  {"E", 18},  {"Z", 21},  {"Y", 24},
+    {"y", -24}, {"z", -21},     {"a", -18},     {"f", -15}, {"p", -12},
+    {"n", -9},  {"\u00B5", -6}, {"\u03BC", -6}, {"u", -6},  {"m", -3},
+    {"", 0},    {"k", 3},       {"M", 6},       {"G", 9},   {"T", 12},
+    {"P", 15},  {"E", 18},      {"Z", 21},      {"Y", 24},
 };
 
 /* Units that take a prefix; a unit of several may follow after '/', as in A/V. */
 static bool is_base(const char *text)
 {
-    static const char *const bases[] = {"S",  "A", "V", "W", "J", "F", "C", "H",   "T",
-                                        "Hz", "s", "m", "K", "\u03A9", "\u2126", "N", "ohm", "Ohm",
-                                        "Pa", "eV"};
+    static const char *const bases[] = {"S",      "A", "V",   "W",   "J",  "F", "C",
+                                        "H",      "T", "Hz",  "s",   "m",  "K", "\u03A9",
+                                        "\u2126", "N", "ohm", "Ohm", "Pa", "eV"};
     size_t size = strcspn(text, "/");
     for (int i = 0; i < XB_COUNT(bases); i++)
         if (strlen(bases[i]) == size && strncmp(bases[i], text, size) == 0) return true;

@@ -223,14 +223,14 @@ static void write_quantile_panel(FILE *script, const fit_view *v, const char *da
     snprintf(label, sizeof label, "quantile of the %s law", v->curve[0].family);
     xb_style_label(script, "x", label, "", v->unit.text);
     xb_style_label(script, "y", "quantile of the samples", "", v->unit.text);
-    fprintf(script,
-            "plot %s index 2 using 1:3:4 with filledcurves fill solid 0.35 noborder"
-            " linecolor '%s' title '95 %% band', \\\n"
-            "     %s index 2 using 1:1 with lines linecolor '#444444' title 'diagonal', \\\n"
-            "     %s index 2 using 1:2 with points pointtype 7 pointsize 0.4"
-            " linecolor '%s' title 'samples'\n",
-            data, xb_style_colour("data"), data, data,
-            xb_style_colour(v->curve[0].family));
+    fprintf(
+        script,
+        "plot %s index 2 using 1:3:4 with filledcurves fill solid 0.35 noborder"
+        " linecolor '%s' title '95 %% band', \\\n"
+        "     %s index 2 using 1:1 with lines linecolor '#444444' title 'diagonal', \\\n"
+        "     %s index 2 using 1:2 with points pointtype 7 pointsize 0.4"
+        " linecolor '%s' title 'samples'\n",
+        data, xb_style_colour("data"), data, data, xb_style_colour(v->curve[0].family));
 }
 
 static void write_script(FILE *script, const fit_view *v, const char *data)

@@ -90,6 +90,50 @@ void xb_html_finding(FILE *out, const xb_finding *v)
     fputs("</p>\n", out);
 }
 
+/* ---- the headline */
+
+/* Where a remark in brackets that starts here ends; 0: this is none. "(3.1 ± 1.2)e-05" is
+ * a number with its error. */
+static size_t remark_size(const char *text)
+{
+    size_t size = strcspn(text, ")");
+    if (strncmp(text, " (", 2) != 0 || !text[size]) return 0;
+    return text[size + 1] == 'e' ? 0 : size + 1;
+}
+
+static bool ends_clause(const char *text)
+{
+    return (*text == '.' || *text == ';') && (text[1] == ' ' || text[1] == '\0');
+}
+
+void xb_headline_text(char *out, size_t size, const char *text)
+{
+    size_t used = 0;
+    bool number = false;
+    for (const char *p = text; *p && used + 2 < size;) {
+        size_t remark = remark_size(p);
+        p += remark;
+        if (remark) continue;
+        if (ends_clause(p) && number) break;
+        number = number || (*p >= '0' && *p <= '9');
+        out[used++] = *p++;
+    }
+    while (used > 0 && strchr(" .;", out[used - 1])) used--;
+    out[used++] = '.';
+    out[used] = '\0';
+}
+
+void xb_html_headline(FILE *out, const xb_finding *f)
+{
+    char text[512];
+    xb_headline_text(text, sizeof text, f->text ? f->text : "");
+    fprintf(out, "<p class=\"headline %s\">", verdicts[f->kind].class);
+    xb_html_badge(out, f->kind, f->word);
+    fputc(' ', out);
+    xb_html_text(out, text);
+    fputs("</p>\n", out);
+}
+
 /* ---- tables */
 
 /* Long tables are folded; what is wide scrolls in its own box. */

@@ -157,21 +157,22 @@ static void draw_laws(const sketch *k)
 
 typedef struct rule_line {
     const char *rule, *title;
+    bool dashed; /* lies on another */
 } rule_line;
 
 static const rule_line device_rules[] = {
-    {"legendre", "Legendre"},
-    {"hermite", "Hermite"},
-    {"paper_split", "split (paper)"},
-    {"paper_laguerre", "Laguerre (paper)"},
-    {"gauss_wheeler", "Gauss by Wheeler"},
-    {"gauss", "Gauss"},
-    {"smooth", "smooth"},
+    {"legendre", "Legendre", false},
+    {"hermite", "Hermite", false},
+    {"paper_split", "split (paper)", false},
+    {"paper_laguerre", "Laguerre (paper)", false},
+    {"gauss", "Gauss", false},
+    {"gauss_wheeler", "Gauss by Wheeler", true},
+    {"smooth", "smooth", false},
 };
 static const rule_line bimodal_rules[] = {
-    {"hermite", "Hermite"},       {"paper_laguerre", "Laguerre (paper)"},
-    {"modes", "Hermite by mode"}, {"trapezoid", "trapezoid"},
-    {"smooth", "smooth"},
+    {"hermite", "Hermite", false},       {"paper_laguerre", "Laguerre (paper)", false},
+    {"modes", "Hermite by mode", false}, {"trapezoid", "trapezoid", false},
+    {"smooth", "smooth", false},
 };
 
 /* The rule's column counted from 1; 0 where it has no value for this law. */
@@ -246,7 +247,9 @@ static void draw_rules(const sketch *k, const char *law, const char *quantity,
     for (int i = 0; i < count; i++)
         rule_curve(k, step, &rules[i], STEP_FLOOR, "linewidth 0.9 dashtype (6,6)", false);
     for (int i = 0; i < count; i++)
-        rule_curve(k, error, &rules[i], ERROR_FLOOR, "linewidth 2.2", true);
+        rule_curve(k, error, &rules[i], ERROR_FLOOR,
+                   rules[i].dashed ? "linewidth 2.2 dashtype (5,7)" : "linewidth 2.2",
+                   true);
     fprintf(k->script, "NaN notitle");
     xb_sketch_end(k);
 }
@@ -335,10 +338,11 @@ static void draw_bias(const sketch *k)
     for (int i = 0; i < XB_COUNT(fits); i++) {
         int column = xb_sketch_column(k, "bias", fits[i]);
         if (i > 0) xb_sketch_next(k);
-        fprintf(k->script,
-                "%s index 'bias' using 1:(abs(column(%d))) with linespoints %s pointtype 7"
-                " pointsize 0.4 linecolor '%s' title '%s'",
-                k->data, column, fit_style[i], xb_style_colour(fits[i]), fits[i]);
+        fprintf(
+            k->script,
+            "%s index 'bias' using 1:(abs(column(%d))) with linespoints %s pointtype 7"
+            " pointsize 0.4 linecolor '%s' title '%s'",
+            k->data, column, fit_style[i], xb_style_colour(fits[i]), fits[i]);
     }
     xb_sketch_end(k);
 }

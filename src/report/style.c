@@ -87,8 +87,8 @@ static void write_power(char *out, size_t size, int power)
     static const char *const digit[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     int most = abs(power);
     snprintf(out, size, "10%s%s%s%s", power < 0 ? "⁻" : "",
-             most >= 100 ? digit[most / 100] : "", most >= 10 ? digit[most / 10 % 10] : "",
-             digit[most % 10]);
+             most >= 100 ? digit[most / 100] : "",
+             most >= 10 ? digit[most / 10 % 10] : "", digit[most % 10]);
 }
 
 xb_si_unit xb_style_unit(double largest, const char *unit)

@@ -15,12 +15,12 @@ const char *xb_style_colour(const char *role);
  * file name without extension. */
 void xb_style_preamble(FILE *script, const char *name, int width, int height);
 
-/* The unit of an axis whose numbers go up to `largest`: with an SI prefix ("µS"), or with a
- * power of ten ("10⁻⁶") where there is no unit that takes one; "" for neither. */
+/* The unit of an axis whose numbers go up to `largest`: with an SI prefix ("µS"), or with
+ * a power of ten ("10⁻⁶") where there is no unit that takes one; "" for neither. */
 xb_si_unit xb_style_unit(double largest, const char *unit);
 
-/* Distance of ticks at whole numbers, 1, 2 or 5 times a power of ten, so that an axis from
- * low to high has at most ten steps. */
+/* Distance of ticks at whole numbers, 1, 2 or 5 times a power of ten, so that an axis
+ * from low to high has at most ten steps. */
 double xb_style_whole_step(double low, double high);
 
 /* Is the peak of a density drawn over [x[0], x[n-1]] so narrow that a linear axis shows

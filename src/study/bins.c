@@ -22,8 +22,8 @@ static double shortest_quarter(const double *x, int64_t n)
 }
 
 /* Between two narrow peaks the quartiles say how far these are apart, not how wide. A
- * quarter of a normal sample lies within IQR / 2.1; only where it does within IQR / 3.2 or
- * less does it count. */
+ * quarter of a normal sample lies within IQR / 2.1; only where it does within IQR / 3.2
+ * or less does it count. */
 static double plain_width(const double *x, int64_t n)
 {
     const double narrow = 3.2;
