@@ -5,6 +5,8 @@
 
 #include "xbtest.h"
 
+#include "crossbayes/studies.h"
+
 /* Its place; -1: none. */
 static inline int fact_place(const xb_study *study, const char *name)
 {

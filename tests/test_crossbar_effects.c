@@ -170,7 +170,7 @@ static void bent_noise_keeps_mean_and_variance(void **state)
     xb_stream where = {xb_key_make(4, XB_PURPOSE_TEST), 0, 0, 0};
     for (int i = 0; i < SAMPLES; i++) skewed[i] = -log(xb_stream_uniform(&where, i));
     xb_ctx *ctx = test_ctx();
-    const xb_backend *cpu = xb_backend_find(NULL);
+    const xb_kernels *cpu = xb_kernels_find(NULL);
     for (int l = 0; l < LAWS; l++) {
         xb_law *law = NULL;
         if (l < LAWS - 1)
@@ -335,7 +335,7 @@ static void tiles_have_wires_of_their_own(void **state)
 static void converters_round_and_clip(void **state)
 {
     (void)state;
-    const xb_backend *cpu = xb_backend_find(NULL);
+    const xb_kernels *cpu = xb_kernels_find(NULL);
     xb_converter c = xb_converter_make(3, 6, true); /* -6, -4, .. 6 */
     const float x[] = {0, 0.9F, 1.1F, -2.9F, 5.1F, 99, -99, 3};
     const double want[] = {0, 0, 2, -2, 6, 6, -6, 4};
@@ -365,7 +365,7 @@ static void backends_agree(void **state)
 {
     (void)state;
     enum { MOST = 77 };
-    const xb_backend *ref = xb_backend_find("ref");
+    const xb_kernels *ref = xb_kernels_find("ref");
     xb_steps steps = xb_converter_make(5, 0.9, true).steps;
     float x[MOST], a[MOST], b[MOST], want[MOST], got[MOST];
     uint32_t word[MOST];
@@ -376,7 +376,7 @@ static void backends_agree(void **state)
         word[i] = xb_stream_word(&where, 1000 + i);
     }
     for (int k = 0; k < xb_backend_count(); k++) {
-        const xb_backend *cpu = xb_backend_find(xb_backend_name_at(k));
+        const xb_kernels *cpu = xb_kernels_find(xb_backend_name_at(k));
         for (int n = 0; n <= MOST; n += n < 20 ? 1 : 19) {
             size_t bytes = (size_t)n * sizeof *x;
             ref->quantise(want, x, &steps, n), cpu->quantise(got, x, &steps, n);
@@ -440,7 +440,7 @@ static void devices_forget_at_their_rate(void **state)
     xb_analog a = {.rho = 0.8,
                    .reads = xb_key_make(5, XB_PURPOSE_WEIGHT),
                    .forget = xb_key_make(5, XB_PURPOSE_ARRAY),
-                   .backend = xb_backend_find(NULL)};
+                   .kernels = xb_kernels_find(NULL)};
     assert_ok(ctx, xb_sampler_create(ctx, &a.sampler, law, NULL));
     static float z[STEPS][DEVICES], once[DEVICES];
     const xb_devices all = {3, DEVICES, 0, DEVICES};

@@ -1,10 +1,10 @@
-/* test_net_chain.c: a step through a small net of dense layers in one call (net/chain.c)
+/* test_net_chain.c: a step through a small net of dense layers in one call (run/chain.c)
  * finds what forward, loss and backward find layer by layer, on every backend; and which
  * nets go that way. */
 #include "nettest.h"
 
-#include "net/pass.h"
-#include "net/step.h"
+#include "run/pass.h"
+#include "run/step.h"
 
 typedef struct chain_case {
     const char *net;

@@ -4,7 +4,7 @@
 #include "xbtest.h"
 
 #include "base/ctx.h"
-#include "net/backend.h"
+#include "kernel/kernels.h"
 
 static double exact_elu(double x) { return x > 0 ? x : expm1(x); }
 static double exact_sigmoid(double x) { return 1 / (1 + exp(-x)); }
@@ -43,7 +43,7 @@ static void activations_are_accurate(void **state)
 {
     (void)state;
     for (int i = 0; i < xb_backend_count(); i++) {
-        const xb_backend *b = xb_backend_find(xb_backend_name_at(i));
+        const xb_kernels *b = xb_kernels_find(xb_backend_name_at(i));
         double elu = worst_error(&b->elu, exact_elu), t = worst_error(&b->tanh, tanh);
         double s = worst_error(&b->sigmoid, exact_sigmoid);
         print_message("%s: elu %.2f, tanh %.2f, sigmoid %.2f ulp\n", b->name, elu, t, s);
@@ -61,7 +61,7 @@ static void activations_at_the_ends(void **state)
     const float relu[] = {0, 0, INFINITY, 0, 0, 200, 1e-40f, 0, 3};
     float y[9];
     for (int i = 0; i < xb_backend_count(); i++) {
-        const xb_backend *b = xb_backend_find(xb_backend_name_at(i));
+        const xb_kernels *b = xb_kernels_find(xb_backend_name_at(i));
         b->elu.forward(y, x, 9);
         for (int j = 0; j < 9; j++) assert_true(y[j] == elu[j]);
         b->relu.forward(y, x, 9);
@@ -85,7 +85,7 @@ static void roots_are_accurate(void **state)
     for (int b = 0; b < xb_backend_count(); b++) {
         double worst = 0;
         for (int i = 0; i < N; i++) dy[i] = 1.25F, e[i] = -1.5F;
-        xb_backend_find(xb_backend_name_at(b))->local_backward(e, dy, v, e, N);
+        xb_kernels_find(xb_backend_name_at(b))->local_backward(e, dy, v, e, N);
         assert_true(e[7] == 0);
         for (int i = 0; i < N; i++)
             if (i != 7) worst = fmax(worst, ulps(e[i], -0.9375 / sqrt((double)v[i])));
@@ -103,9 +103,9 @@ static float *whole(int64_t n, int seed)
     return v;
 }
 
-static void check_product(const xb_backend *b, int64_t rows, int64_t in, int64_t out)
+static void check_product(const xb_kernels *b, int64_t rows, int64_t in, int64_t out)
 {
-    const xb_backend *ref = &xb_backend_ref;
+    const xb_kernels *ref = &xb_kernels_ref;
     int64_t largest = rows * in + rows * out + (in + 1) * out;
     float *x = whole(rows * in, 1), *w = whole(in * out, 2), *dy = whole(rows * out, 3);
     float *bias = whole(out, 4), *got = whole(largest, 5), *want = whole(largest, 5);
@@ -132,7 +132,7 @@ static void check_product(const xb_backend *b, int64_t rows, int64_t in, int64_t
 
 /* The function applied with the product, and its slope: as when run by itself. Scaled so
  * that elu and tanh bend; a few roundings of 1 apart. */
-static void check_fused(const xb_backend *b, xb_act f, int64_t rows, int64_t in,
+static void check_fused(const xb_kernels *b, xb_act f, int64_t rows, int64_t in,
                         int64_t out)
 {
     int64_t outs = rows * out, ins = rows * in;
@@ -141,13 +141,13 @@ static void check_fused(const xb_backend *b, xb_act f, int64_t rows, int64_t in,
           *want = whole(outs + ins, 5);
     for (int64_t i = 0; i < in * out; i++) w[i] *= 0.125f;
     for (int64_t i = 0; i < ins; i++) x[i] *= 0.03125f;
-    const xb_activation_kernel *k = xb_backend_act(&xb_backend_ref, f);
+    const xb_activation_kernel *k = xb_kernels_act(&xb_kernels_ref, f);
     b->dense_forward(got, x, w, bias, rows, in, out, f);
-    xb_backend_ref.dense_forward(want, x, w, bias, rows, in, out, XB_ACT_NONE);
+    xb_kernels_ref.dense_forward(want, x, w, bias, rows, in, out, XB_ACT_NONE);
     k->forward(want, want, outs);
     for (int64_t i = 0; i < outs; i++) assert_close(got[i], want[i], 4e-7);
     b->dense_backward_input(got, dy, w, x, rows, in, out, f);
-    xb_backend_ref.dense_backward_input(want, dy, w, NULL, rows, in, out, XB_ACT_NONE);
+    xb_kernels_ref.dense_backward_input(want, dy, w, NULL, rows, in, out, XB_ACT_NONE);
     k->backward(want, want, x, ins);
     for (int64_t i = 0; i < ins; i++) assert_close(got[i], want[i], 4e-7);
     assert_memory_equal(got + (outs > ins ? outs : ins), want + (outs > ins ? outs : ins),
@@ -164,10 +164,10 @@ static void products_with_their_activation(void **state)
             for (int r = 0; r < XB_COUNT(sizes); r++)
                 for (int n = 0; n < XB_COUNT(sizes); n++)
                     for (int o = 0; o < XB_COUNT(sizes); o++)
-                        check_fused(xb_backend_find(xb_backend_name_at(i)), f, sizes[r],
+                        check_fused(xb_kernels_find(xb_backend_name_at(i)), f, sizes[r],
                                     sizes[n], sizes[o]);
     for (xb_act f = XB_ACT_ELU; f <= XB_ACT_SIGMOID; f++) /* k in several runs */
-        check_fused(xb_backend_find(NULL), f, 20, 513, 70);
+        check_fused(xb_kernels_find(NULL), f, 20, 513, 70);
 }
 
 static void products_of_every_shape(void **state)
@@ -175,7 +175,7 @@ static void products_of_every_shape(void **state)
     (void)state;
     static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 16, 17, 31, 33, 48};
     for (int i = 0; i < xb_backend_count(); i++) {
-        const xb_backend *b = xb_backend_find(xb_backend_name_at(i));
+        const xb_kernels *b = xb_kernels_find(xb_backend_name_at(i));
         for (int r = 0; r < XB_COUNT(sizes); r++)
             for (int n = 0; n < XB_COUNT(sizes); n++)
                 for (int o = 0; o < XB_COUNT(sizes); o++)
@@ -195,7 +195,7 @@ static void rows_do_not_depend_on_others(void **state)
     for (int i = 0; i < ROWS * IN; i++) x[i] = sinf((float)i);
     for (int i = 0; i < IN * OUT; i++) w[i] = cosf((float)i);
     for (int i = 0; i < xb_backend_count(); i++) {
-        const xb_backend *b = xb_backend_find(xb_backend_name_at(i));
+        const xb_kernels *b = xb_kernels_find(xb_backend_name_at(i));
         b->dense_forward(all, x, w, NULL, ROWS, IN, OUT, XB_ACT_NONE);
         for (int r = 0; r < ROWS; r++) {
             b->dense_forward(one, x + r * IN, w, NULL, 1, IN, OUT, XB_ACT_NONE);
@@ -209,7 +209,7 @@ static void rows_do_not_depend_on_others(void **state)
 enum { PLENTY = 1 << 13 };
 
 typedef struct level_case {
-    const xb_backend *b;
+    const xb_kernels *b;
     int64_t rows, in, out;
     const float *x, *w, *z, *dy; /* [PLENTY] */
     float *y, *y2, *y3;          /* [PLENTY], the results */
@@ -334,7 +334,7 @@ static void levels_give_the_same_bytes(void **state)
     static const int64_t sizes[] = {1, 2, 3, 7, 8, 9, 13, 16, 17, 20, 31, 33};
     static float in[4][PLENTY], out[2][3][PLENTY];
     static double sums[2][PLENTY];
-    const xb_backend *level[] = {xb_backend_find("cpu-v3"), xb_backend_find("cpu-v4")};
+    const xb_kernels *level[] = {xb_kernels_find("cpu-v3"), xb_kernels_find("cpu-v4")};
     if (!level[0] || !level[1]) {
         print_message("skipped: the machine has one level with fused multiply-add\n");
         return;

@@ -4,7 +4,7 @@
 #include "passtest.h"
 
 #include "base/ctx.h"
-#include "net/pass.h"
+#include "run/pass.h"
 
 /* y = x (mu + sigma z) tells z; the gradient by sigma must be x z dy. */
 static void gradient_is_of_the_very_draw(void **state)

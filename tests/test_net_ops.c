@@ -39,7 +39,7 @@ static const op_case cases[] = {
     {"conv 3, batchnorm, relu, maxpool 2 ceil, flatten, dense 3, batchnorm", {5, 5, 2}},
     {"batchnorm, dense 2", {1, 1, 3}},
 #if !defined(XB_REAL_DOUBLE)
-    /* blocks: what runs as one where it can (net/fuse.c), as vector kernels alone do */
+    /* blocks: what runs as one where it can (run/fuse.c), as vector kernels alone do */
     {"conv 3, relu, maxpool 2", {6, 8, 3}},
     {"conv 17 nobias, relu, maxpool 2", {5, 7, 2}},
     {"conv 16 valid, relu, maxpool 2 ceil", {7, 6, 5}},

@@ -5,7 +5,7 @@
 
 #include "base/ctx.h"
 #include "failalloc.h"
-#include "net/pass.h"
+#include "run/pass.h"
 
 /* A net of 3 x 3 layers, examples 0 .. 10 at once and as 0 .. 3 and 4 .. 10. */
 static void a_batch_in_parts_is_the_whole(void **state)

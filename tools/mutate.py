@@ -25,6 +25,7 @@ LIST = ROOT / "tools" / "mutations.txt"
 ENOUGH = 0.95
 CPU_SECONDS = 300
 PROGRAM = "crossbayes"
+LIBRARIES = ("xb_objects", "xb_studies_objects")
 NEED_PROGRAM = {"test_cli", "test_cli_words", "test_extremes", "test_energy", "test_reproduce"}
 
 
@@ -58,8 +59,8 @@ class Build:
         self.folder = pathlib.Path(folder).resolve()
         entries = json.loads((self.folder / "compile_commands.json").read_text())
         self.compile = {}
-        for entry in entries:  # the library's and the program's objects, not the tests' own
-            if "xb_objects.dir" in entry["command"] or "crossbayes_cli.dir" in entry["command"]:
+        for entry in entries:  # the libraries' and the program's objects, not the tests' own
+            if any(f"{part}.dir" in entry["command"] for part in (*LIBRARIES, "crossbayes_cli")):
                 self.compile[entry["file"]] = entry["command"]
         self.deps = subprocess.run(["ninja", "-C", self.folder, "-t", "deps"], check=True,
                                    capture_output=True, text=True).stdout
@@ -112,7 +113,7 @@ def build_objects(build, mutant, room):
         words[words.index("-o") + 1] = str(ours)
         if source == str(ROOT / mutant["file"]):
             words[words.index("-c") + 1] = str(broken)
-        words[1:1] = [f"-I{room / 'src'}", "-iquote", str(pathlib.Path(source).parent)]
+        words[1:1] = [f"-I{room / 'src'}", f"-I{room / 'studies'}", "-iquote", str(pathlib.Path(source).parent)]
         result = run(words, build.folder)
         if result.returncode != 0:
             sys.exit(f"'{mutant['name']}' does not compile:\n{result.stderr[-2000:]}")
@@ -127,8 +128,9 @@ def link(build, target, made, room):
     out = room / pathlib.Path(target).name
     words[words.index("-o") + 1] = str(out)
     words = [made.get(word, word) for word in words]
-    extra = [ours for theirs, ours in made.items() if ours not in words and "xb_objects" in theirs]
-    library = next(i for i, word in enumerate(words) if word.endswith("libcrossbayes.a"))
+    extra = [ours for theirs, ours in made.items()
+             if ours not in words and any(part in theirs for part in LIBRARIES)]
+    library = next(i for i, word in enumerate(words) if re.search(r"libcrossbayes.*\.a$", word))
     words[library:library] = extra
     result = run(words, build.folder)
     if result.returncode != 0:

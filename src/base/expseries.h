@@ -1,5 +1,5 @@
 /* expseries.h: the numbers of exp(x) = 2^n (1 + r + r^2 p(r)) in float, x = n log 2 + r,
- * |r| <= log(2) / 2, for the vector kernels of net/ and vi/; maths N12. */
+ * |r| <= log(2) / 2, for the vector kernels; maths N12. */
 #ifndef XB_BASE_EXPSERIES_H
 #define XB_BASE_EXPSERIES_H
 

@@ -45,7 +45,7 @@ static xb_status place_layers(xb_ctx *ctx, xb_analog *a)
     a->layer = xb_new(ctx, net->n_layer, sizeof *a->layer);
     if (!a->layer) return XB_E_MEMORY;
     for (int l = 0; l < net->n_layer; l++)
-        if (net->layer[l].kind->linear)
+        if (xb_layer_ops_of(&net->layer[l])->linear)
             a->layer[a->n_layer++] = place_layer(net, l, &a->array);
     return XB_OK;
 }
@@ -93,8 +93,8 @@ static xb_status calibrate(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n
 static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
                       const xb_analog_options *opt)
 {
-    a->backend = xb_backend_find(opt->backend);
-    if (!a->backend)
+    a->kernels = xb_kernels_find(opt->backend);
+    if (!a->kernels)
         return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
                        opt->backend);
     a->reads = xb_key_make(opt->seed, XB_PURPOSE_WEIGHT);

@@ -5,7 +5,7 @@
 #include "crossbar/cells.h"
 #include "crossbar/convert.h"
 #include "net/layer.h"
-#include "net/run.h"
+#include "backend/layers.h"
 
 /* One dense or conv layer on its tiles. */
 typedef struct xb_analog_layer {
@@ -26,7 +26,7 @@ struct xb_analog {
     const xb_model *model; /* borrowed */
     xb_array array;
     xb_sampler *sampler; /* of the noise devices' law */
-    const xb_backend *backend;
+    const xb_kernels *kernels;
     xb_key reads, forget, chip; /* keys of noise, of forgetting, of the devices */
     double rho;                 /* (X10) */
     float *mu, *sigma;          /* [params] as they are on the arrays */

@@ -2,7 +2,7 @@
 #ifndef XB_CROSSBAR_CONVERT_H
 #define XB_CROSSBAR_CONVERT_H
 
-#include "net/backend.h"
+#include "kernel/kernels.h"
 
 typedef struct xb_converter {
     bool on;

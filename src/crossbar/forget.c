@@ -78,7 +78,7 @@ static void step_on(const xb_analog *a, float *z, const xb_devices *d, xb_moment
     stretch s;
     for (int64_t i = d->from; i < d->to; i += s.some, z += s.some) {
         look_at(a, &s, d, when, i);
-        a->backend->hold(z, s.fresh, s.word + s.skip, below, s.some);
+        a->kernels->hold(z, s.fresh, s.word + s.skip, below, s.some);
         for (int64_t j = 0; j < s.some && !known; j++)
             if (s.word[s.skip + j] < below)
                 z[j] = walk_back(a, d, when, when.q - 1, i + j);

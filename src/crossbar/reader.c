@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "crossbar/analog.h"
-#include "net/linear.h"
+#include "backend/linear.h"
 #include "vi/model.h"
 
 /* Reals: of all inputs' widest activation, and of windows written out at once. */
@@ -56,10 +56,11 @@ static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
 {
     const xb_net *net = a->model->net;
     reader_sizes s = {.activation = batch * widest_of(net), .z = net->param_count};
-    const xb_run run = {.net = net, .backend = a->backend, .batch = batch};
-    for (int l = 0; l < net->n_layer; l++)
-        if (net->layer[l].kind->keep)
-            s.keep = larger(s.keep, net->layer[l].kind->keep(&run, &net->layer[l]));
+    const xb_run run = {.net = net, .kernels = a->kernels, .batch = batch};
+    for (int l = 0; l < net->n_layer; l++) {
+        const xb_layer_ops *ops = xb_layer_ops_of(&net->layer[l]);
+        if (ops->keep) s.keep = larger(s.keep, ops->keep(&run, &net->layer[l]));
+    }
     for (int i = 0; i < a->n_layer; i++) {
         const xb_analog_layer *p = &a->layer[i];
         int64_t rows = is_conv(p) ? lines_of(p) * p->layer->window.ow : batch;
@@ -68,7 +69,8 @@ static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
         s.slice = larger(s.slice, rows * p->rows);
         s.part = larger(s.part, rows * p->out);
         if (is_conv(p)) s.columns = larger(s.columns, rows * p->in);
-        s.room = larger(s.room, p->layer->kind->linear->room(a->backend, p->layer));
+        s.room =
+            larger(s.room, xb_layer_ops_of(p->layer)->linear->room(a->kernels, p->layer));
     }
     return s;
 }
@@ -183,8 +185,8 @@ static void shared_draw(const layer_read *k, float *y, const float *x, int64_t r
     bool plain = !p->adc.on && !k->seen;
     int64_t in = xb_shape_size(p->layer->in), out = xb_shape_size(p->layer->out);
     if (plain)
-        p->layer->kind->linear->forward(k->run, p->layer, y, x, w, bias_of(p, w), rows,
-                                        k->r->room, XB_ACT_NONE);
+        xb_layer_ops_of(p->layer)->linear->forward(
+            k->run, p->layer, y, x, w, bias_of(p, w), rows, k->r->room, XB_ACT_NONE);
     else if (is_conv(p))
         for (int64_t i = 0; i < rows; i++) conv_input(k, y + i * out, x + i * in, w, i);
     else
@@ -226,7 +228,7 @@ static const float *converted(xb_reader *r, const xb_analog_layer *p, const floa
     int64_t n = rows * xb_shape_size(p->layer->in), number = p - r->analog->layer;
     if (r->seen.in) xb_spectrum_add(&r->seen.in[number], x, n);
     if (!p->dac.on) return x;
-    r->analog->backend->quantise(r->input, x, &p->dac.steps, n);
+    r->analog->kernels->quantise(r->input, x, &p->dac.steps, n);
     return r->input;
 }
 
@@ -237,7 +239,7 @@ const float *xb_reader_run(xb_reader *r, const float *x, int64_t first, int64_t 
     const xb_net *net = a->model->net;
     const xb_run run = {.ctx = r->ctx,
                         .net = net,
-                        .backend = a->backend,
+                        .kernels = a->kernels,
                         .group = 1,
                         .batch = rows,
                         .weights = {a->mu, a->sigma, a->model->state},
@@ -246,14 +248,14 @@ const float *xb_reader_run(xb_reader *r, const float *x, int64_t first, int64_t 
     for (int l = 0, turn = 0; l < net->n_layer; l++) {
         const xb_layer *layer = &net->layer[l];
         const xb_analog_layer *p = find_layer(a, l);
-        if (layer->kind->placement == XB_PLACE_ALIAS) continue;
+        if (xb_layer_ops_of(layer)->placement == XB_PLACE_ALIAS) continue;
         float *y = r->activation[turn];
         if (p) {
             xb_spectrum *seen = r->seen.sum ? &r->seen.sum[p - a->layer] : NULL;
             layer_read k = {r, &run, p, seen, first, s, known};
             analog_layer(&k, y, converted(r, p, x, rows), rows);
         } else {
-            layer->kind->forward(&run, layer, y, x);
+            xb_layer_ops_of(layer)->forward(&run, layer, y, x);
         }
         x = y;
         turn = 1 - turn;

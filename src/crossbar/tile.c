@@ -22,17 +22,17 @@ static const float *slice_of(float *slice, const float *x, int64_t rows, int64_t
 void xb_tile_convert(const xb_analog *analog, const xb_analog_layer *layer, float *y,
                      const float *sums, const float *b, int64_t rows)
 {
-    const xb_backend *backend = analog->backend;
+    const xb_kernels *kernels = analog->kernels;
     const xb_steps *steps = &layer->adc.steps;
     int64_t out = layer->out;
     if (sums != y && layer->adc.on)
-        backend->quantise_add(y, sums, steps, rows * out);
+        kernels->quantise_add(y, sums, steps, rows * out);
     else if (sums != y)
-        backend->add(y, sums, rows * out);
+        kernels->add(y, sums, rows * out);
     else if (layer->adc.on)
-        backend->quantise_onto(y, b, steps, rows, out);
+        kernels->quantise_onto(y, b, steps, rows, out);
     else
-        for (int64_t r = 0; b && r < rows; r++) backend->add(y + r * out, b, out);
+        for (int64_t r = 0; b && r < rows; r++) kernels->add(y + r * out, b, out);
 }
 
 void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
@@ -41,14 +41,14 @@ void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, floa
 {
     int64_t in = layer->in, out = layer->out;
     if (!layer->adc.on && !seen) {
-        analog->backend->dense_forward(y, x, w, b, rows, in, out, XB_ACT_NONE);
+        analog->kernels->dense_forward(y, x, w, b, rows, in, out, XB_ACT_NONE);
         return;
     }
     for (int64_t from = 0; from < in; from += layer->rows) {
         int64_t width = in - from < layer->rows ? in - from : layer->rows;
         const float *slice = slice_of(room.slice, x, rows, in, from, width);
         float *sums = from == 0 ? y : room.part;
-        analog->backend->dense_forward(sums, slice, w + from * out, NULL, rows, width,
+        analog->kernels->dense_forward(sums, slice, w + from * out, NULL, rows, width,
                                        out, XB_ACT_NONE);
         if (seen) xb_spectrum_add(seen, sums, rows * out);
         xb_tile_convert(analog, layer, y, sums, b, rows);

@@ -30,9 +30,9 @@ static void make_weights(const xb_analog *a, float *theta, const float *z, int64
 {
     if (device && a->bend) {
         const xb_curve curve = xb_shape_curve(a, at);
-        a->backend->bend(theta, &curve, z, n);
+        a->kernels->bend(theta, &curve, z, n);
     } else {
-        a->backend->theta(theta, a->mu + at, a->sigma + at, z, n);
+        a->kernels->theta(theta, a->mu + at, a->sigma + at, z, n);
     }
 }
 
@@ -72,12 +72,12 @@ const float *xb_weights_draw(xb_reader *r, const xb_analog_layer *p, xb_moment w
 
 /* ---- without the kernel in one piece */
 
-/* Narrow layers are summed otherwise in one piece (one_row in net/cpu_gemm.h), and
+/* Narrow layers are summed otherwise in one piece (one_row in kernel/cpu_gemm.h), and
  * without converters the layer is the backend's own. */
 bool xb_weights_pass(const xb_reader *r, const xb_analog_layer *p, int64_t rows)
 {
     return rows <= FEW && p->adc.on && !r->seen.sum && p->out > XB_PANEL_STRIP &&
-           r->analog->backend->panel_bend_add &&
+           r->analog->kernels->panel_bend_add &&
            r->analog->model->net->tensor[p->tensor].stochastic;
 }
 
@@ -86,9 +86,9 @@ static void add_rows(const xb_analog *a, float *sums, const float *x, const floa
 {
     if (a->bend) {
         const xb_curve curve = xb_shape_curve(a, at);
-        a->backend->panel_bend_add(sums, x, &curve, z, panel);
+        a->kernels->panel_bend_add(sums, x, &curve, z, panel);
     } else {
-        a->backend->panel_add(sums, x, a->mu + at, a->sigma + at, z, panel);
+        a->kernels->panel_add(sums, x, a->mu + at, a->sigma + at, z, panel);
     }
 }
 

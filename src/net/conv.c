@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/linear.h"
 #include "net/window.h"
 
 static xb_status parse_option(xb_reading *r, xb_layer *layer)
@@ -78,44 +77,8 @@ static void write(const xb_layer *layer, char *text, size_t size)
              layer->bias ? "" : " nobias");
 }
 
-static void op_forward(const xb_run *run, const xb_layer *layer, xb_real *y,
-                       const xb_real *x, const xb_real *w, const xb_real *b, int64_t rows,
-                       xb_real *room, xb_act f)
-{
-    (void)f;
-    run->backend->conv_forward(y, x, w, b, rows, &layer->window, room);
-}
-
-static void op_backward_input(const xb_run *run, const xb_layer *layer, xb_real *dx,
-                              const xb_real *dy, const xb_real *w, const xb_real *x,
-                              int64_t rows, xb_real *room, xb_act f)
-{
-    (void)x, (void)f;
-    run->backend->conv_backward_input(dx, dy, w, rows, &layer->window, room);
-}
-
-static void op_backward_weight(const xb_run *run, const xb_layer *layer, xb_real *dw,
-                               const xb_real *x, const xb_real *dy, int64_t rows,
-                               xb_real *room)
-{
-    run->backend->conv_backward_weight(dw, x, dy, rows, &layer->window, room);
-}
-
-static int64_t op_room(const xb_backend *backend, const xb_layer *layer)
-{
-    return backend->conv_room(&layer->window);
-}
-
-static const xb_linear linear = {false, op_forward, op_backward_input, op_backward_weight,
-                                 op_room};
-
 const xb_layer_kind xb_layer_conv = {
     .name = "conv",
-    .linear = &linear,
-    .scratch = xb_linear_scratch,
-    .keep = xb_linear_keep,
-    .forward = xb_linear_forward,
-    .backward = xb_linear_backward,
     .parse = parse,
     .infer = infer,
     .declare = declare,

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/linear.h"
+#include "net/layer.h"
 
 static xb_status parse(xb_reading *r, xb_layer *layer)
 {
@@ -42,46 +42,8 @@ static void write(const xb_layer *layer, char *text, size_t size)
              layer->bias ? "" : " nobias");
 }
 
-static void op_forward(const xb_run *run, const xb_layer *layer, xb_real *y,
-                       const xb_real *x, const xb_real *w, const xb_real *b, int64_t rows,
-                       xb_real *room, xb_act f)
-{
-    (void)room;
-    run->backend->dense_forward(y, x, w, b, rows, layer->in.c, layer->out.c, f);
-}
-
-static void op_backward_input(const xb_run *run, const xb_layer *layer, xb_real *dx,
-                              const xb_real *dy, const xb_real *w, const xb_real *x,
-                              int64_t rows, xb_real *room, xb_act f)
-{
-    (void)room;
-    run->backend->dense_backward_input(dx, dy, w, x, rows, layer->in.c, layer->out.c, f);
-}
-
-static void op_backward_weight(const xb_run *run, const xb_layer *layer, xb_real *dw,
-                               const xb_real *x, const xb_real *dy, int64_t rows,
-                               xb_real *room)
-{
-    (void)room;
-    run->backend->dense_backward_weight(dw, x, dy, rows, layer->in.c, layer->out.c);
-}
-
-static int64_t op_room(const xb_backend *backend, const xb_layer *layer)
-{
-    (void)backend, (void)layer;
-    return 0;
-}
-
-static const xb_linear linear = {true, op_forward, op_backward_input, op_backward_weight,
-                                 op_room};
-
 const xb_layer_kind xb_layer_dense = {
     .name = "dense",
-    .linear = &linear,
-    .scratch = xb_linear_scratch,
-    .keep = xb_linear_keep,
-    .forward = xb_linear_forward,
-    .backward = xb_linear_backward,
     .parse = parse,
     .infer = infer,
     .declare = declare,

@@ -1,7 +1,5 @@
-/* layer.h: what a layer is inside a net, and the table row each kind fills.
- *
- * A new layer is one file that defines an `xb_layer_kind` and one row in the table
- * of net.c. */
+/* layer.h: what a layer is inside a net, and the table row each kind fills. How it
+ * runs is a row of backend/layers.h. */
 #ifndef XB_NET_LAYER_H
 #define XB_NET_LAYER_H
 
@@ -46,17 +44,6 @@ struct xb_net {
     xb_shape input;
 };
 
-struct xb_run; /* run.h */
-struct xb_linear;
-
-/* Where a layer's output goes. */
-typedef enum xb_placement {
-    XB_PLACE_FRESH,     /* a buffer of its own */
-    XB_PLACE_HELD,      /* the same; backward needs its output */
-    XB_PLACE_OVERWRITE, /* may overwrite its input; backward needs its output */
-    XB_PLACE_ALIAS      /* its output is its input */
-} xb_placement;
-
 /* Functions that a linear layer can apply to its own outputs, and undo below it. */
 typedef enum xb_act {
     XB_ACT_NONE,
@@ -68,9 +55,7 @@ typedef enum xb_act {
 
 typedef struct xb_layer_kind {
     const char *name;
-    xb_placement placement;
-    xb_act act;                     /* the activations: which one */
-    const struct xb_linear *linear; /* dense, conv: the operation by the weights */
+    xb_act act; /* the activations: which one */
     /* Reads the words after the name. NULL: there are none. */
     xb_status (*parse)(xb_reading *r, xb_layer *layer);
     /* out from in. NULL: the same shape. */
@@ -79,25 +64,11 @@ typedef struct xb_layer_kind {
     xb_status (*declare)(xb_reading *r, xb_net *net, xb_layer *layer, int index);
     /* Appends the words after the name, shortest form, to text. */
     void (*write)(const xb_layer *layer, char *text, size_t size);
-
-    /* Reals kept from forward to backward, and of room while it runs, for the run's
-     * batch. NULL: none. */
-    int64_t (*keep)(const struct xb_run *run, const xb_layer *layer);
-    int64_t (*scratch)(const struct xb_run *run, const xb_layer *layer);
-    void (*forward)(const struct xb_run *run, const xb_layer *layer, xb_real *y,
-                    const xb_real *x);
-    /* dx NULL: not wanted. Parameter gradients are added to run->gradient. Where the
-     * placement is not fresh, dx may be dy. */
-    void (*backward)(const struct xb_run *run, const xb_layer *layer, xb_real *dx,
-                     const xb_real *dy, const xb_real *x, const xb_real *y);
 } xb_layer_kind;
 
 extern const xb_layer_kind xb_layer_dense, xb_layer_conv, xb_layer_maxpool,
     xb_layer_batchnorm, xb_layer_elu, xb_layer_relu, xb_layer_tanh, xb_layer_sigmoid,
     xb_layer_flatten;
-
-/* Several layers as one, run by the last of them; fuse.c puts them into a pass. */
-extern const xb_layer_kind xb_layer_block, xb_layer_norm_block;
 
 /* Adds one tensor of `ndim` sizes to the net (room for two a layer). */
 xb_status xb_net_declare(xb_reading *r, xb_net *net, xb_layer *layer, int index,

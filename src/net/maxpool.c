@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/run.h"
 #include "net/window.h"
 
 static xb_status parse_option(xb_reading *r, xb_layer *layer)
@@ -56,60 +55,8 @@ static void write(const xb_layer *layer, char *text, size_t size)
              layer->ceil ? " ceil" : "");
 }
 
-typedef struct pool_job {
-    const xb_run *run;
-    const xb_window *win;
-    xb_real *out;
-    const xb_real *x, *dy;
-} pool_job;
-
-static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
-{
-    (void)piece;
-    const pool_job *job = arg;
-    const xb_window *win = job->win;
-    job->run->backend->maxpool_forward(job->out + begin * win->oh * win->ow * win->oc,
-                                       job->x + begin * win->h * win->w * win->c,
-                                       end - begin, win);
-}
-
-static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
-{
-    (void)piece;
-    const pool_job *job = arg;
-    const xb_window *win = job->win;
-    int64_t image = win->h * win->w * win->c;
-    job->run->backend->maxpool_backward(job->out + begin * image,
-                                        job->dy + begin * win->oh * win->ow * win->oc,
-                                        job->x + begin * image, end - begin, win);
-}
-
-static void run_rows(const pool_job *job, xb_range_fn body)
-{
-    const xb_window *win = job->win;
-    int64_t work = win->oh * win->ow * win->oc * win->kh * win->kw;
-    xb_split split = xb_split_of(job->run->batch, work, XB_SPLIT_MAX);
-    pool_job own = *job;
-    xb_split_run(job->run->ctx, &split, body, &own);
-}
-
-static void forward(const xb_run *run, const xb_layer *layer, xb_real *y,
-                    const xb_real *x)
-{
-    run_rows(&(pool_job){run, &layer->window, y, x, NULL}, forward_rows);
-}
-
-static void backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
-                     const xb_real *dy, const xb_real *x, const xb_real *y)
-{
-    (void)y;
-    if (dx) run_rows(&(pool_job){run, &layer->window, dx, x, dy}, backward_rows);
-}
-
 const xb_layer_kind xb_layer_maxpool = {
     .name = "maxpool",
-    .forward = forward,
-    .backward = backward,
     .parse = parse,
     .infer = infer,
     .write = write,

@@ -20,7 +20,7 @@
 
 /* ---- the steps */
 
-static const xb_activation_kernel *activation_of(const xb_backend *b,
+static const xb_activation_kernel *activation_of(const xb_kernels *b,
                                                  const xb_layer_kind *kind)
 {
     if (kind == &xb_layer_elu) return &b->elu;
@@ -69,7 +69,7 @@ static xb_status make_step(xb_ctx *ctx, xb_local *l, const xb_net *net, int inde
     xb_local_step *step = &l->step[l->steps];
     step->layer = index;
     step->out = xb_shape_size(layer->out);
-    step->activation = activation_of(l->backend, layer->kind);
+    step->activation = activation_of(l->kernels, layer->kind);
     if (layer->kind != &xb_layer_dense && !step->activation)
         return xb_fail(
             ctx, XB_E_ARGUMENT,
@@ -108,7 +108,7 @@ xb_status xb_local_make(xb_ctx *ctx, xb_local *out, const xb_net *net,
                   .widest = xb_shape_size(net->input),
                   .x = x,
                   .symmetric = charfn->symmetric,
-                  .backend = xb_backend_find(backend),
+                  .kernels = xb_kernels_find(backend),
                   .key = xb_key_make(seed, XB_PURPOSE_WEIGHT)};
     double factorial = 1;
     for (int n = 1; n <= XB_LOCAL_ORDER; n++)
@@ -231,7 +231,7 @@ static void sum_powers(local_run *run, const xb_local_step *step, int64_t count,
     for (int n = 2; n <= most; n++) {
         for (int64_t i = 0; i < n_in; i++) run->raised[i] *= run->h[i];
         if (wanted(run->local, n))
-            run->local->backend->dense_forward(run->sum[n], run->raised, step->power[n],
+            run->local->kernels->dense_forward(run->sum[n], run->raised, step->power[n],
                                                step->power[n] + step->in * step->out,
                                                count, step->in, step->out, XB_ACT_NONE);
     }
@@ -266,7 +266,7 @@ static void run_step(local_run *run, const xb_local_step *step, int law, int blo
         step->activation->forward(run->h, run->h, count * step->out);
         return;
     }
-    run->local->backend->dense_forward(run->next, run->h, step->mu, step->bias, count,
+    run->local->kernels->dense_forward(run->next, run->h, step->mu, step->bias, count,
                                        step->in, step->out, XB_ACT_NONE);
     if (step->number > 0) add_noise(run, step, has_law(step, law), block, first, count);
     xb_real *swap = run->h;

@@ -3,7 +3,7 @@
 #ifndef XB_PLAN_LOCAL_H
 #define XB_PLAN_LOCAL_H
 
-#include "net/backend.h"
+#include "kernel/kernels.h"
 #include "predict/density.h"
 
 enum { XB_LOCAL_ORDER = 6 }; /* cumulants that count */
@@ -26,7 +26,7 @@ typedef struct xb_local {
     const xb_real *x;
     double cumulant[XB_LOCAL_ORDER + 1]; /* of the law, standardised */
     bool symmetric;
-    const xb_backend *backend;
+    const xb_kernels *kernels;
     xb_sampler *gaussian, *law; /* samplers */
     xb_key key;
 } xb_local;

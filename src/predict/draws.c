@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/rows.h"
-#include "net/pass.h"
+#include "run/pass.h"
 #include "predict/predict.h"
 #include "vi/model.h"
 

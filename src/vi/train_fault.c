@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "net/pass.h"
+#include "run/pass.h"
 #include "vi/trainer.h"
 #include "vi/update.h"
 

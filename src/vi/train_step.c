@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "net/step.h"
+#include "run/step.h"
 #include "vi/kl.h"
 #include "vi/trainer.h"
 #include "vi/update.h"

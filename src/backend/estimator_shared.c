@@ -1,0 +1,105 @@
+/* estimator_shared.c: one draw of the weights for the whole batch, or none; maths
+ * N8. The batch is cut into pieces that share theta; each piece has room for its part
+ * of the weight gradient, and the parts are added in order. Large dense layers go
+ * forward by panels instead (panel.h).
+ * Scratch: theta [n], z [n], then for each piece dw [n] and the operation's room; by
+ * panels theirs instead, where there are no gradients. */
+#include "backend/panel.h"
+
+typedef struct shared_job {
+    const xb_op *op;
+    xb_real *y, *dx, *slots;
+    const xb_real *x, *dy, *w;
+    int64_t slot;
+} shared_job;
+
+/* A piece's dw, where there are gradients, and room. */
+static int64_t dw_size(const xb_op *op) { return op->run->gradients ? op->n : 0; }
+static int64_t slot_size(const xb_op *op) { return dw_size(op) + op->room; }
+
+static int64_t scratch(const xb_op *op)
+{
+    int64_t pieces = xb_split_most(op->run->batch, op->work, XB_SPLIT_MAX);
+    int64_t whole = 2 * op->n + pieces * slot_size(op), panels = xb_panel_scratch(op);
+    if (panels > 0 && !op->run->gradients) return panels; /* and no theta, ever */
+    return panels > whole ? panels : whole;
+}
+
+const xb_real *xb_shared_weights(const xb_op *op)
+{
+    xb_real *theta = op->run->scratch;
+    if (!op->run->noise.sampler || !xb_op_random(op)) return xb_op_mu(op);
+    xb_z z = xb_op_z(op, theta + op->n);
+    xb_op_draw(op, z, 0, 1, true);
+    xb_op_theta(op, theta, z);
+    return theta;
+}
+
+void xb_shared_gradient(const xb_op *op, const xb_real *w, xb_real *slots, int64_t slot,
+                        int64_t count)
+{
+    const xb_real *z = op->run->scratch + op->n;
+    xb_op_sum(op, slots, slot, count, op->n);
+    xb_op_add_mu(op, op->run->gradient.mu + op->offset, slots);
+    if (w != xb_op_mu(op)) /* (N8) */
+        xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, slots,
+                        (const xb_real *[]){z, z + op->size}, 1);
+}
+
+static shared_job job_of(const xb_op *op)
+{
+    return (shared_job){.op = op,
+                        .w = xb_shared_weights(op),
+                        .slots = op->run->scratch + 2 * op->n,
+                        .slot = slot_size(op)};
+}
+
+static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
+{
+    const shared_job *job = arg;
+    const xb_op *op = job->op;
+    xb_op_forward(op, job->y + begin * op->out, job->x + begin * op->in, job->w,
+                  end - begin, job->slots + piece * job->slot + dw_size(op),
+                  op->run->above);
+}
+
+static void forward(const xb_op *op, xb_real *y, const xb_real *x)
+{
+    if (xb_panel_suits(op)) {
+        xb_panel_forward(op, y, x);
+        return;
+    }
+    shared_job job = job_of(op);
+    xb_split split = xb_split_of(op->run->batch, op->work, XB_SPLIT_MAX);
+    job.y = y, job.x = x;
+    xb_split_run(op->run->ctx, &split, forward_rows, &job);
+}
+
+static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
+{
+    const shared_job *job = arg;
+    const xb_op *op = job->op;
+    xb_real *dw = job->slots + piece * job->slot, *room = dw + op->n;
+    const xb_real *x = job->x + begin * op->in, *dy = job->dy + begin * op->out;
+    xb_op_weight(op, dw, x, dy, end - begin, room);
+    if (job->dx)
+        xb_op_input(op, job->dx + begin * op->in, dy, job->w, x, end - begin, room,
+                    op->run->below);
+}
+
+static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *x)
+{
+    shared_job job = job_of(op);
+    xb_split split = xb_split_of(op->run->batch, op->work, XB_SPLIT_MAX);
+    job.dx = dx, job.dy = dy, job.x = x;
+    xb_split_run(op->run->ctx, &split, backward_rows, &job);
+    xb_shared_gradient(op, job.w, job.slots, job.slot, split.count);
+}
+
+const xb_estimator_kind xb_estimator_shared = {
+    .name = "shared",
+    .fuses = true,
+    .scratch = scratch,
+    .forward = forward,
+    .backward = backward,
+};

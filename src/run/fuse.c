@@ -1,0 +1,87 @@
+/* fuse.c: the plan of a pass: which layers run as they are, and which as one block.
+ *
+ * A block is `conv` (3 x 3, stride 1), `relu`, `maxpool 2`, where the backend has the
+ * kernel and the whole batch shares its weights (estimator shared); a `batchnorm` right
+ * before it comes along. The layer that ends it runs it, the others do nothing.
+ *
+ * Besides, a linear layer that can (dense, estimators shared and local) does the work of
+ * the activations beside it: it applies the one above to its outputs and multiplies its
+ * dx by the slope of the one below. */
+#include "run/fuse.h"
+
+#include "backend/linear.h"
+
+enum { BLOCK_LAYERS = 3, KERNEL = 3, POOL = 2 };
+
+static bool is_window(const xb_window *win, int64_t size, int64_t stride)
+{
+    return win->kh == size && win->kw == size && win->stride == stride;
+}
+
+/* Layers [l, l + BLOCK_LAYERS) of the net are a block. */
+static bool block_at(const xb_net *net, int l)
+{
+    const xb_layer *layer = net->layer + l;
+    return l + BLOCK_LAYERS <= net->n_layer && layer[0].kind == &xb_layer_conv &&
+           is_window(&layer[0].window, KERNEL, 1) && layer[1].kind == &xb_layer_relu &&
+           layer[2].kind == &xb_layer_maxpool && is_window(&layer[2].window, POOL, POOL);
+}
+
+/* A batchnorm whose input has parameters below it: then its gradient is always asked
+ * for, and the convolution after it has somewhere to write its own. */
+static bool norm_before(const xb_net *net, int l)
+{
+    bool below = false;
+    for (int i = 0; i + 1 < l; i++) below |= net->layer[i].tensors > 0;
+    return l > 0 && below && net->layer[l - 1].kind == &xb_layer_batchnorm;
+}
+
+static bool can_fuse(const xb_run *run)
+{
+    return run->kernels->block && run->estimator == XB_ESTIMATOR_SHARED;
+}
+
+static void fuse_blocks(xb_pass *pass)
+{
+    const xb_net *net = pass->net;
+    for (int l = 0; can_fuse(&pass->run) && l < net->n_layer; l++) {
+        if (!block_at(net, l)) continue;
+        bool norm = norm_before(net, l);
+        int first = norm ? l - 1 : l, last = l + BLOCK_LAYERS - 1;
+        for (int i = first; i < last; i++) pass->layer[i].ops = NULL;
+        pass->layer[last].ops = norm ? &xb_ops_norm_block : &xb_ops_block;
+        pass->layer[last].first = first;
+    }
+}
+
+/* Whether layer l takes over its neighbours' work. */
+static bool takes_over(const xb_pass *pass, int l)
+{
+    if (l < 0 || l >= pass->net->n_layer) return false;
+    const xb_layer *layer = &pass->net->layer[l];
+    return pass->layer[l].ops == xb_layer_ops_of(layer) &&
+           xb_linear_fuses(&pass->run, layer);
+}
+
+/* (An activation over a linear layer is in place, so its output is the linear one's.) */
+static void fuse_activations(xb_pass *pass)
+{
+    for (int l = 0; l < pass->net->n_layer; l++) {
+        xb_pass_layer *here = &pass->layer[l];
+        xb_act act = pass->net->layer[l].kind->act;
+        if (!here->ops || act == XB_ACT_NONE) continue;
+        here->done_below = takes_over(pass, l - 1);
+        here->slope_above = takes_over(pass, l + 1);
+        if (here->done_below) here[-1].above = act;
+        if (here->slope_above) here[1].below = act;
+    }
+}
+
+void xb_fuse(xb_pass *pass)
+{
+    for (int l = 0; l < pass->net->n_layer; l++)
+        pass->layer[l] =
+            (xb_pass_layer){.ops = xb_layer_ops_of(&pass->net->layer[l]), .first = l};
+    fuse_blocks(pass);
+    fuse_activations(pass);
+}

@@ -1,0 +1,426 @@
+/* pass.c: forward and backward through a net.
+ *
+ * One block of memory is planned when the pass is made: the activations of every
+ * layer (activation functions overwrite their input where backward allows), two
+ * buffers that the gradient goes through in turn, what batchnorm keeps, and scratch
+ * that each layer has to itself while it runs. Nothing is allocated after that, and no
+ * noise outlives a layer's call: backward draws it again. */
+#include "run/pass.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "run/chain.h"
+#include "run/fuse.h"
+#include "backend/linear.h"
+
+enum { ALIGN = 64 }; /* bytes: a vector register, a cache line */
+
+xb_pass_options xb_pass_options_default(void)
+{
+    return (xb_pass_options){.batch = 100, .gradients = true, .group = 1};
+}
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* n reals rounded up to whole cache lines. */
+static int64_t padded(int64_t n)
+{
+    const int64_t line = ALIGN / (int64_t)sizeof(xb_real);
+    return (n + line - 1) / line * line;
+}
+
+/* Outputs in memory of their own, one after the other; or, when there will be no
+ * backward, in two buffers in turn. */
+static void place_outputs(xb_pass *pass)
+{
+    const xb_net *net = pass->net;
+    int64_t batch = pass->opt.batch, widest = 0, turn = 0;
+    bool held = true; /* the input may not be overwritten: it is the caller's */
+    for (int l = 0; l < net->n_layer; l++)
+        if (pass->layer[l].ops)
+            widest = larger(widest, padded(batch * xb_shape_size(net->layer[l].out)));
+    for (int l = 0; l < net->n_layer; l++) {
+        if (!pass->layer[l].ops) continue;
+        xb_placement place = pass->layer[l].ops->placement;
+        bool stay =
+            l > 0 && (place == XB_PLACE_ALIAS ||
+                      (place == XB_PLACE_OVERWRITE && (!held || !pass->opt.gradients)));
+        if (place != XB_PLACE_ALIAS) held = place != XB_PLACE_FRESH;
+        if (stay) {
+            pass->layer[l].output = pass->layer[l - 1].output;
+        } else if (pass->opt.gradients) {
+            pass->layer[l].output = pass->n_output;
+            pass->n_output += padded(batch * xb_shape_size(net->layer[l].out));
+        } else {
+            pass->layer[l].output = turn++ % 2 * widest;
+            pass->n_output = 2 * widest;
+        }
+    }
+    int64_t input = padded(batch * xb_shape_size(net->input));
+    if (pass->opt.gradients) pass->n_gradient = larger(widest, input);
+}
+
+static void place_the_rest(xb_pass *pass)
+{
+    const xb_net *net = pass->net;
+    for (int l = 0; l < net->n_layer; l++) {
+        const xb_layer *layer = &net->layer[l];
+        const xb_layer_ops *ops = pass->layer[l].ops;
+        if (layer->kind == &xb_layer_batchnorm)
+            pass->n_sums = larger(pass->n_sums, layer->in.c * 2 * XB_SPLIT_MAX);
+        pass->layer[l].keep = pass->n_keep;
+        if (ops && ops->keep) pass->n_keep += padded(ops->keep(&pass->run, layer));
+        if (ops && ops->scratch)
+            pass->n_scratch =
+                larger(pass->n_scratch, padded(ops->scratch(&pass->run, layer)));
+    }
+}
+
+static void place_chain(xb_pass *pass)
+{
+    if (!pass->chain || !pass->opt.gradients) return;
+    pass->n_scratch =
+        larger(pass->n_scratch, padded(xb_chain_scratch(pass->chain, pass)));
+}
+
+static xb_status take_memory(xb_ctx *ctx, xb_pass *pass)
+{
+    int64_t reals =
+        pass->n_output + 2 * pass->n_gradient + pass->n_keep + pass->n_scratch;
+    int64_t sums = pass->n_sums * (int64_t)sizeof(double);
+    if (reals > INT64_MAX / (int64_t)sizeof(xb_real) - sums - ALIGN)
+        return xb_fail(ctx, XB_E_MEMORY, "a batch of %lld is more than memory can hold",
+                       (long long)pass->opt.batch);
+    pass->bytes = (size_t)(reals * (int64_t)sizeof(xb_real) + sums);
+    pass->memory = xb_new(ctx, (int64_t)pass->bytes + ALIGN, 1);
+    if (!pass->memory) return XB_E_MEMORY;
+    uintptr_t start = ((uintptr_t)pass->memory + ALIGN - 1) / ALIGN * ALIGN;
+    xb_real *p = (xb_real *)start;
+    pass->output = p, p += pass->n_output;
+    pass->gradient[0] = p, p += pass->n_gradient;
+    pass->gradient[1] = p, p += pass->n_gradient;
+    pass->keep = p, p += pass->n_keep;
+    pass->scratch = p, p += pass->n_scratch;
+    pass->sums = (double *)p; /* every part is whole cache lines */
+    pass->run.scratch = pass->scratch;
+    pass->run.sums = pass->sums;
+    return XB_OK;
+}
+
+static xb_status check_options(xb_ctx *ctx, const xb_pass_options *opt)
+{
+    if (!xb_kernels_find(opt->backend))
+        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
+                       opt->backend);
+    if (!xb_estimator_at(opt->estimator))
+        return xb_fail(ctx, XB_E_ARGUMENT, "there is no estimator number %d",
+                       (int)opt->estimator);
+    if (opt->batch < 1 || opt->batch > INT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "a batch of %lld: expected 1 to 2^31 - 1",
+                       (long long)opt->batch);
+    if (opt->group < 1 || opt->group > INT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "groups of %lld examples: expected 1 to 2^31 - 1",
+                       (long long)opt->group);
+    return XB_OK;
+}
+
+/* Sizes that fit are then safe to add and multiply by what a layer may need. */
+static xb_status check_sizes(xb_ctx *ctx, const xb_net *net, int64_t batch)
+{
+    const int64_t most = INT64_C(1) << 40; /* reals, in one layer's output */
+    int64_t widest = xb_shape_size(net->input);
+    for (int l = 0; l < net->n_layer; l++)
+        widest = larger(widest, xb_shape_size(net->layer[l].out));
+    if (batch <= most / widest) return XB_OK;
+    return xb_fail(ctx, XB_E_MEMORY, "a batch of %lld is more than memory can hold",
+                   (long long)batch);
+}
+
+xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
+                         const xb_pass_options *opt)
+{
+    const xb_pass_options standard = xb_pass_options_default();
+    if (!opt) opt = &standard;
+    XB_TRY(check_options(ctx, opt));
+    XB_TRY(check_sizes(ctx, net, opt->batch));
+    xb_pass *pass = xb_new(ctx, 1, sizeof *pass);
+    if (!pass) return XB_E_MEMORY;
+    pass->net = net;
+    pass->opt = *opt;
+    pass->run = (xb_run){.net = net,
+                         .kernels = xb_kernels_find(opt->backend),
+                         .estimator = opt->estimator,
+                         .group = opt->group,
+                         .gradients = opt->gradients,
+                         .batch = opt->batch};
+    pass->layer = xb_new(ctx, net->n_layer, sizeof *pass->layer);
+    xb_status status = pass->layer ? XB_OK : XB_E_MEMORY;
+    if (status == XB_OK) status = xb_chain_create(ctx, &pass->chain, pass);
+    if (status == XB_OK) {
+        xb_fuse(pass);
+        place_outputs(pass);
+        place_the_rest(pass);
+        place_chain(pass);
+        status = take_memory(ctx, pass);
+    }
+    if (status != XB_OK) {
+        xb_pass_destroy(pass);
+        return status;
+    }
+    *out = pass;
+    return XB_OK;
+}
+
+void xb_pass_destroy(xb_pass *pass)
+{
+    if (!pass) return;
+    free(pass->chain);
+    free(pass->layer);
+    free(pass->memory);
+    free(pass);
+}
+
+size_t xb_pass_bytes(const xb_pass *pass) { return pass->bytes; }
+
+static xb_status check_noise(xb_ctx *ctx, const xb_pass *pass, const xb_noise *noise)
+{
+    const xb_law *law = xb_sampler_law(noise->sampler);
+    const xb_estimator_kind *kind = xb_estimator_at(pass->opt.estimator);
+    if (kind->symmetric && !xb_law_symmetric(law))
+        return xb_fail(ctx, XB_E_ARGUMENT, "estimator %s needs a symmetric law, not %s",
+                       kind->name, xb_law_text(law));
+    if (noise->antithetic && !xb_law_symmetric(law))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "antithetic pairs need a symmetric law, not %s", xb_law_text(law));
+    if (kind->gaussian && strcmp(xb_law_family(law), "gaussian") != 0)
+        return xb_fail(ctx, XB_E_ARGUMENT, "estimator %s needs the gaussian law, not %s",
+                       kind->name, xb_law_text(law));
+    if (noise->first < 0 || noise->first > XB_STREAM_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "the first example is number %lld, expected 0 to 2^34",
+                       (long long)noise->first);
+    return XB_OK;
+}
+
+/* The last element asked of any stream must be one there is. */
+static xb_status check_reach(xb_ctx *ctx, const xb_pass *pass, const xb_noise *noise,
+                             int64_t batch)
+{
+    long long end = noise->first + batch;
+    for (int i = 0; i < pass->net->n_tensor; i++) {
+        const xb_tensor *t = &pass->net->tensor[i];
+        int64_t each = larger(t->size, xb_shape_size(pass->net->layer[t->layer].out));
+        if (t->stochastic && end > XB_STREAM_MAX / each)
+            return xb_fail(ctx, XB_E_ARGUMENT,
+                           "example %lld is beyond the noise that tensor %s has", end,
+                           t->name);
+    }
+    return XB_OK;
+}
+
+static xb_status check_forward(xb_ctx *ctx, const xb_pass *pass, int64_t batch,
+                               const xb_weights *weights, const xb_noise *noise)
+{
+    if (batch < 0 || batch > pass->opt.batch)
+        return xb_fail(ctx, XB_E_ARGUMENT, "a batch of %lld: this pass takes 0 to %lld",
+                       (long long)batch, (long long)pass->opt.batch);
+    if (pass->net->state_count > 0 && !weights->state)
+        return xb_fail(ctx, XB_E_ARGUMENT, "the net has batchnorm and needs its state");
+    if (!noise) return XB_OK;
+    if (!weights->sigma && xb_net_stochastic_count(pass->net) > 0)
+        return xb_fail(ctx, XB_E_ARGUMENT, "noise without sigma");
+    XB_TRY(check_noise(ctx, pass, noise));
+    return check_reach(ctx, pass, noise, batch);
+}
+
+static void set_run(xb_pass *pass, xb_ctx *ctx, int64_t batch, const xb_weights *weights,
+                    const xb_noise *noise, xb_mode mode)
+{
+    xb_run *run = &pass->run;
+    run->ctx = ctx, run->batch = batch, run->weights = *weights, run->mode = mode;
+    run->noise = noise ? *noise : (xb_noise){0};
+}
+
+enum { DRAW_PART = 4096 }; /* draws at a time: z stays in the first cache */
+
+static void draw_tensor(const xb_run *run, xb_real *theta, int number)
+{
+    const xb_tensor *t = &run->net->tensor[number];
+    const xb_real *mu = run->weights.mu + t->offset;
+    xb_real z[DRAW_PART];
+    for (int64_t i = 0; i < t->size; i += DRAW_PART) {
+        int64_t some = t->size - i < DRAW_PART ? t->size - i : DRAW_PART;
+        xb_run_draw(run, z, some, number, i, false);
+        run->kernels->theta(theta + i, mu + i, run->weights.sigma + t->offset + i, z,
+                            some);
+    }
+}
+
+xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
+                       const xb_weights *weights, const xb_noise *noise)
+{
+    XB_TRY(check_forward(ctx, pass, 0, weights, noise));
+    set_run(pass, ctx, 0, weights, noise, XB_MODE_PREDICT);
+    pass->done = false;
+    for (int k = 0; k < pass->net->n_tensor; k++) {
+        const xb_tensor *t = &pass->net->tensor[k];
+        if (t->stochastic)
+            draw_tensor(&pass->run, theta + t->offset, k);
+        else
+            xb_run_theta(&pass->run, theta + t->offset, NULL, t);
+    }
+    return XB_OK;
+}
+
+/* What a layer finds in the run beside the batch. */
+static void set_layer(xb_pass *pass, const xb_pass_layer *here)
+{
+    pass->run.keep = pass->keep + here->keep;
+    pass->run.above = here->above;
+    pass->run.below = here->below;
+}
+
+/* Layer by layer; the net's outputs. */
+static const xb_real *forward_layers(xb_pass *pass)
+{
+    const xb_real *x = pass->x;
+    for (int l = 0; l < pass->net->n_layer; l++) {
+        const xb_pass_layer *here = &pass->layer[l];
+        if (!here->ops || here->done_below) continue;
+        xb_real *to = pass->output + here->output;
+        set_layer(pass, here);
+        here->ops->forward(&pass->run, &pass->net->layer[l], to, x);
+        x = to;
+    }
+    return x;
+}
+
+static size_t output_bytes(const xb_pass *pass)
+{
+    return (size_t)(pass->run.batch * xb_shape_size(xb_net_output(pass->net))) *
+           sizeof(xb_real);
+}
+
+xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
+                          int64_t batch, const xb_weights *weights, const xb_noise *noise,
+                          xb_mode mode)
+{
+    XB_TRY(check_forward(ctx, pass, batch, weights, noise));
+    set_run(pass, ctx, batch, weights, noise, mode);
+    pass->x = x;
+    pass->done = pass->opt.gradients;
+    bool chain = pass->chain && !pass->opt.gradients && !noise;
+    if (batch > 0)
+        memcpy(y, chain ? xb_chain_forward(pass->chain, pass) : forward_layers(pass),
+               output_bytes(pass));
+    return XB_OK;
+}
+
+int xb_pass_broken_layer(const xb_pass *pass)
+{
+    for (int l = 0; l < pass->net->n_layer; l++) {
+        const xb_pass_layer *here = &pass->layer[l];
+        const xb_real *y = pass->output + here->output;
+        int64_t n = pass->run.batch * xb_shape_size(pass->net->layer[l].out);
+        if (!here->ops || here->done_below) continue;
+        for (int64_t i = 0; i < n; i++)
+            if (!isfinite(y[i])) return l;
+    }
+    return -1;
+}
+
+/* The lowest layer whose backward anyone needs. */
+static int lowest(const xb_net *net, bool want_x)
+{
+    int l = 0;
+    while (!want_x && l < net->n_layer && net->layer[l].tensors == 0) l++;
+    return l;
+}
+
+static xb_status check_backward(xb_ctx *ctx, const xb_pass *pass,
+                                const xb_gradient *gradient)
+{
+    if (!pass->done)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "no forward pass to go back through (or one without gradients)");
+    if (pass->run.noise.sampler && !gradient->sigma &&
+        xb_net_stochastic_count(pass->net) > 0)
+        return xb_fail(ctx, XB_E_ARGUMENT, "noise without room for sigma's gradient");
+    return XB_OK;
+}
+
+static bool of_its_own(xb_placement place)
+{
+    return place == XB_PLACE_FRESH || place == XB_PLACE_HELD;
+}
+
+static const xb_real *input_of(const xb_pass *pass, const xb_pass_layer *here)
+{
+    return here->first > 0 ? pass->output + pass->layer[here->first - 1].output : pass->x;
+}
+
+/* From the gradient by the outputs, in gradient[0]. */
+static void backward_layers(xb_pass *pass, xb_real *dx)
+{
+    const xb_net *net = pass->net;
+    int turn = 0, stop = lowest(net, dx != NULL);
+    for (int l = net->n_layer - 1; l >= stop; l--) {
+        const xb_pass_layer *here = &pass->layer[l];
+        if (!here->ops || here->slope_above) continue;
+        const xb_real *y = pass->output + here->output, *from = pass->gradient[turn];
+        if (of_its_own(here->ops->placement)) turn = 1 - turn;
+        bool wanted = here->first > stop || dx;
+        set_layer(pass, here);
+        here->ops->backward(&pass->run, &net->layer[l],
+                            wanted ? pass->gradient[turn] : NULL, from,
+                            input_of(pass, here), y);
+    }
+    if (dx)
+        memcpy(dx, pass->gradient[turn],
+               (size_t)(pass->run.batch * xb_shape_size(net->input)) * sizeof *dx);
+}
+
+xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                           const xb_real *dy)
+{
+    XB_TRY(check_backward(ctx, pass, gradient));
+    pass->run.ctx = ctx, pass->run.gradient = *gradient;
+    if (pass->run.batch == 0) return XB_OK;
+    memcpy(pass->gradient[0], dy, output_bytes(pass));
+    backward_layers(pass, gradient->x);
+    return XB_OK;
+}
+
+static void clear_gradient(const xb_pass *pass, const xb_gradient *gradient)
+{
+    size_t bytes = (size_t)pass->net->param_count * sizeof(xb_real);
+    memset(gradient->mu, 0, bytes);
+    if (gradient->sigma) memset(gradient->sigma, 0, bytes);
+}
+
+xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                       bool fresh, const xb_real *x, int64_t batch,
+                       const xb_weights *weights, const xb_noise *noise, xb_loss_fn loss,
+                       void *arg)
+{
+    XB_TRY(check_forward(ctx, pass, batch, weights, noise));
+    set_run(pass, ctx, batch, weights, noise, XB_MODE_TRAIN);
+    pass->x = x;
+    pass->done = pass->opt.gradients;
+    XB_TRY(check_backward(ctx, pass, gradient));
+    pass->done = false;
+    pass->run.gradient = *gradient;
+    if (pass->chain && !gradient->x && batch > 0) {
+        xb_chain_step(pass->chain, pass, fresh, loss, arg);
+        return XB_OK;
+    }
+    if (fresh) clear_gradient(pass, gradient);
+    if (batch == 0) return XB_OK;
+    loss(arg, pass->gradient[0], forward_layers(pass), batch);
+    backward_layers(pass, gradient->x);
+    return XB_OK;
+}
