@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "print.h"
 #include "show.h"
+#include "study_words.h"
 
 static cli_exit check_name(cli_session *s, const char *name)
 {
@@ -71,14 +72,16 @@ static cli_exit deliver(cli_session *s, const xb_study *study, const char *dir)
 {
     unsigned formats = cli_formats(cli_text(&s->args, "format", "svg,png"));
     xb_status status = xb_study_write(s->ctx, study, dir);
-    if (status == XB_OK) status = xb_report_study(s->ctx, study, dir, formats);
+    if (status == XB_OK)
+        status = xb_report_study(s->ctx, study, dir, formats | XB_FIGURE_SVG);
+    if (status == XB_OK) status = cli_study_page(s->ctx, study, dir);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(s, study);
     cli_show_study(study);
     if (strcmp(xb_study_name(study), "utkface") == 0)
         cli_show_scores(xb_study_table(study, "scores"));
-    if (!cli_quiet(s)) printf("\n  tables, facts and figures are in %s\n", dir);
+    if (!cli_quiet(s)) printf("\n  page, tables, facts and figures are in %s\n", dir);
     return CLI_DONE;
 }
 

@@ -24,7 +24,7 @@ static void tally_text(char *out, size_t size, const xb_reproduction *r)
         agree, agree + differ + unclear, differ, unclear);
 }
 
-/* " These differ: A claim. Another." */
+/* " These differ: “A claim.” “Another.”" */
 static void add_claims_of(FILE *out, const xb_reproduction *r, int figure,
                           xb_finding_kind finding, const char *one, const char *more)
 {
@@ -34,7 +34,7 @@ static void add_claims_of(FILE *out, const xb_reproduction *r, int figure,
     for (int i = 0; i < r->count; i++) {
         const xb_found *f = &r->found[i];
         if (f->kind->figure != figure || f->judgement.finding != finding) continue;
-        fprintf(out, " %s", f->kind->claim);
+        fprintf(out, " “%s”", f->kind->claim);
     }
 }
 
@@ -201,11 +201,13 @@ static xb_status fill(xb_ctx *ctx, xb_page *page, const xb_reproduction *r,
 xb_status xb_reproduction_page(xb_ctx *ctx, const xb_reproduction *r, const char *dir,
                                const char *path)
 {
-    char intro[CELL_TEXT];
+    char tally[CELL_TEXT], intro[2 * CELL_TEXT];
+    tally_text(tally, sizeof tally, r);
     snprintf(intro, sizeof intro,
              "Patel, Xiao, Agarwal and Bennett, \"Analog Bayesian neural networks are "
              "insensitive to the shape of the weight distribution\" (2024), figure by "
-             "figure, made again.%s",
+             "figure, made again. %s%s",
+             tally,
              r->opt.effort == XB_EFFORT_QUICK
                  ? " This is the quick form: few draws, few nets, one seed; some claims "
                    "need more to be decided."
