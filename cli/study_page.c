@@ -68,7 +68,7 @@ static const char *about(const char *name)
 {
     for (int i = 0; i < xb_study_count(); i++)
         if (strcmp(xb_study_name_at(i), name) == 0) return xb_study_about_at(i);
-    return NULL;
+    return "";
 }
 
 static xb_status fill(xb_page *page, const xb_study *study, const char *dir)
@@ -86,10 +86,13 @@ static xb_status fill(xb_page *page, const xb_study *study, const char *dir)
 xb_status cli_study_page(xb_ctx *ctx, const xb_study *study, const char *dir)
 {
     const char *name = xb_study_name(study);
-    char title[64];
-    snprintf(title, sizeof title, "The study \"%s\"", name);
+    char title[256];
+    snprintf(title, sizeof title, "%s: %s", name, about(name));
     xb_page *page = NULL;
-    xb_status status = xb_page_create(ctx, &page, title, about(name));
+    xb_status status =
+        xb_page_create(ctx, &page, title,
+                       "A number after ± is one standard error; the verdict is computed"
+                       " from the numbers and their errors.");
     if (status != XB_OK) return status;
     char *path = cli_join(dir, name, ".html");
     status = path ? fill(page, study, dir) : XB_E_MEMORY;

@@ -20,16 +20,20 @@ static const char *entity(char c)
     }
 }
 
-/* A number stays on one line with its error: U+00A0 about the sign between them. */
+/* A number stays on one line with its error: U+00A0 about the sign between them, and
+ * U+2060, a joint without width, in "(3.1 ± 1.2)e-05". */
 void xb_html_text(FILE *out, const char *text)
 {
-    static const char apart[] = " ± ", together[] = "\u00A0±\u00A0";
+    static const char *const kept[][2] = {{" ± ", "\u00A0±\u00A0"}, {")e-", ")e-\u2060"}};
     while (*text) {
-        if (strncmp(text, apart, sizeof apart - 1) == 0) {
-            fputs(together, out);
-            text += sizeof apart - 1;
-            continue;
-        }
+        size_t skipped = 0;
+        for (int i = 0; i < XB_COUNT(kept) && skipped == 0; i++)
+            if (strncmp(text, kept[i][0], strlen(kept[i][0])) == 0) {
+                fputs(kept[i][1], out);
+                skipped = strlen(kept[i][0]);
+            }
+        text += skipped;
+        if (skipped) continue;
         int size = xb_utf8_size(text);
         const char *name = entity(*text);
         if (size == 0)

@@ -96,7 +96,7 @@ static void same_range(const xb_sketch *k)
 void xb_draw_utkface(const xb_sketch *k)
 {
     fprintf(k->script,
-            "set multiplot layout 2,2 margins 0.085,0.985,0.075,0.84 spacing 0.07,0.07\n"
+            "set multiplot layout 2,2 margins 0.085,0.985,0.075,0.82 spacing 0.07,0.07\n"
             "set key at graph 0.5, graph 1.09 center bottom vertical maxrows 5\nset "
             "xrange [0:1]\nset yrange [0:1]\n"
             "set xtics 0.2\nset ylabel 'share of ages inside'\n"
