@@ -27,4 +27,13 @@ static inline double fact(const xb_study *study, const char *name)
     return fact_of(study, name).value;
 }
 
+/* sigma_a's standard deviation from face to face, in units of its mean. */
+static inline double noise_varies_by(const xb_study *study)
+{
+    const xb_table *scores = xb_study_table(study, "scores");
+    int mean = xb_table_find(scores, "aleatoric");
+    return xb_table_get(scores, 0, mean + 1) * sqrt(fact(study, "test")) /
+           xb_table_get(scores, 0, mean);
+}
+
 #endif
