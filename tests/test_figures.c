@@ -204,12 +204,12 @@ static void sweeps_have_names_and_margins(void **state)
 
 /* ---- a fit */
 
-/* The script of a fit to samples of a law. */
-static void fit_script(xb_ctx *ctx, scratch *s, const char *text, char *script)
+enum { N = 4000 };
+
+/* The script of a fit to samples of a law, x[N] siemens; the law goes to law.json. */
+static void fit_script(xb_ctx *ctx, scratch *s, const char *text, double *x, char *script)
 {
-    enum { N = 4000 };
     xb_law *law = NULL;
-    double x[N];
     assert_ok(ctx, xb_law_parse(ctx, &law, text));
     for (int i = 0; i < N; i++) x[i] = 1e-6 * xb_law_quantile(law, (i + 0.5) / N);
     xb_fit_options options = xb_fit_options_default();
@@ -222,6 +222,7 @@ static void fit_script(xb_ctx *ctx, scratch *s, const char *text, char *script)
     assert_ok(ctx, xb_report_fit(ctx, fit, x, N, path, XB_FIGURE_SVG));
     snprintf(file, sizeof file, "%s.gp", path);
     assert_true(scratch_read(file, script, ROOM) < ROOM - 1);
+    assert_ok(ctx, xb_fit_save(ctx, fit, scratch_path(s, "law.json")));
     xb_fit_destroy(fit);
     xb_law_destroy(law);
 }
@@ -232,12 +233,44 @@ static void fits_show_narrow_peaks(void **state)
     scratch s = scratch_make();
     xb_ctx *ctx = test_ctx();
     char *script = malloc(ROOM);
-    fit_script(ctx, &s, "mtj:B=0.15,w=0.5", script);
+    double x[N];
+    fit_script(ctx, &s, "mtj:B=0.15,w=0.5", x, script);
     assert_null(strstr(script, "\nset logscale y"));
     assert_non_null(strstr(script, "noise (nS)"));
     assert_non_null(strstr(script, "density (per nS)"));
-    fit_script(ctx, &s, "mtj:B=0.003,w=0.5", script);
+    fit_script(ctx, &s, "mtj:B=0.003,w=0.5", x, script);
     assert_non_null(strstr(script, "\nset logscale y"));
+    free(script);
+    xb_ctx_destroy(ctx);
+    scratch_remove(&s);
+}
+
+/* Samples have the unit of the law file that they go with, and a narrow peak in both
+ * panels. */
+static void laws_have_the_unit_of_their_file(void **state)
+{
+    (void)state;
+    static const char *const laws[] = {"mtj:B=0.15,w=0.5", "mtj:B=0.003,w=0.5"};
+    scratch s = scratch_make();
+    xb_ctx *ctx = test_ctx();
+    char *script = malloc(ROOM);
+    double x[N];
+    for (int i = 0; i < XB_COUNT(laws); i++) {
+        fit_script(ctx, &s, laws[i], x, script);
+        char law[128];
+        snprintf(law, sizeof law, "%s", scratch_path(&s, "law.json"));
+        xb_study_options o = xb_study_options_default();
+        o.quick = true, o.device = law, o.noise = x, o.noise_n = N;
+        xb_study *study = NULL;
+        assert_ok(ctx, xb_study_run(ctx, &study, "laws", &o));
+        assert_ok(ctx, xb_report_study(ctx, study, s.dir, XB_FIGURE_SVG));
+        assert_true(scratch_read(scratch_path(&s, "laws.gp"), script, ROOM) < ROOM - 1);
+        assert_non_null(strstr(script, "noise (nS)"));
+        assert_non_null(strstr(script, "density (per nS)"));
+        const char *peak = strstr(script, "\nset logscale y");
+        assert_int_equal(peak && strstr(peak + 1, "\nset logscale y"), i);
+        xb_study_destroy(study);
+    }
     free(script);
     xb_ctx_destroy(ctx);
     scratch_remove(&s);
@@ -253,6 +286,7 @@ int main(void)
         cmocka_unit_test(narrow_peaks_are_noticed),
         cmocka_unit_test(sweeps_have_names_and_margins),
         cmocka_unit_test(fits_show_narrow_peaks),
+        cmocka_unit_test(laws_have_the_unit_of_their_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,6 @@ typedef struct page_section {
 struct xb_page {
     char *title, *intro, *summary;
     xb_draft *headline; /* as HTML; NULL: no finding yet */
-    bool headline_set;  /* by xb_page_headline: later findings leave it */
     page_section *section;
     int64_t n_sections, capacity;
     xb_draft *provenance;
@@ -167,15 +166,13 @@ static void headline_write(xb_page *page, const xb_finding *f)
 
 void xb_page_headline(xb_page *page, const xb_finding *finding)
 {
-    if (finding->kind == XB_FINDING_NONE) return;
-    headline_write(page, finding);
-    page->headline_set = true;
+    if (finding->kind != XB_FINDING_NONE) headline_write(page, finding);
 }
 
 static void finding_add(xb_page *page, page_section *s, const xb_finding *f)
 {
     if (f->kind == XB_FINDING_NONE) return;
-    if (!page->headline && !page->headline_set) headline_write(page, f);
+    if (!page->headline) headline_write(page, f);
     xb_html_finding(xb_draft_stream(s->body), f);
     xb_html_finding(xb_draft_stream(s->findings), f);
 }

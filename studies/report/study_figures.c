@@ -10,6 +10,7 @@
 #include "report/figure.h"
 #include "report/sketch.h"
 #include "report/style.h"
+#include "study/study.h"
 
 typedef xb_sketch sketch;
 
@@ -123,7 +124,7 @@ static void density_axis(const sketch *k, const char *table, const char *column)
 static void draw_laws(const sketch *k)
 {
     double largest = largest_in_column(xb_study_table(k->study, "histogram"), 0);
-    xb_si_unit unit = xb_style_unit(largest, "");
+    xb_si_unit unit = xb_style_unit(largest, xb_study_unit(k->study));
     fprintf(k->script,
             "unit = %g\n"
             "set multiplot layout 2,1 margins 0.11,0.96,0.08,0.96 spacing 0.14\n"
