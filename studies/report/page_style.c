@@ -126,6 +126,7 @@ const char xb_page_style[] =
     "  .hint { display: block; }\n"
     "  .hint:has(+ .picture svg.small) { display: none; }\n"
     "  .headline { font-size: 1.1rem; }\n"
+    "  td:last-child:not(.number) { overflow-wrap: anywhere; }\n"
     "  dl { grid-template-columns: minmax(0, 1fr); }\n"
     "  dt { color: var(--ink); font-weight: 600; }\n"
     "  .picture svg.small { width: auto; max-width: 100%; }\n"
