@@ -147,7 +147,7 @@ static xb_status publish(cli_demo *d)
     if (status != XB_OK) return status;
     xb_stage *stage = d->stage;
     d->stage = NULL; /* given up */
-    return xb_stage_publish(d->s->ctx, stage, "report.html");
+    return xb_stage_publish(d->s->ctx, stage, (const char *const[]){"report.html", NULL});
 }
 
 static cli_exit end_page(cli_demo *d, const char *path)

@@ -211,11 +211,14 @@ static cli_exit print_draws_json(sampling *job)
 }
 
 /* What came out, with the error it should have, beside what the law says. */
-static void print_moment(const char *name, double value, double error, double of_law)
+static void print_moment(const char *name, double value, double error, double of_law,
+                         const char *unit)
 {
-    char text[64];
-    cli_format_error(text, sizeof text, value, error);
-    printf("  %-6s%s, of the law %.6g\n", name, text, of_law);
+    char text[96];
+    xb_si_unit u = xb_si_unit_for(fabs(of_law), unit);
+    xb_quantity_text(text, sizeof text, value, error, unit);
+    printf("  %-6s%s, of the law %.6g%s%s\n", name, text, of_law / u.factor,
+           *u.text ? " " : "", u.text);
 }
 
 static void print_summary(const sampling *job, const char *path)
@@ -227,8 +230,9 @@ static void print_summary(const sampling *job, const char *path)
     printf("%s: %lld %s of %s%s, seed %llu\n", path, (long long)job->n,
            xb_plural(job->n, "draw", "draws"), job->s->args.arg[0], how,
            (unsigned long long)cli_seed(job->s));
-    print_moment("mean", r.mean, r.mean_error, r.law_mean);
-    print_moment("sd", r.sd, r.sd_error, r.law_sd);
+    const char *unit = job->physical && !job->standardise ? job->place.unit : "";
+    print_moment("mean", r.mean, r.mean_error, r.law_mean, unit);
+    print_moment("sd", r.sd, r.sd_error, r.law_sd, unit);
 }
 
 static cli_exit draw(sampling *job, const char *path)

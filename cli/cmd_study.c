@@ -8,6 +8,7 @@
 #include "outputs.h"
 #include "print.h"
 #include "show.h"
+#include "study_words.h"
 
 static cli_exit check_name(cli_session *s, const char *name)
 {
@@ -71,23 +72,27 @@ static cli_exit print_json(cli_session *s, const xb_study *study)
     return CLI_DONE;
 }
 
+/* SVG in any case: the page has it inside. */
 static unsigned formats_of(const cli_session *s)
 {
-    return cli_formats(cli_text(&s->args, "format", "svg,png"));
+    return cli_formats(cli_text(&s->args, "format", "svg,png")) | XB_FIGURE_SVG;
 }
 
 /* The older results stay until all new ones are made. */
 static xb_status write_study(cli_session *s, const xb_study *study, const char *dir)
 {
-    char list[128];
+    char facts[128], page[128];
     xb_stage *stage = NULL;
     xb_status status = xb_stage_open(s->ctx, &stage, dir);
     if (status != XB_OK) return status;
-    snprintf(list, sizeof list, "%s.json", xb_study_name(study));
+    snprintf(facts, sizeof facts, "%s.json", xb_study_name(study));
+    snprintf(page, sizeof page, "%s.html", xb_study_name(study));
     status = xb_study_write(s->ctx, study, xb_stage_dir(stage));
     if (status == XB_OK)
         status = xb_report_study(s->ctx, study, xb_stage_dir(stage), formats_of(s));
-    if (status == XB_OK) return xb_stage_publish(s->ctx, stage, list);
+    if (status == XB_OK) status = cli_study_page(s->ctx, study, xb_stage_dir(stage));
+    if (status == XB_OK)
+        return xb_stage_publish(s->ctx, stage, (const char *const[]){facts, page, NULL});
     xb_stage_discard(s->ctx, stage);
     return status;
 }
@@ -95,9 +100,11 @@ static xb_status write_study(cli_session *s, const xb_study *study, const char *
 static cli_exit plan_outputs(cli_session *s, const char *name, const char *dir,
                              const xb_study_options *options)
 {
-    char label[CLI_LABEL];
+    char label[CLI_LABEL], page[128];
     cli_output_label(label, s, "output", dir);
+    snprintf(page, sizeof page, "%s.html", name);
     xb_status status = xb_study_plan(s->ctx, name, options, dir, label);
+    if (status == XB_OK) status = xb_files_plan_in(s->ctx, dir, page, label);
     if (status == XB_OK)
         status = xb_report_plan_study(s->ctx, name, dir, formats_of(s), label);
     return status == XB_OK ? cli_plan_file(s, "cache", "") : cli_status(s, status);

@@ -31,9 +31,9 @@ __attribute__((format(printf, 3, 4))) static void add_row(rows *r, const char *n
 static void add_estimate(rows *r, const char *name, double value, double error,
                          const char *unit)
 {
-    char text[64];
-    xb_number_with_error(text, sizeof text, value, error);
-    add_row(r, name, "%s%s%s", text, *unit ? " " : "", unit);
+    char text[TEXT];
+    xb_quantity_text(text, sizeof text, value, error, unit);
+    add_row(r, name, "%s", text);
 }
 
 /* Standard errors are those of independent draws of a Gaussian, at the effective n. */
@@ -49,8 +49,9 @@ static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
             "%.*f: correlation time %.3g samples, %.3f at lag 1", n < 100 ? 1 : 0, n,
             x->tau, x->lag1);
     add_row(r, "distinct values", "%lld", (long long)x->distinct);
-    add_row(r, "range", "%.5g to %.5g%s%s", x->min, x->max, *place.unit ? " " : "",
-            place.unit);
+    char range[TEXT];
+    cli_format_range(range, sizeof range, x->min, x->max, place.unit);
+    add_row(r, "range", "%s", range);
     add_estimate(r, "mean", x->mean, x->sd / sqrt(n), place.unit);
     add_estimate(r, "standard deviation", x->sd, x->sd / sqrt(2 * n), place.unit);
     add_estimate(r, "skewness", x->skewness, sqrt(6 / n), "");
@@ -107,6 +108,7 @@ static void show_warnings(cli_demo *d, const xb_fit *fit)
 
 static void family_cells(char out[CELLS][TEXT], const xb_fit *fit, int i, double best)
 {
+    const xb_law_place place = xb_law_placement(xb_fit_law(fit));
     const xb_fit_family *f = xb_fit_family_at(fit, i);
     double above = f->aic - best;
     snprintf(out[0], TEXT, "%s%s", f->family, i == xb_fit_chosen(fit) ? " (chosen)" : "");
@@ -119,8 +121,9 @@ static void family_cells(char out[CELLS][TEXT], const xb_fit *fit, int i, double
     size_t used = 0;
     out[6][0] = '\0';
     for (int k = 0; k < f->n_named && used < TEXT; k++) {
-        char number[48];
-        xb_number_with_error(number, sizeof number, f->value[k], f->std_error[k]);
+        char number[TEXT];
+        xb_quantity_text(number, sizeof number, f->value[k], f->std_error[k],
+                         cli_parameter_unit(f->name[k], place.unit));
         used += (size_t)snprintf(out[6] + used, TEXT - used, "%s%s = %s", k ? ", " : "",
                                  f->name[k], number);
     }

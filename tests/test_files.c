@@ -219,7 +219,8 @@ static void a_stage_replaces_all_or_nothing(void **state)
         assert_holds(page, "old");
         assert_null(xb_files_written(ctx, 0));
         if (publish)
-            assert_ok(ctx, xb_stage_publish(ctx, stage, "page"));
+            assert_ok(ctx,
+                      xb_stage_publish(ctx, stage, (const char *const[]){"page", NULL}));
         else
             xb_stage_discard(ctx, stage);
         assert_holds(a, publish ? "new" : "old");
@@ -244,14 +245,15 @@ static void a_stage_has_its_last_word_last(void **state)
     assert_ok(ctx, xb_stage_open(ctx, &stage, s.dir));
     write_staged(ctx, stage, "a");
     write_staged(ctx, stage, "b");
-    assert_int_equal(xb_stage_publish(ctx, stage, "page"), XB_E_IO);
+    assert_int_equal(xb_stage_publish(ctx, stage, (const char *const[]){"page", NULL}),
+                     XB_E_IO);
     assert_says(ctx, "b: is a directory", "file name");
     assert_holds(scratch_path(&s, "page"), "old");
     assert_int_equal(folder_count(s.dir), 2);
     assert_int_equal(rmdir(scratch_path(&s, "b")), 0);
     assert_ok(ctx, xb_stage_open(ctx, &stage, s.dir));
     write_staged(ctx, stage, "a");
-    assert_ok(ctx, xb_stage_publish(ctx, stage, "page"));
+    assert_ok(ctx, xb_stage_publish(ctx, stage, (const char *const[]){"page", NULL}));
     assert_int_equal(access(scratch_path(&s, "page"), F_OK), -1);
     xb_ctx_destroy(ctx);
     assert_int_equal(scratch_remove(&s), 1);
@@ -286,7 +288,8 @@ static xb_status use_all(xb_ctx *ctx, const char *dir, const char *input)
     XB_TRY(xb_stage_open(ctx, &stage, dir));
     snprintf(path, sizeof path, "%s/out", xb_stage_dir(stage));
     xb_status status = xb_outfile_text(ctx, path, "new");
-    if (status == XB_OK) return xb_stage_publish(ctx, stage, "out");
+    if (status == XB_OK)
+        return xb_stage_publish(ctx, stage, (const char *const[]){"out", NULL});
     xb_stage_discard(ctx, stage);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "xmltest.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <sys/stat.h>
 
 #include "base/ctx.h"
@@ -78,6 +79,69 @@ static void assert_starts_with(const char *name, const char *magic)
     free(bytes);
 }
 
+static int count_of(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *p = text; (p = strstr(p, part)); p++) count++;
+    return count;
+}
+
+/* A legend names lines that are drawn, as they are drawn: no entry that stands for a line
+ * of another colour, and every title of the script is in the picture. */
+static void assert_legend(const char *name)
+{
+    char path[512], file[64];
+    size_t size;
+    snprintf(file, sizeof file, "%s.gp", name);
+    in_folder(path, file);
+    char *script = read_whole(path, &size);
+    if (strstr(script, "NaN with")) fail_msg("%s: a legend entry without a line", name);
+    snprintf(file, sizeof file, "%s.svg", name);
+    in_folder(path, file);
+    char *svg = read_whole(path, &size);
+    for (const char *p = script; (p = strstr(p, " title '")); p++) {
+        char title[128];
+        p += strlen(" title '");
+        snprintf(title, sizeof title, "%.*s", (int)strcspn(p, "'"), p);
+        title[strcspn(title, "_")] = '\0'; /* a subscript begins */
+        if (*title && !strstr(svg, title)) fail_msg("%s: no legend '%s'", name, title);
+    }
+    free(svg);
+    free(script);
+}
+
+/* The panels of rules end within a decade of their data. */
+static void assert_ranges_fit(const xb_study *study)
+{
+    static const char *const panels[] = {"device_variance", "bimodal_variance",
+                                         "device_kl", "bimodal_kl"};
+    char path[512];
+    size_t size;
+    in_folder(path, "quadrature.gp");
+    char *script = read_whole(path, &size);
+    const char *p = script;
+    assert_int_equal(count_of(script, "set yrange ["), XB_COUNT(panels));
+    for (int i = 0; i < XB_COUNT(panels); i++, p++) {
+        double low = INFINITY, from, to;
+        static const char *const kinds[] = {"error", "step"};
+        for (int k = 0; k < 2; k++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s_%s", panels[i], kinds[k]);
+            const xb_table *t = xb_study_table(study, name);
+            for (int64_t r = 0; r < xb_table_rows(t); r++)
+                for (int c = 1; c < xb_table_columns(t); c++) {
+                    double value = xb_table_get(t, r, c), floor_at = k ? 1e-33 : 1e-17;
+                    if (isfinite(value)) low = fmin(low, fmax(value, floor_at));
+                }
+        }
+        p = strstr(p, "set yrange [");
+        assert_int_equal(sscanf(p, "set yrange [%lf:%lf]", &from, &to), 2);
+        if (!(from < low && from > low / 10))
+            fail_msg("%s: from %g, the data from %g", panels[i], from, low);
+    }
+    free(script);
+}
+
 static xb_fit *quick_fit(xb_ctx *ctx, double **x, int64_t n, const char *unit)
 {
     assert_ok(ctx, xb_builtin_noise(ctx, x, n, 3));
@@ -148,14 +212,19 @@ static void study_figures_are_drawn(void **state)
         assert_ok(ctx, xb_study_run(ctx, &study, name, &options));
         assert_ok(ctx, xb_report_study(ctx, study, folder, XB_FIGURE_SVG));
         assert_figure(name, 20);
+        assert_legend(name);
+        if (strcmp(name, "quadrature") == 0) assert_ranges_fit(study);
         figures++;
         if (strcmp(name, "energy") == 0) {
             assert_figure("energy_densities", 20);
             assert_figure("energy_n_eff", 20);
+            assert_legend("energy_densities");
+            assert_legend("energy_n_eff");
             figures += 2;
         }
         if (strcmp(name, "scalar") == 0) {
             assert_figure("scalar_gaps", 20);
+            assert_legend("scalar_gaps");
             figures++;
         }
         assert_int_equal(folder_count(folder), 3 * figures);

@@ -4,7 +4,7 @@
 #include "comparetest.h"
 
 #include "base/ctx.h"
-#include "base/sort.h"
+#include "crossbayes/extend.h"
 #include "compare/calibration.h"
 
 enum { RUNS = SANITIZED ? 40 : 200, S = 60, N = 250, C = 3, FEATURES_MOST = 24 };

@@ -95,6 +95,8 @@ typedef struct xb_array_field {
     bool whole;      /* a whole number */
     double min, max;
     const char *about;
+    const char *label; /* of an axis: "wire resistance from cell to cell" */
+    const char *unit;  /* of the number: "Ω"; "" for none */
 } xb_array_field;
 
 XB_API int xb_array_field_count(void);

@@ -95,6 +95,22 @@ typedef struct xb_rows {
  * three digits, more where it is a whole number; "none" for NAN. */
 XB_API void xb_number_with_error(char *out, size_t size, double value, double error);
 
+/* A unit with the SI prefix that brings numbers up to `largest` between 1 and 1000: 2e-6
+ * and "S" give 1e-6 and "µS". A unit may have a prefix already ("nA", "uS"). A unit that
+ * takes none ("", "%", "counts") stays as it is, with a factor of 1. */
+typedef struct xb_si_unit {
+    double factor; /* a number in `unit` over this is one in `text` */
+    char text[64];
+} xb_si_unit;
+
+XB_API xb_si_unit xb_si_unit_for(double largest, const char *unit);
+XB_API bool xb_si_takes_prefix(const char *unit);
+
+/* "2.25 ± 0.58 µS": the number as xb_number_with_error has it, with the prefix that suits
+ * it. */
+XB_API void xb_quantity_text(char *out, size_t size, double value, double error,
+                             const char *unit);
+
 /* NPY: little-endian float32 and float64, C order; integers, big-endian elements and
  * Fortran order too on reading. */
 typedef enum xb_dtype { XB_F32, XB_F64 } xb_dtype;

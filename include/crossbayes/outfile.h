@@ -59,11 +59,12 @@ typedef struct xb_stage xb_stage;
 XB_API xb_status xb_stage_open(xb_ctx *ctx, xb_stage **out, const char *dir);
 XB_API const char *xb_stage_dir(const xb_stage *stage); /* borrowed */
 
-/* Renames the files into `dir`. `last` is the name of the file that tells of all others,
- * a page or a list (NULL: there is none): the older one goes first and the new one, if
- * there is one, comes last; so wherever this is cut off, no such file stands beside
- * results that are not its own. Frees the stage in any case. */
-XB_API xb_status xb_stage_publish(xb_ctx *ctx, xb_stage *stage, const char *last);
+/* Renames the files into `dir`. `last` names the files that tell of all others, such as a
+ * list and then a page, and ends with NULL (NULL itself: there are none): the older ones
+ * go first, the page before the list, and the new ones come last; so wherever this is cut
+ * off, no such file stands beside results that are not its own. Frees the stage in any
+ * case. */
+XB_API xb_status xb_stage_publish(xb_ctx *ctx, xb_stage *stage, const char *const *last);
 XB_API void xb_stage_discard(xb_ctx *ctx, xb_stage *stage); /* NULL is fine */
 /* For a program that has to end at once: takes away the files of the stage that is open, if
  * there is one. Needs no memory. */

@@ -127,9 +127,9 @@ static xb_status check_places(xb_ctx *ctx, xb_stage *s)
     return XB_OK;
 }
 
-static xb_status remove_last(xb_ctx *ctx, xb_stage *s, const char *last)
+static xb_status remove_old(xb_ctx *ctx, xb_stage *s, const char *name)
 {
-    (void)name_both(s, last);
+    (void)name_both(s, name);
     if (unlink(s->to) == 0) return xb_folder_flush(ctx, s->to);
     if (errno == ENOENT) return XB_OK;
     return xb_fail(ctx, XB_E_IO, "%s: cannot replace it: %s", s->to, strerror(errno));
@@ -143,23 +143,41 @@ static xb_status place(xb_ctx *ctx, xb_stage *s, const char *name)
     return xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", s->to, strerror(errno));
 }
 
-static xb_status place_all(xb_ctx *ctx, xb_stage *s, const char *last)
+static int count_of(const char *const *names)
+{
+    int n = 0;
+    while (names && names[n]) n++;
+    return n;
+}
+
+static bool is_among(const char *name, const char *const *names, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+static xb_status place_all(xb_ctx *ctx, xb_stage *s, const char *const *last, int n)
 {
     const char *name;
     for (int64_t i = 0; (name = xb_files_staged(ctx, i)); i++)
-        if (!last || strcmp(name, last) != 0) XB_TRY(place(ctx, s, name));
+        if (!is_among(name, last, n)) XB_TRY(place(ctx, s, name));
     (void)name_both(s, "");
     XB_TRY(xb_folder_flush(ctx, s->to));
-    if (!last) return XB_OK;
-    XB_TRY(place(ctx, s, last));
-    return xb_folder_flush(ctx, s->to);
+    for (int i = 0; i < n; i++) {
+        XB_TRY(place(ctx, s, last[i]));
+        XB_TRY(xb_folder_flush(ctx, s->to));
+    }
+    return XB_OK;
 }
 
-xb_status xb_stage_publish(xb_ctx *ctx, xb_stage *stage, const char *last)
+xb_status xb_stage_publish(xb_ctx *ctx, xb_stage *stage, const char *const *last)
 {
+    const int n = count_of(last);
     xb_status status = check_places(ctx, stage);
-    if (status == XB_OK && last) status = remove_last(ctx, stage, last);
-    if (status == XB_OK) status = place_all(ctx, stage, last);
+    for (int i = n - 1; i >= 0 && status == XB_OK; i--)
+        status = remove_old(ctx, stage, last[i]);
+    if (status == XB_OK) status = place_all(ctx, stage, last, n);
     close_stage(ctx, stage, status == XB_OK);
     return status;
 }

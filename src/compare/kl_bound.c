@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
-#include "base/sort.h"
+#include "crossbayes/extend.h"
 #include "compare/gap.h"
 #include "compare/jackknife.h"
 

@@ -180,7 +180,9 @@ static xb_status write_figure(const job *j, const place *p, const xb_study *stud
     xb_status status = xb_study_write(j->ctx, study, dir);
     if (status == XB_OK) status = draw(j, dir, p, j->formats);
     if (status == XB_OK) status = remove_story(j);
-    if (status == XB_OK) return xb_stage_publish(j->ctx, stage, xb_stamp_name());
+    if (status == XB_OK)
+        return xb_stage_publish(j->ctx, stage,
+                                (const char *const[]){xb_stamp_name(), NULL});
     xb_stage_discard(j->ctx, stage);
     return status;
 }

@@ -35,11 +35,12 @@ typedef struct laws_study {
     xb_law *gaussian, *bimodal;
 } laws_study;
 
-/* The user's samples, or draws of the device. */
+/* The user's samples, in the unit of the device's law file, or draws of the device. */
 static xb_status take_samples(laws_study *s)
 {
     s->x = s->opt->noise;
     s->n = s->opt->noise_n;
+    if (s->x) xb_study_set_unit(s->study, xb_law_placement(s->device).unit);
     if (s->x) return XB_OK;
     s->n = s->opt->quick ? SAMPLES_QUICK : SAMPLES;
     XB_TRY(xb_noise_draw(s->ctx, &s->drawn, s->device, s->n, s->opt->seed));

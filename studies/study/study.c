@@ -52,6 +52,7 @@ struct xb_study {
     int64_t n_findings, finding_capacity;
     char *device;
     char *command;
+    char unit[sizeof((xb_law_place *)NULL)->unit]; /* of the samples; "": not known */
     uint64_t seed;
 };
 
@@ -195,6 +196,11 @@ xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
 /* ---- reading */
 
 const char *xb_study_name(const xb_study *study) { return study->name; }
+const char *xb_study_unit(const xb_study *study) { return study->unit; }
+void xb_study_set_unit(xb_study *study, const char *unit)
+{
+    snprintf(study->unit, sizeof study->unit, "%s", unit);
+}
 int xb_study_table_count(const xb_study *study) { return (int)study->n_tables; }
 const xb_table *xb_study_table_at(const xb_study *study, int i)
 {

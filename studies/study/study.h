@@ -49,6 +49,10 @@ xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
 /* A table made elsewhere; it is the study's from now on, or gone on failure. */
 xb_status xb_study_give_table(xb_ctx *ctx, xb_study *study, xb_table *table);
 
+/* The unit of the samples a study is about, for axes; "": not known. */
+void xb_study_set_unit(xb_study *study, const char *unit);
+const char *xb_study_unit(const xb_study *study);
+
 /* Replaces the command the study says it came from. */
 xb_status xb_study_set_command(xb_ctx *ctx, xb_study *study, const char *command);
 

@@ -36,9 +36,9 @@ class Scene:
 
 SCENES = [
     Scene("study laws", [STUDY[0], "laws", *STUDY[1:]], ["--noise", "noise.csv"],
-          ["--noise", "z.csv"], {"results/": ("laws.json",)}),
+          ["--noise", "z.csv"], {"results/": ("laws.json", "laws.html")}),
     Scene("study energy", [STUDY[0], "energy", *STUDY[1:], *SMALL], ["--seed", "1"],
-          ["--seed", "2"], {"results/energy": (".json",)}),
+          ["--seed", "2"], {"results/energy": (".json", ".html")}),
     Scene("reproduce", PAPER, ["--seed", "1"], ["--seed", "2"],
           {"paper/": ("index.html", "claims.json"), "paper/fig1/": ("stamp.json",),
            "paper/fig3/": ("stamp.json",)}, whole=False),

@@ -82,10 +82,15 @@ typedef struct xb_page_rows_info {
     bool folded;                    /* behind its caption until it is asked for */
 } xb_page_rows_info;
 
-/* The intro stands below the title; NULL: none. */
+/* A page opens with its headline and the list of findings; the intro comes after both;
+ * NULL: none. */
 XB_API xb_status xb_page_create(xb_ctx *ctx, xb_page **out, const char *title,
                                 const char *intro);
 XB_API void xb_page_destroy(xb_page *page); /* NULL is fine */
+
+/* The page's verdict: the finding's word and its first clause with a number, remarks in
+ * brackets left out. Without this call it is the first finding of the page. */
+XB_API void xb_page_headline(xb_page *page, const xb_finding *finding);
 
 /* At the top the page lists its sections, each with its verdicts, under this heading
  * ("Contents" until it is set). */
