@@ -100,7 +100,7 @@ static void make(xb_ctx *ctx, made *m)
     m->parts = (xb_model_parts){.net = m->net,
                                 .weights = {m->mu, m->sigma, NULL},
                                 .law = m->law,
-                                .prior = {.kind = XB_PRIOR_NORMAL, .b = 1},
+                                .prior = {.kind = XB_PRIOR_NORMAL, .sd = 1},
                                 .likelihood = XB_LIKELIHOOD_GAUSSIAN,
                                 .noise_sd = 0.25,
                                 .feature_name = inputs,

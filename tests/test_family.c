@@ -127,18 +127,32 @@ static void density_moments_and_rule(void **state)
     xb_law_destroy(law);
 }
 
-/* A draw is the standardised quantile of its word. */
+/* The sampler's quantile is the law's, standardised; draws have its first moments, within
+ * four standard errors each: a false alarm in 8000. */
 static void draws(void **state)
 {
+    enum { N = 1 << 16 };
     xb_ctx *ctx = *state;
     xb_law *law = test_law(ctx, "glogistic:a=2");
     xb_sampler *sampler = NULL;
     assert_ok(ctx, xb_sampler_create(ctx, &sampler, law, NULL));
-    for (uint32_t word = 1u << 20; word < UINT32_MAX - (1u << 26); word += 1u << 26) {
-        double z = xb_sampler_value(sampler, word), x = MEAN + sqrt(VARIANCE) * z;
-        double u = xb_law_cdf(law, x), want = ((double)word + 0.5) * 0x1p-32;
-        assert_true(fabs(u - want) < 1e-6 || fabs(1 - u - want) < 1e-6);
+    for (double v = 1e-6; v < 0.5; v *= 1.5) {
+        double below = xb_sampler_quantile(sampler, v, false);
+        double above = xb_sampler_quantile(sampler, v, true), sd = sqrt(VARIANCE);
+        assert_close(xb_law_cdf(law, MEAN + sd * below), v, 1e-5);
+        assert_close(xb_law_survival(law, MEAN + sd * above), v, 1e-5);
     }
+    const xb_stream where = {.key = xb_key_make(3, XB_PURPOSE_TEST)};
+    float *z = malloc(N * sizeof *z);
+    double sum = 0, square = 0;
+    assert_non_null(z);
+    xb_sampler_fill(sampler, z, N, &where, 0);
+    for (int i = 0; i < N; i++)
+        sum += (double)z[i], square += (double)z[i] * (double)z[i];
+    double kurtosis = xb_law_moments(law).excess_kurtosis;
+    assert_true(fabs(sum / N) < 4 / sqrt(N));
+    assert_true(fabs(square / N - 1) < 4 * sqrt((kurtosis + 2) / N));
+    free(z);
     xb_sampler_destroy(sampler);
     xb_law_destroy(law);
 }
@@ -174,7 +188,7 @@ static void fit_finds_it(void **state)
 static void kl_and_training(void **state)
 {
     xb_ctx *ctx = *state;
-    const xb_prior prior = {.kind = XB_PRIOR_NORMAL, .b = 1};
+    const xb_prior prior = {.kind = XB_PRIOR_NORMAL, .sd = 1};
     xb_law *law = test_law(ctx, "glogistic:a=2");
     xb_kl *closed = NULL, *by_rule = NULL;
     assert_ok(ctx, xb_kl_create(ctx, &closed, law, &prior, 0));

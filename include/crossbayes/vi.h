@@ -23,14 +23,17 @@ extern "C" {
 
 /* ---- priors of a weight (V3-V5) */
 typedef enum xb_prior_kind {
-    XB_PRIOR_NORMAL,  /* a = mean, b = sd */
-    XB_PRIOR_LAPLACE, /* a = b, the scale: density exp(-|x|/b) / 2b */
-    XB_PRIOR_MIXTURE  /* a = pi, b = s1, c = s2: pi N(0, s1^2) + (1-pi) N(0, s2^2) */
+    XB_PRIOR_NORMAL,  /* N(mean, sd^2) */
+    XB_PRIOR_LAPLACE, /* density exp(-|x| / scale) / (2 scale) */
+    XB_PRIOR_MIXTURE  /* pi N(0, s1^2) + (1 - pi) N(0, s2^2) */
 } xb_prior_kind;
 
+/* What does not belong to the kind is 0. */
 typedef struct xb_prior {
     xb_prior_kind kind;
-    double a, b, c;
+    double mean, sd;   /* normal */
+    double scale;      /* laplace */
+    double pi, s1, s2; /* mixture */
 } xb_prior;
 
 #define XB_PRIOR_TEXT 128

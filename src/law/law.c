@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "data/number.h"
 #include "law/family.h"
 #include "law/grid.h"
 
@@ -21,13 +22,17 @@ const xb_family *xb_family_find(const char *name)
     return NULL;
 }
 
+enum { TEXT_DIGITS = 10 }; /* of a parameter */
+
 static void write_text(xb_law *law)
 {
     size_t used = (size_t)snprintf(law->text, sizeof law->text, "%s", law->family->name);
-    for (int i = 0; i < law->family->n_param && used < sizeof law->text; i++)
-        used +=
-            (size_t)snprintf(law->text + used, sizeof law->text - used, "%c%s=%.10g",
-                             i ? ',' : ':', law->family->param[i].name, law->param[i]);
+    for (int i = 0; i < law->family->n_param && used < sizeof law->text; i++) {
+        char number[XB_NUMBER_TEXT_MAX];
+        xb_number_digits(number, law->param[i], TEXT_DIGITS);
+        used += (size_t)snprintf(law->text + used, sizeof law->text - used, "%c%s=%s",
+                                 i ? ',' : ':', law->family->param[i].name, number);
+    }
 }
 
 xb_status xb_law_finish(xb_ctx *ctx, xb_law **out, xb_law *law)

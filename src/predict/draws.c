@@ -149,7 +149,7 @@ static void plan_rows(draw_job *job)
     job->chunk = rows < job->n ? rows : job->n;
 }
 
-static xb_status hire(xb_ctx *ctx, worker *w, const draw_job *job)
+static xb_status open_worker(xb_ctx *ctx, worker *w, const draw_job *job)
 {
     xb_pass_options opt = xb_pass_options_default();
     opt.backend = job->opt->backend;
@@ -167,7 +167,7 @@ static xb_status hire(xb_ctx *ctx, worker *w, const draw_job *job)
     return xb_pass_create(ctx, &w->pass, job->model->net, &opt);
 }
 
-static void dismiss(worker *w)
+static void close_worker(worker *w)
 {
     xb_pass_destroy(w->pass);
     xb_ctx_destroy(w->ctx);
@@ -201,13 +201,13 @@ static xb_status run_workers(xb_ctx *ctx, draw_job *job)
 {
     xb_status status = XB_OK;
     for (int i = 0; i < PIECES && status == XB_OK; i++)
-        status = hire(ctx, &job->worker[i], job);
+        status = open_worker(ctx, &job->worker[i], job);
     if (status == XB_OK) status = run_slabs(ctx, job);
     for (int i = 0; i < PIECES; i++) {
         worker *w = &job->worker[i];
         if (status == XB_OK && w->status != XB_OK)
             status = xb_fail(ctx, w->status, "%s", xb_ctx_message(w->ctx));
-        dismiss(w);
+        close_worker(w);
     }
     return status;
 }

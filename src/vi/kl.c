@@ -42,14 +42,14 @@ struct xb_kl {
 
 static xb_kl_value cross_normal(const xb_kl *kl, double mu, double sigma)
 {
-    double d = (mu - kl->prior.a) / kl->prior.b, s = sigma / kl->prior.b;
-    return (xb_kl_value){0.5 * (s * s + d * d), d / kl->prior.b,
-                         s / kl->prior.b}; /* (V3) */
+    double d = (mu - kl->prior.mean) / kl->prior.sd, s = sigma / kl->prior.sd;
+    return (xb_kl_value){0.5 * (s * s + d * d), d / kl->prior.sd,
+                         s / kl->prior.sd}; /* (V3) */
 }
 
 static xb_kl_value cross_laplace(const xb_kl *kl, double mu, double sigma)
 {
-    double t = mu / sigma, slope, inverse = 1 / kl->prior.a;
+    double t = mu / sigma, slope, inverse = 1 / kl->prior.scale;
     double a = xb_meanabs_at(&kl->meanabs, t, &slope); /* (V4) */
     if (isinf(t)) return (xb_kl_value){fabs(mu) * inverse, slope * inverse, 0};
     return (xb_kl_value){sigma * a * inverse, slope * inverse, (a - t * slope) * inverse};
@@ -105,7 +105,7 @@ static double piece_normal(const xb_kl *kl, float *grad_mu, float *grad_sigma,
                            const float *mu, const float *sigma, int64_t n, double weight)
 {
     const xb_update *update = xb_update_best();
-    double mean = kl->prior.a, precision = 1 / (kl->prior.b * kl->prior.b);
+    double mean = kl->prior.mean, precision = 1 / (kl->prior.sd * kl->prior.sd);
     xb_normal_sums sums = update->normal_sums(mu, sigma, n, mean);
     if (grad_mu)
         update->normal_gradient(grad_mu, grad_sigma, mu, sigma, n, (float)mean,
@@ -118,7 +118,7 @@ static double piece_normal_rho(const xb_kl *kl, float *grad_mu, float *grad_rho,
                                const float *mu, const float *sigma, const float *rho,
                                int64_t n, double weight)
 {
-    double mean = kl->prior.a, precision = 1 / (kl->prior.b * kl->prior.b);
+    double mean = kl->prior.mean, precision = 1 / (kl->prior.sd * kl->prior.sd);
     xb_normal_sums sums =
         xb_update_best()->normal_exp(grad_mu, grad_rho, mu, sigma, rho, n, mean,
                                      (float)(weight * precision), (float)weight);
@@ -214,11 +214,11 @@ static xb_status make_cross(xb_ctx *ctx, xb_kl *kl, const xb_law *law)
     case XB_PRIOR_NORMAL:
         kl->cross = cross_normal;
         kl->piece = piece_normal;
-        kl->constant += log_root + log(kl->prior.b);
+        kl->constant += log_root + log(kl->prior.sd);
         return XB_OK;
     case XB_PRIOR_LAPLACE:
         kl->cross = cross_laplace;
-        kl->constant += log(2 * kl->prior.a);
+        kl->constant += log(2 * kl->prior.scale);
         return xb_meanabs_make(ctx, &kl->meanabs, law);
     case XB_PRIOR_MIXTURE: break;
     }

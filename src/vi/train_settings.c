@@ -36,8 +36,8 @@ xb_train_options xb_train_options_default(void)
 xb_prior xb_train_prior(const xb_train_options *o, xb_likelihood likelihood)
 {
     xb_prior prior = o->prior;
-    if (prior.kind == XB_PRIOR_NORMAL && prior.b == 0)
-        prior.b = o->prior_by_fan && likelihood == XB_LIKELIHOOD_SOFTMAX ? 2 : 1;
+    if (prior.kind == XB_PRIOR_NORMAL && prior.sd == 0)
+        prior.sd = o->prior_by_fan && likelihood == XB_LIKELIHOOD_SOFTMAX ? 2 : 1;
     return prior;
 }
 
@@ -180,7 +180,7 @@ xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t)
     xb_json_set(&root, "seed", json_integer((json_int_t)t->opt.seed));
     set_count(&root, "rows", t->n);
     set_count(&root, "rows_held_out", t->held);
-    set_text(&root, "data_fnv1a64", sum);
+    set_text(&root, "data_checksum", sum);
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);
     return status;

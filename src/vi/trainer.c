@@ -54,7 +54,7 @@ static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
     xb_train_split split;
     const xb_rows given = xb_train_rows(data);
     XB_TRY(xb_model_check_rows(t->ctx, t->model, &given));
-    XB_TRY(xb_split_make(t->ctx, &split, data, &t->opt));
+    XB_TRY(xb_train_split_make(t->ctx, &split, data, &t->opt));
     t->select = split.row;
     t->held = split.held;
     t->n = split.n;
@@ -227,9 +227,9 @@ static xb_prior prior_of(const xb_trainer *t, const xb_tensor *k)
     if (!t->opt.prior_by_fan || k->role != XB_ROLE_KERNEL) return prior;
     const int64_t inputs = k->size / k->shape[k->ndim - 1];
     double factor = sqrt(2 / (double)inputs);
-    if (prior.kind != XB_PRIOR_MIXTURE) prior.a *= factor; /* pi stays */
-    prior.b *= factor;
-    prior.c *= factor;
+    prior.mean *= factor, prior.sd *= factor;
+    prior.scale *= factor;
+    prior.s1 *= factor, prior.s2 *= factor;
     return prior;
 }
 

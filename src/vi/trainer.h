@@ -160,9 +160,9 @@ typedef struct xb_train_split {
     int64_t n, held;
 } xb_train_split;
 int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt);
-xb_status xb_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
+xb_status xb_train_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
                         const xb_train_options *opt);
-void xb_split_free(xb_train_split *split);
+void xb_train_split_free(xb_train_split *split);
 /* Scales, of the rows learnt from, and names into the model. */
 xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
                                const xb_train_options *opt);

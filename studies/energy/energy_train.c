@@ -263,7 +263,7 @@ static xb_status make_model(const energy_run *r, xb_model **out)
     xb_model_parts parts = {.net = r->net,
                             .weights = {r->theta, r->sigma, NULL},
                             .law = r->law,
-                            .prior = {.kind = XB_PRIOR_NORMAL, .b = 1},
+                            .prior = {.kind = XB_PRIOR_NORMAL, .sd = 1},
                             .likelihood = XB_LIKELIHOOD_GAUSSIAN,
                             .noise_sd = NO_NOISE,
                             .feature_name = feature,
