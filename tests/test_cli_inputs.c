@@ -306,7 +306,10 @@ static void images_are_cached_out_of_their_folder(void **state)
     assert_int_equal(folder_count(faces), 30);
     run_badly("predict m.safetensors faces --cache a --no-cache", "not both");
     run_badly("predict m.safetensors faces --cache m.safetensors",
-              "m.safetensors: this is a model file; an image cache was expected");
+              "--cache m.safetensors would overwrite an input");
+    run_well("sample mtj -n 10 -o other.csv");
+    run_badly("predict m.safetensors faces --cache other.csv",
+              "other.csv: this is a table of numbers; an image cache was expected");
 }
 
 static void a_study_names_its_cache(void **state)
