@@ -101,7 +101,8 @@ typedef struct xb_array_field {
 
 XB_API int xb_array_field_count(void);
 XB_API xb_array_field xb_array_field_at(int i);
-/* `key` with underscores or dashes. */
+/* `key` with underscores or dashes, here and below. */
+XB_API bool xb_array_field_find(const char *key, xb_array_field *out);
 XB_API xb_status xb_array_set(xb_ctx *ctx, xb_array *array, const char *key,
                               double value);
 XB_API xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array,

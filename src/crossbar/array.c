@@ -167,6 +167,16 @@ static bool same_key(const char *key, const char *given)
     return *key == *given;
 }
 
+bool xb_array_field_find(const char *key, xb_array_field *out)
+{
+    for (int i = 0; i < XB_COUNT(xb_array_rows); i++)
+        if (same_key(xb_array_rows[i].key, key)) {
+            *out = xb_array_field_at(i);
+            return true;
+        }
+    return false;
+}
+
 const xb_array_row *xb_array_row_find(xb_ctx *ctx, const char *key, const char *where)
 {
     const char *names[XB_COUNT(xb_array_rows)];

@@ -50,11 +50,9 @@ static sweep_axis find_axis(const xb_table *t)
 {
     sweep_axis a = {.label = xb_table_column_name(t, 0), .low = INFINITY};
     const char *unit = "";
-    for (int i = 0; i < xb_array_field_count(); i++) {
-        const xb_array_field f = xb_array_field_at(i);
-        if (strcmp(f.key, xb_table_column_name(t, 0)) == 0)
-            a.label = f.label, a.whole = f.whole, unit = f.unit;
-    }
+    xb_array_field field;
+    if (xb_array_field_find(a.label, &field))
+        a.label = field.label, a.whole = field.whole, unit = field.unit;
     for (int64_t r = 0; r < xb_table_rows(t); r++) {
         a.low = fmin(a.low, xb_table_get(t, r, 0));
         a.high = fmax(a.high, xb_table_get(t, r, 0));
