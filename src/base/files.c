@@ -56,14 +56,17 @@ xb_files *xb_files_create(void)
     return f;
 }
 
+static void plan_free(planned *p)
+{
+    free(p->folder);
+    free(p->name);
+    free(p->label);
+}
+
 static void files_free(xb_files *f)
 {
     xb_file_set_free(&f->known);
-    for (int64_t i = 0; i < f->plans; i++) {
-        free(f->plan[i].folder);
-        free(f->plan[i].name);
-        free(f->plan[i].label);
-    }
+    for (int64_t i = 0; i < f->plans; i++) plan_free(&f->plan[i]);
     for (int64_t i = 0; i < f->outs; i++) free(f->out[i].path);
     free(f->plan);
     free(f->out);
@@ -238,8 +241,12 @@ static xb_status add_plan(xb_ctx *ctx, xb_files *f, const char *folder, const ch
     XB_TRY(status);
     planned p = {xb_strdup(ctx, folder), xb_strdup(ctx, name),
                  label ? xb_strdup(ctx, label) : NULL, pattern};
-    f->plan[f->plans++] = p; /* freed with the ledger, whole or not */
-    return p.folder && p.name && (p.label || !label) ? XB_OK : XB_E_MEMORY;
+    if (p.folder && p.name && (p.label || !label)) {
+        f->plan[f->plans++] = p;
+        return XB_OK;
+    }
+    plan_free(&p);
+    return XB_E_MEMORY;
 }
 
 /* An existing file that a plan is going to replace. */

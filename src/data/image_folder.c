@@ -270,7 +270,7 @@ static xb_status make_in_home(folder_job *job)
         return fill_unkept(job, why);
     }
     xb_status status = make_named(job);
-    if (status == XB_E_IO) {
+    if (status == XB_E_IO || status == XB_E_ARGUMENT) { /* no place for a file */
         xb_image_cache_close(&job->cache);
         job->kept = false;
         snprintf(why, sizeof why, "%.500s", xb_ctx_message(job->ctx));
