@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
-#include "vi/update.h"
+#include "kernel/update.h"
 
 enum { PIECE = 1 << 14 };
 

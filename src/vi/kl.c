@@ -15,7 +15,7 @@
 #include "vi/kl.h"
 #include "vi/spike.h"
 #include "vi/spread.h"
-#include "vi/update.h"
+#include "kernel/update.h"
 
 enum {
     PIECES = 256, /* at most */

@@ -5,7 +5,7 @@
 
 #include "draw/kernel.h"
 #include "vi/trainer.h"
-#include "vi/update.h"
+#include "kernel/update.h"
 
 enum { BLOCKS = 8, UNIFORMS = BLOCKS * XB_BLOCK / 2 }; /* made at a time */
 

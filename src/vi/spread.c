@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "vi/update.h"
+#include "kernel/update.h"
 
 enum { PIECE = 1 << 14 };
 

@@ -9,7 +9,7 @@
 
 #include "run/pass.h"
 #include "vi/trainer.h"
-#include "vi/update.h"
+#include "kernel/update.h"
 
 /* The highest layer with such a gradient; -1: there is none. */
 static int broken_gradient(const xb_net *net, const float *gradient)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "vi/trainer.h"
-#include "vi/update.h"
+#include "kernel/update.h"
 
 /* Log density of row i of the batch under the draw in `out`. */
 static double log_density(const xb_trainer *t, int64_t i)

@@ -9,7 +9,7 @@
 #include "run/step.h"
 #include "vi/kl.h"
 #include "vi/trainer.h"
-#include "vi/update.h"
+#include "kernel/update.h"
 
 static void scale_all(float *x, int64_t n, double factor)
 {
