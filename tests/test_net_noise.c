@@ -52,7 +52,6 @@ static void no_noise_is_stored(void **state)
         netbed_forward(&b);
         for (int64_t i = 0; i < b.pass->n_scratch; i++) b.pass->scratch[i] = NAN;
         for (int64_t i = 0; i < 2 * b.pass->n_gradient; i++) b.pass->gradient[0][i] = NAN;
-        for (int64_t i = 0; i < b.pass->n_sums; i++) b.pass->sums[i] = NAN;
         netbed_backward(&b);
         assert_memory_equal(mu, b.d_mu, size);
         assert_memory_equal(sigma, b.d_sigma, size);
@@ -114,7 +113,7 @@ static void weights_drawn_ahead_are_the_same(void **state)
         const xb_weights random = {b.mu, b.sigma, b.state},
                          drawn = {theta, NULL, b.state};
         const xb_gradient g = {b.d_mu, b.d_sigma, b.d_x};
-        assert_ok(b.ctx, xb_pass_draw(b.ctx, b.pass, theta, &random, &b.noise));
+        assert_ok(b.ctx, xb_pass_draw_within(b.ctx, b.pass, theta, &random, &b.noise));
         assert_int_equal(xb_pass_backward(b.ctx, b.pass, &g, b.dy), XB_E_ARGUMENT);
         assert_ok(b.ctx, xb_pass_forward(b.ctx, b.pass, b.y, b.x, b.batch, &drawn, NULL,
                                          b.mode));
@@ -144,7 +143,7 @@ static void check_panels(const char *text, int64_t batch, bool antithetic, bool 
     assert_non_null(y);
     memcpy(y, b.y, size);
     const xb_weights random = {b.mu, b.sigma, b.state}, drawn = {theta, NULL, b.state};
-    assert_ok(b.ctx, xb_pass_draw(b.ctx, b.pass, theta, &random, &b.noise));
+    assert_ok(b.ctx, xb_pass_draw_within(b.ctx, b.pass, theta, &random, &b.noise));
     for (int64_t r = 0; r < batch; r++)
         assert_ok(b.ctx, xb_pass_forward(b.ctx, b.pass, b.y + r * b.out, b.x + r * b.in,
                                          1, &drawn, NULL, b.mode));

@@ -372,7 +372,7 @@ static void adam_follows_the_trace(void **state)
     for (int i = 0; i < TRACE_WIDTH; i++) p[i] = (float)trace_start[i];
     for (int t = 1; t <= TRACE_STEPS; t++) {
         for (int i = 0; i < TRACE_WIDTH; i++) g[i] = (float)trace_gradient[t - 1][i];
-        xb_adam_step(ctx, &o, &block, 1, t, 1);
+        xb_adam_step(&xb_backend_host, ctx, &o, &block, 1, t, 1);
         for (int i = 0; i < TRACE_WIDTH; i++) /* a float step at 2 is 1.2e-7 */
             assert_close_floor(p[i], trace_parameter[t - 1][i], 1.5e-7, 1);
     }
@@ -397,7 +397,7 @@ static void adam_corrects_its_bias(void **state)
     for (int i = 0; i < XB_COUNT(known); i++) {
         float p = 0, m = 0, v = 0, g = 1;
         xb_adam_block block = {&p, &m, &v, &g, 1, 3, NULL}; /* three times the rate */
-        xb_adam_step(ctx, &o, &block, 1, known[i].step, 0.5);
+        xb_adam_step(&xb_backend_host, ctx, &o, &block, 1, known[i].step, 0.5);
         double expected = -1.5 * known[i].rate * 0.1 / (sqrt(0.001) + 1e-7);
         assert_close(p, expected, 4e-7);
     }
@@ -417,7 +417,7 @@ static void adam_blocks_are_independent(void **state)
         xb_adam_block two[] = {{p[k], m[k], v[k], g, N - 7, 1, NULL},
                                {p[k] + N - 7, m[k] + N - 7, v[k] + N - 7, g, 7, 0, NULL}};
         xb_ctx_set_threads(ctx, threads[k]);
-        for (int t = 1; t <= 3; t++) xb_adam_step(ctx, &o, two, 2, t, 1);
+        for (int t = 1; t <= 3; t++) xb_adam_step(&xb_backend_host, ctx, &o, two, 2, t, 1);
         assert_memory_equal(p[k], p[0], sizeof p[0]);
         assert_memory_equal(m[k], m[0], sizeof m[0]);
         assert_memory_equal(v[k], v[0], sizeof v[0]);

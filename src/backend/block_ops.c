@@ -78,6 +78,13 @@ static xb_split split_of(const block_job *job)
     return xb_split_of(job->op.run->batch, job->op.work, XB_SPLIT_MAX);
 }
 
+static int64_t norm_scratch(const xb_run *run, const xb_layer *last)
+{
+    int64_t norm = xb_ops_batchnorm.scratch(run, norm_of(last));
+    int64_t own = scratch(run, last);
+    return norm > own ? norm : own;
+}
+
 /* Places of the whole batch, in reals. */
 static int64_t keep(const xb_run *run, const xb_layer *last)
 {
@@ -180,7 +187,14 @@ static void norm_backward(const xb_run *run, const xb_layer *last, xb_real *dx,
     xb_ops_batchnorm.backward(run, norm_of(last), dx, dx, x, NULL);
 }
 
+static bool has_kernel(const xb_run *run, const xb_layer *last)
+{
+    (void)last;
+    return run->kernels->block != NULL;
+}
+
 const xb_layer_ops xb_ops_block = {
+    .fuses = has_kernel,
     .placement = XB_PLACE_HELD,
     .keep = keep,
     .scratch = scratch,
@@ -189,9 +203,10 @@ const xb_layer_ops xb_ops_block = {
 };
 
 const xb_layer_ops xb_ops_norm_block = {
+    .fuses = has_kernel,
     .placement = XB_PLACE_HELD,
     .keep = norm_keep,
-    .scratch = scratch,
+    .scratch = norm_scratch,
     .forward = norm_forward,
     .backward = norm_backward,
 };

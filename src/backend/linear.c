@@ -28,6 +28,11 @@ bool xb_estimator_find(const char *name, xb_estimator *out)
     return false;
 }
 
+static const xb_linear *linear_of(const xb_layer *layer)
+{
+    return layer->kind == &xb_layer_conv ? xb_ops_conv.linear : xb_ops_dense.linear;
+}
+
 /* Multiply-adds an example, no more than is safe to multiply on. */
 static int64_t work_of(int64_t kernel, int64_t pixels)
 {
@@ -38,7 +43,7 @@ static int64_t work_of(int64_t kernel, int64_t pixels)
 xb_op xb_op_of(const xb_run *run, const xb_layer *layer)
 {
     const xb_tensor *tensor = &run->net->tensor[layer->tensor];
-    const xb_linear *linear = xb_layer_ops_of(layer)->linear;
+    const xb_linear *linear = linear_of(layer);
     return (xb_op){
         .run = run,
         .layer = layer,
@@ -101,8 +106,8 @@ int64_t xb_linear_keep(const xb_run *run, const xb_layer *layer)
 
 bool xb_linear_fuses(const xb_run *run, const xb_layer *layer)
 {
-    const xb_linear *linear = xb_layer_ops_of(layer)->linear;
-    return linear && linear->fuses && estimators[run->estimator]->fuses;
+    const xb_linear *linear = linear_of(layer);
+    return linear->fuses && estimators[run->estimator]->fuses;
 }
 
 void xb_op_draw(const xb_op *op, xb_z z, int64_t number, int64_t count, bool wide)

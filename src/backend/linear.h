@@ -4,7 +4,7 @@
 #ifndef XB_BACKEND_LINEAR_H
 #define XB_BACKEND_LINEAR_H
 
-#include "backend/layers.h"
+#include "backend/backend.h"
 
 /* The operation; kernels of the backend behind one face. `room` is room() reals. What
  * `fuses` may be asked to apply an activation f to y, or the slope of f to dx, x being

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 #define REAL(key, min, max, effect, about)                                               \
     {                                                                                    \
 #key, false, min, max, effect, offsetof(xb_array, key), about                    \

@@ -1,15 +1,13 @@
 /* step.h: forward, loss and backward as one; what a step of training is. Defined in
- * pass.c, where small nets take the way of chain.c. */
+ * pass.c, where small nets go in one call of the backend. */
 #ifndef XB_RUN_STEP_H
 #define XB_RUN_STEP_H
 
-#include "crossbayes/net.h"
+#include "backend/backend.h"
 
-/* dy [batch][outputs] from y: the gradient of a loss that the caller keeps. */
-typedef void (*xb_loss_fn)(void *arg, xb_real *dy, const xb_real *y, int64_t batch);
-
-/* As xb_pass_forward in mode TRAIN, the loss, and xb_pass_backward; there is nothing to
- * go back through after it. `fresh`: gradients by mu and sigma are set, not added to. */
+/* As xb_pass_forward in mode TRAIN, a loss of the caller's own, and xb_pass_backward;
+ * there is nothing to go back through after it. `fresh`: gradients by mu and sigma are
+ * set, not added to. */
 xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
                        bool fresh, const xb_real *x, int64_t batch,
                        const xb_weights *weights, const xb_noise *noise, xb_loss_fn loss,

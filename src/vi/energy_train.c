@@ -223,7 +223,7 @@ static xb_status step(energy_run *r, int64_t number)
         return xb_fail(r->ctx, XB_E_NUMERIC,
                        "training left the finite numbers at step %lld (loss %g)",
                        (long long)number + 1, loss);
-    xb_adam_step(r->ctx, &adam, &block, 1, number + 1,
+    xb_adam_step(&xb_backend_host, r->ctx, &adam, &block, 1, number + 1,
                  xb_schedule_at(&falling, number, r->opt.steps));
     fill_sigma(r);
     return XB_OK;

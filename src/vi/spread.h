@@ -1,4 +1,5 @@
-/* spread.h: sigma and its gradient for whole blocks of weights; maths V8. */
+/* spread.h: sigma and its gradient for whole blocks of weights in plain memory; maths V8.
+ */
 #ifndef XB_VI_SPREAD_H
 #define XB_VI_SPREAD_H
 
