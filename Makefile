@@ -21,7 +21,9 @@ $(BUILD)/build.ninja: | deps
 demo: all
 	$(BUILD)/crossbayes demo -o $(BUILD)/demo
 
-# Optimised, then the same tests under AddressSanitizer and UBSan.
+# Optimised, then the same tests under AddressSanitizer and UBSan. clang compiles all of
+# it as well; its tests are part of check-long.
+CLANG = CC=clang $(CMAKE) -B $(BUILD)/clang -DXB_WERROR=ON && ninja -C $(BUILD)/clang
 check: deps
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check
@@ -31,11 +33,13 @@ check: deps
 	ninja -C $(BUILD)/sanitize
 	cd $(BUILD)/sanitize && ctest --output-on-failure -j2 --timeout 300
 	@$(SAY_SKIPPED) $(BUILD)/sanitize/Testing/Temporary/LastTest.log || true
+	$(CLANG)
 
 check-long: check
 	./tools/install-deps.sh long
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
 	cd $(BUILD)/sanitize && XB_LONG=1 ctest --output-on-failure -R fault_faults
+	cd $(BUILD)/clang && ctest --output-on-failure -j2 --timeout 300
 	$(MAKE) races memory guard lint
 	$(MAKE) fuzz FUZZ_SECONDS=60
 
@@ -62,11 +66,13 @@ memory: deps
 	./tests/valgrind.sh $(BUILD)/check
 
 # Breaks the product on purpose, place by place (tools/mutations.txt): does the suite
-# notice? Needs the build of `make check`; sources and build stay as they are.
+# notice? RANDOM=100 SEED=1 draws the places instead. Needs the build of `make check`;
+# sources and build stay as they are.
 mutate: deps
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check
-	./tools/mutate.py $(BUILD)/check --all --out $(BUILD)/mutants.md
+	./tools/mutate.py $(BUILD)/check --out $(BUILD)/mutants.md \
+		$(if $(RANDOM),--random $(RANDOM) $(if $(SEED),--seed $(SEED)),--all)
 
 BENCH_BUILD = $(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF && \
 	ninja -C $(BUILD)/bench

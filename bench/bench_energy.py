@@ -10,6 +10,7 @@ target part from a table it looks up); the peer's net reaches the target's sprea
 """
 
 import ctypes as c
+import os
 
 import numpy as np
 
@@ -37,7 +38,8 @@ class EnergyOptions(c.Structure):
 
 class Ours:
     def __init__(self, xb):
-        self.xb, self.lib = xb, xb.lib
+        self.xb = xb
+        self.lib = c.CDLL(os.path.join(xb.build, "libcrossbayes-studies.so"))
         xb.same_layout("xb_energy_options", EnergyOptions)
         self.lib.xb_energy_options_default.restype = EnergyOptions
         self.lib.xb_energy_loss.restype = c.c_double

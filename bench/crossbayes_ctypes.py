@@ -62,6 +62,7 @@ class Library:
     """The library and one context on one thread."""
 
     def __init__(self, build):
+        self.build = build
         self.lib = c.CDLL(os.path.join(build, "libcrossbayes.so"))
         self.peers = c.CDLL(os.path.join(build, "libxb_peers.so"))
         for name, result, args in [

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "crossbayes/crossbayes.h"
+#include "crossbayes/studies.h"
 
 enum { DRAWS = 1 << 16, ROWS = 200, SIDE = 256, SAMPLES = 5000, LINES = 5000 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "crossbayes/crossbayes.h"
+#include "crossbayes/studies.h"
 
 #define LOOP_API __attribute__((visibility("default")))
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "crossbayes/crossbayes.h"
+#include "crossbayes/studies.h"
 
 enum { REPEATS = 5, INPUTS = 1000, SAMPLES = 200 };
 #define ENOUGH 2.0 /* seconds of repeats */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "crossbayes/studies.h"
 #include "commands.h"
 #include "print.h"
 

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "crossbayes/studies.h"
 #include "session.h"
 
 typedef struct cli_demo {

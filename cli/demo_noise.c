@@ -110,7 +110,8 @@ static void family_cells(char out[5][TEXT], const xb_fit *fit, int i, double bes
     const xb_fit_family *f = xb_fit_family_at(fit, i);
     double above = f->aic - best;
     snprintf(out[0], TEXT, "%s%s", f->family, i == xb_fit_chosen(fit) ? " (chosen)" : "");
-    snprintf(out[1], TEXT, isfinite(above) ? "%.1f" : "", above);
+    out[1][0] = '\0';
+    if (isfinite(above)) snprintf(out[1], TEXT, "%.1f", above);
     cli_format_p(out[2], TEXT, f->ks_p);
     cli_format_p(out[3], TEXT, f->ad_p);
     size_t used = 0;

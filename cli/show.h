@@ -2,6 +2,7 @@
 #ifndef XB_CLI_SHOW_H
 #define XB_CLI_SHOW_H
 
+#include "crossbayes/studies.h"
 #include "session.h"
 
 /* The families' distance to the best is by the criterion of the choice. */

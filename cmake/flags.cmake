@@ -1,11 +1,6 @@
 # flags.cmake: how a build is guarded. One of: sanitised (XB_SANITIZE, XB_FUZZ: addresses
 # and undefined behaviour; XB_TSAN: data races), or hardened, which every other build is.
 # tests/package_hardening.sh reads the latter from what was built.
-if(XB_FUZZ OR XB_TSAN)
-  # glibc defines CMPLX for GCC only
-  target_compile_options(xb_flags INTERFACE -Wno-unknown-pragmas
-    "-DCMPLX(a,b)=__builtin_complex((double)(a),(double)(b))")
-endif()
 if(XB_FUZZ)
   target_compile_options(xb_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()

@@ -1,11 +1,7 @@
-# make install: headers, both libraries, the program with its manual pages and shell
+# make install: headers, the libraries in both forms, the program with its manual pages and shell
 # completions, pkg-config and CMake files.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY include/crossbayes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS crossbayes_static crossbayes_shared
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET crossbayes_cli)
   install(TARGETS crossbayes_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   # The program writes its own pages: cmd_NAME.c is the command NAME.
@@ -37,16 +33,27 @@ endif()
 file(RELATIVE_PATH XB_PC_TO_PREFIX
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" XB_PC_TO_PREFIX ${XB_PC_TO_PREFIX})
-configure_file(cmake/crossbayes.pc.in crossbayes.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/crossbayes.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-configure_package_config_file(cmake/crossbayes-config.cmake.in
-  ${PROJECT_BINARY_DIR}/crossbayes-config.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crossbayes
-  PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
-write_basic_package_version_file(
-  ${PROJECT_BINARY_DIR}/crossbayes-config-version.cmake COMPATIBILITY SameMajorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/crossbayes-config.cmake
-              ${PROJECT_BINARY_DIR}/crossbayes-config-version.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crossbayes)
+# xb_install(TARGET NAME INCLUDE): what xb_library() of the same words made, its headers,
+# and what pkg-config and find_package() find it by.
+function(xb_install target name include)
+  install(DIRECTORY ${include}/crossbayes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(TARGETS ${target}_static ${target}_shared
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  configure_package_config_file(cmake/${name}-config.cmake.in
+    ${PROJECT_BINARY_DIR}/${name}-config.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/${name}
+    PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+  write_basic_package_version_file(
+    ${PROJECT_BINARY_DIR}/${name}-config-version.cmake COMPATIBILITY SameMajorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}-config.cmake
+                ${PROJECT_BINARY_DIR}/${name}-config-version.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/${name})
+endfunction()
+
+xb_install(crossbayes crossbayes include)
+xb_install(crossbayes_studies crossbayes-studies studies/include)

@@ -202,7 +202,7 @@ static double anderson_p(double z)
     return z > 30 ? 0 : -expm1(-exp(s));
 }
 
-static void put(battery_result *r, double p, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void put(battery_result *r, double p, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

@@ -2,8 +2,11 @@
  * linked with --wrap=malloc,--wrap=calloc,--wrap=realloc (tests/CMakeLists.txt).
  *
  *     for (int k = 0; fail_alloc_after(k); k++) {
- *         xb_status status = call();
- *         if (!fail_alloc_happened()) { it worked with k allocations; break; }
+ *         xb_status status = call(&out);
+ *         bool failed = fail_alloc_happened();
+ *         assert_ran_out(ctx, failed, status, out, k);
+ *         check `out` where there is one, free it
+ *         if (!failed) break;
  *     }
  */
 #ifndef FAILALLOC_H
@@ -51,5 +54,19 @@ static inline bool fail_alloc_happened(void)
     fail_alloc_left = -1;
     return happened;
 }
+
+/* What a call may do whose allocation failed: say that memory ran out and give nothing,
+ * or do without that block, and then `out` must be as good as ever. One that met no
+ * failure works, and at least one allocation was made to fail before it. */
+#define assert_ran_out(ctx, failed, status, out, k)                                      \
+    do {                                                                                 \
+        if (!(failed)) assert_ok(ctx, status);                                           \
+        if (!(failed) && (k) == 0) fail_msg("nothing was allocated, nothing tested");    \
+        if ((failed) && (status) != XB_OK) {                                             \
+            assert_int_equal(status, XB_E_MEMORY);                                       \
+            assert_null(out);                                                            \
+        }                                                                                \
+        if ((status) == XB_OK) assert_non_null(out);                                     \
+    } while (0)
 
 #endif

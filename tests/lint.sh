@@ -16,7 +16,7 @@
 set -eu
 build=$1
 shift
-[ $# -gt 0 ] || set -- $(git ls-files 'src/*.c' 'cli/*.c' 'examples/*.c' 'tests/*.c')
+[ $# -gt 0 ] || set -- $(git ls-files 'src/*.c' 'studies/*.c' 'cli/*.c' 'examples/*.c' 'tests/*.c')
 
 cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --language=c -j2 \
     --enable=warning,performance,portability --suppress=missingIncludeSystem \
@@ -25,7 +25,7 @@ cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --language=c -j2 \
     --suppress=invalidPointerCast:src/run/pass.c \
     --suppress=arrayIndexOutOfBoundsCond:cli/cmd_eval.c \
     --suppress=arrayIndexOutOfBoundsCond:src/data/number.c \
-    -D__x86_64__ -DXB_SOURCE_DIR='""' -DXB_FIXTURES='""' -Iinclude -Isrc -Icli -Itests "$@"
+    -D__x86_64__ -DXB_SOURCE_DIR='""' -DXB_FIXTURES='""' -Iinclude -Isrc -Istudies/include -Istudies -Icli -Itests "$@"
 
 # Only what is compiled has a command line for clang-tidy to go by; some flags are GCC's.
 mkdir -p "$build/lint"

@@ -1,6 +1,6 @@
-# package.cmake: what a user of the library meets: headers that stand alone, a
-# shared library that exports nothing but xb_ and has no variables, hardened files, and
-# an installed package that pkg-config and find_package() find. Shell scripts, one CTest
+# package.cmake: what a user of the library meets: headers that stand alone, shared
+# libraries that export nothing but xb_ and have no variables, hardened files, and
+# installed packages that pkg-config and find_package() find. Shell scripts, one CTest
 # test each.
 find_program(XB_CXX NAMES g++ c++ clang++ REQUIRED)
 find_program(XB_NM nm REQUIRED)
@@ -11,16 +11,19 @@ function(xb_package_test name)
   add_test(NAME ${name} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/${name}.sh ${ARGN})
 endfunction()
 
-xb_package_test(package_symbols ${XB_NM} $<TARGET_FILE:crossbayes_shared>)
+xb_package_test(package_symbols ${XB_NM} $<TARGET_FILE:crossbayes_shared>
+  $<TARGET_FILE:crossbayes_studies_shared>)
 
 # A sanitised library needs a sanitised consumer: not what is tested here.
 if(NOT XB_SANITIZE AND NOT XB_TSAN)
   xb_package_test(package_hardening ${XB_READELF} ${CMAKE_C_COMPILER}
     ${CMAKE_CURRENT_BINARY_DIR}/hardening $<TARGET_FILE:crossbayes_cli>
-    $<TARGET_FILE:crossbayes_shared>)
+    $<TARGET_FILE:crossbayes_shared> $<TARGET_FILE:crossbayes_studies_shared>)
   xb_package_test(package_globals ${XB_OBJDUMP} ${CMAKE_C_COMPILER}
-    ${CMAKE_CURRENT_BINARY_DIR}/globals $<TARGET_FILE:crossbayes_shared>)
-  xb_package_test(package_headers ${CMAKE_C_COMPILER} ${XB_CXX} ${PROJECT_SOURCE_DIR}/include)
+    ${CMAKE_CURRENT_BINARY_DIR}/globals $<TARGET_FILE:crossbayes_shared>
+    $<TARGET_FILE:crossbayes_studies_shared>)
+  xb_package_test(package_headers ${CMAKE_C_COMPILER} ${XB_CXX} ${PROJECT_SOURCE_DIR}/include
+    ${PROJECT_SOURCE_DIR}/studies/include)
   xb_package_test(package_install ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
     ${PROJECT_SOURCE_DIR}/examples/02_law.c ${CMAKE_C_COMPILER} ${PROJECT_VERSION})
 endif()

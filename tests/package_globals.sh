@@ -1,10 +1,11 @@
 #!/bin/sh
-# The library has no variables: nothing of it lies in memory that can be written to, or
+# The libraries have no variables: nothing of them lies in memory that can be written to, or
 # in memory of a thread. Tables of constants with addresses in them are written by the
 # loader and then read-only (.data.rel.ro). A library with a variable must be caught.
-#   package_globals.sh OBJDUMP CC WORK_DIR LIBRARY
+#   package_globals.sh OBJDUMP CC WORK_DIR LIBRARY...
 set -eu
-objdump=$1 cc=$2 work=$3 library=$4
+objdump=$1 cc=$2 work=$3
+shift 3
 
 # What the compiler's own start and end files bring along:
 #   completed.0, __dso_handle, __TMC_END__ and the names of the sections themselves;
@@ -19,8 +20,13 @@ variables() {
         grep -Ev "$allowed" || true
 }
 
-found=$(variables "$library")
-[ -z "$found" ] || { echo "variables in $library:"; echo "$found"; exit 1; }
+for library in "$@"; do
+    found=$(variables "$library")
+    [ -z "$found" ] || { echo "variables in $library:"; echo "$found"; exit 1; }
+    total=$("$objdump" -t "$library" | grep -c ' xb_')
+    [ "$total" -ge 100 ] || { echo "$library has only $total symbols"; exit 1; }
+    echo "no variables among $total symbols of $(basename "$library")"
+done
 
 mkdir -p "$work"
 cat >"$work/planted.c" <<END
@@ -32,6 +38,3 @@ END
 "$cc" -shared -fPIC "$work/planted.c" -o "$work/planted.so"
 count=$(variables "$work/planted.so" | wc -l)
 [ "$count" -eq 4 ] || { echo "$count of 4 planted variables found"; exit 1; }
-total=$("$objdump" -t "$library" | grep -c ' xb_')
-[ "$total" -ge 100 ] || { echo "$library has only $total symbols"; exit 1; }
-echo "no variables among $total symbols"

@@ -1,9 +1,10 @@
 #!/bin/sh
-# The program and the shared library are hardened as cmake/flags.cmake has it: read from
+# The program and the shared libraries are hardened as cmake/flags.cmake has it: read from
 # the files themselves. A program built without any of it must be caught.
-#   package_hardening.sh READELF CC WORK_DIR PROGRAM LIBRARY
+#   package_hardening.sh READELF CC WORK_DIR PROGRAM LIBRARY...
 set -eu
-readelf=$1 cc=$2 work=$3 program=$4 library=$5
+readelf=$1 cc=$2 work=$3
+shift 3
 
 # Prints what FILE lacks.
 lacks() {
@@ -22,7 +23,7 @@ lacks() {
     return 0
 }
 
-for file in "$program" "$library"; do
+for file in "$@"; do
     missing=$(lacks "$file")
     [ -z "$missing" ] || { echo "$file lacks:"; echo "$missing"; exit 1; }
 done
@@ -33,4 +34,4 @@ echo 'int main(void) { return 0; }' >"$work/bare.c"
     -Wl,-z,norelro,-z,lazy,-z,execstack "$work/bare.c" -o "$work/bare"
 count=$(lacks "$work/bare" | wc -l)
 [ "$count" -eq 6 ] || { echo "a bare program lacks $count of 6"; lacks "$work/bare"; exit 1; }
-echo "program and library: PIE, RELRO, now, stack without code, canaries, checked copies"
+echo "program and libraries: PIE, RELRO, now, stack without code, canaries, checked copies"

@@ -5,6 +5,8 @@
 
 #include "xbtest.h"
 
+#include "crossbayes/studies.h"
+
 /* Its place; -1: none. */
 static inline int fact_place(const xb_study *study, const char *name)
 {
@@ -23,6 +25,15 @@ static inline xb_fact fact_of(const xb_study *study, const char *name)
 static inline double fact(const xb_study *study, const char *name)
 {
     return fact_of(study, name).value;
+}
+
+/* sigma_a's standard deviation from face to face, in units of its mean. */
+static inline double noise_varies_by(const xb_study *study)
+{
+    const xb_table *scores = xb_study_table(study, "scores");
+    int mean = xb_table_find(scores, "aleatoric");
+    return xb_table_get(scores, 0, mean + 1) * sqrt(fact(study, "test")) /
+           xb_table_get(scores, 0, mean);
 }
 
 #endif

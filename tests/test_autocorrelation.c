@@ -15,7 +15,7 @@ static void fft_is_the_sum(void **state)
     xb_fft fft;
     assert_ok(ctx, xb_fft_make(ctx, &fft, N));
     double complex z[N], y[N];
-    for (int i = 0; i < N; i++) y[i] = z[i] = CMPLX(sin(i * i), cos(3 * i));
+    for (int i = 0; i < N; i++) y[i] = z[i] = xb_cmplx(sin(i * i), cos(3 * i));
     xb_fft_forward(&fft, y);
     for (int k = 0; k < N; k++) {
         double complex sum = 0;

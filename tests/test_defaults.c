@@ -2,6 +2,8 @@
  * some: the same results as with what NAME_options_default() gives. */
 #include "traintest.h"
 
+#include "base/ctx.h"
+
 static xb_model *trained(xb_ctx *ctx, const xb_train_options *opt)
 {
     rows r = make_rows(false);
@@ -89,41 +91,128 @@ static void passes(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* Distances, densities, plans, rules, samplers, arrays: only that they answer; with
- * options they are tested in files of their own. */
-static void the_others(void **state)
+static void distances(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
     rows r = make_rows(false);
+    const xb_distance_options opt = xb_distance_options_default();
+    xb_distances d[2];
+    for (int k = 0; k < 2; k++)
+        assert_ok(ctx, xb_distance_samples(ctx, &d[k], r.y, ROWS / 2, r.y + ROWS / 2,
+                                           ROWS / 2, 1, k ? &opt : NULL));
+    assert_true(d[0].energy.value == d[1].energy.value);
+    assert_true(d[0].energy.p_value == d[1].energy.p_value);
+    assert_true(d[0].mean.rms == d[1].mean.rms);
+    assert_int_equal(d[0].neighbours, d[1].neighbours);
+    assert_int_equal(d[0].verdict, d[1].verdict);
+    xb_ctx_destroy(ctx);
+}
+
+static void samplers_and_rules(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
     xb_law *law = test_law(ctx, "mtj");
-    xb_distances d;
-    xb_sampler *sampler = NULL;
-    xb_rule rule = {0};
-    assert_ok(ctx, xb_distance_samples(ctx, &d, r.y, ROWS / 2, r.y + ROWS / 2, ROWS / 2,
-                                       1, NULL));
-    assert_ok(ctx, xb_sampler_create(ctx, &sampler, law, NULL));
-    assert_ok(ctx, xb_rule_composite(ctx, &rule, law, 16, XB_COMPOSITE_SMOOTH, NULL));
+    const xb_sampler_options standardised = {true};
+    const xb_composite_options opt = xb_composite_options_default();
+    const xb_stream where = {.key = xb_key_make(3, XB_PURPOSE_TEST)};
+    xb_rule rule[2] = {{0}, {0}};
+    float z[2][100];
+    for (int k = 0; k < 2; k++) {
+        xb_sampler *sampler = NULL;
+        assert_ok(ctx, xb_sampler_create(ctx, &sampler, law, k ? &standardised : NULL));
+        xb_sampler_fill(sampler, z[k], XB_COUNT(z[k]), &where, 0);
+        xb_sampler_destroy(sampler);
+        /* the kind that looks at its options */
+        assert_ok(ctx, xb_rule_composite(ctx, &rule[k], law, 16, XB_COMPOSITE_PAPER_SPLIT,
+                                         k ? &opt : NULL));
+    }
+    assert_memory_equal(z[0], z[1], sizeof z[0]);
+    assert_int_equal(rule[0].n, rule[1].n);
+    assert_memory_equal(rule[0].nodes, rule[1].nodes, (size_t)rule[0].n * sizeof(double));
+    for (int k = 0; k < 2; k++) xb_rule_free(&rule[k]);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static void densities_and_plans(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "bimodal:m=0.9");
+    const xb_law *const laws[] = {law};
+    xb_net *net = NULL;
+    assert_ok(
+        ctx, xb_net_parse(ctx, &net, "dense 2, elu, dense 1", (xb_shape){1, 1, 1}, NULL));
+    float mu[7] = {1, -1, 0.3f, 0.1f, 1, 0.5f, 0}, sigma[7] = {1, 1, 0, 0, 1, 1, 0};
+    const float x = 1;
+    const xb_weights weights = {mu, sigma, NULL};
+    assert_int_equal(xb_net_param_count(net), XB_COUNT(mu));
+    const xb_density_options density = xb_density_options_default();
+    const xb_plan_options opt = xb_plan_options_default();
+    xb_densities *d[2] = {NULL, NULL};
+    xb_plan plan[2];
+    for (int k = 0; k < 2; k++) {
+        assert_ok(ctx, xb_densities_create(ctx, &d[k], net, &weights, &x, laws, 1,
+                                           k ? &density : NULL));
+        assert_ok(ctx,
+                  xb_plan_make(ctx, &plan[k], net, &weights, &x, law, k ? &opt : NULL));
+    }
+    assert_int_equal(xb_densities_draws(d[0]), xb_densities_draws(d[1]));
+    assert_int_equal(xb_densities_count(d[0]), xb_densities_count(d[1]));
+    assert_memory_equal(xb_densities_value(d[0], 0), xb_densities_value(d[1], 0),
+                        (size_t)xb_densities_count(d[0]) * sizeof(double));
+    assert_true(plan[0].measured.value == plan[1].measured.value);
+    assert_true(plan[0].predicted.value == plan[1].predicted.value);
+    assert_int_equal(plan[0].verdict, plan[1].verdict);
+    for (int k = 0; k < 2; k++) xb_densities_destroy(d[k]);
+    xb_net_destroy(net);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+static void arrays(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    rows r = make_rows(false);
     xb_train_options quick = quick_options();
     xb_model *model = train_model(ctx, &quick, false, NULL);
     xb_array array = {0};
-    xb_analog *analog = NULL;
-    assert_ok(ctx, xb_array_preset(ctx, &array, "ideal"));
-    assert_ok(ctx, xb_analog_create(ctx, &analog, model, &array, r.x, ROWS, NULL));
-    xb_analog_destroy(analog);
+    assert_ok(ctx, xb_array_preset(ctx, &array, "mtj"));
+    const xb_analog_options opt = xb_analog_options_default();
+    const xb_assay_options assay = xb_assay_options_default();
+    static double value[2][4 * ROWS];
+    double nll[2];
+    for (int k = 0; k < 2; k++) {
+        xb_analog *analog = NULL;
+        xb_assay *a = NULL;
+        assert_ok(ctx, xb_analog_create(ctx, &analog, model, &array, r.x, ROWS,
+                                        k ? &opt : NULL));
+        assert_ok(ctx, xb_analog_draws(ctx, value[k], NULL, analog, r.x, ROWS, 0, 4));
+        assert_ok(ctx, xb_assay_create(ctx, &a, model, r.x, r.y, 8, k ? &assay : NULL));
+        nll[k] = xb_assay_digital(a)->regression.nll.value;
+        xb_assay_destroy(a);
+        xb_analog_destroy(analog);
+    }
+    assert_memory_equal(value[0], value[1], sizeof value[0]);
+    assert_true(nll[0] == nll[1]);
     xb_model_destroy(model);
-    xb_rule_free(&rule);
-    xb_sampler_destroy(sampler);
-    xb_law_destroy(law);
     xb_ctx_destroy(ctx);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(training),   cmocka_unit_test(predictions_and_scores),
-        cmocka_unit_test(fits),       cmocka_unit_test(passes),
-        cmocka_unit_test(the_others),
+        cmocka_unit_test(training),
+        cmocka_unit_test(predictions_and_scores),
+        cmocka_unit_test(fits),
+        cmocka_unit_test(passes),
+        cmocka_unit_test(distances),
+        cmocka_unit_test(samplers_and_rules),
+        cmocka_unit_test(densities_and_plans),
+        cmocka_unit_test(arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,10 +3,10 @@
 #include "xbtest.h"
 
 #include "law/empirical.h"
-#include "law/fit.h"
+#include "fit/fit.h"
 #include "law/mspline.h"
-#include "law/sample.h"
-#include "law/spline_fit.h"
+#include "fit/sample.h"
+#include "fit/spline_fit.h"
 
 static const double knots[] = {-2, -1.75, -1.5, -0.25, 0.125, 0.1875, 2, 2.5, 7};
 static const double weights[] = {0.125, 0.25, 0, 0.5, 0.125};

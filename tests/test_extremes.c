@@ -156,7 +156,7 @@ static bool have_program(void)
 }
 
 /* Exit code of the program run with these words in the scratch folder. */
-static int run(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static int run(const char *format, ...)
 {
     char words[LINE_MAX_LENGTH], line[2 * LINE_MAX_LENGTH], path[128];
     va_list args;
@@ -349,22 +349,23 @@ static void targets_of_any_size(void **state)
     RUN_BADLY("in size up to", "crossbar a.safetensors y.csv --samples 8");
 }
 
+#define TRAIN_WEAK "train %s --target y -o m.safetensors --net 'dense 1' --epochs 2"
+
 static void weak_data_is_told_of(void **state)
 {
     (void)state;
     if (!have_program()) skip();
-    const char *train = "train %s --target y -o m.safetensors --net 'dense 1' --epochs 2";
-    RUN_WELL(train, "d.csv");
+    RUN_WELL(TRAIN_WEAK, "d.csv");
     assert_non_null(strstr(err_text, "column 'c' is the same in every row"));
     write_data("w.csv", 1, 0, 20, false);
-    RUN_WELL(train, "w.csv");
+    RUN_WELL(TRAIN_WEAK, "w.csv");
     assert_non_null(strstr(err_text, "the target is 0 in every row"));
     write_data("w.csv", 1, 1, 20, true); /* duplicates */
-    RUN_WELL(train, "w.csv");
+    RUN_WELL(TRAIN_WEAK, "w.csv");
     assert_non_null(strstr(err_text, "no column ever changes"));
     use_all("w.csv", small, "mtj");
     write_data("w.csv", 1, 1, 2, false);
-    RUN_WELL(train, "w.csv");
+    RUN_WELL(TRAIN_WEAK, "w.csv");
     assert_non_null(strstr(out_text, "2 rows are few"));
     RUN_WELL("eval m.safetensors w.csv --samples 8");
     assert_non_null(strstr(out_text, "2 rows: too few to judge"));

@@ -43,10 +43,6 @@ static void score(xb_ctx *ctx, const xb_model *model, const xb_images *test,
 static void clothes_are_told_apart_under_every_law(void **state)
 {
     (void)state;
-    if (!test_long() || access(FOLDER, R_OK) != 0) {
-        print_message("skipped: Fashion-MNIST (XB_LONG=1 and dataset-fashion-mnist)\n");
-        return;
-    }
     xb_ctx *ctx = test_ctx();
     xb_images *train = open_set(ctx, FOLDER "train-images-idx3-ubyte.gz");
     xb_images *test = open_set(ctx, FOLDER "t10k-images-idx3-ubyte.gz");
@@ -68,6 +64,8 @@ static void clothes_are_told_apart_under_every_law(void **state)
 
 int main(void)
 {
+    if (!test_long() || access(FOLDER, R_OK) != 0)
+        return test_skipped("Fashion-MNIST (XB_LONG=1 and dataset-fashion-mnist)");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clothes_are_told_apart_under_every_law),
     };

@@ -2,11 +2,11 @@
  * bit, against the plain one; graded points against all values; sums of chi-squares. */
 #include "xbtest.h"
 
-#include "law/device_likelihood.h"
-#include "law/graded.h"
-#include "law/optimise.h"
-#include "law/quadratic_form.h"
-#include "law/fit_kernels.h"
+#include "fit/device_likelihood.h"
+#include "fit/graded.h"
+#include "fit/optimise.h"
+#include "fit/quadratic_form.h"
+#include "fit/fit_kernels.h"
 
 static const int64_t sizes[] = {0, 1, 2, 7, 8, 9, 63, 511, 512, 513, 1031};
 enum { MOST = 1031 };

@@ -5,8 +5,8 @@
 #include <jansson.h>
 
 #include "base/ctx.h"
-#include "law/condense.h"
-#include "law/device_likelihood.h"
+#include "fit/condense.h"
+#include "fit/device_likelihood.h"
 
 static double number(const json_t *object, const char *key)
 {

@@ -4,8 +4,8 @@
 #include "fittest.h"
 
 #include "base/ctx.h"
-#include "law/goodness.h"
-#include "law/null_process.h"
+#include "fit/goodness.h"
+#include "fit/null_process.h"
 
 /* p-values of a law's null process at two limits. */
 typedef struct null_chances {

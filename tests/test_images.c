@@ -398,16 +398,22 @@ static void memory_may_run_out_anywhere(void **state)
     fill_folder(&s);
     xb_image_options o = ages(SIDE);
     o.no_cache = true;
-    for (int k = 0; fail_alloc_after(k); k++) {
+    xb_images *whole = NULL;
+    assert_ok(ctx, xb_images_open(ctx, &whole, s.dir, &o));
+    size_t bytes = (size_t)(xb_images_count(whole) * SIDE * SIDE * 3);
+    bool failed = true;
+    for (int k = 0; failed && fail_alloc_after(k); k++) {
         xb_images *images = NULL;
         xb_status status = xb_images_open(ctx, &images, s.dir, &o);
-        bool failed = fail_alloc_happened();
-        xb_images_destroy(images);
-        if (!failed) {
-            assert_int_equal(status, XB_OK);
-            break;
+        failed = fail_alloc_happened();
+        assert_ran_out(ctx, failed, status, images, k);
+        if (images) {
+            assert_int_equal(xb_images_count(images), xb_images_count(whole));
+            assert_memory_equal(xb_images_bytes(images), xb_images_bytes(whole), bytes);
         }
+        xb_images_destroy(images);
     }
+    xb_images_destroy(whole);
     drop_folder(&s);
     xb_ctx_destroy(ctx);
 }

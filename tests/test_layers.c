@@ -1,17 +1,22 @@
-/* test_layers.c: the folders keep their order. A file in src/FOLDER includes
- * its own folder, those above it in the list, and the public headers; the
- * program in cli/ includes the public headers and its own files only. File names
- * are unique across src/ and cli/. Broken rules are told as file:line. */
+/* test_layers.c: the folders keep their order. A file in src/FOLDER or studies/FOLDER
+ * includes its own folder, those above it in the list, and the public headers; the core
+ * in src/ includes no header of the studies; the program in cli/ includes the public
+ * headers and its own files only. File names are unique across src/, studies/ and cli/.
+ * Broken rules are reported as file:line. */
 #include "scratch.h"
 
 #include <sys/stat.h>
 
 #include "base/ctx.h"
 
-static const char *const order[] = {"base",    "data",     "law",     "rule",     "draw",
-                                    "net",     "kernel",   "backend", "run",      "vi",
-                                    "predict", "compare",  "plan",    "crossbar", "study",
-                                    "report",  "reproduce"};
+/* The core in src/, then the studies. */
+static const char *const order[] = {
+    "base",     "data",    "law",   "fit",    "rule",     "draw",    "net",
+    "kernel",   "backend", "run",   "vi",     "predict",  "compare", "plan",
+    "crossbar", "energy",  "study", "report", "reproduce"};
+enum { CORE = 15 }; /* of them in src/ */
+static const char *const studies_api[] = {"energy.h", "report.h", "reproduce.h",
+                                          "studies.h", "study.h"};
 
 enum { NAME_MAX_LENGTH = 128, NAMES_MAX = 2000, PATH_LENGTH = 1024 };
 
@@ -30,7 +35,7 @@ static void complain(layers *l, const char *path, int line, const char *what,
                  path, line, what, PATH_LENGTH, which);
 }
 
-/* Place in the order; -1 for what is no folder of src/. */
+/* Place in the order; -1 for what is not in it. */
 static int rank_of(const char *folder, size_t size)
 {
     for (int i = 0; i < XB_COUNT(order); i++)
@@ -52,20 +57,30 @@ static char *quoted_include(char *line)
     return p + 1;
 }
 
+static bool is_studies_api(const char *header)
+{
+    for (int i = 0; i < XB_COUNT(studies_api); i++)
+        if (strcmp(header, studies_api[i]) == 0) return true;
+    return false;
+}
+
 /* NULL if a file of `folder` may include `target`, else why not. */
 static const char *forbidden(const char *folder, const char *target)
 {
     const char *slash = strchr(target, '/');
     if (strstr(target, "..")) return "leaves its folder for";
     if (!slash) return NULL; /* beside the file: its own folder */
-    if (strncmp(target, "crossbayes/", 11) == 0) return NULL;
     size_t size = (size_t)(slash - target);
+    int from = rank_of(folder, strlen(folder));
+    if (strncmp(target, "crossbayes/", 11) == 0)
+        return from >= 0 && from < CORE && is_studies_api(slash + 1)
+                   ? "the core uses the studies,"
+                   : NULL;
     if (strcmp(folder, "cli") == 0)
         return strncmp(target, "cli/", 4) == 0 ? NULL : "cli uses an inner header,";
     int to = rank_of(target, size);
     if (to < 0) return "includes an unknown folder,";
-    return to <= rank_of(folder, strlen(folder)) ? NULL
-                                                 : "includes a folder below its own,";
+    return to <= from ? NULL : "includes a folder below its own,";
 }
 
 static void check_file(layers *l, const char *folder, const char *path)
@@ -111,14 +126,25 @@ static void check_folder(layers *l, const char *folder, const char *path)
     closedir(dir);
 }
 
-static void check_folder_names(layers *l, const char *src)
+/* The folders from `first` to below `end` of the order are those in `parent`. */
+static void check_parent(layers *l, const char *root, const char *parent, int first,
+                         int end)
 {
-    DIR *dir = opendir(src);
+    char path[2 * PATH_LENGTH];
+    snprintf(path, sizeof path, "%s/%s", root, parent);
+    DIR *dir = opendir(path);
     assert_non_null(dir);
-    for (struct dirent *e; (e = readdir(dir)) != NULL;)
-        if (e->d_name[0] != '.' && rank_of(e->d_name, strlen(e->d_name)) < 0)
-            complain(l, src, 1, "has a folder that is not in the order,", e->d_name);
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+        int rank = rank_of(e->d_name, strlen(e->d_name));
+        bool folder = !strchr(e->d_name, '.') && strcmp(e->d_name, "include") != 0;
+        if (folder && (rank < first || rank >= end))
+            complain(l, path, 1, "has a folder that is not in the order,", e->d_name);
+    }
     closedir(dir);
+    for (int i = first; i < end; i++) {
+        snprintf(path, sizeof path, "%s/%s/%s", root, parent, order[i]);
+        check_folder(l, order[i], path);
+    }
 }
 
 static void check_tree(layers *l, const char *root)
@@ -126,12 +152,8 @@ static void check_tree(layers *l, const char *root)
     char path[2 * PATH_LENGTH];
     *l = (layers){.name = calloc(NAMES_MAX, NAME_MAX_LENGTH)};
     assert_non_null(l->name);
-    snprintf(path, sizeof path, "%s/src", root);
-    check_folder_names(l, path);
-    for (int i = 0; i < XB_COUNT(order); i++) {
-        snprintf(path, sizeof path, "%s/src/%s", root, order[i]);
-        check_folder(l, order[i], path);
-    }
+    check_parent(l, root, "src", 0, CORE);
+    check_parent(l, root, "studies", CORE, XB_COUNT(order));
     snprintf(path, sizeof path, "%s/cli", root);
     check_folder(l, "cli", path);
     free(l->name);
@@ -149,7 +171,8 @@ static void the_repository_keeps_the_order(void **state)
 /* A tree of src/base/ctx.c and one file as given: what the test says of it. */
 static void assert_tree_says(const char *file, const char *content, const char *says)
 {
-    static const char *const folders[] = {"src", "src/base", "src/law", "cli"};
+    static const char *const folders[] = {"src",     "src/base",      "src/law",
+                                          "studies", "studies/study", "cli"};
     scratch s = scratch_make();
     for (int i = 0; i < XB_COUNT(folders); i++)
         assert_int_equal(mkdir(scratch_path(&s, folders[i]), 0777), 0);
@@ -188,6 +211,14 @@ static void a_broken_rule_is_told(void **state)
     assert_tree_says("cli/main.c",
                      "#include \"crossbayes/law.h\"\n#include \"law/family.h\"\n",
                      ":2: cli uses an inner header, 'law/family.h'");
+    assert_tree_says("src/law/a.c", "#include \"crossbayes/study.h\"\n",
+                     ":1: the core uses the studies, 'crossbayes/study.h'");
+    assert_tree_says("src/law/a.c", "#include \"study/study.h\"\n",
+                     ":1: includes a folder below its own, 'study/study.h'");
+    assert_tree_says("studies/study/a.c", "#include \"crossbayes/study.h\"\n", NULL);
+    assert_tree_says("studies/study/a.c", "#include \"report/page.h\"\n",
+                     ":1: includes a folder below its own, 'report/page.h'");
+    assert_tree_says("studies/study/ctx.c", "", ":1: second file named 'ctx.c'");
     assert_tree_says("src/law/ctx.c", "", ":1: second file named 'ctx.c'");
     assert_tree_says("cli/ctx.c", "", ":1: second file named 'ctx.c'");
 }

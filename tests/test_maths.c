@@ -117,6 +117,7 @@ static void code_and_formulas_agree(void **state)
     scratch_read(XB_SOURCE_DIR "/docs/maths.md", text, TEXT_SIZE);
     read_formulas(&f, "docs/maths.md", text);
     assert_true(read_folder(&f, XB_SOURCE_DIR "/src", text) > 100); /* it did look */
+    read_folder(&f, XB_SOURCE_DIR "/studies", text);
     read_folder(&f, XB_SOURCE_DIR "/cli", text);
     read_folder(&f, XB_SOURCE_DIR "/include", text);
     free(text);

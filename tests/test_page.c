@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/ctx.h"
+#include "crossbayes/studies.h"
 
 enum { PAGE_ROOM = 1 << 18 };
 

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/outfile.h"
+#include "crossbayes/studies.h"
 #include "failalloc.h"
 #include "folder.h"
 #include "reproduce/stamp.h"

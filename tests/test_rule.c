@@ -5,6 +5,7 @@
 
 #include "base/gauss.h"
 #include "base/memory.h"
+#include "crossbayes/studies.h"
 #include "failalloc.h"
 #include "law/family.h"
 

@@ -1,18 +1,9 @@
 /* The study of faces on drawn ones: what is drawn, and what the study finds in seconds.
- * With the real folder ($CROSSBAYES_DATA/utkface) and XB_LONG=1 its quick form. */
+ * The real folder is in test_utkface_folder.c. */
 #include "scratch.h"
 #include "studytest.h"
 
 #include "study/faces.h"
-
-/* sigma_a's standard deviation from face to face, in units of its mean. */
-static double noise_varies_by(const xb_study *study)
-{
-    const xb_table *scores = xb_study_table(study, "scores");
-    int mean = xb_table_find(scores, "aleatoric");
-    return xb_table_get(scores, 0, mean + 1) * sqrt(fact(study, "test")) /
-           xb_table_get(scores, 0, mean);
-}
 
 static void faces_are_a_function_of_the_seed(void **state)
 {
@@ -81,44 +72,12 @@ static void a_net_learns_drawn_faces(void **state)
     xb_ctx_destroy(ctx);
 }
 
-static void the_real_faces_in_minutes(void **state)
-{
-    (void)state;
-    if (!test_long()) {
-        print_message("skipped: the quick form on UTKFace (XB_LONG=1)\n");
-        return;
-    }
-    const char *dir = test_data_dir();
-    char path[4200];
-    snprintf(path, sizeof path, "%s/utkface", dir ? dir : "");
-    if (!dir || access(path, R_OK) != 0) {
-        print_message("skipped: no UTKFace\n");
-        return;
-    }
-    xb_ctx *ctx = test_ctx();
-    xb_study_options o = xb_study_options_default();
-    o.data = path;
-    o.quick = true;
-    o.no_cache = true;
-    xb_study *study = NULL;
-    assert_ok(ctx, xb_study_run(ctx, &study, "utkface", &o));
-    assert_close(fact(study, "images"), 23708, 0);
-    assert_close(fact(study, "odd_names"), 5, 0);
-    assert_close(fact(study, "duplicates") + fact(study, "conflicting"), 176 + 419, 0);
-    assert_at_most(fact(study, "rmse_gaussian"), 12);
-    assert_at_most(fact(study, "rmse_dev_device"), 12);
-    assert_true(noise_varies_by(study) > 0.1);
-    xb_study_destroy(study);
-    xb_ctx_destroy(ctx);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faces_are_a_function_of_the_seed),
         cmocka_unit_test(an_age_can_be_read),
         cmocka_unit_test(a_net_learns_drawn_faces),
-        cmocka_unit_test(the_real_faces_in_minutes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

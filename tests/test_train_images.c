@@ -2,6 +2,8 @@
  * stopped run goes on to the same bytes, a model of images comes back from its file. */
 #include "scratch.h"
 
+#include "crossbayes/studies.h"
+
 enum { FACES = 120, SIDE = 8, PIXELS = SIDE * SIDE * 3 };
 
 static const char NET[] = "conv 3, relu, maxpool 2, batchnorm momentum 0.9, flatten,"

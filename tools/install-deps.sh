@@ -11,15 +11,15 @@
 #   install-deps.sh long     what `make check-long` needs besides
 set -eu
 
-base="gcc g++ libc6-dev cmake ninja-build pkg-config
+base="gcc g++ clang libc6-dev cmake ninja-build pkg-config
       libopenblas-dev liblapacke-dev libjansson-dev libjpeg62-turbo-dev zlib1g-dev
       librandom123-dev libcmocka-dev libgsl-dev
       gnuplot-nox fonts-dejavu-core python3"
 bench="libunuran-dev python3-venv python3-dev"
 guard="valgrind"
-fuzz="clang llvm libclang-rt-14-dev"
+fuzz="llvm libclang-rt-14-dev"
 memory="valgrind libc6-dbg"
-lint="clang clang-tidy cppcheck"
+lint="clang-tidy cppcheck"
 browser="chromium"
 long="dieharder $browser"
 

@@ -1,4 +1,5 @@
-/* crossbayes/crossbayes.h: the whole public API. */
+/* crossbayes/crossbayes.h: the whole public API of libcrossbayes. The paper's experiments
+ * are in crossbayes/studies.h, of libcrossbayes-studies. */
 #ifndef CROSSBAYES_H
 #define CROSSBAYES_H
 
@@ -8,7 +9,6 @@
 #include "crossbayes/data.h"
 #include "crossbayes/density.h"
 #include "crossbayes/draw.h"
-#include "crossbayes/energy.h"
 #include "crossbayes/fit.h"
 #include "crossbayes/images.h"
 #include "crossbayes/law.h"
@@ -18,11 +18,8 @@
 #include "crossbayes/plan.h"
 #include "crossbayes/predict.h"
 #include "crossbayes/random.h"
-#include "crossbayes/report.h"
-#include "crossbayes/reproduce.h"
 #include "crossbayes/rule.h"
 #include "crossbayes/score.h"
-#include "crossbayes/study.h"
 #include "crossbayes/train.h"
 #include "crossbayes/vi.h"
 

@@ -16,7 +16,7 @@ xb_status xb_fft_make(xb_ctx *ctx, xb_fft *out, int64_t n)
     if (!root) return XB_E_MEMORY;
     for (int64_t k = 0; k < n / 2; k++) {
         double angle = -2 * M_PI * (double)k / (double)n;
-        root[k] = CMPLX(cos(angle), sin(angle));
+        root[k] = xb_cmplx(cos(angle), sin(angle));
     }
     *out = (xb_fft){n, root};
     return XB_OK;
@@ -51,7 +51,7 @@ void xb_fft_forward(const xb_fft *fft, double complex *z)
                 double complex a = z[start + k], b = z[start + k + half];
                 double complex r = fft->root[k * stride];
                 /* by parts: no check for infinities, as C's own product has */
-                double complex t = CMPLX(creal(b) * creal(r) - cimag(b) * cimag(r),
+                double complex t = xb_cmplx(creal(b) * creal(r) - cimag(b) * cimag(r),
                                          creal(b) * cimag(r) + cimag(b) * creal(r));
                 z[start + k] = a + t;
                 z[start + k + half] = a - t;

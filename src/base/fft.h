@@ -6,6 +6,13 @@
 
 #include "base/ctx.h"
 
+/* re + i im, whatever the two are: CMPLX of C11, which not every compiler's library has.
+ */
+static inline double complex xb_cmplx(double re, double im)
+{
+    return __builtin_complex(re, im);
+}
+
 /* Tables for transforms of n = 2^k points, 1 <= n <= 2^30. */
 typedef struct xb_fft {
     int64_t n;

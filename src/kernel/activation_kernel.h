@@ -6,6 +6,7 @@
 
 #include <tgmath.h>
 
+#include "base/compiler.h"
 #include "kernel/kernels.h"
 
 static inline void elu_forward(xb_real *y, const xb_real *x, int64_t n)
@@ -15,19 +16,19 @@ static inline void elu_forward(xb_real *y, const xb_real *x, int64_t n)
 static inline void elu_backward(xb_real *dx, const xb_real *dy, const xb_real *y,
                                 int64_t n)
 {
-#pragma GCC ivdep
+    XB_INDEPENDENT
     for (int64_t i = 0; i < n; i++) dx[i] = y[i] > 0 ? dy[i] : dy[i] * (y[i] + 1);
 }
 
 static inline void relu_forward(xb_real *y, const xb_real *x, int64_t n)
 {
-#pragma GCC ivdep
+    XB_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = x[i] <= 0 ? 0 : x[i]; /* NaN stays */
 }
 static inline void relu_backward(xb_real *dx, const xb_real *dy, const xb_real *y,
                                  int64_t n)
 {
-#pragma GCC ivdep
+    XB_INDEPENDENT
     for (int64_t i = 0; i < n; i++) dx[i] = y[i] > 0 ? dy[i] : 0;
 }
 
@@ -38,7 +39,7 @@ static inline void tanh_forward(xb_real *y, const xb_real *x, int64_t n)
 static inline void tanh_backward(xb_real *dx, const xb_real *dy, const xb_real *y,
                                  int64_t n)
 {
-#pragma GCC ivdep
+    XB_INDEPENDENT
     for (int64_t i = 0; i < n; i++) dx[i] = dy[i] * (1 - y[i] * y[i]);
 }
 
@@ -49,7 +50,7 @@ static inline void sigmoid_forward(xb_real *y, const xb_real *x, int64_t n)
 static inline void sigmoid_backward(xb_real *dx, const xb_real *dy, const xb_real *y,
                                     int64_t n)
 {
-#pragma GCC ivdep
+    XB_INDEPENDENT
     for (int64_t i = 0; i < n; i++) dx[i] = dy[i] * (y[i] * (1 - y[i]));
 }
 

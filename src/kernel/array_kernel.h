@@ -5,6 +5,7 @@
 
 #include <tgmath.h>
 
+#include "base/compiler.h"
 #include "kernel/kernels.h"
 
 static inline xb_real to_steps(xb_real x, xb_steps s)
@@ -19,7 +20,7 @@ static inline void quantise(xb_real *out, const xb_real *x, const xb_steps *step
                             int64_t n)
 {
     const xb_steps s = *steps;
-#pragma GCC ivdep /* out may be x */
+    XB_INDEPENDENT /* out may be x */
     for (int64_t i = 0; i < n; i++) out[i] = to_steps(x[i], s);
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/compiler.h"
 #include "kernel/kernels.h"
 
 static inline void norm_sum(double *restrict sum, const xb_real *x, int64_t rows,
@@ -31,9 +32,10 @@ static inline void norm_forward(xb_real *y, const xb_real *x,
                                 const xb_real *restrict gain,
                                 const xb_real *restrict shift, int64_t rows, int64_t c)
 {
-    for (int64_t r = 0; r < rows; r++, x += c, y += c)
-#pragma GCC ivdep /* y may be x */
+    for (int64_t r = 0; r < rows; r++, x += c, y += c) {
+        XB_INDEPENDENT /* y may be x */
         for (int64_t i = 0; i < c; i++) y[i] = (x[i] - mean[i]) * gain[i] + shift[i];
+    }
 }
 
 static inline void norm_backward_sum(double *restrict dy_sum, double *restrict dyx_sum,
@@ -54,10 +56,11 @@ static inline void norm_backward(xb_real *dx, const xb_real *dy, const xb_real *
                                  const xb_real *restrict gain, const xb_real *restrict a,
                                  const xb_real *restrict b, int64_t rows, int64_t c)
 {
-    for (int64_t r = 0; r < rows; r++, x += c, dy += c, dx += c)
-#pragma GCC ivdep /* dx may be dy */
+    for (int64_t r = 0; r < rows; r++, x += c, dy += c, dx += c) {
+        XB_INDEPENDENT /* dx may be dy */
         for (int64_t i = 0; i < c; i++)
             dx[i] = gain[i] * (dy[i] - a[i] - (x[i] - mean[i]) * b[i]);
+    }
 }
 
 #endif

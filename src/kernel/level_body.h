@@ -22,7 +22,7 @@
 #define XB_NET_KERNELS xb_kernels_ref
 #endif
 #include "kernel/update_body.h"
-#include "law/fit_kernels_body.h"
+#include "fit/fit_kernels_body.h"
 
 extern const xb_level XB_OF_LEVEL(xb_level);
 const xb_level XB_OF_LEVEL(xb_level) = {

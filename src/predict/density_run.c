@@ -178,7 +178,7 @@ static void invert(double *density, const density_job *job, const density_room *
     for (int64_t j = 0; j < half; j++) {
         double soft = exp(-sharpness * pow((double)j / (double)half, order)) * scale;
         double c = soft * bias->value[j].re, s = soft * bias->value[j].im;
-        room->fft[j] = CMPLX(c * re[j] - s * im[j], c * im[j] + s * re[j]);
+        room->fft[j] = xb_cmplx(c * re[j] - s * im[j], c * im[j] + s * re[j]);
         if (j > 0) room->fft[n - j] = conj(room->fft[j]);
     }
     xb_fft_forward(&job->fft, room->fft);

@@ -1,0 +1,30 @@
+/* fit.h: what a fit holds; filled by fit.c, judged by fit_choice.c, written by
+ * fit_json.c. */
+#ifndef XB_FIT_FIT_H
+#define XB_FIT_FIT_H
+
+#include "crossbayes/fit.h"
+
+enum { XB_VERDICT_MAX = 640 };
+
+struct xb_fit {
+    xb_fit_sample sample;
+    xb_criterion criterion;
+    double level;
+    uint64_t seed;
+    bool asked; /* for one family */
+    char *source;
+    int count;
+    xb_fit_family family[XB_FIT_FAMILY_MAX];
+    xb_law *law[XB_FIT_FAMILY_MAX]; /* owned, with their place */
+    int chosen;
+    char verdict[XB_VERDICT_MAX];
+};
+
+/* Sets `fits` of every family, `chosen` and `verdict`. */
+void xb_fit_choose(xb_fit *fit);
+
+/* How many separate peaks the density has. */
+int xb_law_peaks(const xb_law *law);
+
+#endif

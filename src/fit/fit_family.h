@@ -1,0 +1,25 @@
+/* fit_family.h: one family's maximum likelihood; the driver is fit.c. */
+#ifndef XB_FIT_FAMILY_H
+#define XB_FIT_FAMILY_H
+
+#include "crossbayes/fit.h"
+#include "law/family.h"
+#include "fit/sample.h"
+
+typedef struct xb_fit_task {
+    const xb_sample *sample;
+    const xb_fit_options *opt;
+    double offset;  /* the given one, or the sample's mean */
+    double inflate; /* (F6) of standard errors: sqrt(n / n_effective) */
+} xb_fit_task;
+
+/* Each fills all of `out` but the family's name, AIC, BIC and goodness of fit. */
+xb_status xb_fit_gaussian(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task);
+xb_status xb_fit_bimodal(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task);
+xb_status xb_fit_device(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task,
+                        const xb_family *family);
+
+/* Appends a named value; a standard error that says nothing becomes NAN. */
+void xb_fit_name(xb_fit_family *out, const char *name, double value, double std_error);
+
+#endif

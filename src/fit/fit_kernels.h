@@ -1,0 +1,83 @@
+/* fit_kernels.h: the loops of a fit that touch every value or every run, as kernels for
+ * the machine at hand. fit_kernels_body.h is their one source; nothing in it is fused,
+ * sums are in a fixed number of lanes: all levels give the same bytes
+ * (tests/test_fit_kernels.c). */
+#ifndef XB_FIT_KERNELS_H
+#define XB_FIT_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/level.h"
+#include "crossbayes/random.h"
+#include "fit/null_process.h"
+
+enum { XB_NULL_LANES = 16, XB_NULL_TABLE = 1024 };
+
+/* (F7) What the runs of null_process.c need; columns that are not there are 0. */
+typedef struct xb_null_path {
+    float dual[XB_NULL_COLUMNS][XB_NULL_CELLS];     /* over a cell, by its noise */
+    float column[XB_NULL_COLUMNS][XB_NULL_CELLS];   /* integral up to the cell's end */
+    float unseen[XB_NULL_COLUMNS][XB_NULL_COLUMNS]; /* root of what cells do not see */
+    float table[XB_NULL_TABLE];                     /* standard normal */
+    xb_key key;
+    float limit;
+} xb_null_path;
+
+enum { XB_POWERS = 8 };
+
+/* A distribution function between two values: c0 + r (c1 + r (c2 + r c3)),
+ * r = (x - x0) * inverse. */
+typedef struct xb_cubic {
+    double x0, inverse, c[4];
+} xb_cubic;
+
+/* Of a stretch of the sorted values first .. first + n - 1 out of `total`, u_i the
+ * cubic at the i-th: least and largest u_i - i / total, and (F10)'s sum of
+ * (2i + 1) log u_i + (2 (total - i) - 1) log(1 - u_i). */
+typedef struct xb_misfit {
+    double least, largest, sum;
+} xb_misfit;
+
+enum { XB_MISFIT_UNIT = 8 }; /* values go by this many */
+
+enum { XB_LAGS = 8 };
+
+/* The first look at values: NaN and infinite ones are only counted. */
+typedef struct xb_look {
+    double min, max;
+    int64_t bad;
+    uint64_t checksum;
+} xb_look;
+
+typedef struct xb_fit_kernels {
+    const char *level;
+    xb_look (*look)(const double *x, int64_t n);
+    /* How many differ from the value before; sorted, n >= 1. */
+    int64_t (*rises)(const double *x, int64_t n);
+    /* (F8) Sums of d_i d_{i+k} for k < XB_LAGS, d = (x - centre) * inverse. */
+    void (*lags)(double *sums, const double *x, int64_t n, double centre, double inverse);
+    /* Adds the sums of r^0 .. r^7, r = (x - centre) * inverse. */
+    void (*powers)(double *sums, const double *x, int64_t n, double centre,
+                   double inverse);
+    /* Adds to `to`; n a multiple of XB_MISFIT_UNIT, all u_i and 1 - u_i within a factor
+     * of two of those at r = 1/2. */
+    void (*misfit)(xb_misfit *to, const xb_cubic *cubic, const double *x, int64_t n,
+                   int64_t first, int64_t total);
+    /* The chance of runs first .. first + 15 to pass the limit. */
+    void (*null_runs)(float *chance, const xb_null_path *path, uint32_t first);
+} xb_fit_kernels;
+
+extern const xb_fit_kernels xb_fit_kernels_plain;
+
+/* Fastest first, the i-th that this machine has; NULL: there are no more. */
+static inline const xb_fit_kernels *xb_fit_kernels_at(int i)
+{
+    return xb_level_at(i) ? xb_level_at(i)->fit : NULL;
+}
+static inline const xb_fit_kernels *xb_fit_kernels_best(void)
+{
+    return xb_level_at(0)->fit;
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* sample.h: measured values, checked, sorted and summed up once; what every fit
+ * starts from. */
+#ifndef XB_FIT_SAMPLE_H
+#define XB_FIT_SAMPLE_H
+
+#include "base/ctx.h"
+#include "crossbayes/fit.h"
+#include "fit/fit_kernels.h"
+
+enum { XB_SAMPLE_MIN = 8 };
+
+typedef struct xb_sample {
+    const double *x; /* [n] in time order, borrowed */
+    double *sorted;  /* [n] ascending */
+    int64_t n;
+    double step; /* (F1) typical gap between distinct values; 0: no ties to speak of */
+    xb_fit_sample info; /* tau, lag1 and n_effective as for independent values */
+} xb_sample;
+
+/* Refuses fewer than XB_SAMPLE_MIN values, values that are not finite, and
+ * values that are all the same. */
+xb_status xb_sample_make(xb_ctx *ctx, xb_sample *out, const double *x, int64_t n);
+void xb_sample_free(xb_sample *sample);
+
+/* Fails with the first value that is not finite, if a look has seen such, and where two
+ * are so far apart that their difference is not. */
+xb_status xb_sample_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look *seen);
+
+/* (F8, F9) Sets lag1, tau and n_effective. */
+xb_status xb_sample_memory(xb_ctx *ctx, xb_sample *sample);
+
+/* (F1) Two or three distinct values are levels; more, if they occur often, are
+ * steps of a converter. */
+enum { XB_FEW_LEVELS = 3 };
+
+/* How far a value that occurs often is spread, given the gap to its nearer
+ * neighbour; and how: -1 <= v < 1 even to even (steps) or triangular (levels). */
+double xb_level_reach(double gap, int64_t distinct);
+double xb_level_shape(double v, int64_t distinct);
+
+/* The sorted values, spread like this, to be freed; NULL if most occur only once and
+ * can stay as they are. */
+xb_status xb_sample_spread(xb_ctx *ctx, double **out, const xb_sample *sample);
+
+/* Quantile of the sorted values, 0 <= p <= 1: the nearest order statistic. */
+double xb_sample_at(const xb_sample *sample, double p);
+
+#endif

@@ -1,0 +1,302 @@
+/* energy_train.c: a net whose output at x = 0 becomes a standard normal; maths G4-G5.
+ *
+ * A step draws the output as often as the batch has examples: all of them are x = 0,
+ * and local reparameterisation gives each a draw of its own, exactly, one number for
+ * each unit. The loss sees the sample (energy_loss.c), backward its gradient, Adam does
+ * the rest; nothing is allocated. Where keep_n_eff asks for it, energy_keep.c adds its
+ * pull. */
+#include "energy/energy_train.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "data/json.h"
+#include "run/step.h"
+#include "vi/adam.h"
+#include "energy/energy_keep.h"
+#include "energy/energy_loss.h"
+#include "vi/model.h"
+#include "vi/spread.h"
+
+enum { WIDTH_MAX = 4096, DEPTH_MAX = 64, DRAWS_MAX = 4096 };
+
+/* Steps between two calls of the progress listener. */
+enum { TELL_EVERY = 256 };
+
+static const double NO_NOISE = 1e-6; /* standard deviation of the likelihood */
+
+typedef struct energy_run {
+    xb_ctx *ctx;
+    xb_energy_options opt;
+    xb_model *model; /* borrowed; sigma in it is kept up to date */
+    int64_t p;
+    float *theta, *gradient, *first, *second; /* [mu p][rho p] */
+    float *x;                                 /* [draws], zeros: the input */
+    xb_sampler *sampler;
+    xb_pass *pass;
+    xb_energy_keep *keep; /* NULL: not asked for */
+    xb_key key;
+    xb_energy_table table;
+} energy_run;
+
+xb_energy_options xb_energy_options_default(void)
+{
+    return (xb_energy_options){
+        .width = 16, .depth = 2, .steps = 10000, .draws = 100, .rate = 1e-3, .seed = 1};
+}
+
+static xb_status check(xb_ctx *ctx, const xb_energy_options *o)
+{
+    const struct {
+        const char *what;
+        int64_t value, least, most;
+    } counts[] = {{"a width", o->width, 1, WIDTH_MAX},
+                  {"a depth", o->depth, 1, DEPTH_MAX},
+                  {"steps", o->steps, 0, INT32_MAX},
+                  {"draws a step", o->draws, 2, DRAWS_MAX}};
+    for (int i = 0; i < XB_COUNT(counts); i++)
+        if (counts[i].value < counts[i].least || counts[i].value > counts[i].most)
+            return xb_fail(ctx, XB_E_ARGUMENT, "%s of %lld: expected %lld to %lld",
+                           counts[i].what, (long long)counts[i].value,
+                           (long long)counts[i].least, (long long)counts[i].most);
+    if (!(o->rate > 0) || !isfinite(o->rate))
+        return xb_fail(ctx, XB_E_ARGUMENT, "a learning rate of %g", o->rate);
+    if (!(o->keep_n_eff >= 0) || !isfinite(o->keep_n_eff))
+        return xb_fail(ctx, XB_E_ARGUMENT, "a weight of %g on keeping n_eff",
+                       o->keep_n_eff);
+    return XB_OK;
+}
+
+/* ---- the model without its numbers */
+
+xb_status xb_energy_net_text(xb_ctx *ctx, char **out, const xb_energy_options *o)
+{
+    enum { PER_LAYER = 24 };
+    size_t size = (size_t)(o->depth + 1) * PER_LAYER, used = 0;
+    char *text = xb_new(ctx, (int64_t)size, 1);
+    if (!text) return XB_E_MEMORY;
+    for (int64_t l = 0; l < o->depth; l++)
+        used += (size_t)snprintf(text + used, size - used, "dense %lld, elu, ",
+                                 (long long)o->width);
+    snprintf(text + used, size - used, "dense 1");
+    *out = text;
+    return XB_OK;
+}
+
+xb_status xb_energy_settings(xb_ctx *ctx, char **out, const xb_energy_options *o)
+{
+    char seed[24];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
+    json_t *root = json_pack(
+        "{s:s, s:I, s:I, s:b, s:I, s:I, s:f, s:f, s:s, s:s, s:s}", "training", "energy",
+        "width", (json_int_t)o->width, "depth", (json_int_t)o->depth, "kernels_only",
+        o->kernels_only, "steps", (json_int_t)o->steps, "draws", (json_int_t)o->draws,
+        "rate", o->rate, "keep_n_eff", o->keep_n_eff, "seed", seed, "version",
+        xb_version(), "backend", o->backend ? o->backend : "cpu");
+    xb_status status = xb_json_text(ctx, out, root);
+    json_decref(root);
+    return status;
+}
+
+static xb_status make_net(xb_ctx *ctx, xb_net **out, const xb_energy_options *o)
+{
+    const xb_net_options how = {.stochastic = o->kernels_only ? XB_STOCHASTIC_KERNELS
+                                                              : XB_STOCHASTIC_ALL};
+    char *text = NULL;
+    XB_TRY(xb_energy_net_text(ctx, &text, o));
+    xb_status status = xb_net_parse(ctx, out, text, (xb_shape){1, 1, 1}, &how);
+    free(text);
+    return status;
+}
+
+static xb_status make_model(xb_ctx *ctx, xb_model *m, const xb_energy_options *o)
+{
+    m->likelihood = XB_LIKELIHOOD_GAUSSIAN;
+    m->noise_log_sd = log(NO_NOISE);
+    m->prior = (xb_prior){.kind = XB_PRIOR_NORMAL, .b = 1};
+    XB_TRY(make_net(ctx, &m->net, o));
+    XB_TRY(xb_law_parse(ctx, &m->law, "gaussian"));
+    XB_TRY(xb_model_columns(ctx, m, 1, 0));
+    XB_TRY(xb_model_blocks(ctx, m));
+    XB_TRY(xb_energy_settings(ctx, &m->settings, o));
+    m->x_sd[0] = 1;
+    m->feature_name[0] = xb_strdup(ctx, "x");
+    m->target_name = xb_strdup(ctx, "y");
+    m->provenance = xb_strdup(ctx, "{}");
+    return m->feature_name[0] && m->target_name && m->provenance ? XB_OK : XB_E_MEMORY;
+}
+
+/* ---- where training starts (G4) */
+
+static const double SIGMA = 0.1; /* of every weight */
+
+/* Random biases start at 0. Fixed ones must differ: with all of them 0 nothing would ever
+ * leave x = 0. */
+static void start_biases(energy_run *r, const xb_tensor *t)
+{
+    const xb_stream where = {.key = xb_key_make(r->opt.seed, XB_PURPOSE_INIT),
+                             .tensor = UINT32_MAX - (uint32_t)t->layer};
+    for (int64_t i = 0; i < t->size; i++)
+        r->theta[t->offset + i] =
+            t->stochastic ? 0 : (float)(2 * xb_stream_uniform(&where, i) - 1);
+}
+
+static void fill_sigma(energy_run *r)
+{
+    const xb_net *net = r->model->net;
+    for (int i = 0; i < xb_net_tensor_count(net); i++) {
+        const xb_tensor *t = xb_net_tensor_at(net, i);
+        if (t->stochastic)
+            xb_spread_fill(r->ctx, XB_SPREAD_EXP, r->model->sigma + t->offset,
+                           r->theta + r->p + t->offset, t->size);
+    }
+}
+
+static void start(energy_run *r)
+{
+    const xb_net *net = r->model->net;
+    float rho = (float)xb_spread_rho(XB_SPREAD_EXP, SIGMA);
+    xb_net_params_start(net, r->theta, xb_key_make(r->opt.seed, XB_PURPOSE_INIT));
+    for (int i = 0; i < xb_net_tensor_count(net); i++)
+        if (xb_net_tensor_at(net, i)->role == XB_ROLE_BIAS)
+            start_biases(r, xb_net_tensor_at(net, i));
+    for (int64_t i = 0; i < r->p; i++) r->theta[r->p + i] = rho;
+    fill_sigma(r);
+}
+
+/* ---- steps */
+
+/* Where the loss left the gradient: by rho instead of sigma. */
+static void chain(energy_run *r)
+{
+    const xb_net *net = r->model->net;
+    for (int i = 0; i < xb_net_tensor_count(net); i++) {
+        const xb_tensor *t = xb_net_tensor_at(net, i);
+        if (t->stochastic)
+            xb_spread_chain(r->ctx, XB_SPREAD_EXP, r->gradient + r->p + t->offset,
+                            r->model->sigma + t->offset, t->size);
+    }
+}
+
+typedef struct energy_loss {
+    const energy_run *r;
+    double value;
+} energy_loss;
+
+static void find_loss(void *arg, float *df, const float *f, int64_t draws)
+{
+    energy_loss *loss = arg;
+    loss->value = xb_energy_loss_by(&loss->r->table, df, f, draws);
+}
+
+/* Gradient of the loss by (mu, rho); the loss. */
+static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
+{
+    const xb_weights weights = {r->theta, r->model->sigma, NULL};
+    const xb_gradient gradient = {r->gradient, r->gradient + r->p, NULL};
+    xb_noise noise = {.sampler = r->sampler, .key = r->key, .step = (uint32_t)number};
+    energy_loss of = {r, NAN};
+    XB_TRY(xb_pass_step(r->ctx, r->pass, &gradient, true, r->x, r->opt.draws, &weights,
+                        &noise, find_loss, &of));
+    *loss = of.value;
+    noise.sample = 1;
+    if (r->keep)
+        XB_TRY(xb_energy_keep_add(r->ctx, r->keep, gradient.sigma, &weights, &noise,
+                                  r->opt.keep_n_eff));
+    chain(r);
+    return XB_OK;
+}
+
+static xb_status step(energy_run *r, int64_t number)
+{
+    const xb_schedule falling = {.kind = XB_SCHEDULE_COSINE};
+    const xb_adam_block block = {r->theta, r->first, r->second, r->gradient,
+                                 2 * r->p, 1,        NULL};
+    xb_adam_options adam = xb_adam_options_default();
+    double loss = NAN;
+    adam.rate = r->opt.rate;
+    XB_TRY(find_gradient(r, &loss, number));
+    if (!isfinite(loss))
+        return xb_fail(r->ctx, XB_E_NUMERIC,
+                       "training left the finite numbers at step %lld (loss %g)",
+                       (long long)number + 1, loss);
+    xb_adam_step(&xb_backend_host, r->ctx, &adam, &block, 1, number + 1,
+                 xb_schedule_at(&falling, number, r->opt.steps));
+    fill_sigma(r);
+    return XB_OK;
+}
+
+static xb_status run_steps(energy_run *r)
+{
+    for (int64_t k = 0; k < r->opt.steps; k++) {
+        XB_TRY(step(r, k));
+        if (k % TELL_EVERY == 0)
+            XB_TRY(xb_progress_tell(r->ctx, "training", k, r->opt.steps));
+    }
+    memcpy(r->model->mu, r->theta, (size_t)r->p * sizeof *r->theta);
+    return XB_OK;
+}
+
+/* ---- room */
+
+static xb_status prepare(energy_run *r)
+{
+    xb_pass_options opt = xb_pass_options_default();
+    opt.backend = r->opt.backend;
+    opt.batch = r->opt.draws;
+    opt.estimator = XB_ESTIMATOR_LOCAL;
+    r->p = xb_net_param_count(r->model->net);
+    r->theta = xb_new(r->ctx, 8 * r->p, sizeof *r->theta);
+    r->x = xb_new(r->ctx, r->opt.draws, sizeof *r->x);
+    if (!r->theta || !r->x) return XB_E_MEMORY;
+    r->gradient = r->theta + 2 * r->p;
+    r->first = r->theta + 4 * r->p;
+    r->second = r->theta + 6 * r->p;
+    r->key = xb_key_make(r->opt.seed, XB_PURPOSE_WEIGHT);
+    xb_energy_table_fill(&r->table);
+    XB_TRY(xb_sampler_create(r->ctx, &r->sampler, r->model->law, NULL));
+    if (r->opt.keep_n_eff > 0)
+        XB_TRY(xb_energy_keep_create(r->ctx, &r->keep, r->model->net, r->opt.backend));
+    return xb_pass_create(r->ctx, &r->pass, r->model->net, &opt);
+}
+
+static void free_run(energy_run *r)
+{
+    xb_energy_keep_destroy(r->keep);
+    free(r->theta);
+    free(r->x);
+    xb_sampler_destroy(r->sampler);
+    xb_pass_destroy(r->pass);
+}
+
+static xb_status train(xb_ctx *ctx, xb_model *model, const xb_energy_options *opt)
+{
+    energy_run r = {.ctx = ctx, .opt = *opt, .model = model};
+    xb_status status = prepare(&r);
+    if (status == XB_OK) {
+        start(&r);
+        status = run_steps(&r);
+    }
+    free_run(&r);
+    return status;
+}
+
+xb_status xb_energy_train(xb_ctx *ctx, xb_model **out, const xb_energy_options *opt)
+{
+    xb_energy_options standard = xb_energy_options_default();
+    if (!opt) opt = &standard;
+    XB_TRY(check(ctx, opt));
+    xb_model *model = NULL;
+    XB_TRY(xb_model_new(ctx, &model));
+    xb_status status = make_model(ctx, model, opt);
+    if (status == XB_OK) status = train(ctx, model, opt);
+    if (status != XB_OK) {
+        xb_model_destroy(model);
+        return status;
+    }
+    *out = model;
+    return XB_OK;
+}

@@ -1,0 +1,13 @@
+/* energy_train.h: what a net trained with the energy distance says of itself, so that
+ * one read from a file can be told from another. */
+#ifndef XB_ENERGY_TRAIN_H
+#define XB_ENERGY_TRAIN_H
+
+#include "crossbayes/energy.h"
+
+/* "dense 4, elu, dense 1"; free() it. */
+xb_status xb_energy_net_text(xb_ctx *ctx, char **out, const xb_energy_options *opt);
+/* JSON, as xb_model_settings() has it; free() it. */
+xb_status xb_energy_settings(xb_ctx *ctx, char **out, const xb_energy_options *opt);
+
+#endif

@@ -1,0 +1,152 @@
+/* energy_state.c: a finished cell on disk: its model (a model file like any other) and
+ * its numbers, both safetensors, atomic. A file counts only if the settings written in
+ * it are, letter for letter, those of now, laws and version included; anything else is
+ * as good as no file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/safetensors.h"
+#include "law/lawfile.h"
+#include "study/energy_cells.h"
+#include "energy/energy_train.h"
+
+enum { PATH_BYTES = 4096 };
+
+static xb_status path_of(xb_ctx *ctx, char out[PATH_BYTES], const xb_cell *cell,
+                         const char *dir, const char *what)
+{
+    int length =
+        snprintf(out, PATH_BYTES, "%s/width%lld_depth%lld_seed%llu%s.safetensors", dir,
+                 (long long)cell->width, (long long)cell->depth,
+                 (unsigned long long)cell->seed, what);
+    if (length >= 0 && length < PATH_BYTES) return XB_OK;
+    return xb_fail(ctx, XB_E_IO, "%s: the path is too long", dir);
+}
+
+/* ---- models */
+
+xb_status xb_cell_save_model(xb_ctx *ctx, const xb_cell *cell, const xb_model *model,
+                             const char *dir)
+{
+    char path[PATH_BYTES];
+    XB_TRY(path_of(ctx, path, cell, dir, ""));
+    return xb_model_save(ctx, model, path);
+}
+
+/* What is not there or does not fit is made anew; memory that is out is not taken for it.
+ */
+static xb_status unless_memory(xb_status status)
+{
+    return status == XB_E_MEMORY ? status : XB_OK;
+}
+
+/* Is it the very net that training would give, made with the very settings? */
+static xb_status compare(xb_ctx *ctx, bool *same, const xb_model *model,
+                         const xb_energy_options *o)
+{
+    char *net = NULL, *settings = NULL;
+    const xb_net *found = xb_model_net(model);
+    int64_t fixed = xb_net_param_count(found) - xb_net_stochastic_count(found);
+    int64_t biases = o->width * o->depth + 1;
+    xb_status status = xb_energy_net_text(ctx, &net, o);
+    if (status == XB_OK) status = xb_energy_settings(ctx, &settings, o);
+    *same = status == XB_OK && strcmp(net, xb_net_text(found)) == 0 &&
+            strcmp(settings, xb_model_settings(model)) == 0 &&
+            xb_shape_size(xb_net_input(found)) == 1 &&
+            fixed == (o->kernels_only ? biases : 0);
+    free(net);
+    free(settings);
+    return status;
+}
+
+xb_status xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan,
+                             const xb_cell *cell, const char *dir)
+{
+    char path[PATH_BYTES];
+    xb_energy_options o = xb_cell_training(plan, cell);
+    xb_model *model = NULL;
+    bool same = false;
+    XB_TRY(path_of(ctx, path, cell, dir, ""));
+    xb_status status = xb_model_load(ctx, &model, path);
+    if (status != XB_OK) return unless_memory(status);
+    status = compare(ctx, &same, model, &o);
+    if (same)
+        *out = model;
+    else
+        xb_model_destroy(model);
+    return status;
+}
+
+/* ---- numbers */
+
+static json_t *laws_json(const xb_cell_plan *plan)
+{
+    json_t *list = json_array();
+    for (int l = 0; l < plan->laws; l++) xb_json_add(&list, xb_law_to_json(plan->law[l]));
+    return list;
+}
+
+/* All that the numbers depend on. */
+static xb_status fingerprint(xb_ctx *ctx, char **out, const xb_cell_plan *plan,
+                             const xb_cell *cell)
+{
+    char *training = NULL;
+    xb_energy_options o = xb_cell_training(plan, cell);
+    XB_TRY(xb_energy_settings(ctx, &training, &o));
+    json_t *root = json_pack(
+        "{s:s, s:I, s:I, s:I, s:o}", "training", training, "hidden_draws",
+        (json_int_t)plan->hidden_draws, "output_draws", (json_int_t)plan->output_draws,
+        "share_draws", (json_int_t)plan->share_draws, "laws", laws_json(plan));
+    xb_status status = xb_json_text(ctx, out, root);
+    json_decref(root);
+    free(training);
+    return status;
+}
+
+xb_status xb_cell_save_values(xb_ctx *ctx, const double *values, const xb_cell_plan *plan,
+                              const xb_cell *cell, const char *dir)
+{
+    char path[PATH_BYTES], *text = NULL;
+    const xb_stored tensor = {"values", XB_STORED_F64, 1, {xb_cell_length(plan)}, values};
+    XB_TRY(path_of(ctx, path, cell, dir, "_numbers"));
+    XB_TRY(fingerprint(ctx, &text, plan, cell));
+    const xb_stored_text texts[] = {{"crossbayes", "cell"}, {"fingerprint", text}};
+    xb_status status =
+        xb_safetensors_write(ctx, path, &tensor, 1, texts, XB_COUNT(texts));
+    free(text);
+    return status;
+}
+
+static xb_status take(xb_ctx *ctx, bool *taken, double *values, const xb_cell_plan *plan,
+                      const xb_cell *cell, const xb_safetensors *file)
+{
+    const int64_t length = xb_cell_length(plan);
+    const xb_stored *tensor = NULL;
+    const char *found = xb_safetensors_text(file, "fingerprint");
+    char *text = NULL;
+    XB_TRY(fingerprint(ctx, &text, plan, cell));
+    bool same = found && strcmp(text, found) == 0;
+    free(text);
+    if (!same || xb_safetensors_get(ctx, &tensor, file, "values", XB_STORED_F64, &length,
+                                    1) != XB_OK)
+        return XB_OK;
+    memcpy(values, tensor->data, (size_t)length * sizeof *values);
+    *taken = true;
+    return XB_OK;
+}
+
+xb_status xb_cell_load_values(xb_ctx *ctx, bool *taken, double *values,
+                              const xb_cell_plan *plan, const xb_cell *cell,
+                              const char *dir)
+{
+    char path[PATH_BYTES];
+    xb_safetensors *file = NULL;
+    *taken = false;
+    XB_TRY(path_of(ctx, path, cell, dir, "_numbers"));
+    xb_status status = xb_safetensors_open(ctx, &file, path);
+    if (status != XB_OK) return unless_memory(status);
+    status = take(ctx, taken, values, plan, cell, file);
+    xb_safetensors_close(file);
+    return status;
+}
