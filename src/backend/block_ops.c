@@ -1,7 +1,7 @@
 /* block_ops.c: conv, relu and maxpool as one step, with or without the batchnorm before
  * them; see block.h and fuse.c. One draw of the weights for the batch, or none, as
  * estimator_shared.c: the batch is cut into pieces, the parts of the weight gradient
- * are added in order.
+ * are added in a tree.
  * Kept: what batchnorm keeps, then the places, a byte each.
  * Scratch: theta [n], z [n], packed weights, then for each piece dw [n] and room. */
 #include "kernel/block.h"
@@ -70,12 +70,12 @@ static int64_t scratch(const xb_run *run, const xb_layer *last)
 {
     block_job job = sizes_of(run, last);
     return before_slots(&job) +
-           xb_split_most(run->batch, job.op.work, XB_SPLIT_MAX) * job.slot;
+           xb_split_most(run->batch, job.op.work, xb_split_slots(job.slot)) * job.slot;
 }
 
 static xb_split split_of(const block_job *job)
 {
-    return xb_split_of(job->op.run->batch, job->op.work, XB_SPLIT_MAX);
+    return xb_split_of(job->op.run->batch, job->op.work, xb_split_slots(job->slot));
 }
 
 static int64_t norm_scratch(const xb_run *run, const xb_layer *last)

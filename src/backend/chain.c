@@ -33,7 +33,7 @@ bool xb_chain_suits(const xb_chain *chain, const xb_run *run)
     if (run->net->param_count > NOISE_MOST) return false;
     if (local && units_of(chain) > NOISE_MOST / run->batch) return false;
     for (int i = 0; i < chain->n_link; i++)
-        if (xb_split_of(run->batch, chain->link[i].size, XB_SPLIT_MAX).count > 1)
+        if (xb_split_of(run->batch, chain->link[i].size, XB_SPLIT_ANY).count > 1)
             return false;
     return true;
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/tree.h"
+
 static const xb_estimator_kind *const estimators[] = {
     [XB_ESTIMATOR_SHARED] = &xb_estimator_shared,
     [XB_ESTIMATOR_EXAMPLE] = &xb_estimator_example,
@@ -184,18 +186,32 @@ typedef struct sum_job {
     int64_t stride, count;
 } sum_job;
 
+/* A range of every slot. */
+typedef struct range_job {
+    const sum_job *job;
+    int64_t begin, n;
+} range_job;
+
+static void add_slot(void *arg, int64_t to, int64_t from)
+{
+    const range_job *range = arg;
+    const sum_job *job = range->job;
+    xb_real *slot = job->slot + range->begin;
+    job->op->run->kernels->add(slot + to * job->stride, slot + from * job->stride,
+                               range->n);
+}
+
 static void sum_range(void *arg, int64_t piece, int64_t begin, int64_t end)
 {
     (void)piece;
     const sum_job *job = arg;
-    for (int64_t s = 1; s < job->count; s++)
-        job->op->run->kernels->add(job->slot + begin, job->slot + s * job->stride + begin,
-                                   end - begin);
+    range_job range = {job, begin, end - begin};
+    xb_tree_add(job->count, add_slot, &range);
 }
 
 void xb_op_sum(const xb_op *op, xb_real *slot, int64_t stride, int64_t count, int64_t n)
 {
     sum_job job = {op, slot, stride, count};
-    xb_split split = xb_split_of(n, count, XB_SPLIT_MAX);
+    xb_split split = xb_split_of(n, count, XB_SPLIT_ANY);
     if (count > 1) xb_split_run(op->run->ctx, &split, sum_range, &job);
 }

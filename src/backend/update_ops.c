@@ -8,6 +8,7 @@
 
 #include "backend/host.h"
 #include "base/parallel.h"
+#include "base/tree.h"
 
 enum { PIECE = 1 << 14 };
 
@@ -158,7 +159,5 @@ double xb_host_kl_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl_blo
     if (job.size < KL_LEAST) job.size = KL_LEAST;
     int64_t pieces = (block->n + job.size - 1) / job.size;
     xb_parallel_for(ctx, pieces, kl_piece, &job);
-    double sum = 0;
-    for (int64_t p = 0; p < pieces; p++) sum += job.partial[p];
-    return sum;
+    return xb_tree_sum(job.partial, pieces);
 }

@@ -1,7 +1,7 @@
 /* draws.c: the model's outputs under many draws of its weights (maths P1).
  *
- * The draws are cut into a fixed number of pieces; each has a pass and a context of its
- * own, so results do not depend on how many threads there are. Within a piece inputs are
+ * The draws are cut among the threads, each with a pass and a context of its own; a draw
+ * is the same whoever makes it. Within a piece inputs are
  * taken and scaled in chunks. The weights of a small net are drawn once for a chunk,
  * which then goes through all layers in tiles that stay in the first cache. Of a large
  * net each layer is drawn when it runs, for a chunk wide enough that this costs little
@@ -19,7 +19,6 @@
 #include "vi/model.h"
 
 enum {
-    PIECES = 16,
     SMALL_NET = 1 << 15, /* parameters */
     TILE_LEAST = 96,     /* rows of a small net's pass, a multiple of 12 */
     TILE_MOST = 336,
@@ -56,7 +55,8 @@ typedef struct draw_job {
     int64_t n, first, count, outputs;
     int64_t tile, chunk; /* rows of a pass, and held by a worker */
     int64_t begin, end;  /* of the slab */
-    worker worker[PIECES];
+    worker *worker;      /* [workers]: as many as threads, draws are cut among them */
+    int64_t workers;
 } draw_job;
 
 void xb_predict_values(const xb_model *m, double *value, const float *out, int64_t rows)
@@ -109,7 +109,8 @@ static void run_piece(void *arg, int64_t piece)
 {
     draw_job *job = arg;
     worker *w = &job->worker[piece];
-    int64_t begin = piece * job->count / PIECES, end = (piece + 1) * job->count / PIECES;
+    int64_t begin = piece * job->count / job->workers;
+    int64_t end = (piece + 1) * job->count / job->workers;
     if (begin == end) return;
     for (int64_t row = job->begin; row < job->end; row += job->chunk) {
         int64_t rows = job->end - row < job->chunk ? job->end - row : job->chunk;
@@ -207,7 +208,7 @@ static void dismiss(worker *w, const xb_backend *b)
 
 static bool failed(const draw_job *job)
 {
-    for (int i = 0; i < PIECES; i++)
+    for (int64_t i = 0; i < job->workers; i++)
         if (job->worker[i].status != XB_OK) return true;
     return false;
 }
@@ -220,7 +221,7 @@ static xb_status run_slabs(xb_ctx *ctx, draw_job *job)
     int64_t slab = chunks * job->chunk;
     for (job->begin = 0; job->begin < job->n && !failed(job); job->begin = job->end) {
         job->end = job->n - job->begin < slab ? job->n : job->begin + slab;
-        xb_parallel_for(ctx, PIECES, run_piece, job);
+        xb_parallel_for(ctx, job->workers, run_piece, job);
         if (slab < job->n) XB_TRY(xb_progress_tell(ctx, "predicting", job->end, job->n));
     }
     return XB_OK;
@@ -246,17 +247,22 @@ static xb_status bring_weights(xb_ctx *ctx, draw_job *job)
 
 static xb_status run_workers(xb_ctx *ctx, draw_job *job)
 {
+    int64_t threads = xb_ctx_threads(ctx);
+    job->workers = threads < job->count ? threads : job->count;
+    job->worker = xb_new(ctx, job->workers, sizeof *job->worker);
+    if (!job->worker) return XB_E_MEMORY;
     xb_status status = bring_weights(ctx, job);
-    for (int i = 0; i < PIECES && status == XB_OK; i++)
+    for (int64_t i = 0; i < job->workers && status == XB_OK; i++)
         status = hire(ctx, &job->worker[i], job);
     if (status == XB_OK) status = run_slabs(ctx, job);
-    for (int i = 0; i < PIECES; i++) {
+    for (int64_t i = 0; i < job->workers; i++) {
         worker *w = &job->worker[i];
         if (status == XB_OK && w->status != XB_OK)
             status = xb_fail(ctx, w->status, "%s", xb_ctx_message(w->ctx));
         dismiss(w, job->backend);
     }
     job->backend->release(job->backend, job->memory);
+    free(job->worker);
     return status;
 }
 
