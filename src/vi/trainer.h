@@ -55,7 +55,7 @@ typedef struct xb_train_rooms {
     float *kl; /* [4][largest tensor] */
 } xb_train_rooms;
 
-enum { XB_TRAIN_BUFFERS = 12 };
+enum { XB_TRAIN_BUFFERS = 16 }; /* at most */
 
 typedef struct xb_trainer {
     xb_ctx *ctx;
