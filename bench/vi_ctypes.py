@@ -19,8 +19,9 @@ class Shape(c.Structure):
 
 
 class Prior(c.Structure):
-    _fields_ = [("kind", c.c_int), ("a", c.c_double), ("b", c.c_double),
-                ("c", c.c_double)]
+    _fields_ = [("kind", c.c_int), ("mean", c.c_double), ("sd", c.c_double),
+                ("scale", c.c_double), ("pi", c.c_double), ("s1", c.c_double),
+                ("s2", c.c_double)]
 
 
 class Schedule(c.Structure):

@@ -106,7 +106,7 @@ static void zsh_value(FILE *out, const cli_option *o)
         fputc('(', out);
         print_words(out, o->value);
         fputc(')', out);
-    } else if (o->kind == CLI_PATH) {
+    } else if (o->kind == CLI_PATH || o->kind == CLI_OUTPUT) {
         fprintf(out, "_files");
     }
 }

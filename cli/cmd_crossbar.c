@@ -8,6 +8,7 @@
 #include "crossbar_show.h"
 #include "doubts.h"
 #include "model_data.h"
+#include "outputs.h"
 #include "show.h"
 #include "sweep.h"
 
@@ -104,6 +105,36 @@ static cli_exit read_data(crossbar_job *job)
         status =
             cli_model_frame(s->ctx, &job->calibration, job->model, calibration, false);
     if (status == XB_OK) job->classes = xb_model_classes(job->model) > 0;
+    return cli_status(s, status);
+}
+
+/* A sweep writes KEY.csv and a figure. */
+static xb_status plan_sweep(crossbar_job *job, const sweep_run *run, const char *dir,
+                            const char *label)
+{
+    char name[2 * sizeof run->sweep.key];
+    xb_ctx *ctx = job->s->ctx;
+    unsigned formats = cli_formats(cli_text(&job->s->args, "format", "svg,png"));
+    snprintf(name, sizeof name, "%s.csv", run->sweep.key);
+    xb_status status = xb_files_plan_in(ctx, dir, name, label);
+    if (status != XB_OK) return status;
+    return xb_report_plan_in(ctx, dir, run->sweep.key, formats, label);
+}
+
+static cli_exit plan_outputs(crossbar_job *job)
+{
+    cli_session *s = job->s;
+    const char *dir = cli_text(&s->args, "output", NULL);
+    const char *export = cli_text(&s->args, "export", NULL);
+    char label[CLI_LABEL];
+    xb_status status = XB_OK;
+    if (export) {
+        cli_output_label(label, s, "export", export);
+        status = xb_analog_export_plan(s->ctx, export, label);
+    }
+    if (dir) cli_output_label(label, s, "output", dir);
+    for (int i = 0; dir && i < job->n_sweeps && status == XB_OK; i++)
+        status = plan_sweep(job, &job->sweep[i], dir, label);
     return cli_status(s, status);
 }
 
@@ -227,8 +258,10 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
 static void print_text(const crossbar_job *job)
 {
     const cli_args *args = &job->s->args;
-    printf("%s on %s: %lld rows, %lld reads, array %s\n", args->arg[0], args->arg[1],
-           (long long)xb_frame_rows(job->frame), (long long)job->reads, job->array.name);
+    printf("%s on %s: %lld %s, %lld reads, array %s\n", args->arg[0], args->arg[1],
+           (long long)xb_frame_rows(job->frame),
+           xb_plural(xb_frame_rows(job->frame), "row", "rows"), (long long)job->reads,
+           job->array.name);
     cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay), job->classes,
                    "effect alone");
     for (int i = 0; i < job->n_sweeps; i++)
@@ -242,6 +275,20 @@ static void print_text(const crossbar_job *job)
     cli_doubt_scores(xb_frame_rows(job->frame));
 }
 
+/* All sweeps, or what was there before. */
+static xb_status write_sweeps(crossbar_job *job, const char *dir)
+{
+    xb_ctx *ctx = job->s->ctx;
+    xb_stage *stage = NULL;
+    xb_status status = xb_stage_open(ctx, &stage, dir);
+    if (status != XB_OK) return status;
+    for (int i = 0; i < job->n_sweeps && status == XB_OK; i++)
+        status = write_sweep(job, &job->sweep[i], xb_stage_dir(stage));
+    if (status == XB_OK) return xb_stage_publish(ctx, stage, NULL);
+    xb_stage_discard(ctx, stage);
+    return status;
+}
+
 static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
 {
     cli_session *s = job->s;
@@ -250,8 +297,7 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     const char *export = cli_text(&s->args, "export", NULL);
     xb_status status = XB_OK;
     if (export) status = xb_analog_export(s->ctx, analog, export);
-    for (int i = 0; i < job->n_sweeps && status == XB_OK && dir; i++)
-        status = write_sweep(job, &job->sweep[i], dir);
+    if (status == XB_OK && dir && job->n_sweeps) status = write_sweeps(job, dir);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
     if (cli_json(s))
@@ -259,9 +305,6 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
                           costs ? cli_costs_json(analog, job->reads, &job->costs) : NULL);
     print_text(job);
     if (costs) cli_show_costs(analog, job->reads, &job->costs);
-    if (export && !cli_quiet(s)) printf("\n  what to programme is in %s\n", export);
-    if (dir && job->n_sweeps && !cli_quiet(s))
-        printf("\n  tables and figures of the sweeps are in %s\n", dir);
     return CLI_DONE;
 }
 
@@ -296,6 +339,7 @@ static cli_exit run(cli_session *s)
     job->s = s;
     job->reads = (int64_t)cli_count(&s->args, "samples", 1000);
     cli_exit code = read_array(job);
+    if (code == CLI_DONE) code = plan_outputs(job);
     if (code == CLI_DONE) code = read_data(job);
     if (code == CLI_DONE) code = simulate(job);
     free_job(job);
@@ -330,9 +374,9 @@ static const cli_option options[] = {
      "predictives this near, in units of their sd, are the same (0.1)", 1e-6, 10},
     {"costs", 0, CLI_PATH, "FILE", "energy of a prediction from a JSON table of costs", 0,
      0},
-    {"export", 0, CLI_PATH, "DIR", "conductances to programme, and CrossSim's inputs", 0,
-     0},
-    {"output", 'o', CLI_PATH, "DIR", "where tables and figures of sweeps go", 0, 0},
+    {"export", 0, CLI_OUTPUT, "DIR", "conductances to programme, and CrossSim's inputs",
+     0, 0},
+    {"output", 'o', CLI_OUTPUT, "DIR", "where tables and figures of sweeps go", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
 };
 

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "demo.h"
+#include "outputs.h"
 #include "print.h"
 #include "show.h"
 
@@ -53,7 +54,7 @@ void cli_demo_finding(cli_demo *d, xb_finding finding)
 xb_status cli_demo_figure(cli_demo *d, const char *name, const char *alt,
                           const char *caption, const char *command, xb_finding finding)
 {
-    char *path = cli_join(d->dir, name, ".svg");
+    char *path = cli_join(xb_stage_dir(d->stage), name, ".svg");
     if (!path) return XB_E_MEMORY;
     xb_page_figure(d->page, &(xb_page_figure_info){path, alt, caption, command, finding});
     free(path);
@@ -61,18 +62,26 @@ xb_status cli_demo_figure(cli_demo *d, const char *name, const char *alt,
     return XB_OK;
 }
 
+unsigned cli_demo_formats(const cli_session *s)
+{
+    return cli_formats(cli_text(&s->args, "format", "svg")) | XB_FIGURE_SVG;
+}
+
 /* ---- samples */
 
 /* Samples that are in no file get one, so that every command of the page runs. */
-static xb_status keep_samples(cli_demo *d, const char *path)
+static xb_status keep_samples(cli_demo *d)
 {
     static const char *const columns[] = {"noise"};
     xb_table *table = NULL;
+    char *path = cli_join(xb_stage_dir(d->stage), "noise", ".csv");
+    if (!path) return XB_E_MEMORY;
     xb_status status = xb_table_create(d->s->ctx, &table, "noise", d->n, 1, columns);
     for (int64_t i = 0; i < d->n && status == XB_OK; i++)
         xb_table_set(table, i, 0, d->x[i]);
     if (status == XB_OK) status = xb_table_write_csv(d->s->ctx, table, path);
     xb_table_destroy(table);
+    free(path);
     return status;
 }
 
@@ -128,9 +137,22 @@ static void add_provenance(cli_demo *d, const xb_fit *fit)
     xb_page_provenance(d->page, "device law", xb_law_text(xb_fit_law(fit)));
 }
 
+/* The page is written beside its files, and all of them are put in their places. */
+static xb_status publish(cli_demo *d)
+{
+    char *staged = cli_join(xb_stage_dir(d->stage), "report", ".html");
+    if (!staged) return XB_E_MEMORY;
+    xb_status status = xb_page_write(d->s->ctx, d->page, staged);
+    free(staged);
+    if (status != XB_OK) return status;
+    xb_stage *stage = d->stage;
+    d->stage = NULL; /* given up */
+    return xb_stage_publish(d->s->ctx, stage, (const char *const[]){"report.html", NULL});
+}
+
 static cli_exit end_page(cli_demo *d, const char *path)
 {
-    xb_status status = xb_page_write(d->s->ctx, d->page, path);
+    xb_status status = publish(d);
     if (status != XB_OK) return cli_status(d->s, status);
     cli_progress_clear(&d->s->progress);
     if (d->json) {
@@ -154,14 +176,13 @@ static void add_json(cli_demo *d, const char *name, char *text)
 
 static xb_status write_fit(cli_demo *d, const xb_fit *fit)
 {
-    char *figure = cli_join(d->dir, "fit", ""), *text = NULL;
+    char *figure = cli_join(xb_stage_dir(d->stage), "fit", ""), *text = NULL;
     if (!figure) return XB_E_MEMORY;
-    xb_status status = xb_report_fit(d->s->ctx, fit, d->x, d->n, figure,
-                                     cli_formats(cli_text(&d->s->args, "format", "svg")) |
-                                         XB_FIGURE_SVG);
+    xb_status status =
+        xb_report_fit(d->s->ctx, fit, d->x, d->n, figure, cli_demo_formats(d->s));
     free(figure);
-    if (status == XB_OK) status = xb_fit_save(d->s->ctx, fit, d->law);
-    if (status == XB_OK && d->kept) status = keep_samples(d, d->noise);
+    if (status == XB_OK) status = xb_fit_save(d->s->ctx, fit, d->staged);
+    if (status == XB_OK && d->kept) status = keep_samples(d);
     if (status == XB_OK && d->json) status = xb_fit_json(d->s->ctx, &text, fit);
     add_json(d, "fit", text);
     return status;
@@ -183,12 +204,40 @@ static xb_status fit_noise(cli_demo *d)
     return status;
 }
 
-static cli_exit make_page(cli_demo *d, const char *kept, const char *path)
+static cli_exit plan_outputs(cli_session *s, const char *dir)
 {
-    xb_status status = load_noise(d, kept);
+    static const char *const names[] = {"law.json", "noise.csv", "report.html"};
+    char label[CLI_LABEL];
+    cli_output_label(label, s, "output", dir);
+    xb_status status = xb_report_plan_in(s->ctx, dir, "fit", cli_demo_formats(s), label);
+    for (int i = 0; i < CLI_COUNT_OF(names) && status == XB_OK; i++)
+        status = xb_files_plan_in(s->ctx, dir, names[i], label);
+    if (status != XB_OK) return cli_status(s, status);
+    return cli_demo_plan_studies(s, dir, cli_demo_formats(s), label);
+}
+
+static cli_exit make_files(cli_demo *d, const char *path)
+{
+    char *staged = cli_join(xb_stage_dir(d->stage), "law", ".json");
+    xb_status status = staged ? XB_OK : XB_E_MEMORY;
+    d->staged = staged;
     if (status == XB_OK) status = fit_noise(d);
     if (status == XB_OK) status = cli_demo_studies(d);
-    return status == XB_OK ? end_page(d, path) : cli_status(d->s, status);
+    cli_exit code = status == XB_OK ? end_page(d, path) : cli_status(d->s, status);
+    free(staged);
+    return code;
+}
+
+static cli_exit make_page(cli_demo *d, const char *kept, const char *path)
+{
+    cli_exit code = plan_outputs(d->s, d->dir);
+    if (code == CLI_DONE) code = cli_status(d->s, load_noise(d, kept));
+    if (code == CLI_DONE)
+        code = cli_status(d->s, xb_stage_open(d->s->ctx, &d->stage, d->dir));
+    if (code != CLI_DONE) return code;
+    code = make_files(d, path);
+    xb_stage_discard(d->s->ctx, d->stage);
+    return code;
 }
 
 static cli_exit run(cli_session *s)
@@ -213,7 +262,7 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "DIR", "where the files go (crossbayes-demo)", 0, 0},
+    {"output", 'o', CLI_OUTPUT, "DIR", "where the files go (crossbayes-demo)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "your own samples (a built-in sample)", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S", 0, 0},

@@ -8,6 +8,7 @@
 #include "doubts.h"
 #include "evaluation.h"
 #include "model_data.h"
+#include "outputs.h"
 #include "scores.h"
 
 /* The law of a column; NULL stands for the model's own. */
@@ -63,9 +64,7 @@ static json_t *distance_json(const cli_evaluation *e, const cli_law_scores *law)
     json_object_set_new(root, "rows", json_integer(e->compared_rows));
     json_object_set_new(root, "points", json_integer(d->n));
     json_object_set_new(root, "tolerance", json_real(e->tolerance));
-    json_object_set_new(root, "kl", cli_json_real(d->kl.value));
-    json_object_set_new(root, "kl_error", cli_json_real(d->kl.std_error));
-    json_object_set_new(root, "kl_points", json_integer(d->kl_points));
+    json_object_set_new(root, "kl_at_least", cli_json_real(law->kl_at_least));
     json_object_set_new(root, "wasserstein", cli_json_real(d->wasserstein.value));
     json_object_set_new(root, "ks", cli_json_real(d->ks.value));
     json_object_set_new(root, "mean", cli_gap_json(&d->mean));
@@ -94,16 +93,23 @@ static json_t *law_json(const cli_evaluation *e, int i)
 
 static cli_exit print_json(const cli_evaluation *e)
 {
-    json_t *list = json_array();
+    json_t *root = json_object(), *list = json_array();
     for (int i = 0; i < e->laws; i++) json_array_append_new(list, law_json(e, i));
-    return cli_json_print(e->s, list);
+    json_object_set_new(root, "model", cli_json_text(e->s->args.arg[0]));
+    json_object_set_new(root, "data", cli_json_text(e->s->args.arg[1]));
+    json_object_set_new(root, "rows", json_integer(e->n));
+    json_object_set_new(root, "draws", json_integer(e->draws));
+    json_object_set_new(root, "seed", json_integer((json_int_t)cli_seed(e->s)));
+    json_object_set_new(root, "laws", list);
+    return cli_json_print(e->s, root);
 }
 
 /* ---- words */
 
-/* "5.23 ± 0.36 [0.004]". */
-static void format_score(char *out, size_t size, const xb_score *score)
+/* "5.23 ± 0.36 [0.004]", "0.041 ± 0.010 [0.002], chance 0.037". */
+static void format_score(char *out, size_t size, const cli_score *row)
 {
+    const xb_score *score = &row->score;
     cli_format_error(out, size, score->value, score->std_error);
     size_t used = strlen(out);
     const double rounding = 1e-9; /* of the value: no noise at all */
@@ -111,6 +117,9 @@ static void format_score(char *out, size_t size, const xb_score *score)
         snprintf(out + used, size - used, " [?]");
     else if (score->mc_error > rounding * fabs(score->value))
         snprintf(out + used, size - used, " [%.1g]", score->mc_error);
+    used = strlen(out);
+    if (!isnan(row->chance))
+        snprintf(out + used, size - used, ", chance %.2g", row->chance);
 }
 
 static void score_cell(const void *arg, int row, int column, char *out, size_t size)
@@ -125,7 +134,7 @@ static void score_cell(const void *arg, int row, int column, char *out, size_t s
     if (column == 0)
         snprintf(out, size, "%s", score[row - 1].name);
     else
-        format_score(out, size, &score[row - 1].score);
+        format_score(out, size, &score[row - 1]);
 }
 
 static void print_scores(const cli_evaluation *e)
@@ -133,6 +142,21 @@ static void print_scores(const cli_evaluation *e)
     cli_score row[CLI_SCORES_MAX];
     putchar('\n');
     cli_print_grid(1 + score_rows(row, e, 0), 1 + e->laws, score_cell, e);
+}
+
+/* What the marks behind the scores mean. */
+static void print_legend(const cli_evaluation *e)
+{
+    cli_score row[CLI_SCORES_MAX];
+    int rows = score_rows(row, e, 0);
+    printf("\n  ± the error over rows, [] the Monte Carlo error over draws\n");
+    for (int k = 0; k < rows; k++) {
+        if (isnan(row[k].chance)) continue;
+        printf("  chance: the average for a perfectly calibrated model on %lld row%s",
+               (long long)e->n, e->n == 1 ? "" : "s");
+        if (row[k].bins > 0) printf(", %d bins", row[k].bins);
+        printf("\n");
+    }
 }
 
 static void print_noise(const xb_gap *gap)
@@ -150,22 +174,17 @@ static void print_gap(const char *what, const char *unit, const xb_gap *gap)
     printf(": %s\n", xb_verdict_text(gap->verdict));
 }
 
-static void print_kl(const xb_distances *d)
+/* A bound, not an estimate: samples cannot say how large KL is at most (maths C22). */
+static void print_kl(const cli_evaluation *e, int i)
 {
-    char text[64];
-    cli_format_error(text, sizeof text, d->kl.value, d->kl.std_error);
-    if (d->kl_points == 0) {
-        printf("    KL unknown: too few draws, or too many of them equal\n");
-        return;
-    }
-    if (d->kl.value < 0)
-        printf("    KL not told apart from 0 with so few draws (estimate %s nats)", text);
+    const double nats = e->law[i].kl_at_least;
+    printf("    KL(%s‖%s), mean over rows, is ", law_label(e, i), law_label(e, 0));
+    if (isnan(nats))
+        printf("unknown: fewer than 200 draws\n");
+    else if (nats > 0)
+        printf("at least %.2g nats (95 %% confidence)\n", nats);
     else
-        printf("    KL %s nats", text);
-    if (d->kl_points < d->n)
-        printf(", without %lld of %lld outputs, where many draws are equal",
-               (long long)(d->n - d->kl_points), (long long)d->n);
-    printf("\n");
+        printf("indistinguishable from 0 with this many draws\n");
 }
 
 static void print_predictive(const cli_evaluation *e, const cli_law_scores *law)
@@ -187,6 +206,7 @@ static void print_predictive(const cli_evaluation *e, const cli_law_scores *law)
     printf("    NLL differs by %s\n", text);
 }
 
+/* The draws for which C17 expects a verdict, as far as one can run them. */
 static void print_needed(const xb_distances *d)
 {
     double needed =
@@ -195,19 +215,23 @@ static void print_needed(const xb_distances *d)
     if (d->verdict != XB_VERDICT_UNRESOLVED) return;
     if (d->draws_a < few)
         printf("    fewer than %lld draws cannot tell (--samples)\n", (long long)few);
-    else if (isfinite(needed))
-        printf("    about %.2g draws would tell (--samples)\n", needed);
+    else if (!(needed <= XB_DRAWS_MOST))
+        printf("    the gap is so near the tolerance that more than %.0e draws, the most"
+               " --samples takes, would be needed\n",
+               XB_DRAWS_MOST);
+    else if (needed <= (double)d->draws_a)
+        printf("    a few more draws would tell (--samples)\n");
     else
-        printf("    the gap is too near the tolerance for any number of draws to tell\n");
+        printf("    about %.2g draws would tell (--samples)\n", needed);
 }
 
 static void print_distances(const cli_evaluation *e)
 {
     bool classes = cli_evaluation_classes(e);
     printf("\n  The net's %s over its weights' noise (epistemic) against those of %s, at"
-           " %lld rows:\n",
+           " %lld %s:\n",
            classes ? "class probabilities" : "outputs", law_label(e, 0),
-           (long long)e->compared_rows);
+           (long long)e->compared_rows, xb_plural(e->compared_rows, "row", "rows"));
     for (int i = 1; i < e->laws; i++) {
         const cli_law_scores *law = &e->law[i];
         const xb_distances *d = &law->outputs;
@@ -216,7 +240,7 @@ static void print_distances(const cli_evaluation *e)
         print_gap("epistemic sds differ by", " of it", &d->sd);
         print_gap("distributions, shape and all, differ like a shift of", " of it",
                   &d->whole);
-        print_kl(d);
+        print_kl(e, i);
         print_predictive(e, law);
         print_needed(d);
     }
@@ -230,10 +254,11 @@ static cli_exit deliver(const cli_evaluation *e)
 {
     cli_progress_clear(&e->s->progress);
     if (cli_json(e->s)) return print_json(e);
-    printf("%s on %s: %lld rows, %lld weight draws\n", e->s->args.arg[0],
-           e->s->args.arg[1], (long long)e->n, (long long)e->draws);
+    printf("%s on %s: %lld %s, %lld %s\n", e->s->args.arg[0], e->s->args.arg[1],
+           (long long)e->n, xb_plural(e->n, "row", "rows"), (long long)e->draws,
+           xb_plural(e->draws, "weight draw", "weight draws"));
     print_scores(e);
-    printf("\n  ± the error over rows, [] the Monte Carlo error over draws\n");
+    print_legend(e);
     if (e->laws > 1) print_distances(e);
     cli_doubt_scores(e->n);
     return CLI_DONE;
@@ -253,7 +278,7 @@ static xb_status parse_laws(cli_evaluation *e)
 
 static cli_exit evaluate_model(cli_evaluation *e)
 {
-    const int64_t most = 10000000; /* draws of one row at once: 80 MB an output */
+    const int64_t most = (int64_t)XB_DRAWS_MOST; /* at once: 80 MB an output of a row */
     cli_exit code = cli_inputs_ask(e->s, &e->in, e->model, e->s->args.arg[1], true);
     if (code != CLI_DONE) return code;
     if (e->draws > most)
@@ -275,6 +300,7 @@ static cli_exit run(cli_session *s)
         cli_number(&s->args, "tolerance", xb_distance_options_default().tolerance);
     if (!cli_samples(s, &e->draws))
         code = cli_fail(s, CLI_USAGE, "--samples: expected a whole number or 'auto'");
+    if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
     if (code == CLI_DONE)
         code = cli_status(s, xb_model_load(s->ctx, &model, s->args.arg[0]));
     e->model = model;

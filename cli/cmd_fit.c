@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "commands.h"
+#include "outputs.h"
 #include "print.h"
 #include "show.h"
-#include "textfile.h"
 
 static xb_fit_options read_options(const cli_session *s)
 {
@@ -45,21 +45,6 @@ static cli_exit check_family(cli_session *s, const char *family)
                     suggestion);
 }
 
-/* NAME.png asks for PNG; a name without a known ending for SVG. */
-static xb_status draw_figure(cli_session *s, const xb_fit *fit, const double *x,
-                             int64_t n, const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    unsigned format = dot ? cli_formats(dot + 1) : 0;
-    size_t length = format ? (size_t)(dot - name) : strlen(name);
-    char *stem = strndup(name, length);
-    if (!stem) return XB_E_MEMORY;
-    xb_status status =
-        xb_report_fit(s->ctx, fit, x, n, stem, format ? format : XB_FIGURE_SVG);
-    free(stem);
-    return status;
-}
-
 static cli_exit print_json(cli_session *s, const xb_fit *fit)
 {
     char *text = NULL;
@@ -71,45 +56,40 @@ static cli_exit print_json(cli_session *s, const xb_fit *fit)
 }
 
 /* The figure first: where it fails, no law file is left to mislead. */
-static cli_exit deliver(cli_session *s, const xb_fit *fit, const double *x, int64_t n)
+static cli_exit deliver(cli_session *s, const xb_fit *fit, const double *x, int64_t n,
+                        const cli_figure *figure)
 {
     const char *file = cli_text(&s->args, "output", NULL);
-    const char *figure = cli_text(&s->args, "figure", NULL);
     bool to_stdout = file && strcmp(file, "-") == 0;
     xb_status status = XB_OK;
-    if (figure) status = draw_figure(s, fit, x, n, figure);
+    if (figure->stem)
+        status = xb_report_fit(s->ctx, fit, x, n, figure->stem, figure->format);
     if (status == XB_OK && file && !to_stdout) status = xb_fit_save(s->ctx, fit, file);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
     if (cli_json(s) || to_stdout) return print_json(s, fit);
     cli_show_fit(fit, s->args.arg[0], read_options(s).criterion);
-    if (file && !cli_quiet(s)) printf("\n  law file: %s\n", file);
     return CLI_DONE;
-}
-
-/* The samples are not to be lost to the law file. */
-static cli_exit check_output(cli_session *s)
-{
-    const char *file = cli_text(&s->args, "output", NULL);
-    const char *const samples = s->args.arg[0];
-    return file ? cli_output_check(s, file, &samples, 1) : CLI_DONE;
 }
 
 static cli_exit run(cli_session *s)
 {
     xb_fit_options options = read_options(s);
     cli_exit code = check_family(s, options.family);
-    if (code == CLI_DONE) code = check_output(s);
-    if (code != CLI_DONE) return code;
+    cli_figure figure = {0};
+    if (code == CLI_DONE) code = cli_plan_file(s, "output", "");
+    if (code == CLI_DONE) code = cli_plan_figure(s, &figure, "figure");
     double *x = NULL;
     int64_t n = 0;
     xb_fit *fit = NULL;
     const char *column = cli_text(&s->args, "column", NULL);
-    xb_status status = xb_column_read(s->ctx, &x, &n, s->args.arg[0], column);
-    if (status == XB_OK) status = xb_fit_run(s->ctx, &fit, x, n, &options);
-    code = status == XB_OK ? deliver(s, fit, x, n) : cli_status(s, status);
+    if (code == CLI_DONE)
+        code = cli_status(s, xb_column_read(s->ctx, &x, &n, s->args.arg[0], column));
+    if (code == CLI_DONE) code = cli_status(s, xb_fit_run(s->ctx, &fit, x, n, &options));
+    if (code == CLI_DONE) code = deliver(s, fit, x, n, &figure);
     xb_fit_destroy(fit);
     free(x);
+    free(figure.stem);
     return code;
 }
 
@@ -125,8 +105,8 @@ static const cli_option options[] = {
      1e300},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S; kept in the law file", 0,
      0},
-    {"output", 'o', CLI_PATH, "FILE", "write the law file (JSON); - is stdout", 0, 0},
-    {"figure", 0, CLI_PATH, "NAME", "draw NAME.svg (or .png, .pdf as named)", 0, 0},
+    {"output", 'o', CLI_OUTPUT, "FILE", "write the law file (JSON); - is stdout", 0, 0},
+    {"figure", 0, CLI_OUTPUT, "NAME", "draw NAME.svg (or .png, .pdf as named)", 0, 0},
 };
 
 const cli_command cli_command_fit = {

@@ -124,8 +124,9 @@ static void print_place(const xb_law *law)
 {
     xb_law_place place = xb_law_placement(law);
     if (place.offset == 0 && place.scale == 1 && !*place.unit) return;
-    printf("  %-20sx * %.6g + %.10g%s%s\n", "in your units", place.scale, place.offset,
-           *place.unit ? " " : "", place.unit);
+    xb_si_unit u = xb_si_unit_for(fmax(place.scale, fabs(place.offset)), place.unit);
+    printf("  %-20sx * %.6g + %.10g%s%s\n", "in your units", place.scale / u.factor,
+           place.offset / u.factor, *u.text ? " " : "", u.text);
 }
 
 /* What rounding alone leaves of a number that is 0. */
@@ -151,7 +152,7 @@ static void print_summary(const xb_law *law)
     cli_print_fact("skewness", without_rounding(moments.skewness, 1), DIGITS, "");
     cli_print_fact("excess kurtosis", moments.excess_kurtosis, DIGITS, "");
     cli_print_fact("entropy", xb_law_entropy(law), DIGITS, "nats");
-    cli_print_fact("KL to Gaussian", xb_law_kl_gaussian(law), DIGITS, "nats");
+    cli_print_fact("KL", xb_law_kl_gaussian(law), DIGITS, "nats, KL(law‖Gaussian)");
 }
 
 static void print_quantiles(const xb_law *law, const cli_value *asked)

@@ -101,7 +101,8 @@ static void print_program(FILE *out)
     }
     fprintf(out, ".SH OPTIONS OF EVERY COMMAND\n");
     for (int i = 0; i < cli_common_count; i++) print_option(out, &cli_common[i]);
-    fprintf(out, ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage or bad input.\n");
+    fprintf(out, ".SH EXIT STATUS\n");
+    print_text(out, CLI_EXIT_STATUS ".\n");
 }
 
 static cli_exit write_page(cli_session *s, FILE *out, const char *name)

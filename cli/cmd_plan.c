@@ -77,7 +77,7 @@ static void print_kl(const char *name, xb_estimate kl)
     char text[64];
     if (!isfinite(kl.value)) return;
     format_kl(text, sizeof text, kl);
-    printf("  %-20s%s nats\n", name, text);
+    printf("  %-20s%s nats, KL(law‖Gaussian)\n", name, text);
 }
 
 typedef struct layer_grid {
@@ -87,8 +87,8 @@ typedef struct layer_grid {
 
 static void layer_cell(const void *arg, int row, int column, char *out, size_t size)
 {
-    static const char *const head[] = {"layer", "share of variance", "effective weights",
-                                       "KL if it alone had the law"};
+    static const char *const head[] = {"layer", "share of variance (at most)",
+                                       "effective weights", "KL if it alone had the law"};
     const layer_grid *g = arg;
     if (row == 0) {
         snprintf(out, size, "%s", head[column]);
@@ -115,7 +115,7 @@ static void print_layers(const plan_job *job, const xb_plan *plan)
 
 static void print_weights(const plan_job *job, const xb_plan *plan)
 {
-    printf("\n  largest weights");
+    printf("\n  largest shares ");
     for (int i = 0; i < plan->weights; i++) {
         const xb_plan_weight *w = &plan->weight[i];
         printf("%s%s[%lld] %.2g %%", i ? ", " : "     ",

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "inputs.h"
 #include "model_data.h"
+#include "outputs.h"
 #include "print.h"
 #include "textfile.h"
 
@@ -136,6 +137,11 @@ static void set_predictions(json_t *root, const xb_prediction *p, const request 
         set_numbers(root, p, r);
 }
 
+static int64_t blank_lines(const request *r)
+{
+    return r->in.frame ? xb_frame_blank_lines(r->in.frame) : 0;
+}
+
 static bool to_stdout(const request *r) { return strcmp(r->path, "-") == 0; }
 
 static cli_exit print_json(const request *r, const xb_prediction *p, const xb_law *law)
@@ -147,6 +153,7 @@ static cli_exit print_json(const request *r, const xb_prediction *p, const xb_la
         json_object_set_new(root, "file", cli_json_text(r->path));
     json_object_set_new(root, "law", json_string(xb_law_text(law)));
     json_object_set_new(root, "n", json_integer(xb_prediction_count(p)));
+    json_object_set_new(root, "blank_lines", json_integer(blank_lines(r)));
     json_object_set_new(root, "draws", json_integer(xb_prediction_draws(p)));
     json_object_set_new(root, "mc_error", cli_json_real(xb_prediction_error(p)));
     return cli_json_print(r->s, root);
@@ -164,6 +171,19 @@ static cli_exit write_prediction(const request *r, const xb_prediction *p)
     return cli_textfile_close(r->s, &f, true);
 }
 
+/* A line without anything may have been a row once. */
+static void say_blanks(const request *r, const char *data)
+{
+    const int64_t n = blank_lines(r);
+    char name[CLI_SHOWN];
+    if (n == 0 || cli_quiet(r->s)) return;
+    cli_progress_clear(&r->s->progress);
+    fprintf(stderr,
+            "  %s: %lld blank %s skipped; predictions are one per row, so their numbers"
+            " differ from the file's lines\n",
+            cli_shown(name, data), (long long)n, xb_plural(n, "line was", "lines were"));
+}
+
 static cli_exit deliver(const request *r, const xb_prediction *p)
 {
     const xb_law *law = r->opt.law ? r->opt.law : xb_model_law(r->model);
@@ -174,9 +194,12 @@ static cli_exit deliver(const request *r, const xb_prediction *p)
     if (code != CLI_DONE || to_stdout(r)) return code;
     if (cli_json(r->s)) return print_json(r, p, law);
     if (cli_quiet(r->s)) return CLI_DONE;
-    printf("%s: %s for %lld rows, %lld weight draws, law %s\n", r->path,
+    printf("%s: %s for %lld %s, %lld %s, law %s\n", r->path,
            cli_shown(target, xb_model_target_name(r->model)),
-           (long long)xb_prediction_count(p), (long long)xb_prediction_draws(p),
+           (long long)xb_prediction_count(p),
+           xb_plural(xb_prediction_count(p), "row", "rows"),
+           (long long)xb_prediction_draws(p),
+           xb_plural(xb_prediction_draws(p), "weight draw", "weight draws"),
            xb_law_text(law));
     if (isnan(xb_prediction_error(p)))
         printf("  Monte Carlo error of the means: unknown with so few draws\n");
@@ -189,11 +212,8 @@ static cli_exit deliver(const request *r, const xb_prediction *p)
 static cli_exit predict(request *r, const char *data)
 {
     xb_prediction *p = NULL;
-    const cli_args *a = &r->s->args;
-    const char *const read[] = {a->arg[0], data, cli_text(a, "targets", NULL),
-                                cli_text(a, "labels", NULL)};
-    cli_exit code = cli_output_check(r->s, r->path, read, CLI_COUNT_OF(read));
-    if (code == CLI_DONE) code = cli_inputs_ask(r->s, &r->in, r->model, data, false);
+    cli_exit code = cli_inputs_ask(r->s, &r->in, r->model, data, false);
+    if (code == CLI_DONE) say_blanks(r, data);
     if (code == CLI_DONE) {
         const xb_rows rows = cli_inputs_rows(&r->in);
         code = cli_status(r->s, xb_predict_rows(r->s->ctx, &p, r->model, &rows, &r->opt));
@@ -219,19 +239,22 @@ static cli_exit run(cli_session *s)
     r.opt.seed = cli_seed(s);
     xb_model *model = NULL;
     xb_law *law = NULL;
-    xb_status status = xb_model_load(s->ctx, &model, s->args.arg[0]);
-    if (status == XB_OK && cli_flag(&s->args, "law"))
-        status = xb_law_parse(s->ctx, &law, cli_text(&s->args, "law", NULL));
+    cli_exit code = cli_plan_file(s, "output", "");
+    if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
+    if (code == CLI_DONE)
+        code = cli_status(s, xb_model_load(s->ctx, &model, s->args.arg[0]));
+    if (code == CLI_DONE && cli_flag(&s->args, "law"))
+        code = cli_status(s, xb_law_parse(s->ctx, &law, cli_text(&s->args, "law", NULL)));
     r.model = model;
     r.opt.law = law;
-    cli_exit code = status == XB_OK ? predict(&r, s->args.arg[1]) : cli_status(s, status);
+    if (code == CLI_DONE) code = predict(&r, s->args.arg[1]);
     xb_law_destroy(law);
     xb_model_destroy(model);
     return code;
 }
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "FILE",
+    {"output", 'o', CLI_OUTPUT, "FILE",
      "predictions, .csv; - is stdout, with --json as JSON (-)", 0, 0},
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (the model's)", 0, 0},
     {"samples", 0, CLI_TEXT, "N|auto", "weight draws (1000)", 0, 0},

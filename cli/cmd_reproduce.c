@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "outputs.h"
 #include "print.h"
 #include "show.h"
 
@@ -146,6 +147,10 @@ static cli_exit run(cli_session *s)
     xb_reproduction *r = NULL;
     cli_exit code = read_options(s, &options);
     if (code != CLI_DONE) return code;
+    char label[CLI_LABEL];
+    cli_output_label(label, s, "output", dir);
+    code = cli_status(s, xb_reproduce_plan(s->ctx, dir, label));
+    if (code != CLI_DONE) return code;
     s->progress.whole = true;
     xb_status status = xb_reproduce(s->ctx, &r, dir, &options);
     cli_progress_clear(&s->progress);
@@ -158,7 +163,7 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "DIR", "where everything goes (reproduction)", 0, 0},
+    {"output", 'o', CLI_OUTPUT, "DIR", "where everything goes (reproduction)", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws, nets and seeds: half a minute", 0, 0},
     {"full", 0, CLI_FLAG, NULL,
      "Fig. 4 and 8 with three seeds and four depths: half an hour", 0, 0},

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "outputs.h"
 #include "print.h"
 #include "textfile.h"
 
@@ -210,11 +211,14 @@ static cli_exit print_draws_json(sampling *job)
 }
 
 /* What came out, with the error it should have, beside what the law says. */
-static void print_moment(const char *name, double value, double error, double of_law)
+static void print_moment(const char *name, double value, double error, double of_law,
+                         const char *unit)
 {
-    char text[64];
-    cli_format_error(text, sizeof text, value, error);
-    printf("  %-6s%s, of the law %.6g\n", name, text, of_law);
+    char text[96];
+    xb_si_unit u = xb_si_unit_for(fabs(of_law), unit);
+    xb_quantity_text(text, sizeof text, value, error, unit);
+    printf("  %-6s%s, of the law %.6g%s%s\n", name, text, of_law / u.factor,
+           *u.text ? " " : "", u.text);
 }
 
 static void print_summary(const sampling *job, const char *path)
@@ -223,10 +227,12 @@ static void print_summary(const sampling *job, const char *path)
     const char *how = job->standardise ? ", standardised"
                       : job->physical  ? ", in physical units"
                                        : "";
-    printf("%s: %lld draws of %s%s, seed %llu\n", path, (long long)job->n,
-           job->s->args.arg[0], how, (unsigned long long)cli_seed(job->s));
-    print_moment("mean", r.mean, r.mean_error, r.law_mean);
-    print_moment("sd", r.sd, r.sd_error, r.law_sd);
+    printf("%s: %lld %s of %s%s, seed %llu\n", path, (long long)job->n,
+           xb_plural(job->n, "draw", "draws"), job->s->args.arg[0], how,
+           (unsigned long long)cli_seed(job->s));
+    const char *unit = job->physical && !job->standardise ? job->place.unit : "";
+    print_moment("mean", r.mean, r.mean_error, r.law_mean, unit);
+    print_moment("sd", r.sd, r.sd_error, r.law_sd, unit);
 }
 
 static cli_exit draw(sampling *job, const char *path)
@@ -271,9 +277,11 @@ static cli_exit run(cli_session *s)
     xb_law *law = NULL;
     xb_sampler *sampler = NULL;
     xb_sampler_options options = {.standardise = job.standardise};
-    xb_status status = xb_law_parse(s->ctx, &law, s->args.arg[0]);
-    if (status == XB_OK) status = xb_sampler_create(s->ctx, &sampler, law, &options);
-    cli_exit code = cli_status(s, status);
+    cli_exit code = cli_plan_file(s, "output", "");
+    if (code == CLI_DONE)
+        code = cli_status(s, xb_law_parse(s->ctx, &law, s->args.arg[0]));
+    if (code == CLI_DONE)
+        code = cli_status(s, xb_sampler_create(s->ctx, &sampler, law, &options));
     if (code == CLI_DONE) {
         job.law = law;
         job.sampler = sampler;
@@ -288,8 +296,8 @@ static cli_exit run(cli_session *s)
 
 static const cli_option options[] = {
     {"count", 'n', CLI_COUNT, "N", "how many draws, e.g. 1e6", 1, 0x1p34},
-    {"output", 'o', CLI_PATH, "FILE", ".npy or .csv; - is stdout, with --json as JSON", 0,
-     0},
+    {"output", 'o', CLI_OUTPUT, "FILE", ".npy or .csv; - is stdout, with --json as JSON",
+     0, 0},
     {"standardise", 0, CLI_FLAG, NULL, "mean 0, variance 1 instead of the own support", 0,
      0},
     {"physical", 0, CLI_FLAG, NULL, "in the samples' own units, as the law file has them",

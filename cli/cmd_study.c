@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "commands.h"
+#include "inputs.h"
+#include "outputs.h"
 #include "print.h"
 #include "show.h"
+#include "study_words.h"
 
 static cli_exit check_name(cli_session *s, const char *name)
 {
@@ -52,6 +55,8 @@ static cli_exit check_options(cli_session *s, const char *name)
         return cli_fail(s, CLI_USAGE, "--column goes with --noise");
     if (cli_flag(&s->args, "target") && !cli_flag(&s->args, "data"))
         return cli_fail(s, CLI_USAGE, "--target goes with --data");
+    if (cli_flag(&s->args, "cache") && cli_flag(&s->args, "no-cache"))
+        return cli_fail(s, CLI_USAGE, "--cache or --no-cache, not both");
     if (cli_flag(&s->args, "full") && cli_flag(&s->args, "quick"))
         return cli_fail(s, CLI_USAGE, "--quick or --full, not both");
     return CLI_DONE;
@@ -67,18 +72,53 @@ static cli_exit print_json(cli_session *s, const xb_study *study)
     return CLI_DONE;
 }
 
+/* SVG in any case: the page has it inside. */
+static unsigned formats_of(const cli_session *s)
+{
+    return cli_formats(cli_text(&s->args, "format", "svg,png")) | XB_FIGURE_SVG;
+}
+
+/* The older results stay until all new ones are made. */
+static xb_status write_study(cli_session *s, const xb_study *study, const char *dir)
+{
+    char facts[128], page[128];
+    xb_stage *stage = NULL;
+    xb_status status = xb_stage_open(s->ctx, &stage, dir);
+    if (status != XB_OK) return status;
+    snprintf(facts, sizeof facts, "%s.json", xb_study_name(study));
+    snprintf(page, sizeof page, "%s.html", xb_study_name(study));
+    status = xb_study_write(s->ctx, study, xb_stage_dir(stage));
+    if (status == XB_OK)
+        status = xb_report_study(s->ctx, study, xb_stage_dir(stage), formats_of(s));
+    if (status == XB_OK) status = cli_study_page(s->ctx, study, xb_stage_dir(stage));
+    if (status == XB_OK)
+        return xb_stage_publish(s->ctx, stage, (const char *const[]){facts, page, NULL});
+    xb_stage_discard(s->ctx, stage);
+    return status;
+}
+
+static cli_exit plan_outputs(cli_session *s, const char *name, const char *dir,
+                             const xb_study_options *options)
+{
+    char label[CLI_LABEL], page[128];
+    cli_output_label(label, s, "output", dir);
+    snprintf(page, sizeof page, "%s.html", name);
+    xb_status status = xb_study_plan(s->ctx, name, options, dir, label);
+    if (status == XB_OK) status = xb_files_plan_in(s->ctx, dir, page, label);
+    if (status == XB_OK)
+        status = xb_report_plan_study(s->ctx, name, dir, formats_of(s), label);
+    return status == XB_OK ? cli_plan_file(s, "cache", "") : cli_status(s, status);
+}
+
 static cli_exit deliver(cli_session *s, const xb_study *study, const char *dir)
 {
-    unsigned formats = cli_formats(cli_text(&s->args, "format", "svg,png"));
-    xb_status status = xb_study_write(s->ctx, study, dir);
-    if (status == XB_OK) status = xb_report_study(s->ctx, study, dir, formats);
+    xb_status status = write_study(s, study, dir);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(s, study);
     cli_show_study(study);
     if (strcmp(xb_study_name(study), "utkface") == 0)
         cli_show_scores(xb_study_table(study, "scores"));
-    if (!cli_quiet(s)) printf("\n  tables, facts and figures are in %s\n", dir);
     return CLI_DONE;
 }
 
@@ -177,7 +217,8 @@ static cli_exit run(cli_session *s)
     char *nets = cli_join(dir, "nets", "");
     if (!nets) return cli_fail(s, CLI_FAILED, "not enough memory");
     options.cells = nets;
-    code = run_study(s, name, dir, &options);
+    code = plan_outputs(s, name, dir, &options);
+    if (code == CLI_DONE) code = run_study(s, name, dir, &options);
     free(nets);
     return code;
 }
@@ -190,7 +231,7 @@ static void list_studies(FILE *out)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "DIR", "where the files go (a folder named as the study)",
+    {"output", 'o', CLI_OUTPUT, "DIR", "where the files go (a folder named as the study)",
      0, 0},
     {"device", 0, CLI_TEXT, "LAW", "the device's law (mtj:B=0.15,w=0.5)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "laws: measured samples (a built-in sample)", 0, 0},
@@ -209,8 +250,7 @@ static const cli_option options[] = {
      "array: a table (a built-in one); utkface: the images", 0, 0},
     {"target", 0, CLI_TEXT, "COLUMN", "array: of that table (the last)", 0, 0},
     {"size", 0, CLI_COUNT, "N", "utkface: images of N x N (100; --quick 64)", 8, 512},
-    {"cache", 0, CLI_PATH, "FILE", "utkface: of decoded images (in their folder)", 0, 0},
-    {"no-cache", 0, CLI_FLAG, NULL, "utkface: keep no decoded images", 0, 0},
+    CLI_CACHE_OPTIONS("utkface: "),
     {"resume", 0, CLI_FLAG, NULL, "utkface: go on where a stopped run was", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},

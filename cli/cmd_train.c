@@ -7,8 +7,8 @@
 #include "commands.h"
 #include "doubts.h"
 #include "inputs.h"
+#include "outputs.h"
 #include "print.h"
-#include "textfile.h"
 #include "train_choice.h"
 
 /* The setting of the paper, with its weakness: sigma hardly moves (see the study). */
@@ -120,11 +120,12 @@ static cli_exit read_range(cli_session *s, xb_train_options *o)
     return CLI_DONE;
 }
 
+static const char checkpoint_ending[] = ".checkpoint";
+
 static char *checkpoint_name(const char *model)
 {
-    static const char ending[] = ".checkpoint";
-    char *name = malloc(strlen(model) + sizeof ending);
-    if (name) sprintf(name, "%s%s", model, ending);
+    char *name = malloc(strlen(model) + sizeof checkpoint_ending);
+    if (name) sprintf(name, "%s%s", model, checkpoint_ending);
     return name;
 }
 
@@ -133,16 +134,19 @@ static cli_exit check_request(cli_session *s, const char *path)
 {
     const cli_args *a = &s->args;
     const char *trace = cli_text(a, "trace", NULL);
-    const char *const others[] = {a->arg[0], cli_text(a, "targets", NULL),
-                                  cli_text(a, "labels", NULL), path};
-    const int n = CLI_COUNT_OF(others);
     if (cli_count(a, "patience", 0) > 0 && !(cli_number(a, "validation", 0) > 0))
         return cli_fail(s, CLI_USAGE,
                         "--patience counts by rows held out: give --validation SHARE");
+    if (cli_count(a, "epochs", 1) == 0 && cli_count(a, "mle-epochs", 1) == 0)
+        return cli_fail(s, CLI_USAGE,
+                        "--epochs 0 --mle-epochs 0: nothing would be learnt; expected 1"
+                        " or more of one of them");
     if (strcmp(path, "-") == 0 || (trace && strcmp(trace, "-") == 0))
         return cli_fail(s, CLI_USAGE, "- is no file name: models and traces are files");
-    cli_exit code = cli_output_check(s, path, others, n - 1);
-    return code == CLI_DONE && trace ? cli_output_check(s, trace, others, n) : code;
+    cli_exit code = cli_plan_file(s, "output", "");
+    if (code == CLI_DONE) code = cli_plan_file(s, "output", checkpoint_ending);
+    if (code == CLI_DONE) code = cli_plan_file(s, "trace", "");
+    return code == CLI_DONE ? cli_plan_file(s, "cache", "") : code;
 }
 
 static cli_exit run(cli_session *s)
@@ -176,7 +180,7 @@ static cli_exit run(cli_session *s)
 static const cli_option options[] = {
     {"target", 't', CLI_TEXT, "COLUMN", "what to predict, by name or number from 1", 0,
      0},
-    {"output", 'o', CLI_PATH, "MODEL", "the model file, .safetensors", 0, 0},
+    {"output", 'o', CLI_OUTPUT, "MODEL", "the model file, .safetensors", 0, 0},
     {"net", 0, CLI_TEXT, "TEXT", "'dense 50, relu, dense 1' (one layer of 50, or two)", 0,
      0},
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (gaussian)", 0, 0},
@@ -190,9 +194,10 @@ static const cli_option options[] = {
      "normal:sd=1, laplace:b=1, mixture:... (normal:sd=1, for classes sd=2)", 0, 0},
     {"prior-as-is", 0, CLI_FLAG, NULL, "its scale is not fitted to a unit's inputs", 0,
      0},
-    {"epochs", 0, CLI_COUNT, "N", "of variational inference (as many as it takes)", 0,
-     1e9},
-    {"mle-epochs", 0, CLI_COUNT, "N", "of ordinary training before it", 0, 1e9},
+    {"epochs", 0, CLI_COUNT, "N",
+     "epochs of variational inference; 0 leaves it out (as many as it takes)", 0, 1e9},
+    {"mle-epochs", 0, CLI_COUNT, "N", "epochs of ordinary training before it (as many)",
+     0, 1e9},
     {"batch", 0, CLI_COUNT, "N", "rows a step (100)", 1, 1e9},
     {"samples", 0, CLI_COUNT, "N", "weight draws a step (1)", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",
@@ -212,7 +217,7 @@ static const cli_option options[] = {
     {"validation", 0, CLI_NUMBER, "SHARE", "rows held out; the best epoch is kept", 0,
      0.9},
     {"patience", 0, CLI_COUNT, "N", "stop after N epochs without a better one", 0, 1e9},
-    {"trace", 0, CLI_PATH, "FILE", "the ELBO and its parts by epoch, .csv", 0, 0},
+    {"trace", 0, CLI_OUTPUT, "FILE", "the ELBO and its parts by epoch, .csv", 0, 0},
     {"gradient-noise", 0, CLI_FLAG, NULL,
      "also the gradient's variance under each --estimator", 0, 0},
     {"checkpoint-seconds", 0, CLI_NUMBER, "S", "between MODEL.checkpoint files (60)", 0,

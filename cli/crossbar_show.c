@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print.h"
+
 enum { SHOWN = 4 };
 
 /* The scores of a line, by key. */
@@ -101,7 +103,7 @@ json_t *cli_case_json(const cli_case *c, bool classes, bool digital)
         json_object_set_new(root, "nll_difference_error",
                             cli_json_real(r->nll_difference.std_error));
     }
-    json_object_set_new(root, "kl", cli_json_real(r->distance.kl.value));
+    json_object_set_new(root, "kl_at_least", cli_json_real(r->kl_at_least));
     json_object_set_new(root, "mean", cli_gap_json(&r->distance.mean));
     json_object_set_new(root, "sd", cli_gap_json(&r->distance.sd));
     json_object_set_new(root, "whole", cli_gap_json(&r->distance.whole));
@@ -147,9 +149,14 @@ xb_status cli_cases_table(xb_ctx *ctx, xb_table **out, const char *key,
 
 /* ---- costs */
 
-static void show_energy(const char *name, double pj, double count)
+static void show_cost(const char *name, double value, const char *unit, double count,
+                      const char *of)
 {
-    printf("  %-20s%-12.4g nJ   %.4g of them\n", name, pj * 1e-3, count);
+    char text[96];
+    xb_quantity_text(text, sizeof text, value, NAN, unit);
+    printf("  %-20s%s", name, text);
+    if (of) printf("%*s%.4g %s", 14 - cli_text_columns(text), "", count, of);
+    putchar('\n');
 }
 
 void cli_show_costs(const xb_analog *analog, int64_t reads, const xb_costs *costs)
@@ -159,13 +166,12 @@ void cli_show_costs(const xb_analog *analog, int64_t reads, const xb_costs *cost
     printf("\n  One prediction of %lld reads", (long long)reads);
     if (costs->note[0]) printf(" (costs: %s)", costs->note);
     printf("\n");
-    show_energy("device reads", e.read_pj, n.device_reads);
-    show_energy("DAC conversions", e.dac_pj, n.dac_conversions);
-    show_energy("ADC conversions", e.adc_pj, n.adc_conversions);
-    printf("  %-20s%-12.4g nJ\n", "together", e.total_pj * 1e-3);
-    printf("  %-20s%-12.4g us   %.4g tile operations\n", "time", e.time_ns * 1e-3,
-           n.tile_operations);
-    show_energy("programming, once", e.write_pj, n.devices);
+    show_cost("device reads", e.read_pj, "pJ", n.device_reads, "of them");
+    show_cost("DAC conversions", e.dac_pj, "pJ", n.dac_conversions, "of them");
+    show_cost("ADC conversions", e.adc_pj, "pJ", n.adc_conversions, "of them");
+    show_cost("together", e.total_pj, "pJ", 0, NULL);
+    show_cost("time", e.time_ns, "ns", n.tile_operations, "tile operations");
+    show_cost("programming, once", e.write_pj, "pJ", n.devices, "of them");
 }
 
 json_t *cli_costs_json(const xb_analog *analog, int64_t reads, const xb_costs *costs)

@@ -10,10 +10,12 @@
 typedef struct cli_demo {
     cli_session *s;
     const char *dir;
+    xb_stage *stage;    /* where its files wait until all of them are made */
     const char *noise;  /* the file of the samples */
     bool kept;          /* which the demo itself writes */
     const char *column; /* of it; NULL: the only one */
-    const char *law;    /* file of the fitted law, the device of every study */
+    const char *law;    /* file of the fitted law, the device of every study ... */
+    const char *staged; /* ... and where that waits */
     const char *source; /* what the page calls the samples */
     double *x;
     int64_t n;
@@ -29,6 +31,9 @@ void cli_demo_section(cli_demo *d, const char *id, const char *heading);
 /* To the page (below its figure, if there is one), to the terminal or the JSON. */
 void cli_demo_finding(cli_demo *d, xb_finding finding);
 
+/* Formats of the figures; the page needs SVG. */
+unsigned cli_demo_formats(const cli_session *s);
+
 /* The figure DIR/NAME.svg with its command and finding. */
 xb_status cli_demo_figure(cli_demo *d, const char *name, const char *alt,
                           const char *caption, const char *command, xb_finding finding);
@@ -36,7 +41,10 @@ xb_status cli_demo_figure(cli_demo *d, const char *name, const char *alt,
 /* demo_noise.c: the section of the samples and their law. */
 xb_status cli_demo_noise(cli_demo *d, const xb_fit *fit);
 
-/* demo_studies.c: runs the studies under the fitted law, a section or two for each. */
+/* demo_studies.c: plans the files of the studies; prints the reason on failure. */
+cli_exit cli_demo_plan_studies(cli_session *s, const char *dir, unsigned formats,
+                               const char *label);
+/* Runs the studies under the fitted law, a section or two for each. */
 xb_status cli_demo_studies(cli_demo *d);
 
 #endif

@@ -8,7 +8,7 @@
 #include "print.h"
 #include "show.h"
 
-enum { TEXT = 96, ROWS_MOST = 16 };
+enum { TEXT = 96, ROWS_MOST = 16, CELLS = 7 };
 
 /* Rows of text while they are collected. */
 typedef struct rows {
@@ -31,9 +31,9 @@ __attribute__((format(printf, 3, 4))) static void add_row(rows *r, const char *n
 static void add_estimate(rows *r, const char *name, double value, double error,
                          const char *unit)
 {
-    char text[64];
-    xb_number_with_error(text, sizeof text, value, error);
-    add_row(r, name, "%s%s%s", text, *unit ? " " : "", unit);
+    char text[TEXT];
+    xb_quantity_text(text, sizeof text, value, error, unit);
+    add_row(r, name, "%s", text);
 }
 
 /* Standard errors are those of independent draws of a Gaussian, at the effective n. */
@@ -49,8 +49,9 @@ static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
             "%.*f: correlation time %.3g samples, %.3f at lag 1", n < 100 ? 1 : 0, n,
             x->tau, x->lag1);
     add_row(r, "distinct values", "%lld", (long long)x->distinct);
-    add_row(r, "range", "%.5g to %.5g%s%s", x->min, x->max, *place.unit ? " " : "",
-            place.unit);
+    char range[TEXT];
+    cli_format_range(range, sizeof range, x->min, x->max, place.unit);
+    add_row(r, "range", "%s", range);
     add_estimate(r, "mean", x->mean, x->sd / sqrt(n), place.unit);
     add_estimate(r, "standard deviation", x->sd, x->sd / sqrt(2 * n), place.unit);
     add_estimate(r, "skewness", x->skewness, sqrt(6 / n), "");
@@ -105,40 +106,44 @@ static void show_warnings(cli_demo *d, const xb_fit *fit)
 
 /* ---- the law */
 
-static void family_cells(char out[5][TEXT], const xb_fit *fit, int i, double best)
+static void family_cells(char out[CELLS][TEXT], const xb_fit *fit, int i, double best)
 {
+    const xb_law_place place = xb_law_placement(xb_fit_law(fit));
     const xb_fit_family *f = xb_fit_family_at(fit, i);
     double above = f->aic - best;
     snprintf(out[0], TEXT, "%s%s", f->family, i == xb_fit_chosen(fit) ? " (chosen)" : "");
     out[1][0] = '\0';
     if (isfinite(above)) snprintf(out[1], TEXT, "%.1f", above);
-    cli_format_p(out[2], TEXT, f->ks_p);
-    cli_format_p(out[3], TEXT, f->ad_p);
+    snprintf(out[2], TEXT, "%.3f", f->ks);
+    cli_format_p(out[3], TEXT, f->ks_p);
+    cli_format_p(out[4], TEXT, f->ad_p);
+    snprintf(out[5], TEXT, "%s", f->fits ? "yes" : "no");
     size_t used = 0;
-    out[4][0] = '\0';
+    out[6][0] = '\0';
     for (int k = 0; k < f->n_named && used < TEXT; k++) {
-        char number[48];
-        xb_number_with_error(number, sizeof number, f->value[k], f->std_error[k]);
-        used += (size_t)snprintf(out[4] + used, TEXT - used, "%s%s = %s", k ? ", " : "",
+        char number[TEXT];
+        xb_quantity_text(number, sizeof number, f->value[k], f->std_error[k],
+                         cli_parameter_unit(f->name[k], place.unit));
+        used += (size_t)snprintf(out[6] + used, TEXT - used, "%s%s = %s", k ? ", " : "",
                                  f->name[k], number);
     }
 }
 
 static void show_families(const cli_demo *d, const xb_fit *fit)
 {
-    static const char *const heading[] = {"family", "AIC - best", "KS p", "AD p",
-                                          "parameters"};
-    char text[XB_FIT_FAMILY_MAX][5][TEXT];
-    const char *cell[XB_FIT_FAMILY_MAX][5];
+    static const char *const heading[] = {"family", "AIC - best", "KS distance", "KS p",
+                                          "AD p",   "fits",       "parameters"};
+    char text[XB_FIT_FAMILY_MAX][CELLS][TEXT];
+    const char *cell[XB_FIT_FAMILY_MAX][CELLS];
     double best = INFINITY;
     int n = xb_fit_family_count(fit);
     for (int i = 0; i < n; i++) best = fmin(best, xb_fit_family_at(fit, i)->aic);
     for (int i = 0; i < n; i++) {
         family_cells(text[i], fit, i, best);
-        for (int c = 0; c < 5; c++) cell[i][c] = text[i][c];
+        for (int c = 0; c < CELLS; c++) cell[i][c] = text[i][c];
     }
     xb_page_rows(d->page, &(xb_page_rows_info){.caption = "All families",
-                                               .columns = 5,
+                                               .columns = CELLS,
                                                .heading = heading,
                                                .rows = n,
                                                .cell = &cell[0][0],
@@ -147,12 +152,11 @@ static void show_families(const cli_demo *d, const xb_fit *fit)
 
 static xb_finding fit_finding(const xb_fit *fit)
 {
-    const xb_fit_family *f = xb_fit_family_at(fit, xb_fit_chosen(fit));
-    const char *text = xb_fit_verdict(fit);
-    if (strcmp(f->family, "empirical") == 0)
-        return (xb_finding){XB_FINDING_DIFFERS, "no family fits", text};
-    if (f->fits) return (xb_finding){XB_FINDING_AGREES, "fits", text};
-    return (xb_finding){XB_FINDING_UNCLEAR, "cannot tell", text};
+    xb_fit_outcome outcome = xb_fit_outcome_of(fit);
+    xb_finding_kind kind = outcome == XB_FIT_FITS       ? XB_FINDING_AGREES
+                           : outcome == XB_FIT_DIVERGED ? XB_FINDING_UNCLEAR
+                                                        : XB_FINDING_DIFFERS;
+    return (xb_finding){kind, xb_fit_outcome_text(outcome), xb_fit_verdict(fit)};
 }
 
 /* The command that fits the samples again; free() it. NULL: memory is out. */

@@ -1,7 +1,6 @@
 /* demo_studies.c: the studies of the demo's page, each run once with the fitted law as
- * the device; a table says which figures they give and what is to be said of them.
- * Numbers in a caption are facts, by name: "{rmse}" becomes "0.0585", with its error if
- * it has one. */
+ * the device; study_words.c says which figures they give and what is to be said of
+ * them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,110 +8,10 @@
 #include "demo.h"
 #include "print.h"
 #include "show.h"
+#include "study_words.h"
 
-enum { NO_FINDING = -1 };
-
-typedef struct shown_figure {
-    const char *id, *heading; /* a new section; NULL: goes on in the last */
-    const char *study, *part;
-    int finding; /* of the study, by its place */
-    const char *alt, *caption;
-} shown_figure;
-
-static const shown_figure figures[] = {
-    {NULL, NULL, "laws", "", 0,
-     "Above: histogram of the samples with the fitted density. Below: the densities of"
-     " the Gaussian, the device and a bimodal law of the same variance.",
-     "The law beside two others of the same variance: device and Gaussian are"
-     " {kl_device} nats (KL) apart, bimodal and Gaussian {kl_bimodal}."},
-    {"rule", "Its quadrature rule and its draws", "quadrature", "", 0,
-     "Error of the variance and of the KL divergence over the number of points, for the"
-     " device's law and a mixture, a curve for each rule.",
-     "Errors of rules over their points, solid, and the paper's own measure of them,"
-     " thin: with 128 points the smooth rule has the law's KL of {device_kl} nats to"
-     " {smooth_kl_error}."},
-    {NULL, NULL, "quantile", "", 0,
-     "Quantile function of the law and the errors of ways to draw from it.",
-     "From uniform numbers to noise: the quantile of the law and what approximating it"
-     " costs; the sampler's mass is off by at most {sampler_u_error_float}."},
-    {"network", "A network trained", "scalar", "", 0,
-     "A noisy sine, the net's mean and its two kinds of uncertainty under Gaussian,"
-     " device and bimodal noise; below the same less the truth.",
-     "A noisy sine learnt once and asked with three kinds of noise in the weights: the"
-     " epistemic spread is {sigma_e} where it learnt and {sigma_e_out} outside."},
-    {"laws", "Three laws compared", "scalar", "_gaps", 1,
-     "Change of the net's mean and standard deviation over x when device or bimodal noise"
-     " replaces Gaussian noise, with error bars.",
-     "What changes when the weights' noise is not Gaussian, with two Monte Carlo errors"
-     " (grey counts as the same): a mean by at most {gap_mean_device_largest} of σ_e with"
-     " the device's law, by {gap_mean_bimodal_largest} with the bimodal."},
-    {"energy", "How wide is wide enough", "energy", "", 0,
-     "KL divergence from Gaussian weights over the width of trained nets, a line for each"
-     " depth, a panel for device and bimodal noise.",
-     "How far each trained net's output is from that of its twin with Gaussian weights,"
-     " with two errors; dashed the theory, which has no free number. The device's law"
-     " alone is {law_device} nats away, the widest nets {device_kl_widest}."},
-    {NULL, NULL, "energy", "_n_eff", NO_FINDING,
-     "The same KL divergences over the effective number of weights that share the"
-     " output's variance, with the theory as a line.",
-     "The same over n_eff, the number of weights that share the output: the theory asks"
-     " for {device_n_eff_needed} of them to bring KL below 1e-4."},
-    {"calibration", "Calibration", "utkface", "", 0,
-     "Share of test ages inside central predictive intervals over the intervals' level,"
-     " for three laws, with the diagonal.",
-     "Do intervals hold what they promise? Ages of drawn faces (synthetic, of nobody) by"
-     " a convolutional net: RMSE {rmse_gaussian} % of 116 years, {rmse_mean} % for who"
-     " always says the mean."},
-    {"array", "On an array, with its imperfections", "array", "", 0,
-     "How far predictives move over six imperfections of an array, for two tasks, with"
-     " the effect of the noise's shape as level lines.",
-     "One imperfection at a time on an otherwise ideal array, with two errors; level"
-     " lines are what the noise's shape does (dashed the sine, dotted the table): the"
-     " device's moves predictives by {shape_device_scalar} and {shape_device_table} sd."},
-    {"narrow", "Where shape matters", "narrow", "", 0,
-     "Maps over width and depth of the change in the output's mean, spread and tails"
-     " under device and bimodal noise.",
-     "Change of the output's mean, spread and tails in nets of few weights (a dot: within"
-     " three errors): the largest KL under the device's law is {device_kl} nats."},
-};
-
-/* ---- captions */
-
-static xb_fact find_fact(const xb_study *study, const char *name, size_t size)
-{
-    for (int i = 0; i < xb_study_fact_count(study); i++) {
-        xb_fact f = xb_study_fact_at(study, i);
-        if (strlen(f.name) == size && strncmp(f.name, name, size) == 0) return f;
-    }
-    return (xb_fact){"", NAN, NAN, ""};
-}
-
-static void put_fact(FILE *out, xb_fact fact)
-{
-    char text[64];
-    if (fact.std_error > 0)
-        xb_number_with_error(text, sizeof text, fact.value, fact.std_error);
-    else
-        snprintf(text, sizeof text, "%.3g", fact.value);
-    fputs(isnan(fact.value) ? "(not known)" : text, out);
-}
-
-/* free() it; NULL: memory is out. */
-static char *fill_caption(const char *caption, const xb_study *study)
-{
-    char *text = NULL;
-    FILE *out = cli_memory_open(&text);
-    if (!out) return NULL;
-    for (const char *p = caption; *p;) {
-        size_t plain = strcspn(p, "{"), name = strcspn(p + plain, "}");
-        fwrite(p, 1, plain, out);
-        p += plain;
-        if (!*p) break;
-        put_fact(out, find_fact(study, p + 1, name - 1));
-        p += name + 1;
-    }
-    return cli_memory_close(out, text);
-}
+/* Does the shape of the noise matter? The page opens with what this study finds. */
+static const char HEADLINE_STUDY[] = "energy";
 
 /* ---- commands */
 
@@ -148,17 +47,16 @@ static xb_status run_study(const cli_demo *d, xb_study **out, const char *name)
 {
     xb_study_options options = xb_study_options_default();
     xb_ctx *ctx = d->s->ctx;
-    const char *formats = cli_text(&d->s->args, "format", "svg");
     if (strcmp(name, "utkface") == 0) options.data = "synthetic";
     options.quick = true;
     options.seed = cli_seed(d->s);
-    options.device = d->law;
+    options.device = d->staged;
     options.noise = d->x;
     options.noise_n = d->n;
     xb_status status = xb_study_run(ctx, out, name, &options);
-    if (status == XB_OK) status = xb_study_write(ctx, *out, d->dir);
-    if (status == XB_OK)
-        status = xb_report_study(ctx, *out, d->dir, cli_formats(formats) | XB_FIGURE_SVG);
+    const char *dir = xb_stage_dir(d->stage);
+    if (status == XB_OK) status = xb_study_write(ctx, *out, dir);
+    if (status == XB_OK) status = xb_report_study(ctx, *out, dir, cli_demo_formats(d->s));
     if (status != XB_OK || !d->json) return status;
     char *text = NULL;
     status = xb_study_json(ctx, &text, *out);
@@ -167,9 +65,10 @@ static xb_status run_study(const cli_demo *d, xb_study **out, const char *name)
     return status;
 }
 
-static xb_status show_figure(cli_demo *d, const shown_figure *f, const xb_study *study)
+static xb_status show_figure(cli_demo *d, const cli_study_figure *f,
+                             const xb_study *study)
 {
-    char *caption = fill_caption(f->caption, study), *command = NULL;
+    char *caption = cli_study_caption(f->caption, study), *command = NULL;
     command = study_command(d, f->study);
     char name[64];
     snprintf(name, sizeof name, "%s%s", f->study, f->part);
@@ -177,6 +76,8 @@ static xb_status show_figure(cli_demo *d, const shown_figure *f, const xb_study 
     if (f->finding >= 0 && f->finding < xb_study_finding_count(study))
         finding = xb_study_finding_at(study, f->finding);
     if (f->id) cli_demo_section(d, f->id, f->heading);
+    if (strcmp(f->study, HEADLINE_STUDY) == 0 && finding.kind != XB_FINDING_NONE)
+        xb_page_headline(d->page, &finding);
     xb_status status = caption && command
                            ? cli_demo_figure(d, name, f->alt, caption, command, finding)
                            : XB_E_MEMORY;
@@ -201,7 +102,7 @@ static void show_rows(const cli_demo *d, const xb_study *study, const char *capt
     for (int r = 0; r < n; r++)
         for (int c = 0; c < columns; c++) {
             const char *name = c ? row[r].fact[c - 1] : "";
-            xb_fact fact = find_fact(study, name, strlen(name));
+            xb_fact fact = cli_study_fact(study, name, strlen(name));
             if (c == 0)
                 snprintf(text[r][c], TEXT, "%s", row[r].label);
             else if (isnan(fact.value))
@@ -263,18 +164,34 @@ static void show_rest(cli_demo *d, const xb_study *study)
 
 static bool last_of_study(int i)
 {
-    return i + 1 == CLI_COUNT_OF(figures) ||
-           strcmp(figures[i].study, figures[i + 1].study) != 0;
+    return i + 1 == cli_study_figure_count() ||
+           strcmp(cli_study_figure_at(i)->study, cli_study_figure_at(i + 1)->study) != 0;
+}
+
+cli_exit cli_demo_plan_studies(cli_session *s, const char *dir, unsigned formats,
+                               const char *label)
+{
+    const xb_study_options options = xb_study_options_default();
+    xb_status status = XB_OK;
+    for (int i = 0; i < cli_study_figure_count() && status == XB_OK; i++) {
+        const char *study = cli_study_figure_at(i)->study;
+        if (!last_of_study(i)) continue;
+        status = xb_study_plan(s->ctx, study, &options, dir, label);
+        if (status == XB_OK)
+            status = xb_report_plan_study(s->ctx, study, dir, formats, label);
+    }
+    return cli_status(s, status);
 }
 
 xb_status cli_demo_studies(cli_demo *d)
 {
     xb_study *study = NULL;
     xb_status status = XB_OK;
-    for (int i = 0; i < CLI_COUNT_OF(figures) && status == XB_OK; i++) {
+    for (int i = 0; i < cli_study_figure_count() && status == XB_OK; i++) {
+        const cli_study_figure *f = cli_study_figure_at(i);
         if (!study) status = xb_page_check(d->s->ctx, d->page);
-        if (status == XB_OK && !study) status = run_study(d, &study, figures[i].study);
-        if (status == XB_OK) status = show_figure(d, &figures[i], study);
+        if (status == XB_OK && !study) status = run_study(d, &study, f->study);
+        if (status == XB_OK) status = show_figure(d, f, study);
         if (status != XB_OK || !last_of_study(i)) continue;
         show_rest(d, study);
         xb_study_destroy(study);

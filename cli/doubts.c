@@ -26,13 +26,39 @@ static bool never_changes(const double *x, int64_t n, int64_t stride)
     return true;
 }
 
+/* How many values there are if they are the whole numbers from *least on, each of them
+ * three times and more on average, as labels of classes are; 0: they are not. */
+static int64_t few_whole(const double *y, int64_t n, int64_t *least)
+{
+    enum { CLASSES_FEW = 20, ROWS_EACH = 3 };
+    bool there[CLASSES_FEW] = {false};
+    double low = y[0];
+    for (int64_t i = 0; i < n; i++) low = y[i] < low ? y[i] : low;
+    for (int64_t i = 0; i < n; i++) {
+        const double place = y[i] - low;
+        if (!(place < CLASSES_FEW) || y[i] != (double)(int64_t)y[i]) return 0;
+        there[(int)place] = true;
+    }
+    int64_t values = 0, last = 0;
+    for (int k = 0; k < CLASSES_FEW; k++)
+        if (there[k]) values++, last = k;
+    *least = (int64_t)low;
+    return values == last + 1 && n >= ROWS_EACH * values ? values : 0;
+}
+
 static void doubt_target(cli_session *s, const double *y, int64_t n)
 {
-    int64_t zeros = 0, ones = 0;
+    int64_t zeros = 0, ones = 0, least = 0;
     for (int64_t i = 0; i < n; i++) zeros += y[i] == 0, ones += y[i] == 1;
+    const int64_t few = n > 0 ? few_whole(y, n, &least) : 0;
     if (zeros > 0 && ones > 0 && zeros + ones == n)
         say(s, "the target is 0 or 1 in every row and learnt as a number; --classes"
                " learns classes");
+    else if (few > 1)
+        say(s,
+            "the target is a whole number from %lld to %lld in every row and learnt as a"
+            " number; --classes learns classes",
+            (long long)least, (long long)(least + few - 1));
     if (n > 1 && never_changes(y, n, 1))
         say(s,
             "the target is %g in every row: there is nothing to learn, and its noise"
@@ -61,6 +87,10 @@ void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes)
 {
     const double *y = cli_inputs_target(in);
     if (cli_quiet(s)) return;
+    if (cli_count(&s->args, "epochs", 1) == 0)
+        say(s,
+            "--epochs 0: ordinary training alone; the weights' standard deviations stay"
+            " where they start, and epistemic uncertainties mean nothing");
     if (y && classes == 0) doubt_target(s, y, in->n);
     if (in->frame) doubt_columns(s, in->frame);
 }
@@ -68,6 +98,6 @@ void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes)
 void cli_doubt_scores(int64_t n)
 {
     if (n < FEW_ROWS)
-        printf("\n  %lld row%s: too few to judge a model by\n", (long long)n,
-               n == 1 ? "" : "s");
+        printf("\n  %lld %s: too few to judge a model by\n", (long long)n,
+               xb_plural(n, "row", "rows"));
 }

@@ -133,6 +133,7 @@ static xb_status distance(const comparison *c, xb_distances *out, const double *
     opt.paired = true;
     opt.standardise = true;
     opt.permutations = 0; /* the verdicts come from the paired gaps */
+    opt.neighbours = -1;  /* and KL is bounded */
     opt.tolerance = c->e->tolerance;
     opt.seed = cli_seed(c->e->s);
     return xb_distance_samples(c->e->s->ctx, out, base, c->draws, c->other, c->draws,
@@ -157,6 +158,9 @@ static xb_status compare_law(comparison *c, cli_law_scores *law, bool whole)
     xb_status status = draw(c, c->other, law->law);
     if (status == XB_OK) status = distance(c, &law->outputs, c->base);
     if (status != XB_OK || !whole) return status;
+    status = xb_kl_at_least(c->e->s->ctx, &law->kl_at_least, c->other, c->base, c->draws,
+                            c->points);
+    if (status != XB_OK) return status;
     if (cli_evaluation_classes(c->e)) {
         law->probability_gap = mean_gap(c);
         return XB_OK;

@@ -15,6 +15,7 @@ typedef struct cli_law_scores {
     xb_distances outputs;    /* the net's outputs or class probabilities over the weights'
                                 draws: the epistemic part alone */
     xb_distances predictive; /* outputs with the data's noise; numbers */
+    double kl_at_least;      /* KL(outputs || the first law's), a bound; NAN: few draws */
     double probability_gap;  /* of mean probabilities, root mean square; classes */
     xb_score nll_difference; /* row by row; numbers */
 } cli_law_scores;

@@ -5,15 +5,15 @@
 
 enum { HELP_COLUMN = 26 };
 
-/* The words of `text` in lines that end by column 80, all from column HELP_COLUMN + 2. */
-static void print_about(FILE *out, const char *text)
+/* The words of `text` in lines that end by column 80, all from this column. */
+static void print_words(FILE *out, const char *text, int column)
 {
-    const int room = 80 - HELP_COLUMN - 2;
+    const int room = 80 - column;
     int used = 0;
     for (const char *p = text; *p;) {
         int length = (int)strcspn(p, " ");
         if (used > 0 && used + 1 + length > room) {
-            fprintf(out, "\n  %*s", HELP_COLUMN, "");
+            fprintf(out, "\n%*s", column, "");
             used = 0;
         }
         used += fprintf(out, "%s%.*s", used ? " " : "", length, p);
@@ -33,7 +33,7 @@ static void print_option(FILE *out, const cli_option *option)
         fprintf(out, "  %-*s", HELP_COLUMN, left);
     else
         fprintf(out, "  %s\n  %*s", left, HELP_COLUMN, "");
-    print_about(out, option->about);
+    print_words(out, option->about, HELP_COLUMN + 2);
 }
 
 /* The example's lines, indented. */
@@ -76,5 +76,6 @@ void cli_help_all(FILE *out, const cli_command *const *commands, int count)
             "  crossbayes fit noise.csv -o law.json\n"
             "  crossbayes plan law.json --net 'dense 16, elu, dense 1'\n"
             "\ncrossbayes COMMAND --help has all options and an example that runs as"
-            " printed.\n");
+            " printed.\n\nExit status: ");
+    print_words(out, CLI_EXIT_STATUS, 13);
 }

@@ -15,23 +15,26 @@ static void say_found(const cli_session *s, const xb_images *images)
     char name[CLI_SHOWN];
     if (cli_quiet(s)) return;
     if (r.corrupt > 0)
-        fprintf(stderr, "  %lld broken files left out, the first: %s\n",
-                (long long)r.corrupt, cli_shown(name, r.corrupt_name));
+        fprintf(stderr, "  %lld broken %s left out, the first: %s\n",
+                (long long)r.corrupt, xb_plural(r.corrupt, "file", "files"),
+                cli_shown(name, r.corrupt_name));
     if (r.unlabelled > 0)
-        fprintf(stderr, "  %lld images without a target left out, the first: %s\n",
-                (long long)r.unlabelled, cli_shown(name, r.unlabelled_name));
+        fprintf(stderr, "  %lld %s without a target left out, the first: %s\n",
+                (long long)r.unlabelled, xb_plural(r.unlabelled, "image", "images"),
+                cli_shown(name, r.unlabelled_name));
     if (r.odd > 0)
-        fprintf(stderr, "  %lld names are odd but have an age, the first: %s\n",
-                (long long)r.odd, cli_shown(name, r.odd_name));
+        fprintf(stderr, "  %lld %s an age, the first: %s\n", (long long)r.odd,
+                xb_plural(r.odd, "name is odd but has", "names are odd but have"),
+                cli_shown(name, r.odd_name));
 }
 
 static void say_copies(const cli_session *s, const xb_images *images)
 {
     xb_image_report r = xb_images_report(images);
     if (cli_quiet(s) || r.duplicates + r.conflicting == 0) return;
-    fprintf(stderr,
-            "  left out: %lld copies, %lld images whose copies differ in target\n",
-            (long long)r.duplicates, (long long)r.conflicting);
+    fprintf(stderr, "  left out: %lld %s, %lld %s whose copies differ in target\n",
+            (long long)r.duplicates, xb_plural(r.duplicates, "copy", "copies"),
+            (long long)r.conflicting, xb_plural(r.conflicting, "image", "images"));
 }
 
 static xb_image_options image_options(const cli_session *s)
@@ -45,6 +48,12 @@ static xb_image_options image_options(const cli_session *s)
     o.no_cache = cli_flag(a, "no-cache");
     o.skip_corrupt = cli_flag(a, "skip-corrupt");
     return o;
+}
+
+static cli_exit check_cache(cli_session *s)
+{
+    if (!cli_flag(&s->args, "cache") || !cli_flag(&s->args, "no-cache")) return CLI_DONE;
+    return cli_fail(s, CLI_USAGE, "--cache or --no-cache, not both");
 }
 
 static xb_status copy_target(cli_inputs *in)
@@ -91,8 +100,8 @@ static cli_exit learn_images(cli_session *s, cli_inputs *in, const char *path,
     o.size = (int64_t)cli_count(&s->args, "size", 0);
     if (cli_flag(&s->args, "grey")) o.channels = 1;
     if (cli_flag(&s->args, "classes")) o.target_kind = XB_TARGET_CLASS;
-    cli_exit code = CLI_DONE;
-    if (source == XB_IMAGES_FOLDER)
+    cli_exit code = check_cache(s);
+    if (code == CLI_DONE && source == XB_IMAGES_FOLDER)
         code = folder_target(s, &o, cli_text(&s->args, "target", NULL), true);
     if (code != CLI_DONE) return code;
     return cli_status(s, open_images(s, in, path, &o, true));
@@ -153,8 +162,9 @@ static cli_exit ask_images(cli_session *s, cli_inputs *in, const xb_model *model
     if (source == XB_IMAGES_NONE)
         return cli_fail(s, CLI_USAGE, "%s: expected images, as the model was trained on",
                         path);
-    cli_exit code =
-        folder ? folder_target(s, &o, xb_model_target_name(model), false) : CLI_DONE;
+    cli_exit code = check_cache(s);
+    if (code == CLI_DONE && folder)
+        code = folder_target(s, &o, xb_model_target_name(model), false);
     bool distinct = strcmp(cli_text(&s->args, "part", "all"), "all") != 0;
     if (code == CLI_DONE) code = cli_status(s, open_images(s, in, path, &o, distinct));
     xb_shape mine = code == CLI_DONE ? cli_inputs_shape(in) : shape;

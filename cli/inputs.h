@@ -13,7 +13,22 @@ typedef struct cli_inputs {
     int64_t n;
 } cli_inputs;
 
-/* Options that a command which reads images has; see CLI_IMAGE_OPTIONS. */
+/* Where decoded images are kept between runs. */
+#define CLI_CACHE_OPTIONS(WHERE)                                                         \
+    {"cache",                                                                            \
+     0,                                                                                  \
+     CLI_OUTPUT,                                                                         \
+     "FILE",                                                                             \
+     WHERE                                                                               \
+     "file of decoded images, kept for the next run (in $XDG_CACHE_HOME/crossbayes"      \
+     " or ~/.cache/crossbayes, together at most $CROSSBAYES_CACHE_LIMIT, 2G)",           \
+     0,                                                                                  \
+     0},                                                                                 \
+    {                                                                                    \
+        "no-cache", 0, CLI_FLAG, NULL, WHERE "keep no decoded images", 0, 0              \
+    }
+
+/* Options that a command which reads images has. */
 #define CLI_IMAGE_OPTIONS                                                                  \
     {"targets", 0, CLI_PATH, "TABLE", "images: file names and targets, .csv", 0, 0},       \
         {"file-column", 0, CLI_TEXT, "COLUMN", "of the file names in TABLE (file)", 0, 0}, \
@@ -26,10 +41,7 @@ typedef struct cli_inputs {
          0,                                                                                \
          0},                                                                               \
         {"skip-corrupt", 0, CLI_FLAG, NULL, "leave broken images out", 0, 0},              \
-        {"cache", 0, CLI_PATH, "FILE", "of decoded images (in their folder)", 0, 0},       \
-    {                                                                                      \
-        "no-cache", 0, CLI_FLAG, NULL, "keep no decoded images", 0, 0                      \
-    }
+        CLI_CACHE_OPTIONS("images: ")
 
 /* To learn from. The target comes from --target. */
 cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path);

@@ -1,7 +1,7 @@
 /* main.c: the table of commands, and finding the one that was asked for.
  *
  * The program uses the public API only. Results go to stdout, everything else
- * to stderr; exit 0 done, 1 failed, 2 wrong usage or bad input. */
+ * to stderr; exit codes are those of cli_exit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +64,7 @@ static void *json_memory(size_t size)
     void *block = malloc(size);
     if (block) return block;
     fprintf(stderr, "crossbayes: not enough memory for JSON\n");
+    cli_session_abandon();
     _exit(CLI_FAILED); /* other threads may be at work */
 }
 

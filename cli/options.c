@@ -10,7 +10,8 @@
 #include "values.h"
 
 const cli_option cli_common[] = {
-    {"seed", 0, CLI_COUNT, "N", "seed of every random number (1)", 0, 0x1p63},
+    {"seed", 0, CLI_COUNT, "N", "seed of every random number, 0 to 2^63 - 1 (1)", 0,
+     0x1p63},
     {"threads", 0, CLI_COUNT, "N", "threads; 0 is one per core (0)", 0, 1024},
     {"json", 0, CLI_FLAG, NULL, "print JSON instead of text", 0, 0},
     {"quiet", 'q', CLI_FLAG, NULL, "no progress, no notes", 0, 0},

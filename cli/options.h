@@ -13,13 +13,26 @@
 
 #define CLI_COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
+/* As shells have it, a command that a signal stopped ends with 128 and its number. */
+typedef enum cli_exit {
+    CLI_DONE = 0,
+    CLI_FAILED = 1,
+    CLI_USAGE = 2,
+    CLI_INTERRUPTED = 130, /* SIGINT, Ctrl-C */
+    CLI_TERMINATED = 143   /* SIGTERM */
+} cli_exit;
+
+#define CLI_EXIT_STATUS                                                                  \
+    "0 done, 1 failed, 2 wrong usage or bad input, 130 stopped by Ctrl-C, 143 stopped "  \
+    "by"                                                                                 \
+    " SIGTERM"
 
 typedef enum cli_kind {
     CLI_FLAG,    /* takes no value */
     CLI_TEXT,    /* any text */
     CLI_TEXTS,   /* any text; may be given several times */
-    CLI_PATH,    /* a file or directory */
+    CLI_PATH,    /* a file or directory to read */
+    CLI_OUTPUT,  /* one to write */
     CLI_NUMBER,  /* a finite number within [min, max] */
     CLI_COUNT,   /* a whole number within [min, max]; 1e6 is one */
     CLI_CHOICE,  /* one of "a|b|c", which is the option's `value` */

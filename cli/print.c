@@ -25,6 +25,13 @@ void cli_format_error(char *out, size_t size, double value, double error)
     xb_number_with_error(out, size, value, error);
 }
 
+void cli_format_range(char *out, size_t size, double low, double high, const char *unit)
+{
+    xb_si_unit u = xb_si_unit_for(fmax(fabs(low), fabs(high)), unit);
+    snprintf(out, size, "%.6g to %.6g%s%s", low / u.factor, high / u.factor,
+             *u.text ? " " : "", u.text);
+}
+
 void cli_format_p(char *out, size_t size, double p)
 {
     if (isnan(p))
@@ -44,9 +51,9 @@ void cli_print_fact(const char *name, double value, int digits, const char *unit
 
 void cli_print_estimate(const char *name, double value, double error, const char *unit)
 {
-    char text[64];
-    cli_format_error(text, sizeof text, value, error);
-    printf("  %-20s%s%s%s\n", name, text, *unit ? " " : "", unit);
+    char text[96];
+    xb_quantity_text(text, sizeof text, value, error, unit);
+    printf("  %-20s%s\n", name, text);
 }
 
 int cli_text_columns(const char *text)

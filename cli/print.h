@@ -18,10 +18,13 @@ void cli_format_plain(char *out, size_t size, double value);
 /* The value with `digits` significant ones; "none" for NAN. */
 void cli_format_value(char *out, size_t size, double value, int digits);
 
+/* "116.08 to 139.37 µS", one prefix for both. */
+void cli_format_range(char *out, size_t size, double low, double high, const char *unit);
+
 /* A p-value: "0.43", "0.0021", "< 0.001"; "-" for NAN. */
 void cli_format_p(char *out, size_t size, double p);
 
-/* "  name            value unit". */
+/* "  name            value unit"; estimates get the SI prefix that suits them. */
 void cli_print_fact(const char *name, double value, int digits, const char *unit);
 void cli_print_estimate(const char *name, double value, double error, const char *unit);
 

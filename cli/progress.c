@@ -11,15 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Any thread may be the one that is interrupted, those of BLAS too. */
+/* The signal that asked to stop; 0: none. Any thread may be the one that is interrupted,
+ * those of BLAS too. */
 static atomic_int stop_asked;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler may not wait");
 
-static void ask_to_stop(int number)
-{
-    (void)number;
-    stop_asked = 1;
-}
+static void ask_to_stop(int number) { stop_asked = number; }
+
+int cli_progress_signal(void) { return stop_asked; }
 
 /* Without SA_RESTART a read from a terminal ends too; with SA_RESETHAND the
  * second signal is the usual end. */

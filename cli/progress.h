@@ -18,6 +18,9 @@ typedef struct cli_progress {
  * (a second one ends the program at once). */
 void cli_progress_start(cli_progress *p, bool quiet);
 
+/* The signal that asked to stop; 0: none did. */
+int cli_progress_signal(void);
+
 /* An xb_progress_fn; arg is the cli_progress. */
 bool cli_progress_event(void *arg, const xb_progress *event);
 

@@ -1,28 +1,34 @@
 /* scores.c: see scores.h. */
 #include "scores.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+static cli_score plain(const char *name, const char *key, xb_score score)
+{
+    return (cli_score){.name = name, .key = key, .score = score, .chance = NAN};
+}
 
 int cli_score_rows(cli_score out[CLI_SCORES_MAX], bool classes,
                    const xb_regression_scores *r, const xb_class_scores *c)
 {
-    const cli_score of_numbers[] = {
-        {"RMSE", "rmse", r->rmse},
-        {"MAE", "mae", r->mae},
-        {"NLL", "nll", r->nll},
-        {"CRPS", "crps", r->crps},
-        {"coverage 95 %", "coverage95", r->coverage},
-        {"interval width", "width95", r->width},
-        {"miscalibration", "miscalibration_area", r->miscalibration_area},
-        {"sharpness", "sharpness", r->sharpness},
-        {"epistemic sd", "epistemic", r->epistemic}};
-    const cli_score of_classes[] = {{"accuracy", "accuracy", c->accuracy},
-                                    {"NLL", "nll", c->nll},
-                                    {"Brier", "brier", c->brier},
-                                    {"ECE", "ece", c->ece},
-                                    {"entropy", "entropy", c->entropy},
-                                    {"information", "information", c->information}};
+    const cli_score of_numbers[] = {plain("RMSE", "rmse", r->rmse),
+                                    plain("MAE", "mae", r->mae),
+                                    plain("NLL", "nll", r->nll),
+                                    plain("CRPS", "crps", r->crps),
+                                    plain("coverage 95 %", "coverage95", r->coverage),
+                                    plain("interval width", "width95", r->width),
+                                    {"miscalibration", "miscalibration_area",
+                                     r->miscalibration_area, r->miscalibration_floor, 0},
+                                    plain("sharpness", "sharpness", r->sharpness),
+                                    plain("epistemic sd", "epistemic", r->epistemic)};
+    const cli_score of_classes[] = {plain("accuracy", "accuracy", c->accuracy),
+                                    plain("NLL", "nll", c->nll),
+                                    plain("Brier", "brier", c->brier),
+                                    {"ECE", "ece", c->ece, c->ece_floor, c->bins},
+                                    plain("entropy", "entropy", c->entropy),
+                                    plain("information", "information", c->information)};
     int count = classes ? CLI_COUNT_OF(of_classes) : CLI_COUNT_OF(of_numbers);
     memcpy(out, classes ? of_classes : of_numbers, (size_t)count * sizeof *out);
     return count;
@@ -37,6 +43,11 @@ void cli_scores_json(json_t *root, const cli_score *row, int rows)
         json_object_set_new(root, key, cli_json_real(row[k].score.std_error));
         snprintf(key, sizeof key, "%s_mc_error", row[k].key);
         json_object_set_new(root, key, cli_json_real(row[k].score.mc_error));
+        snprintf(key, sizeof key, "%s_chance", row[k].key);
+        if (!isnan(row[k].chance))
+            json_object_set_new(root, key, cli_json_real(row[k].chance));
+        snprintf(key, sizeof key, "%s_bins", row[k].key);
+        if (row[k].bins > 0) json_object_set_new(root, key, json_integer(row[k].bins));
     }
 }
 

@@ -7,6 +7,8 @@
 typedef struct cli_score {
     const char *name, *key;
     xb_score score;
+    double chance; /* what perfect calibration reads on average; NAN: not that kind */
+    int bins;      /* that it depends on, or 0 */
 } cli_score;
 
 enum { CLI_SCORES_MAX = 9 };
@@ -15,7 +17,7 @@ enum { CLI_SCORES_MAX = 9 };
 int cli_score_rows(cli_score out[CLI_SCORES_MAX], bool classes,
                    const xb_regression_scores *r, const xb_class_scores *c);
 
-/* KEY, KEY_error and KEY_mc_error of each. */
+/* KEY, KEY_error and KEY_mc_error of each, KEY_chance and KEY_bins where there are. */
 void cli_scores_json(json_t *root, const cli_score *row, int rows);
 
 /* {"rms", "noise", "excess", "least", "bound", "draws_needed", "verdict"}. */

@@ -2,8 +2,19 @@
 #include "session.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+
+#include "outputs.h"
+
+/* Of the command under way, for an end in the midst of it. */
+static xb_ctx *under_way;
+
+void cli_session_abandon(void)
+{
+    if (under_way) xb_stage_abandon(under_way);
+}
 
 uint64_t cli_seed(const cli_session *s) { return cli_count(&s->args, "seed", 1); }
 bool cli_quiet(const cli_session *s) { return cli_flag(&s->args, "quiet"); }
@@ -76,6 +87,24 @@ cli_exit cli_check_stdout(cli_exit code)
     return CLI_FAILED;
 }
 
+/* The code of the signal that stopped the work, if one did. */
+static cli_exit stopped_code(cli_exit code)
+{
+    switch (cli_progress_signal()) {
+    case SIGINT: return CLI_INTERRUPTED;
+    case SIGTERM: return CLI_TERMINATED;
+    default: return code;
+    }
+}
+
+/* An xb_notice_fn; arg is the session. */
+static void say_notice(void *arg, const char *sentence)
+{
+    cli_session *s = arg;
+    cli_progress_clear(&s->progress);
+    fprintf(stderr, "  %s\n", sentence);
+}
+
 static cli_exit run(cli_session *s, const cli_command *command, int argc, char **argv)
 {
     if (xb_ctx_create(&s->ctx) != XB_OK || !set_origin(s->ctx, command, argc, argv)) {
@@ -86,10 +115,16 @@ static cli_exit run(cli_session *s, const cli_command *command, int argc, char *
     xb_ctx_set_threads(s->ctx, (int)cli_count(&s->args, "threads", 0));
     cli_progress_start(&s->progress, cli_quiet(s));
     xb_ctx_set_progress(s->ctx, cli_progress_event, &s->progress);
-    cli_exit code = command->run(s);
+    if (!cli_quiet(s)) xb_ctx_set_notice(s->ctx, say_notice, s);
+    under_way = s->ctx;
+    xb_files_plan_only(s->ctx);
+    cli_exit code = cli_note_inputs(s);
+    if (code == CLI_DONE) code = command->run(s);
     cli_progress_clear(&s->progress);
+    cli_say_written(s);
+    under_way = NULL;
     xb_ctx_destroy(s->ctx);
-    return code;
+    return code == CLI_DONE ? code : stopped_code(code);
 }
 
 cli_exit cli_session_run(const cli_command *command, int argc, char **argv)

@@ -15,6 +15,8 @@ struct cli_session {
 
 /* Parses, runs, reports: the whole life of one command. */
 cli_exit cli_session_run(const cli_command *command, int argc, char **argv);
+/* Before the program ends at once: no unfinished results are left. */
+void cli_session_abandon(void);
 /* `code`, unless what was printed did not reach its reader: that is a failure, and said.
  */
 cli_exit cli_check_stdout(cli_exit code);

@@ -13,7 +13,9 @@ static void show_sample(const xb_fit_sample *x, const char *source, const char *
     double n = x->n_effective;
     printf("%s: %lld samples, %lld distinct values\n\n", source, (long long)x->n,
            (long long)x->distinct);
-    printf("  %-20s%.6g to %.6g%s%s\n", "range", x->min, x->max, *unit ? " " : "", unit);
+    char range[96];
+    cli_format_range(range, sizeof range, x->min, x->max, unit);
+    printf("  %-20s%s\n", "range", range);
     cli_print_estimate("mean", x->mean, x->sd / sqrt(n), unit);
     cli_print_estimate("standard deviation", x->sd, x->sd / sqrt(2 * n), unit);
     cli_print_estimate("skewness", x->skewness, sqrt(6 / n), "");
@@ -32,26 +34,38 @@ static double error_of(const xb_fit_family *f, int i, const xb_fit_sample *x)
     return f->value[i] == x->sd ? x->sd / sqrt(2 * x->n_effective) : NAN;
 }
 
+const char *cli_parameter_unit(const char *name, const char *unit)
+{
+    bool placed = strcmp(name, "scale") == 0 || strcmp(name, "offset") == 0;
+    return placed ? unit : "";
+}
+
 /* Parameters the sample could not pin down have no error, and few digits; so have those
  * that were given, and all of theirs. */
 static void format_parameter(char *out, size_t size, const xb_fit_family *f, int i,
-                             const xb_fit_sample *x)
+                             const xb_fit_sample *x, const char *unit)
 {
     enum { GIVEN = 10 };
     bool pinned = !isnan(f->std_error[0]) || strcmp(f->name[0], "scale") == 0;
     double error = error_of(f, i, x);
-    if (isnan(error) && pinned)
-        cli_format_value(out, size, f->value[i], GIVEN);
-    else
-        cli_format_error(out, size, f->value[i], error);
+    const char *own = cli_parameter_unit(f->name[i], unit);
+    if (isnan(error) && pinned) {
+        xb_si_unit u = xb_si_unit_for(fabs(f->value[i]), own);
+        char number[48];
+        cli_format_value(number, sizeof number, f->value[i] / u.factor, GIVEN);
+        snprintf(out, size, "%s%s%s", number, *u.text ? " " : "", u.text);
+    } else {
+        xb_quantity_text(out, size, f->value[i], error, own);
+    }
 }
 
 /* Two to a line, below each other. */
-static void show_parameters(const xb_fit_family *f, const xb_fit_sample *x, int column)
+static void show_parameters(const xb_fit_family *f, const xb_fit_sample *x,
+                            const char *unit, int column)
 {
     for (int i = 0; i < f->n_named; i++) {
-        char text[64];
-        format_parameter(text, sizeof text, f, i, x);
+        char text[128];
+        format_parameter(text, sizeof text, f, i, x, unit);
         if (i > 0 && i % 2 == 0) printf(",\n%*s", column, "");
         printf("%s%s = %s", i % 2 ? ", " : "", f->name[i], text);
     }
@@ -72,13 +86,13 @@ static double best_score(const xb_fit *fit, xb_criterion criterion)
     return best;
 }
 
-static void show_families(const xb_fit *fit, xb_criterion criterion)
+static void show_families(const xb_fit *fit, xb_criterion criterion, const char *unit)
 {
-    enum { COLUMN = 46 };
+    enum { COLUMN = 54 };
     double best = best_score(fit, criterion);
-    printf("    %-10s%12s%9s%9s  %s\n", "family",
-           criterion == XB_CRITERION_BIC ? "BIC - best" : "AIC - best", "KS p", "AD p",
-           "parameters");
+    printf("    %-10s%11s%7s%8s%8s%5s %s\n", "family",
+           criterion == XB_CRITERION_BIC ? "BIC - best" : "AIC - best", "KS", "KS p",
+           "AD p", "fits", "parameters");
     for (int i = 0; i < xb_fit_family_count(fit); i++) {
         const xb_fit_family *f = xb_fit_family_at(fit, i);
         char text[32] = "-", ks[16], ad[16];
@@ -86,9 +100,9 @@ static void show_families(const xb_fit *fit, xb_criterion criterion)
         if (isfinite(above)) snprintf(text, sizeof text, "%.1f", above);
         cli_format_p(ks, sizeof ks, f->ks_p);
         cli_format_p(ad, sizeof ad, f->ad_p);
-        printf("  %s %-10s%12s%9s%9s  ", i == xb_fit_chosen(fit) ? "*" : " ", f->family,
-               text, ks, ad);
-        show_parameters(f, xb_fit_sample_info(fit), COLUMN);
+        printf("  %s %-10s%11s%7.3f%8s%8s%5s ", i == xb_fit_chosen(fit) ? "*" : " ",
+               f->family, text, f->ks, ks, ad, f->fits ? "yes" : "no");
+        show_parameters(f, xb_fit_sample_info(fit), unit, COLUMN);
     }
 }
 
@@ -96,14 +110,14 @@ void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion)
 {
     xb_law_place place = xb_law_placement(xb_fit_law(fit));
     show_sample(xb_fit_sample_info(fit), source, place.unit);
-    show_families(fit, criterion);
+    show_families(fit, criterion, place.unit);
     putchar('\n');
     cli_print_words(xb_fit_verdict(fit), 2, false);
 }
 
 void cli_show_finding(xb_finding finding)
 {
-    enum { COLUMN = 18 };
+    enum { COLUMN = 25 }; /* the longest is "shape does not matter" */
     printf("  %-*s", COLUMN - 2, finding.word);
     cli_print_words(finding.text, COLUMN, true);
 }

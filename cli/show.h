@@ -7,6 +7,8 @@
 
 /* The families' distance to the best is by the criterion of the choice. */
 void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion);
+/* The samples' unit for the parameters in it, scale and offset; "" for the others. */
+const char *cli_parameter_unit(const char *name, const char *unit);
 void cli_show_finding(xb_finding finding); /* the word, then the sentence */
 void cli_show_study(const xb_study *study);
 /* The scores of `utkface`, a line for each law trained with and asked under. */

@@ -14,9 +14,4 @@ cli_exit cli_textfile_open(cli_session *s, cli_textfile *f, const char *path);
 /* Puts the file in its place, or (keep = false) takes it away. */
 cli_exit cli_textfile_close(cli_session *s, cli_textfile *f, bool keep);
 
-/* Before long work: `path` can be written, and is none of the n `others` (NULL: none
- * there), which would be lost. Prints the reason if not. */
-cli_exit cli_output_check(cli_session *s, const char *path, const char *const *others,
-                          int n);
-
 #endif

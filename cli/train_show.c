@@ -161,6 +161,21 @@ static void print_noise(const cli_trained *o)
     }
 }
 
+/* Targets that are numbers are learnt standardised, and densities are of those. */
+static const char *target_unit(const cli_trained *o)
+{
+    return xb_model_classes(o->model) > 0 ? "" : ", standardised target";
+}
+
+/* "nats", "per row" and so on, with the unit of the target. */
+static void print_density(const cli_trained *o, const char *name, double value,
+                          double error, const char *per)
+{
+    char unit[64];
+    snprintf(unit, sizeof unit, "%s%s", per, target_unit(o));
+    cli_print_estimate(name, value, error, unit);
+}
+
 static void print_choice(const cli_trained *o, bool held)
 {
     char text[64];
@@ -168,8 +183,20 @@ static void print_choice(const cli_trained *o, bool held)
         cli_format_plain(text, sizeof text, o->other_score);
     else
         cli_format_error(text, sizeof text, o->other_f.value, o->other_f.std_error);
-    printf("  %-20sover %s: %s %s\n", "chosen", o->other_net, held ? "validation" : "F",
-           text);
+    printf("  %-20sover %s: %s %s%s\n", "chosen", o->other_net, held ? "validation" : "F",
+           text, target_unit(o));
+}
+
+/* Of the second phase: without one there are none. */
+static void print_elbo(const cli_trained *o, const summary *sum)
+{
+    const double n = (double)sum->learnt;
+    print_density(o, "log likelihood", sum->log_likelihood / n,
+                  sum->log_likelihood_error / n, "nats per row");
+    cli_print_estimate("KL", cell(o->trace, sum->row, "kl"), NAN,
+                       "nats, KL(weights‖prior)");
+    print_density(o, "F", sum->f, sum->f_error, "nats");
+    cli_print_fact("median sigma", cell(o->trace, sum->row, "sigma_median"), 3, "");
 }
 
 void cli_trained_print(const cli_trained *o)
@@ -179,29 +206,26 @@ void cli_trained_print(const cli_trained *o)
     const summary sum = summarise(o);
     const double n = (double)sum.learnt;
     char target[CLI_SHOWN];
-    printf("%s: %s from %lld rows, %lld columns\n", o->path,
+    printf("%s: %s from %lld %s, %lld %s\n", o->path,
            cli_shown(target, xb_model_target_name(m)), (long long)sum.learnt,
-           (long long)xb_model_features(m));
+           xb_plural(sum.learnt, "row", "rows"), (long long)xb_model_features(m),
+           xb_plural(xb_model_features(m), "column", "columns"));
     printf("  net                 %s\n", xb_model_net_text(m));
     if (*o->other_net) print_choice(o, sum.held > 0);
-    printf("  weights             %lld, of them random %lld, law %s\n",
+    printf("  weights             %lld, %lld of them random, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));
     if (sum.held > 0)
-        printf(
-            "  kept                epoch %lld of %lld, the best by %lld rows held out\n",
-            (long long)sum.epoch, (long long)sum.epochs, (long long)sum.held);
-    cli_print_estimate("log likelihood", sum.log_likelihood / n,
-                       sum.log_likelihood_error / n, "a row, scaled");
-    cli_print_estimate("KL", cell(o->trace, sum.row, "kl"), NAN, "nats");
-    cli_print_estimate("F", sum.f, sum.f_error, "nats");
-    cli_print_fact("median sigma", cell(o->trace, sum.row, "sigma_median"), 3, "");
+        printf("  kept                epoch %lld of %lld, the best by %lld %s held out\n",
+               (long long)sum.epoch, (long long)sum.epochs, (long long)sum.held,
+               xb_plural(sum.held, "row", "rows"));
+    if (sum.epochs > 0) print_elbo(o, &sum);
     if (xb_model_likelihood(m) == XB_LIKELIHOOD_GAUSSIAN)
         cli_print_estimate("noise sd", xb_model_noise_sd(m), /* error: of n residuals */
                            xb_model_noise_sd(m) / sqrt(2 * n), "in the target's units");
     if (sum.held > 0)
-        cli_print_estimate("validation", cell(o->trace, sum.row, "validation"), NAN,
-                           "log density a row held out, scaled");
+        print_density(o, "validation", cell(o->trace, sum.row, "validation"), NAN,
+                      "log density per held-out row");
     if (o->noises) print_noise(o);
     if (sum.learnt < FEW_ROWS)
         printf("  %lld rows are few: uncertainties are mostly the prior's\n",

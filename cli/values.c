@@ -52,16 +52,42 @@ static bool read_count(uint64_t *out, const char *text)
     return true;
 }
 
+/* The largest whole number that an option takes: what is beyond doubles' whole numbers
+ * stands for the largest signed one, which every file can hold. */
+static uint64_t count_most(const cli_option *option)
+{
+    return option->max >= 0x1p63 ? INT64_MAX : (uint64_t)option->max;
+}
+
+/* "0 to 1e+09", all digits where those few would say less. */
+static void range_text(char *out, size_t size, const cli_option *option)
+{
+    char most[32];
+    snprintf(most, sizeof most, "%g", option->max);
+    if (strtod(most, NULL) != (double)count_most(option) || option->max >= 0x1p63)
+        snprintf(most, sizeof most, "%llu", (unsigned long long)count_most(option));
+    snprintf(out, size, "%g to %s", option->min, most);
+}
+
+/* Whether the text is a whole number at all, of any sign and size. */
+static bool is_whole(const char *text)
+{
+    double number;
+    return read_number(&number, text, strlen(text)) && number == floor(number);
+}
+
 static bool count_value(cli_value *slot, const cli_option *option, char *why, size_t size)
 {
-    if (!read_count(&slot->count, slot->text)) {
-        snprintf(why, size, "'%.60s' is not a whole number", slot->text);
-        return false;
-    }
-    if ((double)slot->count >= option->min && (double)slot->count <= option->max)
+    char range[64];
+    const bool read = read_count(&slot->count, slot->text);
+    if (read && (double)slot->count >= option->min && slot->count <= count_most(option))
         return true;
-    snprintf(why, size, "%.60s is out of range, expected %g to %g", slot->text,
-             option->min, option->max);
+    range_text(range, sizeof range, option);
+    if (read || is_whole(slot->text))
+        snprintf(why, size, "%.60s is out of range, expected %s", slot->text, range);
+    else
+        snprintf(why, size, "'%.60s' is not a whole number, expected %s", slot->text,
+                 range);
     return false;
 }
 
@@ -156,6 +182,7 @@ bool cli_value_read(cli_value *slot, const cli_option *option, char *why, size_t
     case CLI_TEXT:
     case CLI_TEXTS:
     case CLI_PATH:
+    case CLI_OUTPUT:
         if (option->kind == CLI_TEXTS) slot->texts[slot->n_texts++] = slot->text;
         if (*slot->text) return true;
         snprintf(why, size, "the value is empty");

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include <crossbayes/crossbayes.h>
-#include <crossbayes/studies.h>
 
 static xb_status read_or_draw(xb_ctx *ctx, double **x, int64_t *n, const char *path)
 {

@@ -86,6 +86,23 @@ static inline pid_t start(char *const *args, const char *stdout_path)
     _exit(127);
 }
 
+/* Cuts the lines that name what was written, which go on indented, out of a text:
+ * tests/fault/outputs.py looks at those. */
+static inline void cut_wrote(char *text)
+{
+    char *to = text;
+    bool cut = false;
+    for (char *line = text, *next; *line; line = next) {
+        size_t size = strcspn(line, "\n");
+        next = line + size + (line[size] == '\n');
+        cut = strncmp(line, "wrote ", 6) == 0 || (cut && strncmp(line, "     ", 5) == 0);
+        if (cut) continue;
+        memmove(to, line, (size_t)(next - line));
+        to += next - line;
+    }
+    *to = '\0';
+}
+
 /* Exit code; output in out_text and err_text. A signal fails the test. */
 static inline int finish(pid_t pid)
 {
@@ -96,6 +113,7 @@ static inline int finish(pid_t pid)
     read_file(out_text, TEXT_MAX, path);
     snprintf(path, sizeof path, "%s/err", captured);
     read_file(err_text, TEXT_MAX, path);
+    cut_wrote(err_text);
     if (!WIFEXITED(status)) fail_msg("ended by signal %d", WTERMSIG(status));
     return WEXITSTATUS(status);
 }

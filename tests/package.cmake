@@ -24,6 +24,9 @@ if(NOT XB_SANITIZE AND NOT XB_TSAN)
     $<TARGET_FILE:crossbayes_studies_shared>)
   xb_package_test(package_headers ${CMAKE_C_COMPILER} ${XB_CXX} ${PROJECT_SOURCE_DIR}/include
     ${PROJECT_SOURCE_DIR}/studies/include)
+  xb_package_test(package_core ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR}
+    ${CMAKE_CURRENT_BINARY_DIR}/core ${CMAKE_C_COMPILER} ${PROJECT_VERSION})
+  set_tests_properties(package_core PROPERTIES TIMEOUT 3600)
   xb_package_test(package_install ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
     ${PROJECT_SOURCE_DIR}/examples/02_law.c ${CMAKE_C_COMPILER} ${PROJECT_VERSION})
 endif()

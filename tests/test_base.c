@@ -15,9 +15,8 @@
 #include "base/gauss.h"
 #include "base/memory.h"
 #include "base/outfile.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "base/philox.h"
-#include "base/sort.h"
 
 static void message_is_one_line(void **state)
 {

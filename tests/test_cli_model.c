@@ -14,6 +14,12 @@ static bool same_files(const char *a, const char *b)
 
 #define QUICK " --epochs 60 --mle-epochs 60 --rate 0.01 "
 
+/* Law i of what `eval --json` printed. */
+static json_t *law_at(const json_t *root, int i)
+{
+    return json_array_get(json_object_get(root, "laws"), (size_t)i);
+}
+
 static void a_model_predicts_and_is_scored(void **state)
 {
     (void)state;
@@ -36,16 +42,21 @@ static void a_model_predicts_and_is_scored(void **state)
     assert_int_equal(folder_count(folder), 4); /* no checkpoint is left */
     run_well("predict m.safetensors xy.csv -o p.csv --samples auto");
     root = run_json("eval m.safetensors xy.csv --law gaussian --law mtj --json");
-    assert_int_equal(json_array_size(root), 2);
+    assert_string_equal(words(root, "model"), "m.safetensors");
+    assert_string_equal(words(root, "data"), "xy.csv");
+    assert_int_equal((int)number(root, "rows"), 200);
+    assert_int_equal((int)number(root, "draws"), 1000);
+    assert_int_equal((int)number(root, "seed"), 1);
+    assert_int_equal(json_array_size(json_object_get(root, "laws")), 2);
     for (size_t i = 0; i < 2; i++) {
-        const json_t *law = json_array_get(root, i);
+        const json_t *law = law_at(root, i);
         assert_int_equal((int)number(law, "n"), 200);
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
             assert_true(isfinite(number(law, keys[k])));
         assert_close(number(law, "rmse"), 1 / sqrt(12), 0.2);
     }
-    assert_string_equal(words(json_array_get(root, 1), "law"), "mtj:B=0.15,w=0.5");
-    assert_non_null(json_object_get(json_array_get(root, 1), "distance"));
+    assert_string_equal(words(law_at(root, 1), "law"), "mtj:B=0.15,w=0.5");
+    assert_non_null(json_object_get(law_at(root, 1), "distance"));
     json_decref(root);
     run_well("eval m.safetensors xy.csv --law gaussian --law mtj --law bimodal");
     assert_non_null(strstr(out_text, "bimodal:m=0.9"));
@@ -63,8 +74,14 @@ static void classes_are_learned_from_text(void **state)
     read_file(text, sizeof text, path);
     assert_memory_equal(text, "class,p_minus,p_plus,entropy,information\nminus,", 47);
     json_t *root = run_json("eval m.safetensors line.csv --json");
-    assert_true(number(json_array_get(root, 0), "accuracy") > 0.95);
+    assert_true(number(law_at(root, 0), "accuracy") > 0.95);
+    assert_true(number(law_at(root, 0), "accuracy_error") > 0);
+    assert_true(number(law_at(root, 0), "ece_chance") > 0);
+    assert_int_equal((int)number(law_at(root, 0), "ece_bins"), 15);
     json_decref(root);
+    run_well("train line.csv -t sign -o m.safetensors --epochs 9 --net 'dense 2'");
+    assert_non_null(strstr(out_text, " nats\n")); /* classes have no scale */
+    assert_null(strstr(out_text, "standardised"));
 }
 
 /* One weight: a bimodal law shows in the outputs, hardly behind the data's noise. */
@@ -77,19 +94,28 @@ static void eval_sees_shape(void **state)
     run_well("train xy.csv -t y -o m.safetensors -q --net 'dense 1'" QUICK);
     json_t *root = run_json("eval m.safetensors xy.csv --law gaussian --json"
                             " --law bimodal:m=0.99 --law gaussian --samples 2000");
-    json_t *distance = json_object_get(json_array_get(root, 1), "distance");
+    json_t *distance = json_object_get(law_at(root, 1), "distance");
     assert_string_equal(words(distance, "verdict"), "different");
     assert_string_equal(words(json_object_get(distance, "whole"), "verdict"),
                         "different");
     assert_int_equal((int)number(distance, "points"), 200);
     assert_string_not_equal(words(json_object_get(distance, "predictive"), "verdict"),
                             "different");
-    distance = json_object_get(json_array_get(root, 2), "distance");
+    const double truth = 1.26537; /* KL(bimodal || Gaussian) of one weight, by SciPy */
+    assert_true(number(distance, "kl_at_least") > 0.8 * truth);
+    assert_at_most(number(distance, "kl_at_least"), truth);
+    distance = json_object_get(law_at(root, 2), "distance");
     assert_string_equal(words(distance, "verdict"), "same"); /* as with itself */
+    assert_true(number(distance, "kl_at_least") == 0);
     json_decref(root);
+    run_well("eval m.safetensors xy.csv --law gaussian --law bimodal:m=0.99");
+    assert_non_null(
+        strstr(out_text, "KL(bimodal:m=0.99‖gaussian), mean over rows, is at least "));
+    assert_non_null(strstr(out_text, ", chance 0.022")); /* 0.3133 / sqrt(200) */
     run_well("eval m.safetensors xy.csv --law gaussian --law mtj --samples 2");
-    assert_non_null(strstr(out_text, "mtj:B=0.15,w=0.5: unresolved"));
+    assert_non_null(strstr(out_text, "mtj:B=0.15,w=0.5: cannot tell"));
     assert_non_null(strstr(out_text, "fewer than 20 draws cannot tell"));
+    assert_non_null(strstr(out_text, "is unknown: fewer than 200 draws"));
     assert_null(strstr(out_text, "nan"));
 }
 
@@ -110,7 +136,7 @@ static void eval_takes_as_many_draws_as_needed(void **state)
                  " --tolerance %s --json",
                  tolerance[i]);
         json_t *root = run_json(line);
-        json_t *law = json_array_get(root, 1);
+        json_t *law = law_at(root, 1);
         draws[i] = number(law, "draws");
         assert_string_not_equal(words(json_object_get(law, "distance"), "verdict"),
                                 "different"); /* 0.099 is the truth */
@@ -130,7 +156,7 @@ static void eval_compares_all_classes(void **state)
     run_well("train three.csv -t c -o m.safetensors -q" QUICK);
     json_t *root = run_json("eval m.safetensors three.csv --law gaussian --law bimodal"
                             " --samples 100 --json");
-    const json_t *distance = json_object_get(json_array_get(root, 1), "distance");
+    const json_t *distance = json_object_get(law_at(root, 1), "distance");
     assert_int_equal((int)number(distance, "rows"), 60);
     assert_int_equal((int)number(distance, "points"), 180);
     assert_true(number(distance, "probability_gap") > 0);
@@ -147,7 +173,7 @@ static void eval_stops_on_request(void **state)
     pid_t pid = start_line("eval m.safetensors xy.csv --samples 1000000");
     usleep(300000);
     assert_int_equal(kill(pid, SIGINT), 0);
-    assert_int_equal(finish(pid), 1);
+    assert_int_equal(finish(pid), 130);
     assert_non_null(strstr(err_text, "stopped on request"));
 }
 
@@ -232,6 +258,9 @@ static void the_epoch_kept_is_told(void **state)
     run_well("train xy.csv -t y -o m.safetensors --validation 0.3 --epochs 9");
     assert_non_null(strstr(out_text, "y from 70 rows"));
     assert_non_null(strstr(out_text, " of 9, the best by 30 rows held out"));
+    assert_non_null(strstr(out_text, " nats, standardised target\n"));
+    assert_non_null(
+        strstr(out_text, "log density per held-out row, standardised target"));
     run_well("train xy.csv -t y -o m.safetensors --epochs 9");
     assert_null(strstr(out_text, "kept"));
 }
@@ -266,21 +295,21 @@ static void outputs_are_checked_first(void **state)
     folder_empty(folder);
     make_line("line.csv", 50);
     run_shell("cut -d, -f1,2 line.csv > xy.csv; ln -s xy.csv link.csv");
-    static const char *const lost[] = {
-        "train xy.csv -t y -o xy.csv", "train xy.csv -t y -o link.csv",
-        "train xy.csv -t y -o m.st --trace xy.csv", "train xy.csv -t y -o m --trace m"};
+    static const char *const lost[] = {"train xy.csv -t y -o xy.csv",
+                                       "train xy.csv -t y -o link.csv",
+                                       "train xy.csv -t y -o m.st --trace xy.csv"};
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
-        run_badly(lost[i], "would be lost");
+        run_badly(lost[i], "would overwrite");
+    run_badly("train xy.csv -t y -o m --trace m", "would both write m");
     run_badly("train xy.csv -t y -o -", "no file name");
     run_badly("train xy.csv -t y -o m --trace -", "no file name");
-    assert_int_equal(run("train xy.csv -t y -o no/m.safetensors --epochs 1000000"), 1);
-    assert_non_null(strstr(err_text, "no/m.safetensors: cannot write"));
-    assert_int_equal(run("train xy.csv -t y -o m --trace no/t --epochs 1000000"), 1);
-    assert_non_null(strstr(err_text, "no/t: cannot write"));
+    run_badly("train xy.csv -t y -o no/m.safetensors --epochs 1000000", "no folder no;");
+    run_badly("train xy.csv -t y -o m --trace no/t --epochs 1000000", "no folder no;");
     assert_int_equal(folder_count(folder), 3);
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
-    run_badly("predict m.safetensors xy.csv -o xy.csv", "would be lost");
-    run_badly("predict m.safetensors xy.csv -o m.safetensors", "would be lost");
+    run_badly("predict m.safetensors xy.csv -o xy.csv", "would overwrite an input");
+    run_badly("predict m.safetensors xy.csv -o m.safetensors",
+              "would overwrite an input");
     run_badly("train xy.csv -t y -o m.safetensors --patience 3", "--validation");
 }
 
@@ -445,7 +474,7 @@ static void bad_crossbars_are_one_line(void **state)
     run_badly("crossbar m.safetensors xy.csv --redraw never", "never");
     run_badly("crossbar m.safetensors missing.csv", "missing.csv");
     run_badly("crossbar m.safetensors xy.csv --costs bad.json --export chip",
-              "not a file of costs");
+              "this is an array file; a costs file was expected");
     run_badly("crossbar m.safetensors xy.csv --calibration bad.json", "bad.json");
     run_shell("test ! -e chip"); /* nothing half-written */
 }

@@ -293,6 +293,38 @@ static void an_assay_tells_same_from_different(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Devices that keep their noise in few reads: the law of a read is as before, nearly all
+ * reads are the digital draws, and the fewer are not the surer that is seen; reads that
+ * share their noise for long are too few to tell. */
+static void an_assay_sees_through_memory(void **state)
+{
+    (void)state;
+    static const double time_ns[] = {0.5, 1, 1.5, 2, 100}; /* reads are 10 ns apart */
+    xb_ctx *ctx = test_ctx();
+    xb_train_options opt = quick_options();
+    xb_model *m = train_model(ctx, &opt, false, NULL);
+    rows r = make_rows(false);
+    xb_assay *assay = NULL;
+    assert_ok(ctx, xb_assay_create(ctx, &assay, m, r.x, r.y, ROWS, NULL));
+    xb_array array = test_array("ideal");
+    array.read_interval_ns = 10;
+    double before = 0;
+    for (int i = 0; i < 5; i++) {
+        xb_assay_result result;
+        array.correlation_time_ns = time_ns[i];
+        assert_ok(ctx, xb_assay_run(ctx, &result, assay, &array));
+        const xb_gap *whole = &result.distance.whole;
+        print_message("%g ns: off by %.2g (noise %.2g)\n", time_ns[i], whole->rms,
+                      whole->noise);
+        assert_true(whole->noise >= before);
+        assert_int_equal(result.verdict, i < 4 ? XB_VERDICT_SAME : XB_VERDICT_UNRESOLVED);
+        before = whole->noise;
+    }
+    xb_assay_destroy(assay);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -360,6 +392,7 @@ int main(void)
         cmocka_unit_test(the_first_inputs_draw_is_the_networks),
         cmocka_unit_test(counts_are_those_of_the_hand),
         cmocka_unit_test(an_assay_tells_same_from_different),
+        cmocka_unit_test(an_assay_sees_through_memory),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(memory_that_runs_out_is_told),
     };

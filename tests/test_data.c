@@ -223,8 +223,9 @@ static void what_is_no_text_is_refused(void **state)
     xb_ctx *ctx = test_ctx();
     scratch s = scratch_make();
     assert_says(ctx, scratch_write(&s, "n", nul, sizeof nul - 1), binary);
-    assert_says(ctx, scratch_write(&s, "u", utf16, sizeof utf16 - 1), binary);
-    assert_says(ctx, s.dir, ": is a directory, expected a file");
+    assert_says(ctx, scratch_write(&s, "u", utf16, sizeof utf16 - 1),
+                ": this is a text in UTF-16; a table of numbers was expected");
+    assert_says(ctx, s.dir, ": this is a folder; a file was expected");
     assert_says(ctx, scratch_path(&s, "none"),
                 ": cannot read: No such file or directory");
     if (geteuid() != 0) { /* root may read anything */

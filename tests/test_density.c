@@ -449,7 +449,7 @@ static void test_refusals(void **state)
     opt.grid = 1000;
     refused(ctx, "dense 1", XB_STOCHASTIC_ALL, 1, &opt, "1000");
     opt = xb_density_options_default(), opt.blocks = 1;
-    refused(ctx, "dense 1", XB_STOCHASTIC_ALL, 1, &opt, "blocks");
+    refused(ctx, "dense 1", XB_STOCHASTIC_ALL, 1, &opt, "block: expected 2 to");
     opt = xb_density_options_default(), opt.draws = 5;
     refused(ctx, "dense 1", XB_STOCHASTIC_ALL, 1, &opt, "draws");
     opt = xb_density_options_default(), opt.backend = "none";

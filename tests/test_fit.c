@@ -38,6 +38,76 @@ static void choice_is_honest(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* What a fit's verdict must and must not say, and whether the chosen family fits. */
+static const struct {
+    const char *says, *never;
+    bool fits;
+} outcomes[] = {
+    [XB_FIT_FITS] = {" fits", "empirical law", true},
+    [XB_FIT_EMPIRICAL] = {"using the empirical law instead", "does not either", true},
+    [XB_FIT_NOTHING] = {"the empirical law does not either", "instead", false},
+    [XB_FIT_REFUSED] = {", as asked, does not fit", "best by", false},
+    [XB_FIT_DIVERGED] = {"did not converge", " fits", false},
+};
+
+/* The outcome, the words, the chosen family and the file are of one opinion. */
+static void check_outcome(xb_ctx *ctx, const xb_fit *fit)
+{
+    xb_fit_outcome outcome = xb_fit_outcome_of(fit);
+    const xb_fit_family *f = xb_fit_family_at(fit, xb_fit_chosen(fit));
+    const char *verdict = xb_fit_verdict(fit);
+    assert_non_null(strstr(verdict, outcomes[outcome].says));
+    assert_null(strstr(verdict, outcomes[outcome].never));
+    if (outcome != XB_FIT_DIVERGED) assert_int_equal(f->fits, outcomes[outcome].fits);
+    char *text = NULL;
+    assert_ok(ctx, xb_fit_json(ctx, &text, fit));
+    json_t *root = json_loads(text, 0, NULL), *file = json_object_get(root, "fit");
+    assert_string_equal(json_string_value(json_object_get(file, "outcome")),
+                        xb_fit_outcome_text(outcome));
+    assert_string_equal(json_string_value(json_object_get(file, "verdict")), verdict);
+    json_t *family =
+        json_array_get(json_object_get(file, "families"), (size_t)xb_fit_chosen(fit));
+    assert_int_equal(json_is_true(json_object_get(family, "fits")), f->fits);
+    json_decref(root);
+    free(text);
+}
+
+/* Gaussian noise that forgets in 500 samples: 3000 are worth about ten, and chance
+ * decides which families are near the trace. Whatever comes out, the number that decided
+ * is in the verdict. */
+static void outcome_words_and_file_agree(void **state)
+{
+    (void)state;
+    enum { N = 3000, TRACES = 40 };
+    xb_ctx *ctx = test_ctx();
+    int seen[XB_COUNT(outcomes)] = {0}, passed_over = 0;
+    for (uint64_t seed = 1; seed <= TRACES; seed++) {
+        double *x = draw(ctx, "gaussian", N, 500 + seed, 0, 0.1);
+        for (int i = 1; i < N; i++) x[i] += 0.998 * x[i - 1];
+        xb_fit *fit = run(ctx, x, N, NULL);
+        check_outcome(ctx, fit);
+        seen[xb_fit_outcome_of(fit)]++;
+        const char *verdict = xb_fit_verdict(fit);
+        bool second = strstr(verdict, "of those that fit") != NULL;
+        assert_int_equal(second, strstr(verdict, "does not fit") != NULL &&
+                                     xb_fit_outcome_of(fit) == XB_FIT_FITS);
+        assert_non_null(strstr(verdict, "the limit 0.05"));
+        passed_over += second;
+        xb_fit_destroy(fit);
+        fit = run(ctx, x, N, "empirical");
+        check_outcome(ctx, fit);
+        seen[xb_fit_outcome_of(fit)]++;
+        xb_fit_destroy(fit);
+        free(x);
+    }
+    print_message("fits %d, no family %d, nothing %d, as asked not %d; second best %d\n",
+                  seen[XB_FIT_FITS], seen[XB_FIT_EMPIRICAL], seen[XB_FIT_NOTHING],
+                  seen[XB_FIT_REFUSED], passed_over);
+    assert_true(seen[XB_FIT_FITS] && seen[XB_FIT_EMPIRICAL] && seen[XB_FIT_NOTHING] &&
+                seen[XB_FIT_REFUSED] && passed_over);
+    xb_ctx_destroy(ctx);
+}
+
 /* Three levels, each held for long: too few independent values for a test to reject a
  * family, but none looks like it. */
 static void a_drift_is_not_believed(void **state)
@@ -274,6 +344,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(choice_is_honest),
+        cmocka_unit_test(outcome_words_and_file_agree),
         cmocka_unit_test(a_drift_is_not_believed),
         cmocka_unit_test(criteria_differ),
         cmocka_unit_test(law_file_comes_back),

@@ -3,7 +3,7 @@
 #include "scratch.h"
 
 #include "base/ctx.h"
-#include "data/utf8.h"
+#include "crossbayes/extend.h"
 #include "failalloc.h"
 
 static xb_frame *read_frame(xb_ctx *ctx, scratch *s, const char *text,

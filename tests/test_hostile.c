@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "base/outfile.h"
-#include "data/safetensors.h"
+#include "crossbayes/safetensors.h"
 #include "folder.h"
 #include "jpegtest.h"
 
@@ -336,15 +336,30 @@ static void a_cache_may_be_anything(void **state)
     xb_images *images = NULL;
     opt.unlabelled = true;
     jpeg_write(&s, "a.jpg", 8, 0);
-    assert_int_equal(mkfifo(scratch_path(&s, ".crossbayes-full-3.images"), 0600), 0);
+    scratch home = scratch_make();
+    assert_int_equal(setenv("XDG_CACHE_HOME", home.dir, 1), 0);
+    assert_ok(ctx, xb_images_open(ctx, &images, s.dir, &opt));
+    char path[512];
+    snprintf(path, sizeof path, "%s", xb_images_report(images).cache);
+    xb_images_destroy(images);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
     alarm(SECONDS);
     assert_ok(ctx, xb_images_open(ctx, &images, s.dir, &opt));
     alarm(0);
     assert_false(xb_images_report(images).cache_used);
+    assert_true(xb_images_report(images).cache_kept);
     xb_images_destroy(images);
+    images = NULL;
+    opt.cache = scratch_path(&s, "pipe"); /* asked for by name: not replaced */
+    assert_int_equal(mkfifo(opt.cache, 0600), 0);
+    alarm(SECONDS);
+    assert_int_equal(xb_images_open(ctx, &images, s.dir, &opt), XB_E_INPUT);
+    alarm(0);
     xb_ctx_destroy(ctx);
-    unlink(scratch_path(&s, ".crossbayes-full-3.images"));
     scratch_remove(&s);
+    folder_empty(home.dir);
+    scratch_remove(&home);
 }
 
 static void devices_and_folders_are_refused(void **state)
@@ -355,7 +370,7 @@ static void devices_and_folders_are_refused(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         assert_refused(all[i], "/dev/zero", "/dev/zero");
         assert_refused(all[i], "/dev/null", "/dev/null");
-        assert_refused(all[i], "/tmp", "is a directory");
+        assert_refused(all[i], "/tmp", "/tmp: this is a folder; ");
     }
 }
 

@@ -7,6 +7,7 @@
 #include "jpegtest.h"
 
 #include "failalloc.h"
+#include "folder.h"
 
 /* ---- one file */
 
@@ -112,16 +113,29 @@ static xb_images *open_ages(xb_ctx *ctx, scratch *s, const xb_image_options *o)
     return images;
 }
 
-/* Names of the cache files are hidden, so scratch_remove does not see them. */
-static void drop_folder(scratch *s)
+/* The user's cache folder, which every test finds empty. */
+static char home[64];
+
+static int make_home(void **state)
 {
-    char path[128];
-    static const char *const sizes[] = {"8-3", "16-3", "16-1", "full-3"};
-    for (int i = 0; i < 4; i++) {
-        snprintf(path, sizeof path, "%s/.crossbayes-%s.images", s->dir, sizes[i]);
-        unlink(path);
-    }
-    scratch_remove(s);
+    (void)state;
+    snprintf(home, sizeof home, "/tmp/xb-cache-XXXXXX");
+    unsetenv("CROSSBAYES_CACHE_LIMIT");
+    return mkdtemp(home) && setenv("XDG_CACHE_HOME", home, 1) == 0 ? 0 : -1;
+}
+
+static int remove_home(void **state)
+{
+    (void)state;
+    folder_empty(home);
+    return rmdir(home);
+}
+
+static const char *in_home(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/crossbayes/%s", home, name);
+    return path;
 }
 
 static void names_copies_and_broken_files_are_counted(void **state)
@@ -165,7 +179,7 @@ static void names_copies_and_broken_files_are_counted(void **state)
     assert_close(sum, 5 + 39 + 24, 0);
     free(rows);
     xb_images_destroy(images);
-    drop_folder(&s);
+    scratch_remove(&s);
     xb_ctx_destroy(ctx);
 }
 
@@ -204,7 +218,7 @@ static void parts_follow_the_content(void **state)
         }
         assert_int_equal(all, N);
         xb_images_destroy(images);
-        drop_folder(&s);
+        scratch_remove(&s);
     }
     assert_string_equal(part[0], part[1]);
     xb_ctx_destroy(ctx);
@@ -252,7 +266,7 @@ static void a_table_names_the_targets(void **state)
     assert_non_null(strstr(xb_ctx_message(ctx), "t.csv:3: image 'a.jpg' has a target"));
     o.targets = NULL;
     assert_int_equal(xb_images_open(ctx, &images, s.dir, &o), XB_E_ARGUMENT);
-    drop_folder(&s);
+    scratch_remove(&s);
     xb_ctx_destroy(ctx);
 }
 
@@ -273,7 +287,7 @@ static void sizes_must_agree_or_be_given(void **state)
     xb_images_shape(images, &h, &w, &c);
     assert_true(h == 16 && w == 16 && c == 3);
     xb_images_destroy(images);
-    drop_folder(&s);
+    scratch_remove(&s);
     assert_int_equal(xb_images_open(ctx, &images, "/nonexistent", &o), XB_E_INPUT);
     xb_ctx_destroy(ctx);
 }
@@ -292,16 +306,25 @@ static void fill_folder(scratch *s)
 }
 
 /* Opens the folder and compares its pixels with `right`; returns whether the cache was
- * used. */
-static bool reopen(xb_ctx *ctx, scratch *s, const uint8_t *right)
+ * used, and its path. */
+static bool reopen(xb_ctx *ctx, scratch *s, const uint8_t *right, char path[512])
 {
     xb_image_options o = ages(SIDE);
     xb_images *images = open_ages(ctx, s, &o);
     bool used = xb_images_report(images).cache_used;
     assert_true(xb_images_report(images).cache_kept);
+    snprintf(path, 512, "%s", xb_images_report(images).cache);
     assert_memory_equal(xb_images_bytes(images), right, BYTES);
     xb_images_destroy(images);
     return used;
+}
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, size, f), size);
+    assert_int_equal(fclose(f), 0);
 }
 
 static void a_cache_is_used_and_never_trusted(void **state)
@@ -311,30 +334,261 @@ static void a_cache_is_used_and_never_trusted(void **state)
     scratch s = scratch_make();
     uint8_t right[BYTES];
     static uint8_t file[65536];
+    char path[512];
     fill_folder(&s);
     xb_image_options o = ages(SIDE);
     o.no_cache = true;
     xb_images *images = open_ages(ctx, &s, &o);
     assert_false(xb_images_report(images).cache_kept);
+    assert_null(xb_images_report(images).cache);
     memcpy(right, xb_images_bytes(images), BYTES);
     xb_images_destroy(images);
-    assert_false(reopen(ctx, &s, right));
-    assert_true(reopen(ctx, &s, right));
-    char path[128];
-    snprintf(path, sizeof path, "%s/.crossbayes-8-3.images", s.dir);
+    assert_int_equal(folder_count(home), 0);
+    assert_false(reopen(ctx, &s, right, path));
+    assert_true(reopen(ctx, &s, right, path));
     size_t size = scratch_read(path, file, sizeof file);
     for (size_t i = 0; i < size; i += i < 700 ? 5 : 97) { /* any byte, then made again */
         file[i] ^= 0x40;
-        scratch_write(&s, ".crossbayes-8-3.images", file, size);
-        assert_false(reopen(ctx, &s, right));
+        write_file(path, file, size);
+        assert_false(reopen(ctx, &s, right, path));
         file[i] ^= 0x40;
     }
     for (size_t cut = 0; cut < size; cut += size / 7) {
-        scratch_write(&s, ".crossbayes-8-3.images", file, cut);
-        assert_false(reopen(ctx, &s, right));
+        write_file(path, file, cut);
+        assert_false(reopen(ctx, &s, right, path));
     }
-    assert_true(reopen(ctx, &s, right));
-    drop_folder(&s);
+    assert_true(reopen(ctx, &s, right, path));
+    assert_int_equal(scratch_remove(&s), PICTURES);
+    xb_ctx_destroy(ctx);
+}
+
+/* ---- where the cache is */
+
+static char told[8][1024];
+static int n_told;
+
+static void listen(void *arg, const char *sentence)
+{
+    (void)arg;
+    assert_true(n_told < 8);
+    snprintf(told[n_told++], sizeof told[0], "%.1023s", sentence);
+}
+
+/* A context whose notices are in `told`. */
+static xb_ctx *listening(void)
+{
+    xb_ctx *ctx = test_ctx();
+    n_told = 0;
+    xb_ctx_set_notice(ctx, listen, NULL);
+    return ctx;
+}
+
+/* Opens the folder in a size; the cache's path is in `path`, "" without one. */
+static void open_size(xb_ctx *ctx, scratch *s, int64_t size, char path[512])
+{
+    xb_image_options o = ages(size);
+    n_told = 0;
+    xb_images *images = open_ages(ctx, s, &o);
+    const char *cache = xb_images_report(images).cache;
+    snprintf(path, 512, "%s", cache ? cache : "");
+    xb_images_destroy(images);
+}
+
+static void the_data_folder_is_never_written_to(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = listening();
+    scratch s = scratch_make(), other = scratch_make();
+    struct stat before, after, cache;
+    char path[512], second[512];
+    fill_folder(&s);
+    fill_folder(&other); /* the same names in another folder */
+    assert_int_equal(stat(s.dir, &before), 0);
+    open_size(ctx, &s, SIDE, path);
+    assert_int_equal(stat(s.dir, &after), 0);
+    assert_int_equal(folder_count(s.dir), PICTURES); /* hidden ones are counted */
+    assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof before.st_mtim);
+    assert_int_equal(strncmp(path, in_home(""), strlen(in_home(""))), 0);
+    assert_int_equal(n_told, 1);
+    assert_non_null(strstr(told[0], "are kept in "));
+    assert_non_null(strstr(told[0], path));
+    assert_int_equal(stat(in_home(""), &cache), 0);
+    assert_int_equal(cache.st_mode & 0777, 0700);
+    open_size(ctx, &s, SIDE, second);
+    assert_string_equal(path, second);
+    assert_non_null(strstr(told[0], "are read from "));
+    open_size(ctx, &other, SIDE, second);
+    assert_string_not_equal(path, second);
+    assert_int_equal(folder_count(in_home("")), 2);
+    scratch_remove(&s);
+    scratch_remove(&other);
+    xb_ctx_destroy(ctx);
+}
+
+/* XDG_CACHE_HOME, else ~/.cache; a relative path is no path; neither: none, and said. */
+static void the_cache_folder_follows_the_environment(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = listening();
+    scratch s = scratch_make();
+    char path[512], in_user_home[128], *old = getenv("HOME");
+    char *kept = old ? strdup(old) : NULL;
+    fill_folder(&s);
+    assert_int_equal(setenv("HOME", home, 1), 0);
+    static const char *const not_set[] = {"", "relative/folder"};
+    snprintf(in_user_home, sizeof in_user_home, "%s/.cache/crossbayes/", home);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(setenv("XDG_CACHE_HOME", not_set[i], 1), 0);
+        open_size(ctx, &s, SIDE, path);
+        assert_int_equal(strncmp(path, in_user_home, strlen(in_user_home)), 0);
+    }
+    assert_int_equal(unsetenv("HOME"), 0);
+    open_size(ctx, &s, SIDE, path);
+    assert_string_equal(path, "");
+    assert_string_equal(told[0], "the decoded images are not kept: neither XDG_CACHE_HOME"
+                                 " nor HOME is set");
+    assert_int_equal(setenv("XDG_CACHE_HOME", "/proc/none", 1), 0); /* cannot be made */
+    open_size(ctx, &s, SIDE, path);
+    assert_string_equal(path, "");
+    assert_non_null(strstr(told[0], "not kept: /proc/none/crossbayes: cannot make"));
+    if (kept) assert_int_equal(setenv("HOME", kept, 1), 0);
+    assert_int_equal(setenv("XDG_CACHE_HOME", home, 1), 0);
+    free(kept);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
+static bool is_there(const char *path) { return access(path, F_OK) == 0; }
+
+static void set_time(const char *path, int64_t seconds)
+{
+    const struct timespec when[2] = {{seconds, 0}, {seconds, 0}};
+    assert_int_equal(utimensat(AT_FDCWD, path, when, 0), 0);
+}
+
+/* The longest unused go first, by use and not by age; what is not ours stays. */
+static void the_cache_stays_within_its_limit(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = listening();
+    scratch s = scratch_make();
+    char path[4][512], limit[32];
+    struct stat info;
+    fill_folder(&s);
+    for (int i = 0; i < 3; i++) open_size(ctx, &s, SIDE + i, path[i]);
+    for (int i = 0; i < 3; i++) set_time(path[i], 1000 + i);
+    write_file(in_home("notes.txt"), "mine", 4);
+    set_time(in_home("notes.txt"), 1);
+    write_file(in_home("x.images.tmp-0a1b2c"), "killed", 6);
+    set_time(in_home("x.images.tmp-0a1b2c"), 1);
+    write_file(in_home("y.images.tmp-0a1b2c"), "at work", 7);
+    open_size(ctx, &s, SIDE, path[0]); /* the oldest is used again */
+    int64_t total = 0;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(stat(path[i], &info), 0);
+        total += info.st_size;
+    }
+    snprintf(limit, sizeof limit, "%lld", (long long)total);
+    assert_int_equal(setenv("CROSSBAYES_CACHE_LIMIT", limit, 1), 0);
+    open_size(ctx, &s, SIDE - 1, path[3]); /* smaller than any: one has to go */
+    assert_true(is_there(path[0]) && is_there(path[2]) && is_there(path[3]));
+    assert_false(is_there(path[1]));
+    assert_non_null(strstr(told[1], "removed 1 file, the longest unused first"));
+    assert_true(is_there(in_home("notes.txt")));
+    assert_false(is_there(in_home("x.images.tmp-0a1b2c")));
+    assert_true(is_there(in_home("y.images.tmp-0a1b2c")));
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
+/* A cache that cannot be written is said, and the work goes on without it. */
+static void a_cache_that_cannot_be_written_is_no_reason_to_stop(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = listening();
+    scratch s = scratch_make();
+    char path[512];
+    fill_folder(&s);
+    open_size(ctx, &s, SIDE, path); /* the folder is made */
+    char *const folder_path = strdup(in_home(""));
+    assert_non_null(folder_path);
+    folder_empty(folder_path);
+    assert_int_equal(chmod(folder_path, 0500), 0);
+    if (access(folder_path, W_OK) == 0) /* root writes anywhere: a folder in the way */
+        assert_int_equal(mkdir(path, 0700), 0);
+    open_size(ctx, &s, SIDE, path);
+    assert_string_equal(path, "");
+    assert_int_equal(n_told, 1);
+    assert_non_null(strstr(told[0], "the decoded images are not kept: "));
+    assert_int_equal(chmod(folder_path, 0700), 0);
+    free(folder_path);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
+static void a_limit_may_forbid_and_must_be_a_size(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = listening();
+    scratch s = scratch_make();
+    char path[512];
+    fill_folder(&s);
+    xb_image_options o = ages(SIDE);
+    static const char *const refused[] = {"2GB", "-1", "lots", "1e9", "9999999T", "G"};
+    for (int i = 0; i < 6; i++) {
+        xb_images *images = NULL;
+        assert_int_equal(setenv("CROSSBAYES_CACHE_LIMIT", refused[i], 1), 0);
+        assert_int_equal(xb_images_open(ctx, &images, s.dir, &o), XB_E_ARGUMENT);
+        assert_non_null(
+            strstr(xb_ctx_message(ctx), "expected a size such as 500M or 2G"));
+    }
+    static const char *const forbidden[] = {"0", "1K"};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(setenv("CROSSBAYES_CACHE_LIMIT", forbidden[i], 1), 0);
+        open_size(ctx, &s, SIDE, path);
+        assert_string_equal(path, "");
+        assert_non_null(strstr(told[0], "the decoded images are not kept: "));
+        assert_non_null(strstr(told[0], "CROSSBAYES_CACHE_LIMIT"));
+    }
+    assert_int_equal(setenv("CROSSBAYES_CACHE_LIMIT", "1m", 1), 0);
+    open_size(ctx, &s, SIDE, path);
+    assert_true(is_there(path));
+    assert_int_equal(folder_count(in_home("")), 1);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
+/* A cache that is asked for by name: beyond any limit, and never over another file. */
+static void a_named_cache_replaces_no_other_file(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = listening();
+    scratch s = scratch_make(), place = scratch_make();
+    xb_images *images = NULL;
+    fill_folder(&s);
+    xb_image_options o = ages(SIDE);
+    o.cache = scratch_path(&place, "faces.images");
+    assert_int_equal(setenv("CROSSBAYES_CACHE_LIMIT", "0", 1), 0);
+    for (int i = 0; i < 2; i++) {
+        images = open_ages(ctx, &s, &o);
+        assert_string_equal(xb_images_report(images).cache, o.cache);
+        assert_int_equal(xb_images_report(images).cache_used, i);
+        xb_images_destroy(images);
+    }
+    scratch_write(&place, "faces.images", "XBIM", 4); /* cut short: made again */
+    images = open_ages(ctx, &s, &o);
+    assert_false(xb_images_report(images).cache_used);
+    xb_images_destroy(images);
+    assert_int_equal(folder_count(home), 0);
+    char kept[16];
+    scratch_write(&place, "noise.csv", "x\n1\n2\n", 6);
+    o.cache = place.path;
+    assert_int_equal(xb_images_open(ctx, &images, s.dir, &o), XB_E_INPUT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "image cache was expected"));
+    assert_int_equal(scratch_read(place.path, kept, sizeof kept), 6);
+    assert_string_equal(kept, "x\n1\n2\n");
+    scratch_remove(&s);
+    scratch_remove(&place);
     xb_ctx_destroy(ctx);
 }
 
@@ -365,7 +619,7 @@ static void a_stale_cache_is_made_again(void **state)
     images = open_ages(ctx, &s, &o);
     assert_true(xb_images_report(images).cache_used);
     xb_images_destroy(images);
-    drop_folder(&s);
+    scratch_remove(&s);
     xb_ctx_destroy(ctx);
 }
 
@@ -386,9 +640,10 @@ static void threads_do_not_matter(void **state)
         xb_images_destroy(images);
         xb_ctx_destroy(ctx);
     }
-    drop_folder(&s);
+    scratch_remove(&s);
 }
 
+/* With a cache in its folder, and without one. */
 static void memory_may_run_out_anywhere(void **state)
 {
     (void)state;
@@ -401,37 +656,50 @@ static void memory_may_run_out_anywhere(void **state)
     xb_images *whole = NULL;
     assert_ok(ctx, xb_images_open(ctx, &whole, s.dir, &o));
     size_t bytes = (size_t)(xb_images_count(whole) * SIDE * SIDE * 3);
-    bool failed = true;
-    for (int k = 0; failed && fail_alloc_after(k); k++) {
-        xb_images *images = NULL;
-        xb_status status = xb_images_open(ctx, &images, s.dir, &o);
-        failed = fail_alloc_happened();
-        assert_ran_out(ctx, failed, status, images, k);
-        if (images) {
-            assert_int_equal(xb_images_count(images), xb_images_count(whole));
-            assert_memory_equal(xb_images_bytes(images), xb_images_bytes(whole), bytes);
+    for (int kept = 0; kept < 2; kept++) {
+        bool failed = true;
+        o.no_cache = !kept;
+        for (int k = 0; failed && fail_alloc_after(k); k++) {
+            xb_images *images = NULL;
+            xb_status status = xb_images_open(ctx, &images, s.dir, &o);
+            failed = fail_alloc_happened();
+            assert_ran_out(ctx, failed, status, images, k);
+            if (images) {
+                assert_int_equal(xb_images_count(images), xb_images_count(whole));
+                assert_memory_equal(xb_images_bytes(images), xb_images_bytes(whole),
+                                    bytes);
+            }
+            xb_images_destroy(images);
+            folder_empty(home);
         }
-        xb_images_destroy(images);
     }
     xb_images_destroy(whole);
-    drop_folder(&s);
+    assert_int_equal(scratch_remove(&s), PICTURES);
     xb_ctx_destroy(ctx);
 }
+
+#define IN_A_HOME(test) cmocka_unit_test_setup_teardown(test, make_home, remove_home)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slope_comes_back),
-        cmocka_unit_test(a_wide_picture_loses_its_sides),
-        cmocka_unit_test(hostile_files_are_refused),
-        cmocka_unit_test(names_copies_and_broken_files_are_counted),
-        cmocka_unit_test(parts_follow_the_content),
-        cmocka_unit_test(a_table_names_the_targets),
-        cmocka_unit_test(sizes_must_agree_or_be_given),
-        cmocka_unit_test(a_cache_is_used_and_never_trusted),
-        cmocka_unit_test(a_stale_cache_is_made_again),
-        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(memory_may_run_out_anywhere),
+        IN_A_HOME(a_slope_comes_back),
+        IN_A_HOME(a_wide_picture_loses_its_sides),
+        IN_A_HOME(hostile_files_are_refused),
+        IN_A_HOME(names_copies_and_broken_files_are_counted),
+        IN_A_HOME(parts_follow_the_content),
+        IN_A_HOME(a_table_names_the_targets),
+        IN_A_HOME(sizes_must_agree_or_be_given),
+        IN_A_HOME(a_cache_is_used_and_never_trusted),
+        IN_A_HOME(a_stale_cache_is_made_again),
+        IN_A_HOME(the_data_folder_is_never_written_to),
+        IN_A_HOME(the_cache_folder_follows_the_environment),
+        IN_A_HOME(the_cache_stays_within_its_limit),
+        IN_A_HOME(a_cache_that_cannot_be_written_is_no_reason_to_stop),
+        IN_A_HOME(a_limit_may_forbid_and_must_be_a_size),
+        IN_A_HOME(a_named_cache_replaces_no_other_file),
+        IN_A_HOME(threads_do_not_matter),
+        IN_A_HOME(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

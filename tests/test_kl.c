@@ -78,7 +78,7 @@ static brute by_force(const xb_law *law, const xb_prior *prior, double mu, doubl
 {
     double cut[CUTS_MAX], node[ORDER], weight[ORDER];
     assert_int_equal(xb_gauss_legendre(NULL, node, weight, ORDER), XB_OK);
-    double scale = prior->kind == XB_PRIOR_MIXTURE ? fmin(prior->b, prior->c) : 1;
+    double scale = prior->kind == XB_PRIOR_MIXTURE ? fmin(prior->s1, prior->s2) : 1;
     int64_t n = cut_support(cut, law, mu, sigma, scale);
     brute sum = {0, 0, 0};
     for (int64_t i = 0; i + 1 < n; i++)

@@ -220,7 +220,7 @@ static void bad_texts_are_refused(void **state)
         {"mtj:B=abc", "B is not a number: 'abc'"},
         {"mtj:B=nan", "B is not a number: 'nan'"},
         {"mtj:w=1.5", "expected 0 to 1"},
-        {"mtj:Q=1", "no parameter 'Q' (mtj has: B, w)"},
+        {"mtj:Q=1", "no parameter 'Q' (mtj has: B, w, A, C)"},
         {"mtj:B", "'B' is not NAME=VALUE"},
         {"mtj:B=1,B=2", "B is given twice"},
         {"mtj:A=1,B=0.15,C=0.375,A=1", "A is given twice"},

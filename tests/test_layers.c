@@ -1,8 +1,8 @@
 /* test_layers.c: the folders keep their order. A file in src/FOLDER or studies/FOLDER
  * includes its own folder, those above it in the list, and the public headers; the core
- * in src/ includes no header of the studies; the program in cli/ includes the public
- * headers and its own files only. File names are unique across src/, studies/ and cli/.
- * Broken rules are reported as file:line. */
+ * in src/ includes no header of the studies, the studies no inner header of the core; the
+ * program in cli/ includes the public headers and its own files only. File names are
+ * unique across src/, studies/ and cli/. Broken rules are reported as file:line. */
 #include "scratch.h"
 
 #include <sys/stat.h>
@@ -80,6 +80,7 @@ static const char *forbidden(const char *folder, const char *target)
         return strncmp(target, "cli/", 4) == 0 ? NULL : "cli uses an inner header,";
     int to = rank_of(target, size);
     if (to < 0) return "includes an unknown folder,";
+    if (from >= CORE && to < CORE) return "the studies use an inner header,";
     return to <= from ? NULL : "includes a folder below its own,";
 }
 
@@ -218,6 +219,8 @@ static void a_broken_rule_is_told(void **state)
     assert_tree_says("studies/study/a.c", "#include \"crossbayes/study.h\"\n", NULL);
     assert_tree_says("studies/study/a.c", "#include \"report/page.h\"\n",
                      ":1: includes a folder below its own, 'report/page.h'");
+    assert_tree_says("studies/study/a.c", "#include \"base/memory.h\"\n",
+                     ":1: the studies use an inner header, 'base/memory.h'");
     assert_tree_says("studies/study/ctx.c", "", ":1: second file named 'ctx.c'");
     assert_tree_says("src/law/ctx.c", "", ":1: second file named 'ctx.c'");
     assert_tree_says("cli/ctx.c", "", ":1: second file named 'ctx.c'");

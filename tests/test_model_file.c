@@ -2,7 +2,7 @@
  * every way in which such a file can lie. */
 #include "traintest.h"
 
-#include "data/safetensors.h"
+#include "crossbayes/safetensors.h"
 #include "failalloc.h"
 
 static xb_model *small_model(xb_ctx *ctx, xb_likelihood likelihood)

@@ -3,8 +3,8 @@
  * nets go that way. */
 #include "nettest.h"
 
+#include "crossbayes/net.h"
 #include "run/pass.h"
-#include "run/step.h"
 
 typedef struct chain_case {
     const char *net;

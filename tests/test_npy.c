@@ -265,7 +265,8 @@ static void assert_says(xb_ctx *ctx, const char *path, const char *says)
         fail_msg("'%s' does not say '%s'", xb_ctx_message(ctx), says);
     double *x = &untouched;
     int64_t n = -7;
-    if (strstr(says, "not an NPY")) return; /* it is read as text */
+    if (strstr(says, "not an NPY") || strstr(says, "(.npy) was expected"))
+        return; /* it is read as text */
     assert_int_equal(xb_column_read(ctx, &x, &n, path, NULL), XB_E_INPUT);
     assert_true(x == &untouched && n == -7);
     assert_non_null(strstr(xb_ctx_message(ctx), says));
@@ -320,9 +321,10 @@ static void lies_are_refused(void **state)
         assert_says(ctx, make_npy(&s, 1, cases[i].head, data, sizeof data),
                     cases[i].says);
     assert_says(ctx, make_npy(&s, 4, cases[0].head, data, sizeof data), "NPY version 4");
-    assert_says(ctx, s.dir, "is a directory");
+    assert_says(ctx, s.dir, "this is a folder");
     assert_says(ctx, scratch_path(&s, "none"), "cannot read");
-    assert_says(ctx, scratch_write(&s, "t", "1\n2\n", 4), "not an NPY file");
+    assert_says(ctx, scratch_write(&s, "t", "1\n2\n", 4),
+                "this is a table of numbers; a NumPy array (.npy) was expected");
     scratch_remove(&s);
     xb_ctx_destroy(ctx);
 }
@@ -405,6 +407,8 @@ static void columns_come_from_arrays(void **state)
                  {2, {0, INT64_C(1) << 40}, "1", "an empty array"},
                  {2, {3, 0}, "1", "an empty array"},
                  {3, {1, 1, 1}, NULL, "an array of 3 dimensions, expected 1 or 2"}};
+    xb_ctx_destroy(ctx); /* which does not write what it has read */
+    ctx = test_ctx();
     for (int i = 0; i < XB_COUNT(cases); i++) {
         assert_ok(ctx,
                   xb_npy_write(ctx, s.path, bad, XB_F64, cases[i].shape, cases[i].ndim));

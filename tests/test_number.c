@@ -1,8 +1,6 @@
 /* test_number.c: decimal text to double and back, bit by bit against strtod and
  * printf of the C library, which round correctly. */
-#include "xbtest.h"
-
-#include <locale.h>
+#include "localetest.h"
 
 #include "data/number.h"
 
@@ -372,25 +370,49 @@ static void formats_are_printfs(void **state)
 static void the_locale_does_not_matter(void **state)
 {
     (void)state;
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fr_FR"};
-    const char *set = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !set; i++)
-        set = setlocale(LC_NUMERIC, names[i]);
-    if (!set) {
-        print_message("skipped: no locale with a decimal comma is installed\n");
-        skip();
-    }
-    char comma[8], ours[XB_NUMBER_TEXT_MAX];
+    char ours[XB_NUMBER_TEXT_MAX];
     double slow = NAN, fast = NAN;
-    snprintf(comma, sizeof comma, "%.1f", 1.5);
+    scratch s = comma_locale_set();
     bool slow_good = parse_exact(&slow, "1.234567890123456789012345e-50", '.');
     bool fast_good = parse_exact(&fast, "1.5", '.');
     xb_number_format(ours, -1234.5678e-20);
-    setlocale(LC_NUMERIC, "C");
-    assert_string_equal(comma, "1,5");
+    comma_locale_drop(&s);
     assert_true(slow_good && slow == 1.234567890123456789012345e-50);
     assert_true(fast_good && fast == 1.5);
     assert_string_equal(ours, "-1.2345678e-17");
+}
+
+/* Texts of laws, priors, schedules and nets are written and read as everywhere. */
+static void texts_keep_their_points(void **state)
+{
+    (void)state;
+    static const char net_text[] =
+        "dense 2, batchnorm momentum 0.9 epsilon 1e-05, dense 1";
+    char prior_text[XB_PRIOR_TEXT], schedule_text[XB_SCHEDULE_TEXT];
+    xb_prior prior = {0};
+    xb_schedule schedule = {0};
+    xb_law *law = NULL, *again = NULL;
+    xb_net *net = NULL;
+    xb_ctx *ctx = test_ctx();
+    scratch s = comma_locale_set();
+    assert_ok(ctx, xb_law_parse(ctx, &law, "mtj:B=0.15,w=0.5"));
+    assert_string_equal(xb_law_text(law), "mtj:B=0.15,w=0.5");
+    assert_ok(ctx, xb_law_save(ctx, law, scratch_path(&s, "law.json")));
+    assert_ok(ctx, xb_law_load(ctx, &again, s.path));
+    assert_string_equal(xb_law_text(again), "mtj:B=0.15,w=0.5");
+    assert_ok(ctx, xb_prior_parse(ctx, &prior, "normal:mean=0,sd=0.25"));
+    xb_prior_text(prior_text, &prior);
+    assert_string_equal(prior_text, "normal:mean=0,sd=0.25");
+    assert_ok(ctx, xb_schedule_parse(ctx, &schedule, "exp:10.5,floor=0.125"));
+    xb_schedule_text(schedule_text, &schedule);
+    assert_non_null(strstr(schedule_text, "10.5,floor=0.125"));
+    assert_ok(ctx, xb_net_parse(ctx, &net, net_text, (xb_shape){1, 1, 3}, NULL));
+    assert_string_equal(xb_net_text(net), net_text);
+    comma_locale_drop(&s);
+    xb_net_destroy(net);
+    xb_law_destroy(law);
+    xb_law_destroy(again);
+    xb_ctx_destroy(ctx);
 }
 
 int main(void)
@@ -404,6 +426,7 @@ int main(void)
         cmocka_unit_test(huge_texts_are_read),
         cmocka_unit_test(formats_are_printfs),
         cmocka_unit_test(the_locale_does_not_matter),
+        cmocka_unit_test(texts_keep_their_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

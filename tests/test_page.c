@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/ctx.h"
+#include "report/page.h"
 #include "crossbayes/studies.h"
 
 enum { PAGE_ROOM = 1 << 18 };
@@ -289,8 +290,8 @@ static void sections_are_many(void **state)
         xb_page_finding(page, &(xb_finding){XB_FINDING_AGREES, NULL, words});
     }
     char *text = written(ctx, &s, page);
-    assert_int_equal(count_of(text, "words of section "), 3 * MANY);
-    assert_int_equal(count_of(text, "words of section 0."), 3);
+    assert_int_equal(count_of(text, "words of section "), 3 * MANY + 1); /* headline */
+    assert_int_equal(count_of(text, "words of section 1."), 3);
     free(text);
     xb_ctx_destroy(ctx);
     scratch_remove(&s);
@@ -317,16 +318,73 @@ static void the_top_says_what_was_found(void **state)
     assert_string_equal(text[0], text[1]);
     const char *top = strstr(text[0], "<nav>"), *end = strstr(text[0], "</nav>");
     assert_true(top && end);
+    const char *headline = strstr(text[0], "<p class=\"headline agree\">");
+    assert_true(headline && headline < top);
+    assert_true(strstr(headline, "it is 3\u00A0±\u00A01.</p>") < top);
     const char *first = strstr(top, "it is 3\u00A0±\u00A01");
     assert_true(first > strstr(top, "#one") && first < strstr(top, "#two"));
     assert_non_null(strstr(top, "In one screen"));
-    assert_int_equal(count_of(text[0], "it is 3\u00A0±\u00A01"), 2);
-    assert_int_equal(count_of(text[0], "<span class=\"badge agree\">agrees</span>"), 2);
+    assert_int_equal(count_of(text[0], "it is 3\u00A0±\u00A01"), 3);
+    assert_int_equal(count_of(text[0], "<span class=\"badge agree\">agrees</span>"), 3);
     assert_int_equal(count_of(text[0], "<span class=\"badge unclear\">no word</span>"),
                      2);
     assert_int_equal(count_of(text[0], "class=\"verdict"), 4);
     free(text[0]);
     free(text[1]);
+    xb_ctx_destroy(ctx);
+    scratch_remove(&s);
+}
+
+/* One clause with a number, remarks left out. */
+static void headlines_are_one_sentence(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"Shape matters up to width 16: KL still 0.01 ± 0.001 nats (depth 3; 0.001 would"
+         " count). Bimodal noise needs 16.",
+         "Shape matters up to width 16: KL still 0.01 ± 0.001 nats."},
+        {"KL at most (3.69 ± 0.40)e-04 nats (depth 2). More.",
+         "KL at most (3.69 ± 0.40)e-04 nats."},
+        {"No family fits; it is 0.34 off; it has 2 levels.",
+         "No family fits; it is 0.34 off."},
+        {"20 of 39 claims agree; 6 differ.", "20 of 39 claims agree."},
+        {"no number at all", "no number at all."},
+        {"1.5 of 2", "1.5 of 2."},
+    };
+    for (int i = 0; i < XB_COUNT(cases); i++) {
+        char text[128], little[8];
+        xb_headline_text(text, sizeof text, cases[i][0]);
+        assert_string_equal(text, cases[i][1]);
+        xb_headline_text(little, sizeof little, cases[i][0]);
+        assert_true(strlen(little) < sizeof little);
+    }
+}
+
+/* What the caller says, or the first finding; the kind is the finding's. */
+static void the_headline_is_a_finding(void **state)
+{
+    (void)state;
+    scratch s = scratch_make();
+    xb_ctx *ctx = test_ctx();
+    const xb_finding found[] = {{XB_FINDING_AGREES, NULL, "It is 3 (of 4). More."},
+                                {XB_FINDING_DIFFERS, "no", "It is 5."}};
+    for (int told = -1; told < 2; told++) {
+        xb_page *page = new_page(ctx, "A page");
+        xb_page_section(page, "one", "One");
+        xb_page_finding(page, &found[0]);
+        if (told >= 0) xb_page_headline(page, &found[told]);
+        xb_page_headline(page, &(xb_finding){0});
+        xb_page_finding(page, &found[1]);
+        char *text = written(ctx, &s, page);
+        assert_int_equal(count_of(text, "class=\"headline"), 1);
+        assert_non_null(strstr(text, told == 1 ? "<p class=\"headline differs\"><span"
+                                                 " class=\"badge differs\">no</span> It"
+                                                 " is 5.</p>"
+                                               : "<p class=\"headline agree\"><span"
+                                                 " class=\"badge agree\">agrees</span> It"
+                                                 " is 3.</p>"));
+        free(text);
+    }
     xb_ctx_destroy(ctx);
     scratch_remove(&s);
 }
@@ -368,6 +426,10 @@ static void errors_round_their_numbers(void **state)
         {3.14e-5, 1.2e-5, "(3.1 ± 1.2)e-05"},
         {-12.345, 1.5, "-12.3 ± 1.5"},
         {1e-9, 0.5, "0.00 ± 0.50"},
+        {-1e-9, 0.5, "0.00 ± 0.50"},
+        {-0.0049, 0.5, "0.00 ± 0.50"},
+        {-0.0051, 0.5, "-0.01 ± 0.50"},
+        {-3e-5, 0.012, "0.000 ± 0.012"},
         {1.5, NAN, "1.5"},
         {1.5, 0, "1.5"},
         {1.5, INFINITY, "1.5"},
@@ -430,6 +492,8 @@ int main(void)
         cmocka_unit_test(failures_are_kept),
         cmocka_unit_test(sections_are_many),
         cmocka_unit_test(the_top_says_what_was_found),
+        cmocka_unit_test(headlines_are_one_sentence),
+        cmocka_unit_test(the_headline_is_a_finding),
         cmocka_unit_test(numbers_stand_with_their_errors),
         cmocka_unit_test(errors_round_their_numbers),
         cmocka_unit_test(no_memory_no_page),

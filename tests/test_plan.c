@@ -3,22 +3,24 @@
  * trust itself. */
 #include "xbtest.h"
 
-enum { PARAMS_MAX = 4096, INPUTS = 4 };
+#include "base/ctx.h"
+
+enum { PARAMS_MAX = 4096, INPUTS = 4, INPUTS_MOST = 16 };
 
 typedef struct plan_net {
     xb_net *net;
-    float mu[PARAMS_MAX], sigma[PARAMS_MAX], x[INPUTS];
+    float mu[PARAMS_MAX], sigma[PARAMS_MAX], x[INPUTS_MOST];
     xb_weights weights;
 } plan_net;
 
 /* Means spread over [-mean, mean] / sqrt(inputs), standard deviations sd / sqrt(inputs).
  */
-static plan_net *make_net(xb_ctx *ctx, const char *text, double mean, double sd,
-                          xb_stochastic stochastic)
+static plan_net *make_net_of(xb_ctx *ctx, const char *text, int inputs, double mean,
+                             double sd, xb_stochastic stochastic)
 {
     plan_net *p = calloc(1, sizeof *p);
     xb_net_options opt = {stochastic};
-    assert_ok(ctx, xb_net_parse(ctx, &p->net, text, (xb_shape){1, 1, INPUTS}, &opt));
+    assert_ok(ctx, xb_net_parse(ctx, &p->net, text, (xb_shape){1, 1, inputs}, &opt));
     assert_true(xb_net_param_count(p->net) <= PARAMS_MAX);
     for (int i = 0; i < xb_net_tensor_count(p->net); i++) {
         const xb_tensor *t = xb_net_tensor_at(p->net, i);
@@ -29,9 +31,15 @@ static plan_net *make_net(xb_ctx *ctx, const char *text, double mean, double sd,
             p->sigma[t->offset + j] = (float)(sd * scale);
         }
     }
-    for (int i = 0; i < INPUTS; i++) p->x[i] = 1;
+    for (int i = 0; i < inputs; i++) p->x[i] = 1;
     p->weights = (xb_weights){p->mu, p->sigma, NULL};
     return p;
+}
+
+static plan_net *make_net(xb_ctx *ctx, const char *text, double mean, double sd,
+                          xb_stochastic stochastic)
+{
+    return make_net_of(ctx, text, INPUTS, mean, sd, stochastic);
 }
 
 static void free_net(plan_net *p)
@@ -161,6 +169,72 @@ static void test_prediction(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* An exponential sample: skewness 2, KL(law || Gaussian) 0.42 nats. */
+static xb_law *exponential_law(xb_ctx *ctx)
+{
+    enum { N = 4000 };
+    double x[N];
+    for (int i = 0; i < N; i++) x[i] = -log((i * 1597 % N + 0.5) / N);
+    xb_law *law = NULL;
+    assert_ok(ctx, xb_law_from_samples(ctx, &law, x, N));
+    return law;
+}
+
+/* Skewed laws at inputs of either sign: a weight times a negative input has its noise
+ * mirrored. Units are of one weight (a single input; four, one of them large) and of
+ * sixteen equal ones of either sign. Where a prediction is trusted, it is within 12 % of
+ * the measured KL and three standard errors of both. */
+static void test_skewed_either_side(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int inputs;
+        double other; /* size of the inputs after the first, of alternating signs */
+        double x[4];
+        bool sure; /* else whether it is trusted is up to the plan */
+    } cases[] = {
+        {"dense 1, elu, dense 1", 1, 0, {-0.95, -0.6, -0.3, 0.6}, true},
+        {"dense 2, tanh, dense 1", 1, 0, {-0.95, -0.6, -0.3, 0.6}, true},
+        {"dense 5, relu, dense 1", 1, 0, {-0.95, -0.6, -0.3, 0.6}, true},
+        {"dense 20, elu, dense 1", 1, 0, {-0.95, -0.6, -0.3, 0.6}, true},
+        {"dense 3, elu, dense 1", 4, 0.05, {-0.95, -0.3, 0.6, 0.95}, true},
+        {"dense 5, relu, dense 1", 16, 1, {-0.95, -0.3, 0.6, 0.95}, true},
+        {"dense 3, elu, dense 1", 4, 0.2, {-0.95, -0.3, 0.6, 0.95}, false},
+        {"dense 3, elu, dense 4, tanh, dense 1", 4, 1, {-0.95, -0.3, 0.6, 0.95}, false},
+    };
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = exponential_law(ctx);
+    xb_plan_options opt = xb_plan_options_default();
+    opt.draws = SANITIZED ? 1024 : 8192;
+    int distrusted = 0;
+    for (int c = 0; c < XB_COUNT(cases); c++)
+        for (int j = 0; j < XB_COUNT(cases[c].x); j++) {
+            plan_net *p = make_net_of(ctx, cases[c].text, cases[c].inputs, 1.5, 1,
+                                      XB_STOCHASTIC_KERNELS);
+            for (int i = 0; i < cases[c].inputs; i++)
+                p->x[i] = (float)(cases[c].x[j] * (i == 0  ? 1
+                                                   : i % 2 ? -cases[c].other
+                                                           : cases[c].other));
+            xb_plan plan;
+            assert_ok(ctx,
+                      xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
+            double noise = 3 * (plan.predicted.std_error + plan.measured.std_error);
+            double off = fabs(plan.predicted.value - plan.measured.value);
+            print_message("%s, %d inputs, x = %5.2f: predicted %.4g, measured %.4g%s\n",
+                          cases[c].text, cases[c].inputs, cases[c].x[j],
+                          plan.predicted.value, plan.measured.value,
+                          plan.trusted ? "" : ", not trusted");
+            if (plan.trusted) assert_at_most(off, 0.12 * plan.measured.value + noise);
+            if (cases[c].sure) assert_true(plan.trusted);
+            distrusted += !plan.trusted;
+            free_net(p);
+        }
+    assert_true(distrusted >= 4); /* the last two nets: predictions up to 1.7 times off */
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
 /* One hidden unit of two weights makes nearly all of the spread: the prediction says that
  * it is not to be trusted, the verdict comes from the measurement, or not at all. */
 static void test_distrust(void **state)
@@ -183,6 +257,33 @@ static void test_distrust(void **state)
     assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
     assert_int_equal(plan.verdict, XB_PLAN_UNSURE);
     assert_true(isnan(plan.measured.value));
+    free_net(p);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+/* Weights that multiply each other's noise: each layer makes all of the spread, and no
+ * share is more than that. */
+static void shares_are_shares(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_law *law = test_law(ctx, "mtj");
+    plan_net *p =
+        make_net(ctx, "dense 4 nobias, elu, dense 4 nobias, elu, dense 1 nobias", 0, 1, XB_STOCHASTIC_ALL);
+    xb_plan_equal_shares(p->net, p->mu, p->sigma);
+    for (int i = 0; i < INPUTS; i++) p->x[i] = 1;
+    xb_plan plan;
+    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, NULL));
+    double sum = 0, largest = 0;
+    for (int i = 0; i < plan.layers; i++) {
+        assert_true(plan.layer[i].share >= 0 && plan.layer[i].share <= 1);
+        sum += plan.layer[i].share, largest = fmax(largest, plan.layer[i].share);
+    }
+    for (int i = 0; i < plan.weights; i++)
+        assert_true(plan.weight[i].share >= 0 && plan.weight[i].share <= 1);
+    print_message("shares add up to %.3g, the largest is %.3g\n", sum, largest);
+    assert_true(sum > 1.5 && largest == 1); /* the first layer's is cut off */
     free_net(p);
     xb_law_destroy(law);
     xb_ctx_destroy(ctx);
@@ -302,9 +403,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_linear_net),
+        cmocka_unit_test(shares_are_shares),
         cmocka_unit_test(test_product),
         cmocka_unit_test(test_needed),
         cmocka_unit_test(test_prediction),
+        cmocka_unit_test(test_skewed_either_side),
         cmocka_unit_test(test_distrust),
         cmocka_unit_test(test_width),
         cmocka_unit_test(test_width_is_the_least),

@@ -475,9 +475,35 @@ static void memory_may_run_out_anywhere(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* The net of the noise runs on the backend that is asked for: with no draws nothing else
+ * runs at all. */
+static void the_noise_net_takes_the_backend(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options train = quick_options();
+    train.epochs = train.mle_epochs = 1;
+    train.noise_net = "dense 4, elu, dense 1";
+    train.likelihood = XB_LIKELIHOOD_HETEROSCEDASTIC;
+    xb_model *m = train_model(ctx, &train, false, NULL);
+    xb_predict_options opt = xb_predict_options_default();
+    double fast[2], plain[2] = {0};
+    assert_ok(ctx, xb_predict_draws(ctx, NULL, fast, m, inputs, 2, 0, 0, &opt));
+    opt.backend = "ref";
+    assert_ok(ctx, xb_predict_draws(ctx, NULL, plain, m, inputs, 2, 0, 0, &opt));
+    for (int i = 0; i < 2; i++) assert_close(plain[i], fast[i], 1e-5);
+    opt.backend = "no such backend";
+    assert_int_not_equal(xb_predict_draws(ctx, NULL, plain, m, inputs, 2, 0, 0, &opt),
+                         XB_OK);
+    assert_non_null(strstr(xb_ctx_message(ctx), "no such backend"));
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_noise_net_takes_the_backend),
         cmocka_unit_test(moments_are_the_closed_form),
         cmocka_unit_test(odd_counts_of_rows_and_draws),
         cmocka_unit_test(draws_come_from_their_place),

@@ -5,6 +5,7 @@
 #include "xmltest.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <sys/stat.h>
 
 #include "base/ctx.h"
@@ -78,6 +79,69 @@ static void assert_starts_with(const char *name, const char *magic)
     free(bytes);
 }
 
+static int count_of(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *p = text; (p = strstr(p, part)); p++) count++;
+    return count;
+}
+
+/* A legend names lines that are drawn, as they are drawn: no entry that stands for a line
+ * of another colour, and every title of the script is in the picture. */
+static void assert_legend(const char *name)
+{
+    char path[512], file[64];
+    size_t size;
+    snprintf(file, sizeof file, "%s.gp", name);
+    in_folder(path, file);
+    char *script = read_whole(path, &size);
+    if (strstr(script, "NaN with")) fail_msg("%s: a legend entry without a line", name);
+    snprintf(file, sizeof file, "%s.svg", name);
+    in_folder(path, file);
+    char *svg = read_whole(path, &size);
+    for (const char *p = script; (p = strstr(p, " title '")); p++) {
+        char title[128];
+        p += strlen(" title '");
+        snprintf(title, sizeof title, "%.*s", (int)strcspn(p, "'"), p);
+        title[strcspn(title, "_")] = '\0'; /* a subscript begins */
+        if (*title && !strstr(svg, title)) fail_msg("%s: no legend '%s'", name, title);
+    }
+    free(svg);
+    free(script);
+}
+
+/* The panels of rules end within a decade of their data. */
+static void assert_ranges_fit(const xb_study *study)
+{
+    static const char *const panels[] = {"device_variance", "bimodal_variance",
+                                         "device_kl", "bimodal_kl"};
+    char path[512];
+    size_t size;
+    in_folder(path, "quadrature.gp");
+    char *script = read_whole(path, &size);
+    const char *p = script;
+    assert_int_equal(count_of(script, "set yrange ["), XB_COUNT(panels));
+    for (int i = 0; i < XB_COUNT(panels); i++, p++) {
+        double low = INFINITY, from, to;
+        static const char *const kinds[] = {"error", "step"};
+        for (int k = 0; k < 2; k++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s_%s", panels[i], kinds[k]);
+            const xb_table *t = xb_study_table(study, name);
+            for (int64_t r = 0; r < xb_table_rows(t); r++)
+                for (int c = 1; c < xb_table_columns(t); c++) {
+                    double value = xb_table_get(t, r, c), floor_at = k ? 1e-33 : 1e-17;
+                    if (isfinite(value)) low = fmin(low, fmax(value, floor_at));
+                }
+        }
+        p = strstr(p, "set yrange [");
+        assert_int_equal(sscanf(p, "set yrange [%lf:%lf]", &from, &to), 2);
+        if (!(from < low && from > low / 10))
+            fail_msg("%s: from %g, the data from %g", panels[i], from, low);
+    }
+    free(script);
+}
+
 static xb_fit *quick_fit(xb_ctx *ctx, double **x, int64_t n, const char *unit)
 {
     assert_ok(ctx, xb_builtin_noise(ctx, x, n, 3));
@@ -96,7 +160,12 @@ static void fit_figure_is_drawn(void **state)
     double *x = NULL;
     xb_fit *fit = quick_fit(ctx, &x, 3000, "\xc2\xb5S_{a}'&<");
     char path[512];
-    in_folder(path, "new/fit"); /* makes the folder */
+    in_folder(path, "new/fit");
+    assert_int_equal(xb_report_fit(ctx, fit, x, 3000, path, XB_FIGURE_SVG), XB_E_IO);
+    assert_non_null(strstr(xb_ctx_message(ctx), "No such file or directory"));
+    in_folder(path, "new");
+    assert_int_equal(mkdir(path, 0777), 0);
+    in_folder(path, "new/fit");
     assert_ok(ctx, xb_report_fit(ctx, fit, x, 3000, path,
                                  XB_FIGURE_SVG | XB_FIGURE_PNG | XB_FIGURE_PDF));
     assert_figure("new/fit", 40);
@@ -143,14 +212,19 @@ static void study_figures_are_drawn(void **state)
         assert_ok(ctx, xb_study_run(ctx, &study, name, &options));
         assert_ok(ctx, xb_report_study(ctx, study, folder, XB_FIGURE_SVG));
         assert_figure(name, 20);
+        assert_legend(name);
+        if (strcmp(name, "quadrature") == 0) assert_ranges_fit(study);
         figures++;
         if (strcmp(name, "energy") == 0) {
             assert_figure("energy_densities", 20);
             assert_figure("energy_n_eff", 20);
+            assert_legend("energy_densities");
+            assert_legend("energy_n_eff");
             figures += 2;
         }
         if (strcmp(name, "scalar") == 0) {
             assert_figure("scalar_gaps", 20);
+            assert_legend("scalar_gaps");
             figures++;
         }
         assert_int_equal(folder_count(folder), 3 * figures);
@@ -168,14 +242,40 @@ static void no_gnuplot_is_a_clear_error(void **state)
     xb_fit *fit = quick_fit(ctx, &x, 500, NULL);
     char *old = strdup(getenv("PATH")), path[512];
     setenv("PATH", "/nonexistent", 1);
-    in_folder(path, "new/fit");
+    in_folder(path, "fit");
     assert_int_equal(xb_report_fit(ctx, fit, x, 500, path, XB_FIGURE_SVG), XB_E_IO);
     assert_non_null(strstr(xb_ctx_message(ctx), "gnuplot was not found"));
-    assert_int_equal(folder_count(folder), 0); /* not even the new folder */
+    assert_int_equal(folder_count(folder), 0);
     setenv("PATH", old, 1);
     free(old);
     xb_fit_destroy(fit);
     free(x);
+    xb_ctx_destroy(ctx);
+}
+
+/* One of the figure's files was read: none of them is placed. */
+static void a_figure_spares_what_was_read(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    xb_ctx *ctx = test_ctx();
+    double *x = NULL, *y = NULL;
+    int64_t n = 0;
+    xb_fit *fit = quick_fit(ctx, &x, 500, NULL);
+    char path[512], input[512];
+    in_folder(input, "fit.dat");
+    FILE *f = fopen(input, "w");
+    assert_non_null(f);
+    fputs("1\n2\n3\n", f);
+    fclose(f);
+    assert_ok(ctx, xb_column_read(ctx, &y, &n, input, NULL));
+    in_folder(path, "fit");
+    assert_int_equal(xb_report_fit(ctx, fit, x, 500, path, XB_FIGURE_SVG), XB_E_ARGUMENT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "would overwrite the input"));
+    assert_int_equal(folder_count(folder), 1);
+    xb_fit_destroy(fit);
+    free(x);
+    free(y);
     xb_ctx_destroy(ctx);
 }
 
@@ -247,6 +347,7 @@ int main(void)
         cmocka_unit_test(fit_figure_is_drawn),
         cmocka_unit_test(study_figures_are_drawn),
         cmocka_unit_test(no_gnuplot_is_a_clear_error),
+        cmocka_unit_test(a_figure_spares_what_was_read),
         cmocka_unit_test(a_failing_script_leaves_the_old_figure),
         cmocka_unit_test(odd_names_are_only_names),
         cmocka_unit_test(laws_have_their_colours),

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/hash.h"
+#include "crossbayes/extend.h"
 #include "base/outfile.h"
 #include "crossbayes/studies.h"
 #include "failalloc.h"
@@ -254,6 +254,27 @@ static void remove_tree(scratch *s)
     scratch_remove(s);
 }
 
+/* The page names claims by what they say, not by their keys. */
+static void assert_sentences(xb_ctx *ctx, scratch *s, const xb_reproduce_options *o)
+{
+    enum { PAGE = 1 << 22 };
+    char *page = malloc(PAGE);
+    assert_true(scratch_read(scratch_path(s, "index.html"), page, PAGE) < PAGE - 1);
+    const char *end = strstr(page, "</nav>");
+    assert_non_null(end);
+    *strstr(page, "<main>") = '\0'; /* the top: headline and list of findings */
+    assert_non_null(strstr(page, "claims of the paper agree with our numbers.</p>"));
+    xb_reproduction *r = NULL;
+    assert_ok(ctx, xb_reproduce(ctx, &r, s->dir, o));
+    for (int i = 0; i < xb_reproduction_count(r); i++) {
+        xb_claim c = xb_reproduction_claim(r, i);
+        if (strchr(c.id, '-') && strstr(page, c.id)) fail_msg("the page says %s", c.id);
+    }
+    assert_non_null(strstr(page, "“The device&#39;s noise is not quite Gaussian.”"));
+    xb_reproduction_destroy(r);
+    free(page);
+}
+
 /* Fig. 1 again and again: only what changed is made, and always to the same bytes. */
 static void what_is_done_is_kept(void **state)
 {
@@ -264,6 +285,7 @@ static void what_is_done_is_kept(void **state)
     xb_ctx_set_threads(ctx, 1);
     assert_int_equal(run(ctx, s.dir, &o, 1), XB_FIGURE_MADE);
     uint64_t whole = tree_of(s.dir);
+    assert_sentences(ctx, &s, &o);
     xb_ctx_set_threads(ctx, 3);
     assert_int_equal(run(ctx, s.dir, &o, 1), XB_FIGURE_KEPT);
     assert_true(tree_of(s.dir) == whole);

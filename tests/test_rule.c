@@ -5,7 +5,6 @@
 
 #include "base/gauss.h"
 #include "base/memory.h"
-#include "crossbayes/studies.h"
 #include "failalloc.h"
 #include "law/family.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/ctx.h"
-#include "data/safetensors.h"
+#include "crossbayes/safetensors.h"
 #include "failalloc.h"
 
 /* safetensors 0.8.0 (PyPI), numpy 2.4.6: safetensors.numpy.save of
@@ -327,10 +327,10 @@ static void false_lengths_are_refused(void **state)
     write_raw(&s, good, length, "12345678", 7);
     assert_refused(ctx, s.path, "beyond the end");
     write_raw(&s, good, length, "123456789", 9);
-    assert_refused(ctx, s.path, "1 bytes after the last tensor");
+    assert_refused(ctx, s.path, "1 byte after the last tensor");
     scratch_write(&s, "raw.safetensors", "", 0);
     assert_refused(ctx, s.path, "shorter than 8 bytes");
-    assert_refused(ctx, s.dir, "is a directory");
+    assert_refused(ctx, s.dir, "this is a folder");
     assert_refused(ctx, scratch_path(&s, "none"), "cannot read");
     assert_int_equal(mkfifo(scratch_path(&s, "pipe"), 0600), 0);
     FILE *both_ends = fopen(s.path, "r+"); /* so that opening does not wait */

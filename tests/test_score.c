@@ -218,11 +218,18 @@ static void classes_by_hand(void **state)
     assert_true(s.bins == 15 && s.bin_accuracy[10] == 1 && s.bin_accuracy[13] == 0);
     assert_close(s.bin_share[7], 1.0 / 3, 1e-15);
     assert_true(isnan(s.bin_confidence[0]));
-    /* without draw 1 or 2 the accuracy is 1/3 or 2/3 */
-    assert_close(s.accuracy.mc_error, sqrt(0.5 * 2 * 1.0 / 36), 1e-14);
-    assert_close(s.accuracy.std_error, sqrt((2.0 / 3) / 2 / 3), 1e-14);
+    /* shaken by both draws' signs the tie turns into a hit in one of four (C20) */
+    assert_close(s.accuracy.mc_error, sqrt(3.0 / 16) / 3, 1e-14);
+    assert_close(s.accuracy.std_error, sqrt(0.375 * 0.625 / 3), 1e-14); /* (C8) */
+    /* three bins of one point; E|hit - p| of one point is 2 p (1 - p) (C21) */
+    assert_close(s.ece_floor, 2 * (0.7 * 0.3 + 0.25 + 0.9 * 0.1) / 3, 1e-14);
+    const int64_t right[] = {0, 0, 1};
+    assert_ok(ctx, xb_score_classes(ctx, &s, &draws, right, NULL));
+    assert_true(s.accuracy.value == 1);
+    assert_close(s.accuracy.std_error, sqrt(0.875 * 0.125 / 3), 1e-14);
     draws.draws = 1; /* no draws to disagree */
     assert_ok(ctx, xb_score_classes(ctx, &s, &draws, label, NULL));
+    assert_true(isnan(s.accuracy.mc_error) && isnan(s.ece.mc_error));
     assert_close_floor(s.information.value, 0, 1e-15, 1);
     assert_true(s.nll.value == INFINITY && isnan(s.nll.mc_error));
     xb_ctx_destroy(ctx);
@@ -297,7 +304,7 @@ static void bad_input_is_refused(void **state)
     opt = xb_score_options_default(), opt.quantiles = 0;
     assert_refused(ctx, &p, y, &opt, XB_E_ARGUMENT, "0 quantile levels");
     p.draws = 0;
-    assert_refused(ctx, &p, y, NULL, XB_E_ARGUMENT, "0 draws at 2 points");
+    assert_refused(ctx, &p, y, NULL, XB_E_ARGUMENT, "draws: 0, points: 2; ");
     const double c[] = {0.5, 0.6}, n[] = {NAN, 1}, good[] = {0.5, 0.5};
     const int64_t label[] = {1}, wrong[] = {2};
     xb_class_draws draws = {c, 1, 1, 2};

@@ -75,7 +75,7 @@ static void any_law_trains(void **state)
         xb_law_destroy(law); /* the model has its own */
         assert_string_equal(xb_law_text(xb_model_law(model)), laws[i]);
         assert_true(xb_model_noise_sd(model) < 1);
-        assert_true(xb_model_prior(model).b == 1); /* (V14), chosen */
+        assert_true(xb_model_prior(model).sd == 1); /* (V14), chosen */
         const char *estimator = i == 0 ? "\"local\"" : "\"flipout\"";
         assert_non_null(strstr(xb_model_settings(model), estimator));
         xb_table_destroy(trace);
@@ -94,7 +94,7 @@ static void classes_train(void **state)
     xb_table *trace = NULL;
     xb_model *model = train_model(ctx, &opt, true, &trace);
     assert_int_equal(xb_model_likelihood(model), XB_LIKELIHOOD_SOFTMAX);
-    assert_true(xb_model_prior(model).b == 2);                 /* (V14), chosen */
+    assert_true(xb_model_prior(model).sd == 2);                 /* (V14), chosen */
     assert_true(last(trace, "log_likelihood") / ROWS > -0.35); /* chance: -0.69 */
     assert_true(isnan(last(trace, "noise_sd")));
     xb_table_destroy(trace);

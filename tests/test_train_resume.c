@@ -92,14 +92,21 @@ static xb_status stopped_resume(stopped *t)
     return status;
 }
 
+static xb_train_options stopped_options(const stopped *t)
+{
+    xb_train_options opt = quick_options();
+    opt.checkpoint = t->path;
+    opt.resume = true;
+    return opt;
+}
+
 static void stopped_make(stopped *t)
 {
-    *t = (stopped){.ctx = test_ctx(), .s = scratch_make(), .opt = quick_options()};
+    *t = (stopped){.ctx = test_ctx(), .s = scratch_make()};
     t->r = make_rows(false);
     t->stop = 10;
     snprintf(t->path, sizeof t->path, "%s", scratch_path(&t->s, "c"));
-    t->opt.checkpoint = t->path;
-    t->opt.resume = true;
+    t->opt = stopped_options(t);
     xb_ctx_set_progress(t->ctx, stop_at, &t->stop);
     assert_int_equal(stopped_resume(t), XB_E_CANCELLED);
 }
@@ -121,22 +128,38 @@ static void stopped_free(stopped *t)
 static void other_checkpoints_are_refused(void **state)
 {
     (void)state;
-    static const char other[] = "other data or other settings";
     static char bytes[1 << 16];
     stopped t;
     stopped_make(&t);
     size_t n = scratch_read(t.path, bytes, sizeof bytes);
     t.r.y[3] += 1e-9;
-    assert_refused(&t, bytes, n, other);
+    assert_refused(&t, bytes, n, "left by another run: the data's checksum was ");
     t.r = make_rows(false);
+    char says[96];
+    snprintf(says, sizeof says, "c: left by another run: sigma was %.10g and is 0.02",
+             t.opt.sigma);
     t.opt.sigma = 0.02;
-    assert_refused(&t, bytes, n, other);
+    assert_refused(&t, bytes, n, says);
+    assert_null(strchr(xb_ctx_message(t.ctx), ';')); /* and nothing else */
     t.opt.sigma = quick_options().sigma;
+    t.opt.seed++;
+    t.opt.antithetic = true;
+    t.opt.samples = 2;
+    assert_refused(&t, bytes, n,
+                   "samples was 1 and is 2; antithetic was off and is on; seed was ");
+    t.opt = stopped_options(&t);
+    t.opt.mirror = true; /* a setting that is there only where it is on */
+    assert_refused(&t, bytes, n, "left by another run: mirror was not set and is on");
+    t.opt = stopped_options(&t);
+    t.opt.net = "dense 4, tanh, dense 1";
+    assert_refused(&t, bytes, n, " and is 'dense 4, tanh, dense 1'");
+    t.opt = stopped_options(&t);
     xb_ctx *ctx = test_ctx(); /* that does not stop */
     xb_train_options quick = quick_options();
     xb_model *start = train_model(ctx, &quick, false, NULL);
     t.opt.start = start;
-    assert_refused(&t, bytes, n, other);
+    assert_refused(&t, bytes, n,
+                   "left by another run: the starting model's checksum was ");
     t.opt.start = NULL;
     xb_model_destroy(start);
     xb_ctx_destroy(ctx);

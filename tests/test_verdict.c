@@ -148,6 +148,107 @@ static void intervals_hold_together(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* How often the truth was outside of an interval. */
+typedef struct misses {
+    int any, mean, sd, whole;
+} misses;
+
+static void misses_add(misses *m, const xb_distances *d, double mean, double sd,
+                       double whole)
+{
+    bool out_mean = mean < d->mean.least || mean > d->mean.bound;
+    bool out_sd = sd < d->sd.least || sd > d->sd.bound;
+    bool out_whole = whole < d->whole.least || whole > d->whole.bound;
+    m->mean += out_mean, m->sd += out_sd, m->whole += out_whole;
+    m->any += out_mean || out_sd || out_whole;
+}
+
+/* The promise of C17 where nearly all pairs are equal: b is a but for a share of draws,
+ * taken anew and shifted. Where no draw was, the samples are one. Of 400 runs 20 may
+ * miss; more than 34 have probability 1e-3. */
+static void pairs_that_seldom_differ(void **state)
+{
+    (void)state;
+    enum { S = 1000, RUNS = 400 };
+    static const double share[] = {0.001, 0.003, 0.01, 0.1}, shift[] = {0, 3};
+    xb_sampler *sampler = normal_sampler();
+    xb_distance_options opt = xb_distance_options_default();
+    opt.paired = true, opt.permutations = 0, opt.tolerance = 0.1;
+    for (int k = 0; k < 8; k++) {
+        double p = share[k / 2], d = shift[k % 2], all = 0, none = 0;
+        double sd = sqrt(1 + p * (1 - p) * d * d), pooled = sqrt(0.5 * (1 + sd * sd));
+        double energy = 2 * d * erf(d / 2) + 4 / sqrt(M_PI) * (exp(-d * d / 4) - 1);
+        misses m = {0};
+        for (uint32_t r = 0; r < RUNS; r++) {
+            double *a = normals(sampler, S, 20000 + 3 * r, 0, 1);
+            double *b = normals(sampler, S, 20001 + 3 * r, d, 1);
+            double *when = normals(sampler, S, 20002 + 3 * r, 0, 1);
+            for (int s = 0; s < S; s++)
+                if (0.5 * erfc(-when[s] / M_SQRT2) >= p) b[s] = a[s];
+            xb_distances out = distances(a, S, b, S, &opt);
+            bool equal = memcmp(a, b, S * sizeof *a) == 0;
+            none += equal;
+            if (equal)
+                assert_true(out.mean.bound == 0 && out.whole.bound == 0);
+            else
+                misses_add(&m, &out, p * d, (sd - 1) / pooled,
+                           p * sqrt(sqrt(M_PI) * pooled * energy));
+            all += out.verdict == XB_VERDICT_SAME;
+            free(a), free(b), free(when);
+        }
+        print_message("differ %g, shift %g: missed %d of %d (mean %d, sd %d, whole %d),"
+                      " same %g, no pair differed %g\n",
+                      p, d, m.any, RUNS, m.mean, m.sd, m.whole, all, none);
+        assert_true(m.any <= 34);
+        if (p <= 0.003) assert_true(all >= 0.95 * RUNS);
+    }
+    xb_sampler_destroy(sampler);
+}
+
+/* Reads of a device that keeps its value with probability rho (X10) against fresh draws,
+ * which its reads are most of the time: one law, and it is found to be the same the surer
+ * the fewer reads differ. Of 400 runs 20 may miss. */
+static void reads_that_remember(void **state)
+{
+    (void)state;
+    enum { S = 1000, RUNS = 400 };
+    static const double rho[] = {1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.8};
+    xb_sampler *sampler = normal_sampler();
+    xb_distance_options opt = xb_distance_options_default();
+    opt.paired = true, opt.permutations = 0, opt.tolerance = 0.1;
+    double before = 0;
+    for (int k = 0; k < 6; k++) {
+        misses m = {0};
+        double noise = 0;
+        int same = 0;
+        opt.memory = (1 + rho[k]) / (1 - rho[k]);
+        for (uint32_t r = 0; r < RUNS; r++) {
+            double *a = normals(sampler, S, 30000 + 2 * r, 0, 1);
+            double *b = normals(sampler, S, 30000 + 2 * r, 0, 1);
+            double *when = normals(sampler, S, 30001 + 2 * r, 0, 1);
+            for (int s = 1; s < S; s++)
+                if (0.5 * erfc(-when[s] / M_SQRT2) < rho[k]) a[s] = a[s - 1];
+            xb_distances out = distances(a, S, b, S, &opt);
+            misses_add(&m, &out, 0, 0, 0);
+            noise += out.whole.noise / RUNS, same += out.verdict == XB_VERDICT_SAME;
+            free(a), free(b), free(when);
+        }
+        print_message("rho %g: missed %d of %d (mean %d, sd %d, whole %d), same %d,"
+                      " noise %.3g\n",
+                      rho[k], m.any, RUNS, m.mean, m.sd, m.whole, same, noise);
+        assert_true(m.any <= 34 && noise > before);
+        if (rho[k] <= 1e-2) assert_int_equal(same, RUNS);
+        before = noise;
+    }
+    opt.memory = 11; /* a thousand reads are worth too few */
+    double *a = normals(sampler, S, 30000, 0, 1);
+    xb_distances few = distances(a, S, a, S, &opt);
+    assert_int_equal(few.verdict, XB_VERDICT_UNRESOLVED);
+    assert_true(few.mean.draws_needed == 1100 && few.whole.draws_needed == 1100);
+    free(a);
+    xb_sampler_destroy(sampler);
+}
+
 typedef struct repeated {
     double sum[4], square[4], claimed[4]; /* KL, energy, W1, KS */
     int low_p[4];                         /* p <= 0.1 */
@@ -317,6 +418,8 @@ int main(void)
         cmocka_unit_test(whole_gaps_read_like_shifts),
         cmocka_unit_test(verdicts_do_not_flip),
         cmocka_unit_test(intervals_hold_together),
+        cmocka_unit_test(pairs_that_seldom_differ),
+        cmocka_unit_test(reads_that_remember),
         cmocka_unit_test(one_law_reads_nothing),
         cmocka_unit_test(one_law_reads_nothing_in_pairs),
         cmocka_unit_test(standard_errors_are_honest),

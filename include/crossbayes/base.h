@@ -54,6 +54,10 @@ typedef enum xb_status {
 XB_API const char *xb_status_text(xb_status status);
 XB_API const char *xb_version(void);
 
+/* The version and a hash of the sources, the compiler and its flags that this library was
+ * built from: the same text, the same results. */
+XB_API const char *xb_build_id(void);
+
 typedef struct xb_ctx xb_ctx;
 
 XB_API xb_status xb_ctx_create(xb_ctx **out);
@@ -87,6 +91,16 @@ typedef struct xb_progress {
 typedef bool (*xb_progress_fn)(void *arg, const xb_progress *event);
 
 XB_API void xb_ctx_set_progress(xb_ctx *ctx, xb_progress_fn fn, void *arg);
+
+/* Notices: what a call did besides its result and its user should know, e.g. where
+ * decoded images were kept. One sentence without an end of line, from one thread at a
+ * time. */
+typedef void (*xb_notice_fn)(void *arg, const char *sentence);
+
+XB_API void xb_ctx_set_notice(xb_ctx *ctx, xb_notice_fn fn, void *arg);
+
+/* `one` where n is 1, else `many`: "1 row", "2 rows". */
+XB_API const char *xb_plural(int64_t n, const char *one, const char *many);
 
 /* For "did you mean": of `count` names the one that `word` may have been meant for. At
  * most a third of its letters are wrong (left out, too many, another, neighbours

@@ -28,7 +28,8 @@ extern "C" {
 typedef struct xb_score {
     double value;
     double std_error; /* over test points, taken as independent; NAN for n = 1 */
-    double mc_error;  /* over weight draws, grouped jackknife (C2); NAN for one draw */
+    double mc_error;  /* over weight draws, grouped jackknife (C2), or shaken where points
+                         are counted (C20); NAN for one draw */
 } xb_score;
 
 /* A predictive at n test points: at each an equal mixture over weight draws of
@@ -97,6 +98,7 @@ typedef struct xb_class_scores {
     int64_t n, draws, classes;
     xb_score accuracy, nll, brier;
     xb_score ece;         /* expected calibration error; biased upwards by noise */
+    double ece_floor;     /* its mean for a perfectly calibrated classifier (C21) */
     xb_score entropy;     /* of the predictive, nats */
     xb_score information; /* mutual information of class and weights: epistemic */
     int bins;             /* reliability diagram: bin b is (b, b+1] / bins */
@@ -128,8 +130,11 @@ typedef struct xb_distance {
 typedef enum xb_verdict {
     XB_VERDICT_SAME,      /* at most the tolerance apart, noise included */
     XB_VERDICT_DIFFERENT, /* more than the tolerance apart, noise taken off */
-    XB_VERDICT_UNRESOLVED /* not enough draws to say; always with fewer than 20 */
+    XB_VERDICT_UNRESOLVED /* cannot tell: not enough draws; always with fewer than 20 */
 } xb_verdict;
+
+/* More draws than this are out of reach. */
+#define XB_DRAWS_MOST 1e7
 
 /* A difference over n points and what Monte Carlo noise does to it (C17). The true root
  * mean square lies in [least, bound], for all three gaps of xb_distances at once, with
@@ -143,16 +148,19 @@ typedef struct xb_gap {
     double largest_error;
     int64_t largest_at;
     double draws_needed; /* for a verdict, if the gap is `excess`: never fewer than there
-                            were; INFINITY if it is as large as the tolerance */
+                            were; INFINITY beyond XB_DRAWS_MOST, where the gap is too
+                            near the tolerance */
     xb_verdict verdict;
 } xb_gap;
 
 typedef struct xb_distances {
     int64_t n, draws_a, draws_b;
     int neighbours;          /* k used */
-    xb_distance kl;          /* of a from b, nats, k nearest neighbours (C15); may be
-                                negative. Points where more than k values coincide
-                                are left out; NAN if no other is there */
+    xb_distance kl;          /* KL(a || b), nats, k nearest neighbours (C15); may be
+                                negative. Its error is that of the draws alone, without
+                                the bias, which is large where KL is (xb_kl_at_least
+                                holds). Points where more than k values coincide are
+                                left out; NAN if no other is there or k is -1 */
     int64_t kl_points;       /* those it is the mean of */
     xb_distance energy;      /* 2E|a-b|^e - E|a-a'|^e - E|b-b'|^e, unbiased (C14) */
     xb_distance wasserstein; /* W1 (C12) */
@@ -171,10 +179,15 @@ typedef struct xb_distance_options {
                          standard deviation (own units where that is 0) */
     double exponent;  /* 1: of the energy distance, in (0, 2); other than 1 costs
                          (draws_a + draws_b)^2 and allows 65536 draws a sample */
-    int neighbours;   /* 0: square root of the smaller number of draws */
+    int neighbours;   /* 0: square root of the smaller number of draws; -1: no kl */
     int permutations; /* 199; 0: no p-values and floors */
     double tolerance; /* 0.01: of the verdicts */
     uint64_t seed;    /* of the permutations */
+    double memory;    /* 0: draws are independent of each other. Else their integrated
+                         autocorrelation time in draws, as of reads of devices that
+                         remember: only pairs of draws of different groups of the
+                         jackknife count (C14), and a verdict needs groups of five
+                         times as many draws. For paired draws and exponent 1 */
 } xb_distance_options;
 
 XB_API xb_distance_options xb_distance_options_default(void);
@@ -186,7 +199,14 @@ XB_API xb_status xb_distance_samples(xb_ctx *ctx, xb_distances *out, const doubl
                                      int64_t draws_a, const double *b, int64_t draws_b,
                                      int64_t n, const xb_distance_options *opt);
 
-/* "same", "different", "unresolved"; never NULL. */
+/* A lower bound of KL(a || b), nats, the mean over n points: it holds with 95 % (C22). 0
+ * where nothing is resolved, NAN for fewer than 200 draws. There is no upper one: where b
+ * never goes KL is infinite, and no sample tells how rarely a does. a, b: [draws][n],
+ * with shared random numbers or without. */
+XB_API xb_status xb_kl_at_least(xb_ctx *ctx, double *nats, const double *a,
+                                const double *b, int64_t draws, int64_t n);
+
+/* "same", "different", "cannot tell"; never NULL. */
 XB_API const char *xb_verdict_text(xb_verdict verdict);
 
 #ifdef __cplusplus

@@ -95,11 +95,14 @@ typedef struct xb_array_field {
     bool whole;      /* a whole number */
     double min, max;
     const char *about;
+    const char *label; /* of an axis: "wire resistance from cell to cell" */
+    const char *unit;  /* of the number: "Ω"; "" for none */
 } xb_array_field;
 
 XB_API int xb_array_field_count(void);
 XB_API xb_array_field xb_array_field_at(int i);
-/* `key` with underscores or dashes. */
+/* `key` with underscores or dashes, here and below. */
+XB_API bool xb_array_field_find(const char *key, xb_array_field *out);
 XB_API xb_status xb_array_set(xb_ctx *ctx, xb_array *array, const char *key,
                               double value);
 XB_API xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array,
@@ -169,6 +172,8 @@ XB_API xb_analog_place xb_analog_place_at(const xb_analog *analog, int i);
  * array.json that says which is which; under crosssim/ each layer's matrix and CrossSim
  * parameters (docs/arrays.md says what maps). `dir` is made if it is not there. */
 XB_API xb_status xb_analog_export(xb_ctx *ctx, const xb_analog *analog, const char *dir);
+/* Plans (crossbayes/files.h) what that may write. */
+XB_API xb_status xb_analog_export_plan(xb_ctx *ctx, const char *dir, const char *label);
 
 /* ---- what a prediction costs */
 
@@ -219,7 +224,8 @@ typedef struct xb_assay_result {
     xb_regression_scores regression; /* a target of numbers */
     xb_class_scores classes;         /* classes */
     xb_score nll_difference;         /* from the digital model, row by row; numbers */
-    xb_distances distance;           /* of the predictives from the digital ones */
+    xb_distances distance;           /* of the predictives from the digital ones, no kl */
+    double kl_at_least;              /* KL(array || digital), nats: xb_kl_at_least() */
     xb_verdict verdict;              /* distance.verdict */
 } xb_assay_result;
 

@@ -68,6 +68,9 @@ XB_API void xb_frame_destroy(xb_frame *frame);               /* NULL is fine */
 /* All borrowed from the frame. */
 XB_API int64_t xb_frame_rows(const xb_frame *frame);
 XB_API int64_t xb_frame_features(const xb_frame *frame);
+/* Blank lines of a text before its last row: they are passed over, so that row i is not
+ * the i-th line after the header where there are some. */
+XB_API int64_t xb_frame_blank_lines(const xb_frame *frame);
 XB_API const char *xb_frame_feature_name(const xb_frame *frame, int64_t i);
 XB_API const double *xb_frame_values(const xb_frame *frame);    /* [rows][features] */
 XB_API const double *xb_frame_target(const xb_frame *frame);    /* [rows], or NULL */
@@ -91,6 +94,22 @@ typedef struct xb_rows {
  * "(3.1 ± 1.2)e-05"; without an error (NAN, or not above rounding) the value alone with
  * three digits, more where it is a whole number; "none" for NAN. */
 XB_API void xb_number_with_error(char *out, size_t size, double value, double error);
+
+/* A unit with the SI prefix that brings numbers up to `largest` between 1 and 1000: 2e-6
+ * and "S" give 1e-6 and "µS". A unit may have a prefix already ("nA", "uS"). A unit that
+ * takes none ("", "%", "counts") stays as it is, with a factor of 1. */
+typedef struct xb_si_unit {
+    double factor; /* a number in `unit` over this is one in `text` */
+    char text[64];
+} xb_si_unit;
+
+XB_API xb_si_unit xb_si_unit_for(double largest, const char *unit);
+XB_API bool xb_si_takes_prefix(const char *unit);
+
+/* "2.25 ± 0.58 µS": the number as xb_number_with_error has it, with the prefix that suits
+ * it. */
+XB_API void xb_quantity_text(char *out, size_t size, double value, double error,
+                             const char *unit);
 
 /* NPY: little-endian float32 and float64, C order; integers, big-endian elements and
  * Fortran order too on reading. */

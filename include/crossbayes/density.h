@@ -57,6 +57,13 @@ XB_API double xb_densities_roughness(const xb_densities *d);
 XB_API int64_t xb_densities_count(const xb_densities *d);
 XB_API const double *xb_densities_grid(const xb_densities *d);
 XB_API const double *xb_densities_value(const xb_densities *d, int law);
+XB_API double xb_densities_step(const xb_densities *d); /* between two outputs */
+
+/* The groups of draws, independent of each other, and the densities [count] by one of
+ * them alone: their spread gives the error of any number that is computed from a density.
+ */
+XB_API int xb_densities_blocks(const xb_densities *d);
+XB_API const double *xb_densities_block_value(const xb_densities *d, int block, int law);
 
 typedef struct xb_estimate {
     double value, std_error; /* over hidden draws */

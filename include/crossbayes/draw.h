@@ -97,6 +97,14 @@ XB_API void xb_quantile_fit_destroy(xb_quantile_fit *fit);
 XB_API double xb_quantile_fit_eval(const xb_quantile_fit *fit, double v);
 XB_API double xb_quantile_fit_u_error(const xb_quantile_fit *fit);
 
+/* n draws of `law` on its own support by its exact quantile, in double: slow, and good
+ * for examples and for what examines samplers. Draw i is a function of (seed, i) alone.
+ * free() them. */
+XB_API xb_status xb_noise_draw(xb_ctx *ctx, double **out, const xb_law *law, int64_t n,
+                               uint64_t seed);
+/* The built-in noise sample: n such draws of mtj:B=0.15,w=0.5, synthetic. */
+XB_API xb_status xb_builtin_noise(xb_ctx *ctx, double **out, int64_t n, uint64_t seed);
+
 #ifdef __cplusplus
 }
 #endif

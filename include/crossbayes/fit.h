@@ -72,6 +72,15 @@ typedef struct xb_fit_sample {
     uint64_t checksum; /* of the values, for provenance */
 } xb_fit_sample;
 
+/* What came out: the verdict's short form. */
+typedef enum xb_fit_outcome {
+    XB_FIT_FITS,      /* the chosen family does */
+    XB_FIT_EMPIRICAL, /* no parametric family; the empirical law is chosen and fits */
+    XB_FIT_NOTHING,   /* not even the empirical law, which is chosen all the same */
+    XB_FIT_REFUSED,   /* the family asked for does not fit */
+    XB_FIT_DIVERGED   /* the family asked for did not converge */
+} xb_fit_outcome;
+
 typedef struct xb_fit xb_fit;
 
 XB_API xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
@@ -84,6 +93,9 @@ XB_API const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int i);
 XB_API int xb_fit_chosen(const xb_fit *fit);          /* index into the above */
 XB_API const xb_law *xb_fit_law(const xb_fit *fit);   /* borrowed */
 XB_API const char *xb_fit_verdict(const xb_fit *fit); /* one or two sentences */
+XB_API xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit);
+/* "fits", "no family fits", "nothing fits", "does not fit", "did not converge". */
+XB_API const char *xb_fit_outcome_text(xb_fit_outcome outcome);
 
 /* The law file: law, standard errors, diagnostics, provenance. Atomic. */
 XB_API xb_status xb_fit_save(xb_ctx *ctx, const xb_fit *fit, const char *path);

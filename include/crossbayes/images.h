@@ -11,10 +11,13 @@
  *
  * From a folder of JPEG files, or from IDX files as MNIST has them. Images of a folder
  * are decoded once, by all threads, into a file that is mapped, not read: memory stays
- * bounded. That file is kept in the folder as a cache where the folder can be written
- * to, and has no name and vanishes with the xb_images where it cannot. A cache is
- * checked (sizes, checksums, every source file's size and time) and made again where
- * anything differs.
+ * bounded. The folder itself is never written to. The file of decoded images is kept as a
+ * cache in $XDG_CACHE_HOME/crossbayes, or in ~/.cache/crossbayes where that is not set; a
+ * notice (xb_ctx_set_notice) says where. Where neither XDG_CACHE_HOME nor HOME is set, or
+ * nothing can be written there, it has no name and vanishes with the xb_images. The
+ * caches together stay within CROSSBAYES_CACHE_LIMIT bytes (500M, 2G; 2G where it is not
+ * set; 0 keeps none): the longest unused are removed first. A cache is checked (sizes,
+ * checksums, every source file's size and time) and made again where anything differs.
  *
  * No file is trusted: dimensions, memory and scans of a JPEG are limited, sizes of an IDX
  * file are checked before they are used.
@@ -60,7 +63,9 @@ typedef struct xb_image_options {
     int64_t n_classes;
     bool skip_corrupt; /* a file that is no JPEG, or a broken one: false, fail; true,
                           leave it out and count it */
-    const char *cache; /* folder: the cache's file; NULL: one in the folder */
+    const char *cache; /* folder: the cache's file, beyond any limit; NULL: one in the
+                          user's cache folder. A file that is there and is no cache is
+                          refused, not replaced */
     bool no_cache;     /* keep none */
 } xb_image_options;
 
@@ -70,6 +75,15 @@ XB_API xb_image_options xb_image_options_default(void);
 XB_API xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
                                 const xb_image_options *opt);
 XB_API void xb_images_destroy(xb_images *images); /* NULL is fine */
+
+/* Images from arrays, which are copied: bytes [n][h][w][c], target [n] of numbers called
+ * target_name, or both NULL. n >= 1, sides up to XB_IMAGE_SIDE_MAX, c is 1 or 3. */
+XB_API xb_status xb_images_create(xb_ctx *ctx, xb_images **out, const uint8_t *bytes,
+                                  int64_t n, int64_t h, int64_t w, int64_t c,
+                                  const double *target, const char *target_name);
+
+/* Chains to *hash the names and bytes of all JPEG files in a folder and below it. */
+XB_API xb_status xb_images_checksum(xb_ctx *ctx, uint64_t *hash, const char *folder);
 
 /* What was found. Names are borrowed from the images, NULL if there is none such. */
 typedef struct xb_image_report {
@@ -83,6 +97,7 @@ typedef struct xb_image_report {
     const char *corrupt_name, *unlabelled_name, *odd_name; /* the first of each */
     bool cache_used;                                       /* nothing had to be decoded */
     bool cache_kept;                                       /* one is there now */
+    const char *cache; /* its file; NULL: none is kept */
 } xb_image_report;
 
 XB_API xb_image_report xb_images_report(const xb_images *images);

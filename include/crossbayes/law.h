@@ -44,6 +44,8 @@ XB_API xb_status xb_law_from_samples(xb_ctx *ctx, xb_law **out, const double *x,
  * normalisation are refused. Saving is atomic. */
 XB_API xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path);
 XB_API xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path);
+/* The JSON text of the file, without provenance; free() it. */
+XB_API xb_status xb_law_json(xb_ctx *ctx, char **out, const xb_law *law);
 XB_API void xb_law_destroy(xb_law *law); /* NULL is fine */
 
 /* The families, for help texts and loops: 0 <= i < xb_law_family_count(). */
@@ -95,13 +97,14 @@ XB_API double xb_law_raw_moment(const xb_law *law, int k);
 
 XB_API double xb_law_entropy(const xb_law *law); /* nats */
 
-/* (L11) KL divergence from the law to the Gaussian of its mean and variance. */
+/* (L11) KL(law || the Gaussian of its mean and variance), nats. */
 XB_API double xb_law_kl_gaussian(const xb_law *law);
 
 /* Edges of the support; -INFINITY / INFINITY where there are none. */
 XB_API double xb_law_lower(const xb_law *law);
 XB_API double xb_law_upper(const xb_law *law);
 XB_API bool xb_law_symmetric(const xb_law *law); /* about its mean */
+XB_API bool xb_law_normal(const xb_law *law);    /* the standard normal: gaussian */
 
 /* Panels: ascending points between which the density is smooth on the scale of
  * the panel, first and last at the (effective) ends of the support. Quadrature

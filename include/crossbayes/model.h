@@ -7,9 +7,9 @@
  *
  * A model is the net with a mean and a standard deviation for every random weight, the
  * law of its noise, the scaling of inputs and target, the likelihood, and where it came
- * from. It is made by crossbayes/train.h and never changes afterwards: threads may
- * share it. The file is safetensors, so Python opens it in one line; texts are in its
- * metadata.
+ * from. It is made by crossbayes/train.h or from arrays and never changes afterwards:
+ * threads may share it. The file is safetensors, so Python opens it in one line; texts
+ * are in its metadata.
  */
 #ifndef CROSSBAYES_MODEL_H
 #define CROSSBAYES_MODEL_H
@@ -33,6 +33,32 @@ XB_API const char *xb_likelihood_name(xb_likelihood l); /* "gaussian", ... */
 XB_API bool xb_likelihood_find(const char *name, xb_likelihood *out);
 
 typedef struct xb_model xb_model;
+
+/* What a model is made of; all of it is copied. */
+typedef struct xb_model_parts {
+    const xb_net *net;
+    xb_weights weights; /* mu, sigma > 0 where a tensor is random, batchnorm's state */
+    const xb_law *law;
+    xb_prior prior;
+    xb_likelihood likelihood; /* not AUTO */
+    double noise_sd;          /* GAUSSIAN: in the target's units */
+    const xb_net *noise_net;  /* HETEROSCEDASTIC: deterministic; else not read */
+    const float *noise_mu, *noise_state;
+    bool pixels;                     /* inputs are byte / 255 and have no names */
+    const char *const *feature_name; /* [inputs of the net] */
+    const double *input_mean;        /* [inputs]; NULL: 0 */
+    const double *input_sd;          /* [inputs]; NULL: 1 */
+    const char *target_name;
+    double target_mean, target_sd;     /* 0 and 1 leave it alone */
+    int64_t classes;                   /* SOFTMAX; else 0 */
+    const char *const *class_name;     /* [classes] */
+    const char *settings, *provenance; /* JSON; NULL: {} */
+} xb_model_parts;
+
+/* A model from arrays, e.g. trained elsewhere. What a model file may not hold is refused
+ * with XB_E_ARGUMENT. */
+XB_API xb_status xb_model_create(xb_ctx *ctx, xb_model **out,
+                                 const xb_model_parts *parts);
 
 /* Saving replaces an old file only by a whole new one. Loading trusts nothing:
  * tensors of another shape, values that are not finite and texts that do not parse are

@@ -204,6 +204,17 @@ typedef struct xb_gradient {
 XB_API xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
                                   const xb_real *dy);
 
+/* dy [batch][output] from y: the gradient of a loss that the caller keeps. */
+typedef void (*xb_loss_fn)(void *arg, xb_real *dy, const xb_real *y, int64_t batch);
+
+/* A step of training: xb_pass_forward in mode TRAIN, the loss, and xb_pass_backward as
+ * one; small nets take a shorter way than by the three calls. There is nothing to go back
+ * through after it. `fresh`: gradients by mu and sigma are set, not added to. */
+XB_API xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                              bool fresh, const xb_real *x, int64_t batch,
+                              const xb_weights *weights, const xb_noise *noise,
+                              xb_loss_fn loss, void *arg);
+
 /* ---- likelihoods: minus the log-likelihood of a batch, summed in double, and its
  * gradient by the net's outputs (maths N13-N16). Gradients are written, and may be NULL.
  * Nothing fails; what is not a number stays so. */

@@ -47,17 +47,18 @@ XB_API xb_status xb_plan_needed(xb_ctx *ctx, double *n, const xb_law *law,
 enum { XB_PLAN_LAYERS = 64, XB_PLAN_WEIGHTS = 5, XB_PLAN_ORDER = 8 };
 
 typedef struct xb_plan_layer {
-    int layer;      /* of the net, from 0 */
-    double share;   /* of the output's variance; they add up to 1 in a linear net, to
-                       more where weights multiply each other's noise */
-    double n_eff;   /* of this layer's weights alone */
+    int layer;    /* of the net, from 0 */
+    double share; /* of the output's variance that goes if its noise does, at most: exact
+                     in a linear net, where they add up to 1; they add up to more where
+                     weights multiply each other's noise */
+    double n_eff; /* of this layer's weights alone */
     xb_estimate kl; /* predicted if this layer alone had the law */
 } xb_plan_layer;
 
 typedef struct xb_plan_weight {
     int tensor;
     int64_t element; /* of the tensor */
-    double share;    /* of the output's variance */
+    double share;    /* of the output's variance, at most, as that of a layer */
 } xb_plan_weight;
 
 typedef enum xb_plan_verdict {
@@ -71,7 +72,7 @@ typedef struct xb_plan {
     /* (A2) Leading order: squared cumulants over powers of n_eff; their sum and the part
      * of each, [3..8]. A rule of thumb: for n_eff below 17 it can be far too low. */
     double rule, by_cumulant[XB_PLAN_ORDER + 1];
-    xb_estimate predicted; /* KL from the Gaussian's predictive (A7) */
+    xb_estimate predicted; /* KL(law || Gaussian) of the output, nats (A7) */
     xb_estimate measured;  /* NAN if not asked for */
     /* Not so where hidden units that two to five weights make, too many for a law's own
      * quantile and too few for its cumulants, make much of the predicted KL. */

@@ -23,14 +23,17 @@ extern "C" {
 
 /* ---- priors of a weight (V3-V5) */
 typedef enum xb_prior_kind {
-    XB_PRIOR_NORMAL,  /* a = mean, b = sd */
-    XB_PRIOR_LAPLACE, /* a = b, the scale: density exp(-|x|/b) / 2b */
-    XB_PRIOR_MIXTURE  /* a = pi, b = s1, c = s2: pi N(0, s1^2) + (1-pi) N(0, s2^2) */
+    XB_PRIOR_NORMAL,  /* N(mean, sd^2) */
+    XB_PRIOR_LAPLACE, /* density exp(-|x| / scale) / (2 scale) */
+    XB_PRIOR_MIXTURE  /* pi N(0, s1^2) + (1 - pi) N(0, s2^2) */
 } xb_prior_kind;
 
+/* What does not belong to the kind is 0. */
 typedef struct xb_prior {
     xb_prior_kind kind;
-    double a, b, c;
+    double mean, sd;   /* normal */
+    double scale;      /* laplace */
+    double pi, s1, s2; /* mixture */
 } xb_prior;
 
 #define XB_PRIOR_TEXT 128
@@ -87,6 +90,14 @@ XB_API double xb_spread_sigma(xb_spread spread, double rho);
 XB_API double xb_spread_slope(xb_spread spread, double rho); /* d sigma / d rho */
 XB_API double xb_spread_rho(xb_spread spread, double sigma); /* inverse, sigma > 0 */
 
+/* sigma[n] from rho[n]; never below FLT_MIN, so that log sigma and 1/sigma are
+ * finite. */
+XB_API void xb_spread_fill(const xb_ctx *ctx, xb_spread spread, float *sigma,
+                           const float *rho, int64_t n);
+/* gradient[n]: with respect to sigma in, with respect to rho out. */
+XB_API void xb_spread_chain(const xb_ctx *ctx, xb_spread spread, float *gradient,
+                            const float *sigma, int64_t n);
+
 /* ---- schedules: a factor at step i = 0, 1, ... of `total` (V9), for the
  * temperature and for learning rates */
 typedef enum xb_schedule_kind {
@@ -119,6 +130,25 @@ typedef struct xb_adam_options {
 } xb_adam_options;
 
 XB_API xb_adam_options xb_adam_options_default(void);
+
+/* One block of parameters with its gradient and moments, all [n]; moments start at
+ * zero. */
+typedef struct xb_adam_block {
+    float *parameter;
+    float *first;  /* moving mean of the gradient */
+    float *second; /* of its square */
+    const float *gradient;
+    int64_t n;
+    double rate;  /* times options->rate; 0 leaves the parameters alone */
+    float *sigma; /* becomes exp(parameter) (V8); NULL: not wanted */
+} xb_adam_block;
+
+/* Step number `step` (1 is the first) on every block; `rate` multiplies the
+ * learning rate (a schedule). Each element on its own: the same bytes for any
+ * number of threads. No allocation. */
+XB_API void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *options,
+                         const xb_adam_block *blocks, int n_blocks, int64_t step,
+                         double rate);
 
 #ifdef __cplusplus
 }

@@ -40,21 +40,7 @@ typedef struct xb_loss {
     double scale; /* of all gradients */
 } xb_loss;
 
-/* Finds dy [rows][outputs] from y; what a step of small nets calls on its way. */
-typedef void (*xb_loss_fn)(void *arg, xb_real *dy, const xb_real *y, int64_t rows);
-
 /* ---- updates */
-
-/* One block with its gradient and moments, all [n]; moments start at zero. */
-typedef struct xb_adam_block {
-    float *parameter;
-    float *first;  /* moving mean of the gradient */
-    float *second; /* of its square */
-    const float *gradient;
-    int64_t n;
-    double rate;  /* times options->rate; 0 leaves the parameters alone */
-    float *sigma; /* becomes exp(parameter) (V8); NULL: not wanted */
-} xb_adam_block;
 
 /* (V3) KL to a normal prior without its constant: gradients are added to, times
  * `weight`; NULL: not wanted. With rho, sigma is exp(rho) and grad_sigma holds the

@@ -1,7 +1,7 @@
 /* split.c: see split.h. */
 #include "backend/split.h"
 
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 
 /* Multiply-adds worth a piece: some 20 microseconds, what starting a thread costs. */
 enum { PIECE_WORK = 1 << 19 };

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "backend/host.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "base/tree.h"
 
 enum { PIECE = 1 << 14 };

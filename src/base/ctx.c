@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files.h"
+
 const char *xb_status_text(xb_status status)
 {
     switch (status) {
@@ -27,11 +29,21 @@ xb_status xb_ctx_create(xb_ctx **out)
 {
     xb_ctx *ctx = calloc(1, sizeof *ctx);
     if (!ctx) return XB_E_MEMORY;
+    ctx->files = xb_files_create();
+    if (!ctx->files) {
+        free(ctx);
+        return XB_E_MEMORY;
+    }
     *out = ctx;
     return XB_OK;
 }
 
-void xb_ctx_destroy(xb_ctx *ctx) { free(ctx); }
+void xb_ctx_destroy(xb_ctx *ctx)
+{
+    if (!ctx) return;
+    xb_files_release(ctx->files);
+    free(ctx);
+}
 
 const char *xb_ctx_message(const xb_ctx *ctx) { return ctx->message; }
 
@@ -76,6 +88,35 @@ void xb_ctx_set_progress(xb_ctx *ctx, xb_progress_fn fn, void *arg)
 {
     ctx->progress = fn;
     ctx->progress_arg = arg;
+}
+
+xb_progress_fn xb_ctx_progress(const xb_ctx *ctx, void **arg)
+{
+    *arg = ctx->progress_arg;
+    return ctx->progress;
+}
+
+const char *xb_plural(int64_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}
+
+void xb_ctx_set_notice(xb_ctx *ctx, xb_notice_fn fn, void *arg)
+{
+    ctx->notice = fn;
+    ctx->notice_arg = arg;
+}
+
+void xb_notice_tell(xb_ctx *ctx, const char *format, ...)
+{
+    if (!ctx || !ctx->notice) return;
+    char text[XB_NOTICE_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    blank_controls(text);
+    ctx->notice(ctx->notice_arg, text);
 }
 
 void xb_note(xb_ctx *ctx, const char *format, ...)

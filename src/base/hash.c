@@ -1,6 +1,6 @@
 /* hash.c: multiply and rotate, eight bytes at a time, then the finaliser of SplitMix64
  * (Steele, Lea, Flood 2014). About 5 GB/s on one core. */
-#include "base/hash.h"
+#include "crossbayes/extend.h"
 
 #include <string.h>
 

@@ -12,8 +12,8 @@ static bool fits(int64_t count, size_t item)
 static void *or_fail(xb_ctx *ctx, void *block, int64_t count, size_t item)
 {
     if (!block)
-        xb_fail(ctx, XB_E_MEMORY, "not enough memory for %lld items of %zu bytes",
-                (long long)count, item);
+        xb_fail(ctx, XB_E_MEMORY, "not enough memory for %lld %s of %zu bytes",
+                (long long)count, xb_plural(count, "item", "items"), item);
     return block;
 }
 

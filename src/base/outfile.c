@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/files.h"
+#include "crossbayes/extend.h"
 #include "base/memory.h"
 
 struct xb_outfile {
@@ -57,6 +58,7 @@ xb_status xb_outfile_open(xb_ctx *ctx, xb_outfile **out, const char *path)
     struct stat info;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return xb_fail(ctx, XB_E_IO, "%s: is a directory, expected a file name", path);
+    XB_TRY(xb_files_begin(ctx, path));
     xb_outfile *f = xb_new(ctx, 1, sizeof *f);
     if (!f) return XB_E_MEMORY;
     int64_t size = (int64_t)strlen(path) + 16;
@@ -111,13 +113,18 @@ static int flush_folder(const char *path)
     return is_impossible(reason) ? 0 : reason;
 }
 
+xb_status xb_folder_flush(xb_ctx *ctx, const char *path)
+{
+    int reason = flush_folder(path);
+    if (reason == 0) return XB_OK;
+    return xb_fail(ctx, XB_E_IO, "%s: written, but its folder cannot be flushed: %s",
+                   path, strerror(reason));
+}
+
 static xb_status give_name(xb_ctx *ctx, const char *from, const char *to)
 {
-    if (rename(from, to) != 0) return cannot_write(ctx, to);
-    int reason = flush_folder(to);
-    if (reason == 0) return XB_OK;
-    return xb_fail(ctx, XB_E_IO, "%s: written, but its folder cannot be flushed: %s", to,
-                   strerror(reason));
+    if (xb_files_rename(ctx, from, to) != 0) return cannot_write(ctx, to);
+    return xb_folder_flush(ctx, to);
 }
 
 xb_status xb_outfile_commit(xb_ctx *ctx, xb_outfile *f)
@@ -137,6 +144,7 @@ xb_status xb_outfile_commit(xb_ctx *ctx, xb_outfile *f)
 
 xb_status xb_outfile_place(xb_ctx *ctx, const char *from, const char *to)
 {
+    XB_TRY(xb_files_begin(ctx, to));
     int fd = open(from, O_RDONLY | O_CLOEXEC);
     bool flushed = fd >= 0 && fsync(fd) == 0;
     int reason = errno;

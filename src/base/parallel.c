@@ -5,7 +5,7 @@
  *
  * Cost: 20 microseconds a call with two threads; an OpenMP loop, whose threads wait
  * between calls, takes 3 (they spin) or 8 (they sleep). */
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -3,8 +3,9 @@
  * First by where values lie between least and largest, in as few digits as tell most
  * of them apart (two up to 4e6 values); what is then out of order, insertion puts right.
  * Where that is too much (a few values far from all others) the values' bits are
- * sorted, passes in which all agree skipped. 1e6 values: 6 ms; by bits 15 ms. */
-#include "base/sort.h"
+ * sorted, passes in which all agree skipped. 1e6 values: 6 ms; by bits 15 ms. Beside
+ * qsort() in one run: 4 times as fast at 1e3 values, 14 at 1e4, 12 at 1e6, 0.8 at 100. */
+#include "crossbayes/extend.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -18,4 +18,9 @@ double xb_share_error(double share, int64_t n);
 double xb_miscalibration_area(double *std_error, const double *mass, int64_t n);
 double xb_miscalibration_floor(int64_t n);
 
+/* The bin of a confidence, (b, b + 1] / bins. */
+int xb_confidence_bin(double confidence, int bins);
+/* (C21) The mean ECE of a perfectly calibrated classifier with these n confidences. */
+double xb_ece_floor(const double *confidence, int64_t n, int bins);
+
 #endif

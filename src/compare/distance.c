@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
+#include "compare/coincide.h"
 #include "compare/distance_stats.h"
 #include "compare/gap.h"
 #include "compare/labelling.h"
@@ -33,7 +34,10 @@ typedef struct work {
     double *stat;         /* [POINTS][labellings][XB_STATS] */
     double *sum;          /* [labellings][XB_STATS] */
     xb_gap_sums mean, sd, whole;
-    int64_t kl_points; /* those that have one */
+    xb_unseen unseen[POINTS];             /* paired: of each point in hand */
+    int64_t differing;                    /* pairs, over all points */
+    double unseen_error, unseen_measured; /* of the whole, summed over the points */
+    int64_t kl_points;                    /* those that have one */
 } work;
 
 xb_distance_options xb_distance_options_default(void)
@@ -46,7 +50,7 @@ const char *xb_verdict_text(xb_verdict verdict)
     switch (verdict) {
     case XB_VERDICT_SAME: return "same";
     case XB_VERDICT_DIFFERENT: return "different";
-    case XB_VERDICT_UNRESOLVED: return "unresolved";
+    case XB_VERDICT_UNRESOLVED: return "cannot tell";
     }
     return "unknown";
 }
@@ -78,7 +82,14 @@ static xb_status check_options(xb_ctx *ctx, const xb_distance_options *opt,
     if (opt->paired && draws_a != draws_b)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld and %lld draws cannot be paired",
                        (long long)draws_a, (long long)draws_b);
-    if (opt->permutations < 0 || opt->neighbours < 0 || !(opt->tolerance >= 0))
+    if (opt->memory != 0 && !(opt->memory >= 1 && opt->memory < INFINITY && opt->paired &&
+                              opt->exponent == 1))
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "memory %g: expected 0, or 1 or more with paired draws and exponent"
+            " 1",
+            opt->memory);
+    if (opt->permutations < 0 || opt->neighbours < -1 || !(opt->tolerance >= 0))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%d permutations, %d neighbours, tolerance %g: expected 0 or more",
                        opt->permutations, opt->neighbours, opt->tolerance);
@@ -90,7 +101,7 @@ static xb_status check(xb_ctx *ctx, const work *w)
     if (w->draws_a < 1 || w->draws_b < 1 || w->n < 1 || !w->a || !w->b ||
         w->draws_a > INT32_MAX || w->draws_b > INT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld and %lld draws at %lld points: expected 1 or more of each",
+                       "draws: %lld and %lld, points: %lld; expected 1 or more of each",
                        (long long)w->draws_a, (long long)w->draws_b, (long long)w->n);
     XB_TRY(check_options(ctx, w->opt, w->draws_a, w->draws_b));
     XB_TRY(check_values(ctx, w->a, "a", w->draws_a, w->n));
@@ -127,8 +138,8 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
         w->pool[i].count = draws;
     }
     int64_t fewer = w->draws_a < w->draws_b ? w->draws_a : w->draws_b;
-    w->neighbours = w->opt->neighbours > 0 ? w->opt->neighbours
-                                           : (int64_t)fmax(1, sqrt((double)fewer));
+    w->neighbours = w->opt->neighbours != 0 ? w->opt->neighbours
+                                            : (int64_t)fmax(1, sqrt((double)fewer));
     return XB_OK;
 }
 
@@ -158,6 +169,7 @@ static void make_pool(void *arg, int64_t i)
                         b->count_a + (int32_t)(s / b->size), (int32_t)s};
     xb_tagged_sort(pool->item, pool->item + pool->count, pool->count);
     if (w->opt->paired) find_partners(pool, w->partner + i * pool->count, w, point);
+    if (w->opt->memory > 0) xb_pool_own(pool, b->count_a);
     if (w->opt->exponent != 1)
         xb_energy_blocks(w->pairs + i * b->count * b->count, pool, b->count,
                          w->opt->exponent);
@@ -194,13 +206,16 @@ static void run_labellings(void *arg, int64_t piece)
         }
 }
 
-/* (C17) One point's difference and its jackknife error. */
+/* (C17) One point's difference and its error: the jackknife's, and the variance of what
+ * pairs that are nearly always equal did not show. */
 static void add_gap(xb_gap_sums *gap, const double *stat, int groups, xb_statistic which,
-                    int64_t point)
+                    double unseen, int64_t point)
 {
     double without[XB_JACKKNIFE_GROUPS];
     for (int g = 0; g < groups; g++) without[g] = stat[(1 + g) * XB_STATS + which];
-    xb_gap_add(gap, stat[which], xb_jackknife_error(without, groups), point);
+    double error = xb_jackknife_error(without, groups);
+    xb_gap_add(gap, stat[which], unseen > 0 ? sqrt(error * error + unseen) : error,
+               point);
 }
 
 /* (C15) A point where in one labelling too many values coincide has no KL. */
@@ -220,10 +235,23 @@ static void add_points(work *w)
         w->kl_points += kl;
         for (int64_t j = 0; j < numbers; j++)
             if (kl || j % XB_STATS != XB_STAT_KL) w->sum[j] += stat[j];
-        add_gap(&w->mean, stat, w->blocks.groups, XB_STAT_MEAN, w->first + i);
-        add_gap(&w->sd, stat, w->blocks.groups, XB_STAT_SD, w->first + i);
-        add_gap(&w->whole, stat, w->blocks.groups, XB_STAT_WHOLE, w->first + i);
+        const xb_unseen *u = &w->unseen[i];
+        int groups = w->blocks.groups;
+        add_gap(&w->mean, stat, groups, XB_STAT_MEAN, u->mean, w->first + i);
+        add_gap(&w->sd, stat, groups, XB_STAT_SD, u->sd, w->first + i);
+        add_gap(&w->whole, stat, groups, XB_STAT_WHOLE, 0, w->first + i);
+        w->differing += u->differing;
+        w->unseen_error += u->whole_error;
+        w->unseen_measured += u->whole_measured;
     }
+}
+
+static void find_unseen(work *w, int64_t i)
+{
+    const double *stat = w->stat + i * w->blocks.labellings * XB_STATS;
+    xb_two own = xb_pool_split(w->room, &w->pool[i], w->blocks.label);
+    w->unseen[i] =
+        xb_unseen_of(&own, &w->pool[i], stat[XB_STAT_MEASURED] - stat[XB_STAT_WHOLE]);
 }
 
 static xb_status run(xb_ctx *ctx, work *w)
@@ -234,6 +262,7 @@ static xb_status run(xb_ctx *ctx, work *w)
         xb_parallel_for(ctx, w->points, make_pool, w);
         for (int64_t i = 0; i < w->points; i++) set_unit(&w->pool[i], w->room, w);
         xb_parallel_for(ctx, PIECES, run_labellings, w);
+        for (int64_t i = 0; i < w->points && w->opt->paired; i++) find_unseen(w, i);
         add_points(w);
     }
     return XB_OK;
@@ -270,24 +299,37 @@ static xb_distance distance_of(const work *w, xb_statistic which)
     return d;
 }
 
+/* Every draw is equal at every point: one and the same sample, whose gaps are exactly 0.
+ */
+static void take_as_equal(work *w)
+{
+    w->mean = w->sd = (xb_gap_sums){0};
+    w->unseen_error = w->unseen_measured = 0;
+}
+
 /* (C17) */
-static void find_gaps(xb_distances *out, const work *w)
+static void find_gaps(xb_distances *out, work *w)
 {
     const xb_gap_case c = {.n = w->n,
                            .draws = w->draws_a < w->draws_b ? w->draws_a : w->draws_b,
                            .groups = w->blocks.groups,
+                           .least = xb_gap_draws_least(w->opt->memory),
                            .tolerance = w->opt->tolerance};
     const xb_distance whole = distance_of(w, XB_STAT_WHOLE);
+    if (w->opt->paired && w->differing == 0) take_as_equal(w);
     out->mean = xb_gap_of(&w->mean, &c);
     out->sd = xb_gap_of(&w->sd, &c);
-    const xb_gap_square square = {whole.value, whole.std_error,
-                                  w->sum[XB_STAT_MEASURED] / (double)w->n};
+    double n = (double)w->n;
+    const xb_gap_square square = {.fair = whole.value,
+                                  .error = hypot(whole.std_error, w->unseen_error / n),
+                                  .measured = w->sum[XB_STAT_MEASURED] / n,
+                                  .unseen = w->unseen_measured / n};
     out->whole = xb_gap_of_square(&square, &w->whole, &c);
     const xb_gap *const all[] = {&out->mean, &out->sd, &out->whole};
     out->verdict = xb_gap_joint(all, XB_COUNT(all));
 }
 
-static void sum_up(xb_distances *out, const work *w)
+static void sum_up(xb_distances *out, work *w)
 {
     *out = (xb_distances){.n = w->n,
                           .draws_a = w->draws_a,

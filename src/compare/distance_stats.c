@@ -78,7 +78,7 @@ double xb_kl_neighbours(const xb_two *t, int64_t neighbours)
 {
     int64_t own = t->n - 1, other = t->partner ? t->m - 1 : t->m; /* to be found */
     int64_t fewer = own < other ? own : other, low = 0;
-    if (fewer < 1) return NAN;
+    if (fewer < 1 || neighbours < 1) return NAN;
     double share = fmin(1, (double)neighbours / (double)fewer);
     double sum = 0, product = 1;
     int64_t k_own = llrint(share * (double)own);
@@ -111,6 +111,34 @@ static double partner_sum(const xb_two *t, double exponent)
     return sum;
 }
 
+void xb_pool_own(xb_pool *pool, int blocks)
+{
+    double last[XB_JACKKNIFE_GROUPS] = {0}, below[XB_JACKKNIFE_GROUPS] = {0};
+    memset(pool->own, 0, sizeof pool->own);
+    for (int64_t i = 0; i < pool->count; i++) {
+        int tag = pool->item[i].tag, g = tag % blocks;
+        double x = pool->item[i].x;
+        pool->own[g].square += 2 * (x - last[g]) * below[g] * below[g];
+        below[g] += tag < blocks ? 1 : -1;
+        pool->own[g].draws += 0.5; /* a's and b's are as many */
+        last[g] = x;
+    }
+    pool->owns = blocks;
+}
+
+/* (C14) Over draws of different blocks, where those of one block depend on each other. */
+static double energy_between(const xb_pool *pool, const uint8_t *label, double square,
+                             double n)
+{
+    double sum = 2 * n * n * square, pairs = n * n;
+    for (int g = 0; g < pool->owns; g++) {
+        if (label[g] == XB_LABEL_OUT) continue;
+        sum -= pool->own[g].square;
+        pairs -= pool->own[g].draws * pool->own[g].draws;
+    }
+    return pairs > 0 ? sum / pairs : NAN;
+}
+
 void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
                       const xb_two *t)
 {
@@ -132,6 +160,7 @@ void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
     stat[XB_STAT_MEASURED] = 2 * square / pool->unit;
     stat[XB_STAT_ENERGY] =         /* (C14) */
         t->n < 2 || t->m < 2 ? NAN /* no unbiased estimate */
+        : pool->owns > 0     ? energy_between(pool, label, square, n) / pool->unit
         : t->partner
             ? 2 * (n * square - partner_sum(t, 1) / n) / (n - 1) / pool->unit
             : 2 * (square - within_a / (n - 1) - within_b / (m - 1)) / pool->unit;

@@ -2,6 +2,7 @@
 #ifndef XB_COMPARE_DISTANCE_STATS_H
 #define XB_COMPARE_DISTANCE_STATS_H
 
+#include "compare/jackknife.h"
 #include "compare/tagged.h"
 
 typedef enum xb_statistic {
@@ -23,6 +24,12 @@ typedef struct xb_two {
     int64_t n, m;
 } xb_two;
 
+/* What the draws of one block of a and of its partner in b make of the energy distance:
+ * 2 integral (A - B)^2, of how many lie below, and the draws of either. */
+typedef struct xb_block_own {
+    double square, draws;
+} xb_block_own;
+
 /* All values in ascending order with their blocks, less `centre`. */
 typedef struct xb_pool {
     xb_tagged *item; /* [count] */
@@ -32,6 +39,8 @@ typedef struct xb_pool {
     double centre; /* taken off every value */
     double unit;   /* distances are given in it */
     double spread; /* pooled sd of the two samples */
+    int owns;      /* blocks of a whose own pairs do not count (C14); 0: they do */
+    xb_block_own own[XB_JACKKNIFE_GROUPS];
 } xb_pool;
 
 /* Splits the pool into a and b; room: [3 * count + 3]. */
@@ -40,6 +49,8 @@ xb_two xb_pool_split(double *room, const xb_pool *pool, const uint8_t *label);
 double xb_pooled_sd(const xb_two *t);
 /* (C15) `neighbours` in the smaller sample, as great a share in the other. */
 double xb_kl_neighbours(const xb_two *t, int64_t neighbours);
+/* Sets `own` of the first `blocks` blocks, which are a's; those of b follow. */
+void xb_pool_own(xb_pool *pool, int blocks);
 /* (C12-C14) Wasserstein, KS and energy of exponent 1. */
 void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
                       const xb_two *t);

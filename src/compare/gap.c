@@ -3,10 +3,12 @@
  * A gap has an interval, [least, bound], and the verdict is where it lies: below the
  * tolerance, above it, or across. The intervals of all three gaps hold at once with
  * 95 %, whatever the dependence between points and gaps, so more draws move a verdict
- * from unresolved to one side and not from one side to the other. */
+ * from "cannot tell" to one side and not from one side to the other. */
 #include "compare/gap.h"
 
 #include <math.h>
+
+#include "compare/jackknife.h"
 
 void xb_gap_add(xb_gap_sums *gap, double value, double error, int64_t point)
 {
@@ -27,9 +29,15 @@ double xb_gap_reach(int groups)
                 (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * f * f * f));
 }
 
+double xb_gap_draws_least(double memory)
+{
+    const double independent = 20, in_group = 5; /* draws; times the memory */
+    return fmax(independent, XB_JACKKNIFE_GROUPS * in_group * memory);
+}
+
 static xb_verdict verdict_of(const xb_gap *g, const xb_gap_case *c)
 {
-    if (c->draws < XB_VERDICT_DRAWS) return XB_VERDICT_UNRESOLVED;
+    if ((double)c->draws < c->least) return XB_VERDICT_UNRESOLVED;
     return g->bound <= c->tolerance  ? XB_VERDICT_SAME
            : g->least > c->tolerance ? XB_VERDICT_DIFFERENT
                                      : XB_VERDICT_UNRESOLVED;
@@ -38,10 +46,9 @@ static xb_verdict verdict_of(const xb_gap *g, const xb_gap_case *c)
 /* As many as are used at least; growth is by how much they must become more. */
 static double draws_for(double growth, const xb_gap_case *c)
 {
-    const double out_of_reach = 1e12;
     if (isnan(growth)) return NAN;
-    double draws = ceil((double)c->draws * fmax(1, growth));
-    return draws < out_of_reach ? fmax(draws, XB_VERDICT_DRAWS) : INFINITY;
+    double draws = fmax(ceil((double)c->draws * fmax(1, growth)), c->least);
+    return draws <= XB_DRAWS_MOST ? draws : INFINITY;
 }
 
 /* The noise q at which sqrt(excess^2 + q^2) is t q away from the tolerance. */
@@ -75,7 +82,7 @@ xb_gap xb_gap_of(const xb_gap_sums *sums, const xb_gap_case *c)
  * that came out `measured`, grows with the square itself. */
 static double above(const xb_gap_square *q, double reach)
 {
-    double c = reach * q->error, half = 0.5 * c * c / q->measured;
+    double c = reach * q->error, half = 0.5 * c * c / (q->measured + q->unseen);
     return c > 0 ? half + sqrt(half * half + c * c)
                  : c; /* d = c sqrt(1 + d / measured) */
 }
@@ -84,7 +91,7 @@ static double above(const xb_gap_square *q, double reach)
 static double square_growth(const xb_gap_square *q, double reach, double tolerance)
 {
     double room = tolerance * tolerance - q->fair, limit = fabs(room);
-    if (room > 0) limit /= sqrt(1 + room / q->measured);
+    if (room > 0) limit /= sqrt(1 + room / (q->measured + q->unseen));
     double ratio = reach * q->error / limit;
     return q->fair > reach * q->error ? ratio * ratio : ratio;
 }
@@ -96,7 +103,7 @@ xb_gap xb_gap_of_square(const xb_gap_square *q, const xb_gap_sums *sums,
 {
     double reach = xb_gap_reach(c->groups);
     xb_gap g = {.rms = root(q->measured), .excess = root(q->fair)};
-    g.noise = root(q->measured - q->fair);
+    g.noise = root(q->measured + q->unseen - q->fair);
     g.bound = root(q->fair + above(q, reach));
     g.least = root(q->fair - reach * q->error);
     g.largest = root(sums->largest);

@@ -6,9 +6,6 @@
 #include "base/ctx.h"
 #include "crossbayes/compare.h"
 
-/* Fewer draws say nothing of their own noise. */
-enum { XB_VERDICT_DRAWS = 20 };
-
 /* Sums over the points. */
 typedef struct xb_gap_sums {
     double square, variance;
@@ -22,8 +19,12 @@ void xb_gap_add(xb_gap_sums *gap, double value, double error, int64_t point);
 typedef struct xb_gap_case {
     int64_t n, draws; /* points; draws of the smaller sample */
     int groups;       /* of the jackknife */
+    double least;     /* draws below which there is no verdict */
     double tolerance;
 } xb_gap_case;
+
+/* Fewer draws than this say nothing of their own noise; `memory` as in the options. */
+double xb_gap_draws_least(double memory);
 
 /* So many standard errors the bounds keep away: those of the three gaps hold together
  * with 95 %. */
@@ -31,10 +32,11 @@ double xb_gap_reach(int groups);
 
 /* Of differences. */
 xb_gap xb_gap_of(const xb_gap_sums *sums, const xb_gap_case *c);
-/* Of an unbiased square, its error, and the square as measured, noise included; `sums`
- * has the points' squares. */
+/* Of an unbiased square, its error, and the square as measured, noise included; `unseen`
+ * is the part of the noise that the draws did not show (coincide.h); `sums` has the
+ * points' squares. */
 typedef struct xb_gap_square {
-    double fair, error, measured;
+    double fair, error, measured, unseen;
 } xb_gap_square;
 
 xb_gap xb_gap_of_square(const xb_gap_square *square, const xb_gap_sums *sums,

@@ -8,7 +8,12 @@
 
 #include "base/ctx.h"
 
-enum { XB_JACKKNIFE_GROUPS = 20, XB_VERSIONS = XB_JACKKNIFE_GROUPS + 1 };
+enum {
+    XB_JACKKNIFE_GROUPS = 20,
+    XB_VERSIONS = XB_JACKKNIFE_GROUPS + 1,
+    XB_WALSH = 32, /* a power of two above the groups */
+    XB_SHAKES = 2 * XB_WALSH
+};
 
 typedef struct xb_jackknife {
     int count;                              /* min(20, draws) */
@@ -21,6 +26,16 @@ xb_jackknife xb_jackknife_make(int64_t draws);
 
 /* Sums over groups -> sums over versions, each added up anew: nothing cancels. */
 void xb_jackknife_fold(double *version, const double *group, const xb_jackknife *g);
+
+/* (C20) For counts, which jump: a mean over draws as XB_SHAKES other runs might have had
+ * it, from its versions. Noise of the true size moves as many points across an edge as
+ * another run does; what the jackknife leaves out is 4.4 times smaller, and jumps do not
+ * shrink in proportion. All xb_jackknife_shake() of a run belong together: shake r of
+ * every point is one run. */
+void xb_jackknife_shake(double shaken[XB_SHAKES], const double *version,
+                        const xb_jackknife *g);
+/* Their standard deviation, of a score of each; NAN for a single draw. */
+double xb_jackknife_shake_error(const double score[XB_SHAKES], const xb_jackknife *g);
 
 /* (C2) The standard error from the values without each group; NAN for count < 2. */
 double xb_jackknife_error(const double *without, int count);

@@ -1,15 +1,17 @@
-/* score_classes.c: scores of class probabilities given per weight draw; maths C18.
+/* score_classes.c: scores of class probabilities given per weight draw; maths C18-C21.
  *
  * The predictive is the mean over draws; every score also without each group of
- * draws (jackknife.h). Points are cut into at most 64 pieces whose sums are added in
- * order. 1000 draws x 1000 points x 10 classes in about 0.13 s on one core, the
- * entropies of single draws being most of it. Points may come in parts (scorer.h). */
+ * draws, and those that count points shaken (jackknife.h). Points are cut into at most 64
+ * pieces whose sums are added in order. 1000 draws x 1000 points x 10 classes in about
+ * 0.13 s on one core, the entropies of single draws being most of it. Points may come in
+ * parts (scorer.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
+#include "compare/calibration.h"
 #include "compare/scorer.h"
 #include "compare/summary.h"
 
@@ -33,11 +35,12 @@ struct xb_class_scorer {
     int bins;
     xb_jackknife groups;
     int64_t pieces;
-    double *scratch;    /* [pieces][groups + 1][classes] */
+    double *scratch;    /* [pieces][groups + versions + shakes][classes] */
     double *value;      /* [columns][n], all draws */
     double *confidence; /* [n] */
     tally *part;        /* [pieces][versions] */
     tally *all;         /* [versions] */
+    double *shaken;     /* [pieces][shakes][1 + bins]: hits, excess confidence */
     double *numbers;
 };
 
@@ -68,9 +71,10 @@ static xb_status check(xb_ctx *ctx, const work *w)
     const int64_t *label = w->label;
     if (!in->p || !label || in->n < 1 || in->n > w->n - w->at || in->draws != w->draws ||
         in->classes != w->classes)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld draws, %lld points, %lld classes: not those of this score",
-                       (long long)in->draws, (long long)in->n, (long long)in->classes);
+        return xb_fail(
+            ctx, XB_E_ARGUMENT, "%lld %s, %lld %s, %lld classes: not those of this score",
+            (long long)in->draws, xb_plural(in->draws, "draw", "draws"), (long long)in->n,
+            xb_plural(in->n, "point", "points"), (long long)in->classes);
     for (int64_t i = 0; i < in->n; i++)
         if (label[i] < 0 || label[i] >= in->classes)
             return xb_fail(ctx, XB_E_INPUT, "label %lld is %lld: expected 0 to %lld",
@@ -88,6 +92,7 @@ void xb_class_scorer_destroy(work *w)
     if (!w) return;
     free(w->numbers);
     free(w->part);
+    free(w->shaken);
     free(w);
 }
 
@@ -99,9 +104,14 @@ static xb_status check_sizes(xb_ctx *ctx, int64_t n, int64_t draws, int64_t clas
                        XB_CALIBRATION_BINS);
     if (n >= 1 && draws >= 1 && classes >= 2) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
-                   "%lld draws, %lld points, %lld classes: expected 1 or more, 1 or"
+                   "draws: %lld, points: %lld, classes: %lld; expected 1 or more, 1 or"
                    " more, 2 or more",
                    (long long)draws, (long long)n, (long long)classes);
+}
+
+static int64_t scratch_rows(const work *w)
+{
+    return w->groups.count + w->groups.versions + XB_SHAKES;
 }
 
 xb_status xb_class_scorer_create(xb_ctx *ctx, xb_class_scorer **out, int64_t n,
@@ -113,10 +123,11 @@ xb_status xb_class_scorer_create(xb_ctx *ctx, xb_class_scorer **out, int64_t n,
     *w = (work){.n = n, .draws = draws, .classes = classes, .bins = bins};
     w->groups = xb_jackknife_make(draws);
     w->pieces = n < PIECES ? n : PIECES;
-    int64_t scratch = w->pieces * (w->groups.count + 1) * classes;
+    int64_t scratch = w->pieces * scratch_rows(w) * classes;
     w->numbers = xb_new(ctx, scratch + (COLUMNS + 1) * n, sizeof *w->numbers);
     w->part = xb_new(ctx, (w->pieces + 1) * w->groups.versions, sizeof *w->part);
-    if (!w->numbers || !w->part) {
+    w->shaken = xb_new(ctx, w->pieces * XB_SHAKES * (1 + bins), sizeof *w->shaken);
+    if (!w->numbers || !w->part || !w->shaken) {
         xb_class_scorer_destroy(w);
         return XB_E_MEMORY;
     }
@@ -162,14 +173,22 @@ static void mean_without(double *mean, const double *group, const work *w, int v
     for (int64_t c = 0; c < classes; c++) mean[c] /= w->groups.kept[version];
 }
 
+/* The first of the largest. */
+static int64_t best_of(const double *p, int64_t classes)
+{
+    int64_t best = 0;
+    for (int64_t c = 1; c < classes; c++)
+        if (p[c] > p[best]) best = c;
+    return best;
+}
+
 /* (C18) Returns the confidence, the largest probability. */
 static double score_mean(double score[COLUMNS], const double *mean, int64_t classes,
                          int64_t label, double mean_entropy)
 {
-    int64_t best = 0;
+    int64_t best = best_of(mean, classes);
     double brier = 0;
     for (int64_t c = 0; c < classes; c++) {
-        if (mean[c] > mean[best]) best = c;
         double d = mean[c] - (c == label);
         brier += d * d;
     }
@@ -184,23 +203,51 @@ static double score_mean(double score[COLUMNS], const double *mean, int64_t clas
 static void count_point(tally *t, const double score[COLUMNS], double confidence,
                         int bins)
 {
-    int bin = (int)ceil(confidence * bins) - 1;
-    bin = bin < 0 ? 0 : bin >= bins ? bins - 1 : bin;
+    int bin = xb_confidence_bin(confidence, bins);
     for (int c = 0; c < COLUMNS; c++) t->sum[c] += score[c];
     t->count[bin] += 1;
     t->confidence[bin] += confidence;
     t->hits[bin] += score[HIT];
 }
 
+/* Hits of a shake, and in each bin how far confidences add up to more. */
+static double *shaken_sums(const work *w, int64_t piece, int shake)
+{
+    return w->shaken + (piece * XB_SHAKES + shake) * (1 + w->bins);
+}
+
+/* (C20) mean: [versions][classes]; shaken: room for [shakes][classes]. */
+static void score_shakes(const work *w, int64_t piece, double *shaken, const double *mean,
+                         int64_t label)
+{
+    double version[XB_VERSIONS], one[XB_SHAKES];
+    int64_t classes = w->classes;
+    for (int64_t c = 0; c < classes; c++) {
+        for (int v = 0; v < w->groups.versions; v++) version[v] = mean[v * classes + c];
+        xb_jackknife_shake(one, version, &w->groups);
+        for (int r = 0; r < XB_SHAKES; r++) shaken[r * classes + c] = one[r];
+    }
+    for (int r = 0; r < XB_SHAKES; r++) {
+        const double *p = shaken + r * classes;
+        int64_t best = best_of(p, classes);
+        bool hit = best == label;
+        double *sums = shaken_sums(w, piece, r);
+        sums[0] += hit;
+        sums[1 + xb_confidence_bin(p[best], w->bins)] += p[best] - hit;
+    }
+}
+
 static void score_point(work *w, int64_t piece, int64_t i)
 {
     int64_t classes = w->classes, n = w->n, at = w->at + i;
-    double *group = w->scratch + piece * (w->groups.count + 1) * classes;
-    double *mean = group + w->groups.count * classes;
+    double *group = w->scratch + piece * scratch_rows(w) * classes;
+    double *means = group + w->groups.count * classes;
+    double *shaken = means + w->groups.versions * classes;
     double entropies[XB_JACKKNIFE_GROUPS], entropy_sum[XB_VERSIONS], score[COLUMNS];
     add_draws(group, entropies, w, i);
     xb_jackknife_fold(entropy_sum, entropies, &w->groups);
     for (int v = 0; v < w->groups.versions; v++) {
+        double *mean = means + v * classes;
         mean_without(mean, group, w, v);
         double confidence = score_mean(score, mean, classes, w->label[i],
                                        entropy_sum[v] / w->groups.kept[v]);
@@ -209,6 +256,7 @@ static void score_point(work *w, int64_t piece, int64_t i)
         for (int c = 0; c < COLUMNS; c++) w->value[c * n + at] = score[c];
         w->confidence[at] = confidence;
     }
+    score_shakes(w, piece, shaken, means, w->label[i]);
 }
 
 static void score_piece(void *arg, int64_t piece)
@@ -252,8 +300,7 @@ static double calibration_std_error(const work *w)
 {
     double *signed_gap = w->value + INFORMATION * w->n; /* its scores are taken */
     for (int64_t i = 0; i < w->n; i++) {
-        int b = (int)ceil(w->confidence[i] * w->bins) - 1;
-        b = b < 0 ? 0 : b >= w->bins ? w->bins - 1 : b;
+        int b = xb_confidence_bin(w->confidence[i], w->bins);
         double excess = w->all[0].confidence[b] - w->all[0].hits[b];
         double gap = w->confidence[i] - w->value[HIT * w->n + i];
         signed_gap[i] = excess >= 0 ? gap : -gap;
@@ -272,20 +319,38 @@ static void fill_bins(xb_class_scores *out, const work *w)
     }
 }
 
+/* Accuracy and ECE of each shake, of the tallies of all pieces. */
+static void sum_shakes(double hits[XB_SHAKES], double ece[XB_SHAKES], const work *w)
+{
+    for (int r = 0; r < XB_SHAKES; r++) {
+        hits[r] = ece[r] = 0;
+        for (int64_t p = 0; p < w->pieces; p++)
+            hits[r] += shaken_sums(w, p, r)[0] / (double)w->n;
+        for (int b = 0; b < w->bins; b++) {
+            double excess = 0;
+            for (int64_t p = 0; p < w->pieces; p++) excess += shaken_sums(w, p, r)[1 + b];
+            ece[r] += fabs(excess) / (double)w->n;
+        }
+    }
+}
+
 void xb_class_scorer_sum(xb_class_scores *out, xb_class_scorer *w)
 {
     add_pieces(w);
-    double ece[XB_VERSIONS];
+    double hits[XB_SHAKES], ece[XB_SHAKES];
     *out = (xb_class_scores){.n = w->n, .draws = w->draws, .classes = w->classes};
-    out->accuracy = column_score(w, HIT);
     out->nll = column_score(w, NLL);
     out->brier = column_score(w, BRIER);
     out->entropy = column_score(w, ENTROPY);
     out->information = column_score(w, INFORMATION);
-    for (int v = 0; v < w->groups.versions; v++)
-        ece[v] = calibration_error(&w->all[v], w->bins, w->n);
+    sum_shakes(hits, ece, w);
+    double accuracy = w->all[0].sum[HIT] / (double)w->n;
+    out->accuracy = (xb_score){accuracy, xb_share_error(accuracy, w->n),
+                               xb_jackknife_shake_error(hits, &w->groups)};
     out->ece =
-        (xb_score){ece[0], calibration_std_error(w), xb_score_mc_error(ece, &w->groups)};
+        (xb_score){calibration_error(&w->all[0], w->bins, w->n), calibration_std_error(w),
+                   xb_jackknife_shake_error(ece, &w->groups)};
+    out->ece_floor = xb_ece_floor(w->confidence, w->n, w->bins);
     fill_bins(out, w);
 }
 

@@ -28,7 +28,7 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
     const int64_t draws = w->opt->samples, classes = w->model->classes;
     if (w->n < 1 || draws < 1)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld draws at %lld rows: expected 1 or more of each",
+                       "draws: %lld, rows: %lld; expected 1 or more of each",
                        (long long)draws, (long long)w->n);
     int64_t chunk = VALUES_MAX / w->outputs / draws;
     w->chunk = chunk < 1 ? 1 : chunk > w->n ? w->n : chunk;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "compare/calibration.h"
 #include "compare/point_scores.h"
 #include "compare/scorer.h"
@@ -58,7 +58,7 @@ static xb_status check_sizes(xb_ctx *ctx, int64_t draws, int64_t n)
 {
     if (n >= 1 && draws >= 1) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
-                   "%lld draws at %lld points: expected 1 or more of each",
+                   "draws: %lld, points: %lld; expected 1 or more of each",
                    (long long)draws, (long long)n);
 }
 
@@ -220,20 +220,32 @@ static void score_curve(xb_regression_scores *out, const double *mass, int64_t n
     }
 }
 
+/* (C20) */
+static double coverage_mc_error(const work *w)
+{
+    double version[XB_VERSIONS], pit[XB_SHAKES], inside[XB_SHAKES] = {0};
+    for (int64_t i = 0; i < w->n; i++) {
+        for (int v = 0; v < w->groups.versions; v++) version[v] = w->pit[v * w->n + i];
+        xb_jackknife_shake(pit, version, &w->groups);
+        for (int r = 0; r < XB_SHAKES; r++)
+            inside[r] += fabs(2 * pit[r] - 1) <= w->opt.interval;
+    }
+    return xb_jackknife_shake_error(inside, &w->groups) / (double)w->n;
+}
+
 /* Everything that needs the masses of all points: each version is sorted in place. */
 static xb_status score_calibration(xb_ctx *ctx, xb_regression_scores *out, work *w)
 {
     int64_t n = w->n;
-    double area[XB_VERSIONS] = {0}, inside[XB_VERSIONS] = {0};
+    double area[XB_VERSIONS] = {0}, inside_error = coverage_mc_error(w);
     for (int v = 0; v < w->groups.versions; v++) {
         double *mass = w->pit + v * n;
         XB_TRY(xb_central_masses(ctx, mass, mass, n));
         area[v] = xb_miscalibration_area(NULL, mass, n);
-        inside[v] = xb_calibration_share(mass, n, w->opt.interval);
     }
     score_curve(out, w->pit, n);
-    out->coverage = (xb_score){inside[0], xb_share_error(inside[0], n),
-                               xb_score_mc_error(inside, &w->groups)};
+    double inside = xb_calibration_share(w->pit, n, w->opt.interval);
+    out->coverage = (xb_score){inside, xb_share_error(inside, n), inside_error};
     out->miscalibration_area.mc_error = xb_score_mc_error(area, &w->groups);
     out->miscalibration_area.value =
         xb_miscalibration_area(&out->miscalibration_area.std_error, w->pit, n);

@@ -1,5 +1,5 @@
 /* analog.c: a model on arrays: which layers sit where, and making and freeing it. The
- * devices are in programme.c, a read in reader.c, many of them in reads.c. */
+ * devices are in write_arrays.c, a read in reader.c, many of them in reads.c. */
 #include "crossbar/analog.h"
 
 #include <math.h>

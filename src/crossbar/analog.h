@@ -35,7 +35,7 @@ struct xb_analog {
     int n_layer;
 };
 
-/* ---- programme.c: the devices */
+/* ---- write_arrays.c: the devices */
 
 /* Cells with room for the analog model's largest layer. */
 typedef struct xb_workbench {

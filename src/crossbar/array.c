@@ -8,50 +8,66 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REAL(key, min, max, effect, about)                                               \
+#define REAL(key, min, max, effect, label, unit, about)                                  \
     {                                                                                    \
-#key, false, min, max, effect, offsetof(xb_array, key), about                    \
+#key, false, min, max, effect, offsetof(xb_array, key), label, unit, about       \
     }
-#define WHOLE(key, min, max, effect, about)                                              \
+#define WHOLE(key, min, max, effect, label, about)                                       \
     {                                                                                    \
-#key, true, min, max, effect, offsetof(xb_array, key), about                     \
+#key, true, min, max, effect, offsetof(xb_array, key), label, "", about          \
     }
 
 enum { TILE_MAX = 65536, LEVELS_MAX = 65536, BITS_MAX = 20, BITS_MIN = 2 };
 
 const xb_array_row xb_array_rows[] = {
-    WHOLE(rows, 0, TILE_MAX, XB_EFFECT_NONE, "of a tile; 0: as many as the layer has"),
-    WHOLE(columns, 0, TILE_MAX, XB_EFFECT_NONE, "of a tile; 0: as many as the layer has"),
-    REAL(g_min_us, 0, 1e9, XB_EFFECT_NONE, "lowest conductance of a mean device, uS"),
-    REAL(g_max_us, 1e-9, 1e9, XB_EFFECT_NONE, "highest conductance of one, uS"),
-    WHOLE(mean_levels, 0, LEVELS_MAX, XB_EFFECT_MEAN_LEVELS,
+    WHOLE(rows, 0, TILE_MAX, XB_EFFECT_NONE, "rows of a tile",
+          "of a tile; 0: as many as the layer has"),
+    WHOLE(columns, 0, TILE_MAX, XB_EFFECT_NONE, "columns of a tile",
+          "of a tile; 0: as many as the layer has"),
+    REAL(g_min_us, 0, 1e9, XB_EFFECT_NONE, "lowest conductance of a mean device", "µS",
+         "lowest conductance of a mean device, µS"),
+    REAL(g_max_us, 1e-9, 1e9, XB_EFFECT_NONE, "highest conductance of a mean device",
+         "µS", "highest conductance of one, µS"),
+    WHOLE(mean_levels, 0, LEVELS_MAX, XB_EFFECT_MEAN_LEVELS, "states of a mean device",
           "states of a mean device, evenly spaced; 0: any"),
     REAL(program_error, 0, 1, XB_EFFECT_PROGRAM,
+         "programming error (share of the conductance range)", "",
          "sd of a written conductance in parts of the range"),
-    REAL(sigma_min_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE,
-         "smallest width of a noise device, uS"),
-    REAL(sigma_max_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE,
-         "largest width, uS: a layer's largest sigma; 0: any width"),
+    REAL(sigma_min_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE, "smallest noise width of a device",
+         "µS", "smallest width of a noise device, µS"),
+    REAL(sigma_max_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE, "largest noise width of a device",
+         "µS", "largest width, µS: a layer's largest sigma; 0: any width"),
     WHOLE(sigma_levels, 0, LEVELS_MAX, XB_EFFECT_SIGMA_LEVELS,
+          "noise widths a device can have",
           "widths a noise device has, evenly spaced; 0: any"),
     REAL(sigma_spread, 0, 2, XB_EFFECT_SIGMA_SPREAD,
+         "sd of the log noise width between devices", "",
          "sd of the log width from device to device"),
     REAL(shape_spread, 0, 1, XB_EFFECT_SHAPE_SPREAD,
+         "sd of the law's deformation between devices", "",
          "sd of the law's deformation from device to device"),
-    REAL(stuck_low, 0, 1, XB_EFFECT_STUCK, "share of devices stuck at their lowest"),
-    REAL(stuck_high, 0, 1, XB_EFFECT_STUCK, "share of devices stuck at their highest"),
-    REAL(line_ohm, 0, 1e6, XB_EFFECT_LINE, "resistance of a wire from cell to cell, ohm"),
-    WHOLE(dac_bits, 0, BITS_MAX, XB_EFFECT_DAC, "of the inputs' converter; 0: none"),
-    REAL(dac_range, 0, 1e30, XB_EFFECT_DAC,
-         "largest input in the layer's units; 0: calibrated"),
-    WHOLE(adc_bits, 0, BITS_MAX, XB_EFFECT_ADC, "of the columns' converter; 0: none"),
+    REAL(stuck_low, 0, 1, XB_EFFECT_STUCK, "share of devices stuck at their lowest", "",
+         "share of devices stuck at their lowest"),
+    REAL(stuck_high, 0, 1, XB_EFFECT_STUCK, "share of devices stuck at their highest", "",
+         "share of devices stuck at their highest"),
+    REAL(line_ohm, 0, 1e6, XB_EFFECT_LINE, "wire resistance from cell to cell", "Ω",
+         "resistance of a wire from cell to cell, Ω"),
+    WHOLE(dac_bits, 0, BITS_MAX, XB_EFFECT_DAC, "resolution of the DAC (bits)",
+          "of the inputs' converter; 0: none"),
+    REAL(dac_range, 0, 1e30, XB_EFFECT_DAC, "largest input of the DAC (layer's units)",
+         "", "largest input in the layer's units; 0: calibrated"),
+    WHOLE(adc_bits, 0, BITS_MAX, XB_EFFECT_ADC, "resolution of the ADC (bits)",
+          "of the columns' converter; 0: none"),
     REAL(adc_range, 0, 1, XB_EFFECT_ADC,
+         "full scale of the ADC (share of a column's most)", "",
          "full scale in parts of the most a column can carry; 0: calibrated"),
     REAL(coverage, 0.5, 1, XB_EFFECT_NONE,
+         "share of calibration values in a converter's range", "",
          "share of calibration values inside a calibrated range"),
-    REAL(read_interval_ns, 0, 1e18, XB_EFFECT_CORRELATION,
+    REAL(read_interval_ns, 0, 1e18, XB_EFFECT_CORRELATION, "time between reads", "ns",
          "time from one read of a device to the next"),
     REAL(correlation_time_ns, 0, 1e18, XB_EFFECT_CORRELATION,
+         "correlation time of the noise", "ns",
          "time in which its noise forgets; 0: at once"),
 };
 const int xb_array_row_count = XB_COUNT(xb_array_rows);
@@ -140,7 +156,8 @@ int xb_array_field_count(void) { return xb_array_row_count; }
 xb_array_field xb_array_field_at(int i)
 {
     const xb_array_row *row = &xb_array_rows[i];
-    return (xb_array_field){row->key, row->whole, row->min, row->max, row->about};
+    return (xb_array_field){row->key,   row->whole, row->min, row->max,
+                            row->about, row->label, row->unit};
 }
 
 static bool same_key(const char *key, const char *given)
@@ -148,6 +165,16 @@ static bool same_key(const char *key, const char *given)
     for (; *key && *given; key++, given++)
         if (*key != *given && !(*key == '_' && *given == '-')) return false;
     return *key == *given;
+}
+
+bool xb_array_field_find(const char *key, xb_array_field *out)
+{
+    for (int i = 0; i < XB_COUNT(xb_array_rows); i++)
+        if (same_key(xb_array_rows[i].key, key)) {
+            *out = xb_array_field_at(i);
+            return true;
+        }
+    return false;
 }
 
 const xb_array_row *xb_array_row_find(xb_ctx *ctx, const char *key, const char *where)

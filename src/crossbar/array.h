@@ -31,6 +31,7 @@ typedef struct xb_array_row {
     double min, max;
     xb_effect effect;
     size_t offset; /* of a double, or of an int64_t where whole */
+    const char *label, *unit; /* of an axis; "": a number without a unit */
     const char *about;
 } xb_array_row;
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "crossbayes/filekind.h"
 #include "law/lawfile.h"
 
 enum { WHERE_MAX = 512 };
@@ -122,10 +123,10 @@ xb_status xb_array_load(xb_ctx *ctx, xb_array *out, const char *path)
     json_t *root = NULL;
     char where[WHERE_MAX];
     snprintf(where, sizeof where, "%.400s: ", path);
-    XB_TRY(xb_json_load(ctx, &root, path));
-    xb_status status = read_array(ctx, out, root, path, where);
+    xb_status status = xb_json_load(ctx, &root, path);
+    if (status == XB_OK) status = read_array(ctx, out, root, path, where);
     json_decref(root);
-    return status;
+    return xb_filekind_explain(ctx, status, path, XB_KIND_ARRAY);
 }
 
 /* A name without a dot or a slash is meant as a preset. */

@@ -3,7 +3,7 @@
 #define XB_CROSSBAR_ARRAY_FILE_H
 
 #include "crossbar/array.h"
-#include "data/json.h"
+#include "crossbayes/json.h"
 
 /* What xb_array_load reads; the caller owns it. */
 json_t *xb_array_to_json(const xb_ctx *ctx, const xb_array *array);

@@ -1,7 +1,8 @@
 /* assay.c: an array against the digital model on data with targets: scores of both with
- * their Monte Carlo errors, and how far the predictives are apart (maths C17). Where
- * weights are drawn once a read and nothing is remembered, read s of the array and draw
- * s of the digital model share their random words, so small effects show at few reads. */
+ * their Monte Carlo errors, and how far the predictives are apart (maths C17). Read s of
+ * the array and draw s of the digital model share their random words as far as the array
+ * lets them, so small effects show at few reads. Where devices remember, reads depend on
+ * each other as well, and the comparison is told for how long. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,18 +58,22 @@ static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which
     return xb_score_regression(ctx, &out->regression, &points, &p, a->y, NULL);
 }
 
-static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, bool paired)
+static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double memory)
 {
     xb_distance_options opt = xb_distance_options_default();
-    opt.paired = paired;
+    opt.paired = true;
+    opt.memory = memory;
     opt.standardise = true;
     opt.permutations = 0; /* the verdicts come from the gaps */
+    opt.neighbours = -1;  /* and KL is bounded */
     opt.tolerance = a->opt.tolerance;
     if (a->model->classes == 0)
         XB_TRY(xb_score_difference(ctx, &out->nll_difference, a->nll[CASE],
                                    a->nll[DIGITAL], a->n));
     XB_TRY(xb_distance_samples(ctx, &out->distance, a->compared[CASE], a->opt.reads,
                                a->compared[DIGITAL], a->opt.reads, a->points, &opt));
+    XB_TRY(xb_kl_at_least(ctx, &out->kl_at_least, a->compared[CASE], a->compared[DIGITAL],
+                          a->opt.reads, a->points));
     out->verdict = out->distance.verdict;
     return XB_OK;
 }
@@ -106,8 +111,9 @@ static xb_status check(xb_ctx *ctx, const xb_model *model, int64_t n,
     const double most = 1e9; /* values at once: 8 GB */
     if (n < 1 || opt->reads < 2)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld inputs and %lld reads: expected 1 or more and 2 or more",
-                       (long long)n, (long long)opt->reads);
+                       "%lld %s and %lld %s: expected 1 or more and 2 or more",
+                       (long long)n, xb_plural(n, "input", "inputs"),
+                       (long long)opt->reads, xb_plural(opt->reads, "read", "reads"));
     if ((double)n * (double)opt->reads * (double)xb_model_outputs(model) > most)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld inputs under %lld reads are too many at once: fewer reads,"
@@ -165,12 +171,12 @@ xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
     XB_TRY(xb_analog_create(ctx, &analog, assay->model, array, x ? x : assay->x,
                             x ? n : assay->n, &assay->opt.analog));
     xb_assay_result result = {0};
-    bool paired =
-        array->redraw == XB_REDRAW_NETWORK && !(xb_array_correlation(array) > 0);
+    double rho = xb_array_correlation(array);
+    double memory = rho > 0 ? (1 + rho) / (1 - rho) : 0; /* (X11) */
     xb_status status = xb_analog_draws(ctx, assay->value, assay->sd, analog, assay->x,
                                        assay->n, 0, assay->opt.reads);
     if (status == XB_OK) status = score(ctx, assay, &result, CASE);
-    if (status == XB_OK) status = compare(ctx, assay, &result, paired);
+    if (status == XB_OK) status = compare(ctx, assay, &result, memory);
     xb_analog_destroy(analog);
     if (status == XB_OK) *out = result;
     return status;

@@ -45,7 +45,7 @@ void xb_chip_normal(const xb_chip *chip, xb_chip_stream which, int64_t n);
 void xb_cells_target(xb_cells *c, const xb_array *a, const float *mu, const float *sigma);
 /* levels.c: (X3, X4) to the states there are. */
 void xb_cells_levels(xb_cells *c, const xb_array *a);
-/* program.c: (X5) writing misses. */
+/* write_error.c: (X5) writing misses. */
 void xb_cells_program(xb_cells *c, const xb_array *a, const xb_chip *chip);
 /* stuck.c: (X6) devices at an end of their range. */
 void xb_cells_stuck(xb_cells *c, const xb_array *a, const xb_chip *chip);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "crossbar/analog.h"
-#include "data/json.h"
+#include "crossbayes/filekind.h"
+#include "crossbayes/json.h"
 
 /* Devices of a cell: the pair, and one of noise where the layer is random. */
 static double devices_of(const xb_analog_layer *p)
@@ -84,8 +85,8 @@ static xb_status read_costs(xb_ctx *ctx, xb_costs *out, const json_t *root,
 xb_status xb_costs_load(xb_ctx *ctx, xb_costs *out, const char *path)
 {
     json_t *root = NULL;
-    XB_TRY(xb_json_load(ctx, &root, path));
-    xb_status status = read_costs(ctx, out, root, path);
+    xb_status status = xb_json_load(ctx, &root, path);
+    if (status == XB_OK) status = read_costs(ctx, out, root, path);
     json_decref(root);
-    return status;
+    return xb_filekind_explain(ctx, status, path, XB_KIND_COSTS);
 }

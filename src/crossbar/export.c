@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/files.h"
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "crossbar/array_file.h"
@@ -140,6 +141,16 @@ static xb_status write_all(const export_job *job, xb_workbench *workbench)
     if (status == XB_OK) status = xb_json_save(job->ctx, root, path);
     json_decref(root);
     return status;
+}
+
+xb_status xb_analog_export_plan(xb_ctx *ctx, const char *dir, const char *label)
+{
+    char crosssim[XB_EXPORT_PATH];
+    XB_TRY(xb_export_path(ctx, crosssim, dir, "crosssim"));
+    XB_TRY(xb_files_plan_in(ctx, dir, "array.json", label));
+    XB_TRY(xb_files_plan_in(ctx, dir, "layer*_r*_c*_*.npy", label));
+    XB_TRY(xb_files_plan_in(ctx, crosssim, "layer*.npy", label));
+    return xb_files_plan_in(ctx, crosssim, "layer*.json", label);
 }
 
 xb_status xb_analog_export(xb_ctx *ctx, const xb_analog *analog, const char *dir)

@@ -4,7 +4,7 @@
 
 #include "crossbar/analog.h"
 #include "crossbayes/data.h"
-#include "data/json.h"
+#include "crossbayes/json.h"
 
 enum { XB_EXPORT_PATH = 4096 };
 

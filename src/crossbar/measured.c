@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "crossbar/array.h"
-#include "data/json.h"
+#include "crossbayes/filekind.h"
+#include "crossbayes/json.h"
 
 double xb_array_correlation(const xb_array *array)
 {
@@ -19,18 +20,17 @@ double xb_array_correlation(const xb_array *array)
 static xb_status read_tau(xb_ctx *ctx, double *tau, const char *path)
 {
     json_t *root = NULL;
-    XB_TRY(xb_json_load(ctx, &root, path));
+    xb_status status = xb_json_load(ctx, &root, path);
     const json_t *fit = json_object_get(root, "fit");
-    xb_status status = XB_OK;
-    if (json_is_object(fit))
+    if (status == XB_OK && json_is_object(fit))
         status = xb_json_number(ctx, tau, fit, path, "tau");
-    else
+    else if (status == XB_OK)
         status = xb_fail(ctx, XB_E_INPUT,
                          "%s: no 'fit': only a law made by crossbayes fit knows the"
                          " correlation of its trace",
                          path);
     json_decref(root);
-    return status;
+    return xb_filekind_explain(ctx, status, path, XB_KIND_LAW);
 }
 
 xb_status xb_array_measured(xb_ctx *ctx, xb_array *array, const char *path,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "crossbar/analog.h"
 #include "predict/predict.h"
 #include "vi/model.h"

@@ -59,8 +59,9 @@ xb_status xb_csv_number(double *out, const xb_csv_row *row, int64_t column)
 static const char *list_columns(char out[LIST_MAX], const xb_csv_head *head)
 {
     int64_t columns = head->dialect.columns;
-    int used = snprintf(out, LIST_MAX, "%lld column%s%s", (long long)columns,
-                        columns == 1 ? "" : "s", head->names ? "" : " without names");
+    int used = snprintf(out, LIST_MAX, "%lld %s%s", (long long)columns,
+                        xb_plural(columns, "column", "columns"),
+                        head->names ? "" : " without names");
     for (int64_t k = 0; head->names && k < columns; k++) {
         int size = (int)strlen(head->names[k]);
         if (used + size + 8 > LIST_MAX) {

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "crossbayes/data.h"
 #include "data/number.h"
-#include "data/utf8.h"
+#include "crossbayes/extend.h"
 
 typedef struct xb_class_label {
     char *text;

@@ -118,7 +118,7 @@ xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const char *path
     xb_source_close(&source);
     if (status != XB_OK) {
         free(c.values);
-        return status;
+        return xb_source_explain(&source, status, XB_KIND_TABLE);
     }
     assert(c.n > 0); /* both readers refuse to find nothing */
     double *fitted = realloc(c.values, (size_t)c.n * sizeof *fitted);

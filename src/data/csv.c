@@ -40,6 +40,8 @@ typedef struct reader {
     bool comments;        /* there is a '#' in the buffer */
     int64_t line;         /* of the line taken last */
     int64_t rows;         /* without the header */
+    int64_t blank_lines;  /* since the row before, and rows so far when the last came */
+    int64_t rows_at_blank;
     xb_csv_head head;
     char *name_text;  /* all names, one after the other */
     xb_slice *fields; /* [2 columns]; NULL until the dialect is known */
@@ -232,12 +234,34 @@ static xb_status take_row(reader *r, xb_slice line)
     int64_t count = xb_dialect_split(r->fields, d->columns, line, d->separator);
     if (count < 0) return fail_at(r, r->line, "quotes around a field do not match");
     if (count != d->columns)
-        return xb_fail(r->source->ctx, XB_E_INPUT, "%s:%lld: %lld field%s, expected %lld",
+        return xb_fail(r->source->ctx, XB_E_INPUT, "%s:%lld: %lld %s, expected %lld",
                        r->source->name, (long long)r->line, (long long)count,
-                       count == 1 ? "" : "s", (long long)d->columns);
+                       xb_plural(count, "field", "fields"), (long long)d->columns);
     xb_csv_row row = {&r->head, r->line, r->fields};
     r->rows++;
     return r->visitor->row(r->visitor->arg, &row);
+}
+
+/* Blank lines count within the table: when a row has come after them. */
+static void count_blanks(reader *r)
+{
+    if (r->rows <= r->rows_at_blank) return;
+    r->source->blank_lines += r->blank_lines;
+    r->blank_lines = 0;
+}
+
+static void note_blank(reader *r)
+{
+    count_blanks(r);
+    r->blank_lines++;
+    r->rows_at_blank = r->rows;
+}
+
+static bool is_blank(xb_slice line)
+{
+    const char *p = line.text;
+    while (p < line.end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
+    return p == line.end;
 }
 
 static xb_status take_lines(reader *r)
@@ -247,6 +271,7 @@ static xb_status take_lines(reader *r)
     while (next_line(r, &line)) {
         const char *first = line.text;
         XB_TRY(check_length(r, r->line, line.end - line.text));
+        if (r->fields && is_blank(line)) note_blank(r);
         if (!cut(r, &line)) continue;
         if (r->fields)
             XB_TRY(take_row(r, line));
@@ -287,6 +312,7 @@ xb_status xb_csv_read(xb_source *source, const xb_csv_visitor *visitor)
     r.buffer = xb_new(source->ctx, PADDED, 1);
     r.at = r.end = r.buffer;
     xb_status status = r.buffer ? read_all(&r) : XB_E_MEMORY;
+    count_blanks(&r);
     free(r.head.names);
     free(r.name_text);
     free(r.fields);

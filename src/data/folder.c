@@ -12,6 +12,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/files.h"
 #include "base/memory.h"
 
 enum { NANO = 1000000000 };
@@ -82,10 +83,12 @@ static xb_status visit(tour *t, const char *below, const char *entry, int depth)
     XB_TRY(join(t->ctx, path, f->path, name));
     if (stat(path, &info) != 0) return XB_OK; /* a link to nowhere, or to itself */
     if (S_ISDIR(info.st_mode)) return enter(t, name, &info, depth + 1);
-    if (S_ISREG(info.st_mode) && ends_as(entry, t->endings))
-        return add(t->ctx, f, name, &info);
-    f->others++;
-    return XB_OK;
+    if (!S_ISREG(info.st_mode) || !ends_as(entry, t->endings)) {
+        f->others++;
+        return XB_OK;
+    }
+    XB_TRY(xb_files_note(t->ctx, &info, path));
+    return add(t->ctx, f, name, &info);
 }
 
 static int is_shown(const struct dirent *entry) { return entry->d_name[0] != '.'; }

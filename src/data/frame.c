@@ -12,12 +12,12 @@
 #include "data/classes.h"
 #include "data/csv.h"
 #include "data/npy.h"
-#include "data/utf8.h"
+#include "crossbayes/extend.h"
 
 enum { NAME_SHOWN = 80, LABELS_SHOWN = 200 };
 
 struct xb_frame {
-    int64_t rows, features;
+    int64_t rows, features, blank_lines;
     char **feature_name; /* [features] */
     double *values;      /* [rows][features] */
     char *target_name;   /* NULL: no target */
@@ -85,9 +85,9 @@ static xb_status check_whole(const filling *f, const xb_csv_head *head)
     char without[48] = "";
     if (f->target < 0)
         snprintf(without, sizeof without, "%lld without the target, or ", (long long)n);
-    return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: %lld column%s, expected %s%lld%s",
-                   head->file, (long long)head->line, (long long)there,
-                   there == 1 ? "" : "s", without, (long long)n + 1,
+    return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: %lld %s, expected %s%lld%s", head->file,
+                   (long long)head->line, (long long)there,
+                   xb_plural(there, "column", "columns"), without, (long long)n + 1,
                    f->target < 0 ? " with it" : "");
 }
 
@@ -344,10 +344,11 @@ static xb_status read_npy(filling *f, xb_source *s)
     xb_csv_head head = {s->ctx, s->name, {'\0', '.', columns}, NULL, 1};
     xb_status status = XB_OK;
     if (npy.ndim < 1 || npy.ndim > 2 || n == 0)
-        status = xb_fail(s->ctx, XB_E_INPUT,
-                         "%s: an array of %d dimensions and %lld values, expected rows "
-                         "and columns",
-                         s->name, npy.ndim, (long long)n);
+        status =
+            xb_fail(s->ctx, XB_E_INPUT,
+                    "%s: an array of %d %s and %lld %s, expected rows and columns",
+                    s->name, npy.ndim, xb_plural(npy.ndim, "dimension", "dimensions"),
+                    (long long)n, xb_plural(n, "value", "values"));
     if (status == XB_OK) status = choose_columns(f, &head);
     if (status == XB_OK) status = take_array(f, s, x, n / columns, columns);
     free(x);
@@ -392,13 +393,17 @@ xb_status xb_frame_read(xb_ctx *ctx, xb_frame **out, const char *path,
     xb_source_close(&source);
     xb_classes_free(&f.classes);
     free(f.column);
-    if (status == XB_OK) *out = f.frame;
+    if (status == XB_OK) {
+        f.frame->blank_lines = source.blank_lines;
+        *out = f.frame;
+    }
     if (status != XB_OK) xb_frame_destroy(f.frame);
-    return status;
+    return xb_source_explain(&source, status, XB_KIND_TABLE);
 }
 
 int64_t xb_frame_rows(const xb_frame *frame) { return frame->rows; }
 int64_t xb_frame_features(const xb_frame *frame) { return frame->features; }
+int64_t xb_frame_blank_lines(const xb_frame *frame) { return frame->blank_lines; }
 const double *xb_frame_values(const xb_frame *frame) { return frame->values; }
 const double *xb_frame_target(const xb_frame *frame) { return frame->target; }
 const char *xb_frame_target_name(const xb_frame *frame) { return frame->target_name; }

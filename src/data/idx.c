@@ -11,8 +11,10 @@
 
 #include <zlib.h>
 
-#include "base/hash.h"
+#include "base/files.h"
+#include "crossbayes/extend.h"
 #include "base/memory.h"
+#include "crossbayes/filekind.h"
 #include "data/images.h"
 
 enum { DIMENSIONS_MAX = 4, UNSIGNED_BYTE = 8, PIECE = 1 << 24, CHANNELS_MAX = 256 };
@@ -62,9 +64,9 @@ static xb_status read_shape(const idx_file *f, idx *out, int least, int most)
         return refuse(f, "not an IDX file of bytes");
     out->ndim = head[3];
     if (out->ndim < least || out->ndim > most)
-        return xb_fail(f->ctx, XB_E_INPUT,
-                       "%s: an IDX file of %d dimensions, expected %d", f->path,
-                       out->ndim, least);
+        return xb_fail(f->ctx, XB_E_INPUT, "%s: an IDX file of %d %s, expected %d",
+                       f->path, out->ndim,
+                       xb_plural(out->ndim, "dimension", "dimensions"), least);
     for (int i = 0; i < out->ndim; i++) {
         XB_TRY(read_bytes(f, size, sizeof size));
         out->shape[i] = (int64_t)size[0] << 24 | (int64_t)size[1] << 16 |
@@ -124,6 +126,7 @@ static xb_status read_idx(xb_ctx *ctx, idx *out, const char *path, int least, in
     if (stat(path, &info) != 0) return refuse(&f, "cannot read");
     if (!S_ISREG(info.st_mode)) return refuse(&f, "not a file, expected IDX data");
     f.size = (int64_t)info.st_size;
+    XB_TRY(xb_files_note(ctx, &info, path));
     errno = 0;
     f.stream = gzopen(path, "rb");
     if (!f.stream && (errno == 0 || errno == ENOMEM)) return starved(&f);
@@ -136,7 +139,7 @@ static xb_status read_idx(xb_ctx *ctx, idx *out, const char *path, int least, in
         *out = x;
     else
         free(x.data);
-    return status;
+    return xb_filekind_explain(ctx, status, path, XB_KIND_IDX);
 }
 
 /* ".../train-images-idx3-ubyte.gz" to ".../train-labels-idx1-ubyte.gz". */
@@ -176,8 +179,10 @@ static xb_status take_labels(xb_ctx *ctx, xb_images *m, const idx *labels,
 {
     int64_t classes = 0;
     if (labels->shape[0] != m->n)
-        return xb_fail(ctx, XB_E_INPUT, "%s: %lld labels for %lld images", path,
-                       (long long)labels->shape[0], (long long)m->n);
+        return xb_fail(ctx, XB_E_INPUT, "%s: %lld %s for %lld %s", path,
+                       (long long)labels->shape[0],
+                       xb_plural(labels->shape[0], "label", "labels"), (long long)m->n,
+                       xb_plural(m->n, "image", "images"));
     m->target = xb_new(ctx, m->n, sizeof *m->target);
     m->target_name = xb_strdup(ctx, "label");
     if (!m->target || !m->target_name) return XB_E_MEMORY;

@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/filekind.h"
 
 static const char MAGIC[8] = "XBIMAGE";
 enum { VERSION = 1, ALIGNMENT = 64, PIECES = 64 };
@@ -187,6 +187,27 @@ bool xb_image_cache_open(xb_ctx *ctx, xb_image_cache *out, const char *path,
 }
 
 /* ---- making */
+
+/* What is cut short or damaged is still a cache, and so is an empty file. */
+xb_status xb_image_cache_check(xb_ctx *ctx, const char *path)
+{
+    struct stat info;
+    char head[sizeof MAGIC] = {0};
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return XB_OK; /* not there, or writing will say why not */
+    bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+    ssize_t got = regular ? read(file, head, sizeof head) : 0;
+    close(file);
+    if (regular && got >= 0 && memcmp(head, MAGIC, (size_t)got) == 0) return XB_OK;
+    xb_status status = xb_fail(
+        ctx, XB_E_INPUT, "%s: not an image cache, and would be lost: give another", path);
+    return xb_filekind_explain(ctx, status, path, XB_KIND_CACHE);
+}
+
+int64_t xb_image_cache_size(const xb_folder *f, const xb_jpeg_want *want)
+{
+    return (int64_t)layout_of(f, want).total;
+}
 
 static void write_records(xb_image_cache *c, const xb_folder *f, const layout *l)
 {

@@ -31,6 +31,12 @@ typedef struct xb_image_cache {
 bool xb_image_cache_open(xb_ctx *ctx, xb_image_cache *out, const char *path,
                          const xb_folder *folder, xb_jpeg_want *want);
 
+/* XB_E_INPUT where a file is at `path` that is no cache and would be lost. */
+xb_status xb_image_cache_check(xb_ctx *ctx, const char *path);
+
+/* Bytes of the file. */
+int64_t xb_image_cache_size(const xb_folder *folder, const xb_jpeg_want *want);
+
 /* Room in `stream` for all of it, mapped for writing; records have name, size and time.
  * After record and bytes are filled, seal it: sums are computed and written. */
 xb_status xb_image_cache_make(xb_ctx *ctx, xb_image_cache *out, FILE *stream,

@@ -2,8 +2,8 @@
  *
  * Files are decoded by all threads straight into a mapped file, a slab of them at a time
  * so that progress can be told; which of them failed first does not depend on threads.
- * The file becomes the cache, or, where the folder cannot be written to and none was
- * asked for elsewhere, has no name: no picture stays outside of its folder. */
+ * The file becomes the cache (cache_folder.h, or where the options say) or has no name
+ * and vanishes with the images. The folder of the images is never written to. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/files.h"
+#include "crossbayes/extend.h"
 #include "base/memory.h"
 #include "base/outfile.h"
-#include "base/parallel.h"
+#include "data/cache_folder.h"
 #include "data/image_cache.h"
 #include "data/images.h"
 
 static const char *const endings[] = {".jpg", ".jpeg", NULL};
+static const char CACHE_ENDING[] = ".images";
 
 enum { SLAB = 512, PIECES = 16, FILE_MAX = 256 << 20 };
 
@@ -29,7 +31,9 @@ typedef struct folder_job {
     xb_jpeg_want want;
     xb_image_cache cache;
     bool used, kept;
-    int64_t first, end; /* of the slab */
+    xb_cache_folder home; /* of caches; its path is "" where the options name the file */
+    char path[XB_FOLDER_PATH]; /* of the cache; "": none is kept */
+    int64_t first, end;        /* of the slab */
     uint8_t *bytes[PIECES];
     int64_t capacity[PIECES];
     xb_status status[PIECES];
@@ -130,9 +134,9 @@ static xb_status check_broken(folder_job *job)
                              job->folder.file[first].size);
     free(room);
     if (status != XB_OK) return status;
-    return xb_fail(job->ctx, XB_E_INPUT, "%s/%s: %s (%lld such of %lld files)",
+    return xb_fail(job->ctx, XB_E_INPUT, "%s/%s: %s (%lld such of %lld %s)",
                    job->folder.path, job->folder.file[first].name, why, (long long)broken,
-                   (long long)job->folder.n);
+                   (long long)job->folder.n, xb_plural(job->folder.n, "file", "files"));
 }
 
 /* The shape of all is that of the first that has one. */
@@ -194,36 +198,110 @@ static xb_status fill_nameless(folder_job *job)
     return status;
 }
 
-static xb_status cache_path(folder_job *job, char out[XB_FOLDER_PATH])
+/* FOLDER-SIZE-CHANNELS-HASH.images: the name is for people, the hash of the folder's
+ * absolute path tells folders of one name apart. */
+static xb_status name_in_home(folder_job *job)
 {
-    const char *set = job->opt->cache;
-    char size[24] = "full";
+    char size[24] = "full", *real = realpath(job->folder.path, NULL);
+    if (!real)
+        return xb_fail(job->ctx, errno == ENOMEM ? XB_E_MEMORY : XB_E_INPUT,
+                       "%s: cannot read: %s", job->folder.path, strerror(errno));
+    const char *last = strrchr(real, '/') + 1;
     if (job->opt->size > 0)
         snprintf(size, sizeof size, "%lld", (long long)job->opt->size);
-    int length = set ? snprintf(out, XB_FOLDER_PATH, "%s", set)
-                     : snprintf(out, XB_FOLDER_PATH, "%s/.crossbayes-%s-%lld.images",
-                                job->folder.path, size, (long long)job->opt->channels);
-    if (length < XB_FOLDER_PATH) return XB_OK;
-    return xb_fail(job->ctx, XB_E_INPUT, "%s: the path is too long", job->folder.path);
+    int length =
+        snprintf(job->path, sizeof job->path, "%s/%.80s-%s-%lld-%016llx%s",
+                 job->home.path, last, size, (long long)job->opt->channels,
+                 (unsigned long long)xb_hash_bytes(0, real, strlen(real)), CACHE_ENDING);
+    free(real);
+    if (length < (int)sizeof job->path) return XB_OK;
+    return xb_fail(job->ctx, XB_E_INPUT, "%s: the path is too long", job->home.path);
+}
+
+/* The file that the options name, or one in the user's cache folder. */
+static xb_status find_cache(folder_job *job)
+{
+    char why[XB_CACHE_WHY];
+    bool found = false;
+    if (job->opt->no_cache) return XB_OK;
+    if (job->opt->cache) {
+        if (strlen(job->opt->cache) >= sizeof job->path)
+            return xb_fail(job->ctx, XB_E_INPUT, "%.60s...: the path is too long",
+                           job->opt->cache);
+        snprintf(job->path, sizeof job->path, "%s", job->opt->cache);
+        return xb_image_cache_check(job->ctx, job->path);
+    }
+    XB_TRY(xb_cache_folder_find(job->ctx, &job->home, &found, why));
+    if (found) return name_in_home(job);
+    xb_notice_tell(job->ctx, "the decoded images are not kept: %s", why);
+    return XB_OK;
+}
+
+static xb_status fill_unkept(folder_job *job, const char *why)
+{
+    xb_notice_tell(job->ctx, "the decoded images are not kept: %s", why);
+    return fill_nameless(job);
+}
+
+/* The cache of a path that the options name: it is there afterwards, or the call fails.
+ */
+static xb_status make_named(folder_job *job)
+{
+    xb_outfile *file = NULL;
+    char size[XB_CACHE_SIZE_TEXT];
+    XB_TRY(xb_files_plan(job->ctx, job->path, NULL));
+    XB_TRY(xb_outfile_open(job->ctx, &file, job->path));
+    XB_TRY(fill_named(job, file));
+    xb_cache_size_text(size, xb_image_cache_size(&job->folder, &job->want));
+    xb_notice_tell(job->ctx, "the decoded images are kept in %s (%s)", job->path, size);
+    return XB_OK;
+}
+
+/* One in the user's cache folder: where it cannot be written the work goes on without. */
+static xb_status make_in_home(folder_job *job)
+{
+    char size[XB_CACHE_SIZE_TEXT], limit[XB_CACHE_SIZE_TEXT], why[XB_CACHE_WHY];
+    const int64_t bytes = xb_image_cache_size(&job->folder, &job->want);
+    xb_cache_size_text(size, bytes);
+    xb_cache_size_text(limit, job->home.limit);
+    if (bytes > job->home.limit) {
+        snprintf(why, sizeof why, "%s pass the cache's limit of %s (%s)", size, limit,
+                 XB_CACHE_LIMIT_NAME);
+        return fill_unkept(job, why);
+    }
+    xb_status status = make_named(job);
+    if (status == XB_E_IO || status == XB_E_ARGUMENT) { /* no place for a file */
+        xb_image_cache_close(&job->cache);
+        job->kept = false;
+        snprintf(why, sizeof why, "%.500s", xb_ctx_message(job->ctx));
+        return fill_unkept(job, why);
+    }
+    XB_TRY(status);
+    const int gone = xb_cache_trim(&job->home, CACHE_ENDING, job->path);
+    if (gone > 0)
+        xb_notice_tell(job->ctx,
+                       "the cache passed its limit of %s (%s): removed %d %s, the longest"
+                       " unused first",
+                       limit, XB_CACHE_LIMIT_NAME, gone,
+                       xb_plural(gone, "file", "files"));
+    return XB_OK;
 }
 
 static xb_status load(folder_job *job)
 {
-    char path[XB_FOLDER_PATH];
-    xb_outfile *file = NULL;
     const xb_image_options *opt = job->opt;
-    XB_TRY(cache_path(job, path));
+    XB_TRY(find_cache(job));
     job->want = (xb_jpeg_want){opt->size, opt->size, opt->channels, opt->size == 0};
-    if (!opt->no_cache &&
-        xb_image_cache_open(job->ctx, &job->cache, path, &job->folder, &job->want)) {
+    if (*job->path &&
+        xb_image_cache_open(job->ctx, &job->cache, job->path, &job->folder, &job->want)) {
         job->used = job->kept = true;
+        if (!opt->cache) xb_cache_touch(job->path);
+        xb_notice_tell(job->ctx, "the decoded images are read from %s", job->path);
         return check_broken(job);
     }
     if (opt->size == 0) XB_TRY(find_shape(job));
-    if (opt->no_cache) return fill_nameless(job);
-    xb_status status = xb_outfile_open(job->ctx, &file, path);
-    if (status == XB_OK) return fill_named(job, file);
-    return opt->cache || status == XB_E_MEMORY ? status : fill_nameless(job);
+    if (!*job->path) return fill_nameless(job);
+    return opt->cache ? make_named(job) : make_in_home(job);
 }
 
 /* ---- the images */
@@ -242,6 +320,11 @@ static xb_status hand_over(folder_job *job, xb_images *m)
     m->report.others = job->folder.others;
     m->report.cache_used = job->used;
     m->report.cache_kept = job->kept;
+    if (job->kept) {
+        m->cache = xb_strdup(job->ctx, job->path);
+        if (!m->cache) return XB_E_MEMORY;
+        m->report.cache = m->cache;
+    }
     for (int64_t i = 0; i < n; i++) {
         m->name[i] = job->folder.file[i].name;
         job->folder.file[i].name = NULL;

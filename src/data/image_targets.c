@@ -192,7 +192,7 @@ static xb_status read_table(target_reading *r)
     XB_TRY(xb_source_open(r->ctx, &source, r->opt->targets));
     xb_status status = xb_csv_read(&source, &visitor);
     xb_source_close(&source);
-    return status;
+    return xb_source_explain(&source, status, XB_KIND_TABLE);
 }
 
 xb_status xb_images_read_targets(xb_ctx *ctx, xb_images *m, const xb_image_options *opt)

@@ -67,6 +67,57 @@ xb_image_source xb_images_look(const char *path)
     return S_ISREG(info.st_mode) && looks_idx(path) ? XB_IMAGES_IDX : XB_IMAGES_NONE;
 }
 
+static void hash_image(void *arg, int64_t i)
+{
+    const xb_images *m = arg;
+    const int64_t size = m->h * m->w * m->c;
+    m->hash[i] = xb_hash_bytes(0, m->bytes + i * size, (size_t)size);
+}
+
+static xb_status copy_arrays(xb_ctx *ctx, xb_images *m, const uint8_t *bytes,
+                             const double *target, const char *target_name)
+{
+    const int64_t size = m->n * m->h * m->w * m->c;
+    m->owned = xb_new(ctx, size, 1);
+    m->hash = xb_new(ctx, m->n, sizeof *m->hash);
+    if (!m->owned || !m->hash) return XB_E_MEMORY;
+    memcpy(m->owned, bytes, (size_t)size);
+    m->bytes = m->owned;
+    m->report.files = m->n;
+    if (target) {
+        m->target = xb_new(ctx, m->n, sizeof *m->target);
+        m->target_name = xb_strdup(ctx, target_name);
+        if (!m->target || !m->target_name) return XB_E_MEMORY;
+        memcpy(m->target, target, (size_t)m->n * sizeof *target);
+    }
+    xb_parallel_for(ctx, m->n, hash_image, m);
+    return xb_images_finish(ctx, m);
+}
+
+xb_status xb_images_create(xb_ctx *ctx, xb_images **out, const uint8_t *bytes, int64_t n,
+                           int64_t h, int64_t w, int64_t c, const double *target,
+                           const char *target_name)
+{
+    if (n < 1 || h < 1 || w < 1 || h > XB_IMAGE_SIDE_MAX || w > XB_IMAGE_SIDE_MAX ||
+        (c != 1 && c != 3) || n > INT64_MAX / (h * w * c))
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "%lld images of %lld x %lld x %lld: expected 1 or more, sides of 1 "
+            "to %d, 1 or 3 channels",
+            (long long)n, (long long)h, (long long)w, (long long)c, XB_IMAGE_SIDE_MAX);
+    if (!target != !target_name)
+        return xb_fail(ctx, XB_E_ARGUMENT, "a target needs a name, and a name a target");
+    xb_images *images = xb_new(ctx, 1, sizeof *images);
+    if (!images) return XB_E_MEMORY;
+    images->n = n, images->h = h, images->w = w, images->c = c;
+    xb_status status = copy_arrays(ctx, images, bytes, target, target_name);
+    if (status == XB_OK)
+        *out = images;
+    else
+        xb_images_destroy(images);
+    return status;
+}
+
 xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
                          const xb_image_options *opt)
 {
@@ -97,9 +148,9 @@ void xb_images_destroy(xb_images *images)
     if (images->map) munmap(images->map, images->map_size);
     free_texts(images->name, images->n);
     free_texts(images->class_name, images->classes);
-    void *const blocks[] = {images->owned,   images->hash,        images->broken,
-                            images->target,  images->target_name, images->copy,
-                            images->conflict};
+    void *const blocks[] = {images->owned,    images->hash,        images->broken,
+                            images->target,   images->target_name, images->copy,
+                            images->conflict, images->cache};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     free(images);
 }

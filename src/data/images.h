@@ -19,6 +19,7 @@ struct xb_images {
     int64_t classes;
     char **class_name;
     bool *copy, *conflict; /* [n]: as an earlier one; as one of another target */
+    char *cache;           /* the file of decoded images; NULL: none is kept */
     xb_image_report report;
 };
 

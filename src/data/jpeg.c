@@ -88,8 +88,9 @@ static void check_data(decoder *d, int64_t size)
 {
     int64_t h = d->jpeg.image_height, w = d->jpeg.image_width;
     if (h * w <= size * PIXELS_PER_BYTE) return;
-    snprintf(d->why, XB_JPEG_WHY, "%lld bytes are too few for a picture of %lld x %lld",
-             (long long)size, (long long)h, (long long)w);
+    snprintf(d->why, XB_JPEG_WHY, "%lld %s too few for a picture of %lld x %lld",
+             (long long)size, xb_plural(size, "byte is", "bytes are"), (long long)h,
+             (long long)w);
     leave((j_common_ptr)&d->jpeg);
 }
 

@@ -1,5 +1,5 @@
 /* json.c: see json.h. */
-#include "data/json.h"
+#include "crossbayes/json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "data/source.h"
-#include "data/utf8.h"
+#include "crossbayes/extend.h"
 
 static xb_status check_file(xb_ctx *ctx, const char *path)
 {
@@ -18,7 +18,8 @@ static xb_status check_file(xb_ctx *ctx, const char *path)
     if (stat(path, &info) != 0)
         return xb_fail(ctx, XB_E_INPUT, "%s: cannot read: %s", path, strerror(errno));
     if (S_ISDIR(info.st_mode))
-        return xb_fail(ctx, XB_E_INPUT, "%s: is a directory, expected a JSON file", path);
+        return xb_fail(ctx, XB_E_INPUT, "%s: this is a folder; a JSON file was expected",
+                       path);
     if (info.st_size > XB_JSON_BYTES_MAX)
         return xb_fail(ctx, XB_E_INPUT,
                        "%s: %lld bytes, expected a JSON file of at most %d", path,

@@ -128,8 +128,9 @@ static xb_status count_elements(int64_t *out, const xb_npy_head *head, const ele
     int64_t there = s->size - s->taken, need = n * e->size;
     if (s->size >= 0 && there < need)
         return xb_fail(s->ctx, XB_E_INPUT,
-                       "%s: truncated NPY file: %lld bytes of data, its shape needs %lld",
-                       s->name, (long long)there, (long long)need);
+                       "%s: truncated NPY file: %lld %s of data, its shape needs %lld",
+                       s->name, (long long)there, xb_plural(there, "byte", "bytes"),
+                       (long long)need);
     *out = n;
     return XB_OK;
 }
@@ -230,7 +231,7 @@ xb_status xb_npy_read(xb_ctx *ctx, double **out, int64_t shape[8], int *ndim,
     XB_TRY(xb_source_open(ctx, &source, path));
     xb_status status = xb_npy_read_source(out, &n, &head, &source);
     xb_source_close(&source);
-    if (status != XB_OK) return status;
+    if (status != XB_OK) return xb_source_explain(&source, status, XB_KIND_NPY);
     memcpy(shape, head.shape, sizeof head.shape);
     *ndim = head.ndim;
     return XB_OK;

@@ -31,6 +31,10 @@ int64_t xb_number_fields_plain(double *out, const char *text, const uint32_t *ma
 
 enum { XB_NUMBER_TEXT_MAX = 32 };
 
+/* The value to 1 <= digits <= 17 significant digits, without trailing zeros; finite.
+ * Returns the length. */
+int xb_number_digits(char out[XB_NUMBER_TEXT_MAX], double value, int digits);
+
 /* The fewest of 15, 16 or 17 digits that read back as the same double, without
  * trailing zeros; "nan", "inf" and "-inf" for those. Returns the length. */
 int xb_number_format(char out[XB_NUMBER_TEXT_MAX], double value);

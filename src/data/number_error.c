@@ -35,6 +35,7 @@ void xb_number_with_error(char *out, size_t size, double value, double error)
     }
     int place = exponent_of(error, 2) - 1; /* of the error's second digit */
     int lead = exponent_of(fmax(fabs(value), error), 3);
+    if (fabs(value) < 0.5 * pow(10, place)) value = 0; /* no "-0.00 ± 0.10" */
     if (lead >= -3 && lead <= 5 && place <= 0) {
         snprintf(out, size, "%.*f ± %.*f", -place, value, -place, error);
         return;

@@ -5,7 +5,7 @@
  * tensors must cover the data without a hole or an overlap, each with exactly
  * the bytes of its shape. The file is read once, front to back; in memory every
  * tensor starts at a multiple of 8 bytes, wherever it was in the file. */
-#include "data/safetensors.h"
+#include "crossbayes/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,8 +204,9 @@ static xb_status check_cover(const opening *o)
     }
     if (at == o->data_size) return XB_OK;
     return xb_fail(o->source.ctx, XB_E_INPUT,
-                   "%s: %lld bytes after the last tensor, expected none", o->source.name,
-                   (long long)(o->data_size - at));
+                   "%s: %lld %s after the last tensor, expected none", o->source.name,
+                   (long long)(o->data_size - at),
+                   xb_plural((o->data_size - at), "byte", "bytes"));
 }
 
 static int64_t aligned(int64_t bytes)

@@ -9,9 +9,9 @@
 
 #include "base/memory.h"
 #include "base/outfile.h"
-#include "data/json.h"
-#include "data/safetensors.h"
-#include "data/utf8.h"
+#include "crossbayes/json.h"
+#include "crossbayes/safetensors.h"
+#include "crossbayes/extend.h"
 
 enum { BLOCK = 1 << 20 }; /* bytes between progress events */
 

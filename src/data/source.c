@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/files.h"
+
 enum { TELL_EVERY = 4 << 20 }; /* bytes between progress events */
 
 static xb_status cannot_read(const xb_source *s)
@@ -18,10 +20,11 @@ static xb_status look_at(xb_source *s)
     struct stat info;
     if (fstat(fileno(s->stream), &info) != 0) return cannot_read(s);
     if (S_ISDIR(info.st_mode))
-        return xb_fail(s->ctx, XB_E_INPUT, "%s: is a directory, expected a file",
+        return xb_fail(s->ctx, XB_E_INPUT, "%s: this is a folder; a file was expected",
                        s->name);
     bool whole = S_ISREG(info.st_mode) && s->stream != stdin; /* from its start */
     s->size = whole ? (int64_t)info.st_size : -1;
+    XB_TRY(xb_files_note(s->ctx, &info, s->name));
     s->head_size = (int64_t)fread(s->head, 1, sizeof s->head, s->stream);
     return ferror(s->stream) ? cannot_read(s) : XB_OK;
 }
@@ -48,6 +51,14 @@ void xb_source_close(xb_source *source)
 bool xb_source_starts(const xb_source *source, const void *bytes, int64_t size)
 {
     return source->head_size >= size && memcmp(source->head, bytes, (size_t)size) == 0;
+}
+
+xb_status xb_source_explain(const xb_source *source, xb_status status,
+                            xb_filekind expected)
+{
+    if (status != XB_E_INPUT) return status;
+    const xb_filekind kind = xb_filekind_of(source->head, (size_t)source->head_size);
+    return xb_filekind_refuse(source->ctx, status, source->name, kind, expected);
 }
 
 static xb_status tell(xb_source *s, int64_t before)

@@ -5,8 +5,9 @@
 #include <stdio.h>
 
 #include "base/ctx.h"
+#include "crossbayes/filekind.h"
 
-enum { XB_SOURCE_HEAD = 8 };
+enum { XB_SOURCE_HEAD = 4096 };
 
 typedef struct xb_source {
     xb_ctx *ctx;
@@ -14,6 +15,7 @@ typedef struct xb_source {
     const char *name;          /* for messages; borrowed from the path */
     int64_t size;              /* of a regular file; -1 if it cannot be known */
     int64_t taken;             /* bytes handed out so far */
+    int64_t blank_lines;       /* of a text table, before its last row */
     char head[XB_SOURCE_HEAD]; /* the first bytes, to tell kinds of file apart */
     int64_t head_size;
 } xb_source;
@@ -23,6 +25,10 @@ xb_status xb_source_open(xb_ctx *ctx, xb_source *out, const char *path);
 void xb_source_close(xb_source *source); /* stdin stays open */
 
 bool xb_source_starts(const xb_source *source, const void *bytes, int64_t size);
+
+/* As xb_filekind_explain, by the first bytes that were read: stdin too. */
+xb_status xb_source_explain(const xb_source *source, xb_status status,
+                            xb_filekind expected);
 
 /* As many bytes as asked for, fewer only at the end. Tells progress every few
  * MiB, so it may be cancelled. */

@@ -1,6 +1,6 @@
 /* stored.c: what a tensor in a file is, for safetensors.c (reading) and
  * safetensors_write.c. */
-#include "data/safetensors.h"
+#include "crossbayes/safetensors.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "tensors are read and written as they lie in memory");

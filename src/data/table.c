@@ -45,8 +45,8 @@ xb_status xb_table_create(xb_ctx *ctx, xb_table **out, const char *name, int64_t
 {
     int64_t cells = 0;
     if (rows < 0 || columns < 1 || __builtin_mul_overflow(rows, columns, &cells))
-        return xb_fail(ctx, XB_E_ARGUMENT, "a table of %lld rows and %d columns",
-                       (long long)rows, columns);
+        return xb_fail(ctx, XB_E_ARGUMENT, "a table of %lld %s and %d columns",
+                       (long long)rows, xb_plural(rows, "row", "rows"), columns);
     XB_TRY(check_names(ctx, columns, column_names));
     xb_table *table = xb_new(ctx, 1, sizeof *table);
     if (!table) return XB_E_MEMORY;

@@ -92,5 +92,5 @@ xb_status xb_table_read_csv(xb_ctx *ctx, xb_table **out, const char *name,
     for (int c = 0; c < r.columns; c++) free(r.names[c]);
     free(r.names);
     free(r.cell);
-    return status;
+    return xb_source_explain(&source, status, XB_KIND_TABLE);
 }

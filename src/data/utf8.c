@@ -1,5 +1,5 @@
 /* utf8.c: see utf8.h. The Unicode standard, table 3-7. */
-#include "data/utf8.h"
+#include "crossbayes/extend.h"
 
 #include <stddef.h>
 

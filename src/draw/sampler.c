@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "draw/kernel.h"
 #include "draw/pieces.h"
 #include "draw/draw_table.h"

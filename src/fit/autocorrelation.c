@@ -32,8 +32,8 @@ static trace trace_of(const double *x, int64_t n, double mean, double range)
 static xb_status trace_make(xb_ctx *ctx, trace *out, const double *x, int64_t n)
 {
     if (n < 2)
-        return xb_fail(ctx, XB_E_INPUT, "%lld samples have no autocorrelation",
-                       (long long)n);
+        return xb_fail(ctx, XB_E_INPUT, "%lld %s no autocorrelation", (long long)n,
+                       xb_plural(n, "sample has", "samples have"));
     xb_look seen = xb_fit_kernels_best()->look(x, n);
     XB_TRY(xb_sample_check(ctx, x, n, &seen));
     double range = seen.max - seen.min, sums[XB_POWERS] = {0};
@@ -63,7 +63,7 @@ static void add_stretch(double complex *spectrum, double complex *z, const xb_ff
         double complex a = 0.5 * (p + q), ib = 0.5 * (p - q);
         double complex b = xb_cmplx(cimag(ib), -creal(ib));
         spectrum[k] += xb_cmplx(creal(a) * creal(b) + cimag(a) * cimag(b),
-                             creal(a) * cimag(b) - cimag(a) * creal(b));
+                                creal(a) * cimag(b) - cimag(a) * creal(b));
     }
 }
 

@@ -136,8 +136,8 @@ void xb_device_scores(double *out[XB_DEVICE_SCORES], const xb_law *law, const do
                       int n)
 {
     const double *param = law->param;
-    peak_constants c = constants(param[XB_DEVICE_W], log(param[XB_DEVICE_B]),
-                                 law->family == &xb_family_ecram);
+    peak_constants c =
+        constants(param[XB_DEVICE_W], log(param[XB_DEVICE_B]), law->family->peak->square);
     for (int i = 0; i < n; i++) {
         jet at;
         double y = fabs(x[i]);

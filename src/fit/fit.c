@@ -82,12 +82,14 @@ static xb_status fit_empirical(run *r, xb_fit_family *out, xb_law **law,
 static xb_status fit_parametric(run *r, xb_fit_family *out, xb_law **law,
                                 const xb_family *family)
 {
-    if (family == &xb_family_gaussian)
-        XB_TRY(xb_fit_gaussian(r->ctx, out, &r->task));
-    else if (family == &xb_family_bimodal)
-        XB_TRY(xb_fit_bimodal(r->ctx, out, &r->task));
-    else
+    if (family->normal)
+        XB_TRY(xb_fit_normal(r->ctx, out, &r->task));
+    else if (family->modes)
+        XB_TRY(xb_fit_modes(r->ctx, out, &r->task));
+    else if (family->peak)
         XB_TRY(xb_fit_device(r->ctx, out, &r->task, family));
+    else
+        XB_TRY(xb_fit_any(r->ctx, out, &r->task, family));
     XB_TRY(xb_law_create(r->ctx, law, family->name, out->value, family->n_param));
     int scale = family->n_param, offset = scale + 1; /* the order of the names */
     xb_law_set_place(*law, out->value[offset], out->value[scale], NULL);
@@ -210,3 +212,4 @@ const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int i)
 int xb_fit_chosen(const xb_fit *fit) { return fit->chosen; }
 const xb_law *xb_fit_law(const xb_fit *fit) { return fit->law[fit->chosen]; }
 const char *xb_fit_verdict(const xb_fit *fit) { return fit->verdict; }
+xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit) { return fit->outcome; }

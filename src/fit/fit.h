@@ -5,7 +5,7 @@
 
 #include "crossbayes/fit.h"
 
-enum { XB_VERDICT_MAX = 640 };
+enum { XB_VERDICT_MAX = 960 };
 
 struct xb_fit {
     xb_fit_sample sample;
@@ -18,10 +18,11 @@ struct xb_fit {
     xb_fit_family family[XB_FIT_FAMILY_MAX];
     xb_law *law[XB_FIT_FAMILY_MAX]; /* owned, with their place */
     int chosen;
+    xb_fit_outcome outcome;
     char verdict[XB_VERDICT_MAX];
 };
 
-/* Sets `fits` of every family, `chosen` and `verdict`. */
+/* Sets `fits` of every family, `chosen`, `outcome` and `verdict`. */
 void xb_fit_choose(xb_fit *fit);
 
 /* How many separate peaks the density has. */

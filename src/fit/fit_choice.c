@@ -1,8 +1,9 @@
 /* fit_choice.c: which family, and what to tell the user; maths F5, F12.
  *
  * Among the parametric families that fit the criterion decides. If none does,
- * `empirical` is taken, and the verdict says why. A trace that is nearly all
- * drift has so few independent values that no test can reject anything; then a
+ * `empirical` is taken, and the verdict says why, and whether it fits itself. The outcome
+ * is decided once; the verdict in words, the file and the page read it. A trace that is
+ * nearly all drift has so few independent values that no test can reject anything; then a
  * family must also look like the trace (KS distance), or it is not believed. */
 #include <math.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@ static const double FAR_OFF = 0.05;     /* KS distance one can see */
 
 static bool is_empirical(const xb_fit *fit, int i)
 {
-    return strcmp(fit->family[i].family, xb_family_empirical.name) == 0;
+    return xb_family_find(fit->family[i].family)->from_data;
 }
 
 static bool too_correlated(const xb_fit *fit)
@@ -27,11 +28,15 @@ static bool too_correlated(const xb_fit *fit)
     return s->n_effective < FEW_EFFECTIVE && (double)s->n >= MANY_EACH * s->n_effective;
 }
 
-/* (F12) */
+static bool accepted(const xb_fit *fit, const xb_fit_family *f)
+{
+    return f->ks_p > fit->level && f->ad_p > fit->level;
+}
+
+/* (F12) One rule for all, the empirical law among them. */
 static bool fits(const xb_fit *fit, const xb_fit_family *f)
 {
-    bool accepted = f->ks_p > fit->level && f->ad_p > fit->level;
-    return accepted && !(too_correlated(fit) && f->ks > FAR_OFF);
+    return accepted(fit, f) && !(too_correlated(fit) && f->ks > FAR_OFF);
 }
 
 static double criterion(const xb_fit *fit, int i)
@@ -105,19 +110,24 @@ static void say_shape(xb_fit *fit)
     say(fit, ". ");
 }
 
-static void say_not_believed(xb_fit *fit, const xb_fit_family *f)
+/* The numbers a family passes or fails by: what fits() looks at. */
+static void say_numbers(xb_fit *fit, const xb_fit_family *f)
+{
+    if (too_correlated(fit) && accepted(fit, f))
+        say(fit, "its KS distance from the trace is %.3f, the limit %g", f->ks, FAR_OFF);
+    else
+        say(fit, "KS p = %.2g, Anderson-Darling p = %.2g", f->ks_p, f->ad_p);
+}
+
+/* A drifting trace: which test was not to be had. */
+static void say_too_few(xb_fit *fit)
 {
     const xb_fit_sample *s = &fit->sample;
-    bool rejected = !(f->ks_p > fit->level && f->ad_p > fit->level);
-    if (rejected) {
-        say(fit, "KS p = %.2g, Anderson-Darling p = %.2g", f->ks_p, f->ad_p);
-    } else {
+    if (too_correlated(fit))
         say(fit,
-            "%lld samples are worth only %.0f independent ones, too few for a test, but"
-            " its distribution is %.2f off the trace's",
-            (long long)s->n, s->n_effective, f->ks);
-    }
-    say_shape(fit);
+            "%lld samples are worth only %.0f independent ones, too few for a test:"
+            " the KS distance decides. ",
+            (long long)s->n, s->n_effective);
 }
 
 static void say_correlated(xb_fit *fit)
@@ -145,54 +155,114 @@ static void say_few(xb_fit *fit)
             (long long)fit->sample.n);
 }
 
-static void judge_asked(xb_fit *fit)
+const char *xb_fit_outcome_text(xb_fit_outcome outcome)
 {
-    const xb_fit_family *f = &fit->family[0];
-    fit->chosen = 0;
-    if (is_empirical(fit, 0)) {
-        say(fit, "The empirical law follows the sample, as asked. ");
-    } else if (!f->converged) {
-        say(fit, "%s, as asked, did not converge: its parameters are not to be trusted. ",
-            f->family);
-    } else if (f->fits) {
-        say(fit, "%s fits: KS p = %.2g, Anderson-Darling p = %.2g. ", f->family, f->ks_p,
-            f->ad_p);
-    } else {
-        say(fit, "%s, as asked, does not fit: ", f->family);
-        say_not_believed(fit, f);
-    }
+    static const char *const text[] = {
+        [XB_FIT_FITS] = "fits",
+        [XB_FIT_EMPIRICAL] = "no family fits",
+        [XB_FIT_NOTHING] = "nothing fits",
+        [XB_FIT_REFUSED] = "does not fit",
+        [XB_FIT_DIVERGED] = "did not converge",
+    };
+    return text[outcome];
 }
 
-static void judge_all(xb_fit *fit)
+static xb_fit_outcome outcome_of(const xb_fit *fit)
 {
-    int best = best_parametric(fit, false), fitting = best_parametric(fit, true);
-    const char *by = fit->criterion == XB_CRITERION_BIC ? "BIC" : "AIC";
-    for (int i = 0; i < fit->count; i++)
-        if (is_empirical(fit, i)) fit->chosen = i;
-    if (best < 0) {
-        say(fit, "No parametric family converged: empirical is the honest choice. ");
-    } else if (fitting < 0) {
-        say(fit,
-            "No parametric family fits; empirical is the honest choice. The best by"
-            " %s, %s: ",
-            by, fit->family[best].family);
-        say_not_believed(fit, &fit->family[best]);
+    const xb_fit_family *f = &fit->family[fit->chosen];
+    if (!f->converged) return XB_FIT_DIVERGED;
+    if (fit->asked) return f->fits ? XB_FIT_FITS : XB_FIT_REFUSED;
+    if (is_empirical(fit, fit->chosen))
+        return f->fits ? XB_FIT_EMPIRICAL : XB_FIT_NOTHING;
+    return XB_FIT_FITS; /* only those that fit are chosen */
+}
+
+/* The parametric family that fits and is best, or `empirical`. */
+static int choose(const xb_fit *fit)
+{
+    int fitting = fit->asked ? 0 : best_parametric(fit, true);
+    for (int i = 0; i < fit->count && fitting < 0; i++)
+        if (is_empirical(fit, i)) return i;
+    return fitting;
+}
+
+static const char *criterion_name(const xb_fit *fit)
+{
+    return fit->criterion == XB_CRITERION_BIC ? "BIC" : "AIC";
+}
+
+/* What is best by the criterion, and why it is not the choice. */
+static void say_refused(xb_fit *fit, int best)
+{
+    const xb_fit_family *f = &fit->family[best];
+    say(fit, "%s, best by %s, does not fit: ", f->family, criterion_name(fit));
+    say_numbers(fit, f);
+    if (is_empirical(fit, fit->chosen))
+        say_shape(fit);
+    else
+        say(fit, ". ");
+}
+
+static void say_fits(xb_fit *fit, int best)
+{
+    const xb_fit_family *f = &fit->family[fit->chosen];
+    bool alone = fit->asked || fit->chosen == best;
+    say(fit, "%s fits", f->family);
+    if (!fit->asked)
+        say(fit, " and is best by %s%s", criterion_name(fit),
+            alone ? "" : " of those that fit");
+    say(fit, ": ");
+    say_numbers(fit, f);
+    say(fit, ". ");
+    if (!alone) say_refused(fit, best);
+}
+
+static void say_empirical(xb_fit *fit, int best)
+{
+    if (fit->outcome == XB_FIT_NOTHING) {
+        say(fit, "No family fits, and the empirical law does not either (");
+        say_numbers(fit, &fit->family[fit->chosen]);
+        say(fit, "): it is used all the same, as it assumes no shape. ");
+    } else if (best < 0) {
+        say(fit, "No parametric family converged; using the empirical law instead. ");
     } else {
-        const xb_fit_family *f = &fit->family[fitting];
-        fit->chosen = fitting;
-        say(fit, "%s fits and is best by %s%s: KS p = %.2g, Anderson-Darling p = %.2g. ",
-            f->family, by, fitting == best ? "" : " of those that fit", f->ks_p, f->ad_p);
+        say(fit, "No parametric family fits; using the empirical law instead. ");
     }
+    if (best >= 0) say_refused(fit, best);
+}
+
+static void say_asked_refused(xb_fit *fit)
+{
+    const xb_fit_family *f = &fit->family[fit->chosen];
+    say(fit, "%s, as asked, does not fit: ", f->family);
+    say_numbers(fit, f);
+    say_shape(fit);
+}
+
+/* The sentence of the outcome. */
+static void say_outcome(xb_fit *fit)
+{
+    int best = fit->asked ? -1 : best_parametric(fit, false);
+    switch (fit->outcome) {
+    case XB_FIT_FITS: say_fits(fit, best); break;
+    case XB_FIT_EMPIRICAL:
+    case XB_FIT_NOTHING: say_empirical(fit, best); break;
+    case XB_FIT_REFUSED: say_asked_refused(fit); break;
+    case XB_FIT_DIVERGED:
+        say(fit, "%s did not converge: its parameters are unreliable. ",
+            fit->family[fit->chosen].family);
+        break;
+    }
+    say_too_few(fit);
 }
 
 void xb_fit_choose(xb_fit *fit)
 {
     for (int i = 0; i < fit->count; i++) fit->family[i].fits = fits(fit, &fit->family[i]);
     fit->verdict[0] = '\0';
-    if (fit->asked)
-        judge_asked(fit);
-    else
-        judge_all(fit);
+    fit->chosen = choose(fit);
+    fit->outcome = outcome_of(fit);
+    say_outcome(fit);
     say_correlated(fit);
     say_few(fit);
     size_t length = strlen(fit->verdict);

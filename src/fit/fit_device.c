@@ -124,7 +124,7 @@ static void fit_points(xb_fit_family *out, const xb_fit_task *task,
                        const xb_family *family, const xb_points *fine,
                        const xb_points *rough, double largest)
 {
-    bool square = family == &xb_family_ecram;
+    bool square = family->peak->square;
     xb_device_data fine_data = {fine, square}, rough_data = {rough, square};
     double margin = NAN, start[STARTS][XB_VARIABLES];
     if (task->opt->fixed_scale > 0) margin = log(task->opt->fixed_scale / largest - 1);
@@ -147,7 +147,7 @@ xb_status xb_fit_device(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task
                        largest, task->opt->fixed_scale, family->name);
     xb_points fine, rough;
     XB_TRY(xb_graded_make(ctx, &fine, &rough, s->sorted, s->n, task->offset, largest,
-                          family == &xb_family_ecram));
+                          family->peak->square));
     fit_points(out, task, family, &fine, &rough, largest);
     xb_points_free(&rough);
     xb_points_free(&fine);

@@ -42,7 +42,7 @@ double xb_free_gradient(const xb_problem *p, const double *theta, const double *
     return norm;
 }
 
-static void split(free_part *out, const xb_problem *p, const double *gradient,
+static void take_free(free_part *out, const xb_problem *p, const double *gradient,
                   const double *hessian, const bool *held)
 {
     out->n = 0;
@@ -144,7 +144,7 @@ xb_optimum xb_newton(const xb_problem *p, const double *start)
             break;
         last = s.value;
         free_part part;
-        split(&part, p, s.gradient, s.hessian, held);
+        take_free(&part, p, s.gradient, s.hessian, held);
         double step[XB_VARIABLES];
         newton_step(step, p, &part);
         if (!advance(&s, p, step)) break;
@@ -157,7 +157,7 @@ void xb_covariance(double *covariance, const xb_problem *p, const xb_optimum *at
     const double flat = 1e-13; /* of the largest curvature: none at all */
     free_part part;
     double gradient[XB_VARIABLES] = {0};
-    split(&part, p, gradient, at->hessian, at->at_bound);
+    take_free(&part, p, gradient, at->hessian, at->at_bound);
     memset(covariance, 0, (size_t)(p->n * p->n) * sizeof *covariance);
     for (int k = 0; k < part.n; k++) {
         const double *v = part.vectors + k * part.n;

@@ -13,7 +13,7 @@
 #include "law/normal.h"
 #include "fit/optimise.h"
 
-xb_status xb_fit_gaussian(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task)
+xb_status xb_fit_normal(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task)
 {
     (void)ctx;
     const xb_fit_sample *s = &task->sample->info;
@@ -121,7 +121,7 @@ static void describe(xb_fit_family *out, const xb_problem *p, const xb_optimum *
     out->log_likelihood = n * (at->value - log(info->sd));
 }
 
-xb_status xb_fit_bimodal(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task)
+xb_status xb_fit_modes(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task)
 {
     const xb_sample *s = task->sample;
     xb_points points;

@@ -190,7 +190,8 @@ static void offset_score(double *score, const xb_law *law, const double *x)
                    (2 * step);
 }
 
-/* Gaussian and bimodal: every parameter by maximum likelihood. */
+/* Every parameter by maximum likelihood. (fit_any.c takes the offset from the mean; its
+ * p-values are as if it were fitted.) */
 static xb_status add_normal(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
                             const xb_fit_family *fit, const double *x)
 {

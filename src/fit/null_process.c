@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "law/normal.h"
 #include "fit/fit_kernels.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/sort.h"
+#include "crossbayes/extend.h"
 #include "fit/fit_kernels.h"
 
 xb_status xb_sample_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look *seen)
@@ -29,8 +29,9 @@ xb_status xb_sample_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look
 static xb_status check(xb_ctx *ctx, xb_look *seen, const double *x, int64_t n)
 {
     if (n < XB_SAMPLE_MIN)
-        return xb_fail(ctx, XB_E_INPUT, "%lld samples: at least %d are needed",
-                       (long long)(n > 0 ? n : 0), XB_SAMPLE_MIN);
+        return xb_fail(ctx, XB_E_INPUT, "%lld %s: at least %d are needed",
+                       (long long)(n > 0 ? n : 0), xb_plural(n, "sample", "samples"),
+                       XB_SAMPLE_MIN);
     *seen = xb_fit_kernels_best()->look(x, n);
     XB_TRY(xb_sample_check(ctx, x, n, seen));
     if (seen->min == seen->max)

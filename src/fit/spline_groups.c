@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/sort.h"
+#include "crossbayes/extend.h"
 
 enum { GRID = XB_GROUPS_MAX / 2, LEVELS_MAX = 4096, BLOCKS = 4 * XB_FOLDS };
 

@@ -102,6 +102,12 @@ static double named(const xb_law *law, const char *name)
     return strcmp(name, "s") == 0 ? law->k[S] : NAN;
 }
 
+static void modes(const xb_law *law, double *m, double *s)
+{
+    *m = law->param[M];
+    *s = law->k[S];
+}
+
 /* Steps of two widths over both modes; the bare gap between them is one panel. */
 static int64_t panels(const xb_law *law, double *out, int64_t capacity)
 {
@@ -129,5 +135,6 @@ const xb_family xb_family_bimodal = {
     .tail_quantile = tail_quantile,
     .raw_moment = raw_moment,
     .named = named,
+    .modes = modes,
     .panels = panels,
 };

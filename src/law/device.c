@@ -141,6 +141,5 @@ double xb_device_named(const xb_law *law, const char *name)
 
 double xb_device_edge_slope(const xb_law *law)
 {
-    bool device = law->family == &xb_family_mtj || law->family == &xb_family_ecram;
-    return device ? law->k[XB_DEVICE_SLOPE] : NAN;
+    return law->family->peak ? law->k[XB_DEVICE_SLOPE] : NAN;
 }

@@ -9,6 +9,7 @@
 #include "law/family.h"
 
 typedef struct xb_device_peak {
+    bool square; /* the peak falls with x^2, not with |x| */
     double (*density)(const xb_law *law, double ax, double t);     /* q1 */
     double (*log_density)(const xb_law *law, double ax, double t); /* log q1 */
     double (*edge_mass)(const xb_law *law, double ax, double t);   /* mass within t */

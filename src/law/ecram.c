@@ -95,6 +95,7 @@ static double edge_slope(const xb_law *law) /* 2 e / (B Z1) */
 static double length(double b) { return sqrt(b); }
 
 static const xb_device_peak peak = {
+    .square = true,
     .density = density,
     .log_density = log_density,
     .edge_mass = edge_mass,

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "data/json.h"
+#include "crossbayes/json.h"
 #include "law/mspline.h"
 #include "law/solve.h"
 
@@ -289,6 +289,8 @@ static xb_status read_data(xb_ctx *ctx, xb_law **out, const json_t *root,
     return status;
 }
 
+static const char *const data_keys[] = {"knots", "weights", NULL};
+
 const xb_family xb_family_empirical = {
     .name = "empirical",
     .about = "any sample: a smooth mixture of cubic M-splines",
@@ -298,6 +300,7 @@ const xb_family xb_family_empirical = {
     .log_pdf = log_pdf,
     .tail = tail,
     .tail_quantile = tail_quantile,
+    .data_keys = data_keys,
     .write_data = write_data,
     .read_data = read_data,
     .panels = panels,

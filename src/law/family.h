@@ -1,7 +1,7 @@
 /* family.h: what a law is inside, and the table row each family fills.
  *
  * A new family is one file that defines an `xb_family` and one row in the table
- * of law.c. Functions take x anywhere on the real line and v in (0, 1/2]. */
+ * of families.c. Functions take x anywhere on the real line and v in (0, 1/2]. */
 #ifndef XB_LAW_FAMILY_H
 #define XB_LAW_FAMILY_H
 
@@ -33,7 +33,16 @@ typedef struct xb_family {
     xb_param_info param[XB_LAW_PARAMS];
     bool from_data; /* cannot be made from parameters alone */
 
-    const struct xb_device_peak *peak; /* mtj and ecram: see device.h */
+    /* What the family has that a stage knows a closed form or a better way for. A family
+     * that says nothing is fitted, integrated and drawn by its density, tails and
+     * quantile alone. */
+    bool normal; /* the standard normal itself: fits, characteristic function, noise on
+                    a layer's outputs */
+    const struct xb_device_peak *peak; /* a peak and a parabola on [-1, 1]: device.h */
+    /* half N(-m, s^2), half N(m, s^2): fits, rules about each mode */
+    void (*modes)(const xb_law *law, double *m, double *s);
+    /* of the monic polynomials orthogonal under the law, beta[0] = 1 */
+    void (*recurrence)(const xb_law *law, double *alpha, double *beta, int64_t n);
 
     /* Constants from param[]; sets lower, upper, symmetric. */
     xb_status (*setup)(xb_ctx *ctx, xb_law *law);
@@ -49,8 +58,9 @@ typedef struct xb_family {
     double (*entropy)(const xb_law *law);
     double (*named)(const xb_law *law, const char *name); /* derived parameters */
 
-    /* Families with data beside parameters: to and from a law file. `read_data`
-     * makes the whole law. */
+    /* Families with data beside parameters: to and from a law file, under these keys.
+     * `read_data` makes the whole law. */
+    const char *const *data_keys; /* NULL-terminated */
     void (*write_data)(const xb_law *law, json_t **root);
     xb_status (*read_data)(xb_ctx *ctx, xb_law **out, const json_t *root,
                            const char *path);
@@ -78,6 +88,9 @@ extern const xb_family xb_family_mtj;
 extern const xb_family xb_family_ecram;
 extern const xb_family xb_family_bimodal;
 extern const xb_family xb_family_empirical;
+
+extern const xb_family *const xb_families[];
+extern const int xb_families_count;
 
 const xb_family *xb_family_find(const char *name); /* NULL: no such family */
 

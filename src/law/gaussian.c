@@ -103,9 +103,20 @@ static int64_t panels(const xb_law *law, double *out, int64_t capacity)
     return n;
 }
 
+static void recurrence(const xb_law *law, double *alpha, double *beta, int64_t n)
+{
+    (void)law;
+    for (int64_t k = 0; k < n; k++) {
+        alpha[k] = 0;
+        beta[k] = k > 0 ? (double)k : 1; /* (Q5) */
+    }
+}
+
 const xb_family xb_family_gaussian = {
     .name = "gaussian",
     .about = "the standard normal law",
+    .normal = true,
+    .recurrence = recurrence,
     .setup = setup,
     .pdf = pdf,
     .log_pdf = log_pdf,

@@ -1,38 +1,38 @@
-/* law.c: the table of families and the public face of a law. A reader starts
- * here: every call looks up the family's row and does the part that is the same
- * for all. Making laws from text is in lawtext.c, from files in lawfile.c. */
+/* law.c: the public face of a law. A reader starts here: every call looks up the
+ * family's row (families.c) and does the part that is the same for all. Making laws from
+ * text is in lawtext.c, from files in lawfile.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "data/number.h"
 #include "law/family.h"
 #include "law/grid.h"
 
-static const xb_family *const families[] = {
-    &xb_family_gaussian, &xb_family_mtj,       &xb_family_ecram,
-    &xb_family_bimodal,  &xb_family_empirical,
-};
-
-int xb_law_family_count(void) { return XB_COUNT(families); }
-const char *xb_law_family_name(int i) { return families[i]->name; }
-const char *xb_law_family_about(int i) { return families[i]->about; }
+int xb_law_family_count(void) { return xb_families_count; }
+const char *xb_law_family_name(int i) { return xb_families[i]->name; }
+const char *xb_law_family_about(int i) { return xb_families[i]->about; }
 
 const xb_family *xb_family_find(const char *name)
 {
-    for (int i = 0; i < XB_COUNT(families); i++)
-        if (strcmp(families[i]->name, name) == 0) return families[i];
+    for (int i = 0; i < xb_families_count; i++)
+        if (strcmp(xb_families[i]->name, name) == 0) return xb_families[i];
     return NULL;
 }
+
+enum { TEXT_DIGITS = 10 }; /* of a parameter */
 
 static void write_text(xb_law *law)
 {
     size_t used = (size_t)snprintf(law->text, sizeof law->text, "%s", law->family->name);
-    for (int i = 0; i < law->family->n_param && used < sizeof law->text; i++)
-        used +=
-            (size_t)snprintf(law->text + used, sizeof law->text - used, "%c%s=%.10g",
-                             i ? ',' : ':', law->family->param[i].name, law->param[i]);
+    for (int i = 0; i < law->family->n_param && used < sizeof law->text; i++) {
+        char number[XB_NUMBER_TEXT_MAX];
+        xb_number_digits(number, law->param[i], TEXT_DIGITS);
+        used += (size_t)snprintf(law->text + used, sizeof law->text - used, "%c%s=%s",
+                                 i ? ',' : ':', law->family->param[i].name, number);
+    }
 }
 
 xb_status xb_law_finish(xb_ctx *ctx, xb_law **out, xb_law *law)
@@ -57,8 +57,8 @@ xb_status xb_law_create(xb_ctx *ctx, xb_law **out, const char *family,
         return xb_fail(ctx, XB_E_ARGUMENT, "'%s' is not a family made from parameters",
                        family);
     if (count != row->n_param)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%s takes %d parameters, got %d", family,
-                       row->n_param, count);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%s takes %d %s, got %d", family, row->n_param,
+                       xb_plural(row->n_param, "parameter", "parameters"), count);
     for (int i = 0; i < count; i++) {
         const xb_param_info *info = &row->param[i];
         if (!(values[i] >= info->min && values[i] <= info->max))
@@ -163,6 +163,7 @@ double xb_law_kl_gaussian(const xb_law *law)
 
 double xb_law_lower(const xb_law *law) { return law->lower; }
 double xb_law_upper(const xb_law *law) { return law->upper; }
+bool xb_law_normal(const xb_law *law) { return law->family->normal; }
 bool xb_law_symmetric(const xb_law *law) { return law->symmetric; }
 
 int64_t xb_law_panels(const xb_law *law, double *out, int64_t capacity)

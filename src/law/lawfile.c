@@ -8,12 +8,37 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "crossbayes/filekind.h"
 #include "law/device.h"
 
-static const char *const known_keys[] = {
-    "crossbayes", "family", "A",     "B",    "C",   "w",          "m",  "knots",
-    "weights",    "offset", "scale", "unit", "fit", "provenance", NULL,
-};
+enum { KEYS_MAX = 64 };
+
+static void add_keys(const char *known[KEYS_MAX], const char *const *more)
+{
+    int n = 0;
+    while (known[n]) n++;
+    while (more && *more && n + 1 < KEYS_MAX) known[n++] = *more++;
+    known[n] = NULL;
+}
+
+/* Keys that any family of the table may have are known: what does not belong to the one
+ * at hand is left alone. */
+static void find_keys(const char *known[KEYS_MAX])
+{
+    static const char *const all[] = {"crossbayes", "family", "offset",     "scale",
+                                      "unit",       "fit",    "provenance", NULL};
+    static const char *const device[] = {"A", "C", NULL};
+    known[0] = NULL;
+    add_keys(known, all);
+    for (int i = 0; i < xb_families_count; i++) {
+        const xb_family *f = xb_families[i];
+        const char *own[XB_LAW_PARAMS + 1] = {NULL};
+        for (int k = 0; k < f->n_param; k++) own[k] = f->param[k].name;
+        add_keys(known, own);
+        add_keys(known, f->data_keys);
+        if (f->peak) add_keys(known, device);
+    }
+}
 
 json_t *xb_provenance(const xb_ctx *ctx)
 {
@@ -46,6 +71,14 @@ xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path)
     json_t *root = xb_law_to_json(law);
     xb_json_set(&root, "provenance", xb_provenance(ctx));
     xb_status status = xb_json_save(ctx, root, path);
+    json_decref(root);
+    return status;
+}
+
+xb_status xb_law_json(xb_ctx *ctx, char **out, const xb_law *law)
+{
+    json_t *root = xb_law_to_json(law);
+    xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);
     return status;
 }
@@ -131,7 +164,9 @@ xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
     if (!json_is_string(kind) || strcmp(json_string_value(kind), "law") != 0)
         return xb_fail(ctx, XB_E_INPUT, "%s: not a law file (no \"crossbayes\": \"law\")",
                        path);
-    XB_TRY(xb_json_known_keys(ctx, root, path, known_keys));
+    const char *known[KEYS_MAX];
+    find_keys(known);
+    XB_TRY(xb_json_known_keys(ctx, root, path, known));
     const json_t *name = json_object_get(root, "family");
     const xb_family *family =
         json_is_string(name) ? xb_family_find(json_string_value(name)) : NULL;
@@ -151,8 +186,8 @@ xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
 xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path)
 {
     json_t *root = NULL;
-    XB_TRY(xb_json_load(ctx, &root, path));
-    xb_status status = xb_law_from_json(ctx, out, root, path);
+    xb_status status = xb_json_load(ctx, &root, path);
+    if (status == XB_OK) status = xb_law_from_json(ctx, out, root, path);
     json_decref(root);
-    return status;
+    return xb_filekind_explain(ctx, status, path, XB_KIND_LAW);
 }

@@ -2,7 +2,7 @@
 #ifndef XB_LAW_LAWFILE_H
 #define XB_LAW_LAWFILE_H
 
-#include "data/json.h"
+#include "crossbayes/json.h"
 #include "law/family.h"
 
 /* {"crossbayes": "law", "family", parameters, "offset", "scale", "unit"}; NULL

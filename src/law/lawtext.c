@@ -1,76 +1,22 @@
 /* lawtext.c: LAW as people write it: "mtj:B=0.15,w=0.5", or the path of a law
  * file. What is not a family's name must be a file that is there. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "data/settings.h"
 #include "law/device.h"
 #include "law/family.h"
+
+enum { A = XB_LAW_PARAMS, C, SLOTS }; /* after the family's own parameters */
 
 typedef struct law_reading {
     xb_ctx *ctx;
     const char *text; /* the whole, for messages */
     const xb_family *family;
-    double value[XB_LAW_PARAMS];
-    bool given[XB_LAW_PARAMS];
-    double a, c; /* NAN: not given */
+    double value[SLOTS]; /* NAN: not given */
 } law_reading;
-
-static int param_index(const xb_family *family, const char *name)
-{
-    for (int i = 0; i < family->n_param; i++)
-        if (strcmp(family->param[i].name, name) == 0) return i;
-    return -1;
-}
-
-static xb_status no_such_param(const law_reading *r, const char *name)
-{
-    char known[64] = "none";
-    for (int j = 0, used = 0; j < r->family->n_param; j++)
-        used += snprintf(known + used, sizeof known - (size_t)used, "%s%s", j ? ", " : "",
-                         r->family->param[j].name);
-    return xb_fail(r->ctx, XB_E_INPUT, "law '%s': no parameter '%s' (%s has: %s)",
-                   r->text, name, r->family->name, known);
-}
-
-/* Where the value of this name goes: a parameter, A or C; NULL: nowhere. `given` says
- * whether one is there already, and is set. */
-static double *find_slot(law_reading *r, const char *name, bool *given)
-{
-    int i = param_index(r->family, name);
-    double *slot = i >= 0 ? &r->value[i] : NULL;
-    if (!slot && r->family->peak && strcmp(name, "A") == 0) slot = &r->a;
-    if (!slot && r->family->peak && strcmp(name, "C") == 0) slot = &r->c;
-    *given = i >= 0 ? r->given[i] : slot && !isnan(*slot);
-    if (i >= 0) r->given[i] = true;
-    return slot;
-}
-
-/* One "name=value", cut out of the text. */
-static xb_status read_setting(law_reading *r, char *setting)
-{
-    char *equals = strchr(setting, '=');
-    if (!equals)
-        return xb_fail(r->ctx, XB_E_INPUT, "law '%s': '%s' is not NAME=VALUE", r->text,
-                       setting);
-    *equals = '\0';
-    char *end = NULL;
-    double value = strtod(equals + 1, &end);
-    if (end == equals + 1 || *end || !isfinite(value))
-        return xb_fail(r->ctx, XB_E_INPUT, "law '%s': %s is not a number: '%s'", r->text,
-                       setting, equals + 1);
-    bool given = false;
-    double *slot = find_slot(r, setting, &given);
-    if (!slot) return no_such_param(r, setting);
-    if (given)
-        return xb_fail(r->ctx, XB_E_INPUT, "law '%s': %s is given twice", r->text,
-                       setting);
-    *slot = value;
-    return XB_OK;
-}
 
 xb_status xb_device_w_from_ac(xb_ctx *ctx, double *w, const char *what, double a,
                               double c)
@@ -94,40 +40,52 @@ xb_status xb_device_check_a(xb_ctx *ctx, const xb_law *law, const char *what, do
                    what, a, right);
 }
 
-static xb_status finish_reading(law_reading *r, xb_law **out)
+/* w from C, where a text gives the paper's (A, B, C). */
+static xb_status settle_w(law_reading *r, const char *what)
 {
-    for (int i = 0; i < r->family->n_param; i++)
-        if (!r->given[i]) r->value[i] = r->family->param[i].standard;
-    char what[160];
-    snprintf(what, sizeof what, "law '%.120s'", r->text);
-    if (!isnan(r->a) && isnan(r->c) && !r->given[XB_DEVICE_W])
+    double *w = &r->value[XB_DEVICE_W], a = r->value[A], c = r->value[C], by_c;
+    if (!isnan(a) && isnan(c) && isnan(*w))
         return xb_fail(r->ctx, XB_E_INPUT, "%s: A goes with C (or give w instead)", what);
-    if (!isnan(r->c)) {
-        double w;
-        XB_TRY(xb_device_w_from_ac(r->ctx, &w, what, isnan(r->a) ? 0 : r->a, r->c));
-        if (r->given[XB_DEVICE_W] && fabs(w - r->value[XB_DEVICE_W]) > 1e-9)
-            return xb_fail(r->ctx, XB_E_INPUT, "%s: C and w do not agree", what);
-        r->value[XB_DEVICE_W] = w;
-    }
-    xb_law *law = NULL;
-    XB_TRY(xb_law_create(r->ctx, &law, r->family->name, r->value, r->family->n_param));
-    if (!isnan(r->a)) {
-        xb_status status = xb_device_check_a(r->ctx, law, what, r->a);
-        if (status != XB_OK) {
-            xb_law_destroy(law);
-            return status;
-        }
-    }
-    *out = law;
+    if (isnan(c)) return XB_OK;
+    XB_TRY(xb_device_w_from_ac(r->ctx, &by_c, what, isnan(a) ? 0 : a, c));
+    if (!isnan(*w) && fabs(by_c - *w) > 1e-9)
+        return xb_fail(r->ctx, XB_E_INPUT, "%s: C and w do not agree", what);
+    *w = by_c;
     return XB_OK;
 }
 
-static xb_status read_settings(law_reading *r, char *settings)
+static xb_status finish_reading(law_reading *r, xb_law **out)
 {
-    char *rest = settings;
-    for (char *one = strsep(&rest, ","); one; one = strsep(&rest, ","))
-        XB_TRY(read_setting(r, one));
-    return XB_OK;
+    char what[160];
+    snprintf(what, sizeof what, "law '%.120s'", r->text);
+    if (r->family->peak) XB_TRY(settle_w(r, what));
+    for (int i = 0; i < r->family->n_param; i++)
+        if (isnan(r->value[i])) r->value[i] = r->family->param[i].standard;
+    xb_law *law = NULL;
+    XB_TRY(xb_law_create(r->ctx, &law, r->family->name, r->value, r->family->n_param));
+    xb_status status =
+        isnan(r->value[A]) ? XB_OK : xb_device_check_a(r->ctx, law, what, r->value[A]);
+    if (status == XB_OK)
+        *out = law;
+    else
+        xb_law_destroy(law);
+    return status;
+}
+
+/* Ranges are checked when the law is made. */
+static xb_status read_settings(law_reading *r, const char *settings)
+{
+    xb_setting all[SLOTS];
+    int n = 0;
+    for (int i = 0; i < SLOTS; i++) r->value[i] = NAN;
+    for (int i = 0; i < r->family->n_param; i++)
+        all[n++] =
+            (xb_setting){r->family->param[i].name, &r->value[i], -INFINITY, INFINITY};
+    if (r->family->peak) {
+        all[n++] = (xb_setting){"A", &r->value[A], -INFINITY, INFINITY};
+        all[n++] = (xb_setting){"C", &r->value[C], -INFINITY, INFINITY};
+    }
+    return xb_settings_read(r->ctx, "law", r->text, settings, all, n);
 }
 
 enum { FAMILIES_MAX = 16 };
@@ -165,13 +123,7 @@ xb_status xb_law_parse(xb_ctx *ctx, xb_law **out, const char *text)
                        "law '%s': '%s' is made from samples: give the law file"
                        " that `crossbayes fit` wrote",
                        text, family->name);
-    law_reading r = {.ctx = ctx, .text = text, .family = family, .a = NAN, .c = NAN};
-    if (text[length] == ':' && text[length + 1]) {
-        char *settings = strdup(text + length + 1);
-        if (!settings) return xb_fail(ctx, XB_E_MEMORY, "not enough memory");
-        xb_status status = read_settings(&r, settings);
-        free(settings);
-        XB_TRY(status);
-    }
+    law_reading r = {.ctx = ctx, .text = text, .family = family};
+    XB_TRY(read_settings(&r, text[length] == ':' ? text + length + 1 : ""));
     return finish_reading(&r, out);
 }

@@ -1,10 +1,11 @@
 /* batchnorm.c: the layer's words, its scale and shift, which are never random, and its
  * running statistics; maths N4. */
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "data/number.h"
 #include "net/layer.h"
 
 /* TensorFlow's. */
@@ -38,10 +39,13 @@ static xb_status declare(xb_reading *r, xb_net *net, xb_layer *layer, int index)
 /* " name value" with the fewest digits that read back the same. */
 static void write_number(char *text, size_t size, const char *name, double value)
 {
-    for (int digits = 1; digits <= DBL_DECIMAL_DIG; digits++) {
-        snprintf(text, size, " %s %.*g", name, digits, value);
-        if (strtod(text + strlen(name) + 2, NULL) == value) return;
+    char number[XB_NUMBER_TEXT_MAX];
+    double back = NAN;
+    for (int digits = 1; digits <= DBL_DECIMAL_DIG && back != value; digits++) {
+        int length = xb_number_digits(number, value, digits);
+        (void)xb_number_parse(&back, number, number + length, '.');
     }
+    snprintf(text, size, " %s %s", name, number);
 }
 
 static void write(const xb_layer *layer, char *text, size_t size)

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/number.h"
+
 
 enum { QUOTE_MAX = 160, COUNT_MAX = 1 << 24 };
 
@@ -94,9 +96,9 @@ xb_status xb_reading_number(xb_reading *r, double *out, const char *what, bool f
                             double low, double high)
 {
     if (!xb_reading_word(r)) return xb_reading_fail(r, "%s is missing", what);
-    char *end = NULL;
-    double value = strtod(r->word, &end);
-    if (end == r->word || *end || !isfinite(value))
+    double value;
+    if (!xb_number_parse(&value, r->word, r->word + strlen(r->word), '.') ||
+        !isfinite(value))
         return xb_reading_fail(r, "%s is not a number: '%s'", what, r->word);
     if (value < low || (value == low && !from_low) || value >= high)
         return xb_reading_fail(r, "%s is %s, expected %g %s and below %g", what, r->word,

@@ -203,6 +203,9 @@ static double moved(const double *k, double e)
 
 /* Sum a^4 / s^4: 1 for one weight, 1/n for n equal ones. */
 static const double ONE = 0.7, SEVERAL = 0.2;
+/* A skewed law's steep side is rounded off by the smallest further weight: one weight is
+ * as good as all of a unit, to be trusted, only from here on. */
+static const double ONE_SKEWED = 0.95;
 
 static double few(const local_run *run, int64_t at)
 {
@@ -210,20 +213,28 @@ static double few(const local_run *run, int64_t at)
     return second > 0 ? (double)run->sum[4][at] / (second * second) : 0;
 }
 
+/* (A5) -1 where the unit's third cumulant has the other sign than the law's: the weight
+ * that makes it is multiplied by a negative number, which mirrors its noise. Gaussian
+ * units take the same side, so that both laws still move together. */
+static double side(const local_run *run, int64_t at)
+{
+    return !run->local->symmetric && run->sum[3][at] < 0 ? -1 : 1;
+}
+
 /* (A4) The standardised cumulants of one unit: the law's times sum a^n / s^n. */
 static double moved_unit(const local_run *run, int64_t at, double sd)
 {
     const xb_local *l = run->local;
     double k[XB_LOCAL_ORDER + 1] = {0}, scale = 1 / (sd * sd);
-    if (few(run, at) > ONE) return (double)run->z[at];
+    if (few(run, at) > ONE) return side(run, at) * (double)run->z[at];
     for (int n = 3; n <= XB_LOCAL_ORDER; n++) {
         scale /= sd;
         if (wanted(l, n)) k[n] = l->cumulant[n] * (double)run->sum[n][at] * scale;
     }
-    return moved(k, (double)run->e[at]);
+    return moved(k, side(run, at) * (double)run->e[at]);
 }
 
-/* Power sums of the terms, the second alone or all. */
+/* Power sums of the terms, up to the `most`-th. */
 static void sum_powers(local_run *run, const xb_local_step *step, int64_t count, int most)
 {
     int64_t n_in = count * step->in;
@@ -243,13 +254,14 @@ static void add_noise(local_run *run, const xb_local_step *step, bool law, int b
 {
     const xb_local *l = run->local;
     const xb_stream where = {l->key, (uint32_t)step->layer, (uint32_t)block, LOCAL_STEP};
-    sum_powers(run, step, count, law ? XB_LOCAL_ORDER : 2);
+    sum_powers(run, step, count, law ? XB_LOCAL_ORDER : 3);
     xb_sampler_fill(l->gaussian, run->e, count * step->out, &where, first * step->out);
     if (law)
         xb_sampler_fill(l->law, run->z, count * step->out, &where, first * step->out);
     for (int64_t at = 0; at < count * step->out; at++) {
-        double sd = sqrt((double)run->sum[2][at]), e = (double)run->e[at];
-        if (law && sd > 0) e = moved_unit(run, at, sd);
+        double sd = sqrt((double)run->sum[2][at]);
+        double e =
+            law && sd > 0 ? moved_unit(run, at, sd) : side(run, at) * (double)run->e[at];
         run->next[at] += (xb_real)(sd * e);
     }
 }
@@ -286,6 +298,12 @@ static xb_status draw(void *arg, const xb_real **h, int law, int block, int64_t 
     return XB_OK;
 }
 
+static bool doubtful(const local_run *run, int64_t at)
+{
+    double weight = few(run, at);
+    return weight > SEVERAL && weight <= (run->local->symmetric ? ONE : ONE_SKEWED);
+}
+
 xb_status xb_local_doubtful(double *share, const xb_local *l)
 {
     void *room = NULL;
@@ -295,12 +313,11 @@ xb_status xb_local_doubtful(double *share, const xb_local *l)
         memcpy(run->h + i * l->input, l->x, (size_t)l->input * sizeof *run->h);
     for (int s = 0; s < l->steps; s++) {
         const xb_local_step *step = &l->step[s];
-        int64_t units = XB_HIDDEN_BATCH * step->out, doubtful = 0;
+        int64_t units = XB_HIDDEN_BATCH * step->out, found = 0;
         run_step(run, step, XB_LOCAL_ALL, 0, 0, XB_HIDDEN_BATCH);
         if (step->number == 0) continue;
-        for (int64_t at = 0; at < units; at++)
-            doubtful += few(run, at) > SEVERAL && few(run, at) <= ONE;
-        share[step->number - 1] = (double)doubtful / (double)units;
+        for (int64_t at = 0; at < units; at++) found += doubtful(run, at);
+        share[step->number - 1] = (double)found / (double)units;
     }
     close_run(run);
     return XB_OK;

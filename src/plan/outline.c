@@ -36,6 +36,9 @@ static double sum_of(const xb_shares *s, int64_t from, int64_t to)
     return sum;
 }
 
+/* (A1) Of the variance, at most: what is above 1 says no more than 1. */
+static double share_of(double second, double total) { return fmin(1, second / total); }
+
 static void outline_layers(xb_plan *plan, const xb_net *net, const xb_shares *s,
                            double total)
 {
@@ -49,7 +52,7 @@ static void outline_layers(xb_plan *plan, const xb_net *net, const xb_shares *s,
         double sum = sum_of(s, from, to);
         plan->layer[plan->layers++] =
             (xb_plan_layer){.layer = i,
-                            .share = sum / total,
+                            .share = share_of(sum, total),
                             .n_eff = sum > 0 ? xb_shares_n_eff_of(s, from, to) : NAN};
     }
 }
@@ -69,8 +72,9 @@ static void outline_weights(xb_plan *plan, const xb_net *net, const xb_shares *s
     for (int t = 0; t < net->n_tensor; t++) {
         const xb_tensor *tensor = &net->tensor[t];
         for (int64_t i = 0; tensor->stochastic && i < tensor->size; i++)
-            insert_weight(plan,
-                          (xb_plan_weight){t, i, s->second[tensor->offset + i] / total});
+            insert_weight(
+                plan,
+                (xb_plan_weight){t, i, share_of(s->second[tensor->offset + i], total)});
     }
 }
 

@@ -38,12 +38,23 @@ const char *xb_plan_verdict_text(xb_plan_verdict verdict)
     return text[verdict];
 }
 
-static bool trustworthy(const xb_plan *plan, const double *doubtful, int hidden)
+/* Skewed layers add to each other's third cumulant: what they make together counts, that
+ * is all but what the last layer makes alone. */
+static double made_by(const xb_plan *plan, int layer, int hidden, bool symmetric)
+{
+    double alone = plan->layer[layer].kl.value;
+    double together = plan->predicted.value - plan->layer[hidden].kl.value;
+    return symmetric ? alone : fmax(alone, together);
+}
+
+static bool trustworthy(const xb_plan *plan, const xb_local *local,
+                        const double *doubtful)
 {
     bool trusted = isfinite(plan->predicted.value + plan->predicted.std_error);
-    for (int i = 0; i < hidden; i++)
+    for (int i = 0; i < local->random; i++)
         trusted &= !(doubtful[i] > DOUBT_MOST &&
-                     plan->layer[i].kl.value > HIDDEN_MOST * plan->predicted.value);
+                     made_by(plan, i, local->random, local->symmetric) >
+                         HIDDEN_MOST * plan->predicted.value);
     return trusted;
 }
 
@@ -76,7 +87,7 @@ static xb_status run_engine(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
     double doubtful[XB_PLAN_LAYERS];
     if (xb_local_doubtful(doubtful, local) != XB_OK)
         return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a plan");
-    plan->trusted = trustworthy(plan, doubtful, local->random);
+    plan->trusted = trustworthy(plan, local, doubtful);
     return XB_OK;
 }
 
@@ -159,8 +170,9 @@ static xb_status check(xb_ctx *ctx, const xb_plan_options *opt)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld weight draws: expected 1 or more",
                        (long long)opt->weight_draws);
     if (opt->draws < BLOCKS || opt->draws > UINT32_MAX)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws: expected %d or more",
-                       (long long)opt->draws, BLOCKS);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld %s: expected %d or more",
+                       (long long)opt->draws, xb_plural(opt->draws, "draw", "draws"),
+                       BLOCKS);
     return XB_OK;
 }
 

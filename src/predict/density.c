@@ -29,12 +29,12 @@ static xb_status check(xb_ctx *ctx, int laws, const xb_density_options *opt)
     if (laws < 1 || laws > LAWS_MOST)
         return xb_fail(ctx, XB_E_ARGUMENT, "%d laws: expected 1 to %d", laws, LAWS_MOST);
     if (opt->blocks < 2 || opt->blocks > BLOCKS_MOST)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%d blocks: expected 2 to %d", opt->blocks,
-                       BLOCKS_MOST);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%d %s: expected 2 to %d", opt->blocks,
+                       xb_plural(opt->blocks, "block", "blocks"), BLOCKS_MOST);
     if (opt->draws != 0 && (opt->draws < opt->blocks || opt->draws > UINT32_MAX))
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld draws: expected at least one for each of %d blocks",
-                       (long long)opt->draws, opt->blocks);
+        return xb_fail(
+            ctx, XB_E_ARGUMENT, "%lld %s: expected at least one for each of %d blocks",
+            (long long)opt->draws, xb_plural(opt->draws, "draw", "draws"), opt->blocks);
     if (opt->grid < GRID_LEAST || opt->grid > GRID_MOST || opt->grid & (opt->grid - 1))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "a grid of %lld points: expected a power of two, %d to %d",
@@ -146,8 +146,15 @@ xb_status xb_densities_create(xb_ctx *ctx, xb_densities **out, const xb_net *net
 int64_t xb_densities_draws(const xb_densities *d) { return d->draws; }
 double xb_densities_roughness(const xb_densities *d) { return d->roughness; }
 int64_t xb_densities_count(const xb_densities *d) { return d->count; }
+double xb_densities_step(const xb_densities *d) { return d->step; }
+int xb_densities_blocks(const xb_densities *d) { return d->blocks; }
 const double *xb_densities_grid(const xb_densities *d) { return d->grid; }
 const double *xb_densities_value(const xb_densities *d, int law)
 {
     return d->value + law * d->count;
+}
+
+const double *xb_densities_block_value(const xb_densities *d, int block, int law)
+{
+    return xb_densities_part(d, block, law);
 }

@@ -15,7 +15,7 @@
 
 #include "base/fft.h"
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "predict/density.h"
 #include "predict/weighted_sum.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "data/rows.h"
 #include "run/pass.h"
 #include "predict/predict.h"
@@ -183,7 +183,7 @@ static xb_status take_worker(xb_ctx *ctx, worker *w, const draw_job *job)
     return w->room_x && w->room_out ? XB_OK : XB_E_MEMORY;
 }
 
-static xb_status hire(xb_ctx *ctx, worker *w, const draw_job *job)
+static xb_status open_worker(xb_ctx *ctx, worker *w, const draw_job *job)
 {
     xb_pass_options opt = xb_pass_options_default();
     opt.backend = job->opt->backend;
@@ -197,7 +197,7 @@ static xb_status hire(xb_ctx *ctx, worker *w, const draw_job *job)
     return xb_pass_create(ctx, &w->pass, job->model->net, &opt);
 }
 
-static void dismiss(worker *w, const xb_backend *b)
+static void close_worker(worker *w, const xb_backend *b)
 {
     xb_pass_destroy(w->pass);
     xb_ctx_destroy(w->ctx);
@@ -253,13 +253,13 @@ static xb_status run_workers(xb_ctx *ctx, draw_job *job)
     if (!job->worker) return XB_E_MEMORY;
     xb_status status = bring_weights(ctx, job);
     for (int64_t i = 0; i < job->workers && status == XB_OK; i++)
-        status = hire(ctx, &job->worker[i], job);
+        status = open_worker(ctx, &job->worker[i], job);
     if (status == XB_OK) status = run_slabs(ctx, job);
     for (int64_t i = 0; i < job->workers; i++) {
         worker *w = &job->worker[i];
         if (status == XB_OK && w->status != XB_OK)
             status = xb_fail(ctx, w->status, "%s", xb_ctx_message(w->ctx));
-        dismiss(w, job->backend);
+        close_worker(w, job->backend);
     }
     job->backend->release(job->backend, job->memory);
     free(job->worker);
@@ -267,7 +267,8 @@ static xb_status run_workers(xb_ctx *ctx, draw_job *job)
 }
 
 /* (P3) The aleatoric standard deviation of every input. */
-static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_rows *in)
+static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_rows *in,
+                          const char *backend)
 {
     const int64_t n = in->n;
     if (!m->noise_net) {
@@ -277,6 +278,7 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_r
     float raw[CHUNK];
     xb_pass *pass = NULL;
     xb_pass_options opt = xb_pass_options_default();
+    opt.backend = backend;
     opt.batch = chunk_for(m->noise_net);
     opt.gradients = false;
     const xb_weights weights = {m->noise_mu, NULL, m->noise_state};
@@ -307,8 +309,10 @@ static xb_status check(xb_ctx *ctx, const xb_model *m, const xb_rows *rows, int6
                        "%lld inputs and %lld draws: expected 0 or more, below 2^32 draws",
                        (long long)n, (long long)count);
     if (rows->features != m->features)
-        return xb_fail(ctx, XB_E_ARGUMENT, "inputs of %lld numbers for a model of %lld",
-                       (long long)rows->features, (long long)m->features);
+        return xb_fail(ctx, XB_E_ARGUMENT, "inputs of %lld %s for a model of %lld",
+                       (long long)rows->features,
+                       xb_plural(rows->features, "number", "numbers"),
+                       (long long)m->features);
     return n > 0 ? xb_model_check_rows(ctx, m, rows) : XB_OK;
 }
 
@@ -318,7 +322,7 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     xb_sampler *sampler = NULL;
     const xb_law *law = job->opt->law ? job->opt->law : m->law;
     if (sd && m->likelihood != XB_LIKELIHOOD_SOFTMAX)
-        XB_TRY(noise_sd(ctx, sd, m, job->rows));
+        XB_TRY(noise_sd(ctx, sd, m, job->rows, job->opt->backend));
     if (job->count == 0 || job->n == 0) return XB_OK;
     XB_TRY(xb_sampler_create(ctx, &sampler, law, NULL));
     job->sampler = sampler;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "law/family.h"
 #include "rule/standard.h"
 
 static const double TAIL = 1e-18; /* mass cut off where the support has no end */
@@ -149,10 +150,11 @@ static xb_status modes(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
                        const xb_composite_options *opt) /* (Q11) */
 {
     (void)opt;
-    if (strcmp(xb_law_family(law), "bimodal") != 0)
+    if (!law->family->modes)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "a rule about each mode is for bimodal, not %s", xb_law_text(law));
-    double m = xb_law_param(law, "m"), s = xb_law_param(law, "s");
+    double m, s;
+    law->family->modes(law, &m, &s);
     xb_rule hermite;
     XB_TRY(xb_rule_hermite(ctx, &hermite, n / 2));
     xb_status status = xb_rule_new(ctx, out, 2 * hermite.n);

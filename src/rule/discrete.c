@@ -18,6 +18,7 @@
 
 #include "base/gauss.h"
 #include "base/memory.h"
+#include "law/family.h"
 #include "rule/standard.h"
 
 enum { MARGIN = 64 }; /* points a panel beyond the order */
@@ -156,7 +157,8 @@ static xb_status by_panels(xb_ctx *ctx, xb_discrete *out, const xb_law *law,
  * needs: Lanczos loses its orthogonality as it comes near their number. */
 static xb_status by_modes(xb_ctx *ctx, xb_discrete *out, const xb_law *law, int64_t order)
 {
-    double m = xb_law_param(law, "m"), s = xb_law_param(law, "s");
+    double m, s;
+    law->family->modes(law, &m, &s);
     int64_t points = order + order / 2 + MARGIN;
     if (points > XB_RULE_MAX) points = XB_RULE_MAX;
     xb_rule hermite;
@@ -174,6 +176,6 @@ static xb_status by_modes(xb_ctx *ctx, xb_discrete *out, const xb_law *law, int6
 xb_status xb_discrete_make(xb_ctx *ctx, xb_discrete *out, const xb_law *law,
                            int64_t order)
 {
-    bool bimodal = strcmp(xb_law_family(law), "bimodal") == 0;
-    return bimodal ? by_modes(ctx, out, law, order) : by_panels(ctx, out, law, order);
+    return law->family->modes ? by_modes(ctx, out, law, order)
+                              : by_panels(ctx, out, law, order);
 }

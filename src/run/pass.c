@@ -15,7 +15,6 @@
 #include "run/chains.h"
 #include "run/fuse.h"
 #include "run/stage.h"
-#include "run/step.h"
 
 enum { ALIGN = 64 }; /* bytes: a vector register, a cache line */
 
@@ -196,7 +195,7 @@ static xb_status check_noise(xb_ctx *ctx, const xb_pass *pass, const xb_noise *n
     if (noise->antithetic && !xb_law_symmetric(law))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "antithetic pairs need a symmetric law, not %s", xb_law_text(law));
-    if (kind->gaussian && strcmp(xb_law_family(law), "gaussian") != 0)
+    if (kind->gaussian && !xb_law_normal(law))
         return xb_fail(ctx, XB_E_ARGUMENT, "estimator %s needs the gaussian law, not %s",
                        kind->name, xb_law_text(law));
     if (noise->first < 0 || noise->first > XB_STREAM_MAX)

@@ -35,7 +35,7 @@ struct xb_pass {
     bool done; /* a forward pass ran, backward may */
 };
 
-/* ---- the same as the public functions and step.h, with buffers of the pass's backend in
+/* ---- the same as the public functions, with buffers of the pass's backend in
  * the place of all memory. xb_pass_backend() has them. */
 
 const xb_backend *xb_pass_backend(const xb_pass *pass);

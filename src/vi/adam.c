@@ -30,8 +30,9 @@ static double correction(double beta, int64_t t)
     return beta > 0 ? -expm1((double)t * log(beta)) : 1;
 }
 
-void xb_adam_step(const xb_backend *backend, const xb_ctx *ctx, const xb_adam_options *o,
-                  const xb_adam_block *blocks, int n_blocks, int64_t step, double rate)
+void xb_adam_step_within(const xb_backend *backend, const xb_ctx *ctx,
+                         const xb_adam_options *o, const xb_adam_block *blocks,
+                         int n_blocks, int64_t step, double rate)
 {
     double corrected =
         o->rate * rate * sqrt(correction(o->beta2, step)) / correction(o->beta1, step);
@@ -44,4 +45,10 @@ void xb_adam_step(const xb_backend *backend, const xb_ctx *ctx, const xb_adam_op
                                      (float)o->epsilon};
         backend->adam(backend, ctx, &blocks[k], &rates);
     }
+}
+
+void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *o,
+                  const xb_adam_block *blocks, int n_blocks, int64_t step, double rate)
+{
+    xb_adam_step_within(&xb_backend_host, ctx, o, blocks, n_blocks, step, rate);
 }

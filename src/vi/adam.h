@@ -1,4 +1,4 @@
-/* adam.h: Adam on blocks of float parameters; maths V7. */
+/* adam.h: what only training needs of Adam; its step is in crossbayes/vi.h. */
 #ifndef XB_VI_ADAM_H
 #define XB_VI_ADAM_H
 
@@ -6,11 +6,9 @@
 
 xb_status xb_adam_check(xb_ctx *ctx, const xb_adam_options *options);
 
-/* Step number `step` (1 is the first) on every block of the backend's buffers; `rate`
- * multiplies the learning rate (a schedule). Each element on its own: the same bytes for
- * any number of threads. No allocation. */
-void xb_adam_step(const xb_backend *backend, const xb_ctx *ctx,
-                  const xb_adam_options *options, const xb_adam_block *blocks,
-                  int n_blocks, int64_t step, double rate);
+/* xb_adam_step on every block of the backend's buffers. */
+void xb_adam_step_within(const xb_backend *backend, const xb_ctx *ctx,
+                         const xb_adam_options *options, const xb_adam_block *blocks,
+                         int n_blocks, int64_t step, double rate);
 
 #endif

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/safetensors.h"
+#include "base/files.h"
+#include "crossbayes/filekind.h"
+#include "crossbayes/safetensors.h"
 #include "vi/trainer.h"
 
 enum {
@@ -64,6 +66,15 @@ static xb_status refuse(const xb_trainer *t, const char *why)
     return xb_fail(t->ctx, XB_E_INPUT, "%s: %s", t->opt.checkpoint, why);
 }
 
+/* Says which setting is another one. */
+static xb_status refuse_other(const xb_trainer *t, const char *fingerprint)
+{
+    char what[XB_MESSAGE_MAX / 2];
+    xb_resume_difference(what, sizeof what, fingerprint, t->fingerprint);
+    return xb_fail(t->ctx, XB_E_INPUT, "%s: left by another run: %s", t->opt.checkpoint,
+                   what);
+}
+
 /* Without a score so far the best is -INFINITY. */
 static bool all_finite(const float *live, int64_t n, const xb_train_sums *s)
 {
@@ -81,8 +92,7 @@ static xb_status take(xb_trainer *t, const xb_safetensors *file)
     const char *fingerprint = xb_safetensors_text(file, "fingerprint");
     if (!kind || strcmp(kind, "checkpoint") != 0 || !fingerprint)
         return refuse(t, "not a checkpoint of crossbayes");
-    if (strcmp(fingerprint, t->fingerprint) != 0)
-        return refuse(t, "a checkpoint of other data or other settings than these");
+    if (strcmp(fingerprint, t->fingerprint) != 0) return refuse_other(t, fingerprint);
     XB_TRY(xb_safetensors_get(t->ctx, &live, file, "live", XB_STORED_F32, &t->n_live, 1));
     XB_TRY(xb_safetensors_get(t->ctx, &place, file, "place", XB_STORED_I64, &places, 1));
     XB_TRY(xb_safetensors_get(t->ctx, &sums, file, "sums", XB_STORED_F64, &n_sums, 1));
@@ -105,8 +115,9 @@ xb_status xb_checkpoint_load(xb_trainer *t)
     if (!t->opt.checkpoint || !t->opt.resume) return XB_OK;
     if (access(t->opt.checkpoint, F_OK) != 0 && errno == ENOENT) return XB_OK;
     xb_safetensors *file = NULL;
-    XB_TRY(xb_safetensors_open(t->ctx, &file, t->opt.checkpoint));
-    xb_status status = take(t, file);
+    XB_TRY(xb_files_own(t->ctx, t->opt.checkpoint));
+    xb_status status = xb_safetensors_open(t->ctx, &file, t->opt.checkpoint);
+    if (status == XB_OK) status = take(t, file);
     xb_safetensors_close(file);
-    return status;
+    return xb_filekind_explain(t->ctx, status, t->opt.checkpoint, XB_KIND_CHECKPOINT);
 }

@@ -99,8 +99,8 @@ xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise *out, int *coun
     if (!opt) opt = &standard;
     XB_TRY(xb_train_check(ctx, data, opt));
     if (pairs < 2)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%d pairs of gradients, expected 2 or more",
-                       pairs);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%d %s of gradients, expected 2 or more",
+                       pairs, xb_plural(pairs, "pair", "pairs"));
     if (data->features != model->features || data->classes != model->classes)
         return xb_fail(ctx, XB_E_ARGUMENT, "the data have not the model's columns");
     *count = 0;

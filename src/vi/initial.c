@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "run/pass.h"
-#include "vi/spread.h"
 #include "vi/trainer.h"
 
 /* Where a part of `live` is on the host's side. */

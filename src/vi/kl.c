@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/tree.h"
+#include "crossbayes/extend.h"
 #include "vi/kl.h"
 #include "vi/spike.h"
 
@@ -39,14 +39,14 @@ struct xb_kl {
 
 static xb_kl_value cross_normal(const xb_kl *kl, double mu, double sigma)
 {
-    double d = (mu - kl->prior.a) / kl->prior.b, s = sigma / kl->prior.b;
-    return (xb_kl_value){0.5 * (s * s + d * d), d / kl->prior.b,
-                         s / kl->prior.b}; /* (V3) */
+    double d = (mu - kl->prior.mean) / kl->prior.sd, s = sigma / kl->prior.sd;
+    return (xb_kl_value){0.5 * (s * s + d * d), d / kl->prior.sd,
+                         s / kl->prior.sd}; /* (V3) */
 }
 
 static xb_kl_value cross_laplace(const xb_kl *kl, double mu, double sigma)
 {
-    double t = mu / sigma, slope, inverse = 1 / kl->prior.a;
+    double t = mu / sigma, slope, inverse = 1 / kl->prior.scale;
     double a = xb_meanabs_at(&kl->meanabs, t, &slope); /* (V4) */
     if (isinf(t)) return (xb_kl_value){fabs(mu) * inverse, slope * inverse, 0};
     return (xb_kl_value){sigma * a * inverse, slope * inverse, (a - t * slope) * inverse};
@@ -133,8 +133,8 @@ static double run_pieces(const xb_ctx *ctx, kl_job *job)
 static double sum_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
                          xb_kl_block block)
 {
-    block.mean = kl->prior.a;
-    block.precision = 1 / (kl->prior.b * kl->prior.b);
+    block.mean = kl->prior.mean;
+    block.precision = 1 / (kl->prior.sd * kl->prior.sd);
     return (double)block.n * kl->constant + b->kl_normal(b, ctx, &block);
 }
 
@@ -209,11 +209,11 @@ static xb_status make_cross(xb_ctx *ctx, xb_kl *kl, const xb_law *law)
     case XB_PRIOR_NORMAL:
         kl->cross = cross_normal;
         kl->normal = true;
-        kl->constant += log_root + log(kl->prior.b);
+        kl->constant += log_root + log(kl->prior.sd);
         return XB_OK;
     case XB_PRIOR_LAPLACE:
         kl->cross = cross_laplace;
-        kl->constant += log(2 * kl->prior.a);
+        kl->constant += log(2 * kl->prior.scale);
         return xb_meanabs_make(ctx, &kl->meanabs, law);
     case XB_PRIOR_MIXTURE: break;
     }

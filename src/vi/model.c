@@ -108,12 +108,13 @@ xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model)
 {
     int64_t outputs = xb_shape_size(xb_net_output(model->net));
     if (outputs != xb_model_outputs(model))
-        return xb_fail(
-            ctx, XB_E_INPUT,
-            "net '%s' has %lld outputs, %s needs %lld: end it with 'dense %lld'",
-            xb_net_text(model->net), (long long)outputs,
-            model->classes ? "a target of that many classes" : "this target",
-            (long long)xb_model_outputs(model), (long long)xb_model_outputs(model));
+        return xb_fail(ctx, XB_E_INPUT,
+                       "net '%s' has %lld %s, %s needs %lld: end it with 'dense %lld'",
+                       xb_net_text(model->net), (long long)outputs,
+                       xb_plural(outputs, "output", "outputs"),
+                       model->classes ? "a target of that many classes" : "this target",
+                       (long long)xb_model_outputs(model),
+                       (long long)xb_model_outputs(model));
     if (!model->noise_net) return XB_OK;
     if (xb_shape_size(xb_net_output(model->noise_net)) != 1)
         return xb_fail(ctx, XB_E_INPUT, "noise net '%s': expected one output",

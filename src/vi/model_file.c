@@ -11,8 +11,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "data/json.h"
-#include "data/safetensors.h"
+#include "crossbayes/filekind.h"
+#include "crossbayes/json.h"
+#include "crossbayes/safetensors.h"
 #include "law/lawfile.h"
 #include "vi/model.h"
 
@@ -422,13 +423,13 @@ xb_status xb_model_load(xb_ctx *ctx, xb_model **out, const char *path)
 {
     xb_safetensors *file = NULL;
     xb_model *model = NULL;
-    XB_TRY(xb_safetensors_open(ctx, &file, path));
-    xb_status status = xb_model_new(ctx, &model);
+    xb_status status = xb_safetensors_open(ctx, &file, path);
+    if (status == XB_OK) status = xb_model_new(ctx, &model);
     if (status == XB_OK) status = read_model(&(reader){ctx, path, file, model});
     xb_safetensors_close(file);
     if (status == XB_OK)
         *out = model;
     else
         xb_model_destroy(model);
-    return status;
+    return xb_filekind_explain(ctx, status, path, XB_KIND_MODEL);
 }

@@ -5,7 +5,7 @@
 
 #include "crossbayes/vi.h"
 #include "data/number.h"
-#include "vi/settings.h"
+#include "data/settings.h"
 
 #define SCALE_MIN 1e-10 /* squares of scales and their inverses stay finite in float */
 #define SCALE_MAX 1e10
@@ -21,19 +21,19 @@ static xb_status parse_normal(xb_ctx *ctx, xb_prior *p, const char *text,
                               const char *rest)
 {
     const xb_setting settings[] = {
-        {"mean", &p->a, -SCALE_MAX, SCALE_MAX},
-        {"sd", &p->b, SCALE_MIN, SCALE_MAX},
+        {"mean", &p->mean, -SCALE_MAX, SCALE_MAX},
+        {"sd", &p->sd, SCALE_MIN, SCALE_MAX},
     };
-    p->a = 0;
-    p->b = 1;
+    p->mean = 0;
+    p->sd = 1;
     return xb_settings_read(ctx, "prior", text, rest, settings, XB_COUNT(settings));
 }
 
 static xb_status parse_laplace(xb_ctx *ctx, xb_prior *p, const char *text,
                                const char *rest)
 {
-    const xb_setting settings[] = {{"b", &p->a, SCALE_MIN, SCALE_MAX}};
-    p->a = 1;
+    const xb_setting settings[] = {{"b", &p->scale, SCALE_MIN, SCALE_MAX}};
+    p->scale = 1;
     return xb_settings_read(ctx, "prior", text, rest, settings, XB_COUNT(settings));
 }
 
@@ -41,16 +41,16 @@ static xb_status parse_mixture(xb_ctx *ctx, xb_prior *p, const char *text,
                                const char *rest)
 {
     const xb_setting settings[] = {
-        {"pi", &p->a, 1e-6, 1 - 1e-6},
-        {"s1", &p->b, SCALE_MIN, SCALE_MAX},
-        {"s2", &p->c, SCALE_MIN, SCALE_MAX},
+        {"pi", &p->pi, 1e-6, 1 - 1e-6},
+        {"s1", &p->s1, SCALE_MIN, SCALE_MAX},
+        {"s2", &p->s2, SCALE_MIN, SCALE_MAX},
     };
-    p->a = 0.5;
-    p->b = 1;
-    p->c = 0.01;
+    p->pi = 0.5;
+    p->s1 = 1;
+    p->s2 = 0.01;
     XB_TRY(xb_settings_read(ctx, "prior", text, rest, settings, XB_COUNT(settings)));
     const double least = 1.001; /* closer than that, they are one */
-    if (fmax(p->b / p->c, p->c / p->b) < least)
+    if (fmax(p->s1 / p->s2, p->s2 / p->s1) < least)
         return xb_fail(ctx, XB_E_INPUT, "prior '%s': s1 and s2 are the same; use normal",
                        text);
     return XB_OK;
@@ -64,7 +64,7 @@ xb_status xb_prior_parse(xb_ctx *ctx, xb_prior *out, const char *text)
         [XB_PRIOR_LAPLACE] = parse_laplace,
         [XB_PRIOR_MIXTURE] = parse_mixture,
     };
-    xb_prior prior = {.c = 0};
+    xb_prior prior = {.mean = 0};
     const char *rest = NULL;
     int kind = 0;
     XB_TRY(xb_settings_kind(ctx, &kind, &rest, "prior", text, kinds));
@@ -77,15 +77,20 @@ xb_status xb_prior_parse(xb_ctx *ctx, xb_prior *out, const char *text)
 void xb_prior_text(char out[XB_PRIOR_TEXT], const xb_prior *p)
 {
     char a[XB_NUMBER_TEXT_MAX], b[XB_NUMBER_TEXT_MAX], c[XB_NUMBER_TEXT_MAX];
-    xb_number_format(a, p->a);
-    xb_number_format(b, p->b);
-    xb_number_format(c, p->c);
     switch (p->kind) {
     case XB_PRIOR_NORMAL:
+        xb_number_format(a, p->mean);
+        xb_number_format(b, p->sd);
         snprintf(out, XB_PRIOR_TEXT, "normal:mean=%s,sd=%s", a, b);
         break;
-    case XB_PRIOR_LAPLACE: snprintf(out, XB_PRIOR_TEXT, "laplace:b=%s", a); break;
+    case XB_PRIOR_LAPLACE:
+        xb_number_format(a, p->scale);
+        snprintf(out, XB_PRIOR_TEXT, "laplace:b=%s", a);
+        break;
     case XB_PRIOR_MIXTURE:
+        xb_number_format(a, p->pi);
+        xb_number_format(b, p->s1);
+        xb_number_format(c, p->s2);
         snprintf(out, XB_PRIOR_TEXT, "mixture:pi=%s,s1=%s,s2=%s", a, b, c);
         break;
     }
@@ -99,16 +104,16 @@ static double log_normal(double x, double sd)
 /* Logarithms of the two parts of a mixture. */
 static void mixture_parts(const xb_prior *p, double x, double part[2])
 {
-    part[0] = log(p->a) + log_normal(x, p->b);
-    part[1] = log1p(-p->a) + log_normal(x, p->c);
+    part[0] = log(p->pi) + log_normal(x, p->s1);
+    part[1] = log1p(-p->pi) + log_normal(x, p->s2);
 }
 
 double xb_prior_log_density(const xb_prior *p, double x)
 {
     double part[2];
     switch (p->kind) {
-    case XB_PRIOR_NORMAL: return log_normal(x - p->a, p->b);       /* (V3) */
-    case XB_PRIOR_LAPLACE: return -fabs(x) / p->a - log(2 * p->a); /* (V4) */
+    case XB_PRIOR_NORMAL: return log_normal(x - p->mean, p->sd);           /* (V3) */
+    case XB_PRIOR_LAPLACE: return -fabs(x) / p->scale - log(2 * p->scale); /* (V4) */
     case XB_PRIOR_MIXTURE: break;
     }
     mixture_parts(p, x, part); /* (V5); the larger part leads, so nothing overflows */
@@ -119,11 +124,11 @@ double xb_prior_slope(const xb_prior *p, double x)
 {
     double part[2];
     switch (p->kind) {
-    case XB_PRIOR_NORMAL: return -(x - p->a) / (p->b * p->b);
-    case XB_PRIOR_LAPLACE: return x == 0 ? 0 : -copysign(1 / p->a, x);
+    case XB_PRIOR_NORMAL: return -(x - p->mean) / (p->sd * p->sd);
+    case XB_PRIOR_LAPLACE: return x == 0 ? 0 : -copysign(1 / p->scale, x);
     case XB_PRIOR_MIXTURE: break;
     }
     mixture_parts(p, x, part);
     double share = 1 / (1 + exp(part[1] - part[0])); /* of the first; 0 if exp is inf */
-    return -x * (share / (p->b * p->b) + (1 - share) / (p->c * p->c));
+    return -x * (share / (p->s1 * p->s1) + (1 - share) / (p->s2 * p->s2));
 }

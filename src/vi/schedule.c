@@ -5,7 +5,7 @@
 
 #include "crossbayes/vi.h"
 #include "data/number.h"
-#include "vi/settings.h"
+#include "data/settings.h"
 
 #define VALUE_MIN 1e-12 /* a temperature or a rate is above zero */
 #define VALUE_MAX 1e12

@@ -102,9 +102,9 @@ static xb_status make_tables(xb_ctx *ctx, xb_spike *s, const xb_law *law, shape 
 xb_status xb_spike_make(xb_ctx *ctx, xb_spike *out, const xb_law *law,
                         const xb_prior *mixture)
 {
-    xb_spike s = {.wide = fmax(mixture->b, mixture->c),
-                  .narrow = fmin(mixture->b, mixture->c)};
-    double share = mixture->b > mixture->c ? mixture->a : 1 - mixture->a;
+    xb_spike s = {.wide = fmax(mixture->s1, mixture->s2),
+                  .narrow = fmin(mixture->s1, mixture->s2)};
+    double share = mixture->s1 > mixture->s2 ? mixture->pi : 1 - mixture->pi;
     double ratio = s.narrow / s.wide;
     s.log_wide_weight = log(share);
     shape k = {log1p(-share) - log(share) - log(ratio), (1 - ratio) * (1 + ratio)};

@@ -1,6 +1,6 @@
 /* spread.c: sigma > 0 from a free parameter rho, one at a time in double; maths V8. Whole
  * blocks are a backend's (backend/update_ops.c). */
-#include "vi/spread.h"
+#include "crossbayes/vi.h"
 
 #include <math.h>
 #include <string.h>

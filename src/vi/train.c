@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "data/json.h"
+#include "crossbayes/json.h"
 #include "law/lawfile.h"
 #include "vi/trainer.h"
 
@@ -55,10 +55,10 @@ static xb_status make_nets(xb_ctx *ctx, xb_model *m, const xb_train_options *opt
     xb_shape input = opt->input;
     if (xb_shape_size(input) == 0) input = (xb_shape){1, 1, m->features};
     if (xb_shape_size(input) != m->features)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "an input of %lld x %lld x %lld for %lld columns",
+        return xb_fail(ctx, XB_E_ARGUMENT, "an input of %lld x %lld x %lld for %lld %s",
                        (long long)input.h, (long long)input.w, (long long)input.c,
-                       (long long)m->features);
+                       (long long)m->features,
+                       xb_plural(m->features, "column", "columns"));
     XB_TRY(xb_net_parse(ctx, &m->net, text, input, &net));
     if (m->likelihood == XB_LIKELIHOOD_HETEROSCEDASTIC)
         XB_TRY(xb_net_parse(ctx, &m->noise_net, opt->noise_net ? opt->noise_net : text,

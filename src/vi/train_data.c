@@ -59,8 +59,8 @@ int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt)
 }
 
 /* (V12) */
-xb_status xb_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
-                        const xb_train_options *opt)
+xb_status xb_train_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
+                              const xb_train_options *opt)
 {
     const int64_t all = data->n;
     xb_train_split split = {.held = xb_train_held(data, opt)};
@@ -69,7 +69,7 @@ xb_status xb_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *d
     split.row = xb_new(ctx, all, sizeof *split.row);
     if (!order || !split.row) {
         free(order);
-        xb_split_free(&split);
+        xb_train_split_free(&split);
         return XB_E_MEMORY;
     }
     for (int64_t i = 0; i < all; i++) order[i] = (int32_t)i;
@@ -82,7 +82,7 @@ xb_status xb_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *d
     return XB_OK;
 }
 
-void xb_split_free(xb_train_split *split)
+void xb_train_split_free(xb_train_split *split)
 {
     free(split->row);
     *split = (xb_train_split){0};
@@ -182,29 +182,18 @@ xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *m, const xb_train_data *da
                                const xb_train_options *opt)
 {
     xb_train_split split;
-    XB_TRY(xb_split_make(ctx, &split, data, opt));
+    XB_TRY(xb_train_split_make(ctx, &split, data, opt));
     xb_status status = fit_scales(ctx, m, data, &split);
     if (status == XB_OK) status = fit_target(ctx, m, data, &split, opt);
-    xb_split_free(&split);
+    xb_train_split_free(&split);
     return status;
 }
-
-/* FNV-1a, 64 bits. */
-static uint64_t hash(uint64_t h, const void *bytes, size_t size)
-{
-    const uint64_t prime = UINT64_C(1099511628211);
-    const unsigned char *p = bytes;
-    for (size_t i = 0; i < size; i++) h = (h ^ p[i]) * prime;
-    return h;
-}
-
-static const uint64_t basis = UINT64_C(14695981039346656037);
 
 uint64_t xb_model_checksum(const xb_model *m)
 {
     size_t means = (size_t)xb_net_param_count(m->net) * sizeof *m->mu;
     size_t state = (size_t)xb_net_state_count(m->net) * sizeof *m->state;
-    return hash(hash(basis, m->mu, means), m->state, state);
+    return xb_hash_bytes(xb_hash_bytes(0, m->mu, means), m->state, state);
 }
 
 uint64_t xb_train_checksum(const xb_train_data *data)
@@ -216,14 +205,14 @@ uint64_t xb_train_checksum(const xb_train_data *data)
     const char *x = data->x        ? (const char *)data->x
                     : data->scaled ? (const char *)data->scaled
                                    : (const char *)data->bytes;
-    uint64_t h = basis;
+    uint64_t h = 0;
     for (int64_t i = 0; i < data->n; i++) {
         size_t row = (size_t)(data->select ? data->select[i] : i);
-        h = hash(h, x + row * width * item, width * item);
+        h = xb_hash_bytes(h, x + row * width * item, width * item);
     }
     for (int64_t i = 0; i < data->n; i++) {
         double y = xb_train_target(data, i);
-        h = hash(h, &y, sizeof y);
+        h = xb_hash_bytes(h, &y, sizeof y);
     }
     return h;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "data/json.h"
+#include "crossbayes/json.h"
 #include "data/rows.h"
 #include "law/lawfile.h"
 #include "vi/trainer.h"
@@ -36,8 +36,8 @@ xb_train_options xb_train_options_default(void)
 xb_prior xb_train_prior(const xb_train_options *o, xb_likelihood likelihood)
 {
     xb_prior prior = o->prior;
-    if (prior.kind == XB_PRIOR_NORMAL && prior.b == 0)
-        prior.b = o->prior_by_fan && likelihood == XB_LIKELIHOOD_SOFTMAX ? 2 : 1;
+    if (prior.kind == XB_PRIOR_NORMAL && prior.sd == 0)
+        prior.sd = o->prior_by_fan && likelihood == XB_LIKELIHOOD_SOFTMAX ? 2 : 1;
     return prior;
 }
 
@@ -92,8 +92,8 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
 {
     if (!d->y) return xb_fail(ctx, XB_E_ARGUMENT, "the data have no target");
     if (d->n < LEAST_ROWS || d->n > INT32_MAX)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld row%s: expected %d to 2^31 - 1",
-                       (long long)d->n, d->n == 1 ? "" : "s", LEAST_ROWS);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld %s: expected %d to 2^31 - 1",
+                       (long long)d->n, xb_plural(d->n, "row", "rows"), LEAST_ROWS);
     if (d->features < 1)
         return xb_fail(ctx, XB_E_ARGUMENT, "the data have no column beside the target");
     if (d->classes == 1) return xb_fail(ctx, XB_E_INPUT, "the target has one class only");
@@ -180,7 +180,7 @@ xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t)
     xb_json_set(&root, "seed", json_integer((json_int_t)t->opt.seed));
     set_count(&root, "rows", t->n);
     set_count(&root, "rows_held_out", t->held);
-    set_text(&root, "data_fnv1a64", sum);
+    set_text(&root, "data_checksum", sum);
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);
     return status;

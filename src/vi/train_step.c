@@ -143,8 +143,8 @@ xb_status xb_trainer_step(xb_trainer *t)
     XB_TRY(xb_trainer_gradient(t, &loss));
     double rate =
         xb_schedule_at(&t->opt.rate, t->place.step, t->epochs[phase] * t->batches);
-    xb_adam_step(t->backend, t->ctx, &t->opt.adam, t->block[phase], t->blocks[phase],
-                 t->place.step + 1, rate);
+    xb_adam_step_within(t->backend, t->ctx, &t->opt.adam, t->block[phase],
+                        t->blocks[phase], t->place.step + 1, rate);
     bool filled = t->opt.spread == XB_SPREAD_EXP; /* by Adam */
     if (phase == XB_PHASE_VI && !filled) xb_trainer_fill_sigma(t);
     t->sums.f += loss;

@@ -86,7 +86,7 @@ static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
     xb_train_split split;
     const xb_rows given = xb_train_rows(data);
     XB_TRY(xb_model_check_rows(t->ctx, t->model, &given));
-    XB_TRY(xb_split_make(t->ctx, &split, data, &t->opt));
+    XB_TRY(xb_train_split_make(t->ctx, &split, data, &t->opt));
     t->select = split.row;
     t->held = split.held;
     t->n = split.n;
@@ -234,7 +234,7 @@ bool xb_model_allows(const xb_model *m, xb_estimator e)
 {
     if (e == XB_ESTIMATOR_FLIPOUT) return xb_law_symmetric(m->law);
     if (e != XB_ESTIMATOR_LOCAL) return true;
-    return strcmp(xb_law_family(m->law), "gaussian") == 0 && !has_random_conv(m->net);
+    return xb_law_normal(m->law) && !has_random_conv(m->net);
 }
 
 /* The one of least noise in the gradient that is exact. Nets of images share a draw:
@@ -269,9 +269,9 @@ static xb_prior prior_of(const xb_trainer *t, const xb_tensor *k)
     if (!t->opt.prior_by_fan || k->role != XB_ROLE_KERNEL) return prior;
     const int64_t inputs = k->size / k->shape[k->ndim - 1];
     double factor = sqrt(2 / (double)inputs);
-    if (prior.kind != XB_PRIOR_MIXTURE) prior.a *= factor; /* pi stays */
-    prior.b *= factor;
-    prior.c *= factor;
+    prior.mean *= factor, prior.sd *= factor;
+    prior.scale *= factor;
+    prior.s1 *= factor, prior.s2 *= factor;
     return prior;
 }
 

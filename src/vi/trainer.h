@@ -155,6 +155,10 @@ double xb_trainer_log_sd(const xb_trainer *t); /* of a gaussian likelihood */
 xb_status xb_checkpoint_save(xb_trainer *t);
 xb_status xb_checkpoint_load(xb_trainer *t); /* XB_OK too if there is none */
 
+/* resume_difference.c: "epochs was 40 and is 80; ...", from two fingerprints that differ.
+ */
+void xb_resume_difference(char *out, size_t size, const char *was, const char *is);
+
 /* train_settings.c: JSON texts; free() them. */
 xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t);
 xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t);
@@ -169,9 +173,9 @@ typedef struct xb_train_split {
     int64_t n, held;
 } xb_train_split;
 int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt);
-xb_status xb_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
+xb_status xb_train_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
                         const xb_train_options *opt);
-void xb_split_free(xb_train_split *split);
+void xb_train_split_free(xb_train_split *split);
 /* Scales, of the rows learnt from, and names into the model. */
 xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
                                const xb_train_options *opt);

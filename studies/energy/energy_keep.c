@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 
 /* Draws the running means remember: many enough for a fourth moment to settle, few
  * against the 10,000 steps of a training. */

@@ -2,7 +2,7 @@
 #ifndef XB_ENERGY_KEEP_H
 #define XB_ENERGY_KEEP_H
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/net.h"
 
 typedef struct xb_energy_keep xb_energy_keep;

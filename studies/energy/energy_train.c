@@ -12,14 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "data/json.h"
-#include "run/step.h"
-#include "vi/adam.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/json.h"
 #include "energy/energy_keep.h"
 #include "energy/energy_loss.h"
-#include "vi/model.h"
-#include "vi/spread.h"
 
 enum { WIDTH_MAX = 4096, DEPTH_MAX = 64, DRAWS_MAX = 4096 };
 
@@ -31,9 +27,11 @@ static const double NO_NOISE = 1e-6; /* standard deviation of the likelihood */
 typedef struct energy_run {
     xb_ctx *ctx;
     xb_energy_options opt;
-    xb_model *model; /* borrowed; sigma in it is kept up to date */
+    xb_net *net;
+    xb_law *law; /* gaussian */
     int64_t p;
     float *theta, *gradient, *first, *second; /* [mu p][rho p] */
+    float *sigma;                             /* [p], kept up to date with rho */
     float *x;                                 /* [draws], zeros: the input */
     xb_sampler *sampler;
     xb_pass *pass;
@@ -70,7 +68,7 @@ static xb_status check(xb_ctx *ctx, const xb_energy_options *o)
     return XB_OK;
 }
 
-/* ---- the model without its numbers */
+/* ---- the net */
 
 xb_status xb_energy_net_text(xb_ctx *ctx, char **out, const xb_energy_options *o)
 {
@@ -112,23 +110,6 @@ static xb_status make_net(xb_ctx *ctx, xb_net **out, const xb_energy_options *o)
     return status;
 }
 
-static xb_status make_model(xb_ctx *ctx, xb_model *m, const xb_energy_options *o)
-{
-    m->likelihood = XB_LIKELIHOOD_GAUSSIAN;
-    m->noise_log_sd = log(NO_NOISE);
-    m->prior = (xb_prior){.kind = XB_PRIOR_NORMAL, .b = 1};
-    XB_TRY(make_net(ctx, &m->net, o));
-    XB_TRY(xb_law_parse(ctx, &m->law, "gaussian"));
-    XB_TRY(xb_model_columns(ctx, m, 1, 0));
-    XB_TRY(xb_model_blocks(ctx, m));
-    XB_TRY(xb_energy_settings(ctx, &m->settings, o));
-    m->x_sd[0] = 1;
-    m->feature_name[0] = xb_strdup(ctx, "x");
-    m->target_name = xb_strdup(ctx, "y");
-    m->provenance = xb_strdup(ctx, "{}");
-    return m->feature_name[0] && m->target_name && m->provenance ? XB_OK : XB_E_MEMORY;
-}
-
 /* ---- where training starts (G4) */
 
 static const double SIGMA = 0.1; /* of every weight */
@@ -146,18 +127,18 @@ static void start_biases(energy_run *r, const xb_tensor *t)
 
 static void fill_sigma(energy_run *r)
 {
-    const xb_net *net = r->model->net;
+    const xb_net *net = r->net;
     for (int i = 0; i < xb_net_tensor_count(net); i++) {
         const xb_tensor *t = xb_net_tensor_at(net, i);
         if (t->stochastic)
-            xb_spread_fill(r->ctx, XB_SPREAD_EXP, r->model->sigma + t->offset,
+            xb_spread_fill(r->ctx, XB_SPREAD_EXP, r->sigma + t->offset,
                            r->theta + r->p + t->offset, t->size);
     }
 }
 
 static void start(energy_run *r)
 {
-    const xb_net *net = r->model->net;
+    const xb_net *net = r->net;
     float rho = (float)xb_spread_rho(XB_SPREAD_EXP, SIGMA);
     xb_net_params_start(net, r->theta, xb_key_make(r->opt.seed, XB_PURPOSE_INIT));
     for (int i = 0; i < xb_net_tensor_count(net); i++)
@@ -172,12 +153,12 @@ static void start(energy_run *r)
 /* Where the loss left the gradient: by rho instead of sigma. */
 static void chain(energy_run *r)
 {
-    const xb_net *net = r->model->net;
+    const xb_net *net = r->net;
     for (int i = 0; i < xb_net_tensor_count(net); i++) {
         const xb_tensor *t = xb_net_tensor_at(net, i);
         if (t->stochastic)
             xb_spread_chain(r->ctx, XB_SPREAD_EXP, r->gradient + r->p + t->offset,
-                            r->model->sigma + t->offset, t->size);
+                            r->sigma + t->offset, t->size);
     }
 }
 
@@ -195,7 +176,7 @@ static void find_loss(void *arg, float *df, const float *f, int64_t draws)
 /* Gradient of the loss by (mu, rho); the loss. */
 static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
 {
-    const xb_weights weights = {r->theta, r->model->sigma, NULL};
+    const xb_weights weights = {r->theta, r->sigma, NULL};
     const xb_gradient gradient = {r->gradient, r->gradient + r->p, NULL};
     xb_noise noise = {.sampler = r->sampler, .key = r->key, .step = (uint32_t)number};
     energy_loss of = {r, NAN};
@@ -223,7 +204,7 @@ static xb_status step(energy_run *r, int64_t number)
         return xb_fail(r->ctx, XB_E_NUMERIC,
                        "training left the finite numbers at step %lld (loss %g)",
                        (long long)number + 1, loss);
-    xb_adam_step(&xb_backend_host, r->ctx, &adam, &block, 1, number + 1,
+    xb_adam_step(r->ctx, &adam, &block, 1, number + 1,
                  xb_schedule_at(&falling, number, r->opt.steps));
     fill_sigma(r);
     return XB_OK;
@@ -236,7 +217,6 @@ static xb_status run_steps(energy_run *r)
         if (k % TELL_EVERY == 0)
             XB_TRY(xb_progress_tell(r->ctx, "training", k, r->opt.steps));
     }
-    memcpy(r->model->mu, r->theta, (size_t)r->p * sizeof *r->theta);
     return XB_OK;
 }
 
@@ -248,19 +228,22 @@ static xb_status prepare(energy_run *r)
     opt.backend = r->opt.backend;
     opt.batch = r->opt.draws;
     opt.estimator = XB_ESTIMATOR_LOCAL;
-    r->p = xb_net_param_count(r->model->net);
-    r->theta = xb_new(r->ctx, 8 * r->p, sizeof *r->theta);
+    XB_TRY(make_net(r->ctx, &r->net, &r->opt));
+    XB_TRY(xb_law_parse(r->ctx, &r->law, "gaussian"));
+    r->p = xb_net_param_count(r->net);
+    r->theta = xb_new(r->ctx, 9 * r->p, sizeof *r->theta);
     r->x = xb_new(r->ctx, r->opt.draws, sizeof *r->x);
     if (!r->theta || !r->x) return XB_E_MEMORY;
     r->gradient = r->theta + 2 * r->p;
     r->first = r->theta + 4 * r->p;
     r->second = r->theta + 6 * r->p;
+    r->sigma = r->theta + 8 * r->p;
     r->key = xb_key_make(r->opt.seed, XB_PURPOSE_WEIGHT);
     xb_energy_table_fill(&r->table);
-    XB_TRY(xb_sampler_create(r->ctx, &r->sampler, r->model->law, NULL));
+    XB_TRY(xb_sampler_create(r->ctx, &r->sampler, r->law, NULL));
     if (r->opt.keep_n_eff > 0)
-        XB_TRY(xb_energy_keep_create(r->ctx, &r->keep, r->model->net, r->opt.backend));
-    return xb_pass_create(r->ctx, &r->pass, r->model->net, &opt);
+        XB_TRY(xb_energy_keep_create(r->ctx, &r->keep, r->net, r->opt.backend));
+    return xb_pass_create(r->ctx, &r->pass, r->net, &opt);
 }
 
 static void free_run(energy_run *r)
@@ -270,33 +253,40 @@ static void free_run(energy_run *r)
     free(r->x);
     xb_sampler_destroy(r->sampler);
     xb_pass_destroy(r->pass);
+    xb_law_destroy(r->law);
+    xb_net_destroy(r->net);
 }
 
-static xb_status train(xb_ctx *ctx, xb_model *model, const xb_energy_options *opt)
+static xb_status make_model(const energy_run *r, xb_model **out)
 {
-    energy_run r = {.ctx = ctx, .opt = *opt, .model = model};
-    xb_status status = prepare(&r);
-    if (status == XB_OK) {
-        start(&r);
-        status = run_steps(&r);
-    }
-    free_run(&r);
+    static const char *const feature[] = {"x"};
+    xb_model_parts parts = {.net = r->net,
+                            .weights = {r->theta, r->sigma, NULL},
+                            .law = r->law,
+                            .prior = {.kind = XB_PRIOR_NORMAL, .sd = 1},
+                            .likelihood = XB_LIKELIHOOD_GAUSSIAN,
+                            .noise_sd = NO_NOISE,
+                            .feature_name = feature,
+                            .target_name = "y",
+                            .target_sd = 1};
+    char *settings = NULL;
+    XB_TRY(xb_energy_settings(r->ctx, &settings, &r->opt));
+    parts.settings = settings;
+    xb_status status = xb_model_create(r->ctx, out, &parts);
+    free(settings);
     return status;
 }
 
 xb_status xb_energy_train(xb_ctx *ctx, xb_model **out, const xb_energy_options *opt)
 {
-    xb_energy_options standard = xb_energy_options_default();
-    if (!opt) opt = &standard;
-    XB_TRY(check(ctx, opt));
-    xb_model *model = NULL;
-    XB_TRY(xb_model_new(ctx, &model));
-    xb_status status = make_model(ctx, model, opt);
-    if (status == XB_OK) status = train(ctx, model, opt);
-    if (status != XB_OK) {
-        xb_model_destroy(model);
-        return status;
+    energy_run r = {.ctx = ctx, .opt = opt ? *opt : xb_energy_options_default()};
+    XB_TRY(check(ctx, &r.opt));
+    xb_status status = prepare(&r);
+    if (status == XB_OK) {
+        start(&r);
+        status = run_steps(&r);
     }
-    *out = model;
-    return XB_OK;
+    if (status == XB_OK) status = make_model(&r, out);
+    free_run(&r);
+    return status;
 }

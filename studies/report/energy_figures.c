@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "report/sketch.h"
 #include "report/style.h"
 
@@ -91,25 +91,32 @@ static void begin_panel(const xb_sketch *k, int law)
 
 /* ---- KL against width */
 
-static void depth_line(const xb_sketch *k, int law, double depth, int i)
+/* Measured with its error bars, and its theory below it in the legend. Bars of depths at
+ * one width stand beside each other. */
+static void depth_line(const xb_sketch *k, int law, double depth, int i, int depths)
 {
-    fprintf(k->script, "%s index 'lines' using ", k->data);
+    const double apart = 0.05; /* relative */
+    double aside = 1 + apart * (i - (depths - 1) / 2.0);
+    const char *plural = depth == 1 ? "" : "s";
+    fprintf(k->script, "%s index 'lines' using (%.4g*", k->data, aside);
     pick(k, "lines", "width", law, depth);
-    fprintf(k->script, ":");
-    pick(k, "lines", "theory", law, depth);
-    fprintf(k->script, " with lines dashtype (8,6) linewidth 1.2 linecolor '%s' notitle",
-            depth_colour(i));
+    fprintf(k->script, "):");
+    pick(k, "lines", "kl", law, depth);
+    fprintf(k->script, ":(above(column(%d))):(column(%d))",
+            xb_sketch_column(k, "lines", "low"), xb_sketch_column(k, "lines", "high"));
+    fprintf(k->script,
+            " with yerrorlines linewidth 1.8 pointtype %d pointsize 0.7 linecolor '%s'"
+            " title '%g layer%s'",
+            depth_point(i), depth_colour(i), depth, plural);
     xb_sketch_next(k);
     fprintf(k->script, "%s index 'lines' using ", k->data);
     pick(k, "lines", "width", law, depth);
     fprintf(k->script, ":");
-    pick(k, "lines", "kl", law, depth);
-    fprintf(k->script, ":(above(column(%d))):%s%d%s", xb_sketch_column(k, "lines", "low"),
-            "(column(", xb_sketch_column(k, "lines", "high"), "))");
+    pick(k, "lines", "theory", law, depth);
     fprintf(k->script,
-            " with yerrorlines linewidth 1.8 pointtype %d pointsize 0.7 linecolor '%s'"
-            " title '%g layer%s'",
-            depth_point(i), depth_colour(i), depth, depth == 1 ? "" : "s");
+            " with lines dashtype (8,6) linewidth 1.2 linecolor '%s'"
+            " title 'theory, %g layer%s'",
+            depth_colour(i), depth, plural);
     xb_sketch_next(k);
 }
 
@@ -120,7 +127,7 @@ static void floor_line(const xb_sketch *k)
     fprintf(k->script,
             "%s index 'lines' using (column(%d)==1 ? column(%d) : NaN):%d smooth unique"
             " with lines dashtype (2,4) linewidth 1.8 linecolor '#888888'"
-            " title 'two Gaussian runs'",
+            " title 'noise of two runs'",
             k->data, law, xb_sketch_column(k, "lines", "width"),
             xb_sketch_column(k, "lines", "floor"));
 }
@@ -130,10 +137,7 @@ static void draw_widths(const xb_sketch *k, int law)
     double depth[LIST_MOST];
     int depths = distinct(k, "lines", "depth", depth);
     begin_panel(k, law);
-    for (int i = 0; i < depths; i++) depth_line(k, law, depth[i], i);
-    fprintf(k->script, "NaN with lines dashtype (8,6) linewidth 1.2 linecolor 'black'"
-                       " title 'theory'");
-    xb_sketch_next(k);
+    for (int i = 0; i < depths; i++) depth_line(k, law, depth[i], i, depths);
     floor_line(k);
     xb_sketch_end(k);
 }
@@ -176,7 +180,7 @@ static void log_axes(const xb_sketch *k, const char *table, int laws)
             "set multiplot layout %g,%d margins 0.085,0.985,%g,%g spacing 0.06,%g\n"
             "set logscale xy\nset format y '10^{%%L}'\nset yrange [%g:%g]\n",
             range[0], range[0], rows, laws < 2 ? 1 : 2, 0.14 / rows, 1 - 0.17 / rows,
-            0.24 / rows, range[0], range[1]);
+            0.24 / rows, 0.7 * range[0], range[1]);
 }
 
 /* One panel a law; legend and y label once. */
@@ -303,7 +307,7 @@ void xb_draw_energy_densities(const xb_sketch *k)
     int nets = shown_nets(k, net), laws = law_count(k, "kl");
     fprintf(k->script,
             "set multiplot layout %d,%d margins 0.075,0.985,0.1,0.87 spacing 0.05,0.13\n"
-            "set key at screen 0.52, screen 0.985 center top horizontal maxrows 1\n"
+            "set key at screen 0.52, screen 0.985 center top vertical maxrows 1\n"
             "set xrange [-4:4]\nset yrange [0:0.55]\nset ytics 0.1\nset ylabel 'density "
             "of the output'\n",
             (nets + COLUMNS - 1) / COLUMNS, COLUMNS);
@@ -311,7 +315,8 @@ void xb_draw_energy_densities(const xb_sketch *k)
         if (i % COLUMNS == 1) fprintf(k->script, "unset ylabel\n");
         if (i == 1) fprintf(k->script, "unset key\n");
         if (i > 0 && i % COLUMNS == 0)
-            fprintf(k->script, "set ylabel 'density of the output'\nset xlabel 'y'\n");
+            fprintf(k->script,
+                    "set ylabel 'density of the output'\nset xlabel 'output y'\n");
         draw_net(k, net[i], laws);
     }
 }
@@ -323,19 +328,23 @@ typedef struct map_kind {
     double end; /* of the colours */
 } map_kind;
 
-static const map_kind maps[] = {{"mean", "mean, in sd", 0.3},
-                                {"sd", "sd, relative", 0.3},
-                                {"tail2", "mass beyond 2 sd, relative", 1},
-                                {"tail3", "mass beyond 3 sd, relative", 1}};
+static const map_kind maps[] = {{"mean", "change of the mean (sd)", 0.3},
+                                {"sd", "change of the sd (relative)", 0.3},
+                                {"tail2", "of the mass beyond 2 sd (relative)", 1},
+                                {"tail3", "of the mass beyond 3 sd (relative)", 1}};
 
 /* Ranks along the axes carry the widths and depths as labels. */
-static void rank_tics(const xb_sketch *k, const char *axis, const char *column)
+static void rank_tics(const xb_sketch *k, const char *axis, const char *column,
+                      bool labelled)
 {
     double value[LIST_MOST];
     int n = distinct(k, "gaps", column, value);
     fprintf(k->script, "set %stics scale 0 (", axis);
     for (int i = 0; i < n; i++)
-        fprintf(k->script, "%s'%g' %d", i ? ", " : "", value[i], i);
+        if (labelled)
+            fprintf(k->script, "%s'%g' %d", i ? ", " : "", value[i], i);
+        else
+            fprintf(k->script, "%s'' %d", i ? ", " : "", i);
     fprintf(k->script, ")\n");
 }
 
@@ -373,18 +382,20 @@ void xb_draw_narrow(const xb_sketch *k)
     const xb_table *t = xb_study_table(k->study, "gaps");
     int64_t per_law = laws > 0 ? xb_table_rows(t) / laws : 0;
     fprintf(k->script,
-            "set multiplot layout %d,%d margins 0.085,0.985,0.09,0.93 spacing 0.025,%g\n"
+            "set multiplot layout %d,%d margins 0.085,0.985,0.11,0.93 spacing 0.025,%g\n"
             "set palette defined (-1 '#0072B2', 0 '#ffffff', 1 '#D55E00')\n"
             "unset colorbox\nunset grid\nset autoscale fix\n"
             "small = format eq 'png' ? ',17' : format eq 'pdf' ? ',8' : ',11'\n"
             "shown(x) = abs(x) < 0.0095 ? sprintf('%%+.1g', x) : sprintf('%%+.2f', x)\n",
             laws, XB_COUNT(maps), 0.16 / laws);
-    rank_tics(k, "x", "width");
+    rank_tics(k, "x", "width", true);
+    fprintf(k->script, "set label 1 '·  within three standard errors of no change' at"
+                       " screen 0.985, screen 0.02 right font small\n");
     for (int l = 1; l <= laws; l++)
         for (int m = 0; m < XB_COUNT(maps); m++) {
             char title[128];
             law_title(k, l, title, sizeof title);
-            if (m == 0) rank_tics(k, "y", "depth");
+            if (m < 2) rank_tics(k, "y", "depth", m == 0);
             fprintf(k->script, "set title '%s' offset 0,-0.6\n",
                     l == 1 ? maps[m].title : "");
             fprintf(k->script, "set xlabel '%s'\nset ylabel ", l == laws ? "width" : "");
@@ -392,8 +403,7 @@ void xb_draw_narrow(const xb_sketch *k)
             xb_style_quote(k->script, m == 0 ? title : "");
             fprintf(k->script, " noenhanced textcolor '%s'\n",
                     xb_style_colour(law_role(l)));
-            if (m == 1) fprintf(k->script, "set ytics format ''\n");
             draw_map(k, l, &maps[m], each, per_law);
-            if (m + 1 == XB_COUNT(maps)) fprintf(k->script, "set ytics format '%%g'\n");
+            fprintf(k->script, "unset label 1\n");
         }
 }

@@ -6,17 +6,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/draft.h"
-#include "base/memory.h"
-#include "base/outfile.h"
+#include "report/draft.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
+#include "crossbayes/files.h"
 #include "report/style.h"
 
 struct xb_figure {
     char *dir;    /* where the files end up */
-    bool new_dir; /* made for this figure */
     char *name;   /* without extension */
     char *quoted; /* NAME.dat as a gnuplot string */
     char *work;   /* the folder it is made in */
@@ -25,6 +24,46 @@ struct xb_figure {
 };
 
 static const char *const extensions[] = {"gp", "dat", "svg", "png", "pdf"};
+static const struct {
+    xb_figure_format format;
+    const char *name;
+} known[] = {{XB_FIGURE_SVG, "svg"}, {XB_FIGURE_PNG, "png"}, {XB_FIGURE_PDF, "pdf"}};
+
+/* Script and data are there in any format. */
+static bool is_made(const char *extension, unsigned formats)
+{
+    for (int i = 0; i < XB_COUNT(known); i++)
+        if (strcmp(known[i].name, extension) == 0)
+            return formats & (unsigned)known[i].format;
+    return true;
+}
+
+xb_status xb_report_plan(xb_ctx *ctx, const char *path, unsigned formats,
+                         const char *label)
+{
+    size_t size = strlen(path) + sizeof ".extension";
+    char *file = xb_new(ctx, (int64_t)size, 1);
+    xb_status status = file ? XB_OK : XB_E_MEMORY;
+    for (int i = 0; i < XB_COUNT(extensions) && status == XB_OK; i++) {
+        if (!is_made(extensions[i], formats)) continue;
+        snprintf(file, size, "%s.%s", path, extensions[i]);
+        status = xb_files_plan(ctx, file, label);
+    }
+    free(file);
+    return status;
+}
+
+xb_status xb_report_plan_in(xb_ctx *ctx, const char *dir, const char *name,
+                            unsigned formats, const char *label)
+{
+    char file[256];
+    for (int i = 0; i < XB_COUNT(extensions); i++) {
+        if (!is_made(extensions[i], formats)) continue;
+        snprintf(file, sizeof file, "%s.%s", name, extensions[i]);
+        XB_TRY(xb_files_plan_in(ctx, dir, file, label));
+    }
+    return XB_OK;
+}
 
 /* DIR/NAME.EXT; NULL when memory is out. */
 static char *join(xb_ctx *ctx, const char *dir, const char *name, const char *extension)
@@ -61,7 +100,6 @@ void xb_figure_discard(xb_figure *f)
 {
     if (!f) return;
     if (f->work) remove_work(f);
-    if (f->new_dir) (void)rmdir(f->dir);
     figure_free(f);
 }
 
@@ -79,9 +117,6 @@ static xb_status split_path(xb_ctx *ctx, xb_figure *f, const char *path)
 
 static xb_status make_work(xb_ctx *ctx, xb_figure *f)
 {
-    struct stat info;
-    f->new_dir = stat(f->dir, &info) != 0;
-    XB_TRY(xb_dir_make(ctx, f->dir));
     char *work = join(ctx, f->dir, "", "figure-XXXXXX");
     f->spare = work ? join(ctx, work, f->name, "extension") : NULL;
     if (!f->spare) {
@@ -191,10 +226,6 @@ static xb_status undate(xb_ctx *ctx, const xb_figure *f)
 
 static xb_status draw_formats(xb_ctx *ctx, xb_figure *f, unsigned formats)
 {
-    static const struct {
-        xb_figure_format format;
-        const char *name;
-    } known[] = {{XB_FIGURE_SVG, "svg"}, {XB_FIGURE_PNG, "png"}, {XB_FIGURE_PDF, "pdf"}};
     char *script = join(ctx, ".", f->name, "gp");
     if (!script) return XB_E_MEMORY;
     xb_status status = XB_OK;
@@ -206,14 +237,25 @@ static xb_status draw_formats(xb_ctx *ctx, xb_figure *f, unsigned formats)
     return status;
 }
 
+/* None of the files is placed where one of them may not be. */
+static xb_status check_places(xb_ctx *ctx, const xb_figure *f, unsigned formats)
+{
+    char *path = join(ctx, f->dir, f->name, "");
+    if (!path) return XB_E_MEMORY;
+    path[strlen(path) - 1] = '\0'; /* the dot */
+    xb_status status = xb_report_plan(ctx, path, formats, NULL);
+    free(path);
+    return status;
+}
+
 xb_status xb_figure_draw(xb_ctx *ctx, xb_figure *f, unsigned formats)
 {
     xb_status status = close_part(ctx, &f->script, f);
     if (status == XB_OK) status = close_part(ctx, &f->data, f);
     if (status == XB_OK) status = draw_formats(ctx, f, formats);
+    if (status == XB_OK) status = check_places(ctx, f, formats);
     for (int i = 0; i < XB_COUNT(extensions) && status == XB_OK; i++)
         status = place(ctx, f, extensions[i]);
-    if (status == XB_OK) f->new_dir = false;
     xb_figure_discard(f);
     return status;
 }

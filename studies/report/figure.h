@@ -13,12 +13,12 @@
 
 #include <stdio.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/report.h"
 
 typedef struct xb_figure xb_figure;
 
-/* `path` has no extension; its folder is made if it is not there. The script
+/* `path` has no extension; its folder must exist. The script
  * opens with terminal, output, fonts and line styles; size in pixels. */
 xb_status xb_figure_open(xb_ctx *ctx, xb_figure **out, const char *path, int width,
                          int height);

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/sort.h"
+#include "crossbayes/extend.h"
 #include "report/figure.h"
 #include "report/style.h"
 #include "study/bins.h"
 
 enum {
-    CURVE_POINTS = 401,
+    EVEN_POINTS = 401,    /* of a curve, at equal distances */
+    QUANTILE_POINTS = 99, /* of it, where its law has its mass */
+    CURVE_POINTS = EVEN_POINTS + (XB_FIT_FAMILY_MAX + 1) * QUANTILE_POINTS,
     QQ_POINTS = 240,
 };
 
@@ -30,7 +31,9 @@ typedef struct fit_view {
     int64_t n;
     curve curve[XB_FIT_FAMILY_MAX + 1]; /* the chosen one first */
     int curves;
-    xb_axis_unit unit;
+    xb_si_unit unit;
+    bool narrow;  /* a peak that needs a log axis */
+    double least; /* density of half a sample in a bin, in the axis unit */
 } fit_view;
 
 static double named_value(const xb_fit_family *f, const char *name, double standard)
@@ -79,13 +82,14 @@ static xb_status collect_curves(xb_ctx *ctx, fit_view *v)
     return XB_OK;
 }
 
-static xb_status write_histogram(xb_ctx *ctx, FILE *data, const fit_view *v)
+static xb_status write_histogram(xb_ctx *ctx, FILE *data, fit_view *v)
 {
     xb_bins bins;
     XB_TRY(xb_bins_choose(ctx, &bins, v->sorted, v->n, v->curve[0].offset));
     double *density = xb_new(ctx, bins.count, sizeof *density);
     if (!density) return XB_E_MEMORY;
     xb_bins_density(density, &bins, v->sorted, v->n);
+    v->least = 0.5 / ((double)v->n * bins.width) * v->unit.factor;
     fprintf(data, "# histogram: x, density, bin width\n");
     for (int64_t k = 0; k < bins.count; k++)
         fprintf(data, "%.10g %.8g %.10g\n", xb_bins_middle(&bins, k) / v->unit.factor,
@@ -94,22 +98,52 @@ static xb_status write_histogram(xb_ctx *ctx, FILE *data, const fit_view *v)
     return XB_OK;
 }
 
-static void write_densities(FILE *data, const fit_view *v)
+static double quantile_at(const curve *k, double u)
+{
+    const double open = 1e-12; /* the band never reaches infinity */
+    double inside = fmin(fmax(u, open), 1 - open);
+    return k->offset + k->scale * xb_law_quantile(k->law, inside);
+}
+
+/* Where densities are drawn: evenly, and where each law has its mass, so that a narrow
+ * peak has its points. Returns how many. */
+static xb_status choose_points(xb_ctx *ctx, double x[CURVE_POINTS], int *count,
+                               const fit_view *v)
 {
     double low = v->sorted[0], high = v->sorted[v->n - 1], margin = 0.05 * (high - low);
+    int n = 0;
+    for (int i = 0; i < EVEN_POINTS; i++)
+        x[n++] = low - margin + (high - low + 2 * margin) * i / (EVEN_POINTS - 1);
+    for (int c = 0; c < v->curves; c++)
+        for (int i = 1; i <= QUANTILE_POINTS; i++) {
+            double at = quantile_at(&v->curve[c], (double)i / (QUANTILE_POINTS + 1));
+            if (at > low - margin && at < high + margin) x[n++] = at;
+        }
+    *count = n;
+    return xb_sort_doubles(ctx, x, n);
+}
+
+static double density_at(const curve *k, double x)
+{
+    return xb_law_pdf(k->law, (x - k->offset) / k->scale) / k->scale;
+}
+
+static xb_status write_densities(xb_ctx *ctx, FILE *data, fit_view *v)
+{
+    double x[CURVE_POINTS], chosen[CURVE_POINTS];
+    int n = 0;
+    XB_TRY(choose_points(ctx, x, &n, v));
     fprintf(data, "\n\n# densities: x");
     for (int c = 0; c < v->curves; c++) fprintf(data, ", %s", v->curve[c].family);
-    for (int i = 0; i < CURVE_POINTS; i++) {
-        double x = low - margin + (high - low + 2 * margin) * i / (CURVE_POINTS - 1);
-        fprintf(data, "\n%.10g", x / v->unit.factor);
-        for (int c = 0; c < v->curves; c++) {
-            const curve *k = &v->curve[c];
-            fprintf(data, " %.8g",
-                    xb_law_pdf(k->law, (x - k->offset) / k->scale) / k->scale *
-                        v->unit.factor);
-        }
+    for (int i = 0; i < n; i++) {
+        fprintf(data, "\n%.10g", x[i] / v->unit.factor);
+        for (int c = 0; c < v->curves; c++)
+            fprintf(data, " %.8g", density_at(&v->curve[c], x[i]) * v->unit.factor);
+        chosen[i] = density_at(&v->curve[0], x[i]);
     }
     fputc('\n', data);
+    v->narrow = xb_style_narrow_peak(x, chosen, n);
+    return XB_OK;
 }
 
 /* Wilson's interval for a proportion u of n. */
@@ -120,13 +154,6 @@ static void proportion_band(double *low, double *high, double u, double n)
     double half = z / (1 + z * z / n) * sqrt(u * (1 - u) / n + z * z / (4 * n * n));
     *low = fmax(centre - half, 0);
     *high = fmin(centre + half, 1);
-}
-
-static double quantile_at(const curve *k, double u)
-{
-    const double open = 1e-12; /* the band never reaches infinity */
-    double inside = fmin(fmax(u, open), 1 - open);
-    return k->offset + k->scale * xb_law_quantile(k->law, inside);
 }
 
 /* Points crowd towards both tails: equal steps of log(u / (1 - u)). */
@@ -151,48 +178,79 @@ static void write_qq(FILE *data, const fit_view *v)
     }
 }
 
-static void write_script(FILE *script, const fit_view *v, const char *data)
+/* Dashes, so that laws on top of each other are all seen; the chosen one is solid. */
+static const char *dash_of(int c)
 {
-    const char *unit = v->unit.text;
-    fprintf(script, "set multiplot layout 1,2 margins 0.09,0.97,0.14,0.82 spacing 0.12\n"
-                    "set key tmargin center vertical maxrows 2\n");
-    xb_style_label(script, "x", "noise", "", unit);
-    xb_style_label(script, "y", "density", "per ", unit);
+    static const char *const dashes[] = {"(10,4)", "(4,4)", "(10,4,3,4)", "(2,3)"};
+    return c == 0 ? "1" : dashes[(c - 1) % XB_COUNT(dashes)];
+}
+
+static void write_curves(FILE *script, const fit_view *v, const char *data)
+{
+    for (int c = v->curves - 1; c >= 0; c--) /* the chosen one on top */
+        fprintf(script,
+                ", \\\n     %s index 1 using 1:%d with lines linewidth %s dashtype %s"
+                " linecolor '%s' title '%s'",
+                data, c + 2, c == 0 ? "2.2" : "1.3", dash_of(c),
+                xb_style_colour(v->curve[c].family), v->curve[c].family);
+}
+
+/* A narrow peak would hide all else on a linear axis. */
+static void write_density_panel(FILE *script, const fit_view *v, const char *data)
+{
+    xb_style_label(script, "x", "noise", "", v->unit.text);
+    xb_style_label(script, "y", "density", "per ", v->unit.text);
+    if (v->narrow)
+        fprintf(script, "set logscale y\nset format y '10^{%%L}'\nset yrange [%.3g:*]\n",
+                v->least);
+    else
+        fprintf(script, "set yrange [0:*]\n");
     fprintf(script,
-            "set yrange [0:*]\nset autoscale xfix\n"
+            "set autoscale xfix\n"
             "plot %s index 0 using 1:2:3 with boxes fill solid 1 noborder"
             " linecolor '%s' title 'samples'",
             data, xb_style_colour("data"));
-    for (int c = v->curves - 1; c >= 0; c--) /* the chosen one on top */
-        fprintf(script,
-                ", \\\n     %s index 1 using 1:%d with lines linewidth %s linecolor '%s'"
-                " title '%s'",
-                data, c + 2, c == 0 ? "2.2" : "1.1", xb_style_colour(v->curve[c].family),
-                v->curve[c].family);
-    fprintf(script, "\n\nset autoscale y\nset offsets graph 0.02, graph 0.02\n");
-    xb_style_label(script, "x", "quantile of the fitted law", "", unit);
-    xb_style_label(script, "y", "quantile of the samples", "", unit);
-    fprintf(script,
-            "plot %s index 2 using 1:3:4 with filledcurves fill solid 0.35 noborder"
-            " linecolor '%s' title '95 %% band', \\\n"
-            "     %s index 2 using 1:1 with lines linecolor '#444444' notitle, \\\n"
-            "     %s index 2 using 1:2 with points pointtype 7 pointsize 0.4"
-            " linecolor '%s' title 'samples against %s'\n"
-            "unset multiplot\n",
-            data, xb_style_colour("data"), data, data,
-            xb_style_colour(v->curve[0].family), v->curve[0].family);
+    write_curves(script, v, data);
+    fprintf(script, "\n\nunset logscale y\nset format y '%%h'\nset autoscale y\n");
 }
 
-static xb_status draw(xb_ctx *ctx, const fit_view *v, const char *path, unsigned formats)
+static void write_quantile_panel(FILE *script, const fit_view *v, const char *data)
+{
+    fprintf(script, "set autoscale fix\n"
+                    "set offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n");
+    char label[64];
+    snprintf(label, sizeof label, "quantile of the %s law", v->curve[0].family);
+    xb_style_label(script, "x", label, "", v->unit.text);
+    xb_style_label(script, "y", "quantile of the samples", "", v->unit.text);
+    fprintf(
+        script,
+        "plot %s index 2 using 1:3:4 with filledcurves fill solid 0.35 noborder"
+        " linecolor '%s' title '95 %% band', \\\n"
+        "     %s index 2 using 1:1 with lines linecolor '#444444' title 'diagonal', \\\n"
+        "     %s index 2 using 1:2 with points pointtype 7 pointsize 0.4"
+        " linecolor '%s' title 'samples'\n",
+        data, xb_style_colour("data"), data, data, xb_style_colour(v->curve[0].family));
+}
+
+static void write_script(FILE *script, const fit_view *v, const char *data)
+{
+    fprintf(script, "set multiplot layout 1,2 margins 0.09,0.97,0.14,0.84 spacing 0.12\n"
+                    "set key tmargin center vertical maxrows 2\n");
+    write_density_panel(script, v, data);
+    write_quantile_panel(script, v, data);
+    fprintf(script, "unset multiplot\n");
+}
+
+static xb_status draw(xb_ctx *ctx, fit_view *v, const char *path, unsigned formats)
 {
     xb_figure *f = NULL;
     XB_TRY(xb_figure_open(ctx, &f, path, 900, 440));
     xb_status status = write_histogram(ctx, xb_figure_data(f), v);
+    if (status == XB_OK) status = write_densities(ctx, xb_figure_data(f), v);
     if (status != XB_OK) {
         xb_figure_discard(f);
         return status;
     }
-    write_densities(xb_figure_data(f), v);
     write_qq(xb_figure_data(f), v);
     write_script(xb_figure_script(f), v, xb_figure_data_name(f));
     return xb_figure_draw(ctx, f, formats);

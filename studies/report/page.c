@@ -1,12 +1,12 @@
 /* page.c: a page from first call to file. Sections collect their HTML in memory; writing
- * puts head, title, the list of sections with their verdicts, the sections and the
- * footer into one file. */
+ * puts head, title, headline, the list of sections with their verdicts, the sections and
+ * the footer into one file. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/draft.h"
-#include "base/memory.h"
-#include "base/outfile.h"
+#include "report/draft.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
 #include "report/page.h"
 
 typedef struct page_section {
@@ -17,6 +17,7 @@ typedef struct page_section {
 
 struct xb_page {
     char *title, *intro, *summary;
+    xb_draft *headline; /* as HTML; NULL: no finding yet */
     page_section *section;
     int64_t n_sections, capacity;
     xb_draft *provenance;
@@ -41,6 +42,7 @@ void xb_page_destroy(xb_page *page)
     for (int64_t i = 0; i < page->n_sections; i++) section_free(&page->section[i]);
     free(page->section);
     xb_draft_free(page->provenance);
+    xb_draft_free(page->headline);
     free(page->title);
     free(page->intro);
     free(page->summary);
@@ -150,8 +152,27 @@ void xb_page_command(xb_page *page, const char *command)
     if (s) xb_html_command(xb_draft_stream(s->body), command);
 }
 
-static void finding_add(page_section *s, const xb_finding *f)
+static void headline_write(xb_page *page, const xb_finding *f)
 {
+    xb_draft *draft = xb_draft_open(page->ctx);
+    if (!page_ok(page, draft ? XB_OK : XB_E_MEMORY)) {
+        xb_draft_free(draft);
+        return;
+    }
+    xb_html_headline(xb_draft_stream(draft), f);
+    xb_draft_free(page->headline);
+    page->headline = draft;
+}
+
+void xb_page_headline(xb_page *page, const xb_finding *finding)
+{
+    if (finding->kind != XB_FINDING_NONE) headline_write(page, finding);
+}
+
+static void finding_add(xb_page *page, page_section *s, const xb_finding *f)
+{
+    if (f->kind == XB_FINDING_NONE) return;
+    if (!page->headline) headline_write(page, f);
     xb_html_finding(xb_draft_stream(s->body), f);
     xb_html_finding(xb_draft_stream(s->findings), f);
 }
@@ -159,7 +180,7 @@ static void finding_add(page_section *s, const xb_finding *f)
 void xb_page_finding(xb_page *page, const xb_finding *finding)
 {
     page_section *s = current(page);
-    if (s) finding_add(s, finding);
+    if (s) finding_add(page, s, finding);
 }
 
 void xb_page_figure(xb_page *page, const xb_page_figure_info *figure)
@@ -170,12 +191,14 @@ void xb_page_figure(xb_page *page, const xb_page_figure_info *figure)
     /* no section can have this id */
     snprintf(prefix, sizeof prefix, "f%d.", ++page->figures);
     FILE *out = xb_draft_stream(s->body);
-    fputs("<figure>\n<div class=\"picture\" tabindex=\"0\">", out);
+    fputs("<figure>\n<p class=\"hint\">Scroll sideways to see the whole figure →</p>\n"
+          "<div class=\"picture\" tabindex=\"0\">",
+          out);
     page->status =
         xb_svg_embed(page->ctx, out, figure->svg, prefix, figure->alt ? figure->alt : "");
     fputs("</div>\n<figcaption>\n", out);
     xb_html_element(out, "p", NULL, figure->caption);
-    finding_add(s, &figure->finding);
+    finding_add(page, s, &figure->finding);
     xb_html_command(out, figure->command);
     fputs("</figcaption>\n</figure>\n", out);
 }
@@ -205,6 +228,7 @@ static xb_status check_drafts(xb_ctx *ctx, const xb_page *page)
 {
     const char *text;
     XB_TRY(xb_draft_text(ctx, page->provenance, &text));
+    if (page->headline) XB_TRY(xb_draft_text(ctx, page->headline, &text));
     for (int64_t i = 0; i < page->n_sections; i++) {
         XB_TRY(xb_draft_text(ctx, page->section[i].body, &text));
         XB_TRY(xb_draft_text(ctx, page->section[i].findings, &text));
@@ -234,8 +258,6 @@ static void write_head(FILE *out, const xb_page *page)
     xb_html_element(out, "title", NULL, page->title);
     fprintf(out, "<style>\n%s</style>\n</head>\n<body>\n<header>\n", xb_page_style);
     xb_html_element(out, "h1", NULL, page->title);
-    if (*page->intro) xb_html_element(out, "p", "intro", page->intro);
-    fputs("</header>\n", out);
 }
 
 static xb_status draft_copy(xb_ctx *ctx, FILE *out, xb_draft *draft)
@@ -266,6 +288,7 @@ static xb_status write_summary(FILE *out, xb_page *page)
 static xb_status write_sections(FILE *out, xb_page *page)
 {
     fputs("<main>\n", out);
+    if (*page->intro) xb_html_element(out, "p", "intro", page->intro);
     for (int64_t i = 0; i < page->n_sections; i++) {
         page_section *s = &page->section[i];
         fprintf(out, "<section id=\"%s\">\n", s->id);
@@ -282,29 +305,16 @@ static xb_status write_sections(FILE *out, xb_page *page)
 static xb_status write_page(FILE *out, xb_page *page)
 {
     write_head(out, page);
+    if (page->headline) XB_TRY(draft_copy(page->ctx, out, page->headline));
+    fputs("</header>\n", out);
     XB_TRY(write_summary(out, page));
     return write_sections(out, page);
-}
-
-static xb_status make_folder(xb_ctx *ctx, const char *path)
-{
-    char *dir = xb_strdup(ctx, path);
-    if (!dir) return XB_E_MEMORY;
-    char *slash = strrchr(dir, '/');
-    xb_status status = XB_OK;
-    if (slash && slash != dir) {
-        *slash = '\0';
-        status = xb_dir_make(ctx, dir);
-    }
-    free(dir);
-    return status;
 }
 
 xb_status xb_page_write(xb_ctx *ctx, xb_page *page, const char *path)
 {
     xb_outfile *f = NULL;
     XB_TRY(xb_page_check(ctx, page));
-    XB_TRY(make_folder(ctx, path));
     XB_TRY(xb_outfile_open(ctx, &f, path));
     xb_status status = write_page(xb_outfile_stream(f), page);
     if (status == XB_OK) return xb_outfile_commit(ctx, f);

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/report.h"
 
 /* page_html.c: text for element contents and quoted attributes alike: the five special
@@ -14,6 +14,10 @@ void xb_html_element(FILE *out, const char *tag, const char *class, const char *
 /* `word` NULL: the standard one. */
 void xb_html_badge(FILE *out, xb_finding_kind kind, const char *word);
 void xb_html_finding(FILE *out, const xb_finding *finding);
+/* The first clause of a text that has a number, without remarks in brackets: up to the
+ * first ". " or "; " after a digit, or all of it. Ends with a full stop. */
+void xb_headline_text(char *out, size_t size, const char *text);
+void xb_html_headline(FILE *out, const xb_finding *finding);
 void xb_html_command(FILE *out, const char *command);
 void xb_html_rows(FILE *out, const xb_page_rows_info *rows);
 void xb_html_table(FILE *out, const xb_table *table, const char *caption, bool folded);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/utf8.h"
+#include "crossbayes/extend.h"
 #include "report/page.h"
 
 /* ---- text */
@@ -20,16 +20,20 @@ static const char *entity(char c)
     }
 }
 
-/* A number stays on one line with its error: U+00A0 about the sign between them. */
+/* A number stays on one line with its error: U+00A0 about the sign between them, and
+ * U+2060, a joint without width, in "(3.1 ± 1.2)e-05". */
 void xb_html_text(FILE *out, const char *text)
 {
-    static const char apart[] = " ± ", together[] = "\u00A0±\u00A0";
+    static const char *const kept[][2] = {{" ± ", "\u00A0±\u00A0"}, {")e-", ")e-\u2060"}};
     while (*text) {
-        if (strncmp(text, apart, sizeof apart - 1) == 0) {
-            fputs(together, out);
-            text += sizeof apart - 1;
-            continue;
-        }
+        size_t skipped = 0;
+        for (int i = 0; i < XB_COUNT(kept) && skipped == 0; i++)
+            if (strncmp(text, kept[i][0], strlen(kept[i][0])) == 0) {
+                fputs(kept[i][1], out);
+                skipped = strlen(kept[i][0]);
+            }
+        text += skipped;
+        if (skipped) continue;
         int size = xb_utf8_size(text);
         const char *name = entity(*text);
         if (size == 0)
@@ -87,6 +91,50 @@ void xb_html_finding(FILE *out, const xb_finding *v)
     xb_html_badge(out, v->kind, v->word);
     fputc(' ', out);
     xb_html_text(out, v->text ? v->text : "");
+    fputs("</p>\n", out);
+}
+
+/* ---- the headline */
+
+/* Where a remark in brackets that starts here ends; 0: this is none. "(3.1 ± 1.2)e-05" is
+ * a number with its error. */
+static size_t remark_size(const char *text)
+{
+    size_t size = strcspn(text, ")");
+    if (strncmp(text, " (", 2) != 0 || !text[size]) return 0;
+    return text[size + 1] == 'e' ? 0 : size + 1;
+}
+
+static bool ends_clause(const char *text)
+{
+    return (*text == '.' || *text == ';') && (text[1] == ' ' || text[1] == '\0');
+}
+
+void xb_headline_text(char *out, size_t size, const char *text)
+{
+    size_t used = 0;
+    bool number = false;
+    for (const char *p = text; *p && used + 2 < size;) {
+        size_t remark = remark_size(p);
+        p += remark;
+        if (remark) continue;
+        if (ends_clause(p) && number) break;
+        number = number || (*p >= '0' && *p <= '9');
+        out[used++] = *p++;
+    }
+    while (used > 0 && strchr(" .;", out[used - 1])) used--;
+    out[used++] = '.';
+    out[used] = '\0';
+}
+
+void xb_html_headline(FILE *out, const xb_finding *f)
+{
+    char text[512];
+    xb_headline_text(text, sizeof text, f->text ? f->text : "");
+    fprintf(out, "<p class=\"headline %s\">", verdicts[f->kind].class);
+    xb_html_badge(out, f->kind, f->word);
+    fputc(' ', out);
+    xb_html_text(out, text);
     fputs("</p>\n", out);
 }
 

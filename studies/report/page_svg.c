@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "report/page.h"
 
 enum {
@@ -16,7 +16,7 @@ enum {
     NAME_MOST = 32,
     VALUE_MOST = 256,
     DEPTH_MOST = 32,
-    SMALL_MOST = 720
+    SMALL_MOST = 400
 };
 
 typedef struct svg_copy {
@@ -183,7 +183,7 @@ static xb_status copy_root(svg_copy *s, const char **p)
     s->rooted = true;
     fprintf(s->out, "<svg viewBox=\"%g %g %g %g\" width=\"%g\" height=\"%g\"", corner[0],
             corner[1], width, height, width, height);
-    if (width <= SMALL_MOST) fputs(" class=\"small\"", s->out); /* fits a phone */
+    if (width <= SMALL_MOST) fputs(" class=\"small\"", s->out); /* readable on a phone */
     fprintf(s->out, " role=\"img\" xmlns=\"http://www.w3.org/2000/svg\""
                     " xmlns:xlink=\"http://www.w3.org/1999/xlink\" aria-label=\"");
     xb_html_text(s->out, s->alt);

@@ -1,6 +1,6 @@
 /* scalar_figures.c: figures of the study "scalar": the predictives under three laws, the
  * paper's Fig. 5, and how far device and bimodal law move them from the Gaussian's. */
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "report/sketch.h"
 #include "report/style.h"
 
@@ -73,46 +73,59 @@ void xb_draw_scalar(const xb_sketch *k)
             " fillcolor '#efefe8' fillstyle solid noborder\n"
             "set yrange [-2.2:2.2]\nset ylabel 'y'\nbase(x) = 0\n");
     draw_scalar_row(k, true);
-    fprintf(k->script,
-            "unset key\nset yrange [-0.3:0.3]\nset ylabel 'y - truth'\n"
-            "set xlabel 'x (shaded: the range learnt from)'\nbase(x) = sin(2*pi*x)\n");
+    fprintf(
+        k->script,
+        "unset key\nset yrange [-0.3:0.3]\nset ylabel 'y - truth'\n"
+        "set xlabel 'x (shaded: range of the training data)'\nbase(x) = sin(2*pi*x)\n");
     draw_scalar_row(k, false);
 }
 
 /* ---- what the law's shape changes */
 
-/* A law's difference with a band of two Monte Carlo errors. */
-static void gap_curve(const xb_sketch *k, const char *kind, const char *law,
-                      const char *style, bool titled)
+static int gap_column(const xb_sketch *k, const char *kind, const char *law)
 {
     char column[32];
     snprintf(column, sizeof column, "%s_%s", kind, law);
-    int c = xb_sketch_column(k, "gaps", column);
-    const char *colour = xb_style_colour(law);
+    return xb_sketch_column(k, "gaps", column);
+}
+
+/* Two Monte Carlo errors about a law's difference; below the lines of all laws. */
+static void gap_band(const xb_sketch *k, const char *kind, const char *law)
+{
+    int c = gap_column(k, kind, law);
     xb_sketch_next(k);
     fprintf(k->script,
             "%s index 'gaps' using 2:(seed0($1) ? column(%d)-2*column(%d) : NaN):"
             "(column(%d)+2*column(%d)) with filledcurves fillcolor '%s' fillstyle"
             " transparent solid 0.25 noborder notitle",
-            k->data, c, c + 1, c, c + 1, colour);
+            k->data, c, c + 1, c, c + 1, xb_style_colour(law));
+}
+
+static void gap_line(const xb_sketch *k, const char *kind, const char *law,
+                     const char *style, bool titled)
+{
     xb_sketch_next(k);
     fprintf(k->script,
             "%s index 'gaps' using 2:(seed0($1) ? column(%d) : NaN) with lines linewidth"
             " 1.8 %s linecolor '%s' title '%s'",
-            k->data, c, style, colour, titled ? law : "");
+            k->data, gap_column(k, kind, law), style, xb_style_colour(law),
+            titled ? law : "");
 }
 
 /* Differences of the first seed; grey is what counts as the same. */
 static void draw_gap(const xb_sketch *k, const char *kind, bool titled)
 {
     fprintf(k->script,
-            "set object 2 rectangle from graph 0, first -0.01 to graph 1, first 0.01"
-            " behind fillcolor '#ececec' fillstyle solid noborder\n"
-            "plot 0 with lines linecolor '#444444' linewidth 1 notitle,"
+            "plot %s index 'gaps' using 2:(seed0($1) ? -0.01 : NaN):(0.01) with"
+            " filledcurves fillcolor '#e4e4e4' fillstyle solid noborder title '%s',"
+            " 0 with lines linecolor '#444444' linewidth 1 notitle,"
             " 0.0125 with lines linewidth 0 linecolor '#ffffff' notitle,"
-            " -0.0125 with lines linewidth 0 linecolor '#ffffff' notitle");
-    gap_curve(k, kind, "device", "", titled);
-    gap_curve(k, kind, "bimodal", "dashtype (12,6)", titled);
+            " -0.0125 with lines linewidth 0 linecolor '#ffffff' notitle",
+            k->data, titled ? "counts as the same" : "");
+    gap_band(k, kind, "device");
+    gap_band(k, kind, "bimodal");
+    gap_line(k, kind, "device", "", titled);
+    gap_line(k, kind, "bimodal", "dashtype (12,6)", titled);
     xb_sketch_end(k);
 }
 
@@ -122,12 +135,12 @@ void xb_draw_scalar_gaps(const xb_sketch *k)
     double first = xb_table_rows(t) > 0 ? xb_table_get(t, 0, 0) : 0;
     fprintf(k->script,
             "set multiplot layout 1,2 margins 0.1,0.985,0.14,0.9 spacing 0.11\n"
-            "set key at screen 0.535, screen 0.985 center top horizontal\n"
+            "set key at screen 0.535, screen 0.985 center top vertical maxrows 1\n"
             "seed0(s) = s == %.17g\nset xrange [-1.5:1.5]\nset xtics 0.5\n"
-            "set xlabel 'x (learnt from -1 to 1)'\n"
-            "set ylabel 'mean less the Gaussian one (σ_e)'\n",
+            "set xlabel 'x (training data from -1 to 1)'\n"
+            "set ylabel 'change of the mean (σ_e)'\n",
             first);
     draw_gap(k, "mean", true);
-    fprintf(k->script, "set ylabel 'sd less the Gaussian one (σ_e)'\n");
+    fprintf(k->script, "set ylabel 'change of the sd (σ_e)'\n");
     draw_gap(k, "sd", false);
 }

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
 #include "report/figure.h"
 #include "report/sketch.h"
 #include "report/style.h"
+#include "study/study.h"
 
 typedef xb_sketch sketch;
 
@@ -91,19 +93,49 @@ static void density(const sketch *k, const char *table, const char *y, const cha
             k->data, table, column, style, xb_style_colour(role), title);
 }
 
+static bool narrow_column(const xb_table *t, const char *column)
+{
+    enum { ROWS_MOST = 2048 };
+    double x[ROWS_MOST], density[ROWS_MOST];
+    int c = t ? xb_table_find(t, column) : -1;
+    int64_t n = c < 0 ? 0 : xb_table_rows(t);
+    if (n > ROWS_MOST) n = ROWS_MOST;
+    for (int64_t r = 0; r < n; r++) {
+        x[r] = xb_table_get(t, r, 0);
+        density[r] = xb_table_get(t, r, c);
+    }
+    return xb_style_narrow_peak(x, density, n);
+}
+
+/* Densities from 0, or on a log axis over this many decades where a peak is narrow. */
+static void density_axis(const sketch *k, const char *table, const char *column)
+{
+    const double decades = 5;
+    const xb_table *t = xb_study_table(k->study, table);
+    bool narrow = narrow_column(t, column);
+    double most = t ? largest_in_column(t, xb_table_find(t, column)) : 0;
+    if (narrow)
+        fprintf(k->script,
+                "set logscale y\nset format y '10^{%%L}'\nset yrange [%g*unit:*]\n",
+                most * pow(10, -decades));
+    else
+        fprintf(k->script, "unset logscale y\nset format y '%%h'\nset yrange [0:*]\n");
+}
+
 static void draw_laws(const sketch *k)
 {
     double largest = largest_in_column(xb_study_table(k->study, "histogram"), 0);
-    xb_axis_unit unit = xb_style_unit(largest, "");
+    xb_si_unit unit = xb_style_unit(largest, xb_study_unit(k->study));
     fprintf(k->script,
             "unit = %g\n"
-            "set multiplot layout 2,1 margins 0.11,0.96,0.08,0.98 spacing 0.11\n"
-            "set key inside top right\nset style fill solid 1 noborder\n"
-            "set yrange [0:*]\nset autoscale xfix\nset offsets graph 0.02, graph 0.02, "
-            "0, 0\n",
+            "set multiplot layout 2,1 margins 0.11,0.96,0.08,0.96 spacing 0.14\n"
+            "set key at graph 0.5, graph 1.01 center bottom vertical maxrows 1\n"
+            "set style fill solid 1 noborder\n"
+            "set autoscale xfix\nset offsets graph 0.02, graph 0.02, 0, 0\n",
             unit.factor);
     xb_style_label(k->script, "x", "noise", "", unit.text);
     xb_style_label(k->script, "y", "density", "per ", unit.text);
+    density_axis(k, "histogram", "fit");
     fprintf(k->script, "plot ");
     density(k, "histogram", "density", "data", "boxes", "samples");
     xb_sketch_next(k);
@@ -111,12 +143,15 @@ static void draw_laws(const sketch *k)
     xb_sketch_end(k);
     xb_style_label(k->script, "x", "noise, with mean 0 and the same variance for all", "",
                    unit.text);
+    density_axis(k, "densities", "device");
     fprintf(k->script, "plot ");
     density(k, "densities", "gaussian", "gaussian", "lines linewidth 2", "Gaussian");
     xb_sketch_next(k);
-    density(k, "densities", "device", "device", "lines linewidth 2", "device");
+    density(k, "densities", "device", "device", "lines linewidth 2 dashtype (12,5)",
+            "device");
     xb_sketch_next(k);
-    density(k, "densities", "bimodal", "bimodal", "lines linewidth 2", "bimodal");
+    density(k, "densities", "bimodal", "bimodal", "lines linewidth 2 dashtype (4,4)",
+            "bimodal");
     xb_sketch_end(k);
 }
 
@@ -124,21 +159,22 @@ static void draw_laws(const sketch *k)
 
 typedef struct rule_line {
     const char *rule, *title;
+    bool dashed; /* lies on another */
 } rule_line;
 
 static const rule_line device_rules[] = {
-    {"legendre", "Legendre"},
-    {"hermite", "Hermite"},
-    {"paper_split", "split (paper)"},
-    {"paper_laguerre", "Laguerre (paper)"},
-    {"gauss_wheeler", "Gauss by Wheeler"},
-    {"gauss", "Gauss"},
-    {"smooth", "smooth"},
+    {"legendre", "Legendre", false},
+    {"hermite", "Hermite", false},
+    {"paper_split", "split (paper)", false},
+    {"paper_laguerre", "Laguerre (paper)", false},
+    {"gauss", "Gauss", false},
+    {"gauss_wheeler", "Gauss by Wheeler", true},
+    {"smooth", "smooth", false},
 };
 static const rule_line bimodal_rules[] = {
-    {"hermite", "Hermite"},       {"paper_laguerre", "Laguerre (paper)"},
-    {"modes", "Hermite by mode"}, {"trapezoid", "trapezoid"},
-    {"smooth", "smooth"},
+    {"hermite", "Hermite", false},       {"paper_laguerre", "Laguerre (paper)", false},
+    {"modes", "Hermite by mode", false}, {"trapezoid", "trapezoid", false},
+    {"smooth", "smooth", false},
 };
 
 /* The rule's column counted from 1; 0 where it has no value for this law. */
@@ -151,34 +187,72 @@ static int rule_column(const sketch *k, const char *table, const char *rule)
     return 0;
 }
 
+/* Numbers a panel shows of a table: from its smallest to its largest, as decades. */
+typedef struct decades {
+    double low, high;
+} decades;
+
 /* A log axis cannot show 0: what is below the floor is drawn on it. */
+static const double ERROR_FLOOR = 1e-17, STEP_FLOOR = 1e-33;
+
+static void widen(decades *d, const sketch *k, const char *table, const rule_line *rule,
+                  double floor_at)
+{
+    const xb_table *t = xb_study_table(k->study, table);
+    int column = rule_column(k, table, rule->rule) - 1;
+    for (int64_t r = 0; column >= 0 && r < xb_table_rows(t); r++) {
+        double value = xb_table_get(t, r, column);
+        if (!isfinite(value)) continue;
+        value = log10(fmax(value, floor_at));
+        d->low = fmin(d->low, value);
+        d->high = fmax(d->high, value);
+    }
+}
+
 static void rule_curve(const sketch *k, const char *table, const rule_line *rule,
-                       const char *floor, const char *style, bool titled)
+                       double floor_at, const char *style, bool titled)
 {
     int column = rule_column(k, table, rule->rule);
     if (column == 0) return;
     fprintf(k->script,
-            "%s index '%s' using 1:(column(%d) < %s ? %s : column(%d)) with lines %s"
+            "%s index '%s' using 1:(column(%d) < %g ? %g : column(%d)) with lines %s"
             " linecolor '%s' title '%s'",
-            k->data, table, column, floor, floor, column, style,
+            k->data, table, column, floor_at, floor_at, column, style,
             xb_style_colour(rule->rule), titled ? rule->title : "");
     xb_sketch_next(k);
 }
 
-/* True error solid, the paper's measure dashed and thin. */
+/* The panel ends half a decade beyond its data; labels every 2, 4, 6 or 8 decades. */
+static void decade_axis(const sketch *k, decades d)
+{
+    const double room = 0.5;
+    if (!(d.high > d.low)) d = (decades){-1, 0};
+    double step = 2 * ceil((d.high - d.low) / 16);
+    fprintf(k->script, "set yrange [%.3g:%.3g]\nset ytics 1e%g\n", pow(10, d.low - room),
+            pow(10, d.high + room), step);
+}
+
+/* True error solid, the paper's measure of it thin and dashed, in the rule's colour. */
 static void draw_rules(const sketch *k, const char *law, const char *quantity,
                        const rule_line *rules, int count)
 {
     char error[64], step[64];
     snprintf(error, sizeof error, "%s_%s_error", law, quantity);
     snprintf(step, sizeof step, "%s_%s_step", law, quantity);
+    decades d = {INFINITY, -INFINITY};
+    for (int i = 0; i < count; i++) {
+        widen(&d, k, error, &rules[i], ERROR_FLOOR);
+        widen(&d, k, step, &rules[i], STEP_FLOOR);
+    }
+    decade_axis(k, d);
     fprintf(k->script, "plot ");
     for (int i = 0; i < count; i++)
-        rule_curve(k, step, &rules[i], "1e-33", "linewidth 0.9 dashtype (6,6)", false);
+        rule_curve(k, step, &rules[i], STEP_FLOOR, "linewidth 0.9 dashtype (6,6)", false);
     for (int i = 0; i < count; i++)
-        rule_curve(k, error, &rules[i], "1e-17", "linewidth 2.2", true);
-    fprintf(k->script, "NaN with lines linewidth 0.9 dashtype (6,6) linecolor 'black'"
-                       " title 'step^2 (paper)'");
+        rule_curve(k, error, &rules[i], ERROR_FLOOR,
+                   rules[i].dashed ? "linewidth 2.2 dashtype (5,7)" : "linewidth 2.2",
+                   true);
+    fprintf(k->script, "NaN notitle");
     xb_sketch_end(k);
 }
 
@@ -186,18 +260,19 @@ static void draw_quadrature(const sketch *k)
 {
     static const char *const quantities[] = {"variance", "kl"};
     fprintf(k->script,
-            "set multiplot layout 2,2 margins 0.085,0.975,0.075,0.90 spacing 0.1,0.09\n"
-            "set key at graph 0.5, graph 1.03 center bottom horizontal maxrows 3\n"
-            "set logscale x 2\nset logscale y\nset autoscale xfix\n"
-            "set ytics 1e4\nset format y '10^{%%L}'\nset xlabel 'points n'\n");
+            "set multiplot layout 2,2 margins 0.085,0.975,0.075,0.88 spacing 0.1,0.16\n"
+            "set key at graph 0.5, graph 1.03 center bottom vertical maxrows 3\n"
+            "set label 1 'solid: true error; thin, dashed: step^2, the measure of the"
+            " paper, in the same colour' at screen 0.53, screen 0.98 center\n"
+            "set logscale x 2\nset logscale y\nset autoscale xfix\nset mytics 1\n"
+            "set format y '10^{%%L}'\nset xlabel 'points n'\n");
     for (int q = 0; q < XB_COUNT(quantities); q++) {
-        const char *name = q ? "KL (nats)" : "variance";
-        fprintf(k->script, "set yrange [%s:10]\n", q ? "1e-30" : "1e-34");
-        fprintf(k->script, "set ylabel '%s of the device: error'\n", name);
+        const char *name = q ? "KL" : "variance", *unit = q ? " (nats)" : "";
+        fprintf(k->script, "set ylabel 'error of the device''s %s%s'\n", name, unit);
         draw_rules(k, "device", quantities[q], device_rules, XB_COUNT(device_rules));
-        fprintf(k->script, "set ylabel '%s of the mixture: error'\n", name);
+        fprintf(k->script, "unset label 1\nset ylabel 'error of the mixture''s %s%s'\n",
+                name, unit);
         draw_rules(k, "bimodal", quantities[q], bimodal_rules, XB_COUNT(bimodal_rules));
-        fprintf(k->script, "unset key\n"); /* the same rules below */
     }
 }
 
@@ -236,26 +311,26 @@ static void draw_curves(const sketch *k, const char *table)
 static void draw_kl_error(const sketch *k)
 {
     fprintf(k->script, "plot ");
-    line(k, "kl_error", "draws", "std_error", "linewidth 2 dashtype 3", "std. error");
-    fprintf(k->script, ", \\\n     NaN with linespoints pointtype 7 pointsize 0.4"
-                       " linecolor 'black' title 'Monte Carlo'"
-                       ", \\\n     NaN with lines dashtype (20,10) linewidth 1.6"
-                       " linecolor 'black' title 'exact bias'");
+    for (int i = 0; i < XB_COUNT(fits); i++) {
+        source(k, "kl_error", "draws", fits[i]);
+        fprintf(k->script,
+                " with linespoints %s pointtype 7 pointsize 0.4 linecolor '%s'"
+                " title '%s'",
+                fit_style[i], xb_style_colour(fits[i]), fits[i]);
+        xb_sketch_next(k);
+    }
     for (int i = 0; i < XB_COUNT(fits); i++) {
         char name[32];
         snprintf(name, sizeof name, "bias_%s", fits[i]);
         double bias = fabs(xb_sketch_fact(k, name));
-        xb_sketch_next(k);
-        source(k, "kl_error", "draws", fits[i]);
-        fprintf(k->script,
-                " with linespoints %s pointtype 7 pointsize 0.4 linecolor '%s' notitle",
-                fit_style[i], xb_style_colour(fits[i]));
         if (!(bias > 0)) continue;
-        xb_sketch_next(k);
         fprintf(k->script,
-                "%.6g with lines dashtype (20,10) linewidth 1.6 linecolor '%s' notitle",
-                bias, xb_style_colour(fits[i]));
+                "%.6g with lines dashtype (20,10) linewidth 1 linecolor '%s'"
+                " title 'bias, %s'",
+                bias, xb_style_colour(fits[i]), fits[i]);
+        xb_sketch_next(k);
     }
+    line(k, "kl_error", "draws", "std_error", "linewidth 2 dashtype 3", "std. error");
     xb_sketch_end(k);
 }
 
@@ -265,10 +340,11 @@ static void draw_bias(const sketch *k)
     for (int i = 0; i < XB_COUNT(fits); i++) {
         int column = xb_sketch_column(k, "bias", fits[i]);
         if (i > 0) xb_sketch_next(k);
-        fprintf(k->script,
-                "%s index 'bias' using 1:(abs(column(%d))) with linespoints pointtype 7"
-                " pointsize 0.4 linewidth 1.6 linecolor '%s' title '%s'",
-                k->data, column, xb_style_colour(fits[i]), fits[i]);
+        fprintf(
+            k->script,
+            "%s index 'bias' using 1:(abs(column(%d))) with linespoints %s pointtype 7"
+            " pointsize 0.4 linecolor '%s' title '%s'",
+            k->data, column, fit_style[i], xb_style_colour(fits[i]), fits[i]);
     }
     xb_sketch_end(k);
 }
@@ -330,9 +406,9 @@ static void draw_quantile(const sketch *k)
         return;
     }
     fprintf(k->script,
-            "set multiplot layout 2,2 margins 0.085,0.975,0.075,0.93 spacing 0.1,0.16\n"
-            "set key at graph 0.5, graph 1.03 center bottom horizontal maxrows 2\n"
-            "set autoscale xfix\n"
+            "set multiplot layout 2,2 margins 0.085,0.975,0.075,0.93 spacing 0.1,0.18\n"
+            "set key at graph 0.5, graph 1.03 center bottom vertical maxrows 3\n"
+            "set autoscale xfix\nset offsets graph 0.03, graph 0.03, 0, 0\nset mytics 1\n"
             "set xlabel 'u'\nset ylabel 'quantile G(u)'\n");
     draw_curves(k, "curves");
     fprintf(k->script, "set xlabel 'u, near 0'\n");
@@ -389,11 +465,24 @@ static xb_status draw_figure(xb_ctx *ctx, const xb_study *study,
     return xb_figure_draw(ctx, f, formats);
 }
 
+xb_status xb_report_plan_study(xb_ctx *ctx, const char *study, const char *dir,
+                               unsigned formats, const char *label)
+{
+    char name[128];
+    for (int i = 0; i < XB_COUNT(figures); i++) {
+        if (strcmp(figures[i].study, study) != 0) continue;
+        snprintf(name, sizeof name, "%s%s", figures[i].study, figures[i].part);
+        XB_TRY(xb_report_plan_in(ctx, dir, name, formats, label));
+    }
+    return XB_OK;
+}
+
 xb_status xb_report_study(xb_ctx *ctx, const xb_study *study, const char *dir,
                           unsigned formats)
 {
     const char *name = xb_study_name(study);
     bool any = false;
+    XB_TRY(xb_dir_make(ctx, dir));
     for (int i = 0; i < XB_COUNT(figures); i++) {
         if (strcmp(figures[i].study, name) != 0) continue;
         XB_TRY(draw_figure(ctx, study, &figures[i], dir, formats));

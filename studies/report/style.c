@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 
 static const struct {
     const char *role, *colour;
@@ -81,21 +81,49 @@ void xb_style_preamble(FILE *script, const char *name, int width, int height)
             "set key samplen 2 spacing 1.15 Left reverse textcolor '#222222'\n\n");
 }
 
-xb_axis_unit xb_style_unit(double largest, const char *unit)
+/* "10⁻⁶" */
+static void write_power(char *out, size_t size, int power)
 {
     static const char *const digit[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    xb_axis_unit u = {.factor = 1};
+    int most = abs(power);
+    snprintf(out, size, "10%s%s%s%s", power < 0 ? "⁻" : "",
+             most >= 100 ? digit[most / 100] : "",
+             most >= 10 ? digit[most / 10 % 10] : "", digit[most % 10]);
+}
+
+xb_si_unit xb_style_unit(double largest, const char *unit)
+{
+    if (xb_si_takes_prefix(unit)) return xb_si_unit_for(largest, unit);
+    xb_si_unit u = {.factor = 1};
     char power_text[32] = "";
     if (largest > 0 && (largest < 0.01 || largest >= 1e4)) {
-        int power = 3 * (int)floor(log10(largest) / 3), size = abs(power);
+        int power = 3 * (int)floor(log10(largest) / 3);
         u.factor = pow(10, power);
-        snprintf(power_text, sizeof power_text, "10%s%s%s%s%s", power < 0 ? "⁻" : "",
-                 size >= 100 ? digit[size / 100] : "",
-                 size >= 10 ? digit[size / 10 % 10] : "", digit[size % 10],
-                 *unit ? " " : "");
+        write_power(power_text, sizeof power_text, power);
     }
-    snprintf(u.text, sizeof u.text, "%s%s", power_text, unit);
+    snprintf(u.text, sizeof u.text, "%s%s%.31s", power_text,
+             *power_text && *unit ? " " : "", unit);
     return u;
+}
+
+double xb_style_whole_step(double low, double high)
+{
+    enum { STEPS_MOST = 10 };
+    static const double factor[] = {1, 2, 5};
+    for (double power = 1;; power *= 10)
+        for (int i = 0; i < XB_COUNT(factor); i++)
+            if (!((high - low) / (factor[i] * power) > STEPS_MOST))
+                return factor[i] * power;
+}
+
+bool xb_style_narrow_peak(const double *x, const double *density, int64_t n)
+{
+    const double share = 0.02; /* of the axis, above half of the peak */
+    double most = 0, above = 0;
+    for (int64_t i = 0; i < n; i++) most = fmax(most, density[i]);
+    for (int64_t i = 1; i < n; i++)
+        if (fmax(density[i - 1], density[i]) > most / 2) above += x[i] - x[i - 1];
+    return n > 1 && above < share * (x[n - 1] - x[0]);
 }
 
 void xb_style_label(FILE *script, const char *axis, const char *what, const char *prefix,

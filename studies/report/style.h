@@ -2,7 +2,10 @@
 #ifndef XB_REPORT_STYLE_H
 #define XB_REPORT_STYLE_H
 
+#include <stdint.h>
 #include <stdio.h>
+
+#include "crossbayes/data.h"
 
 /* "#0072B2" for "gaussian"; roles: gaussian, device, bimodal, data, and the
  * families and methods that need one of their own. Grey for an unknown role. */
@@ -12,13 +15,17 @@ const char *xb_style_colour(const char *role);
  * file name without extension. */
 void xb_style_preamble(FILE *script, const char *name, int width, int height);
 
-/* Numbers of 1e-6 S are drawn in units of 10^-6 S: axes one can read. */
-typedef struct xb_axis_unit {
-    double factor; /* a power of 1000; 1 for values of ordinary size */
-    char text[64]; /* "10^-6 S" with a real superscript; "" for none */
-} xb_axis_unit;
+/* The unit of an axis whose numbers go up to `largest`: with an SI prefix ("µS"), or with
+ * a power of ten ("10⁻⁶") where there is no unit that takes one; "" for neither. */
+xb_si_unit xb_style_unit(double largest, const char *unit);
 
-xb_axis_unit xb_style_unit(double largest, const char *unit);
+/* Distance of ticks at whole numbers, 1, 2 or 5 times a power of ten, so that an axis
+ * from low to high has at most ten steps. */
+double xb_style_whole_step(double low, double high);
+
+/* Is the peak of a density drawn over [x[0], x[n-1]] so narrow that a linear axis shows
+ * nothing else? x ascends. */
+bool xb_style_narrow_peak(const double *x, const double *density, int64_t n);
 
 /* set AXISlabel 'what (prefix unit)', or 'what' alone without a unit. */
 void xb_style_label(FILE *script, const char *axis, const char *what, const char *prefix,

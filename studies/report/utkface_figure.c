@@ -2,7 +2,7 @@
  * column for each law trained with, in it a curve for each law asked under. */
 #include <math.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "report/sketch.h"
 #include "report/style.h"
 
@@ -96,8 +96,9 @@ static void same_range(const xb_sketch *k)
 void xb_draw_utkface(const xb_sketch *k)
 {
     fprintf(k->script,
-            "set multiplot layout 2,2 margins 0.085,0.985,0.075,0.95 spacing 0.07,0.07\n"
-            "set key inside left top\nset xrange [0:1]\nset yrange [0:1]\n"
+            "set multiplot layout 2,2 margins 0.085,0.985,0.075,0.82 spacing 0.07,0.07\n"
+            "set key at graph 0.5, graph 1.09 center bottom vertical maxrows 5\nset "
+            "xrange [0:1]\nset yrange [0:1]\n"
             "set xtics 0.2\nset ylabel 'share of ages inside'\n"
             "base(x) = x\nless(x) = 0\n");
     draw_calibration(k, true);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/reproduce.h"
 
 static const xb_claim_list *const lists[] = {

@@ -3,7 +3,7 @@
  * of the output from that under Gaussian weights, each with its own error. */
 #include <math.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "reproduce/claims.h"
 
 enum { DEVICE = 1, BIMODAL = 2 }; /* laws of the table `kl` */

@@ -3,7 +3,7 @@
  * nothing about that data. */
 #include <math.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "reproduce/claims.h"
 
 static const double IDENTICAL_RMSE = 0.1;   /* percent of 116 years */

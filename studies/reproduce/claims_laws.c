@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "reproduce/claims.h"
 
 /* ---- the fit follows the samples */
@@ -107,7 +107,7 @@ static void judge_not_gaussian(xb_judgement *j, const xb_evidence *e)
     double n = xb_evidence_fact(e, "effective_samples").value;
     xb_judge_at_least(j, (xb_estimate){kl, 0}, sure / n);
     xb_judge_unclear_if_made_up(j, e);
-    xb_say(j->number, sizeof j->number, "KL to the Gaussian of its variance %.3g nats",
+    xb_say(j->number, sizeof j->number, "KL(law‖Gaussian of its variance) %.3g nats",
            kl);
     xb_say(j->why, sizeof j->why,
            "%.0f samples speak against the Gaussian with %.0f nats of likelihood; %.0f "

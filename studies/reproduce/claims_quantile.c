@@ -3,7 +3,7 @@
  * Monte Carlo KL. The study knows the exact bias too, which no number of draws does. */
 #include <math.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "reproduce/claims.h"
 
 enum { DEGREE = 10 }; /* of the polynomials that the figure shows */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "reproduce/claims.h"
 
 static const double IDENTICAL = 0.01; /* of sigma_e, as in the study (C17) */

@@ -41,7 +41,7 @@ static void judge(xb_judgement *j, xb_estimate x, double above_limit)
 {
     j->value = x.value;
     j->std_error = x.std_error > 0 ? x.std_error : NAN;
-    j->finding = xb_judge_excess(above_limit, j->std_error, SURE);
+    j->finding = xb_judge_excess(above_limit, x.std_error, SURE);
 }
 
 void xb_judge_at_most(xb_judgement *j, xb_estimate x, double limit)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 
 #define MTJ "mtj:B=0.15,w=0.5"
 #define ECRAM "ecram:B=0.1,w=0.6"

@@ -3,20 +3,22 @@
  * and judged: so what was done before and what was done now cannot differ.
  *
  * Studies run one after the other: the long ones keep all threads busy by themselves. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "base/build.h"
-#include "base/memory.h"
-#include "base/outfile.h"
-#include "data/utf8.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
+#include "crossbayes/files.h"
 #include "reproduce/reproduction.h"
 #include "reproduce/stamp.h"
+#include "xb_studies_build.h"
 
-enum { FINGERPRINT_TEXT = 2048, TASK_TEXT = 128, THOUSAND = 1000 };
+enum { FINGERPRINT_TEXT = 2048, TASK_TEXT = 128, BUILD_TEXT = 128, THOUSAND = 1000 };
 
 typedef struct job {
     xb_ctx *ctx;
@@ -24,7 +26,7 @@ typedef struct job {
     xb_reproduction *r;
     unsigned wanted; /* bits by figure */
     unsigned formats;
-    char build[XB_BUILD_TEXT];
+    char build[BUILD_TEXT]; /* of both libraries */
     /* progress of the whole */
     xb_progress_fn listener;
     void *listener_arg;
@@ -131,8 +133,8 @@ static xb_status place_find(const job *j, place *out, int figure)
 
 /* ---- making */
 
-/* Runs the study and writes it down. */
-static xb_status run_study(const job *j, const place *p, int figure)
+/* Runs the study; what a stopped one goes on from stays in a folder of its own. */
+static xb_status run_study(const job *j, xb_study **out, int figure)
 {
     const xb_exhibit *x = xb_exhibit_at(figure);
     char work[XB_REPRODUCE_PATH], fingerprint[FINGERPRINT_TEXT];
@@ -142,19 +144,46 @@ static xb_status run_study(const job *j, const place *p, int figure)
         XB_TRY(xb_work_open(j->ctx, work, fingerprint));
     }
     xb_study_options o = xb_exhibit_options(figure, &j->r->opt, x->work ? work : NULL);
+    return xb_study_run(j->ctx, out, x->study, &o);
+}
+
+/* The study is read back from its files in `dir`, and its figures go there. */
+static xb_status draw(const job *j, const char *dir, const place *p, unsigned formats)
+{
     xb_study *study = NULL;
-    XB_TRY(xb_study_run(j->ctx, &study, x->study, &o));
-    xb_status status = xb_study_write(j->ctx, study, p->dir);
+    XB_TRY(xb_study_read(j->ctx, &study, dir, p->stamp.study));
+    xb_status status = xb_report_study(j->ctx, study, dir, formats);
     xb_study_destroy(study);
     return status;
 }
 
-static xb_status draw(const job *j, const place *p, unsigned formats)
+/* The page and the list of claims tell of figures that are about to be replaced. */
+static xb_status remove_story(const job *j)
 {
-    xb_study *study = NULL;
-    XB_TRY(xb_study_read(j->ctx, &study, p->dir, p->stamp.study));
-    xb_status status = xb_report_study(j->ctx, study, p->dir, formats);
-    xb_study_destroy(study);
+    static const char *const name[] = {"index.html", "claims.json"};
+    char path[XB_REPRODUCE_PATH];
+    for (int i = 0; i < XB_COUNT(name); i++) {
+        XB_TRY(xb_reproduction_path(j->ctx, path, j->dir, name[i]));
+        if (unlink(path) != 0 && errno != ENOENT)
+            return xb_fail(j->ctx, XB_E_IO, "%s: cannot replace it: %s", path,
+                           strerror(errno));
+    }
+    return XB_OK;
+}
+
+/* All files of the figure, in a stage, then in place; its stamp is the last word. */
+static xb_status write_figure(const job *j, const place *p, const xb_study *study)
+{
+    xb_stage *stage = NULL;
+    XB_TRY(xb_stage_open(j->ctx, &stage, p->dir));
+    const char *dir = xb_stage_dir(stage);
+    xb_status status = xb_study_write(j->ctx, study, dir);
+    if (status == XB_OK) status = draw(j, dir, p, j->formats);
+    if (status == XB_OK) status = remove_story(j);
+    if (status == XB_OK)
+        return xb_stage_publish(j->ctx, stage,
+                                (const char *const[]){xb_stamp_name(), NULL});
+    xb_stage_discard(j->ctx, stage);
     return status;
 }
 
@@ -162,9 +191,11 @@ static xb_status draw(const job *j, const place *p, unsigned formats)
 static xb_status make_anew(const job *j, const place *p, int figure)
 {
     xb_older older = {0};
-    XB_TRY(xb_older_note(j->ctx, &older, &p->stamp));
-    xb_status status = run_study(j, p, figure);
-    if (status == XB_OK) status = draw(j, p, j->formats);
+    xb_study *study = NULL;
+    XB_TRY(run_study(j, &study, figure));
+    xb_status status = xb_older_note(j->ctx, &older, &p->stamp);
+    if (status == XB_OK) status = write_figure(j, p, study);
+    xb_study_destroy(study);
     if (status == XB_OK) xb_older_remove(&older, &p->stamp);
     xb_older_free(&older);
     return status;
@@ -175,7 +206,7 @@ static xb_status make_figure(job *j, int figure, unsigned there)
 {
     place p;
     XB_TRY(place_find(j, &p, figure));
-    XB_TRY(there ? draw(j, &p, there | j->formats) : make_anew(j, &p, figure));
+    XB_TRY(there ? draw(j, p.dir, &p, there | j->formats) : make_anew(j, &p, figure));
     return xb_stamp_write(j->ctx, &p.stamp, there | j->formats);
 }
 
@@ -305,7 +336,7 @@ static void say_command(xb_reproduction *r)
 static xb_status run_job(job *j)
 {
     say_command(j->r);
-    xb_build_text(j->build);
+    snprintf(j->build, sizeof j->build, "%s %s", xb_build_id(), XB_STUDIES_HASH);
     XB_TRY(find_data(j));
     XB_TRY(xb_dir_make(j->ctx, j->dir));
     xb_sweep(j->dir);
@@ -313,6 +344,29 @@ static xb_status run_job(job *j)
     XB_TRY(judge_all(j));
     XB_TRY(write_claims(j));
     return write_page(j);
+}
+
+static xb_status plan_figure(xb_ctx *ctx, const char *dir, int figure, const char *label)
+{
+    const unsigned all = XB_FIGURE_SVG | XB_FIGURE_PNG | XB_FIGURE_PDF;
+    const xb_exhibit *x = xb_exhibit_at(figure);
+    char name[16], path[XB_REPRODUCE_PATH], work[XB_REPRODUCE_PATH];
+    snprintf(name, sizeof name, "fig%d", figure);
+    XB_TRY(xb_reproduction_path(ctx, path, dir, name));
+    XB_TRY(xb_reproduction_path(ctx, work, dir, x->work ? x->work : ""));
+    const xb_reproduce_options standard = xb_reproduce_options_default();
+    xb_study_options o = xb_exhibit_options(figure, &standard, x->work ? work : NULL);
+    if (x->work) XB_TRY(xb_work_plan(ctx, work, label));
+    XB_TRY(xb_study_plan(ctx, x->study, &o, path, label));
+    XB_TRY(xb_report_plan_study(ctx, x->study, path, all, label));
+    return xb_stamp_plan(ctx, path, label);
+}
+
+xb_status xb_reproduce_plan(xb_ctx *ctx, const char *dir, const char *label)
+{
+    for (int f = 1; f <= XB_PAPER_FIGURES; f++) XB_TRY(plan_figure(ctx, dir, f, label));
+    XB_TRY(xb_files_plan_in(ctx, dir, "claims.json", label));
+    return xb_files_plan_in(ctx, dir, "index.html", label);
 }
 
 static xb_status check(xb_ctx *ctx, const xb_reproduce_options *o)
@@ -344,9 +398,8 @@ xb_status xb_reproduce(xb_ctx *ctx, xb_reproduction **out, const char *dir,
              .dir = dir,
              .r = r,
              .wanted = opt->figures ? opt->figures : ~0u,
-             .formats = opt->formats | XB_FIGURE_SVG,
-             .listener = ctx->progress,
-             .listener_arg = ctx->progress_arg};
+             .formats = opt->formats | XB_FIGURE_SVG};
+    j.listener = xb_ctx_progress(ctx, &j.listener_arg);
     xb_ctx_set_progress(ctx, tell_whole, &j);
     xb_status status = run_job(&j);
     xb_ctx_set_progress(ctx, j.listener, j.listener_arg);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data/json.h"
+#include "crossbayes/json.h"
 #include "study/study.h"
 
 xb_reproduce_options xb_reproduce_options_default(void)

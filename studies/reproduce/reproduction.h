@@ -3,7 +3,7 @@
 #ifndef XB_REPRODUCE_REPRODUCTION_H
 #define XB_REPRODUCE_REPRODUCTION_H
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "reproduce/claims.h"
 #include "reproduce/exhibits.h"
 

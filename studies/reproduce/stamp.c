@@ -10,14 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "base/memory.h"
-#include "base/outfile.h"
-#include "data/folder.h"
-#include "data/json.h"
-#include "data/source.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
+#include "crossbayes/json.h"
+#include "crossbayes/files.h"
 
-enum { STAMP_PATH = 4096, HEX_TEXT = 20, BLOCK = 1 << 16 };
+enum { STAMP_PATH = 4096, HEX_TEXT = 20 };
 
 static const char STAMP_FILE[] = "stamp.json";
 static const char WORK_FILE[] = "made-for.txt";
@@ -34,53 +32,23 @@ static xb_status join_or_fail(xb_ctx *ctx, char out[STAMP_PATH], const char *dir
     return xb_fail(ctx, XB_E_IO, "%s: the path is too long", dir);
 }
 
-/* ---- hashes */
+const char *xb_stamp_name(void) { return STAMP_FILE; }
 
-xb_status xb_file_hash(xb_ctx *ctx, uint64_t *hash, int64_t *bytes, const char *path)
+xb_status xb_stamp_plan(xb_ctx *ctx, const char *dir, const char *label)
 {
-    xb_source source;
-    XB_TRY(xb_source_open(ctx, &source, path));
-    char *block = xb_new(ctx, BLOCK, 1);
-    xb_status status = block ? XB_OK : XB_E_MEMORY;
-    int64_t got = BLOCK, total = 0;
-    uint64_t h = *hash;
-    while (status == XB_OK && got == BLOCK) {
-        status = xb_source_read(&source, block, BLOCK, &got);
-        if (status == XB_OK) h = xb_hash_bytes(h, block, (size_t)got), total += got;
-    }
-    free(block);
-    xb_source_close(&source);
-    if (status != XB_OK) return status;
-    *hash = h;
-    *bytes = total;
-    return XB_OK;
+    return xb_files_plan_in(ctx, dir, STAMP_FILE, label);
 }
 
-static xb_status hash_folder(xb_ctx *ctx, uint64_t *hash, const xb_folder *folder)
+xb_status xb_work_plan(xb_ctx *ctx, const char *dir, const char *label)
 {
-    uint8_t *bytes = NULL;
-    int64_t capacity = 0;
-    xb_status status = XB_OK;
-    for (int64_t i = 0; i < folder->n && status == XB_OK; i++) {
-        const xb_folder_file *f = &folder->file[i];
-        status = xb_progress_tell(ctx, "checking the images", i, folder->n);
-        if (status == XB_OK) status = xb_folder_read(ctx, &bytes, &capacity, folder, i);
-        if (status != XB_OK) break;
-        *hash = xb_hash_bytes(*hash, f->name, strlen(f->name));
-        *hash = xb_hash_bytes(*hash, bytes, (size_t)f->size);
-    }
-    free(bytes);
-    return status;
+    return xb_files_plan_in(ctx, dir, WORK_FILE, label);
 }
 
-xb_status xb_images_checksum(xb_ctx *ctx, uint64_t *hash, const char *dir)
+/* The hash of a file of our own: no input, it may be written again. */
+static xb_status hash_own(xb_ctx *ctx, uint64_t *hash, int64_t *bytes, const char *path)
 {
-    static const char *const endings[] = {".jpg", ".jpeg", NULL};
-    xb_folder folder = {0};
-    XB_TRY(xb_folder_list(ctx, &folder, dir, endings));
-    xb_status status = hash_folder(ctx, hash, &folder);
-    xb_folder_free(&folder);
-    return status;
+    XB_TRY(xb_files_own(ctx, path));
+    return xb_file_hash(ctx, hash, bytes, path);
 }
 
 /* ---- the files of a study */
@@ -90,10 +58,17 @@ static bool starts_with(const char *name, const char *start)
     return strncmp(name, start, strlen(start)) == 0;
 }
 
-/* What a killed run leaves: see base/outfile.c and report/figure.c. */
+/* What a killed run leaves, NAME.tmp-XXXXXX or .figure-XXXXXX: see base/outfile.c,
+ * base/stage.c and report/figure.c. Any other name is the user's. */
 static bool half_written(const char *name)
 {
-    return strstr(name, ".tmp-") != NULL || starts_with(name, ".figure-");
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const char *dash = strrchr(name, '-');
+    if (!dash || strlen(dash + 1) != 6 || strspn(dash + 1, letters) != 6) return false;
+    size_t length = (size_t)(dash - name);
+    bool temporary = length >= 4 && strncmp(dash - 4, ".tmp", 4) == 0;
+    return temporary || (length == 7 && starts_with(name, ".figure"));
 }
 
 static bool is_named_for(const char *name, const char *study)
@@ -242,7 +217,7 @@ static xb_status file_json(xb_ctx *ctx, json_t **out, const char *dir, const cha
     uint64_t hash = 0;
     int64_t bytes = 0;
     XB_TRY(join_or_fail(ctx, path, dir, name));
-    XB_TRY(xb_file_hash(ctx, &hash, &bytes, path));
+    XB_TRY(hash_own(ctx, &hash, &bytes, path));
     snprintf(hex, sizeof hex, "%016llx", (unsigned long long)hash);
     *out = json_pack("{s:s, s:I, s:s}", "name", name, "bytes", (json_int_t)bytes, "hash",
                      hex);
@@ -319,6 +294,7 @@ xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp)
     bool stands = false;
     *there = 0;
     if (!join(path, stamp->dir, STAMP_FILE)) return XB_OK;
+    XB_TRY(xb_files_own(ctx, path));
     xb_status status = xb_json_load(ctx, &root, path);
     if (status != XB_OK) return status == XB_E_MEMORY ? status : XB_OK;
     const char *found = json_string_value(json_object_get(root, "fingerprint"));
@@ -331,25 +307,20 @@ xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp)
 
 /* ---- unfinished work */
 
-/* Whether the work in `path`'s folder was made for this: the file says the very same.
- * Fails where that cannot be told: work that may be wanted is not thrown away. */
+/* Whether the work in `path`'s folder was made for this: the file has the length and the
+ * hash of the text. Fails where that cannot be told: work that may be wanted is not
+ * thrown away. */
 static xb_status made_for(xb_ctx *ctx, bool *same, const char *path,
                           const char *fingerprint)
 {
-    xb_source source;
-    int64_t want = (int64_t)strlen(fingerprint) + 1, got = 0;
+    const size_t length = strlen(fingerprint);
+    uint64_t hash = 0;
+    int64_t bytes = 0;
     *same = false;
     if (access(path, F_OK) != 0) return XB_OK;
-    char *text = xb_new(ctx, want, 1);
-    if (!text) return XB_E_MEMORY;
-    xb_status status = xb_source_open(ctx, &source, path);
-    if (status == XB_OK) {
-        status = xb_source_read(&source, text, want, &got);
-        xb_source_close(&source);
-    }
-    *same = got == want - 1 && memcmp(text, fingerprint, (size_t)got) == 0;
-    free(text);
-    return status;
+    XB_TRY(hash_own(ctx, &hash, &bytes, path));
+    *same = bytes == (int64_t)length && hash == xb_hash_bytes(0, fingerprint, length);
+    return XB_OK;
 }
 
 /* A folder that has no file to say what it was made for must be empty. */

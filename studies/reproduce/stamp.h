@@ -7,7 +7,7 @@
 #ifndef XB_REPRODUCE_STAMP_H
 #define XB_REPRODUCE_STAMP_H
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 
 typedef struct xb_stamp {
     const char *dir;
@@ -43,9 +43,11 @@ xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint);
 /* Half-written files and folders (NAME.tmp-XXXXXX, .figure-XXXXXX) in a folder. */
 void xb_sweep(const char *dir);
 
-/* Hash of a file's bytes, chained. */
-xb_status xb_file_hash(xb_ctx *ctx, uint64_t *hash, int64_t *bytes, const char *path);
-/* Of the names and bytes of all JPEG files of a folder. */
-xb_status xb_images_checksum(xb_ctx *ctx, uint64_t *hash, const char *dir);
+/* Plans the stamp of a figure, and the file that says what unfinished work is for. */
+xb_status xb_stamp_plan(xb_ctx *ctx, const char *dir, const char *label);
+xb_status xb_work_plan(xb_ctx *ctx, const char *dir, const char *label);
+
+/* The name of a stamp's file. */
+const char *xb_stamp_name(void);
 
 #endif

@@ -6,33 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/draft.h"
+#include "report/draft.h"
 #include "reproduce/reproduction.h"
 
 enum { COLUMNS = 3, CELL_TEXT = 512, CLAIMS_MOST = 16 };
 
-/* "Of 5 claims 3 agree, ..." */
+/* "3 of 5 claims of the paper agree; ..." */
 static void tally_text(char *out, size_t size, const xb_reproduction *r)
 {
     int agree = xb_reproduction_tally(r, 0, XB_FINDING_AGREES);
     int differ = xb_reproduction_tally(r, 0, XB_FINDING_DIFFERS);
     int unclear = xb_reproduction_tally(r, 0, XB_FINDING_UNCLEAR);
-    snprintf(out, size, "Of %d claims %d agree, %d differ and %d cannot be told.",
-             agree + differ + unclear, agree, differ, unclear);
+    const int claims = agree + differ + unclear;
+    snprintf(out, size,
+             "%d of %d %s of the paper %s with our numbers; %d %s, and about %d we cannot"
+             " tell.",
+             agree, claims, xb_plural(claims, "claim", "claims"),
+             xb_plural(agree, "agrees", "agree"), differ,
+             xb_plural(differ, "differs", "differ"), unclear);
 }
 
-/* " Differ: a, b." */
-static void add_names(FILE *out, const xb_reproduction *r, int figure,
-                      xb_finding_kind finding, const char *words)
+/* " These differ: “A claim.” “Another.”" */
+static void add_claims_of(FILE *out, const xb_reproduction *r, int figure,
+                          xb_finding_kind finding, const char *one, const char *more)
 {
-    const char *before = words;
+    int count = xb_reproduction_tally(r, figure, finding);
+    if (count == 0) return;
+    fputs(count == 1 ? one : more, out);
     for (int i = 0; i < r->count; i++) {
         const xb_found *f = &r->found[i];
         if (f->kind->figure != figure || f->judgement.finding != finding) continue;
-        fprintf(out, "%s%s", before, f->kind->id);
-        before = ", ";
+        fprintf(out, " “%s”", f->kind->claim);
     }
-    if (before != words) fputc('.', out);
 }
 
 /* What a figure's claims came to, in one line. */
@@ -41,9 +46,13 @@ static void write_tally(FILE *out, const xb_reproduction *r, int figure)
     int agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES);
     int differ = xb_reproduction_tally(r, figure, XB_FINDING_DIFFERS);
     int unclear = xb_reproduction_tally(r, figure, XB_FINDING_UNCLEAR);
-    fprintf(out, "%d of %d claims agree.", agree, agree + differ + unclear);
-    add_names(out, r, figure, XB_FINDING_DIFFERS, " Differ: ");
-    add_names(out, r, figure, XB_FINDING_UNCLEAR, " Cannot be told: ");
+    const int claims = agree + differ + unclear;
+    fprintf(out, "%d of %d %s %s.", agree, claims, xb_plural(claims, "claim", "claims"),
+            xb_plural(agree, "agrees", "agree"));
+    add_claims_of(out, r, figure, XB_FINDING_DIFFERS,
+                  " This one differs:", " These differ:");
+    add_claims_of(out, r, figure, XB_FINDING_UNCLEAR,
+                  " We cannot tell about this one:", " We cannot tell about these:");
 }
 
 /* A figure differs where one of its claims does; it agrees where at least as many claims
@@ -176,13 +185,16 @@ static void add_provenance(xb_page *page, const xb_reproduction *r)
     snprintf(laws, sizeof laws, "%s; %s; gaussian; bimodal", xb_exhibit_at(1)->device,
              xb_exhibit_at(7)->device);
     xb_page_provenance(page, "laws", laws);
-    xb_page_provenance(page, "faces",
-                       r->opt.faces ? r->data : "drawn, of nobody (no --data)");
+    xb_page_provenance(page, "faces", r->opt.faces ? r->data : "synthetic (no --data)");
 }
 
 static xb_status fill(xb_ctx *ctx, xb_page *page, const xb_reproduction *r,
                       const char *dir)
 {
+    char tally[CELL_TEXT];
+    tally_text(tally, sizeof tally, r);
+    const xb_finding whole = overall(r, 0, tally);
+    xb_page_headline(page, &whole);
     xb_page_summary(page, "Figure by figure");
     for (int f = 1; f <= XB_PAPER_FIGURES; f++) XB_TRY(add_figure(ctx, page, r, dir, f));
     add_reading(page);
@@ -202,7 +214,7 @@ xb_status xb_reproduction_page(xb_ctx *ctx, const xb_reproduction *r, const char
              tally,
              r->opt.effort == XB_EFFORT_QUICK
                  ? " This is the quick form: few draws, few nets, one seed; some claims "
-                   "need more to be told."
+                   "need more to be decided."
                  : "");
     xb_page *page = NULL;
     XB_TRY(xb_page_create(ctx, &page, "The paper, reproduced", intro));

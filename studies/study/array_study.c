@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "study/array_facts.h"
 #include "study/array_task.h"
 #include "study/study.h"

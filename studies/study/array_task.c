@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/random.h"
 #include "crossbayes/train.h"
 #include "study/scalar_model.h"
@@ -153,8 +153,9 @@ static xb_status read_frame(xb_ctx *ctx, xb_frame **out, const xb_study_options 
     }
     XB_TRY(xb_frame_read(ctx, out, opt->data, &f));
     if (xb_frame_rows(*out) >= 10 * FIFTH && xb_frame_features(*out) > 0) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "%s: %lld rows, expected %d and more of numbers",
-                   opt->data, (long long)xb_frame_rows(*out), 10 * FIFTH);
+    return xb_fail(ctx, XB_E_INPUT, "%s: %lld %s, expected %d and more of numbers",
+                   opt->data, (long long)xb_frame_rows(*out),
+                   xb_plural(xb_frame_rows(*out), "row", "rows"), 10 * FIFTH);
 }
 
 static xb_status user_table(xb_ctx *ctx, xb_array_task *t, const xb_study_options *opt)

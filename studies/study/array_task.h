@@ -2,7 +2,7 @@
 #ifndef XB_STUDY_ARRAY_TASK_H
 #define XB_STUDY_ARRAY_TASK_H
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/crossbar.h"
 #include "crossbayes/study.h"
 

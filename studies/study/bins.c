@@ -1,20 +1,34 @@
-/* bins.c: see bins.h. The width is Freedman and Diaconis' (1981), 2 IQR n^(-1/3),
- * kept between 20 and 160 bins. A converter shows as few distinct values at
- * equal distances; bins that do not hold whole steps would draw a comb. */
+/* bins.c: see bins.h. The width is Freedman and Diaconis' (1981), 2 IQR n^(-1/3), with
+ * a smaller spread than the IQR where peaks are narrow, kept between 20 and 160 bins. A
+ * converter shows as few distinct values at equal distances; bins that do not hold whole
+ * steps would draw a comb. */
 #include "study/bins.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/sort.h"
+#include "crossbayes/extend.h"
 
 enum { BINS_MIN = 20, BINS_MAX = 160, REPEATS = 10, GAPS_MIN = 8 };
 
+/* The shortest interval with a quarter of the values in it. */
+static double shortest_quarter(const double *x, int64_t n)
+{
+    double shortest = x[n - 1] - x[0];
+    for (int64_t i = 0; i + n / 4 < n; i++)
+        shortest = fmin(shortest, x[i + n / 4] - x[i]);
+    return shortest;
+}
+
+/* Between two narrow peaks the quartiles say how far these are apart, not how wide. A
+ * quarter of a normal sample lies within IQR / 2.1; only where it does within IQR / 3.2
+ * or less does it count. */
 static double plain_width(const double *x, int64_t n)
 {
+    const double narrow = 3.2;
     double range = x[n - 1] - x[0], iqr = x[3 * n / 4] - x[n / 4];
-    double width = 2 * iqr / cbrt((double)n);
+    double spread = fmin(iqr, narrow * shortest_quarter(x, n));
+    double width = 2 * spread / cbrt((double)n);
     return fmin(fmax(width, range / BINS_MAX), range / BINS_MIN);
 }
 

@@ -3,7 +3,7 @@
 #ifndef XB_STUDY_BINS_H
 #define XB_STUDY_BINS_H
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 
 typedef struct xb_bins {
     double low, width; /* bin k is [low + k width, low + (k + 1) width) */

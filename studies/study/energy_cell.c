@@ -1,5 +1,5 @@
 /* energy_cell.c: see energy_cell.h. Densities and what follows from them come from
- * predict/density.c, n_eff from energy_slopes.c, the check by nearest neighbours from
+ * crossbayes/density.h, n_eff from energy_slopes.c, the check by nearest neighbours from
  * compare/. The floor is the KL of two Gaussian runs of half the draws each: the blocks
  * behind a density, cut in two. */
 #include "study/energy_cell.h"
@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/compare.h"
 #include "crossbayes/plan.h"
-#include "predict/density.h"
+#include "crossbayes/density.h"
 
 static const double CURVE_END = 4; /* curves go from -4 to 4 */
 
@@ -68,21 +68,22 @@ static void put(double *at, int number, xb_estimate e)
  * the interval around it, of which a part may be outside. */
 static double tail_mass(const xb_densities *d, const double *p, double mean, double edge)
 {
+    const double *grid = xb_densities_grid(d), step = xb_densities_step(d);
     double sum = 0;
-    for (int64_t i = 0; i < d->count; i++) {
-        double beyond = (fabs(d->grid[i] - mean) - edge) / d->step + 0.5;
+    for (int64_t i = 0; i < xb_densities_count(d); i++) {
+        double beyond = (fabs(grid[i] - mean) - edge) / step + 0.5;
         sum += p[i] * fmin(1, fmax(0, beyond));
     }
-    return sum * d->step;
+    return sum * step;
 }
 
 /* Of a law from the Gaussian; the blocks are independent, the laws within one not. */
 static xb_estimate tail_gap(const xb_densities *d, int law, double mean, double edge)
 {
-    double sum = 0, square = 0, blocks = d->blocks;
-    for (int b = 0; b < d->blocks; b++) {
-        double gap = tail_mass(d, xb_densities_part(d, b, law), mean, edge) -
-                     tail_mass(d, xb_densities_part(d, b, 0), mean, edge);
+    double sum = 0, square = 0, blocks = xb_densities_blocks(d);
+    for (int b = 0; b < xb_densities_blocks(d); b++) {
+        double gap = tail_mass(d, xb_densities_block_value(d, b, law), mean, edge) -
+                     tail_mass(d, xb_densities_block_value(d, b, 0), mean, edge);
         sum += gap, square += gap * gap;
     }
     double variance = fmax(0, square / blocks - sum * sum / (blocks * blocks));
@@ -94,28 +95,28 @@ static double half_density(const xb_densities *d, int from, int64_t i)
 {
     double sum = 0;
     int count = 0;
-    for (int b = from; b < d->blocks; b += 2, count++)
-        sum += xb_densities_part(d, b, 0)[i];
+    for (int b = from; b < xb_densities_blocks(d); b += 2, count++)
+        sum += xb_densities_block_value(d, b, 0)[i];
     return sum / count;
 }
 
 static double two_runs(const xb_densities *d)
 {
     double sum = 0;
-    for (int64_t i = 0; i < d->count; i++) {
+    for (int64_t i = 0; i < xb_densities_count(d); i++) {
         double p = half_density(d, 0, i), q = half_density(d, 1, i);
         if (p > 0 && q > 0) sum += p * log(p / q) - p + q;
     }
-    return sum * d->step;
+    return sum * xb_densities_step(d);
 }
 
 /* Straight lines between grid points; 0 outside. */
 static double at_place(const xb_densities *d, int law, double y)
 {
     const double *p = xb_densities_value(d, law);
-    double place = (y - d->grid[0]) / d->step;
+    double place = (y - xb_densities_grid(d)[0]) / xb_densities_step(d);
     int64_t i = (int64_t)floor(place);
-    if (i < 0 || i + 1 >= d->count) return 0;
+    if (i < 0 || i + 1 >= xb_densities_count(d)) return 0;
     return p[i] + (place - (double)i) * (p[i + 1] - p[i]);
 }
 

@@ -5,7 +5,7 @@
 #ifndef XB_STUDY_ENERGY_CELL_H
 #define XB_STUDY_ENERGY_CELL_H
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/energy.h"
 
 enum { XB_CELL_LAWS = 8, XB_CELL_CURVE = 161 }; /* laws at most; points of a curve */

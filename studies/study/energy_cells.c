@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/outfile.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
+#include "crossbayes/files.h"
 
 xb_status xb_net_cells_lay_out(xb_ctx *ctx, xb_net_cells *out, const xb_cell_plan *plan,
                                const int64_t *width, int widths, const int64_t *depth,
@@ -140,6 +140,7 @@ static void run_cell(void *arg, int64_t piece)
         fail(job, XB_E_MEMORY, cell, "not enough memory");
         return;
     }
+    xb_files_share(ctx, job->ctx);
     xb_ctx_set_threads(ctx, 1);
     xb_ctx_set_progress(ctx, listen, job);
     double *values = cells->values + i * xb_cell_length(&cells->plan);

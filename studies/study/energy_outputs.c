@@ -2,7 +2,7 @@
  * each: what the check by nearest neighbours sees. */
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "study/energy_cell.h"
 
 enum { BATCH = 64 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "study/energy_cell.h"
 
 typedef struct slopes_room {

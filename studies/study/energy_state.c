@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/safetensors.h"
-#include "law/lawfile.h"
+#include "crossbayes/safetensors.h"
+#include "crossbayes/json.h"
+#include "crossbayes/files.h"
 #include "study/energy_cells.h"
 #include "energy/energy_train.h"
 
@@ -68,6 +69,7 @@ xb_status xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *pl
     xb_model *model = NULL;
     bool same = false;
     XB_TRY(path_of(ctx, path, cell, dir, ""));
+    XB_TRY(xb_files_own(ctx, path));
     xb_status status = xb_model_load(ctx, &model, path);
     if (status != XB_OK) return unless_memory(status);
     status = compare(ctx, &same, model, &o);
@@ -80,10 +82,16 @@ xb_status xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *pl
 
 /* ---- numbers */
 
-static json_t *laws_json(const xb_cell_plan *plan)
+/* NULL where memory is out. */
+static json_t *laws_json(xb_ctx *ctx, const xb_cell_plan *plan)
 {
     json_t *list = json_array();
-    for (int l = 0; l < plan->laws; l++) xb_json_add(&list, xb_law_to_json(plan->law[l]));
+    for (int l = 0; l < plan->laws; l++) {
+        char *text = NULL;
+        bool good = xb_law_json(ctx, &text, plan->law[l]) == XB_OK;
+        xb_json_add(&list, good ? json_loads(text, 0, NULL) : NULL);
+        free(text);
+    }
     return list;
 }
 
@@ -97,7 +105,7 @@ static xb_status fingerprint(xb_ctx *ctx, char **out, const xb_cell_plan *plan,
     json_t *root = json_pack(
         "{s:s, s:I, s:I, s:I, s:o}", "training", training, "hidden_draws",
         (json_int_t)plan->hidden_draws, "output_draws", (json_int_t)plan->output_draws,
-        "share_draws", (json_int_t)plan->share_draws, "laws", laws_json(plan));
+        "share_draws", (json_int_t)plan->share_draws, "laws", laws_json(ctx, plan));
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);
     free(training);
@@ -144,6 +152,7 @@ xb_status xb_cell_load_values(xb_ctx *ctx, bool *taken, double *values,
     xb_safetensors *file = NULL;
     *taken = false;
     XB_TRY(path_of(ctx, path, cell, dir, "_numbers"));
+    XB_TRY(xb_files_own(ctx, path));
     xb_status status = xb_safetensors_open(ctx, &file, path);
     if (status != XB_OK) return unless_memory(status);
     status = take(ctx, taken, values, plan, cell, file);

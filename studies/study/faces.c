@@ -9,12 +9,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "base/hash.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/random.h"
-#include "data/images.h"
 
 enum { FACES_STREAM = 2000, PIECES = 64 };
 
@@ -46,7 +44,6 @@ typedef struct face {
 typedef struct face_job {
     uint8_t *bytes;
     double *age;
-    uint64_t *hash;
     int64_t n, size;
     xb_stream where;
 } face_job;
@@ -143,28 +140,7 @@ static void draw_piece(void *arg, int64_t piece)
         face f = face_of(u, age);
         draw(job->bytes + i * image, job->size, &f);
         job->age[i] = age;
-        job->hash[i] = xb_hash_bytes(0, job->bytes + i * image, (size_t)image);
     }
-}
-
-static xb_status fill(xb_ctx *ctx, xb_images *m, uint64_t seed)
-{
-    m->owned = xb_new(ctx, m->n * m->h * m->w * m->c, 1);
-    m->hash = xb_new(ctx, m->n, sizeof *m->hash);
-    m->target = xb_new(ctx, m->n, sizeof *m->target);
-    m->target_name = xb_strdup(ctx, "age");
-    if (!m->owned || !m->hash || !m->target || !m->target_name) return XB_E_MEMORY;
-    m->bytes = m->owned;
-    m->report.files = m->n;
-    face_job job = {
-        .bytes = m->owned,
-        .age = m->target,
-        .hash = m->hash,
-        .n = m->n,
-        .size = m->h,
-        .where = {.key = xb_key_make(seed, XB_PURPOSE_DATA), .tensor = FACES_STREAM}};
-    xb_parallel_for(ctx, PIECES, draw_piece, &job);
-    return xb_images_finish(ctx, m);
 }
 
 xb_status xb_builtin_faces(xb_ctx *ctx, xb_images **out, int64_t n, int64_t size,
@@ -173,15 +149,21 @@ xb_status xb_builtin_faces(xb_ctx *ctx, xb_images **out, int64_t n, int64_t size
     enum { FACES_MAX = 1000000, SIDE_LEAST = 8, SIDE_MOST = 512 };
     if (n < 1 || n > FACES_MAX || size < SIDE_LEAST || size > SIDE_MOST)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld faces of side %lld: expected 1 to %d of side %d to %d",
-                       (long long)n, (long long)size, FACES_MAX, SIDE_LEAST, SIDE_MOST);
-    xb_images *m = xb_new(ctx, 1, sizeof *m);
-    if (!m) return XB_E_MEMORY;
-    m->n = n, m->h = size, m->w = size, m->c = 3;
-    xb_status status = fill(ctx, m, seed);
-    if (status == XB_OK)
-        *out = m;
-    else
-        xb_images_destroy(m);
+                       "%lld %s of side %lld: expected 1 to %d of side %d to %d",
+                       (long long)n, xb_plural(n, "face", "faces"), (long long)size,
+                       FACES_MAX, SIDE_LEAST, SIDE_MOST);
+    face_job job = {
+        .bytes = xb_new(ctx, n * size * size * 3, 1),
+        .age = xb_new(ctx, n, sizeof *job.age),
+        .n = n,
+        .size = size,
+        .where = {.key = xb_key_make(seed, XB_PURPOSE_DATA), .tensor = FACES_STREAM}};
+    xb_status status = job.bytes && job.age ? XB_OK : XB_E_MEMORY;
+    if (status == XB_OK) {
+        xb_parallel_for(ctx, PIECES, draw_piece, &job);
+        status = xb_images_create(ctx, out, job.bytes, n, size, size, 3, job.age, "age");
+    }
+    free(job.bytes);
+    free(job.age);
     return status;
 }

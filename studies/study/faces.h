@@ -2,7 +2,7 @@
 #ifndef XB_STUDY_FACES_H
 #define XB_STUDY_FACES_H
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/study.h"
 
 /* How an age looks, each in [0, 1] (S3). */

@@ -6,7 +6,7 @@
 
 xb_finding_kind xb_judge_excess(double excess, double error, double errors)
 {
-    double wide = isnan(error) ? 0 : errors * error;
+    double wide = errors * error; /* a NAN is on neither side */
     if (excess + wide <= 0) return XB_FINDING_AGREES;
     return excess - wide > 0 ? XB_FINDING_DIFFERS : XB_FINDING_UNCLEAR;
 }
@@ -14,6 +14,12 @@ xb_finding_kind xb_judge_excess(double excess, double error, double errors)
 xb_finding_kind xb_judge(double value, double error, double limit, double errors)
 {
     return xb_judge_excess(fabs(value) - limit, error, errors);
+}
+
+xb_finding_kind xb_judge_kl(double kl, double error, double limit, double errors)
+{
+    xb_finding_kind kind = xb_judge(kl, error, limit, errors);
+    return kl < 0 && kind == XB_FINDING_DIFFERS ? XB_FINDING_UNCLEAR : kind;
 }
 
 xb_finding_kind xb_judge_both(xb_finding_kind a, xb_finding_kind b)
@@ -28,20 +34,41 @@ const char *xb_finding_word(xb_finding_kind kind, xb_finding_words words)
     return kind == XB_FINDING_DIFFERS ? words.differs : "cannot tell";
 }
 
+const char *xb_finding_side(xb_finding_kind kind)
+{
+    if (kind == XB_FINDING_AGREES) return "within";
+    return kind == XB_FINDING_DIFFERS ? "beyond"
+                                      : "neither clearly within nor clearly beyond";
+}
+
+double xb_rounded_off(double value)
+{
+    const double rounding = 1e-15;
+    return fabs(value) < rounding ? 0 : value;
+}
+
+/* No number of a finding is that small but by rounding. */
+static const double NOTHING = 1e-17;
+
 xb_shown xb_show(double value, double error)
 {
     xb_shown s;
-    if (error > 0)
+    if (fabs(value) < NOTHING) value = 0;
+    if (isnan(value))
+        snprintf(s.text, sizeof s.text, "unknown");
+    else if (!isfinite(error))
+        snprintf(s.text, sizeof s.text, "%.3g (error unknown)", value);
+    else if (error > NOTHING)
         xb_number_with_error(s.text, sizeof s.text, value, error);
     else
-        snprintf(s.text, sizeof s.text, "%.3g", value == 0 ? 0 : value);
+        snprintf(s.text, sizeof s.text, "%.3g", value);
     return s;
 }
 
 xb_shown xb_show_fact(const xb_study *study, const char *name)
 {
     xb_fact f = xb_study_fact(study, name);
-    return xb_show(f.value, f.std_error);
+    return xb_show(f.value, isnan(f.std_error) ? 0 : f.std_error);
 }
 
 double xb_table_at(const xb_table *t, int64_t row, const char *column)

@@ -1,14 +1,22 @@
 /* findings.h: how studies come to a verdict. A number counts as below a limit when it is
  * so with its errors added, as above when it is so with them taken off; what lies between
- * is not resolved, and said to be so. */
+ * cannot be told, and the finding says so.
+ *
+ * A finding is decided once, as an xb_finding_kind. Its label (xb_finding_word), its
+ * sentence (a text for each kind, or xb_finding_side) and what files say
+ * (xb_finding_name) are read off that decision; none compares the numbers again. */
 #ifndef XB_STUDY_FINDINGS_H
 #define XB_STUDY_FINDINGS_H
 
 #include "study/study.h"
 
 /* AGREES: |value| + errors * error <= limit; DIFFERS: |value| - errors * error > limit;
- * UNCLEAR: neither, or the value is NAN. An error of NAN is 0: exact. */
+ * UNCLEAR: neither, or the value or its error is NAN. An exact number has error 0. */
 xb_finding_kind xb_judge(double value, double error, double limit, double errors);
+
+/* The same of a KL divergence: an estimate below 0 can agree, but a distance beyond the
+ * limit it does not show, its bias does. */
+xb_finding_kind xb_judge_kl(double kl, double error, double limit, double errors);
 
 /* The same of what lies above a limit, with its sign. */
 xb_finding_kind xb_judge_excess(double excess, double error, double errors);
@@ -22,7 +30,15 @@ typedef struct xb_finding_words {
 } xb_finding_words;
 const char *xb_finding_word(xb_finding_kind kind, xb_finding_words words);
 
-/* A number with its error, as text of its own. */
+/* On which side of its limit the number lies: "within", "beyond", "neither clearly within
+ * nor clearly beyond". */
+const char *xb_finding_side(xb_finding_kind kind);
+
+/* 0 where a number in units of about 1, such as a KL in nats, is nothing but rounding. */
+double xb_rounded_off(double value);
+
+/* A number with its error, as text of its own. Error 0: exact; what is not finite is
+ * said to be unknown. */
 typedef struct xb_shown {
     char text[64];
 } xb_shown;

@@ -2,6 +2,7 @@
  * and its draws right? */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "study/findings.h"
 
@@ -19,58 +20,87 @@ static xb_finding_kind judge_gaussian(const xb_study *study)
     return p >= LEVEL && close && many ? XB_FINDING_AGREES : XB_FINDING_UNCLEAR;
 }
 
+/* "p = 0.53; 28 independent samples, at least 100 are needed". */
+static void test_text(char *out, size_t size, const xb_study *study)
+{
+    double p = xb_study_fact(study, "gaussian_p").value;
+    double n = xb_study_fact(study, "effective_samples").value;
+    int used =
+        snprintf(out, size, "p %s %s; %s independent samples", p < 0.001 ? "<" : "=",
+                 xb_show(p < 0.001 ? 0.001 : p, 0).text, xb_show(n, 0).text);
+    if (n < FEW && (size_t)used < size)
+        snprintf(out + used, size - (size_t)used, ", at least %g are needed", FEW);
+}
+
 xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
 {
-    static const char *const meaning[] = {
-        [XB_FINDING_AGREES] = "a Gaussian would do",
-        [XB_FINDING_DIFFERS] = "no Gaussian made these samples",
-        [XB_FINDING_UNCLEAR] = "but these samples cannot rule a Gaussian out",
+    static const char *const says[] = {
+        [XB_FINDING_AGREES] = "A Gaussian fits these samples",
+        [XB_FINDING_DIFFERS] = "No Gaussian made these samples",
+        [XB_FINDING_UNCLEAR] = "These samples neither confirm a Gaussian nor rule it out",
     };
     xb_finding_kind kind = judge_gaussian(study);
-    double p = xb_study_fact(study, "gaussian_p").value;
+    char test[128];
+    test_text(test, sizeof test, study);
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"Gaussian", "not Gaussian"}),
-        "KL %.3g nats from the Gaussian of its variance, excess kurtosis %+.2f: %s (p %s"
-        " %.2g; worth %.0f independent ones).",
-        xb_study_fact(study, "kl_device").value,
-        xb_study_fact(study, "excess_kurtosis_device").value, meaning[kind],
-        p < 0.001 ? "<" : "=", fmax(p, 0.001),
-        xb_study_fact(study, "effective_samples").value);
+        "%s (%s). Of the law fitted to them, KL(law‖Gaussian of its variance) is %s"
+        " nats and the excess kurtosis %+.2f.",
+        says[kind], test,
+        xb_show(xb_rounded_off(xb_study_fact(study, "kl_device").value), 0).text,
+        xb_study_fact(study, "excess_kurtosis_device").value);
 }
 
-/* Errors of rules are exact numbers: two limits instead of an error. */
-static xb_finding_kind judge_error(double error, double good, double bad)
+/* ---- exact errors: of rules and samplers, compared with one limit each */
+
+static const char *limits_text(xb_finding_kind kind)
 {
-    if (error <= good) return XB_FINDING_AGREES;
-    return error > bad ? XB_FINDING_DIFFERS : XB_FINDING_UNCLEAR;
+    if (kind == XB_FINDING_AGREES) return "both are within their limits";
+    return kind == XB_FINDING_DIFFERS ? "one is beyond its limit"
+                                      : "one of them is unknown";
+}
+
+/* An error below the rounding of a double is that. */
+static xb_shown error_text(double error)
+{
+    return xb_show(isnan(error) ? NAN : fmax(error, DBL_EPSILON), 0);
 }
 
 xb_status xb_find_quadrature(xb_ctx *ctx, xb_study *study)
 {
+    const double two_most = 1e-9, kl_part = 1e-3, kl_least = 1e-12;
     double two = xb_study_fact(study, "two_point_cross_entropy_error").value;
     double kl = xb_study_fact(study, "smooth_kl_error").value;
-    double whole = xb_study_fact(study, "device_kl").value;
-    xb_finding_kind kind = xb_judge_both(judge_error(two, 1e-12, 1e-9),
-                                         judge_error(kl, 1e-3 * whole, 1e-2 * whole));
+    double whole = xb_rounded_off(xb_study_fact(study, "device_kl").value);
+    double kl_most =
+        fmax(kl_part * whole, kl_least); /* a KL of 0 has no relative error */
+    xb_finding_kind kind =
+        xb_judge_both(xb_judge(two, 0, two_most, 1), xb_judge(kl, 0, kl_most, 1));
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"accurate", "not accurate"}),
-        "Two points of its Gauss rule give cross entropies with Gaussians to %.1g"
-        " (relative); 128 of the smooth rule its KL of %.3g nats to %.1g.",
-        fmax(two, DBL_EPSILON), whole, fmax(kl, DBL_EPSILON));
+        "Two points of the law's Gauss rule give cross entropies with Gaussians with a"
+        " relative error of %s (limit %.1g), 128 points of the smooth rule give its KL"
+        " of %s nats with an error of %s (limit %.1g): %s.",
+        error_text(two).text, two_most, xb_show(whole, 0).text, error_text(kl).text,
+        kl_most, limits_text(kind));
 }
 
 xb_status xb_find_quantile(xb_ctx *ctx, xb_study *study)
 {
-    const double single = 0x1p-22, twice = 1e-11; /* of mass */
+    /* of mass; that of the single-precision table is 5e-7, or the rounding of a float
+     * where the law is steep (D9), and 1e-5 would show in 1e10 draws */
+    const double single_most = 1e-5, double_most = 1e-11;
     double f = xb_study_fact(study, "sampler_u_error_float").value;
     double d = xb_study_fact(study, "sampler_u_error_double").value;
-    xb_finding_kind kind = xb_judge_both(judge_error(f, single, 100 * single),
-                                         judge_error(d, twice, 100 * twice));
+    xb_finding_kind kind =
+        xb_judge_both(xb_judge(f, 0, single_most, 1), xb_judge(d, 0, double_most, 1));
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"accurate", "not accurate"}),
-        "The mass below a draw is right to %.1e in single precision, to %.1e in double.",
-        f, d);
+        "The mass below a draw has an error of %s in single precision (limit %.1g) and of"
+        " %s in double precision (limit %.1g): %s.",
+        xb_show(f, 0).text, single_most, xb_show(d, 0).text, double_most,
+        limits_text(kind));
 }

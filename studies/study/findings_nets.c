@@ -11,6 +11,8 @@ static const double ERRORS = 3;
 static const double KL_MATTERS = 1e-3;
 static const double TAIL_MATTERS = 0.05; /* relative */
 
+static const xb_finding_words shape_words = {"shape does not matter", "shape matters"};
+
 enum { DEVICE = 1, BIMODAL = 2 }; /* as tables number laws */
 
 /* ---- energy */
@@ -30,8 +32,9 @@ static width_state judge_width(const xb_table *t, int law, double width)
             continue;
         double kl = xb_table_at(t, r, "kl");
         s.kind = xb_judge_both(
-            s.kind, xb_judge(kl, xb_table_at(t, r, "kl_error"), KL_MATTERS, ERRORS));
-        if (s.worst < 0 || !(kl <= xb_table_at(t, s.worst, "kl"))) s.worst = r;
+            s.kind, xb_judge_kl(kl, xb_table_at(t, r, "kl_error"), KL_MATTERS, ERRORS));
+        if (s.worst < 0 || !(fabs(kl) <= fabs(xb_table_at(t, s.worst, "kl"))))
+            s.worst = r;
     }
     return s;
 }
@@ -66,14 +69,25 @@ static int64_t worst_from(const xb_table *t, int law, double width)
     int64_t worst = -1;
     for (int64_t r = 0; r < xb_table_length(t); r++)
         if (xb_table_at(t, r, "law") == law && xb_table_at(t, r, "width") >= width &&
-            (worst < 0 || xb_table_at(t, r, "kl") > xb_table_at(t, worst, "kl")))
+            (worst < 0 ||
+             fabs(xb_table_at(t, r, "kl")) > fabs(xb_table_at(t, worst, "kl"))))
             worst = r;
     return worst;
 }
 
 static xb_shown kl_shown(const xb_table *t, int64_t row)
 {
-    return xb_show(xb_table_at(t, row, "kl"), xb_table_at(t, row, "kl_error"));
+    return xb_show(xb_rounded_off(xb_table_at(t, row, "kl")),
+                   xb_table_at(t, row, "kl_error"));
+}
+
+/* What to think of an estimate that cannot be. */
+static const char *below_zero(const xb_table *t, int64_t row)
+{
+    double kl = xb_rounded_off(xb_table_at(t, row, "kl"));
+    return kl + ERRORS * xb_table_at(t, row, "kl_error") < 0
+               ? "; below 0 by more than its error, so the estimate's bias dominates"
+               : "";
 }
 
 static void bimodal_clause(char *out, size_t size, const xb_table *t)
@@ -105,12 +119,11 @@ xb_status xb_find_energy(xb_ctx *ctx, xb_study *study)
     char bimodal[160];
     bimodal_clause(bimodal, sizeof bimodal, t);
     return xb_study_add_finding(
-        ctx, study, s.kind,
-        xb_finding_word(s.kind, (xb_finding_words){"no matter", "shape matters"}),
-        "Shape %s width %g%s: KL %s %s nats (depth %g, n_eff %.2g; %g would count).%s",
+        ctx, study, s.kind, xb_finding_word(s.kind, shape_words),
+        "Shape %s width %g%s: KL %s %s nats (depth %g, n_eff %.2g; threshold %g%s).%s",
         says[s.kind].claim, s.width, says[s.kind].on, says[s.kind].size,
         kl_shown(t, worst).text, xb_table_at(t, worst, "depth"),
-        xb_table_at(t, worst, "n_eff"), KL_MATTERS, bimodal);
+        xb_table_at(t, worst, "n_eff"), KL_MATTERS, below_zero(t, worst), bimodal);
 }
 
 /* ---- narrow */
@@ -166,11 +179,9 @@ xb_status xb_find_narrow(xb_ctx *ctx, xb_study *study)
     xb_shown change = xb_show(100 * xb_table_at(t, s.worst, "tail2"),
                               100 * xb_table_at(t, s.worst, "tail2_error"));
     return xb_study_add_finding(
-        ctx, study, s.kind,
-        xb_finding_word(s.kind, (xb_finding_words){"no matter", "shape matters"}),
-        "Shape %s: the mass beyond 2 sd changes by up to %s %% (width %g, depth %g), "
-        "surely"
-        " by more than %g %% in %lld of %lld nets%s.",
+        ctx, study, s.kind, xb_finding_word(s.kind, shape_words),
+        "Shape %s: the mass beyond 2 sd changes by up to %s %% (width %g, depth %g), and"
+        " significantly by more than %g %% in %lld of %lld nets%s.",
         says[s.kind], change.text, xb_table_at(t, s.worst, "width"),
         xb_table_at(t, s.worst, "depth"), 100 * TAIL_MATTERS, (long long)s.matter,
         (long long)s.nets, where);

@@ -12,8 +12,22 @@ static const xb_finding_words same_words = {"same", "different"};
 /* ---- scalar */
 
 static const double GAP_MATTERS = 0.01; /* in sigma_e */
-static const double RMSE_EXCESS = 0.1;  /* relative to who knows the truth */
+static const double RMSE_EXCESS = 0.1;  /* relative to the oracle's */
 static const double COVERAGE_MEANT = 0.95, COVERAGE_TOO_SURE = 0.85;
+
+static xb_shown percent(double share)
+{
+    xb_shown s = xb_show(share, 0);
+    if (isfinite(share)) snprintf(s.text, sizeof s.text, "%.0f", 100 * share);
+    return s;
+}
+
+static xb_shown percent_more(double excess)
+{
+    xb_shown s = xb_show(excess, 0);
+    if (isfinite(excess)) snprintf(s.text, sizeof s.text, "%+.1f", 100 * excess);
+    return s;
+}
 
 static xb_status find_learnt(xb_ctx *ctx, xb_study *study)
 {
@@ -27,11 +41,12 @@ static xb_status find_learnt(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"learnt", "not learnt"}),
-        "RMSE %s where it learnt, %.1f %% from that of who knows the truth; 95 %%"
-        " intervals hold %.0f %% of the test data there, %.0f %% outside%s.",
-        xb_show(rmse.value, rmse.std_error).text, 100 * excess,
-        100 * xb_study_fact(study, "coverage95").value, 100 * outside,
-        outside < COVERAGE_TOO_SURE ? ", where it is too sure" : "");
+        "RMSE %s in the range of the training data, %s %% against the oracle RMSE: %s"
+        " %g %%. 95 %% intervals hold %s %% of the test data there and %s %% outside%s.",
+        xb_show(rmse.value, rmse.std_error).text, percent_more(excess).text,
+        xb_finding_side(kind), 100 * RMSE_EXCESS,
+        percent(xb_study_fact(study, "coverage95").value).text, percent(outside).text,
+        outside < COVERAGE_TOO_SURE ? ", where the net is overconfident" : "");
 }
 
 static xb_status find_swapped(xb_ctx *ctx, xb_study *study)
@@ -43,10 +58,10 @@ static xb_status find_swapped(xb_ctx *ctx, xb_study *study)
                       xb_judge(sd.value, sd.std_error, GAP_MATTERS, ERRORS));
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, same_words),
-        "The device's noise in place of Gaussian moves means by %s and spreads by %s of"
-        " σ_e (same: within %g).",
+        "The device's noise in place of Gaussian noise moves means by %s and standard"
+        " deviations by %s of σ_e: %s %g.",
         xb_show(mean.value, mean.std_error).text, xb_show(sd.value, sd.std_error).text,
-        GAP_MATTERS);
+        xb_finding_side(kind), GAP_MATTERS);
 }
 
 xb_status xb_find_scalar(xb_ctx *ctx, xb_study *study)
@@ -59,6 +74,19 @@ xb_status xb_find_scalar(xb_ctx *ctx, xb_study *study)
 
 static const double RMSE_GAP_MATTERS = 0.05; /* relative */
 
+/* What a coverage that is not as it should be is called, and the sentence's words. */
+static const char *const confidence[] = {"calibrated", "overconfident", "underconfident",
+                                         "cannot tell"};
+static const char *const share_held[] = {
+    "as many as they should", "too few", "too many",
+    "which may or may not be as many as they should"};
+
+static int confidence_of(xb_finding_kind kind, double coverage)
+{
+    if (kind == XB_FINDING_AGREES) return 0;
+    return kind == XB_FINDING_UNCLEAR ? 3 : coverage < COVERAGE_MEANT ? 1 : 2;
+}
+
 static xb_status find_calibrated(xb_ctx *ctx, xb_study *study)
 {
     const xb_table *t = xb_study_table(study, "scores");
@@ -68,16 +96,16 @@ static xb_status find_calibrated(xb_ctx *ctx, xb_study *study)
     /* of a share that is right: beyond two of them it is not */
     double error = sqrt(COVERAGE_MEANT * (1 - COVERAGE_MEANT) / n);
     xb_finding_kind kind = xb_judge(coverage - COVERAGE_MEANT, 0, ERRORS * error, 0);
-    return xb_study_add_finding(
-        ctx, study, kind,
-        xb_finding_word(kind, (xb_finding_words){"as meant", "not calibrated"}),
-        "95 %% intervals hold %s %% of %.0f ages; the miscalibration area is %s, by"
-        " chance %.2g.",
-        xb_show(100 * coverage, 100 * error).text, n,
-        xb_show(xb_table_at(t, 0, "miscalibration_area"),
-                xb_table_at(t, 0, "miscalibration_area_mc"))
-            .text,
-        xb_table_at(t, 0, "miscalibration_floor"));
+    int is = confidence_of(kind, coverage);
+    return xb_study_add_finding(ctx, study, kind, confidence[is],
+                                "95 %% intervals hold %s %% of %s ages, %s; the"
+                                " miscalibration area is %s, and %.2g by chance.",
+                                xb_show(100 * coverage, 100 * error).text,
+                                xb_show(n, 0).text, share_held[is],
+                                xb_show(xb_table_at(t, 0, "miscalibration_area"),
+                                        xb_table_at(t, 0, "miscalibration_area_mc"))
+                                    .text,
+                                xb_table_at(t, 0, "miscalibration_floor"));
 }
 
 static xb_status find_faces_swapped(xb_ctx *ctx, xb_study *study)
@@ -88,9 +116,9 @@ static xb_status find_faces_swapped(xb_ctx *ctx, xb_study *study)
         xb_judge(gap.value, gap.std_error, RMSE_GAP_MATTERS * rmse, ERRORS);
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, same_words),
-        "Swapping the law changes the RMSE of %.3g %% by %s points at most (same: within"
-        " %.2g).",
-        rmse, xb_show(gap.value, gap.std_error).text, RMSE_GAP_MATTERS * rmse);
+        "Swapping the law changes the RMSE of %s %% by %s points at most: %s %s.",
+        xb_show(rmse, 0).text, xb_show(gap.value, gap.std_error).text,
+        xb_finding_side(kind), xb_show(RMSE_GAP_MATTERS * rmse, 0).text);
 }
 
 xb_status xb_find_utkface(xb_ctx *ctx, xb_study *study)
@@ -121,24 +149,25 @@ static void need_text(char *out, size_t size, const xb_study *study, const char 
 xb_status xb_find_array(xb_ctx *ctx, xb_study *study)
 {
     static const char *const says[] = {
-        [XB_FINDING_AGREES] = "is no concern",
-        [XB_FINDING_DIFFERS] = "is one of the concerns",
-        [XB_FINDING_UNCLEAR] = "may or may not be a concern",
+        [XB_FINDING_AGREES] = "does not matter",
+        [XB_FINDING_DIFFERS] = "matters",
+        [XB_FINDING_UNCLEAR] = "may or may not matter",
     };
     xb_fact scalar = xb_study_fact(study, "shape_device_scalar");
     xb_fact table = xb_study_fact(study, "shape_device_table");
     xb_finding_kind kind =
         xb_judge_both(xb_judge(scalar.value, scalar.std_error, MOVED_MATTERS, ERRORS),
                       xb_judge(table.value, table.std_error, MOVED_MATTERS, ERRORS));
-    xb_fact worse = scalar.value > table.value ? scalar : table;
+    xb_fact worse = !(fabs(scalar.value) <= fabs(table.value)) ? scalar : table;
     char bits[64], states[64];
     need_text(bits, sizeof bits, study, "adc_bits", "ADC bits");
     need_text(states, sizeof states, study, "mean_levels", "states of a mean device");
     return xb_study_add_finding(
         ctx, study, kind,
-        xb_finding_word(kind, (xb_finding_words){"no matter", "shape matters"}),
-        "On an array the shape of the noise %s: it moves predictives by %s sd (%g would"
-        " count). To stay within that they need %s and %s.",
+        xb_finding_word(kind,
+                        (xb_finding_words){"shape does not matter", "shape matters"}),
+        "On an array the shape of the noise %s: it moves predictives by %s sd (threshold"
+        " %g). To stay within that they need %s and %s.",
         says[kind], xb_show(worse.value, worse.std_error).text, MOVED_MATTERS, bits,
         states);
 }

@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/sort.h"
+#include "crossbayes/draw.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/fit.h"
 #include "study/bins.h"
-#include "study/builtin.h"
 #include "study/study.h"
 
 enum {
@@ -36,11 +35,12 @@ typedef struct laws_study {
     xb_law *gaussian, *bimodal;
 } laws_study;
 
-/* The user's samples, or draws of the device. */
+/* The user's samples, in the unit of the device's law file, or draws of the device. */
 static xb_status take_samples(laws_study *s)
 {
     s->x = s->opt->noise;
     s->n = s->opt->noise_n;
+    if (s->x) xb_study_set_unit(s->study, xb_law_placement(s->device).unit);
     if (s->x) return XB_OK;
     s->n = s->opt->quick ? SAMPLES_QUICK : SAMPLES;
     XB_TRY(xb_noise_draw(s->ctx, &s->drawn, s->device, s->n, s->opt->seed));
@@ -181,7 +181,7 @@ static xb_status add_shape(laws_study *s, const char *which, const xb_law *law,
     snprintf(name, sizeof name, "kl_%s", which);
     XB_TRY(xb_study_add_fact(
         s->ctx, s->study, name, xb_law_kl_gaussian(law), error.kl,
-        "KL divergence from the %s law to the Gaussian of its variance (nats)", which));
+        "KL(law‖Gaussian) of the %s law, the Gaussian of its variance (nats)", which));
     snprintf(name, sizeof name, "excess_kurtosis_%s", which);
     return xb_study_add_fact(s->ctx, s->study, name, xb_law_moments(law).excess_kurtosis,
                              error.kurtosis, "excess kurtosis of the %s law", which);

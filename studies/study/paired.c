@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 
 enum { ALL = -1, ROOM = 4 << 20 /* values at a time */ };
 

@@ -4,7 +4,7 @@
 #ifndef XB_STUDY_PAIRED_H
 #define XB_STUDY_PAIRED_H
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/predict.h"
 
 enum { XB_PAIRED_BLOCKS = 50, XB_PAIRED_LAWS = 3 };

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/rule.h"
-#include "study/study.h"
+#include "study/findings.h"
 
 typedef enum rule_source { COMPOSITE, GAUSS, WHEELER } rule_source;
 
@@ -94,6 +94,7 @@ static xb_status subject_make(xb_ctx *ctx, subject *out, const char *name,
     *out = (subject){name, law, {0}};
     rule_apply(out->exact, &rule, law);
     out->exact[VARIANCE] = xb_law_moments(law).variance;
+    out->exact[KL] = xb_rounded_off(out->exact[KL]);
     xb_rule_free(&rule);
     return XB_OK;
 }

@@ -15,9 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/gauss.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "crossbayes/rule.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/draw.h"
 #include "crossbayes/random.h"
 #include "study/study.h"
@@ -84,16 +83,17 @@ static xb_status curve_table(xb_ctx *ctx, xb_study *study, const char *name,
 
 /* E over u of log_ratio(G) by Gauss-Legendre in s, panel by panel, less the KL. */
 static double exact_bias(const xb_quantile_fit *fit, const xb_law *law,
-                         const double *node, const double *weight, int n)
+                         const xb_rule *rule)
 {
     enum { PANELS = 64 };
     double bias = 0;
     for (int panel = 0; panel < PANELS; panel++)
-        for (int j = 0; j < n; j++) {
-            double s = (panel + 0.5 * (1 + node[j])) / PANELS, v = 0.5 * s * s;
+        for (int64_t j = 0; j < rule->n; j++) {
+            double s = (panel + 0.5 * (1 + rule->nodes[j])) / PANELS, v = 0.5 * s * s;
             double difference = log_ratio(law, xb_quantile_fit_eval(fit, v)) -
                                 log_ratio(law, xb_law_quantile(law, v));
-            bias += 2 * s * 0.5 * weight[j] / PANELS * difference; /* 2 dv = 2 s ds */
+            /* 2 dv = 2 s ds */
+            bias += 2 * s * 0.5 * rule->weights[j] / PANELS * difference;
         }
     return bias;
 }
@@ -108,14 +108,13 @@ static xb_status bias_fact(xb_ctx *ctx, xb_study *study, int fit, double bias)
         DEGREE);
 }
 
-static xb_status degree_tables(xb_ctx *ctx, xb_study *study, const xb_law *law)
+static xb_status fill_degrees(xb_ctx *ctx, xb_study *study, const xb_law *law,
+                              const xb_rule *rule)
 {
-    enum { POINTS = 24, FIRST = 2 };
+    enum { FIRST = 2 };
     static const char *const columns[] = {"degree", "direct", "corrected", "spectral"};
-    double node[POINTS], weight[POINTS];
     xb_table *bias = NULL, *error = NULL;
     int64_t rows = (DEGREE_LAST - FIRST) / 2 + 1;
-    XB_TRY(xb_gauss_legendre(ctx, node, weight, POINTS));
     XB_TRY(
         xb_study_new_table(ctx, study, &bias, "bias", rows, XB_COUNT(columns), columns));
     XB_TRY(xb_study_new_table(ctx, study, &error, "u_error", rows, XB_COUNT(columns),
@@ -128,7 +127,7 @@ static xb_status degree_tables(xb_ctx *ctx, xb_study *study, const xb_law *law)
         xb_table_set(bias, row, 0, degree);
         xb_table_set(error, row, 0, degree);
         for (int i = 0; i < FITS && status == XB_OK; i++) {
-            double b = exact_bias(set.fit[i], law, node, weight, POINTS);
+            double b = exact_bias(set.fit[i], law, rule);
             xb_table_set(bias, row, 1 + i, b);
             xb_table_set(error, row, 1 + i, xb_quantile_fit_u_error(set.fit[i]));
             if (degree == DEGREE) status = bias_fact(ctx, study, i, b);
@@ -137,6 +136,16 @@ static xb_status degree_tables(xb_ctx *ctx, xb_study *study, const xb_law *law)
         XB_TRY(status);
     }
     return XB_OK;
+}
+
+static xb_status degree_tables(xb_ctx *ctx, xb_study *study, const xb_law *law)
+{
+    enum { POINTS = 24 };
+    xb_rule rule = {0};
+    XB_TRY(xb_rule_legendre(ctx, &rule, POINTS));
+    xb_status status = fill_degrees(ctx, study, law, &rule);
+    xb_rule_free(&rule);
+    return status;
 }
 
 /* ---- Monte Carlo */

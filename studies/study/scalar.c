@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/compare.h"
 #include "study/paired.h"
 #include "study/scalar_facts.h"

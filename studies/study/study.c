@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/outfile.h"
-#include "data/json.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
+#include "crossbayes/json.h"
+#include "crossbayes/files.h"
 
 static const xb_study_kind *const kinds[] = {
     &xb_study_laws,   &xb_study_quadrature, &xb_study_quantile, &xb_study_energy,
@@ -51,6 +52,7 @@ struct xb_study {
     int64_t n_findings, finding_capacity;
     char *device;
     char *command;
+    char unit[sizeof((xb_law_place *)NULL)->unit]; /* of the samples; "": not known */
     uint64_t seed;
 };
 
@@ -194,6 +196,11 @@ xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
 /* ---- reading */
 
 const char *xb_study_name(const xb_study *study) { return study->name; }
+const char *xb_study_unit(const xb_study *study) { return study->unit; }
+void xb_study_set_unit(xb_study *study, const char *unit)
+{
+    snprintf(study->unit, sizeof study->unit, "%s", unit);
+}
 int xb_study_table_count(const xb_study *study) { return (int)study->n_tables; }
 const xb_table *xb_study_table_at(const xb_study *study, int i)
 {
@@ -323,6 +330,22 @@ static xb_status path_join(xb_ctx *ctx, char *out, size_t size, const char *dir,
     int length = snprintf(out, size, "%s/%s", dir, file);
     if (length >= 0 && (size_t)length < size) return XB_OK;
     return xb_fail(ctx, XB_E_IO, "%s: the path is too long", dir);
+}
+
+xb_status xb_study_plan(xb_ctx *ctx, const char *name, const xb_study_options *opt,
+                        const char *dir, const char *label)
+{
+    char file[FILE_MAX_LENGTH];
+    snprintf(file, sizeof file, "%s.json", name);
+    XB_TRY(xb_files_plan_in(ctx, dir, file, label));
+    snprintf(file, sizeof file, "%s_*.csv", name);
+    XB_TRY(xb_files_plan_in(ctx, dir, file, label));
+    if (opt->cells)
+        XB_TRY(
+            xb_files_plan_in(ctx, opt->cells, "width*_depth*_seed*.safetensors", label));
+    if (!opt->work) return XB_OK;
+    snprintf(file, sizeof file, "%s_*.checkpoint", name);
+    return xb_files_plan_in(ctx, opt->work, file, label);
 }
 
 /* The JSON last: where it is, everything it lists is there. */

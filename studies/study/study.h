@@ -10,7 +10,7 @@
 #ifndef XB_STUDY_STUDY_H
 #define XB_STUDY_STUDY_H
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/study.h"
 
 /* `opt` is never NULL; opt->device is the text that `device` was made from, or
@@ -48,6 +48,10 @@ xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
 
 /* A table made elsewhere; it is the study's from now on, or gone on failure. */
 xb_status xb_study_give_table(xb_ctx *ctx, xb_study *study, xb_table *table);
+
+/* The unit of the samples a study is about, for axes; "": not known. */
+void xb_study_set_unit(xb_study *study, const char *unit);
+const char *xb_study_unit(const xb_study *study);
 
 /* Replaces the command the study says it came from. */
 xb_status xb_study_set_command(xb_ctx *ctx, xb_study *study, const char *command);

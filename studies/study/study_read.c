@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/json.h"
+#include "crossbayes/filekind.h"
+#include "crossbayes/json.h"
+#include "crossbayes/files.h"
 #include "study/study.h"
 
 enum { READ_PATH = 4096 };
@@ -81,6 +83,7 @@ static xb_status read_table(xb_ctx *ctx, xb_study *study, const json_t *entry,
     if (snprintf(file, sizeof file, "%s/%s", dir, from) >= (int)sizeof file)
         return not_a_study(ctx, path, "its path is too long");
     xb_table *table = NULL;
+    XB_TRY(xb_files_own(ctx, file));
     XB_TRY(xb_table_read_csv(ctx, &table, name, file));
     json_int_t rows = json_integer_value(json_object_get(entry, "rows"));
     if (rows != (json_int_t)xb_table_rows(table)) {
@@ -135,8 +138,9 @@ xb_status xb_study_read(xb_ctx *ctx, xb_study **out, const char *dir, const char
     json_t *root = NULL;
     if (snprintf(path, sizeof path, "%s/%s.json", dir, name) >= (int)sizeof path)
         return xb_fail(ctx, XB_E_INPUT, "%s: the path is too long", dir);
-    XB_TRY(xb_json_load(ctx, &root, path));
-    xb_status status = read_root(ctx, out, root, dir, name, path);
+    XB_TRY(xb_files_own(ctx, path));
+    xb_status status = xb_json_load(ctx, &root, path);
+    if (status == XB_OK) status = read_root(ctx, out, root, dir, name, path);
     json_decref(root);
-    return status;
+    return xb_filekind_explain(ctx, status, path, XB_KIND_STUDY);
 }

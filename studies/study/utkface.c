@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "base/outfile.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/outfile.h"
 #include "crossbayes/compare.h"
 #include "crossbayes/images.h"
 #include "crossbayes/predict.h"

@@ -35,6 +35,14 @@ class Case:
     discards: str = "\0" # older files below this may be gone: unfinished work of others
     heavy: bool = False  # half a second or more: XB_LONG=1 only
 
+    @property
+    def marks(self):
+        """Files that tell of all others: the older one goes before results are replaced."""
+        return {"demo": ("/report.html",),
+                "reproduce": ("/index.html", "/claims.json", "/stamp.json"),
+                "study": tuple("results/%s.json" % a for a in self.args)}.get(
+                    self.args[0] if self.args else "", ())
+
 
 def case(name, *args, threads=1, **more):
     return Case(name, [*args, "-q", "--threads", str(threads)], **more)
@@ -63,7 +71,7 @@ CASES = [
     case("fit", "fit", "noise.csv", "-o", "law.json", "--json"),
     case("fit-empirical", "fit", "noise.csv", "-o", "law.json", "--family", "empirical"),
     case("fit-figure", "fit", "noise.csv", "--family", "gaussian", "--figure",
-         "figures/noise.svg", slow=True),
+         "figures.svg", slow=True),
     case("law-file", "law", "law.json", "--rule", "5", "--quantile", "0.3",
          prepare=(["fit", "noise.csv", "-o", "law.json", "--family", "empirical", "-q"],)),
     resumed("train", *TRAIN, "--trace", "trace.csv", "--json"),
@@ -76,10 +84,11 @@ CASES = [
             "model.safetensors", "--net", "flatten, dense 2", "--epochs", "1",
             "--mle-epochs", "1"),
     resumed("train-folder", "train", "faces", "--target", "age", "--size", "8", "-o",
-            "model.safetensors", *IMAGE_NET, "--skip-corrupt", leaves=(".images",)),
+            "model.safetensors", *IMAGE_NET, "--skip-corrupt", "--cache", "faces.images",
+            leaves=(".images",)),
     resumed("train-threads", "train", "faces", "--target", "age", "--grey", "-o",
             "model.safetensors", "--net", "flatten, dense 1", "--epochs", "1",
-            "--mle-epochs", "1", leaves=(".images",), threads=2),
+            "--mle-epochs", "1", "--cache", "grey.images", leaves=(".images",), threads=2),
     case("predict", "predict", "model.safetensors", "rows.csv", "--samples", "20", "-o",
          "predicted.csv", prepare=MODEL),
     case("predict-json", "predict", "model.safetensors", "rows.csv", "--samples", "20",

@@ -21,13 +21,13 @@ enum {
     KINDS
 };
 
-enum { NO_KIND = -1, SHORT = -1 };
+enum { NO_KIND = -1, SHORT = -1, KILLED = -2, INTERRUPTED = -3 };
 
 typedef struct fault {
     int kind;
     long at;    /* the call that fails, from 1; of SPACE, the bytes that fit */
     bool stays; /* so do all after it */
-    int error;  /* SHORT: half of it is written */
+    int error;  /* SHORT: half of it is written; KILLED, INTERRUPTED: a signal before it */
 } fault;
 
 /* Of a text as in XB_FAULT; NO_KIND if it is none. */

@@ -39,7 +39,7 @@ SCENES = [
     ("study utkface", STUDY + ["utkface", "--data", "synthetic", "--size", "8", "--resume"],
      3),
     ("cache", ["predict", "model.safetensors", "many", "--samples", "2", "-o", "out.csv",
-               "-q"], 3),
+               "--cache", "many.images", "-q"], 3),
     ("figures", STUDY + ["laws", "--noise", "noise.csv"], 3),
 ]
 IMAGES = 400

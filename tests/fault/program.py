@@ -58,7 +58,7 @@ class Program:
 
     def environment(self, fault=None, report=None, fork=None):
         env = dict(os.environ, ASAN_OPTIONS=ASAN_OPTIONS, OPENBLAS_NUM_THREADS="1",
-                   LC_ALL="C")
+                   LC_ALL="C", XDG_CACHE_HOME=os.path.join(self.room, "cache"))
         env.pop("LD_PRELOAD", None)
         if fault or report or fork:
             env["LD_PRELOAD"] = self.shim

@@ -8,6 +8,7 @@
  *   XB_FAULT=space:5000        the disk is full once 5000 bytes were written
  *   XB_FAULT=sync:1            so too dirsync (fsync of a folder), open, close, rename,
  *                              mkdir, truncate (EIO or as given)
+ *   XB_FAULT=rename:2:kill     SIGKILL before the 2nd; int: SIGINT, and the call is made
  *   XB_FAULT=thread:2          the 2nd thread cannot be started; thread:2:on, nor others
  *   XB_FAULT_REPORT=FILE       at the end, "kind count" of each kind, a line each, and
  * for each place in the code that allocates "stack first last": the first and the last
@@ -27,6 +28,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -118,6 +120,8 @@ static bool fails(int kind)
     if (kind == ALLOC && *report_path) note_stack(count);
     if (fork_is_due(kind, count)) try_copies(kind, count);
     if (!is_due(kind, count)) return false;
+    if (due.error == KILLED) raise(SIGKILL);
+    if (due.error == INTERRUPTED) return raise(SIGINT) != 0;
     errno = kind == ALLOC || kind == BUFFER ? ENOMEM : due.error;
     return true;
 }
@@ -478,8 +482,8 @@ static int error_of(const char *how)
     static const struct {
         const char *name;
         int error;
-    } known[] = {
-        {"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"EINVAL", EINVAL}, {"short", SHORT}};
+    } known[] = {{"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"EINVAL", EINVAL},
+                 {"short", SHORT},   {"kill", KILLED}, {"int", INTERRUPTED}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].name, how) == 0) return known[i].error;
     return EIO;

@@ -20,7 +20,8 @@ TRAIN = ["train", "rows.csv", "--target", "y", "-o", "model.safetensors", "--net
          "--checkpoint-seconds", "0", "--trace", "trace.csv", "-q", "--seed"]
 STUDY = ["study", "--quick", "--format", "svg", "-o", "results", "-q"]
 ENERGY = STUDY + ["energy", "--widths", "1", "--depths", "1", "--seeds", "1", "--seed"]
-CACHE = ["predict", "model.safetensors", "many", "--samples", "2", "-q", "-o"]
+CACHE = ["predict", "model.safetensors", "many", "--samples", "2", "--cache", "many.images",
+         "-q", "-o"]
 PAIRS = [
     ("one model file", TRAIN + ["1"], TRAIN + ["2"]),
     ("one cache", CACHE + ["one.csv"], CACHE + ["two.csv"]),

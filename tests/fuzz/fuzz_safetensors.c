@@ -1,6 +1,6 @@
 /* fuzz_safetensors.c: the file format under models, checkpoints and cells. Every byte of
  * what was taken can be read, and the tensors are where they say. */
-#include "data/safetensors.h"
+#include "crossbayes/safetensors.h"
 #include "fuzz.h"
 
 static void use(const xb_stored *tensor)

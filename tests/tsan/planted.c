@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/parallel.h"
+#include "crossbayes/extend.h"
 
 enum { PIECES = 64, ROUNDS = 5 };
 

@@ -21,15 +21,26 @@ typedef enum xb_figure_format {
     XB_FIGURE_PDF = 4
 } xb_figure_format;
 
-/* Draws the figures of a study into `dir`, file names after the study.
+/* Draws the figures of a study into `dir`, which is made if need be, file names after the
+ * study.
  * `formats` is an or of xb_figure_format. Fails with XB_E_IO and a clear
  * message where there is no gnuplot; nothing half-written is left. */
 XB_API xb_status xb_report_study(xb_ctx *ctx, const xb_study *study, const char *dir,
                                  unsigned formats);
 
-/* Histogram, fitted density and Q-Q plot of a fit. `path` without extension. */
+/* Histogram, fitted density and Q-Q plot of a fit. `path` without extension; its folder
+ * must exist. */
 XB_API xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t n,
                                const char *path, unsigned formats);
+
+/* Plans (crossbayes/files.h) what a figure is going to write: NAME.gp, NAME.dat and its
+ * formats; `path` without extension. The others: in a folder that need not exist yet. */
+XB_API xb_status xb_report_plan(xb_ctx *ctx, const char *path, unsigned formats,
+                                const char *label);
+XB_API xb_status xb_report_plan_in(xb_ctx *ctx, const char *dir, const char *name,
+                                   unsigned formats, const char *label);
+XB_API xb_status xb_report_plan_study(xb_ctx *ctx, const char *study, const char *dir,
+                                      unsigned formats, const char *label);
 
 /* Scores over a number that was swept: column 0 the number, then for each score three
  * columns: NAME, NAME_error and NAME_digital (the level without arrays). A panel for each
@@ -71,10 +82,15 @@ typedef struct xb_page_rows_info {
     bool folded;                    /* behind its caption until it is asked for */
 } xb_page_rows_info;
 
-/* The intro stands below the title; NULL: none. */
+/* A page opens with its headline and the list of findings; the intro comes after both;
+ * NULL: none. */
 XB_API xb_status xb_page_create(xb_ctx *ctx, xb_page **out, const char *title,
                                 const char *intro);
 XB_API void xb_page_destroy(xb_page *page); /* NULL is fine */
+
+/* The page's verdict: the finding's word and its first clause with a number, remarks in
+ * brackets left out. Without this call it is the first finding of the page. */
+XB_API void xb_page_headline(xb_page *page, const xb_finding *finding);
 
 /* At the top the page lists its sections, each with its verdicts, under this heading
  * ("Contents" until it is set). */
@@ -101,7 +117,7 @@ XB_API void xb_page_provenance(xb_page *page, const char *name, const char *valu
 /* What went wrong first, if anything: asked before long work for a page that is lost. */
 XB_API xb_status xb_page_check(xb_ctx *ctx, const xb_page *page);
 
-/* Atomic; makes the folder. The page stays and can be written again. */
+/* Atomic; its folder must exist. The page stays and can be written again. */
 XB_API xb_status xb_page_write(xb_ctx *ctx, xb_page *page, const char *path);
 
 #ifdef __cplusplus

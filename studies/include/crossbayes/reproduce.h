@@ -59,6 +59,9 @@ typedef struct xb_claim {
 
 typedef struct xb_reproduction xb_reproduction;
 
+/* Plans (crossbayes/files.h) what xb_reproduce may write. */
+XB_API xb_status xb_reproduce_plan(xb_ctx *ctx, const char *dir, const char *label);
+
 /* Progress is told for the whole, in thousandths. opt NULL: the defaults. */
 XB_API xb_status xb_reproduce(xb_ctx *ctx, xb_reproduction **out, const char *dir,
                               const xb_reproduce_options *opt);

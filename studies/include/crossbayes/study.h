@@ -28,7 +28,8 @@ typedef struct xb_study_options {
     const char *target;         /* array: its column, name or number; NULL: the last */
     xb_noise_scale noise_scale; /* scalar */
     int64_t size;               /* utkface: side of an image; 0: as planned */
-    const char *cache;          /* utkface: file of decoded images; NULL: in the folder */
+    const char *cache;          /* utkface: file of decoded images; NULL: as for
+                                   xb_image_options */
     bool no_cache;              /* utkface: keep none */
     const char *work;           /* utkface: folder for checkpoints; NULL: none are kept */
     bool resume;                /* utkface: go on from them */
@@ -98,6 +99,10 @@ typedef struct xb_finding {
 XB_API int xb_study_finding_count(const xb_study *study);
 XB_API xb_finding xb_study_finding_at(const xb_study *study, int i); /* borrowed */
 
+/* Plans (crossbayes/files.h) what xb_study_run writes with these options, checkpoints and
+ * finished nets, and xb_study_write to `dir`. */
+XB_API xb_status xb_study_plan(xb_ctx *ctx, const char *name, const xb_study_options *opt,
+                               const char *dir, const char *label);
 /* NAME.json (facts, findings, provenance, list of tables) and one CSV per table. */
 XB_API xb_status xb_study_write(xb_ctx *ctx, const xb_study *study, const char *dir);
 /* A study back from what xb_study_write left: the same tables and facts. Nothing in the
@@ -106,9 +111,6 @@ XB_API xb_status xb_study_read(xb_ctx *ctx, xb_study **out, const char *dir,
                                const char *name);
 /* The JSON text alone; free() it. */
 XB_API xb_status xb_study_json(xb_ctx *ctx, char **out, const xb_study *study);
-
-/* The built-in noise sample: n draws of mtj:B=0.15,w=0.5, synthetic. */
-XB_API xb_status xb_builtin_noise(xb_ctx *ctx, double **out, int64_t n, uint64_t seed);
 
 /* Synthetic faces: n drawings of size x size, of nobody, whose age in years can be read
  * from them within a few years (maths S3). */

@@ -1,4 +1,4 @@
-/* programme.c: writing a model onto its arrays: for each layer the effects of
+/* write_arrays.c: writing a model onto its arrays: for each layer the effects of
  * programming one after the other, in the order in which they happen: targets, states,
  * missed writes, stuck devices, widths that differ, wires. Where none is on, the model's
  * numbers stay as they are, to the bit. */

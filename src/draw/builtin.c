@@ -1,14 +1,8 @@
 /* builtin.c: the built-in noise sample: n draws of the reference device, by its
  * exact quantile (not by the sampler that the studies are there to examine).
  * Draw i is a function of (seed, i) alone. */
-#include "study/builtin.h"
-
-#include <stdlib.h>
-
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "crossbayes/random.h"
-#include "crossbayes/study.h"
+#include "crossbayes/draw.h"
+#include "crossbayes/extend.h"
 
 enum { PIECE = 4096 };
 

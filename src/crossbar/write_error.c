@@ -1,4 +1,4 @@
-/* program.c: a written conductance misses its target by a normal error, the same in size
+/* write_error.c: a written conductance misses its target by a normal error, the same in size
  * over the whole range (maths X5). No conductance is below 0. */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* settings.c: see settings.h. Every error quotes the whole text and says what
  * would have been right. */
-#include "vi/settings.h"
+#include "data/settings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "data/number.h"
 
-enum { LIST = 160, SETTINGS_MAX = 8 };
+enum { LIST = 160 };
 
 static const char *list_kinds(char out[LIST], const char *const *kinds)
 {
@@ -40,14 +40,13 @@ typedef struct reading {
     const char *what, *text;
     const xb_setting *setting;
     int n;
-    bool given[SETTINGS_MAX];
+    bool given[XB_SETTINGS_MAX];
 } reading;
 
-static xb_status fail_setting(const reading *r, const char *why, const char *part,
-                              size_t size)
+static xb_status not_a_pair(const reading *r, const char *part, size_t size)
 {
-    return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': %s: '%.*s'", r->what, r->text, why,
-                   (int)size, part);
+    return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': '%.*s' is not NAME=VALUE", r->what,
+                   r->text, (int)size, part);
 }
 
 static xb_status unknown(const reading *r, const char *name, size_t size)
@@ -58,8 +57,9 @@ static xb_status unknown(const reading *r, const char *name, size_t size)
         if (*r->setting[i].name)
             used += snprintf(list + used, (size_t)(LIST - used), "%s%s", used ? ", " : "",
                              r->setting[i].name);
-    return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': no setting '%.*s' (there are: %s)",
-                   r->what, r->text, (int)size, name, list);
+    return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': no parameter '%.*s' (%.*s has: %s)",
+                   r->what, r->text, (int)size, name, (int)strcspn(r->text, ":"), r->text,
+                   list);
 }
 
 static int find(const reading *r, const char *name, size_t size)
@@ -75,17 +75,21 @@ static int find(const reading *r, const char *name, size_t size)
 static xb_status read_one(reading *r, const char *part, size_t size, bool first)
 {
     const char *equals = memchr(part, '=', size), *end = part + size;
-    if (!equals && !first) return fail_setting(r, "not NAME=VALUE", part, size);
+    if (!equals && !first) return not_a_pair(r, part, size);
     size_t name_size = equals ? (size_t)(equals - part) : 0;
     int i = find(r, part, name_size);
-    if (i < 0 && !equals) return fail_setting(r, "not NAME=VALUE", part, size);
+    if (i < 0 && !equals) return not_a_pair(r, part, size);
     if (i < 0 || (equals && name_size == 0)) return unknown(r, part, name_size);
     const char *number = equals ? equals + 1 : part;
     double value;
-    if (!xb_number_parse(&value, number, end, '.') || !isfinite(value))
-        return fail_setting(r, "not a number", number, (size_t)(end - number));
-    if (r->given[i]) return fail_setting(r, "given twice", part, name_size);
     const xb_setting *s = &r->setting[i];
+    if (!xb_number_parse(&value, number, end, '.') || !isfinite(value))
+        return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': %s%sis not a number: '%.*s'",
+                       r->what, r->text, s->name, *s->name ? " " : "",
+                       (int)(end - number), number);
+    if (r->given[i])
+        return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': %s is given twice", r->what, r->text,
+                       *s->name ? s->name : "the value");
     if (!(value >= s->min && value <= s->max))
         return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': %s%s%g, expected %g to %g", r->what,
                        r->text, s->name, *s->name ? " = " : "", value, s->min, s->max);
@@ -103,7 +107,7 @@ xb_status xb_settings_read(xb_ctx *ctx, const char *what, const char *text,
         size_t size = strcspn(part, ",");
         XB_TRY(read_one(&r, part, size, part == rest));
         part += size;
-        if (*part == ',' && !*++part) return fail_setting(&r, "ends in a comma", "", 0);
+        if (*part == ',' && !*++part) return not_a_pair(&r, "", 0);
     }
     return XB_OK;
 }

@@ -1,8 +1,8 @@
-/* safetensors.h: named tensors and short texts in one file that every Python
+/* crossbayes/safetensors.h: named tensors and short texts in one file that every Python
  * user can open: 8 bytes of length, a JSON header, the bytes of the tensors.
  *
  *     xb_safetensors *file = NULL;
- *     XB_TRY(xb_safetensors_open(ctx, &file, path));
+ *     if (xb_safetensors_open(ctx, &file, path) != XB_OK) ...
  *     const xb_stored *w = NULL;
  *     status = xb_safetensors_get(ctx, &w, file, "0.kernel.mu", XB_STORED_F32, shape, 2);
  *     ... w->data ...
@@ -11,10 +11,14 @@
  * Nothing in a file is trusted: every length, offset and shape is checked
  * against the file's size before it is used. Errors are XB_E_INPUT and name the
  * file. */
-#ifndef XB_DATA_SAFETENSORS_H
-#define XB_DATA_SAFETENSORS_H
+#ifndef CROSSBAYES_SAFETENSORS_H
+#define CROSSBAYES_SAFETENSORS_H
 
-#include "base/ctx.h"
+#include "crossbayes/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum {
     XB_STORED_DIMENSIONS = 8,
@@ -45,43 +49,46 @@ typedef struct xb_stored_text {
     const char *value;
 } xb_stored_text;
 
-const char *xb_stored_type_name(xb_stored_type type); /* "F32" */
-int64_t xb_stored_type_size(xb_stored_type type);     /* bytes of one element */
+XB_API const char *xb_stored_type_name(xb_stored_type type); /* "F32" */
+XB_API int64_t xb_stored_type_size(xb_stored_type type);     /* bytes of one element */
 
 /* Bytes of a tensor; false if the shape is impossible (negative, or beyond
  * 2^63 bytes). */
-bool xb_stored_bytes(int64_t *out, const xb_stored *tensor);
+XB_API bool xb_stored_bytes(int64_t *out, const xb_stored *tensor);
 
 /* Writes the tensors and the texts; the old file stays until the new one is
  * whole. Tensors are put in the order of their type, then of their names' bytes,
  * whatever order they come in; the texts keep theirs. Names are UTF-8, none
  * twice, none "__metadata__". The bytes are those of the Python package
  * `safetensors`. */
-xb_status xb_safetensors_write(xb_ctx *ctx, const char *path, const xb_stored *tensors,
-                               int64_t n_tensors, const xb_stored_text *texts,
-                               int64_t n_texts);
+XB_API xb_status xb_safetensors_write(xb_ctx *ctx, const char *path,
+                                      const xb_stored *tensors, int64_t n_tensors,
+                                      const xb_stored_text *texts, int64_t n_texts);
 
 typedef struct xb_safetensors xb_safetensors;
 
 /* Reads a whole file (a regular one: its size must be known). Types other than
  * the four above are refused. */
-xb_status xb_safetensors_open(xb_ctx *ctx, xb_safetensors **out, const char *path);
-void xb_safetensors_close(xb_safetensors *file); /* NULL is fine */
+XB_API xb_status xb_safetensors_open(xb_ctx *ctx, xb_safetensors **out, const char *path);
+XB_API void xb_safetensors_close(xb_safetensors *file); /* NULL is fine */
 
 /* What is in it, tensors in the order of their bytes. All views and texts are
  * borrowed from the file. */
-int64_t xb_safetensors_count(const xb_safetensors *file);
-const xb_stored *xb_safetensors_at(const xb_safetensors *file, int64_t i);
-const xb_stored *xb_safetensors_find(const xb_safetensors *file, const char *name);
-const char *xb_safetensors_text(const xb_safetensors *file, const char *key);
+XB_API int64_t xb_safetensors_count(const xb_safetensors *file);
+XB_API const xb_stored *xb_safetensors_at(const xb_safetensors *file, int64_t i);
+XB_API const xb_stored *xb_safetensors_find(const xb_safetensors *file, const char *name);
+XB_API const char *xb_safetensors_text(const xb_safetensors *file, const char *key);
 
 /* As find, but fails unless it is there with this type and shape. */
-xb_status xb_safetensors_get(xb_ctx *ctx, const xb_stored **out,
-                             const xb_safetensors *file, const char *name,
-                             xb_stored_type type, const int64_t *shape, int ndim);
+XB_API xb_status xb_safetensors_get(xb_ctx *ctx, const xb_stored **out,
+                                    const xb_safetensors *file, const char *name,
+                                    xb_stored_type type, const int64_t *shape, int ndim);
 
 /* The text under `key`, or an error that names it. */
-xb_status xb_safetensors_get_text(xb_ctx *ctx, const char **out,
-                                  const xb_safetensors *file, const char *key);
+XB_API xb_status xb_safetensors_get_text(xb_ctx *ctx, const char **out,
+                                         const xb_safetensors *file, const char *key);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,13 +1,13 @@
 /* draft.c: see draft.h. A stream of fopencookie(), whose writes that fail are seen by
  * ferror() as those of a file are. */
 #define _GNU_SOURCE
-#include "base/draft.h"
+#include "report/draft.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 
 enum { FIRST_ROOM = 1 << 12 };
 

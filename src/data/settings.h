@@ -1,6 +1,7 @@
-/* settings.h: "NAME=VALUE,NAME=VALUE" as priors and schedules are written. */
-#ifndef XB_VI_SETTINGS_H
-#define XB_VI_SETTINGS_H
+/* settings.h: "NAME=VALUE,NAME=VALUE" as laws, priors and schedules are written; the same
+ * in every locale. */
+#ifndef XB_DATA_SETTINGS_H
+#define XB_DATA_SETTINGS_H
 
 #include "base/ctx.h"
 
@@ -16,8 +17,9 @@ typedef struct xb_setting {
 xb_status xb_settings_kind(xb_ctx *ctx, int *out, const char **rest, const char *what,
                            const char *text, const char *const *kinds);
 
-/* Reads `rest` into the n settings; each at most once. `text` is the whole, for
- * messages. */
+/* Reads `rest` into the n settings, at most XB_SETTINGS_MAX; each at most once. `text` is
+ * the whole, "KIND:...", for messages; `what` as above. */
+enum { XB_SETTINGS_MAX = 8 };
 xb_status xb_settings_read(xb_ctx *ctx, const char *what, const char *text,
                            const char *rest, const xb_setting *settings, int n);
 

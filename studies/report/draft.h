@@ -1,12 +1,12 @@
 /* draft.h: a text that is written before it is known how long it gets, through a stream.
  * The C library's own (open_memstream) loses what it has no room for and does not say so;
  * a draft does. */
-#ifndef XB_BASE_DRAFT_H
-#define XB_BASE_DRAFT_H
+#ifndef XB_REPORT_DRAFT_H
+#define XB_REPORT_DRAFT_H
 
 #include <stdio.h>
 
-#include "base/ctx.h"
+#include "crossbayes/extend.h"
 
 typedef struct xb_draft xb_draft;
 

@@ -1,0 +1,30 @@
+/* outputs.h: what a command reads and writes, known before it begins to work: so that no
+ * output replaces an input; and what it wrote, named at its end. */
+#ifndef XB_CLI_OUTPUTS_H
+#define XB_CLI_OUTPUTS_H
+
+#include "session.h"
+
+/* An option with its value as messages call it, "--figure noise", "-o demo". */
+enum { CLI_LABEL = 256 };
+void cli_output_label(char out[CLI_LABEL], const cli_session *s, const char *option,
+                      const char *value);
+
+/* Notes all files that the command line names as inputs. */
+cli_exit cli_note_inputs(cli_session *s);
+
+/* Plans the file that an option names, with `ending` behind its name; not given, or "-",
+ * it plans none. Prints the reason on failure, as all below. */
+cli_exit cli_plan_file(cli_session *s, const char *option, const char *ending);
+
+/* The figure that an option names: its path without ending, and its format by it. */
+typedef struct cli_figure {
+    char *stem; /* free() it; NULL: not given */
+    unsigned format;
+} cli_figure;
+cli_exit cli_plan_figure(cli_session *s, cli_figure *out, const char *option);
+
+/* "wrote NAME" on stderr for all files that are there. */
+void cli_say_written(const cli_session *s);
+
+#endif

@@ -1,0 +1,30 @@
+/* study_words.h: what pages say of the studies' figures: what is to be seen and what it
+ * means, for the demo's page and for the page of a study alike. */
+#ifndef XB_CLI_STUDY_WORDS_H
+#define XB_CLI_STUDY_WORDS_H
+
+#include "crossbayes/studies.h"
+#include "session.h"
+
+typedef struct cli_study_figure {
+    const char *id, *heading; /* a new section of the demo; NULL: goes on in the last */
+    const char *study, *part; /* the file is named after both */
+    int finding;              /* of the study, by its place; -1: none */
+    const char *alt, *caption;
+} cli_study_figure;
+
+/* The figures of each study lie together. */
+int cli_study_figure_count(void);
+const cli_study_figure *cli_study_figure_at(int i);
+
+/* The fact whose name is the first `size` characters of `name`; NAN: there is none. */
+xb_fact cli_study_fact(const xb_study *study, const char *name, size_t size);
+
+/* The caption with its facts in it; free() it. NULL: memory is out. */
+char *cli_study_caption(const char *caption, const xb_study *study);
+
+/* study_page.c: DIR/NAME.html: the headline, the findings, the figures of the study that
+ * lie in DIR as SVG, and its facts. */
+xb_status cli_study_page(xb_ctx *ctx, const xb_study *study, const char *dir);
+
+#endif

@@ -1,0 +1,113 @@
+/* crossbayes/extend.h: what the library itself is written with, for libraries and
+ * bindings that stand on it and should behave as it does: errors into the context,
+ * checked memory, loops over threads with the same bytes for any number of them.
+ * libcrossbayes-studies is one of them. crossbayes.h does not include this header.
+ *
+ *     xb_status scale_make(xb_ctx *ctx, double **out, int64_t n)
+ *     {
+ *         if (n < 1) return xb_fail(ctx, XB_E_ARGUMENT, "n is %lld, expected 1 or more",
+ *                                   (long long)n);
+ *         XB_TRY(xb_progress_tell(ctx, "making scales", 0, n));
+ *         double *x = xb_new(ctx, n, sizeof *x);
+ *         if (!x) return XB_E_MEMORY;
+ *         ...
+ */
+#ifndef CROSSBAYES_EXTEND_H
+#define CROSSBAYES_EXTEND_H
+
+#include "crossbayes/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define XB_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define XB_PRINTF(text, first)
+#endif
+
+/* Bytes of a context's message, of its origin and of a notice, at most. */
+enum { XB_MESSAGE_MAX = 1024, XB_ORIGIN_MAX = 1024, XB_NOTICE_MAX = 8192 };
+
+/* ---- errors */
+
+/* Records the message (one line: control characters become blanks). ctx may be
+ * NULL. */
+XB_API void xb_note(xb_ctx *ctx, const char *format, ...) XB_PRINTF(2, 3);
+
+/* Records the message and returns `status`: in the caller's sight, so that compilers
+ * and analysers know that a failure is not XB_OK. */
+#define xb_fail(ctx, status, ...) (xb_note((ctx), __VA_ARGS__), xb_failure(status))
+static inline xb_status xb_failure(xb_status status) { return status; }
+
+#define XB_TRY(expr)                                                                     \
+    do {                                                                                 \
+        xb_status xb_try_status_ = (expr);                                               \
+        if (xb_try_status_ != XB_OK) return xb_try_status_;                              \
+    } while (0)
+
+#define XB_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* Calls the context's progress listener. XB_OK, or XB_E_CANCELLED when the listener asked
+ * to stop. ctx may be NULL. */
+XB_API xb_status xb_progress_tell(xb_ctx *ctx, const char *task, int64_t done,
+                                  int64_t total);
+
+/* Tells the listener of notices one sentence (control characters become blanks). ctx may
+ * be NULL. */
+XB_API void xb_notice_tell(xb_ctx *ctx, const char *format, ...) XB_PRINTF(2, 3);
+
+/* The listener that xb_ctx_set_progress() set, and its argument, so that work made of
+ * parts can put its own in between and set it back. NULL: none. */
+XB_API xb_progress_fn xb_ctx_progress(const xb_ctx *ctx, void **arg);
+
+/* ---- memory; free with free() */
+
+/* Zeroed room for `count` items; NULL with the reason in ctx when the product
+ * overflows or memory is out. count 0 gives a valid pointer. */
+XB_API void *xb_new(xb_ctx *ctx, int64_t count, size_t item);
+
+/* Grows *block (of *capacity items) to hold at least `need`; contents kept. */
+XB_API xb_status xb_grow(xb_ctx *ctx, void **block, int64_t *capacity, int64_t need,
+                         size_t item);
+
+/* A copy of the text; NULL with the reason in ctx. */
+XB_API char *xb_strdup(xb_ctx *ctx, const char *text);
+
+/* ---- a loop over independent pieces
+ *
+ * The caller cuts the work into pieces whose bounds do not depend on the number
+ * of threads, and adds partial results in the order of the pieces: then the
+ * bytes are the same for any number of threads. */
+
+typedef void (*xb_piece_fn)(void *arg, int64_t piece);
+
+/* Calls body(arg, p) for 0 <= p < pieces, each exactly once, in any order, by the caller
+ * and up to xb_ctx_threads(ctx) - 1 threads besides; by fewer where they cannot be
+ * started. A body may run a loop of its own, with threads of its own. */
+XB_API void xb_parallel_for(const xb_ctx *ctx, int64_t pieces, xb_piece_fn body,
+                            void *arg);
+
+/* ---- order, checksums, texts */
+
+/* Ascending order, no NaN among them. Radix sort, O(n); needs room for a copy. */
+XB_API xb_status xb_sort_doubles(xb_ctx *ctx, double *x, int64_t n);
+
+/* 64 bits that stand for any number of bytes, the same on every machine; `seed` chains
+ * hashes. Every bit of the result depends on every byte. Not against an adversary. */
+XB_API uint64_t xb_hash_bytes(uint64_t seed, const void *bytes, size_t size);
+
+/* Chains the hash of a file's bytes to *hash, and how many they are. */
+XB_API xb_status xb_file_hash(xb_ctx *ctx, uint64_t *hash, int64_t *bytes,
+                              const char *path);
+
+/* Is the text UTF-8? No overlong forms, no surrogates, nothing beyond U+10FFFF. */
+XB_API bool xb_utf8_valid(const char *text);
+/* Bytes of the character that starts the text; 0 if it is none or the text ends. */
+XB_API int xb_utf8_size(const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

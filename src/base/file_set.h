@@ -1,0 +1,37 @@
+/* file_set.h: a set of files, told apart by device and inode, with what is known of each.
+ * A hash table with open addresses, half full at most: a folder of images holds tens of
+ * thousands. */
+#ifndef XB_BASE_FILE_SET_H
+#define XB_BASE_FILE_SET_H
+
+#include <sys/types.h>
+
+#include "base/ctx.h"
+
+struct stat;
+
+typedef struct xb_known_file {
+    dev_t device;
+    ino_t number;
+    unsigned is;       /* bits of the user; 0: not in the set */
+    char *name;        /* freed with the set */
+    const char *label; /* borrowed */
+} xb_known_file;
+
+typedef struct xb_file_set {
+    xb_known_file *slot; /* [slots], a power of 2 */
+    int64_t slots, files;
+} xb_file_set;
+
+/* Room for `more` files: adding these cannot fail. */
+xb_status xb_file_set_room(xb_ctx *ctx, xb_file_set *set, int64_t more);
+
+/* The file's entry, a new one if need be, which is in the set once its `is` is set. */
+xb_known_file *xb_file_set_add(xb_file_set *set, const struct stat *info);
+
+/* The file's entry, or an empty one. */
+const xb_known_file *xb_file_set_find(const xb_file_set *set, const struct stat *info);
+
+void xb_file_set_free(xb_file_set *set);
+
+#endif

@@ -1,0 +1,31 @@
+/* files.h: the ledger of files behind a context (crossbayes/files.h), as readers and
+ * writers of the library use it. Contexts that work on one task share one ledger; it may
+ * be used by several threads at once. */
+#ifndef XB_BASE_FILES_H
+#define XB_BASE_FILES_H
+
+#include "base/ctx.h"
+#include "crossbayes/files.h"
+
+struct stat;
+
+xb_files *xb_files_create(void); /* NULL: memory is out */
+void xb_files_release(xb_files *files);
+
+/* A reader has opened this file. Fails where it is about to be replaced. */
+xb_status xb_files_note(xb_ctx *ctx, const struct stat *info, const char *name);
+
+/* Before a file is written, and its renaming into place, as rename() does it. What follows
+ * `begin` needs no memory. */
+xb_status xb_files_begin(xb_ctx *ctx, const char *path);
+int xb_files_rename(xb_ctx *ctx, const char *from, const char *to);
+
+/* While files are written to the folder `stage`, they stand for those of the same name in
+ * `dir`; both are borrowed. NULL, NULL: no more. */
+void xb_files_stage(xb_ctx *ctx, const char *stage, const char *dir);
+const char *xb_files_stage_dir(const xb_ctx *ctx); /* NULL: there is none */
+/* The name, without folder, of the i-th file that was written there; NULL past the last.
+ */
+const char *xb_files_staged(const xb_ctx *ctx, int64_t i);
+
+#endif

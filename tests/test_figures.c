@@ -1,0 +1,292 @@
+/* test_figures.c: what makes a figure good enough to print: SI prefixes, ticks at whole
+ * numbers, data off the frame, narrow peaks on a log axis, panels that end with their
+ * data. */
+#include "scratch.h"
+#include "xmltest.h"
+
+#include <math.h>
+
+#include "base/ctx.h"
+#include "crossbayes/studies.h"
+#include "report/style.h"
+
+enum { ROOM = 1 << 20 };
+
+/* ---- units */
+
+static void prefixes_suit_the_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        double largest;
+        const char *unit, *text;
+        double factor;
+    } cases[] = {
+        {2.25e-6, "S", "µS", 1e-6},
+        {1.34e-4, "S", "µS", 1e-6},
+        {9.99e-4, "S", "µS", 1e-6},
+        {9.997e-4, "S", "mS", 1e-3},
+        {1, "S", "S", 1},
+        {999, "S", "S", 1},
+        {0.5, "V", "mV", 1e-3},
+        {4.7e4, "Ω", "kΩ", 1e3},
+        {2e-3, "uS", "nS", 1e-3},
+        {2e-3, "µS", "nS", 1e-3},
+        {2000, "ns", "µs", 1e3},
+        {5e-5, "m", "µm", 1e-6},
+        {3e-12, "A/V", "pA/V", 1e-12},
+        {1e-6, "counts", "counts", 1},
+        {1e-6, "", "", 1},
+        {0, "S", "S", 1},
+        {NAN, "S", "S", 1},
+        {1e-40, "S", "yS", 1e-24},
+        {1e40, "S", "YS", 1e24},
+        {1e-6, "%", "%", 1},
+    };
+    for (int i = 0; i < XB_COUNT(cases); i++) {
+        xb_si_unit u = xb_si_unit_for(cases[i].largest, cases[i].unit);
+        if (strcmp(u.text, cases[i].text) != 0 ||
+            fabs(u.factor / cases[i].factor - 1) > 1e-12)
+            fail_msg("%g %s: %g %s", cases[i].largest, cases[i].unit, u.factor, u.text);
+    }
+}
+
+static void quantities_read_well(void **state)
+{
+    (void)state;
+    static const struct {
+        double value, error;
+        const char *unit, *text;
+    } cases[] = {
+        {2.25e-6, 0.58e-6, "S", "2.25 ± 0.58 µS"},
+        {1.3404e-4, 8.1e-7, "S", "134.04 ± 0.81 µS"},
+        {8.6e-7, 1.7e-7, "S", "0.86 ± 0.17 µS"}, /* not 860 ± 170 nS */
+        {8.6e-7, 1.7e-8, "S", "860 ± 17 nS"},
+        {-2.5e-3, NAN, "V", "-2.5 mV"},
+        {1e-9, 2e-6, "S", "0.0 ± 2.0 µS"},
+        {3.14e-5, 1.2e-5, "", "(3.1 ± 1.2)e-05"},
+        {0.5012, 0.0047, "nats", "0.5012 ± 0.0047 nats"},
+        {0, NAN, "S", "0 S"},
+    };
+    for (int i = 0; i < XB_COUNT(cases); i++) {
+        char text[96];
+        xb_quantity_text(text, sizeof text, cases[i].value, cases[i].error,
+                         cases[i].unit);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* Without a unit that takes a prefix an axis has a power of ten. */
+static void axes_have_units(void **state)
+{
+    (void)state;
+    assert_string_equal(xb_style_unit(1.4e-4, "S").text, "µS");
+    assert_string_equal(xb_style_unit(1.4e-4, "").text, "10⁻⁶");
+    assert_string_equal(xb_style_unit(1.4e-4, "counts").text, "10⁻⁶ counts");
+    assert_string_equal(xb_style_unit(0.3, "").text, "");
+}
+
+/* ---- axes */
+
+static void whole_numbers_have_whole_ticks(void **state)
+{
+    (void)state;
+    static const double cases[][3] = {{3, 8, 1},   {2, 12, 1},     {2, 13, 2},
+                                      {0, 20, 2},  {0, 21, 5},     {1, 50, 5},
+                                      {1, 52, 10}, {0, 1000, 100}, {4, 4, 1}};
+    for (int i = 0; i < XB_COUNT(cases); i++)
+        assert_true(xb_style_whole_step(cases[i][0], cases[i][1]) == cases[i][2]);
+}
+
+static void narrow_peaks_are_noticed(void **state)
+{
+    (void)state;
+    enum { N = 2001 };
+    double x[N], density[N];
+    static const double width[] = {0.3, 0.05, 0.01, 0.003};
+    for (int w = 0; w < XB_COUNT(width); w++) {
+        for (int i = 0; i < N; i++) {
+            x[i] = -1 + 2.0 * i / (N - 1);
+            density[i] = 0.4 + exp(-fabs(x[i]) / width[w]) / width[w];
+        }
+        assert_int_equal(xb_style_narrow_peak(x, density, N), width[w] < 0.02);
+    }
+    assert_false(xb_style_narrow_peak(x, density, 0));
+}
+
+/* ---- a sweep */
+
+static void make_sweep(xb_ctx *ctx, scratch *s, const char *key, double from,
+                       double ratio, double step, char *svg, char *script)
+{
+    const char *const names[] = {key, "rmse", "rmse_error", "rmse_digital"};
+    enum { ROWS = 6 };
+    xb_table *t = NULL;
+    assert_ok(ctx, xb_table_create(ctx, &t, key, ROWS, XB_COUNT(names), names));
+    for (int r = 0; r < ROWS; r++) {
+        xb_table_set(t, r, 0, from * pow(ratio, r) + step * r);
+        xb_table_set(t, r, 1, 0.2 + 1.0 / (r + 1));
+        xb_table_set(t, r, 2, 0.01);
+        xb_table_set(t, r, 3, 0.2);
+    }
+    char path[128], file[160];
+    snprintf(path, sizeof path, "%s", scratch_path(s, "sweep"));
+    assert_ok(ctx, xb_report_sweep(ctx, t, path, XB_FIGURE_SVG));
+    snprintf(file, sizeof file, "%s.svg", path);
+    assert_true(scratch_read(file, svg, ROOM) < ROOM - 1);
+    assert_well_formed(file, svg);
+    snprintf(file, sizeof file, "%s.gp", path);
+    assert_true(scratch_read(file, script, ROOM) < ROOM - 1);
+    xb_table_destroy(t);
+}
+
+static bool has_text(const char *svg, const char *text)
+{
+    char inside[128];
+    snprintf(inside, sizeof inside, ">%s<", text);
+    return strstr(svg, inside) != NULL;
+}
+
+/* Points and the reference line keep away from the frame; the frame is two strokes. */
+static void assert_margins(const char *svg)
+{
+    const double least = 8; /* pixels */
+    double left = 0, top = 0, low = 0, right = 0, same;
+    const char *frame = svg;
+    do {
+        frame = strstr(frame + 1, "stroke='rgb( 68,  68,  68)'  d='M");
+        assert_non_null(frame);
+    } while (sscanf(strstr(frame, "d='M"), "d='M%lf,%lf L%lf,%lf L%lf,", &left, &top,
+                    &same, &low, &right) != 5);
+    int points = 0;
+    for (const char *p = svg; (p = strstr(p, "<use xlink:href='#gpPt6' transform='"));
+         points++) {
+        double x, y;
+        p = strstr(p, "translate(");
+        assert_int_equal(sscanf(p, "translate(%lf,%lf)", &x, &y), 2);
+        if (y < top) continue; /* the legend's */
+        if (x < left + least || x > right - least || y > low - least || y < top + least)
+            fail_msg("a point at %g, %g in a frame of %g to %g, %g to %g", x, y, left,
+                     right, top, low);
+    }
+    assert_int_equal(points, 6 + 1);
+}
+
+static void sweeps_have_names_and_margins(void **state)
+{
+    (void)state;
+    scratch s = scratch_make();
+    xb_ctx *ctx = test_ctx();
+    char *svg = malloc(ROOM), *script = malloc(ROOM);
+    make_sweep(ctx, &s, "adc-bits", 3, 1, 1, svg, script);
+    assert_margins(svg);
+    assert_true(has_text(svg, "resolution of the ADC (bits)"));
+    assert_true(has_text(svg, "RMSE (target's unit)") ||
+                has_text(svg, "RMSE (target&#39;s unit)"));
+    assert_true(has_text(svg, "digital model"));
+    assert_true(has_text(svg, " 3") || has_text(svg, "3"));
+    assert_null(strstr(svg, "3.5"));
+    assert_null(strstr(svg, "adc-bits"));
+    /* whole numbers over decades are their own ticks */
+    make_sweep(ctx, &s, "mean_levels", 4, 4, 0, svg, script);
+    assert_non_null(strstr(script, "set xtics (4,16,64,256,1024,4096)"));
+    assert_margins(svg);
+    make_sweep(ctx, &s, "correlation-time-ns", 1000, 1, 500, svg, script);
+    assert_true(has_text(svg, "correlation time of the noise (µs)"));
+    assert_margins(svg);
+    make_sweep(ctx, &s, "something else", 1, 1, 1, svg, script);
+    assert_true(has_text(svg, "something else"));
+    free(svg);
+    free(script);
+    xb_ctx_destroy(ctx);
+    scratch_remove(&s);
+}
+
+/* ---- a fit */
+
+enum { N = 4000 };
+
+/* The script of a fit to samples of a law, x[N] siemens; the law goes to law.json. */
+static void fit_script(xb_ctx *ctx, scratch *s, const char *text, double *x, char *script)
+{
+    xb_law *law = NULL;
+    assert_ok(ctx, xb_law_parse(ctx, &law, text));
+    for (int i = 0; i < N; i++) x[i] = 1e-6 * xb_law_quantile(law, (i + 0.5) / N);
+    xb_fit_options options = xb_fit_options_default();
+    options.family = xb_law_family(law);
+    options.unit = "S";
+    xb_fit *fit = NULL;
+    assert_ok(ctx, xb_fit_run(ctx, &fit, x, N, &options));
+    char path[128], file[160];
+    snprintf(path, sizeof path, "%s", scratch_path(s, "fit"));
+    assert_ok(ctx, xb_report_fit(ctx, fit, x, N, path, XB_FIGURE_SVG));
+    snprintf(file, sizeof file, "%s.gp", path);
+    assert_true(scratch_read(file, script, ROOM) < ROOM - 1);
+    assert_ok(ctx, xb_fit_save(ctx, fit, scratch_path(s, "law.json")));
+    xb_fit_destroy(fit);
+    xb_law_destroy(law);
+}
+
+static void fits_show_narrow_peaks(void **state)
+{
+    (void)state;
+    scratch s = scratch_make();
+    xb_ctx *ctx = test_ctx();
+    char *script = malloc(ROOM);
+    double x[N];
+    fit_script(ctx, &s, "mtj:B=0.15,w=0.5", x, script);
+    assert_null(strstr(script, "\nset logscale y"));
+    assert_non_null(strstr(script, "noise (nS)"));
+    assert_non_null(strstr(script, "density (per nS)"));
+    fit_script(ctx, &s, "mtj:B=0.003,w=0.5", x, script);
+    assert_non_null(strstr(script, "\nset logscale y"));
+    free(script);
+    xb_ctx_destroy(ctx);
+    scratch_remove(&s);
+}
+
+/* Samples have the unit of the law file that they go with, and a narrow peak in both
+ * panels. */
+static void laws_have_the_unit_of_their_file(void **state)
+{
+    (void)state;
+    static const char *const laws[] = {"mtj:B=0.15,w=0.5", "mtj:B=0.003,w=0.5"};
+    scratch s = scratch_make();
+    xb_ctx *ctx = test_ctx();
+    char *script = malloc(ROOM);
+    double x[N];
+    for (int i = 0; i < XB_COUNT(laws); i++) {
+        fit_script(ctx, &s, laws[i], x, script);
+        char law[128];
+        snprintf(law, sizeof law, "%s", scratch_path(&s, "law.json"));
+        xb_study_options o = xb_study_options_default();
+        o.quick = true, o.device = law, o.noise = x, o.noise_n = N;
+        xb_study *study = NULL;
+        assert_ok(ctx, xb_study_run(ctx, &study, "laws", &o));
+        assert_ok(ctx, xb_report_study(ctx, study, s.dir, XB_FIGURE_SVG));
+        assert_true(scratch_read(scratch_path(&s, "laws.gp"), script, ROOM) < ROOM - 1);
+        assert_non_null(strstr(script, "noise (nS)"));
+        assert_non_null(strstr(script, "density (per nS)"));
+        const char *peak = strstr(script, "\nset logscale y");
+        assert_int_equal(peak && strstr(peak + 1, "\nset logscale y"), i);
+        xb_study_destroy(study);
+    }
+    free(script);
+    xb_ctx_destroy(ctx);
+    scratch_remove(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prefixes_suit_the_numbers),
+        cmocka_unit_test(quantities_read_well),
+        cmocka_unit_test(axes_have_units),
+        cmocka_unit_test(whole_numbers_have_whole_ticks),
+        cmocka_unit_test(narrow_peaks_are_noticed),
+        cmocka_unit_test(sweeps_have_names_and_margins),
+        cmocka_unit_test(fits_show_narrow_peaks),
+        cmocka_unit_test(laws_have_the_unit_of_their_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
