@@ -1,0 +1,20 @@
+/* stage.h: passes of a backend whose memory is its own, with the caller's memory; see
+ * stage.c. */
+#ifndef XB_RUN_STAGE_H
+#define XB_RUN_STAGE_H
+
+#include "run/pass.h"
+
+/* What is in the arguments was checked. Else as the functions of crossbayes/net.h. */
+xb_status xb_stage_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
+                           int64_t batch, const xb_weights *weights,
+                           const xb_noise *noise, xb_mode mode);
+xb_status xb_stage_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                            const xb_real *dy);
+xb_status xb_stage_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                        bool fresh, const xb_real *x, int64_t batch,
+                        const xb_weights *weights, const xb_noise *noise, xb_loss_fn loss,
+                        void *arg);
+void xb_stage_destroy(xb_stage *stage, const xb_backend *backend); /* NULL is fine */
+
+#endif
