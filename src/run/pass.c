@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "run/chains.h"
 #include "run/fuse.h"
-#include "run/stage.h"
+#include "run/staged.h"
 
 enum { ALIGN = 64 }; /* bytes: a vector register, a cache line */
 
@@ -177,7 +177,7 @@ void xb_pass_destroy(xb_pass *pass)
     if (!pass) return;
     free(pass->chain);
     free(pass->layer);
-    xb_stage_destroy(pass->stage, pass->run.backend);
+    xb_staged_destroy(pass->stage, pass->run.backend);
     pass->run.backend->release(pass->run.backend, pass->memory);
     free(pass);
 }
@@ -450,7 +450,7 @@ xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real 
     if (pass->run.backend->host)
         return xb_pass_forward_within(ctx, pass, y, x, batch, weights, noise, mode);
     XB_TRY(check_forward(ctx, pass, batch, weights, noise));
-    return xb_stage_forward(ctx, pass, y, x, batch, weights, noise, mode);
+    return xb_staged_forward(ctx, pass, y, x, batch, weights, noise, mode);
 }
 
 xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
@@ -458,7 +458,7 @@ xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradie
 {
     if (pass->run.backend->host) return xb_pass_backward_within(ctx, pass, gradient, dy);
     XB_TRY(check_backward(ctx, pass, gradient));
-    return xb_stage_backward(ctx, pass, gradient, dy);
+    return xb_staged_backward(ctx, pass, gradient, dy);
 }
 
 xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
@@ -469,5 +469,6 @@ xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
     if (pass->run.backend->host)
         return step(ctx, pass, gradient, fresh, x, batch, weights, noise, loss, arg);
     XB_TRY(check_forward(ctx, pass, batch, weights, noise));
-    return xb_stage_step(ctx, pass, gradient, fresh, x, batch, weights, noise, loss, arg);
+    return xb_staged_step(ctx, pass, gradient, fresh, x, batch, weights, noise, loss,
+                          arg);
 }

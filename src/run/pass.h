@@ -15,12 +15,12 @@ typedef struct xb_pass_layer {
     xb_act above, below; /* a linear layer: of which neighbours; see run.h */
 } xb_pass_layer;
 
-typedef struct xb_stage xb_stage; /* stage.h */
+typedef struct xb_staged xb_staged; /* staged.h */
 
 struct xb_pass {
     const xb_net *net;
     struct xb_chain *chain; /* chains.h; NULL: the net is none */
-    xb_stage *stage;        /* NULL: no need of one so far */
+    xb_staged *stage;       /* NULL: no need of one so far */
     xb_pass_options opt;
     xb_pass_layer *layer; /* [n_layer] */
     /* Sizes in reals, then where they are in `memory`: buffers of the backend. */

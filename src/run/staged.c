@@ -1,15 +1,15 @@
-/* stage.c: the caller's weights, inputs and gradients copied into the backend's memory
+/* staged.c: the caller's weights, inputs and gradients copied into the backend's memory
  * and back, for backends whose memory is not the caller's. All of it stays in the pass: a
  * backward pass finds the weights and inputs of its forward pass there. Whoever does many
  * steps holds buffers instead (run/pass.h). */
-#include "run/stage.h"
+#include "run/staged.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 
 /* Buffers, parts of `memory`; [param_count] if not said. */
-struct xb_stage {
+struct xb_staged {
     void *memory;
     xb_real *mu, *sigma, *d_mu, *d_sigma;
     xb_real *state;  /* [state_count] */
@@ -20,20 +20,20 @@ struct xb_stage {
 
 static int64_t bytes_of(int64_t n) { return n * (int64_t)sizeof(xb_real); }
 
-static xb_status stage_create(xb_ctx *ctx, xb_stage **out, const xb_pass *pass)
+static xb_status stage_create(xb_ctx *ctx, xb_staged **out, const xb_pass *pass)
 {
     const xb_backend *b = pass->run.backend;
     int64_t p = pass->net->param_count, states = pass->net->state_count;
     int64_t in = pass->opt.batch * xb_shape_size(pass->net->input);
     int64_t to = pass->opt.batch * xb_shape_size(xb_net_output(pass->net));
-    xb_stage *s = xb_new(ctx, 1, sizeof *s);
+    xb_staged *s = xb_new(ctx, 1, sizeof *s);
     if (!s) return XB_E_MEMORY;
     s->room = xb_new(ctx, 2 * to, sizeof *s->room);
     xb_status status = s->room ? XB_OK : XB_E_MEMORY;
     if (status == XB_OK)
         status = b->take(b, ctx, &s->memory, bytes_of(4 * p + states + 2 * in + 2 * to));
     if (status != XB_OK) {
-        xb_stage_destroy(s, b);
+        xb_staged_destroy(s, b);
         return status;
     }
     xb_real *at = s->memory;
@@ -45,7 +45,7 @@ static xb_status stage_create(xb_ctx *ctx, xb_stage **out, const xb_pass *pass)
     return XB_OK;
 }
 
-void xb_stage_destroy(xb_stage *stage, const xb_backend *backend)
+void xb_staged_destroy(xb_staged *stage, const xb_backend *backend)
 {
     if (!stage) return;
     backend->release(backend, stage->memory);
@@ -70,7 +70,7 @@ static xb_status bring(xb_ctx *ctx, xb_pass *pass, xb_weights *staged, const xb_
     const xb_net *net = pass->net;
     const xb_backend *b = pass->run.backend;
     if (!pass->stage) XB_TRY(stage_create(ctx, &pass->stage, pass));
-    xb_stage *s = pass->stage;
+    xb_staged *s = pass->stage;
     put(b, s->mu, weights->mu, net->param_count);
     put(b, s->sigma, weights->sigma, net->param_count);
     put(b, s->state, weights->state, net->state_count);
@@ -85,25 +85,25 @@ static int64_t outputs_of(const xb_pass *pass)
     return pass->run.batch * xb_shape_size(xb_net_output(pass->net));
 }
 
-xb_status xb_stage_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
-                           int64_t batch, const xb_weights *weights,
-                           const xb_noise *noise, xb_mode mode)
+xb_status xb_staged_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
+                            int64_t batch, const xb_weights *weights,
+                            const xb_noise *noise, xb_mode mode)
 {
     const xb_backend *b = pass->run.backend;
     xb_weights staged;
     XB_TRY(bring(ctx, pass, &staged, x, batch, weights));
-    xb_stage *s = pass->stage;
+    xb_staged *s = pass->stage;
     XB_TRY(xb_pass_forward_within(ctx, pass, s->y, s->x, batch, &staged, noise, mode));
     get(b, y, s->y, outputs_of(pass));
     if (mode == XB_MODE_TRAIN) get(b, weights->state, s->state, pass->net->state_count);
     return XB_OK;
 }
 
-xb_status xb_stage_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
-                            const xb_real *dy)
+xb_status xb_staged_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                             const xb_real *dy)
 {
     const xb_backend *b = pass->run.backend;
-    xb_stage *s = pass->stage;
+    xb_staged *s = pass->stage;
     int64_t p = pass->net->param_count;
     const xb_gradient staged = {s->d_mu, gradient->sigma ? s->d_sigma : NULL,
                                 gradient->x ? s->dx : NULL};
@@ -122,14 +122,14 @@ static void zero(xb_real *x, int64_t n)
     for (int64_t i = 0; x && i < n; i++) x[i] = 0;
 }
 
-xb_status xb_stage_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
-                        bool fresh, const xb_real *x, int64_t batch,
-                        const xb_weights *weights, const xb_noise *noise, xb_loss_fn loss,
-                        void *arg)
+xb_status xb_staged_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                         bool fresh, const xb_real *x, int64_t batch,
+                         const xb_weights *weights, const xb_noise *noise,
+                         xb_loss_fn loss, void *arg)
 {
     if (!pass->stage) XB_TRY(stage_create(ctx, &pass->stage, pass));
     xb_real *y = pass->stage->room;
-    XB_TRY(xb_stage_forward(ctx, pass, y, x, batch, weights, noise, XB_MODE_TRAIN));
+    XB_TRY(xb_staged_forward(ctx, pass, y, x, batch, weights, noise, XB_MODE_TRAIN));
     xb_real *dy = y + outputs_of(pass);
     if (fresh) zero(gradient->mu, pass->net->param_count);
     if (fresh) zero(gradient->sigma, pass->net->param_count);
