@@ -47,6 +47,18 @@ static cli_exit apply_set(crossbar_job *job, const char *text)
                       xb_array_set(job->s->ctx, &job->array, one.key, one.value[0]));
 }
 
+/* Each key once: a sweep's files are named after it. */
+static bool swept_already(const crossbar_job *job, const char *key)
+{
+    xb_array_field one, other;
+    for (int i = 0; i < job->n_sweeps; i++)
+        if (xb_array_field_find(key, &one) &&
+            xb_array_field_find(job->sweep[i].sweep.key, &other) &&
+            strcmp(one.key, other.key) == 0)
+            return true;
+    return false;
+}
+
 static cli_exit read_sweeps(crossbar_job *job)
 {
     const cli_value *given = cli_get(&job->s->args, "sweep");
@@ -55,6 +67,11 @@ static cli_exit read_sweeps(crossbar_job *job)
         sweep_run *run = &job->sweep[job->n_sweeps];
         if (!cli_sweep_read(&run->sweep, given->texts[i], why, sizeof why))
             return cli_fail(job->s, CLI_USAGE, "--sweep %s", why);
+        if (swept_already(job, run->sweep.key))
+            return cli_fail(
+                job->s, CLI_USAGE,
+                "--sweep %s: %s is swept twice; give all of its values at once",
+                given->texts[i], run->sweep.key);
         xb_array trial = job->array;
         for (int k = 0; k < run->sweep.count; k++) {
             xb_status status =

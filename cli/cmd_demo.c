@@ -69,12 +69,15 @@ unsigned cli_demo_formats(const cli_session *s)
 
 /* ---- samples */
 
-/* Samples that are in no file get one, so that every command of the page runs. */
+/* Samples that are in no file get one, so that every command of the page runs. Its name
+ * is one that users do not give their own measurements. */
+static const char KEPT[] = "demo_noise";
+
 static xb_status keep_samples(cli_demo *d)
 {
     static const char *const columns[] = {"noise"};
     xb_table *table = NULL;
-    char *path = cli_join(xb_stage_dir(d->stage), "noise", ".csv");
+    char *path = cli_join(xb_stage_dir(d->stage), KEPT, ".csv");
     if (!path) return XB_E_MEMORY;
     xb_status status = xb_table_create(d->s->ctx, &table, "noise", d->n, 1, columns);
     for (int64_t i = 0; i < d->n && status == XB_OK; i++)
@@ -206,7 +209,7 @@ static xb_status fit_noise(cli_demo *d)
 
 static cli_exit plan_outputs(cli_session *s, const char *dir)
 {
-    static const char *const names[] = {"law.json", "noise.csv", "report.html"};
+    static const char *const names[] = {"law.json", "demo_noise.csv", "report.html"};
     char label[CLI_LABEL];
     cli_output_label(label, s, "output", dir);
     xb_status status = xb_report_plan_in(s->ctx, dir, "fit", cli_demo_formats(s), label);
@@ -243,7 +246,7 @@ static cli_exit make_page(cli_demo *d, const char *kept, const char *path)
 static cli_exit run(cli_session *s)
 {
     cli_demo d = {.s = s, .dir = cli_text(&s->args, "output", "crossbayes-demo")};
-    char *law = cli_join(d.dir, "law", ".json"), *kept = cli_join(d.dir, "noise", ".csv");
+    char *law = cli_join(d.dir, "law", ".json"), *kept = cli_join(d.dir, KEPT, ".csv");
     char *path = cli_join(d.dir, "report", ".html");
     cli_exit code = CLI_FAILED;
     d.law = law;

@@ -203,7 +203,7 @@ static void print_predictive(const cli_evaluation *e, const cli_law_scores *law)
     printf(": %s\n", xb_verdict_text(law->predictive.verdict));
     cli_format_error(text, sizeof text, law->nll_difference.value,
                      law->nll_difference.std_error);
-    printf("    NLL differs by %s\n", text);
+    printf("    NLL differs by %s (error over rows)\n", text);
 }
 
 /* The draws for which C17 expects a verdict, as far as one can run them. */
@@ -236,6 +236,10 @@ static void print_distances(const cli_evaluation *e)
         const cli_law_scores *law = &e->law[i];
         const xb_distances *d = &law->outputs;
         printf("  %s: %s\n", law_label(e, i), xb_verdict_text(d->verdict));
+        if (d->draws_a < 2) { /* no spread, no noise: gaps would read 0 or NaN */
+            print_needed(d);
+            continue;
+        }
         print_gap("means differ by", " of the epistemic sd", &d->mean);
         print_gap("epistemic sds differ by", " of it", &d->sd);
         print_gap("distributions, shape and all, differ like a shift of", " of it",

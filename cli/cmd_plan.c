@@ -115,23 +115,24 @@ static void print_layers(const plan_job *job, const xb_plan *plan)
 
 static void print_weights(const plan_job *job, const xb_plan *plan)
 {
-    printf("\n  largest shares ");
+    printf("\n  shares, at most");
     for (int i = 0; i < plan->weights; i++) {
         const xb_plan_weight *w = &plan->weight[i];
-        printf("%s%s[%lld] %.2g %%", i ? ", " : "     ",
+        const double percent = 100 * w->share;
+        printf("%s%s[%lld] %.*f %%", i ? ", " : "     ",
                xb_net_tensor_at(job->net, w->tensor)->name, (long long)w->element,
-               100 * w->share);
+               percent < 9.95 ? 1 : 0, percent);
     }
     int n = largest_cumulant(plan);
     printf("\n  leading cumulant    %s: %.0f %% of the rule of thumb, %.2g nats%s\n",
            cumulant_name(n), plan->rule > 0 ? 100 * plan->by_cumulant[n] / plan->rule : 0,
-           plan->rule, plan->n_eff < SOUND_N_EFF ? " (few weights: not to rely on)" : "");
+           plan->rule, plan->n_eff < SOUND_N_EFF ? " (few weights: unreliable)" : "");
 }
 
 static void print_advice(const plan_job *job, const xb_plan *plan)
 {
     char text[512];
-    bool net = job->own_net != NULL;
+    const bool net = job->own_net != NULL && plan->layers > 1; /* with hidden layers */
     size_t used = 0;
     if (plan->verdict == XB_PLAN_NOT_MET && net && job->width.width > 0)
         used = (size_t)snprintf(text, sizeof text,

@@ -2,6 +2,7 @@
  * that sets each beside what the paper says. The terminal gets the short story. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "outputs.h"
@@ -140,6 +141,14 @@ static cli_exit show(cli_session *s, const xb_reproduction *r, const char *dir)
     return show_page(s, dir);
 }
 
+static bool page_is_there(const char *dir)
+{
+    char *page = cli_join(dir, "index", ".html");
+    bool there = page && access(page, F_OK) == 0;
+    free(page);
+    return there;
+}
+
 static cli_exit run(cli_session *s)
 {
     const char *dir = cli_text(&s->args, "output", "reproduction");
@@ -152,11 +161,16 @@ static cli_exit run(cli_session *s)
     code = cli_status(s, xb_reproduce_plan(s->ctx, dir, label));
     if (code != CLI_DONE) return code;
     s->progress.whole = true;
+    const bool had = page_is_there(dir);
     xb_status status = xb_reproduce(s->ctx, &r, dir, &options);
     cli_progress_clear(&s->progress);
     if (status == XB_E_CANCELLED)
         return cli_fail(s, CLI_FAILED,
-                        "stopped; the same command goes on where this one was");
+                        "stopped%s; the same command goes on where this one was",
+                        had && !page_is_there(dir)
+                            ? ", and the page of the older run is gone, since some of its"
+                              " figures have been replaced"
+                            : "");
     code = status == XB_OK ? show(s, r, dir) : cli_status(s, status);
     xb_reproduction_destroy(r);
     return code;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "crossbayes/filekind.h"
 #include "doubts.h"
 #include "inputs.h"
 #include "outputs.h"
@@ -129,6 +130,30 @@ static char *checkpoint_name(const char *model)
     return name;
 }
 
+/* A file of that name that is no checkpoint is somebody's; a checkpoint of a run that was
+ * stopped is hours of work. */
+static cli_exit check_checkpoint(cli_session *s, const char *model)
+{
+    char *name = checkpoint_name(model);
+    cli_exit code = name ? CLI_DONE : cli_status(s, XB_E_MEMORY);
+    if (name && access(name, F_OK) == 0) {
+        xb_filekind kind = xb_filekind_look(name);
+        if (kind != XB_KIND_CHECKPOINT && kind != XB_KIND_UNKNOWN)
+            code = cli_fail(s, CLI_USAGE,
+                            "%s is %s, and training would replace it by its checkpoint;"
+                            " choose another -o",
+                            name, xb_filekind_words(kind));
+        else if (kind == XB_KIND_CHECKPOINT && !cli_flag(&s->args, "resume") &&
+                 !cli_quiet(s))
+            fprintf(stderr,
+                    "  %s, of a run that was stopped, is not used and will be replaced:"
+                    " --resume goes on from it\n",
+                    name);
+    }
+    free(name);
+    return code;
+}
+
 /* What would fail only after training is looked at before it. */
 static cli_exit check_request(cli_session *s, const char *path)
 {
@@ -145,6 +170,7 @@ static cli_exit check_request(cli_session *s, const char *path)
         return cli_fail(s, CLI_USAGE, "- is no file name: models and traces are files");
     cli_exit code = cli_plan_file(s, "output", "");
     if (code == CLI_DONE) code = cli_plan_file(s, "output", checkpoint_ending);
+    if (code == CLI_DONE) code = check_checkpoint(s, path);
     if (code == CLI_DONE) code = cli_plan_file(s, "trace", "");
     return code == CLI_DONE ? cli_plan_file(s, "cache", "") : code;
 }
@@ -152,7 +178,7 @@ static cli_exit check_request(cli_session *s, const char *path)
 static cli_exit run(cli_session *s)
 {
     const char *path = cli_text(&s->args, "output", NULL);
-    if (!path) return cli_fail(s, CLI_USAGE, "where to? give -o MODEL.safetensors");
+    if (!path) return cli_fail(s, CLI_USAGE, "missing -o MODEL.safetensors");
     cli_exit code = check_request(s, path);
     if (code != CLI_DONE) return code;
     xb_train_options o = xb_train_options_default();

@@ -77,12 +77,30 @@ static void case_cell(const void *arg, int row, int column, char *out, size_t si
     }
 }
 
+/* Why a verdict cannot be told: the reads that the worst of them needs. */
+static void show_needed(const cli_case *cases, int count)
+{
+    double needed = 0;
+    for (int i = 0; i < count; i++) {
+        const xb_distances *d = &cases[i].result.distance;
+        if (cases[i].result.verdict != XB_VERDICT_UNRESOLVED) continue;
+        needed = fmax(needed, fmax(d->mean.draws_needed,
+                                   fmax(d->sd.draws_needed, d->whole.draws_needed)));
+    }
+    if (needed > XB_DRAWS_MOST)
+        printf("  cannot tell: more than %.0e reads would be needed\n", XB_DRAWS_MOST);
+    else if (needed > 0)
+        printf("  cannot tell: too few reads; about %.2g would tell (--samples)\n",
+               needed);
+}
+
 void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *digital,
                     bool classes, const char *head)
 {
     const case_grid g = {cases, digital, classes, head};
     putchar('\n');
     cli_print_grid(count + 2, COLUMNS, case_cell, &g);
+    show_needed(cases, count);
 }
 
 json_t *cli_case_json(const cli_case *c, bool classes, bool digital)

@@ -117,6 +117,9 @@ static void eval_sees_shape(void **state)
     assert_non_null(strstr(out_text, "fewer than 20 draws cannot tell"));
     assert_non_null(strstr(out_text, "is unknown: fewer than 200 draws"));
     assert_null(strstr(out_text, "nan"));
+    run_well("eval m.safetensors xy.csv --law gaussian --law mtj --samples 1");
+    assert_non_null(strstr(out_text, "fewer than 20 draws cannot tell"));
+    assert_null(strstr(out_text, "nan"));
 }
 
 /* auto takes more draws where the laws are harder to tell apart. */
@@ -314,6 +317,26 @@ static void outputs_are_checked_first(void **state)
 }
 
 /* Without names: all columns but the target, in order, with it or without it. */
+/* Files that nobody named as an output: a checkpoint's place, a figure's data. */
+static void nobody_elses_file_is_replaced(void **state)
+{
+    (void)state;
+    char before[8192], after[8192], path[PATH_MAX];
+    run_shell("cp xy.csv k.safetensors.checkpoint && cp xy.csv pic.dat");
+    run_badly("train xy.csv -t y -o k.safetensors --epochs 1 --mle-epochs 1",
+              "k.safetensors.checkpoint is a table of numbers");
+    run_badly("fit xy.csv --column y --figure pic", "pic.dat, which no figure");
+    snprintf(path, sizeof path, "%s/xy.csv", folder);
+    read_file(before, sizeof before, path);
+    snprintf(path, sizeof path, "%s/pic.dat", folder);
+    read_file(after, sizeof after, path);
+    assert_string_equal(before, after);
+    run_shell("rm k.safetensors.checkpoint pic.dat");
+    run_well("fit xy.csv --column y --figure pic");
+    run_well("fit xy.csv --column y --figure pic"); /* over its own */
+    run_shell("rm pic.svg pic.dat pic.gp");
+}
+
 static void nameless_columns_are_found_by_order(void **state)
 {
     (void)state;
@@ -471,6 +494,9 @@ static void bad_crossbars_are_one_line(void **state)
     run_badly("crossbar m.safetensors xy.csv --sweep adc_bits=9:3", "FROM:TO:STEP");
     run_badly("crossbar m.safetensors xy.csv --sweep adc_bits=0:99", "more than 64");
     run_badly("crossbar m.safetensors xy.csv --sweep noise=1:2", "unknown key");
+    run_badly(
+        "crossbar m.safetensors xy.csv --sweep adc_bits=4:5 --sweep adc-bits=6 -o d",
+        "adc-bits is swept twice");
     run_badly("crossbar m.safetensors xy.csv --redraw never", "never");
     run_badly("crossbar m.safetensors missing.csv", "missing.csv");
     run_badly("crossbar m.safetensors xy.csv --costs bad.json --export chip",
@@ -507,6 +533,7 @@ int main(void)
         cmocka_unit_test(the_epoch_kept_is_told),
         cmocka_unit_test(the_better_net_is_kept),
         cmocka_unit_test(outputs_are_checked_first),
+        cmocka_unit_test(nobody_elses_file_is_replaced),
         cmocka_unit_test(nameless_columns_are_found_by_order),
         cmocka_unit_test(predictions_come_as_json),
         cmocka_unit_test(doubts_are_told),

@@ -184,7 +184,7 @@ static void moments_in_closed_form(void **state)
     xb_law_destroy(parabola);
     xb_law *normal = test_law(ctx, "gaussian");
     assert_close(xb_law_raw_moment(normal, 8), 105, 1e-15);
-    assert_close_floor(xb_law_kl_gaussian(normal), 0, 1e-14, 1);
+    assert_true(xb_law_kl_gaussian(normal) == 0); /* not what rounding left of it */
     xb_law_destroy(normal);
     xb_law *two = test_law(ctx, "bimodal:m=0.9");
     double m2 = 0.81, s2 = 0.19;

@@ -240,7 +240,7 @@ static void reads_that_remember(void **state)
         if (rho[k] <= 1e-2) assert_int_equal(same, RUNS);
         before = noise;
     }
-    opt.memory = 11; /* a thousand reads are worth too few */
+    opt.memory = 12; /* a thousand reads are worth too few */
     double *a = normals(sampler, S, 30000, 0, 1);
     xb_distances few = distances(a, S, a, S, &opt);
     assert_int_equal(few.verdict, XB_VERDICT_UNRESOLVED);

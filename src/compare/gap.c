@@ -32,7 +32,7 @@ double xb_gap_reach(int groups)
 double xb_gap_draws_least(double memory)
 {
     const double independent = 20, in_group = 5; /* draws; times the memory */
-    return fmax(independent, XB_JACKKNIFE_GROUPS * in_group * memory);
+    return fmax(independent, ceil(XB_JACKKNIFE_GROUPS * in_group * (memory - 1)));
 }
 
 static xb_verdict verdict_of(const xb_gap *g, const xb_gap_case *c)

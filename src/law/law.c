@@ -158,7 +158,10 @@ double xb_law_entropy(const xb_law *law) { return law->entropy; }
 
 double xb_law_kl_gaussian(const xb_law *law)
 {
-    return 0.5 * (1 + log(2 * M_PI * law->moments.variance)) - law->entropy; /* (L11) */
+    const double rounding = 4e-15; /* of two numbers of size 1 to 10 */
+    double kl =
+        0.5 * (1 + log(2 * M_PI * law->moments.variance)) - law->entropy; /* (L11) */
+    return fabs(kl) < rounding ? 0 : kl;
 }
 
 double xb_law_lower(const xb_law *law) { return law->lower; }

@@ -38,6 +38,39 @@ static bool is_made(const char *extension, unsigned formats)
     return true;
 }
 
+/* Whether a file is a script that this library wrote. */
+static bool is_our_script(const char *path)
+{
+    char start[sizeof XB_SCRIPT_START] = "";
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    size_t got = fread(start, 1, sizeof start - 1, file);
+    fclose(file);
+    return got == sizeof start - 1 && strcmp(start, XB_SCRIPT_START) == 0;
+}
+
+/* Nobody names the script and the data of a figure: where such a file is there already,
+ * it is replaced only if an earlier figure left it, which its script shows. */
+static xb_status check_companions(xb_ctx *ctx, const char *path, const char *label)
+{
+    size_t size = strlen(path) + sizeof ".dat";
+    char *script = xb_new(ctx, (int64_t)size, 1), *data = xb_new(ctx, (int64_t)size, 1);
+    xb_status status = script && data ? XB_OK : XB_E_MEMORY;
+    if (status == XB_OK) {
+        snprintf(script, size, "%s.gp", path);
+        snprintf(data, size, "%s.dat", path);
+        bool there = access(script, F_OK) == 0;
+        if ((there || access(data, F_OK) == 0) && !is_our_script(script))
+            status = xb_fail(ctx, XB_E_ARGUMENT,
+                             "%s would overwrite %s, which no figure of crossbayes left"
+                             " there; choose another name",
+                             label ? label : path, there ? script : data);
+    }
+    free(script);
+    free(data);
+    return status;
+}
+
 xb_status xb_report_plan(xb_ctx *ctx, const char *path, unsigned formats,
                          const char *label)
 {
@@ -50,7 +83,7 @@ xb_status xb_report_plan(xb_ctx *ctx, const char *path, unsigned formats,
         status = xb_files_plan(ctx, file, label);
     }
     free(file);
-    return status;
+    return status == XB_OK ? check_companions(ctx, path, label) : status;
 }
 
 xb_status xb_report_plan_in(xb_ctx *ctx, const char *dir, const char *name,

@@ -54,10 +54,11 @@ void xb_style_quote(FILE *script, const char *text)
 void xb_style_preamble(FILE *script, const char *name, int width, int height)
 {
     const double points_per_pixel = 0.75;
-    fprintf(script, "# gnuplot NAME.gp draws NAME.svg again, in this folder;\n"
-                    "# gnuplot -e \"format='pdf'\" NAME.gp another format (png, pdf).\n"
-                    "if (!exists('format')) format = 'svg'\n"
-                    "set encoding utf8\n");
+    fprintf(script, XB_SCRIPT_START
+            "\n"
+            "# gnuplot -e \"format='pdf'\" NAME.gp another format (png, pdf).\n"
+            "if (!exists('format')) format = 'svg'\n"
+            "set encoding utf8\n");
     fprintf(script,
             "if (format eq 'svg') set terminal svg size %d,%d enhanced"
             " font 'DejaVu Sans,13' background '#ffffff' linewidth 1.2\n",

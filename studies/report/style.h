@@ -7,6 +7,9 @@
 
 #include "crossbayes/data.h"
 
+/* How every script begins: figure.c knows its own by it. */
+#define XB_SCRIPT_START "# gnuplot NAME.gp draws NAME.svg again, in this folder;"
+
 /* "#0072B2" for "gaussian"; roles: gaussian, device, bimodal, data, and the
  * families and methods that need one of their own. Grey for an unknown role. */
 const char *xb_style_colour(const char *role);

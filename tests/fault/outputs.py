@@ -93,7 +93,7 @@ CASES = [
                "paper/nets/made-for.txt", "paper/nets/width8_depth1_seed1.safetensors",
                "paper/faces/utkface_mle.checkpoint"), wrong=("--data", "faces")),
     Case(["demo", "--noise", "noise.csv", "-o", "demo", *FORMATS], ("noise.csv",),
-         also=("demo/noise.csv",)),
+         also=("demo/demo_noise.csv",)),
     Case(["demo", "--noise", "noise.csv", "-o", "."], ("noise.csv",), makes=False,
          also=("laws.dat", "report.html", "fit.svg", "energy_nets.csv")),
 ]
