@@ -140,9 +140,9 @@ static cli_exit check_checkpoint(cli_session *s, const char *model)
         xb_filekind kind = xb_filekind_look(name);
         if (kind != XB_KIND_CHECKPOINT && kind != XB_KIND_UNKNOWN)
             code = cli_fail(s, CLI_USAGE,
-                            "%s is %s, and training would replace it by its checkpoint;"
-                            " choose another -o",
-                            name, xb_filekind_words(kind));
+                            "-o %s would overwrite %s, which is %s and no checkpoint;"
+                            " choose another name",
+                            model, name, xb_filekind_words(kind));
         else if (kind == XB_KIND_CHECKPOINT && !cli_flag(&s->args, "resume") &&
                  !cli_quiet(s))
             fprintf(stderr,

@@ -324,7 +324,7 @@ static void nobody_elses_file_is_replaced(void **state)
     char before[8192], after[8192], path[PATH_MAX];
     run_shell("cp xy.csv k.safetensors.checkpoint && cp xy.csv pic.dat");
     run_badly("train xy.csv -t y -o k.safetensors --epochs 1 --mle-epochs 1",
-              "k.safetensors.checkpoint is a table of numbers");
+              "k.safetensors.checkpoint, which is a table of numbers");
     run_badly("fit xy.csv --column y --figure pic", "pic.dat, which no figure");
     snprintf(path, sizeof path, "%s/xy.csv", folder);
     read_file(before, sizeof before, path);

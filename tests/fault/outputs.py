@@ -170,7 +170,7 @@ def check_quiet(program, case, start):
 
 # ---- a file that would be lost
 
-def check_refused(program, args, folder, expected="input"):
+def check_refused(program, args, folder, expected="would overwrite"):
     before = files(folder)
     end = program.run(args, folder)
     lines = end.stderr.decode().splitlines()
