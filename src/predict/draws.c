@@ -74,8 +74,8 @@ static bool is_small(const xb_net *net) { return xb_net_param_count(net) <= SMAL
 static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int64_t rows)
 {
     const xb_model *m = job->model;
-    const xb_weights weights = {m->mu, m->sigma, m->state};
-    const xb_weights drawn = {w->theta, NULL, m->state};
+    const xb_weights weights = {m->mu, m->sigma, m->state, NULL};
+    const xb_weights drawn = {w->theta, NULL, m->state, NULL};
     const xb_noise noise = {.sampler = job->sampler,
                             .key = xb_key_make(job->opt->seed, XB_PURPOSE_WEIGHT),
                             .step = XB_PREDICT_STEP,
@@ -227,7 +227,7 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_r
     opt.backend = backend;
     opt.batch = chunk_for(m->noise_net);
     opt.gradients = false;
-    const xb_weights weights = {m->noise_mu, NULL, m->noise_state};
+    const xb_weights weights = {m->noise_mu, NULL, m->noise_state, NULL};
     float *x = xb_new(ctx, opt.batch * m->features, sizeof *x);
     xb_status status = x ? xb_pass_create(ctx, &pass, m->noise_net, &opt) : XB_E_MEMORY;
     for (int64_t row = 0; row < n && status == XB_OK; row += opt.batch) {
@@ -290,9 +290,10 @@ xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
                                 const xb_model *model, const xb_rows *rows, int64_t first,
                                 int64_t count, const xb_predict_options *opt)
 {
-    const xb_predict_options standard = xb_predict_options_default();
+    xb_predict_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
     draw_job job = {.model = model,
-                    .opt = opt ? opt : &standard,
+                    .opt = &chosen,
                     .rows = rows,
                     .value = value,
                     .first = first,

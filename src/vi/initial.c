@@ -35,7 +35,7 @@ void xb_trainer_fill_sigma(xb_trainer *t)
 /* Root mean square of what the net of phase 1 leaves, over the rows learnt from. */
 static xb_status residual(xb_trainer *t, double *out)
 {
-    const xb_weights weights = {t->theta, NULL, t->state};
+    const xb_weights weights = {t->theta, NULL, t->state, t->state};
     double sum = 0;
     for (int64_t i = 0; i < t->n; i++) t->order[i] = (int32_t)i;
     for (int64_t k = 0; k < t->batches; k++) {

@@ -32,8 +32,8 @@ static void add_term(double *peak, double *mass, double term)
 
 static xb_status score_rows(xb_trainer *t, int64_t first, int64_t batch)
 {
-    const xb_weights weights = {t->theta, t->sigma, t->state};
-    const xb_weights fixed = {t->theta + t->noise, NULL, t->noise_state};
+    const xb_weights weights = {t->theta, t->sigma, t->state, NULL};
+    const xb_weights fixed = {t->theta + t->noise, NULL, t->noise_state, NULL};
     for (int64_t i = 0; i < batch; i++) xb_trainer_take(t, i, t->n + first + i);
     if (t->model->noise_net)
         XB_TRY(xb_pass_forward(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed, NULL,
