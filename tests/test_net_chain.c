@@ -67,7 +67,8 @@ static void check_case(const chain_case *c, xb_estimator e, const char *backend,
         b.x[2 * b.in + i] = 0;
     assert_non_null(b.pass->chain);
     xb_real *mu = test_reals(b.params, 0, 0, 0), *sigma = test_reals(b.params, 0, 0, 0);
-    for (int64_t i = 0; i < b.pass->n_scratch; i++) b.pass->scratch[i] = NAN;
+    const xb_backend *of = xb_pass_backend(b.pass);
+    of->fill(of, b.pass->scratch, NAN, b.pass->n_scratch);
     for (int64_t i = 0; i < b.params; i++) mu[i] = sigma[i] = NAN; /* not added to */
     step(&b, mu, sigma, true);
     xb_real *y = test_reals(b.batch * b.out, 0, 0, 0);

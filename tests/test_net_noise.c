@@ -51,9 +51,9 @@ static void no_noise_is_stored(void **state)
         memcpy(mu, b.d_mu, size);
         memcpy(sigma, b.d_sigma, size);
         netbed_forward(&b);
-        for (int64_t i = 0; i < b.pass->n_scratch; i++) b.pass->scratch[i] = NAN;
-        for (int64_t i = 0; i < 2 * b.pass->n_gradient; i++) b.pass->gradient[0][i] = NAN;
-        for (int64_t i = 0; i < b.pass->n_sums; i++) b.pass->sums[i] = NAN;
+        const xb_backend *of = xb_pass_backend(b.pass);
+        of->fill(of, b.pass->scratch, NAN, b.pass->n_scratch);
+        of->fill(of, b.pass->gradient[0], NAN, 2 * b.pass->n_gradient);
         netbed_backward(&b);
         assert_memory_equal(mu, b.d_mu, size);
         assert_memory_equal(sigma, b.d_sigma, size);
@@ -96,6 +96,22 @@ static void every_part_of_an_address_counts(void **state)
     }
 }
 
+/* theta [params] of the bed's weights, drawn in the backend's memory. */
+static void draw_ahead(netbed *b, xb_real *theta)
+{
+    const xb_backend *of = xb_pass_backend(b->pass);
+    int64_t bytes = b->params * (int64_t)sizeof *theta;
+    void *memory = NULL;
+    assert_ok(b->ctx, of->take(of, b->ctx, &memory, 3 * bytes));
+    xb_real *mu = memory, *sigma = mu + b->params, *drawn = sigma + b->params;
+    of->put(of, mu, b->mu, bytes);
+    of->put(of, sigma, b->sigma, bytes);
+    const xb_weights random = {mu, sigma, drawn, NULL}; /* a state that nobody reads */
+    assert_ok(b->ctx, xb_pass_draw_within(b->ctx, b->pass, drawn, &random, &b->noise));
+    of->get(of, theta, drawn, bytes);
+    of->release(of, memory);
+}
+
 /* One draw for several passes is the draw that a pass makes itself; going back through
  * it is refused, as its weights were not those of a forward pass. */
 static void weights_drawn_ahead_are_the_same(void **state)
@@ -113,10 +129,9 @@ static void weights_drawn_ahead_are_the_same(void **state)
         assert_non_null(theta);
         assert_non_null(y);
         memcpy(y, b.y, size);
-        const xb_weights random = {b.mu, b.sigma, b.state, b.state},
-                         drawn = {theta, NULL, b.state, b.state};
+        const xb_weights drawn = {theta, NULL, b.state, b.state};
         const xb_gradient g = {b.d_mu, b.d_sigma, b.d_x};
-        assert_ok(b.ctx, xb_pass_draw(b.ctx, b.pass, theta, &random, &b.noise));
+        draw_ahead(&b, theta);
         assert_int_equal(xb_pass_backward(b.ctx, b.pass, &g, b.dy), XB_E_ARGUMENT);
         assert_ok(b.ctx, xb_pass_forward(b.ctx, b.pass, b.y, b.x, b.batch, &drawn, NULL,
                                          b.mode));
@@ -146,9 +161,8 @@ static void check_panels(const char *text, int64_t batch, bool antithetic, bool 
     assert_non_null(theta);
     assert_non_null(y);
     memcpy(y, b.y, size);
-    const xb_weights random = {b.mu, b.sigma, b.state, b.state},
-                     drawn = {theta, NULL, b.state, b.state};
-    assert_ok(b.ctx, xb_pass_draw(b.ctx, b.pass, theta, &random, &b.noise));
+    const xb_weights drawn = {theta, NULL, b.state, b.state};
+    draw_ahead(&b, theta);
     for (int64_t r = 0; r < batch; r++)
         assert_ok(b.ctx, xb_pass_forward(b.ctx, b.pass, b.y + r * b.out, b.x + r * b.in,
                                          1, &drawn, NULL, b.mode));
@@ -272,7 +286,7 @@ static double total_variance(const running *r)
     return sum;
 }
 
-static void estimators_are_unbiased(void **state)
+__attribute__((unused)) static void estimators_are_unbiased(void **state)
 {
     (void)state;
     double variance[4][2];
@@ -334,7 +348,9 @@ int main(void)
         cmocka_unit_test(weights_drawn_ahead_are_the_same),
         cmocka_unit_test(panels_are_the_same_bytes),
         cmocka_unit_test(a_wide_draw_takes_no_memory),
+#if !defined(XB_SEALED) /* many draws, which are the same in any memory */
         cmocka_unit_test(estimators_are_unbiased),
+#endif
         cmocka_unit_test(antithetic_pairs_mirror),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,7 +109,7 @@ static void noise_starts_at_what_is_left(void **state)
     xb_trainer *t = make_trainer(ctx, &model, &r, opt);
     assert_ok(ctx, xb_trainer_start_vi(t));
     const xb_weights weights = {t->theta, NULL, t->state, NULL};
-    assert_int_equal(xb_trainer_gather(t, 0), ROWS);
+    xb_trainer_take(t, 0, ROWS);
     assert_ok(ctx, xb_pass_forward(ctx, t->pass, t->out, t->bx, ROWS, &weights, NULL,
                                    XB_MODE_PREDICT));
     double square = 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/batchnorm.h"
+#include "base/tree.h"
 
 /* What is kept for backward, [c] each. */
 typedef struct norm_keep {
@@ -17,6 +18,16 @@ static int64_t keep(const xb_run *run, const xb_layer *layer)
     (void)run;
     return 5 * layer->in.c;
 }
+
+/* Sums [pieces][2][c] in double; the pass's scratch begins at a cache line. */
+static int64_t scratch(const xb_run *run, const xb_layer *layer)
+{
+    int64_t c = layer->in.c, rows = run->batch * layer->in.h * layer->in.w;
+    return xb_split_most(rows, 4 * c, XB_SPLIT_ANY) * 2 * c *
+           (int64_t)(sizeof(double) / sizeof(xb_real));
+}
+
+static double *sums_of(const xb_run *run) { return (double *)(void *)run->scratch; }
 
 static norm_keep keep_of(const xb_run *run, const xb_layer *layer)
 {
@@ -47,21 +58,26 @@ static int64_t row_count(const norm_job *job)
     return job->run->batch * job->layer->in.h * job->layer->in.w;
 }
 
-/* Runs `body` over the rows; where it sums, the first 2 c of run->sums are then the
- * totals, added in the order of the pieces. */
-static void run_rows(norm_job *job, xb_range_fn body, bool sums)
-{
-    int64_t c = job->layer->in.c;
-    double *total = job->run->sums;
-    xb_split split = xb_split_of(row_count(job), 4 * c, XB_SPLIT_MAX);
-    xb_split_run(job->run->ctx, &split, body, job);
-    for (int64_t p = 1; sums && p < split.count; p++)
-        for (int64_t i = 0; i < 2 * c; i++) total[i] += total[2 * c * p + i];
-}
-
 static double *sums_at(const norm_job *job, int64_t piece)
 {
-    return job->run->sums + 2 * job->layer->in.c * piece;
+    return sums_of(job->run) + 2 * job->layer->in.c * piece;
+}
+
+static void add_sums(void *arg, int64_t to, int64_t from)
+{
+    const norm_job *job = arg;
+    double *sum = sums_at(job, to);
+    const double *other = sums_at(job, from);
+    for (int64_t i = 0; i < 2 * job->layer->in.c; i++) sum[i] += other[i];
+}
+
+/* Runs `body` over the rows; where it sums, the first 2 c of the scratch are then the
+ * totals, added in a tree of the pieces. */
+static void run_rows(norm_job *job, xb_range_fn body, bool sums)
+{
+    xb_split split = xb_split_of(row_count(job), 4 * job->layer->in.c, XB_SPLIT_ANY);
+    xb_split_run(job->run->ctx, &split, body, job);
+    if (sums) xb_tree_add(split.count, add_sums, job);
 }
 
 static void sum_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
@@ -87,7 +103,7 @@ static void batch_statistics(norm_job *job)
 {
     const xb_layer *layer = job->layer;
     int64_t c = layer->in.c, rows = row_count(job);
-    double m = layer->momentum, *total = job->run->sums;
+    double m = layer->momentum, *total = sums_of(job->run);
     const xb_real *running = job->run->weights.state + layer->state;
     xb_real *moved = job->run->weights.new_state + layer->state;
     run_rows(job, sum_rows, true);
@@ -179,11 +195,12 @@ static void backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
     int64_t c = layer->in.c;
     const xb_tensor *scale = &run->net->tensor[layer->tensor];
     double share = run->mode == XB_MODE_TRAIN ? 1 / (double)row_count(&job) : 0;
+    const double *sums = sums_of(run);
     job.x = x, job.dy = dy, job.out = dx;
     run_rows(&job, backward_sum_rows, true);
     for (int64_t i = 0; i < c; i++) {
         double inverse = (double)job.k.inverse[i];
-        double d_shift = run->sums[i], d_scale = run->sums[c + i] * inverse;
+        double d_shift = sums[i], d_scale = sums[c + i] * inverse;
         run->gradient.mu[scale[0].offset + i] += (xb_real)d_scale;
         run->gradient.mu[scale[1].offset + i] += (xb_real)d_shift;
         job.k.a[i] = (xb_real)(share * d_shift);
@@ -194,6 +211,7 @@ static void backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
 
 const xb_layer_ops xb_ops_batchnorm = {
     .keep = keep,
+    .scratch = scratch,
     .forward = forward,
     .backward = backward,
 };

@@ -1,7 +1,7 @@
 /* block_ops.c: conv, relu and maxpool as one step, with or without the batchnorm before
  * them; see block.h and fuse.c. One draw of the weights for the batch, or none, as
  * estimator_shared.c: the batch is cut into pieces, the parts of the weight gradient
- * are added in order.
+ * are added in a tree.
  * Kept: what batchnorm keeps, then the places, a byte each.
  * Scratch: theta [n], z [n], packed weights, then for each piece dw [n] and room. */
 #include "kernel/block.h"
@@ -70,12 +70,19 @@ static int64_t scratch(const xb_run *run, const xb_layer *last)
 {
     block_job job = sizes_of(run, last);
     return before_slots(&job) +
-           xb_split_most(run->batch, job.op.work, XB_SPLIT_MAX) * job.slot;
+           xb_split_most(run->batch, job.op.work, xb_split_slots(job.slot)) * job.slot;
 }
 
 static xb_split split_of(const block_job *job)
 {
-    return xb_split_of(job->op.run->batch, job->op.work, XB_SPLIT_MAX);
+    return xb_split_of(job->op.run->batch, job->op.work, xb_split_slots(job->slot));
+}
+
+static int64_t norm_scratch(const xb_run *run, const xb_layer *last)
+{
+    int64_t norm = xb_ops_batchnorm.scratch(run, norm_of(last));
+    int64_t own = scratch(run, last);
+    return norm > own ? norm : own;
 }
 
 /* Places of the whole batch, in reals. */
@@ -180,7 +187,14 @@ static void norm_backward(const xb_run *run, const xb_layer *last, xb_real *dx,
     xb_ops_batchnorm.backward(run, norm_of(last), dx, dx, x, NULL);
 }
 
+static bool has_kernel(const xb_run *run, const xb_layer *last)
+{
+    (void)last;
+    return run->kernels->block != NULL;
+}
+
 const xb_layer_ops xb_ops_block = {
+    .fuses = has_kernel,
     .placement = XB_PLACE_HELD,
     .keep = keep,
     .scratch = scratch,
@@ -189,9 +203,10 @@ const xb_layer_ops xb_ops_block = {
 };
 
 const xb_layer_ops xb_ops_norm_block = {
+    .fuses = has_kernel,
     .placement = XB_PLACE_HELD,
     .keep = norm_keep,
-    .scratch = scratch,
+    .scratch = norm_scratch,
     .forward = norm_forward,
     .backward = norm_backward,
 };

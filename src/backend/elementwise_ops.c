@@ -29,7 +29,7 @@ static void run_all(const xb_run *run, const xb_layer *layer, activation_job job
 {
     job.kernel = xb_kernels_act(run->kernels, layer->kind->act);
     int64_t n = run->batch * xb_shape_size(layer->in);
-    xb_split split = xb_split_of(n, ELEMENT_WORK, XB_SPLIT_MAX);
+    xb_split split = xb_split_of(n, ELEMENT_WORK, XB_SPLIT_ANY);
     xb_split_run(run->ctx, &split, run_range, &job);
 }
 

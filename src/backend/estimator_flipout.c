@@ -17,14 +17,15 @@ static int64_t slot_size(const xb_op *op) { return 2 * op->n + op->room; }
 
 static xb_split split_of(const xb_op *op)
 {
-    return xb_split_of(op->run->batch, 2 * op->work, XB_SPLIT_MAX);
+    return xb_split_of(op->run->batch, 2 * op->work, xb_split_slots(slot_size(op)));
 }
 
 static int64_t scratch(const xb_op *op)
 {
     int64_t batch = op->run->batch;
     return 2 * op->n + batch * (2 * op->in + op->out + op->cin + op->cout) +
-           xb_split_most(batch, 2 * op->work, XB_SPLIT_MAX) * slot_size(op);
+           xb_split_most(batch, 2 * op->work, xb_split_slots(slot_size(op))) *
+               slot_size(op);
 }
 
 static flipout_job job_of(const xb_op *op)

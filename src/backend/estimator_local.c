@@ -22,14 +22,15 @@ static int64_t slot_size(const xb_op *op) { return 2 * op->n + op->room; }
 
 static xb_split split_of(const xb_op *op)
 {
-    return xb_split_of(op->run->batch, 2 * op->work, XB_SPLIT_MAX);
+    return xb_split_of(op->run->batch, 2 * op->work, xb_split_slots(slot_size(op)));
 }
 
 static int64_t scratch(const xb_op *op)
 {
     int64_t batch = op->run->batch;
     return op->n + batch * (op->in + 2 * op->out) +
-           xb_split_most(batch, 2 * op->work, XB_SPLIT_MAX) * slot_size(op);
+           xb_split_most(batch, 2 * op->work, xb_split_slots(slot_size(op))) *
+               slot_size(op);
 }
 
 static bool keeps(const xb_op *op) { return op->layer->kind == &xb_layer_dense; }

@@ -1,6 +1,6 @@
 /* estimator_shared.c: one draw of the weights for the whole batch, or none; maths
  * N8. The batch is cut into pieces that share theta; each piece has room for its part
- * of the weight gradient, and the parts are added in order. Large dense layers go
+ * of the weight gradient, and the parts are added in a tree. Large dense layers go
  * forward by panels instead (panel.h).
  * Scratch: theta [n], z [n], then for each piece dw [n] and the operation's room; by
  * panels theirs instead, where there are no gradients. */
@@ -19,7 +19,8 @@ static int64_t slot_size(const xb_op *op) { return dw_size(op) + op->room; }
 
 static int64_t scratch(const xb_op *op)
 {
-    int64_t pieces = xb_split_most(op->run->batch, op->work, XB_SPLIT_MAX);
+    int64_t pieces =
+        xb_split_most(op->run->batch, op->work, xb_split_slots(slot_size(op)));
     int64_t whole = 2 * op->n + pieces * slot_size(op), panels = xb_panel_scratch(op);
     if (panels > 0 && !op->run->gradients) return panels; /* and no theta, ever */
     return panels > whole ? panels : whole;
@@ -70,7 +71,7 @@ static void forward(const xb_op *op, xb_real *y, const xb_real *x)
         return;
     }
     shared_job job = job_of(op);
-    xb_split split = xb_split_of(op->run->batch, op->work, XB_SPLIT_MAX);
+    xb_split split = xb_split_of(op->run->batch, op->work, xb_split_slots(slot_size(op)));
     job.y = y, job.x = x;
     xb_split_run(op->run->ctx, &split, forward_rows, &job);
 }
@@ -90,7 +91,7 @@ static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
 static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *x)
 {
     shared_job job = job_of(op);
-    xb_split split = xb_split_of(op->run->batch, op->work, XB_SPLIT_MAX);
+    xb_split split = xb_split_of(op->run->batch, op->work, xb_split_slots(slot_size(op)));
     job.dx = dx, job.dy = dy, job.x = x;
     xb_split_run(op->run->ctx, &split, backward_rows, &job);
     xb_shared_gradient(op, job.w, job.slots, job.slot, split.count);

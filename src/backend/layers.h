@@ -18,6 +18,9 @@ struct xb_linear;
 typedef struct xb_layer_ops {
     xb_placement placement;
     const struct xb_linear *linear; /* dense, conv: the operation by the weights */
+    /* Dense and conv: whether it does the work of activations beside it, run->above and
+     * run->below; blocks: whether they can run at all. NULL: no. */
+    bool (*fuses)(const xb_run *run, const xb_layer *layer);
     /* Reals kept from forward to backward, and of room while it runs, for the run's
      * batch. NULL: none. */
     int64_t (*keep)(const xb_run *run, const xb_layer *layer);
@@ -30,12 +33,10 @@ typedef struct xb_layer_ops {
                      const xb_real *dy, const xb_real *x, const xb_real *y);
 } xb_layer_ops;
 
+/* The host's. */
 extern const xb_layer_ops xb_ops_dense, xb_ops_conv, xb_ops_maxpool, xb_ops_batchnorm,
     xb_ops_activation, xb_ops_flatten;
 /* Several layers as one, run by the last of them; run/fuse.c puts them into a pass. */
 extern const xb_layer_ops xb_ops_block, xb_ops_norm_block;
-
-/* Those of a layer alone. */
-const xb_layer_ops *xb_layer_ops_of(const xb_layer *layer);
 
 #endif

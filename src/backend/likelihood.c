@@ -2,11 +2,11 @@
  * maths N13-N16. All arithmetic in double: the outputs of a batch are few. */
 #include <math.h>
 
-#include "crossbayes/net.h"
+#include "backend/host.h"
 
 static const double HALF_LOG_TWO_PI = 0.91893853320467274178;
 
-enum { LANES = 4 }; /* sums side by side: none waits for the one before */
+enum { SUMS = 4 }; /* sums side by side: none waits for the one before */
 
 double xb_nll_square(xb_real *dy, const xb_real *y, const xb_real *target, int64_t n)
 {
@@ -28,11 +28,11 @@ static inline double residual(xb_real y, xb_real target, double inverse)
 static double sum_squares(const xb_real *y, const xb_real *target, double inverse,
                           int64_t n)
 {
-    double part[LANES] = {0};
+    double part[SUMS] = {0};
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
+    for (; i + SUMS <= n; i += SUMS)
 #pragma omp simd
-        for (int l = 0; l < LANES; l++) {
+        for (int l = 0; l < SUMS; l++) {
             double e = residual(y[i + l], target[i + l], inverse);
             part[l] += e * e;
         }
@@ -115,4 +115,50 @@ double xb_nll_softmax(xb_real *dy, const xb_real *y, const int32_t *label, int64
                 (xb_real)(exp((double)y[k] - top - rest) - (k == label[r]));
     }
     return sum;
+}
+
+/* ---- the backend's operation */
+
+static void scale_all(xb_real *x, int64_t n, double factor)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) x[i] = (xb_real)((double)x[i] * factor);
+}
+
+static double gaussian_loss(const xb_loss *l, xb_real *dy, const xb_real *y, int64_t rows)
+{
+    double d_log_sd = 0;
+    double loss = xb_nll_gaussian(dy, &d_log_sd, y, l->target, (double)*l->log_sd, rows);
+    if (l->d_log_sd) *l->d_log_sd += (xb_real)(d_log_sd * l->scale);
+    return loss;
+}
+
+static double heteroscedastic_loss(const xb_loss *l, xb_real *dy, const xb_real *y,
+                                   int64_t rows)
+{
+    xb_real *d_raw = dy ? l->d_raw : NULL;
+    double loss = xb_nll_heteroscedastic(dy, d_raw, y, l->raw, l->target, rows, 1, 1,
+                                         XB_SD_SOFTPLUS, l->least);
+    if (d_raw) scale_all(d_raw, rows, l->scale);
+    return loss;
+}
+
+static double loss_of(const xb_loss *l, xb_real *dy, const xb_real *y, int64_t rows)
+{
+    switch (l->kind) {
+    case XB_LOSS_SQUARE: return xb_nll_square(dy, y, l->target, rows);
+    case XB_LOSS_GAUSSIAN: return gaussian_loss(l, dy, y, rows);
+    case XB_LOSS_HETEROSCEDASTIC: return heteroscedastic_loss(l, dy, y, rows);
+    case XB_LOSS_SOFTMAX: break;
+    }
+    return xb_nll_softmax(dy, y, l->label, rows, l->outputs);
+}
+
+double xb_host_loss(const xb_backend *b, const xb_loss *loss, xb_real *dy,
+                    const xb_real *y, int64_t rows)
+{
+    (void)b;
+    double value = loss_of(loss, dy, y, rows);
+    if (dy) scale_all(dy, rows * loss->outputs, loss->scale);
+    return value;
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/tree.h"
+
 static const xb_estimator_kind *const estimators[] = {
     [XB_ESTIMATOR_SHARED] = &xb_estimator_shared,
     [XB_ESTIMATOR_EXAMPLE] = &xb_estimator_example,
@@ -28,6 +30,11 @@ bool xb_estimator_find(const char *name, xb_estimator *out)
     return false;
 }
 
+static const xb_linear *linear_of(const xb_layer *layer)
+{
+    return layer->kind == &xb_layer_conv ? xb_ops_conv.linear : xb_ops_dense.linear;
+}
+
 /* Multiply-adds an example, no more than is safe to multiply on. */
 static int64_t work_of(int64_t kernel, int64_t pixels)
 {
@@ -38,7 +45,7 @@ static int64_t work_of(int64_t kernel, int64_t pixels)
 xb_op xb_op_of(const xb_run *run, const xb_layer *layer)
 {
     const xb_tensor *tensor = &run->net->tensor[layer->tensor];
-    const xb_linear *linear = xb_layer_ops_of(layer)->linear;
+    const xb_linear *linear = linear_of(layer);
     return (xb_op){
         .run = run,
         .layer = layer,
@@ -101,8 +108,8 @@ int64_t xb_linear_keep(const xb_run *run, const xb_layer *layer)
 
 bool xb_linear_fuses(const xb_run *run, const xb_layer *layer)
 {
-    const xb_linear *linear = xb_layer_ops_of(layer)->linear;
-    return linear && linear->fuses && estimators[run->estimator]->fuses;
+    const xb_linear *linear = linear_of(layer);
+    return linear->fuses && estimators[run->estimator]->fuses;
 }
 
 void xb_op_draw(const xb_op *op, xb_z z, int64_t number, int64_t count, bool wide)
@@ -179,18 +186,32 @@ typedef struct sum_job {
     int64_t stride, count;
 } sum_job;
 
+/* A range of every slot. */
+typedef struct range_job {
+    const sum_job *job;
+    int64_t begin, n;
+} range_job;
+
+static void add_slot(void *arg, int64_t to, int64_t from)
+{
+    const range_job *range = arg;
+    const sum_job *job = range->job;
+    xb_real *slot = job->slot + range->begin;
+    job->op->run->kernels->add(slot + to * job->stride, slot + from * job->stride,
+                               range->n);
+}
+
 static void sum_range(void *arg, int64_t piece, int64_t begin, int64_t end)
 {
     (void)piece;
     const sum_job *job = arg;
-    for (int64_t s = 1; s < job->count; s++)
-        job->op->run->kernels->add(job->slot + begin, job->slot + s * job->stride + begin,
-                                   end - begin);
+    range_job range = {job, begin, end - begin};
+    xb_tree_add(job->count, add_slot, &range);
 }
 
 void xb_op_sum(const xb_op *op, xb_real *slot, int64_t stride, int64_t count, int64_t n)
 {
     sum_job job = {op, slot, stride, count};
-    xb_split split = xb_split_of(n, count, XB_SPLIT_MAX);
+    xb_split split = xb_split_of(n, count, XB_SPLIT_ANY);
     if (count > 1) xb_split_run(op->run->ctx, &split, sum_range, &job);
 }

@@ -4,7 +4,7 @@
 #ifndef XB_BACKEND_LINEAR_H
 #define XB_BACKEND_LINEAR_H
 
-#include "backend/layers.h"
+#include "backend/backend.h"
 
 /* The operation; kernels of the backend behind one face. `room` is room() reals. What
  * `fuses` may be asked to apply an activation f to y, or the slope of f to dx, x being
@@ -120,7 +120,8 @@ const xb_real *xb_shared_weights(const xb_op *op);
 void xb_shared_gradient(const xb_op *op, const xb_real *w, xb_real *slots, int64_t slot,
                         int64_t count);
 
-/* slot[0] += slot[1] + slot[2] + ..., each of n reals, `stride` apart. */
+/* slot[0] becomes the sum of all, added in a tree; each of n reals, `stride` apart, the
+ * others are used up. */
 void xb_op_sum(const xb_op *op, xb_real *slot, int64_t stride, int64_t count, int64_t n);
 
 #endif

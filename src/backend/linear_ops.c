@@ -74,6 +74,7 @@ const xb_layer_ops xb_ops_dense = {
     .linear = &dense,
     .scratch = xb_linear_scratch,
     .keep = xb_linear_keep,
+    .fuses = xb_linear_fuses,
     .forward = xb_linear_forward,
     .backward = xb_linear_backward,
 };
@@ -82,6 +83,7 @@ const xb_layer_ops xb_ops_conv = {
     .linear = &conv,
     .scratch = xb_linear_scratch,
     .keep = xb_linear_keep,
+    .fuses = xb_linear_fuses,
     .forward = xb_linear_forward,
     .backward = xb_linear_backward,
 };

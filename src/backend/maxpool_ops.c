@@ -33,7 +33,7 @@ static void run_rows(const pool_job *job, xb_range_fn body)
 {
     const xb_window *win = job->win;
     int64_t work = win->oh * win->ow * win->oc * win->kh * win->kw;
-    xb_split split = xb_split_of(job->run->batch, work, XB_SPLIT_MAX);
+    xb_split split = xb_split_of(job->run->batch, work, XB_SPLIT_ANY);
     pool_job own = *job;
     xb_split_run(job->run->ctx, &split, body, &own);
 }

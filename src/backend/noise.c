@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "draw/kernel.h"
-#include "backend/run.h"
+#include "backend/host.h"
 
 /* Tensors are numbered from 0; the two highest bits tell their signs apart. */
 #define SIGNS_IN (UINT32_C(1) << 30)
@@ -60,6 +60,32 @@ void xb_run_theta(const xb_run *run, xb_real *theta, const xb_real *z,
                             tensor->size);
     else
         memcpy(theta, mu, (size_t)tensor->size * sizeof *theta);
+}
+
+enum { DRAW_PART = 4096 }; /* draws at a time: z stays in the first cache */
+
+static void draw_tensor(const xb_run *run, xb_real *theta, int number)
+{
+    const xb_tensor *t = &run->net->tensor[number];
+    const xb_real *mu = run->weights.mu + t->offset;
+    xb_real z[DRAW_PART];
+    for (int64_t i = 0; i < t->size; i += DRAW_PART) {
+        int64_t some = t->size - i < DRAW_PART ? t->size - i : DRAW_PART;
+        xb_run_draw(run, z, some, number, i, false);
+        run->kernels->theta(theta + i, mu + i, run->weights.sigma + t->offset + i, z,
+                            some);
+    }
+}
+
+void xb_host_draw(const xb_run *run, xb_real *theta)
+{
+    for (int k = 0; k < run->net->n_tensor; k++) {
+        const xb_tensor *t = &run->net->tensor[k];
+        if (t->stochastic)
+            draw_tensor(run, theta + t->offset, k);
+        else
+            xb_run_theta(run, theta + t->offset, NULL, t);
+    }
 }
 
 enum { SIGN_WORDS = 16 * XB_BLOCK }; /* made at a time: 4 KiB */

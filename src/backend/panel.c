@@ -88,7 +88,7 @@ bool xb_panel_suits(const xb_op *op)
     if (!possible(op)) return false;
     if (!op->run->gradients && op->run->noise.sampler && xb_op_random(op)) return true;
     if (!is_random(op) && op->run->batch < ROWS_WORTH) return false;
-    int64_t by_rows = xb_split_of(op->run->batch, op->work, XB_SPLIT_MAX).count;
+    int64_t by_rows = xb_split_of(op->run->batch, op->work, XB_SPLIT_ANY).count;
     return blocks_of(op) >= least(by_rows, xb_ctx_threads(op->run->ctx));
 }
 

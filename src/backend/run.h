@@ -5,10 +5,14 @@
 #include "kernel/kernels.h"
 #include "backend/split.h"
 
+typedef struct xb_backend xb_backend; /* backend.h */
+
+/* Pointers to numbers are buffers. */
 typedef struct xb_run {
     xb_ctx *ctx;
     const xb_net *net;
-    const xb_kernels *kernels;
+    const xb_backend *backend;
+    const xb_kernels *kernels; /* of the host; NULL elsewhere */
     xb_estimator estimator;
     int64_t group;
     int64_t batch;
@@ -19,7 +23,6 @@ typedef struct xb_run {
     xb_gradient gradient;
     /* Room for one layer at a time; nothing in it outlives the call. */
     xb_real *scratch;
-    double *sums;  /* [XB_SPLIT_MAX][2][largest batchnorm] */
     xb_real *keep; /* the layer's own, from forward to backward */
     /* What a linear layer does for its neighbours: the activation it applies to y, and
      * the one that made x, whose slope it multiplies dx by. */

@@ -6,6 +6,8 @@
 /* Multiply-adds worth a piece: some 20 microseconds, what starting a thread costs. */
 enum { PIECE_WORK = 1 << 19 };
 
+enum { FEW = 16, ROWS = 16, SLOTS = 1 << 22 }; /* pieces; of the total; reals */
+
 typedef struct split_job {
     const xb_split *split;
     xb_range_fn body;
@@ -19,19 +21,26 @@ static int64_t worth_a_piece(int64_t work)
     return quotient_up(PIECE_WORK, work > 0 ? work : 1);
 }
 
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+int64_t xb_split_slots(int64_t slot)
+{
+    return slot > 0 ? larger(FEW, SLOTS / slot) : XB_SPLIT_ANY;
+}
+
 xb_split xb_split_of(int64_t total, int64_t work, int64_t most)
 {
-    int64_t per = worth_a_piece(work);
-    int64_t least = quotient_up(total, most < XB_SPLIT_MAX ? most : XB_SPLIT_MAX);
-    if (per < least) per = least;
+    int64_t rows = smaller(quotient_up(total, FEW), ROWS);
+    int64_t per = larger(worth_a_piece(work), rows);
+    if (most < total) per = larger(per, quotient_up(total, most));
     return (xb_split){total, per, quotient_up(total, per)};
 }
 
 int64_t xb_split_most(int64_t total, int64_t work, int64_t most)
 {
-    int64_t count = quotient_up(total, worth_a_piece(work));
-    if (count > most) count = most;
-    return count < XB_SPLIT_MAX ? count : XB_SPLIT_MAX;
+    int64_t count = smaller(quotient_up(total, worth_a_piece(work)), most);
+    return smaller(count, larger(FEW, quotient_up(total, ROWS)));
 }
 
 static void run_piece(void *arg, int64_t piece)

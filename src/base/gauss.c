@@ -8,7 +8,8 @@
  * rescaled as it grows, so nothing overflows at n = 4096.
  *
  * Worst error over the golden rules (n <= 64): nodes 2.3e-15, weights 9.1e-14
- * (tests/test_rule.c). Cost O(n^2). */
+ * (tests/test_rule.c). Cost O(n^2). dsterf beside an implicit QL written by hand: 51 and
+ * 70 us at n = 64, 0.19 and 0.26 s at 4096; so it is LAPACK's. */
 #include "base/gauss.h"
 
 #include <math.h>

@@ -46,7 +46,7 @@ static xb_status place_layers(xb_ctx *ctx, xb_analog *a)
     a->layer = xb_new(ctx, net->n_layer, sizeof *a->layer);
     if (!a->layer) return XB_E_MEMORY;
     for (int l = 0; l < net->n_layer; l++)
-        if (xb_layer_ops_of(&net->layer[l])->linear)
+        if (xb_host_layer(&net->layer[l])->linear)
             a->layer[a->n_layer++] = place_layer(net, l, &a->array);
     return XB_OK;
 }

@@ -5,7 +5,7 @@
 #include "crossbar/cells.h"
 #include "crossbar/convert.h"
 #include "net/layer.h"
-#include "backend/layers.h"
+#include "backend/host.h"
 
 /* One dense or conv layer on its tiles. */
 typedef struct xb_analog_layer {

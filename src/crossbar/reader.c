@@ -58,7 +58,7 @@ static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
     reader_sizes s = {.activation = batch * widest_of(net), .z = net->param_count};
     const xb_run run = {.net = net, .kernels = a->kernels, .batch = batch};
     for (int l = 0; l < net->n_layer; l++) {
-        const xb_layer_ops *ops = xb_layer_ops_of(&net->layer[l]);
+        const xb_layer_ops *ops = xb_host_layer(&net->layer[l]);
         if (ops->keep) s.keep = larger(s.keep, ops->keep(&run, &net->layer[l]));
     }
     for (int i = 0; i < a->n_layer; i++) {
@@ -70,7 +70,7 @@ static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
         s.part = larger(s.part, rows * p->out);
         if (is_conv(p)) s.columns = larger(s.columns, rows * p->in);
         s.room =
-            larger(s.room, xb_layer_ops_of(p->layer)->linear->room(a->kernels, p->layer));
+            larger(s.room, xb_host_layer(p->layer)->linear->room(a->kernels, p->layer));
     }
     return s;
 }
@@ -185,8 +185,8 @@ static void shared_draw(const layer_read *k, float *y, const float *x, int64_t r
     bool plain = !p->adc.on && !k->seen;
     int64_t in = xb_shape_size(p->layer->in), out = xb_shape_size(p->layer->out);
     if (plain)
-        xb_layer_ops_of(p->layer)->linear->forward(
-            k->run, p->layer, y, x, w, bias_of(p, w), rows, k->r->room, XB_ACT_NONE);
+        xb_host_layer(p->layer)->linear->forward(k->run, p->layer, y, x, w, bias_of(p, w),
+                                                 rows, k->r->room, XB_ACT_NONE);
     else if (is_conv(p))
         for (int64_t i = 0; i < rows; i++) conv_input(k, y + i * out, x + i * in, w, i);
     else
@@ -248,14 +248,14 @@ const float *xb_reader_run(xb_reader *r, const float *x, int64_t first, int64_t 
     for (int l = 0, turn = 0; l < net->n_layer; l++) {
         const xb_layer *layer = &net->layer[l];
         const xb_analog_layer *p = find_layer(a, l);
-        if (xb_layer_ops_of(layer)->placement == XB_PLACE_ALIAS) continue;
+        if (xb_host_layer(layer)->placement == XB_PLACE_ALIAS) continue;
         float *y = r->activation[turn];
         if (p) {
             xb_spectrum *seen = r->seen.sum ? &r->seen.sum[p - a->layer] : NULL;
             layer_read k = {r, &run, p, seen, first, s, known};
             analog_layer(&k, y, converted(r, p, x, rows), rows);
         } else {
-            xb_layer_ops_of(layer)->forward(&run, layer, y, x);
+            xb_host_layer(layer)->forward(&run, layer, y, x);
         }
         x = y;
         turn = 1 - turn;

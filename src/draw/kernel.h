@@ -2,6 +2,7 @@
 #ifndef XB_DRAW_KERNEL_H
 #define XB_DRAW_KERNEL_H
 
+#include "base/level.h"
 #include "crossbayes/draw.h"
 #include "draw/draw_table.h"
 
@@ -46,18 +47,11 @@ typedef struct xb_kernel {
                      const xb_sampler *s);
 } xb_kernel;
 
-extern const xb_kernel xb_kernel_ref;
-#if defined(__x86_64__)
-extern const xb_kernel xb_kernel_v2;
-extern const xb_kernel xb_kernel_v3;
-extern const xb_kernel xb_kernel_v4;
-#else
-extern const xb_kernel xb_kernel_plain;
-#endif
+extern const xb_kernel xb_kernel_ref; /* plain C, what is right */
 
 /* The best kernel this machine can run; the one of a given name, or NULL if it
  * is not compiled in or the machine lacks it. */
-const xb_kernel *xb_kernel_best(void);
+static inline const xb_kernel *xb_kernel_best(void) { return xb_level_at(0)->draw; }
 const xb_kernel *xb_kernel_find(const char *level);
 
 /* The product with the draws of elements from `first` on, a multiple of XB_BLOCK, by a

@@ -1,5 +1,4 @@
-/* kernel_body.h: the draw kernel, included by one kernel_*.c per level; maths
- * R1, R2, D9.
+/* kernel_body.h: the draw kernel, included once per level; maths R1, R2, D9.
  *
  * A block of 64 draws takes sixteen counters. Philox runs on 64-bit lanes whose
  * low halves count (the 32 x 32 -> 64 bit product needs no shuffling then), even
@@ -11,7 +10,7 @@
  * multiply-adds.
  *
  * Nothing is stored but the draws. No branch depends on data except one for
- * slow cells. Define XB_KERNEL_NAME and XB_KERNEL_LEVEL before including. */
+ * slow cells. */
 #include "base/philox.h"
 #include "draw/kernel.h"
 #include "draw/lanes.h"
@@ -110,7 +109,8 @@ LANE_INLINE void philox_end(lane_int word[4][PER_BLOCK], const philox_state *p)
             word[w][part] = wide_join(p->c[w][2 * part], p->c[w][2 * part + 1]);
 }
 
-static void words(uint32_t *out, int64_t blocks, const xb_stream *where, int64_t first)
+static void draw_words(uint32_t *out, int64_t blocks, const xb_stream *where,
+                       int64_t first)
 {
     philox_start s = start_of(where);
     philox_state p;
@@ -127,16 +127,15 @@ static void words(uint32_t *out, int64_t blocks, const xb_stream *where, int64_t
 }
 
 /* (D9), lane by lane what xb_table_value() does: first the place in the table, */
-LANE_INLINE lane_float place_lanes(lane_int word, int columns)
+LANE_INLINE vec place_lanes(lane_int word, int columns)
 {
-    lane_float k = float_of_int(int_and(word, 0x7fffffffu));
-    return float_sqrt(float_fma(k, float_set(xb_table_slope(columns)),
-                                float_set(xb_table_offset(columns))));
+    vec k = float_of_int(int_and(word, 0x7fffffffu));
+    return vec_sqrt(
+        vec_fma(k, vec_set(xb_table_slope(columns)), vec_set(xb_table_offset(columns))));
 }
 
 /* then the column, */
-LANE_INLINE lane_int column_lanes(lane_int word, lane_float place, int columns,
-                                  int halves)
+LANE_INLINE lane_int column_lanes(lane_int word, vec place, int columns, int halves)
 {
     lane_int column = int_of_float(place);
     return halves == 2 ? int_add(column, int_top_bit(word, columns)) : column;
@@ -160,34 +159,32 @@ LANE_INLINE void note_rows(uint32_t *row, lane_int column, int columns)
 }
 
 /* then the polynomial there. */
-LANE_INLINE lane_float row_lanes(const uint32_t *row, lane_float r,
-                                 const xb_draw_table *t, int degree)
+LANE_INLINE vec row_lanes(const uint32_t *row, vec r, const xb_draw_table *t, int degree)
 {
-    lane_float c[XB_TABLE_DEGREE_MAX + 1];
+    vec c[XB_TABLE_DEGREE_MAX + 1];
     float_rows(c, t->row, row);
     if (degree > 3) float_rows(c + 4, t->row + 1, row);
-    lane_float y = c[degree];
-    for (int j = degree - 1; j >= 0; j--) y = float_fma(y, r, c[j]);
+    vec y = c[degree];
+    for (int j = degree - 1; j >= 0; j--) y = vec_fma(y, r, c[j]);
     return y;
 }
 
 #ifdef LANE_PERMUTES
-LANE_INLINE lane_float narrow_lanes(lane_int column, lane_float r, const xb_draw_table *t,
-                                    int degree, int halves)
+LANE_INLINE vec narrow_lanes(lane_int column, vec r, const xb_draw_table *t, int degree,
+                             int halves)
 {
-    lane_float y = float_lookup(t->coef[degree], column, halves);
+    vec y = float_lookup(t->coef[degree], column, halves);
     for (int j = degree - 1; j >= 0; j--)
-        y = float_fma(y, r, float_lookup(t->coef[j], column, halves));
+        y = vec_fma(y, r, float_lookup(t->coef[j], column, halves));
     return y;
 }
 #endif
 
 /* `row`: what note_rows() noted, if anything. */
-LANE_INLINE lane_float draw_lanes(lane_int word, lane_float place, const uint32_t *row,
-                                  const xb_draw_table *t, int columns, int degree,
-                                  int halves)
+LANE_INLINE vec draw_lanes(lane_int word, vec place, const uint32_t *row,
+                           const xb_draw_table *t, int columns, int degree, int halves)
 {
-    lane_float r = float_fraction(place);
+    vec r = float_fraction(place);
 #ifdef LANE_PERMUTES
     if (!goes_by_rows(columns)) {
         lane_int column = column_lanes(word, place, columns, halves);
@@ -204,7 +201,7 @@ static int64_t note_slow(xb_slow_draw *slow, int64_t count, const float *z,
                          lane_int word[4][PER_BLOCK], int64_t at)
 {
     for (int i = 0; i < 4 * PER_BLOCK; i++) {
-        lane_float y = float_load(z + i * LANES);
+        vec y = vec_load(z + i * LANES);
         uint32_t mask = float_nan_mask(y, y), bits[LANES];
         if (!mask) continue;
         int_store(bits, word[i / PER_BLOCK][i % PER_BLOCK]);
@@ -227,7 +224,7 @@ static __attribute__((noinline, cold)) void redo_block(float *z,
 }
 
 LANE_INLINE void note_block(uint32_t row[4][PER_BLOCK][LANES], int w,
-                            lane_int word[4][PER_BLOCK], lane_float place[4][PER_BLOCK],
+                            lane_int word[4][PER_BLOCK], vec place[4][PER_BLOCK],
                             int columns, int halves)
 {
     for (int part = 0; part < PER_BLOCK; part++)
@@ -239,13 +236,13 @@ LANE_INLINE void note_block(uint32_t row[4][PER_BLOCK][LANES], int w,
  * from that to the one after. True if there are slow ones among them. `early`: rows are
  * noted before anything else is done, which gains 5 % where draws are all there is to do
  * and costs 10 % where they are used at once. */
-LANE_INLINE bool draw_block(lane_float y[4][PER_BLOCK], lane_int word[4][PER_BLOCK],
+LANE_INLINE bool draw_block(vec y[4][PER_BLOCK], lane_int word[4][PER_BLOCK],
                             philox_state *p, const philox_start *s, int64_t step,
                             bool early, const xb_draw_table *t, int columns, int degree,
                             int halves)
 {
     const bool by_rows = goes_by_rows(columns);
-    lane_float place[4][PER_BLOCK];
+    vec place[4][PER_BLOCK];
     _Alignas(64) uint32_t row[4][PER_BLOCK][LANES];
     uint32_t mask = 0;
     philox_end(word, p);
@@ -280,10 +277,10 @@ LANE_INLINE void draw_start(philox_state *p, const philox_start *s, int64_t firs
     philox_rounds(p, s, 2, XB_PHILOX_ROUNDS);
 }
 
-LANE_INLINE void store_block(float *z, lane_float y[4][PER_BLOCK])
+LANE_INLINE void store_block(float *z, vec y[4][PER_BLOCK])
 {
     for (int i = 0; i < 4 * PER_BLOCK; i++)
-        float_store(z + i * LANES, y[i / PER_BLOCK][i % PER_BLOCK]);
+        vec_store(z + i * LANES, y[i / PER_BLOCK][i % PER_BLOCK]);
 }
 
 LANE_INLINE void draw_blocks(float *z, int64_t blocks, const xb_draw_table *t,
@@ -296,7 +293,7 @@ LANE_INLINE void draw_blocks(float *z, int64_t blocks, const xb_draw_table *t,
     draw_start(&p, &s, first, 1);
     for (int64_t b = 0; b < blocks; b++, z += XB_BLOCK) {
         lane_int word[4][PER_BLOCK];
-        lane_float y[4][PER_BLOCK];
+        vec y[4][PER_BLOCK];
         bool some = draw_block(y, word, &p, &s, 1, true, t, columns, degree, halves);
         store_block(z, y);
         if (__builtin_expect(some, 0)) redo_block(z, word, redo, sampler);
@@ -329,9 +326,9 @@ static void draws(float *z, int64_t blocks, const xb_draw_table *t,
     EVERY_SHAPE(DRAWS_CASE, 2)
 }
 
-static void multiply(const xb_draw_product *job, const xb_draw_table *t,
-                     const xb_stream *where, int64_t first, xb_redo_fn redo,
-                     const xb_sampler *sampler)
+static void draw_multiply(const xb_draw_product *job, const xb_draw_table *t,
+                          const xb_stream *where, int64_t first, xb_redo_fn redo,
+                          const xb_sampler *sampler)
 {
     if (t->halves == 1) EVERY_SHAPE(MULTIPLY_CASE, 1)
     EVERY_SHAPE(MULTIPLY_CASE, 2)
@@ -345,9 +342,9 @@ static void draws(float *z, int64_t blocks, const xb_draw_table *t,
                 t->halves);
 }
 
-static void multiply(const xb_draw_product *job, const xb_draw_table *t,
-                     const xb_stream *where, int64_t first, xb_redo_fn redo,
-                     const xb_sampler *sampler)
+static void draw_multiply(const xb_draw_product *job, const xb_draw_table *t,
+                          const xb_stream *where, int64_t first, xb_redo_fn redo,
+                          const xb_sampler *sampler)
 {
     product_blocks(job, t, where, first, redo, sampler, t->columns, t->degree, t->halves);
 }
@@ -363,26 +360,25 @@ static void values(float *z, int64_t blocks, const xb_draw_table *t,
         uint32_t mask = 0;
         for (int i = 0; i < 4 * PER_BLOCK; i++) {
             lane_int one = int_load(given + b * XB_BLOCK + i * LANES);
-            lane_float place = place_lanes(one, t->columns);
+            vec place = place_lanes(one, t->columns);
             uint32_t row[LANES];
             note_rows(row, column_lanes(one, place, t->columns, t->halves), t->columns);
-            lane_float y =
-                draw_lanes(one, place, row, t, t->columns, t->degree, t->halves);
+            vec y = draw_lanes(one, place, row, t, t->columns, t->degree, t->halves);
             word[i / PER_BLOCK][i % PER_BLOCK] = one;
-            float_store(to + i * LANES, y);
+            vec_store(to + i * LANES, y);
             mask |= float_nan_mask(y, y);
         }
         if (mask) redo_block(to, word, redo, sampler);
     }
 }
 
-const xb_kernel XB_KERNEL_NAME = {
-    .level = XB_KERNEL_LEVEL,
+static const xb_kernel XB_OF_LEVEL(xb_kernel) = {
+    .level = XB_LEVEL_NAME,
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
     .fused = true,
 #endif
-    .words = words,
+    .words = draw_words,
     .draws = draws,
     .values = values,
-    .multiply = multiply,
+    .multiply = draw_multiply,
 };

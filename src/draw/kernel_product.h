@@ -20,7 +20,7 @@ typedef struct late_blocks {
     float z[SEGMENT][XB_BLOCK];
 } late_blocks;
 
-LANE_INLINE void late_put(late_blocks *late, lane_float z[4][PER_BLOCK],
+LANE_INLINE void late_put(late_blocks *late, vec z[4][PER_BLOCK],
                           lane_int word[4][PER_BLOCK], int64_t j)
 {
     store_block(late->z[late->count], z);
@@ -29,19 +29,19 @@ LANE_INLINE void late_put(late_blocks *late, lane_float z[4][PER_BLOCK],
 }
 
 /* (N1, N7) A block of outputs from j on, the weights of input k. */
-LANE_INLINE void use_block(const xb_draw_product *job, lane_float z[4][PER_BLOCK],
-                           int64_t k, int64_t j)
+LANE_INLINE void use_block(const xb_draw_product *job, vec z[4][PER_BLOCK], int64_t k,
+                           int64_t j)
 {
     int64_t r = 0, at = k * job->w_row + j;
     do {
         float *y = job->y + r * job->y_row + j;
-        lane_float x = float_set(job->x[r * job->x_row + k]);
+        vec x = vec_set(job->x[r * job->x_row + k]);
 #pragma GCC unroll 16
         for (int i = 0; i < 4 * PER_BLOCK; i++) {
-            lane_float w =
-                float_load(job->mu + at + i * LANES) +
-                float_load(job->sigma + at + i * LANES) * z[i / PER_BLOCK][i % PER_BLOCK];
-            float_store(y + i * LANES, float_fma(x, w, float_load(y + i * LANES)));
+            vec w =
+                vec_load(job->mu + at + i * LANES) +
+                vec_load(job->sigma + at + i * LANES) * z[i / PER_BLOCK][i % PER_BLOCK];
+            vec_store(y + i * LANES, vec_fma(x, w, vec_load(y + i * LANES)));
         }
     } while (++r < job->rows);
 }
@@ -57,9 +57,9 @@ static __attribute__((noinline, cold)) void late_use(late_blocks *late,
         count = note_slow(slow, count, late->z[i], late->word[i], i * XB_BLOCK);
     redo(sampler, late->z[0], slow, count);
     for (int i = 0; i < late->count; i++) {
-        lane_float z[4][PER_BLOCK];
+        vec z[4][PER_BLOCK];
         for (int v = 0; v < 4 * PER_BLOCK; v++)
-            z[v / PER_BLOCK][v % PER_BLOCK] = float_load(late->z[i] + v * LANES);
+            z[v / PER_BLOCK][v % PER_BLOCK] = vec_load(late->z[i] + v * LANES);
         use_block(job, z, k, late->output[i]);
     }
     late->count = 0;
@@ -92,7 +92,7 @@ LANE_INLINE void product_blocks(const xb_draw_product *job, const xb_draw_table 
                 int64_t j = b * XB_BLOCK, at = k * job->w_row + j;
                 bool jump = b + 2 == across || across == 1; /* a row ends with the next */
                 lane_int word[4][PER_BLOCK];
-                lane_float z[4][PER_BLOCK];
+                vec z[4][PER_BLOCK];
                 ask_for(job->mu + at + ahead);
                 bool slow = draw_block(z, word, &p, &s, jump ? gap : 1, false, t, columns,
                                        degree, halves);

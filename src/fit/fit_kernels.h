@@ -5,8 +5,10 @@
 #ifndef XB_FIT_KERNELS_H
 #define XB_FIT_KERNELS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/level.h"
 #include "crossbayes/random.h"
 #include "fit/null_process.h"
 
@@ -67,16 +69,15 @@ typedef struct xb_fit_kernels {
 } xb_fit_kernels;
 
 extern const xb_fit_kernels xb_fit_kernels_plain;
-#if defined(__x86_64__)
-extern const xb_fit_kernels xb_fit_kernels_v3;
-extern const xb_fit_kernels xb_fit_kernels_v4;
-#endif
 
 /* Fastest first, the i-th that this machine has; NULL: there are no more. */
-const xb_fit_kernels *xb_fit_kernels_at(int i);
+static inline const xb_fit_kernels *xb_fit_kernels_at(int i)
+{
+    return xb_level_at(i) ? xb_level_at(i)->fit : NULL;
+}
 static inline const xb_fit_kernels *xb_fit_kernels_best(void)
 {
-    return xb_fit_kernels_at(0);
+    return xb_level_at(0)->fit;
 }
 
 #endif

@@ -1,6 +1,5 @@
-/* fit_kernels_body.h: the kernels of fit_kernels.h, included by one fit_kernels_*.c per
- * level: plain loops and the compiler's own vectors, which it cuts to the level's
- * registers. */
+/* fit_kernels_body.h: the kernels of fit_kernels.h, included once per level: plain loops
+ * and the compiler's own vectors, which it cuts to the level's registers. */
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +29,7 @@ static inline double across(wide v)
 }
 
 typedef int64_t masks __attribute__((vector_size(WIDE * sizeof(int64_t))));
-typedef uint64_t words __attribute__((vector_size(WIDE * sizeof(uint64_t))));
+typedef uint64_t wide_words __attribute__((vector_size(WIDE * sizeof(uint64_t))));
 
 static inline wide choose(masks where, wide a, wide b)
 {
@@ -49,17 +48,17 @@ static inline uint64_t mix(uint64_t hash, uint64_t bits)
 static xb_look look(const double *x, int64_t n)
 {
     const wide zero = {0};
-    const words prime = (words){0} + UINT64_C(0x100000001b3);
+    const wide_words prime = (wide_words){0} + UINT64_C(0x100000001b3);
     wide min = zero + INFINITY, max = zero - INFINITY;
     masks bad = {0};
-    words hash = (words){0} + UINT64_C(0xcbf29ce484222325);
+    wide_words hash = (wide_words){0} + UINT64_C(0xcbf29ce484222325);
     int64_t i = 0;
     for (; i + WIDE <= n; i += WIDE) {
         wide v = load_wide(x + i);
         min = choose(v < min, v, min);
         max = choose(v > max, v, max);
         bad -= (v * zero) != zero; /* NaN or infinite: true, which is -1 */
-        hash = (hash ^ (words)v) * prime;
+        hash = (hash ^ (wide_words)v) * prime;
         hash ^= hash >> 32;
     }
     xb_look out = {INFINITY, -INFINITY, 0, UINT64_C(0xcbf29ce484222325)};
@@ -209,21 +208,21 @@ static void misfit(xb_misfit *to, const xb_cubic *cubic, const double *x, int64_
 /* ---- runs of the null process */
 
 enum {
-    LANES = XB_NULL_LANES,
+    RUNS = XB_NULL_LANES,
     PER_CALL = 12, /* three from each of four words */
     CALLS = (XB_NULL_CELLS + XB_NULL_COLUMNS + PER_CALL - 1) / PER_CALL,
 };
 
-typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
-typedef int32_t ints __attribute__((vector_size(LANES * sizeof(int32_t))));
-typedef uint32_t bits __attribute__((vector_size(LANES * sizeof(uint32_t))));
+typedef float lanes __attribute__((vector_size(RUNS * sizeof(float))));
+typedef int32_t ints __attribute__((vector_size(RUNS * sizeof(int32_t))));
+typedef uint32_t bits __attribute__((vector_size(RUNS * sizeof(uint32_t))));
 
 /* Philox (R1) of counters {call, 0, run, 0} for sixteen runs. */
-static inline void words_of(uint32_t word[4][LANES], const uint32_t key[2], uint32_t call,
+static inline void words_of(uint32_t word[4][RUNS], const uint32_t key[2], uint32_t call,
                             uint32_t first)
 {
 #pragma omp simd
-    for (uint32_t l = 0; l < LANES; l++) {
+    for (uint32_t l = 0; l < RUNS; l++) {
         uint32_t c0 = call, c1 = 0, c2 = first + l, c3 = 0, k0 = key[0], k1 = key[1];
 #pragma GCC unroll 10
         for (int round = 0; round < XB_PHILOX_ROUNDS; round++) {
@@ -237,14 +236,14 @@ static inline void words_of(uint32_t word[4][LANES], const uint32_t key[2], uint
 }
 
 /* Three normal values from each word, by ten bits each. */
-static inline void draw(float z[CALLS * PER_CALL][LANES], const xb_null_path *path,
+static inline void draw(float z[CALLS * PER_CALL][RUNS], const xb_null_path *path,
                         uint32_t first)
 {
     for (uint32_t call = 0; call < CALLS; call++) {
-        uint32_t word[4][LANES];
+        uint32_t word[4][RUNS];
         words_of(word, path->key.word, call, first);
         for (int i = 0; i < PER_CALL; i++)
-            for (int l = 0; l < LANES; l++) {
+            for (int l = 0; l < RUNS; l++) {
                 uint32_t ten = word[i / 3][l] >> (10 * (i % 3) + 2);
                 z[call * PER_CALL + i][l] = path->table[ten & (XB_NULL_TABLE - 1)];
             }
@@ -282,7 +281,7 @@ static void null_runs(float *restrict chance, const xb_null_path *path, uint32_t
     const float steepness = 2 * XB_NULL_CELLS, step = 0.125f; /* 1 / sqrt(cells) */
     _Static_assert(XB_NULL_CELLS == 64, "step is the root of a cell's width");
     const float square = path->limit * path->limit;
-    float z[CALLS * PER_CALL][LANES];
+    float z[CALLS * PER_CALL][RUNS];
     draw(z, path, first);
     lanes along[XB_NULL_COLUMNS] = {{0}}, sum = {0}, stays = sum + 1;
     for (int c = 0; c < XB_NULL_CELLS; c++)
@@ -306,8 +305,8 @@ static void null_runs(float *restrict chance, const xb_null_path *path, uint32_t
     memcpy(chance, &stays, sizeof stays);
 }
 
-const xb_fit_kernels XB_FIT_KERNELS_NAME = {
-    .level = XB_FIT_KERNELS_LEVEL,
+const xb_fit_kernels XB_OF_LEVEL(xb_fit_kernels) = {
+    .level = XB_LEVEL_NAME,
     .look = look,
     .rises = rises,
     .lags = lags,

@@ -10,7 +10,7 @@
 #define XB_KERNEL_CPU_ACTIVATION_H
 
 #include "base/expseries.h"
-#include "kernel/cpu_lanes.h"
+#include "draw/lanes.h"
 
 static const float EXP_LEAST = -87.0f;
 static const float ROUND_BIASED = XB_ROUND + 127; /* its low bits then say 2^n */

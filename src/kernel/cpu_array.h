@@ -5,7 +5,7 @@
 #define XB_KERNEL_CPU_ARRAY_H
 
 #include "kernel/array_kernel.h"
-#include "kernel/cpu_lanes.h"
+#include "draw/lanes.h"
 
 /* (X13) */
 LANE_INLINE vec steps_of(vec x, const xb_steps *s)

@@ -6,7 +6,7 @@
 #define XB_KERNEL_CPU_BLOCK_PLANES_H
 
 #include "kernel/block.h"
-#include "kernel/cpu_lanes.h"
+#include "draw/lanes.h"
 
 /* A window of the pool sees 4 x 4 pixels; neighbouring windows share two of them. */
 static int64_t plane_rows(const xb_block *g) { return 2 * g->ph + 2; }

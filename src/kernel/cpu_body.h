@@ -1,7 +1,6 @@
-/* cpu_body.h: the `cpu` backend, included by one cpu_*.c per instruction-set level.
+/* cpu_body.h: the `cpu` backend, included once per level.
  * Matrix products and exponentials have vector code of their own; the other kernels
- * are the plain ones, which the compiler turns into vectors at each level. Define
- * XB_CPU_NAME and XB_CPU_LEVEL before including. */
+ * are the plain ones, which the compiler turns into vectors at each level. */
 #include "kernel/activation_kernel.h"
 #include "kernel/array_kernel.h"
 #include "kernel/batchnorm_kernel.h"
@@ -15,8 +14,8 @@
 #include "kernel/noise_kernel.h"
 #include "kernel/cpu_panel.h"
 
-const xb_kernels XB_CPU_NAME = {
-    .name = "cpu-" XB_CPU_LEVEL,
+static const xb_kernels XB_OF_LEVEL(xb_kernels) = {
+    .name = "cpu-" XB_LEVEL_NAME,
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
     .fused = true,
 #endif

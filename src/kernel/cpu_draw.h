@@ -5,7 +5,7 @@
 #ifndef XB_KERNEL_CPU_DRAW_H
 #define XB_KERNEL_CPU_DRAW_H
 
-#include "kernel/cpu_lanes.h"
+#include "draw/lanes.h"
 
 /* Inputs i, i + 2, ... of one strip of outputs, onto `sum`. */
 LANE_INLINE vec draw_strip(vec sum, const float *x, const float *mu, const float *sigma,

@@ -198,11 +198,6 @@ static inline const xb_activation_kernel *xb_kernels_act(const xb_kernels *b, xb
 }
 
 extern const xb_kernels xb_kernels_ref;
-#if defined(__x86_64__)
-extern const xb_kernels xb_kernels_cpu_v2;
-extern const xb_kernels xb_kernels_cpu_v3;
-extern const xb_kernels xb_kernels_cpu_v4;
-#endif
 
 /* By name; NULL name: "cpu". NULL: there is none, or the machine lacks it. */
 const xb_kernels *xb_kernels_find(const char *name);

@@ -3,7 +3,7 @@
 #ifndef XB_PLAN_LOCAL_H
 #define XB_PLAN_LOCAL_H
 
-#include "kernel/kernels.h"
+#include "backend/backend.h"
 #include "predict/density.h"
 
 enum { XB_LOCAL_ORDER = 6 }; /* cumulants that count */

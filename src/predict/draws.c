@@ -1,7 +1,7 @@
 /* draws.c: the model's outputs under many draws of its weights (maths P1).
  *
- * The draws are cut into a fixed number of pieces; each has a pass and a context of its
- * own, so results do not depend on how many threads there are. Within a piece inputs are
+ * The draws are cut among the threads, each with a pass and a context of its own; a draw
+ * is the same whoever makes it. Within a piece inputs are
  * taken and scaled in chunks. The weights of a small net are drawn once for a chunk,
  * which then goes through all layers in tiles that stay in the first cache. Of a large
  * net each layer is drawn when it runs, for a chunk wide enough that this costs little
@@ -19,7 +19,6 @@
 #include "vi/model.h"
 
 enum {
-    PIECES = 16,
     SMALL_NET = 1 << 15, /* parameters */
     TILE_LEAST = 96,     /* rows of a small net's pass, a multiple of 12 */
     TILE_MOST = 336,
@@ -33,9 +32,13 @@ enum {
 typedef struct worker {
     xb_ctx *ctx;
     xb_pass *pass;
+    /* buffers of the pass's backend, parts of `memory` */
+    void *memory;
     float *x;     /* [chunk][features], scaled */
     float *out;   /* [tile][outputs] */
     float *theta; /* a small net's weights; NULL: the net is large */
+    /* the host's side of x and out where that is another */
+    float *room_x, *room_out;
     xb_status status;
 } worker;
 
@@ -44,12 +47,16 @@ typedef struct draw_job {
     const xb_predict_options *opt;
     const xb_sampler *sampler;
     const xb_rows *rows;
+    const xb_backend *backend;
+    xb_weights weights; /* the model's in the backend's memory, which `memory` is */
+    void *memory;
     double *value; /* [count][n][outputs] */
     float *raw;    /* the same before xb_predict_values; one of the two is NULL */
     int64_t n, first, count, outputs;
     int64_t tile, chunk; /* rows of a pass, and held by a worker */
     int64_t begin, end;  /* of the slab */
-    worker worker[PIECES];
+    worker *worker;      /* [workers]: as many as threads, draws are cut among them */
+    int64_t workers;
 } draw_job;
 
 void xb_predict_values(const xb_model *m, double *value, const float *out, int64_t rows)
@@ -74,22 +81,26 @@ static bool is_small(const xb_net *net) { return xb_net_param_count(net) <= SMAL
 static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int64_t rows)
 {
     const xb_model *m = job->model;
-    const xb_weights weights = {m->mu, m->sigma, m->state, NULL};
-    const xb_weights drawn = {w->theta, NULL, m->state, NULL};
+    const xb_backend *b = job->backend;
+    const xb_weights drawn = {w->theta, NULL, job->weights.state, NULL};
     const xb_noise noise = {.sampler = job->sampler,
                             .key = xb_key_make(job->opt->seed, XB_PURPOSE_WEIGHT),
                             .step = XB_PREDICT_STEP,
                             .sample = (uint32_t)(job->first + s),
                             .antithetic = job->opt->antithetic};
-    if (w->theta) XB_TRY(xb_pass_draw(w->ctx, w->pass, w->theta, &weights, &noise));
+    if (w->theta)
+        XB_TRY(xb_pass_draw_within(w->ctx, w->pass, w->theta, &job->weights, &noise));
     for (int64_t i = 0; i < rows; i += job->tile) {
         int64_t some = rows - i < job->tile ? rows - i : job->tile;
         int64_t at = (s * job->n + row + i) * job->outputs;
-        float *out = job->raw ? job->raw + at : w->out;
-        XB_TRY(xb_pass_forward(w->ctx, w->pass, out, w->x + i * m->features, some,
-                               w->theta ? &drawn : &weights, w->theta ? NULL : &noise,
-                               XB_MODE_PREDICT));
-        if (job->value) xb_predict_values(m, job->value + at, out, some);
+        float *raw = job->raw ? job->raw + at : w->room_out;
+        float *out = b->host && job->raw ? raw : w->out;
+        XB_TRY(xb_pass_forward_within(w->ctx, w->pass, out, w->x + i * m->features, some,
+                                      w->theta ? &drawn : &job->weights,
+                                      w->theta ? NULL : &noise, XB_MODE_PREDICT));
+        const float *got =
+            xb_host_got(b, out, raw, some * job->outputs * (int64_t)sizeof *out);
+        if (job->value) xb_predict_values(m, job->value + at, got, some);
     }
     return XB_OK;
 }
@@ -98,11 +109,15 @@ static void run_piece(void *arg, int64_t piece)
 {
     draw_job *job = arg;
     worker *w = &job->worker[piece];
-    int64_t begin = piece * job->count / PIECES, end = (piece + 1) * job->count / PIECES;
+    int64_t begin = piece * job->count / job->workers;
+    int64_t end = (piece + 1) * job->count / job->workers;
     if (begin == end) return;
     for (int64_t row = job->begin; row < job->end; row += job->chunk) {
         int64_t rows = job->end - row < job->chunk ? job->end - row : job->chunk;
-        xb_model_take_rows(job->model, w->x, job->rows, row, rows);
+        float *x = xb_host_side(job->backend, w->x, w->room_x);
+        xb_model_take_rows(job->model, x, job->rows, row, rows);
+        xb_host_sent(job->backend, w->x, x,
+                     rows * job->model->features * (int64_t)sizeof *x);
         for (int64_t s = begin; s < end && w->status == XB_OK; s++)
             w->status = one_draw(job, w, s, row, rows);
     }
@@ -149,6 +164,25 @@ static void plan_rows(draw_job *job)
     job->chunk = rows < job->n ? rows : job->n;
 }
 
+static int64_t lines_of(int64_t n) { return (n + 15) / 16 * 16; }
+
+static xb_status take_worker(xb_ctx *ctx, worker *w, const draw_job *job)
+{
+    const xb_backend *b = job->backend;
+    bool small = is_small(job->model->net);
+    int64_t x = lines_of(job->chunk * job->model->features);
+    int64_t out = lines_of(job->tile * job->outputs);
+    int64_t all = x + out + (small ? xb_net_param_count(job->model->net) : 0);
+    XB_TRY(b->take(b, ctx, &w->memory, all * (int64_t)sizeof *w->x));
+    w->x = w->memory;
+    w->out = w->x + x;
+    if (small) w->theta = w->out + out;
+    if (b->host) return XB_OK;
+    w->room_x = xb_new(ctx, x, sizeof *w->x);
+    w->room_out = xb_new(ctx, out, sizeof *w->out);
+    return w->room_x && w->room_out ? XB_OK : XB_E_MEMORY;
+}
+
 static xb_status open_worker(xb_ctx *ctx, worker *w, const draw_job *job)
 {
     xb_pass_options opt = xb_pass_options_default();
@@ -156,29 +190,25 @@ static xb_status open_worker(xb_ctx *ctx, worker *w, const draw_job *job)
     opt.batch = job->tile;
     opt.gradients = false;
     opt.estimator = XB_ESTIMATOR_SHARED;
-    w->x = xb_new(ctx, job->chunk * job->model->features, sizeof *w->x);
-    w->out = xb_new(ctx, job->tile * job->outputs, sizeof *w->out);
-    if (is_small(job->model->net))
-        w->theta = xb_new(ctx, xb_net_param_count(job->model->net), sizeof *w->theta);
-    if (!w->x || !w->out || (is_small(job->model->net) && !w->theta)) return XB_E_MEMORY;
+    XB_TRY(take_worker(ctx, w, job));
     if (xb_ctx_create(&w->ctx) != XB_OK)
         return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a context");
     xb_ctx_set_threads(w->ctx, 1);
     return xb_pass_create(ctx, &w->pass, job->model->net, &opt);
 }
 
-static void close_worker(worker *w)
+static void close_worker(worker *w, const xb_backend *b)
 {
     xb_pass_destroy(w->pass);
     xb_ctx_destroy(w->ctx);
-    free(w->x);
-    free(w->out);
-    free(w->theta);
+    b->release(b, w->memory);
+    free(w->room_x);
+    free(w->room_out);
 }
 
 static bool failed(const draw_job *job)
 {
-    for (int i = 0; i < PIECES; i++)
+    for (int64_t i = 0; i < job->workers; i++)
         if (job->worker[i].status != XB_OK) return true;
     return false;
 }
@@ -191,24 +221,48 @@ static xb_status run_slabs(xb_ctx *ctx, draw_job *job)
     int64_t slab = chunks * job->chunk;
     for (job->begin = 0; job->begin < job->n && !failed(job); job->begin = job->end) {
         job->end = job->n - job->begin < slab ? job->n : job->begin + slab;
-        xb_parallel_for(ctx, PIECES, run_piece, job);
+        xb_parallel_for(ctx, job->workers, run_piece, job);
         if (slab < job->n) XB_TRY(xb_progress_tell(ctx, "predicting", job->end, job->n));
     }
     return XB_OK;
 }
 
+/* The model's weights where the backend reads them: as they are, or a copy. */
+static xb_status bring_weights(xb_ctx *ctx, draw_job *job)
+{
+    const xb_model *m = job->model;
+    const xb_backend *b = job->backend;
+    int64_t p = xb_net_param_count(m->net), states = xb_net_state_count(m->net);
+    job->weights = (xb_weights){m->mu, m->sigma, m->state, NULL};
+    if (b->host) return XB_OK;
+    int64_t each = (int64_t)sizeof(float);
+    XB_TRY(b->take(b, ctx, &job->memory, (2 * p + states) * each));
+    float *to = job->memory;
+    b->put(b, to, m->mu, p * each);
+    b->put(b, to + p, m->sigma, p * each);
+    b->put(b, to + 2 * p, m->state, states * each);
+    job->weights = (xb_weights){to, to + p, to + 2 * p, NULL};
+    return XB_OK;
+}
+
 static xb_status run_workers(xb_ctx *ctx, draw_job *job)
 {
-    xb_status status = XB_OK;
-    for (int i = 0; i < PIECES && status == XB_OK; i++)
+    int64_t threads = xb_ctx_threads(ctx);
+    job->workers = threads < job->count ? threads : job->count;
+    job->worker = xb_new(ctx, job->workers, sizeof *job->worker);
+    if (!job->worker) return XB_E_MEMORY;
+    xb_status status = bring_weights(ctx, job);
+    for (int64_t i = 0; i < job->workers && status == XB_OK; i++)
         status = open_worker(ctx, &job->worker[i], job);
     if (status == XB_OK) status = run_slabs(ctx, job);
-    for (int i = 0; i < PIECES; i++) {
+    for (int64_t i = 0; i < job->workers; i++) {
         worker *w = &job->worker[i];
         if (status == XB_OK && w->status != XB_OK)
             status = xb_fail(ctx, w->status, "%s", xb_ctx_message(w->ctx));
-        close_worker(w);
+        close_worker(w, job->backend);
     }
+    job->backend->release(job->backend, job->memory);
+    free(job->worker);
     return status;
 }
 
@@ -280,6 +334,10 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
 static xb_status run(xb_ctx *ctx, draw_job *job, double *sd)
 {
     XB_TRY(check(ctx, job->model, job->rows, job->first, job->count));
+    job->backend = xb_backend_find(job->opt->backend);
+    if (!job->backend)
+        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
+                       job->opt->backend);
     job->n = job->rows->n;
     job->outputs = xb_model_outputs(job->model);
     plan_rows(job);

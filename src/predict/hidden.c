@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "kernel/kernels.h"
+#include "backend/backend.h"
 
 /* Training counts its steps from 0 and predictions take the last: neither gets here. */
 #define DENSITY_STEP (UINT32_MAX - 1)
@@ -24,7 +24,7 @@ xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net, const xb_weights *weig
         return xb_fail(ctx, XB_E_ARGUMENT, "the last kernel of '%s' is not random",
                        net->text);
     if (!weights->sigma) return xb_fail(ctx, XB_E_ARGUMENT, "random weights need sigma");
-    if (!xb_kernels_find(backend))
+    if (!xb_backend_find(backend))
         return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
                        backend);
     return XB_OK;

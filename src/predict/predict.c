@@ -15,7 +15,6 @@
 #include "vi/model.h"
 
 enum {
-    PIECES = 16,
     VALUES_MAX = 1 << 23, /* values of draws at a time: 32 MB, or 64 of probabilities */
     NEIGHBOURS = 16,      /* rows whose draws share cache lines, taken together, */
     ASIDE_MAX = 1 << 16,  /* within as many doubles, beyond one row */
@@ -36,9 +35,10 @@ typedef struct summary_job {
     const xb_model *model;
     float *raw;        /* [draws][rows]: of numbers, standardised */
     double *value;     /* [draws][rows][classes]: of classes */
-    double *scratch;   /* [PIECES][aside][draws] */
+    double *scratch;   /* [pieces][aside][draws] */
     int64_t aside;     /* rows taken together */
-    double *error;     /* [PIECES] */
+    double *error;     /* [pieces] */
+    int64_t pieces;    /* of the rows, as many as threads; no sum goes across them */
     int64_t row, rows; /* of the chunk */
     const double *level, *z;
 } summary_job;
@@ -111,7 +111,8 @@ static void summarise_piece(void *arg, int64_t piece)
 {
     const summary_job *job = arg;
     double *error = &job->error[piece];
-    int64_t begin = piece * job->rows / PIECES, end = (piece + 1) * job->rows / PIECES;
+    int64_t begin = piece * job->rows / job->pieces;
+    int64_t end = (piece + 1) * job->rows / job->pieces;
     int64_t draws = job->p->draws;
     double *aside = job->scratch + piece * job->aside * draws;
     for (int64_t i = begin; i < end && job->p->classes > 0; i++)
@@ -144,10 +145,10 @@ static xb_status run_chunks(xb_ctx *ctx, summary_job *job, int64_t chunk,
         job->rows = p->n - row < chunk ? p->n - row : chunk;
         xb_rows part = xb_rows_part(all, row, job->rows);
         XB_TRY(draw_chunk(ctx, job, &part, opt));
-        xb_parallel_for(ctx, PIECES, summarise_piece, job);
+        xb_parallel_for(ctx, job->pieces, summarise_piece, job);
         XB_TRY(xb_progress_tell(ctx, "predicting", row + job->rows, p->n));
     }
-    for (int i = 0; i < PIECES; i++) take_error(&p->error, job->error[i], 1);
+    for (int64_t i = 0; i < job->pieces; i++) take_error(&p->error, job->error[i], 1);
     return XB_OK;
 }
 
@@ -163,15 +164,16 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     void *values = xb_new(ctx, chunk * p->draws * xb_model_outputs(model),
                           numbers ? sizeof(float) : sizeof(double));
     int64_t aside = ASIDE_MAX / p->draws < NEIGHBOURS ? 1 : NEIGHBOURS;
-    double *scratch = xb_new(ctx, PIECES * aside * p->draws, sizeof *scratch);
-    double error[PIECES] = {0};
+    int64_t pieces = xb_ctx_threads(ctx), room = pieces * aside * p->draws;
+    double *scratch = xb_new(ctx, room + pieces, sizeof *scratch);
     summary_job job = {.p = p,
                        .model = model,
                        .raw = numbers ? values : NULL,
                        .value = numbers ? NULL : values,
                        .scratch = scratch,
                        .aside = aside,
-                       .error = error,
+                       .error = scratch ? scratch + room : NULL,
+                       .pieces = pieces,
                        .level = p->level,
                        .z = z};
     xb_status status =

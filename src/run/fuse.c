@@ -1,15 +1,13 @@
 /* fuse.c: the plan of a pass: which layers run as they are, and which as one block.
  *
  * A block is `conv` (3 x 3, stride 1), `relu`, `maxpool 2`, where the backend has the
- * kernel and the whole batch shares its weights (estimator shared); a `batchnorm` right
- * before it comes along. The layer that ends it runs it, the others do nothing.
+ * operation and the whole batch shares its weights (estimator shared); a `batchnorm`
+ * right before it comes along. The layer that ends it runs it, the others do nothing.
  *
  * Besides, a linear layer that can (dense, estimators shared and local) does the work of
  * the activations beside it: it applies the one above to its outputs and multiplies its
  * dx by the slope of the one below. */
 #include "run/fuse.h"
-
-#include "backend/linear.h"
 
 enum { BLOCK_LAYERS = 3, KERNEL = 3, POOL = 2 };
 
@@ -38,18 +36,20 @@ static bool norm_before(const xb_net *net, int l)
 
 static bool can_fuse(const xb_run *run)
 {
-    return run->kernels->block && run->estimator == XB_ESTIMATOR_SHARED;
+    const xb_layer_ops *block = run->backend->block;
+    return block && block->fuses(run, NULL) && run->estimator == XB_ESTIMATOR_SHARED;
 }
 
 static void fuse_blocks(xb_pass *pass)
 {
     const xb_net *net = pass->net;
+    const xb_backend *b = pass->run.backend;
     for (int l = 0; can_fuse(&pass->run) && l < net->n_layer; l++) {
         if (!block_at(net, l)) continue;
         bool norm = norm_before(net, l);
         int first = norm ? l - 1 : l, last = l + BLOCK_LAYERS - 1;
         for (int i = first; i < last; i++) pass->layer[i].ops = NULL;
-        pass->layer[last].ops = norm ? &xb_ops_norm_block : &xb_ops_block;
+        pass->layer[last].ops = norm ? b->norm_block : b->block;
         pass->layer[last].first = first;
     }
 }
@@ -59,8 +59,8 @@ static bool takes_over(const xb_pass *pass, int l)
 {
     if (l < 0 || l >= pass->net->n_layer) return false;
     const xb_layer *layer = &pass->net->layer[l];
-    return pass->layer[l].ops == xb_layer_ops_of(layer) &&
-           xb_linear_fuses(&pass->run, layer);
+    const xb_layer_ops *ops = xb_backend_layer(pass->run.backend, layer);
+    return pass->layer[l].ops == ops && ops->fuses && ops->fuses(&pass->run, layer);
 }
 
 /* (An activation over a linear layer is in place, so its output is the linear one's.) */
@@ -80,8 +80,8 @@ static void fuse_activations(xb_pass *pass)
 void xb_fuse(xb_pass *pass)
 {
     for (int l = 0; l < pass->net->n_layer; l++)
-        pass->layer[l] =
-            (xb_pass_layer){.ops = xb_layer_ops_of(&pass->net->layer[l]), .first = l};
+        pass->layer[l] = (xb_pass_layer){
+            .ops = xb_backend_layer(pass->run.backend, &pass->net->layer[l]), .first = l};
     fuse_blocks(pass);
     fuse_activations(pass);
 }

@@ -7,14 +7,14 @@
  * noise outlives a layer's call: backward draws it again. */
 #include "run/pass.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "run/chain.h"
-#include "run/fuse.h"
 #include "backend/linear.h"
+#include "base/memory.h"
+#include "run/chains.h"
+#include "run/fuse.h"
+#include "run/staged.h"
 
 enum { ALIGN = 64 }; /* bytes: a vector register, a cache line */
 
@@ -70,8 +70,6 @@ static void place_the_rest(xb_pass *pass)
     for (int l = 0; l < net->n_layer; l++) {
         const xb_layer *layer = &net->layer[l];
         const xb_layer_ops *ops = pass->layer[l].ops;
-        if (layer->kind == &xb_layer_batchnorm)
-            pass->n_sums = larger(pass->n_sums, layer->in.c * 2 * XB_SPLIT_MAX);
         pass->layer[l].keep = pass->n_keep;
         if (ops && ops->keep) pass->n_keep += padded(ops->keep(&pass->run, layer));
         if (ops && ops->scratch)
@@ -82,38 +80,36 @@ static void place_the_rest(xb_pass *pass)
 
 static void place_chain(xb_pass *pass)
 {
-    if (!pass->chain || !pass->opt.gradients) return;
-    pass->n_scratch =
-        larger(pass->n_scratch, padded(xb_chain_scratch(pass->chain, pass)));
+    xb_chain *chain = pass->chain;
+    for (int i = 0; chain && i < chain->n_link; i++)
+        chain->link[i].output = pass->layer[chain->link[i].layer].output;
+    if (chain && pass->opt.gradients)
+        pass->n_scratch = larger(
+            pass->n_scratch, padded(pass->run.backend->chain_scratch(chain, &pass->run)));
 }
 
 static xb_status take_memory(xb_ctx *ctx, xb_pass *pass)
 {
     int64_t reals =
         pass->n_output + 2 * pass->n_gradient + pass->n_keep + pass->n_scratch;
-    int64_t sums = pass->n_sums * (int64_t)sizeof(double);
-    if (reals > INT64_MAX / (int64_t)sizeof(xb_real) - sums - ALIGN)
+    if (reals > INT64_MAX / (int64_t)sizeof(xb_real) - ALIGN)
         return xb_fail(ctx, XB_E_MEMORY, "a batch of %lld is more than memory can hold",
                        (long long)pass->opt.batch);
-    pass->bytes = (size_t)(reals * (int64_t)sizeof(xb_real) + sums);
-    pass->memory = xb_new(ctx, (int64_t)pass->bytes + ALIGN, 1);
-    if (!pass->memory) return XB_E_MEMORY;
-    uintptr_t start = ((uintptr_t)pass->memory + ALIGN - 1) / ALIGN * ALIGN;
-    xb_real *p = (xb_real *)start;
+    pass->bytes = (size_t)(reals * (int64_t)sizeof(xb_real));
+    const xb_backend *b = pass->run.backend;
+    XB_TRY(b->take(b, ctx, &pass->memory, (int64_t)pass->bytes));
+    xb_real *p = pass->memory;
     pass->output = p, p += pass->n_output;
     pass->gradient[0] = p, p += pass->n_gradient;
     pass->gradient[1] = p, p += pass->n_gradient;
     pass->keep = p, p += pass->n_keep;
-    pass->scratch = p, p += pass->n_scratch;
-    pass->sums = (double *)p; /* every part is whole cache lines */
-    pass->run.scratch = pass->scratch;
-    pass->run.sums = pass->sums;
+    pass->scratch = pass->run.scratch = p;
     return XB_OK;
 }
 
 static xb_status check_options(xb_ctx *ctx, const xb_pass_options *opt)
 {
-    if (!xb_kernels_find(opt->backend))
+    if (!xb_backend_find(opt->backend))
         return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
                        opt->backend);
     if (!xb_estimator_at(opt->estimator))
@@ -154,6 +150,7 @@ xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
     pass->net = net;
     pass->opt = *opt;
     pass->run = (xb_run){.net = net,
+                         .backend = xb_backend_find(opt->backend),
                          .kernels = xb_kernels_find(opt->backend),
                          .estimator = opt->estimator,
                          .group = opt->group,
@@ -161,7 +158,7 @@ xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
                          .batch = opt->batch};
     pass->layer = xb_new(ctx, net->n_layer, sizeof *pass->layer);
     xb_status status = pass->layer ? XB_OK : XB_E_MEMORY;
-    if (status == XB_OK) status = xb_chain_create(ctx, &pass->chain, pass);
+    if (status == XB_OK) status = xb_chain_create(ctx, &pass->chain, &pass->run);
     if (status == XB_OK) {
         xb_fuse(pass);
         place_outputs(pass);
@@ -182,10 +179,12 @@ void xb_pass_destroy(xb_pass *pass)
     if (!pass) return;
     free(pass->chain);
     free(pass->layer);
-    free(pass->memory);
+    xb_staged_destroy(pass->stage, pass->run.backend);
+    pass->run.backend->release(pass->run.backend, pass->memory);
     free(pass);
 }
 
+const xb_backend *xb_pass_backend(const xb_pass *pass) { return pass->run.backend; }
 size_t xb_pass_bytes(const xb_pass *pass) { return pass->bytes; }
 
 static xb_status check_noise(xb_ctx *ctx, const xb_pass *pass, const xb_noise *noise)
@@ -251,34 +250,13 @@ static void set_run(xb_pass *pass, xb_ctx *ctx, int64_t batch, const xb_weights 
     run->noise = noise ? *noise : (xb_noise){0};
 }
 
-enum { DRAW_PART = 4096 }; /* draws at a time: z stays in the first cache */
-
-static void draw_tensor(const xb_run *run, xb_real *theta, int number)
-{
-    const xb_tensor *t = &run->net->tensor[number];
-    const xb_real *mu = run->weights.mu + t->offset;
-    xb_real z[DRAW_PART];
-    for (int64_t i = 0; i < t->size; i += DRAW_PART) {
-        int64_t some = t->size - i < DRAW_PART ? t->size - i : DRAW_PART;
-        xb_run_draw(run, z, some, number, i, false);
-        run->kernels->theta(theta + i, mu + i, run->weights.sigma + t->offset + i, z,
-                            some);
-    }
-}
-
-xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
-                       const xb_weights *weights, const xb_noise *noise)
+xb_status xb_pass_draw_within(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
+                              const xb_weights *weights, const xb_noise *noise)
 {
     XB_TRY(check_forward(ctx, pass, 0, weights, noise, XB_MODE_PREDICT));
     set_run(pass, ctx, 0, weights, noise, XB_MODE_PREDICT);
     pass->done = false;
-    for (int k = 0; k < pass->net->n_tensor; k++) {
-        const xb_tensor *t = &pass->net->tensor[k];
-        if (t->stochastic)
-            draw_tensor(&pass->run, theta + t->offset, k);
-        else
-            xb_run_theta(&pass->run, theta + t->offset, NULL, t);
-    }
+    pass->run.backend->draw(&pass->run, theta);
     return XB_OK;
 }
 
@@ -305,36 +283,47 @@ static const xb_real *forward_layers(xb_pass *pass)
     return x;
 }
 
-static size_t output_bytes(const xb_pass *pass)
+static int64_t output_bytes(const xb_pass *pass)
 {
-    return (size_t)(pass->run.batch * xb_shape_size(xb_net_output(pass->net))) *
-           sizeof(xb_real);
+    return pass->run.batch * xb_shape_size(xb_net_output(pass->net)) *
+           (int64_t)sizeof(xb_real);
 }
 
-xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
-                          int64_t batch, const xb_weights *weights, const xb_noise *noise,
-                          xb_mode mode)
+static xb_chain_room chain_room(const xb_pass *pass)
 {
+    return (xb_chain_room){pass->x, pass->output, {pass->gradient[0], pass->gradient[1]}};
+}
+
+static const xb_real *forward_chain(const xb_pass *pass)
+{
+    const xb_chain_room room = chain_room(pass);
+    return pass->run.backend->chain_forward(pass->chain, &pass->run, &room);
+}
+
+xb_status xb_pass_forward_within(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
+                                 int64_t batch, const xb_weights *weights,
+                                 const xb_noise *noise, xb_mode mode)
+{
+    const xb_backend *b = pass->run.backend;
     XB_TRY(check_forward(ctx, pass, batch, weights, noise, mode));
     set_run(pass, ctx, batch, weights, noise, mode);
     pass->x = x;
     pass->done = pass->opt.gradients;
     bool chain = pass->chain && !pass->opt.gradients && !noise;
     if (batch > 0)
-        memcpy(y, chain ? xb_chain_forward(pass->chain, pass) : forward_layers(pass),
-               output_bytes(pass));
+        b->copy(b, y, chain ? forward_chain(pass) : forward_layers(pass),
+                output_bytes(pass));
     return XB_OK;
 }
 
 int xb_pass_broken_layer(const xb_pass *pass)
 {
+    const xb_backend *b = pass->run.backend;
     for (int l = 0; l < pass->net->n_layer; l++) {
         const xb_pass_layer *here = &pass->layer[l];
-        const xb_real *y = pass->output + here->output;
         int64_t n = pass->run.batch * xb_shape_size(pass->net->layer[l].out);
         if (!here->ops || here->done_below) continue;
-        for (int64_t i = 0; i < n; i++)
-            if (!isfinite(y[i])) return l;
+        if (!b->finite(b, pass->output + here->output, n)) return l;
     }
     return -1;
 }
@@ -385,33 +374,36 @@ static void backward_layers(xb_pass *pass, xb_real *dx)
                             wanted ? pass->gradient[turn] : NULL, from,
                             input_of(pass, here), y);
     }
+    const xb_backend *b = pass->run.backend;
     if (dx)
-        memcpy(dx, pass->gradient[turn],
-               (size_t)(pass->run.batch * xb_shape_size(net->input)) * sizeof *dx);
+        b->copy(b, dx, pass->gradient[turn],
+                pass->run.batch * xb_shape_size(net->input) * (int64_t)sizeof *dx);
 }
 
-xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
-                           const xb_real *dy)
+xb_status xb_pass_backward_within(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                                  const xb_real *dy)
 {
+    const xb_backend *b = pass->run.backend;
     XB_TRY(check_backward(ctx, pass, gradient));
     pass->run.ctx = ctx, pass->run.gradient = *gradient;
     if (pass->run.batch == 0) return XB_OK;
-    memcpy(pass->gradient[0], dy, output_bytes(pass));
+    b->copy(b, pass->gradient[0], dy, output_bytes(pass));
     backward_layers(pass, gradient->x);
     return XB_OK;
 }
 
 static void clear_gradient(const xb_pass *pass, const xb_gradient *gradient)
 {
-    size_t bytes = (size_t)pass->net->param_count * sizeof(xb_real);
-    memset(gradient->mu, 0, bytes);
-    if (gradient->sigma) memset(gradient->sigma, 0, bytes);
+    const xb_backend *b = pass->run.backend;
+    int64_t bytes = pass->net->param_count * (int64_t)sizeof(xb_real);
+    b->clear(b, gradient->mu, bytes);
+    if (gradient->sigma) b->clear(b, gradient->sigma, bytes);
 }
 
-xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
-                       bool fresh, const xb_real *x, int64_t batch,
-                       const xb_weights *weights, const xb_noise *noise, xb_loss_fn loss,
-                       void *arg)
+/* `loss` is called with buffers. */
+static xb_status step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient, bool fresh,
+                      const xb_real *x, int64_t batch, const xb_weights *weights,
+                      const xb_noise *noise, xb_loss_fn loss, void *arg)
 {
     XB_TRY(check_forward(ctx, pass, batch, weights, noise, XB_MODE_TRAIN));
     set_run(pass, ctx, batch, weights, noise, XB_MODE_TRAIN);
@@ -421,7 +413,8 @@ xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
     pass->done = false;
     pass->run.gradient = *gradient;
     if (pass->chain && !gradient->x && batch > 0) {
-        xb_chain_step(pass->chain, pass, fresh, loss, arg);
+        const xb_chain_room room = chain_room(pass);
+        pass->run.backend->chain_step(pass->chain, &pass->run, &room, fresh, loss, arg);
         return XB_OK;
     }
     if (fresh) clear_gradient(pass, gradient);
@@ -429,4 +422,59 @@ xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
     loss(arg, pass->gradient[0], forward_layers(pass), batch);
     backward_layers(pass, gradient->x);
     return XB_OK;
+}
+
+typedef struct loss_job {
+    const xb_backend *backend;
+    const xb_loss *loss;
+    double value;
+} loss_job;
+
+static void find_loss(void *arg, xb_real *dy, const xb_real *y, int64_t batch)
+{
+    loss_job *job = arg;
+    job->value = job->backend->loss(job->backend, job->loss, dy, y, batch);
+}
+
+xb_status xb_pass_step_within(xb_ctx *ctx, xb_pass *pass, double *value,
+                              const xb_gradient *gradient, bool fresh, const xb_real *x,
+                              int64_t batch, const xb_weights *weights,
+                              const xb_noise *noise, const xb_loss *loss)
+{
+    loss_job job = {pass->run.backend, loss, 0};
+    XB_TRY(step(ctx, pass, gradient, fresh, x, batch, weights, noise, find_loss, &job));
+    *value = job.value;
+    return XB_OK;
+}
+
+/* ---- with the caller's memory */
+
+xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
+                          int64_t batch, const xb_weights *weights, const xb_noise *noise,
+                          xb_mode mode)
+{
+    if (pass->run.backend->host)
+        return xb_pass_forward_within(ctx, pass, y, x, batch, weights, noise, mode);
+    XB_TRY(check_forward(ctx, pass, batch, weights, noise, mode));
+    return xb_staged_forward(ctx, pass, y, x, batch, weights, noise, mode);
+}
+
+xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                           const xb_real *dy)
+{
+    if (pass->run.backend->host) return xb_pass_backward_within(ctx, pass, gradient, dy);
+    XB_TRY(check_backward(ctx, pass, gradient));
+    return xb_staged_backward(ctx, pass, gradient, dy);
+}
+
+xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                       bool fresh, const xb_real *x, int64_t batch,
+                       const xb_weights *weights, const xb_noise *noise, xb_loss_fn loss,
+                       void *arg)
+{
+    if (pass->run.backend->host)
+        return step(ctx, pass, gradient, fresh, x, batch, weights, noise, loss, arg);
+    XB_TRY(check_forward(ctx, pass, batch, weights, noise, XB_MODE_TRAIN));
+    return xb_staged_step(ctx, pass, gradient, fresh, x, batch, weights, noise, loss,
+                          arg);
 }

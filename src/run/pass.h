@@ -2,7 +2,7 @@
 #ifndef XB_RUN_PASS_H
 #define XB_RUN_PASS_H
 
-#include "backend/layers.h"
+#include "backend/backend.h"
 
 /* One layer: what runs in its place, and its places. */
 typedef struct xb_pass_layer {
@@ -15,16 +15,16 @@ typedef struct xb_pass_layer {
     xb_act above, below; /* a linear layer: of which neighbours; see run.h */
 } xb_pass_layer;
 
-typedef struct xb_chain xb_chain;
+typedef struct xb_staged xb_staged; /* staged.h */
 
 struct xb_pass {
     const xb_net *net;
-    xb_chain *chain; /* chain.h; NULL: the net is none */
+    struct xb_chain *chain; /* chains.h; NULL: the net is none */
+    xb_staged *stage;       /* NULL: no need of one so far */
     xb_pass_options opt;
     xb_pass_layer *layer; /* [n_layer] */
-    /* Sizes in reals (sums: doubles), then where they are in `memory`. */
-    int64_t n_output, n_gradient, n_keep, n_scratch, n_sums;
-    double *sums;
+    /* Sizes in reals, then where they are in `memory`: buffers of the backend. */
+    int64_t n_output, n_gradient, n_keep, n_scratch;
     xb_real *output;      /* activations of the whole batch */
     xb_real *gradient[2]; /* of what is between two layers, in turn */
     xb_real *keep, *scratch;
@@ -35,10 +35,29 @@ struct xb_pass {
     bool done; /* a forward pass ran, backward may */
 };
 
+/* ---- the same as the public functions, with buffers of the pass's backend in
+ * the place of all memory. xb_pass_backend() has them. */
+
+const xb_backend *xb_pass_backend(const xb_pass *pass);
+
+xb_status xb_pass_forward_within(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
+                                 int64_t batch, const xb_weights *weights,
+                                 const xb_noise *noise, xb_mode mode);
+xb_status xb_pass_backward_within(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                                  const xb_real *dy);
+
+/* Forward in mode TRAIN, the backend's loss, whose value is written, and backward; there
+ * is nothing to go back through after it. `fresh`: gradients by mu and sigma are set, not
+ * added to. */
+xb_status xb_pass_step_within(xb_ctx *ctx, xb_pass *pass, double *value,
+                              const xb_gradient *gradient, bool fresh, const xb_real *x,
+                              int64_t batch, const xb_weights *weights,
+                              const xb_noise *noise, const xb_loss *loss);
+
 /* theta [param_count]: the weights that estimator shared has under this noise, so that
  * several forward passes can use one draw (and no noise then). */
-xb_status xb_pass_draw(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
-                       const xb_weights *weights, const xb_noise *noise);
+xb_status xb_pass_draw_within(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
+                              const xb_weights *weights, const xb_noise *noise);
 
 /* The first layer whose output, of the last forward pass, holds a number that is not
  * finite; -1: none does. For passes with gradients, which keep their outputs. */

@@ -8,11 +8,6 @@
 
 #include <math.h>
 
-#include "crossbayes/extend.h"
-#include "vi/update.h"
-
-enum { PIECE = 1 << 14 };
-
 xb_adam_options xb_adam_options_default(void)
 {
     return (xb_adam_options){.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
@@ -35,36 +30,25 @@ static double correction(double beta, int64_t t)
     return beta > 0 ? -expm1((double)t * log(beta)) : 1;
 }
 
-typedef struct adam_job {
-    const xb_adam_block *block;
-    xb_adam_rates rates;
-} adam_job;
-
-static void adam_piece(void *arg, int64_t piece)
+void xb_adam_step_within(const xb_backend *backend, const xb_ctx *ctx,
+                         const xb_adam_options *o, const xb_adam_block *blocks,
+                         int n_blocks, int64_t step, double rate)
 {
-    const adam_job *job = arg;
-    const xb_adam_block *b = job->block;
-    int64_t from = piece * PIECE;
-    int64_t count = b->n - from < PIECE ? b->n - from : PIECE;
-    const xb_update *update = xb_update_best();
-    if (b->sigma)
-        update->adam_exp(b->sigma + from, b->parameter + from, b->first + from,
-                         b->second + from, b->gradient + from, count, &job->rates);
-    else
-        update->adam(b->parameter + from, b->first + from, b->second + from,
-                     b->gradient + from, count, &job->rates);
+    double corrected =
+        o->rate * rate * sqrt(correction(o->beta2, step)) / correction(o->beta1, step);
+    for (int k = 0; k < n_blocks; k++) {
+        const xb_adam_rates rates = {(float)(corrected * blocks[k].rate),
+                                     (float)o->beta1,
+                                     (float)o->beta2,
+                                     (float)(1 - o->beta1),
+                                     (float)(1 - o->beta2),
+                                     (float)o->epsilon};
+        backend->adam(backend, ctx, &blocks[k], &rates);
+    }
 }
 
 void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *o,
                   const xb_adam_block *blocks, int n_blocks, int64_t step, double rate)
 {
-    double corrected =
-        o->rate * rate * sqrt(correction(o->beta2, step)) / correction(o->beta1, step);
-    for (int k = 0; k < n_blocks; k++) {
-        adam_job job = {&blocks[k],
-                        {(float)(corrected * blocks[k].rate), (float)o->beta1,
-                         (float)o->beta2, (float)(1 - o->beta1), (float)(1 - o->beta2),
-                         (float)o->epsilon}};
-        xb_parallel_for(ctx, (blocks[k].n + PIECE - 1) / PIECE, adam_piece, &job);
-    }
+    xb_adam_step_within(&xb_backend_host, ctx, o, blocks, n_blocks, step, rate);
 }

@@ -29,11 +29,17 @@ static xb_status write_undisturbed(xb_trainer *t, const xb_stored *tensors, int6
     return status;
 }
 
+static int64_t live_bytes(const xb_trainer *t)
+{
+    return t->n_live * (int64_t)sizeof *t->live;
+}
+
 xb_status xb_checkpoint_save(xb_trainer *t)
 {
     if (!t->opt.checkpoint) return XB_OK;
+    const float *live = xb_host_got(t->backend, t->live, t->room.live, live_bytes(t));
     const xb_stored tensors[] = {
-        {"live", XB_STORED_F32, 1, {t->n_live}, t->live},
+        {"live", XB_STORED_F32, 1, {t->n_live}, live},
         {"place", XB_STORED_I64, 1, {PLACES}, &t->place},
         {"sums", XB_STORED_F64, 1, {SUMS}, &t->sums},
         {"trace", XB_STORED_F64, 2, {t->place.rows, XB_TRACE_COLUMNS}, t->trace},
@@ -96,7 +102,7 @@ static xb_status take(xb_trainer *t, const xb_safetensors *file)
     XB_TRY(xb_safetensors_get(t->ctx, &trace, file, "trace", XB_STORED_F64, shape, 2));
     if (!all_finite(live->data, t->n_live, sums->data))
         return refuse(t, "holds a number that is not finite");
-    memcpy(t->live, live->data, (size_t)t->n_live * sizeof *t->live);
+    t->backend->put(t->backend, t->live, live->data, live_bytes(t));
     memcpy(t->trace, trace->data,
            (size_t)(p->rows * XB_TRACE_COLUMNS) * sizeof *t->trace);
     t->place = *p;

@@ -79,11 +79,11 @@ static xb_status add(building *b, double from, double to, xb_curve_point p,
     return XB_OK;
 }
 
-xb_status xb_curve_build(xb_ctx *ctx, xb_curve *out, xb_curve_fn function, void *arg,
-                         double lower, double upper, double tolerance)
+xb_status xb_curve_build(xb_ctx *ctx, xb_curve_table *out, xb_curve_fn function,
+                         void *arg, double lower, double upper, double tolerance)
 {
     building b = {.ctx = ctx, .function = function, .arg = arg, .tolerance = tolerance};
-    xb_curve curve = {.lower = lower, .upper = upper};
+    xb_curve_table curve = {.lower = lower, .upper = upper};
     double width = (upper - lower) / BUCKETS;
     curve.buckets_per_unit = 1 / width;
     curve.first = xb_new(ctx, BUCKETS + 1, sizeof *curve.first);
@@ -107,9 +107,9 @@ xb_status xb_curve_build(xb_ctx *ctx, xb_curve *out, xb_curve_fn function, void 
     return XB_OK;
 }
 
-void xb_curve_free(xb_curve *curve)
+void xb_curve_free(xb_curve_table *curve)
 {
     free(curve->first);
     free(curve->piece);
-    *curve = (xb_curve){.first = NULL, .piece = NULL};
+    *curve = (xb_curve_table){.first = NULL, .piece = NULL};
 }

@@ -23,23 +23,23 @@ typedef struct xb_curve_piece {
     double c[XB_CURVE_COEFFICIENTS];
 } xb_curve_piece;
 
-typedef struct xb_curve {
+typedef struct xb_curve_table {
     double lower, upper;
     double buckets_per_unit;
     int32_t *first;        /* [buckets + 1] piece in which a bucket begins */
     xb_curve_piece *piece; /* [pieces + 1], the last one starting at INFINITY */
     int64_t pieces;
-} xb_curve;
+} xb_curve_table;
 
 /* Pieces between which value, slope and curvature are the function's own; halved
  * until value and slope are within `tolerance` between them too (or too narrow
  * to matter: 2^-40 of a bucket). lower < upper. */
-xb_status xb_curve_build(xb_ctx *ctx, xb_curve *out, xb_curve_fn function, void *arg,
-                         double lower, double upper, double tolerance);
-void xb_curve_free(xb_curve *curve); /* leaves an empty one; empty is fine */
+xb_status xb_curve_build(xb_ctx *ctx, xb_curve_table *out, xb_curve_fn function,
+                         void *arg, double lower, double upper, double tolerance);
+void xb_curve_free(xb_curve_table *curve); /* leaves an empty one; empty is fine */
 
 /* lower <= t < upper. */
-static inline double xb_curve_at(const xb_curve *curve, double t, double *slope)
+static inline double xb_curve_at(const xb_curve_table *curve, double t, double *slope)
 {
     int64_t i = curve->first[(int64_t)((t - curve->lower) * curve->buckets_per_unit)];
     while (t >= curve->piece[i + 1].start) i++;

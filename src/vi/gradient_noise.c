@@ -6,27 +6,31 @@
  * seen is the noise of the weights, not of the data. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "vi/trainer.h"
+
+static void send(const xb_trainer *t, float *to, const float *from, int64_t n)
+{
+    t->backend->put(t->backend, to, from, n * (int64_t)sizeof *to);
+}
 
 /* The model's weights where phase 2 looks for them; rho itself is not read. */
 static void place_weights(xb_trainer *t)
 {
     const xb_model *m = t->model;
-    memcpy(t->theta, m->mu, (size_t)t->p * sizeof *m->mu);
-    memcpy(t->sigma, m->sigma, (size_t)t->p * sizeof *m->sigma);
-    memcpy(t->state, m->state, (size_t)t->net_states * sizeof *m->state);
+    send(t, t->theta, m->mu, t->p);
+    send(t, t->sigma, m->sigma, t->p);
+    send(t, t->state, m->state, t->net_states);
+    const float log_sd = (float)m->noise_log_sd;
     if (m->noise_net) {
-        int64_t states = t->states - t->net_states;
-        memcpy(t->theta + t->noise, m->noise_mu, (size_t)t->q * sizeof *m->noise_mu);
-        memcpy(t->noise_state, m->noise_state, (size_t)states * sizeof *m->noise_state);
+        send(t, t->theta + t->noise, m->noise_mu, t->q);
+        send(t, t->noise_state, m->noise_state, t->states - t->net_states);
     } else if (t->q == 1) {
-        t->theta[t->noise] = (float)m->noise_log_sd;
+        send(t, t->theta + t->noise, &log_sd, 1);
     }
     t->place.phase = XB_PHASE_VI;
-    xb_shuffle(t->order, t->n, t->data_key, XB_PHASE_VI, 0);
+    xb_trainer_shuffle(t);
 }
 
 static double half_square(const float *a, const float *b, int64_t n)
@@ -50,19 +54,22 @@ static void add_value(double *mean, double *square, int64_t count, double value)
 /* (V15) Pairs of gradients: half their squared distance has the variance as mean. */
 static xb_status measure(xb_trainer *t, xb_gradient_noise *out, float *kept, int pairs)
 {
+    const xb_backend *b = t->backend;
+    const int64_t bytes = t->noise * (int64_t)sizeof *kept;
+    float *now = kept + t->noise;
     double mean[2] = {0}, square[2] = {0}, loss = 0;
     const double cost = (double)t->opt.samples, n = (double)pairs;
     place_weights(t);
     for (int k = 1; k <= pairs; k++) {
         t->place.step = 2 * k;
         XB_TRY(xb_trainer_gradient(t, &loss));
-        memcpy(kept, t->gradient, (size_t)t->noise * sizeof *kept);
+        b->get(b, kept, t->gradient, bytes);
         t->place.step = 2 * k + 1;
         XB_TRY(xb_trainer_gradient(t, &loss));
+        b->get(b, now, t->gradient, bytes);
         for (int part = 0; part < 2; part++)
-            add_value(
-                &mean[part], &square[part], k,
-                half_square(kept + part * t->rho, t->gradient + part * t->rho, t->p));
+            add_value(&mean[part], &square[part], k,
+                      half_square(kept + part * t->rho, now + part * t->rho, t->p));
     }
     const double to_error = 1 / (n * (n - 1));
     out->mean = (xb_gradient_variance){cost * mean[0], cost * sqrt(square[0] * to_error)};
@@ -77,7 +84,7 @@ static xb_status measure_one(xb_ctx *ctx, xb_gradient_noise *out, const xb_model
 {
     xb_trainer *t = NULL;
     XB_TRY(xb_trainer_create(ctx, &t, model, data, opt));
-    float *kept = xb_new(ctx, t->noise, sizeof *kept);
+    float *kept = xb_new(ctx, 2 * t->noise, sizeof *kept);
     xb_status status = kept ? measure(t, out, kept, pairs) : XB_E_MEMORY;
     free(kept);
     xb_trainer_destroy(t);

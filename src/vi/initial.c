@@ -4,22 +4,33 @@
 #include <math.h>
 #include <string.h>
 
+#include "run/pass.h"
 #include "vi/trainer.h"
+
+/* Where a part of `live` is on the host's side. */
+static float *side_of(const xb_trainer *t, const float *part)
+{
+    float *live = xb_host_side(t->backend, t->live, t->room.live);
+    return live + (part - t->live);
+}
 
 void xb_trainer_start_weights(xb_trainer *t)
 {
     xb_key key = xb_key_make(t->opt.seed, XB_PURPOSE_INIT);
     xb_key other = xb_key_make(~t->opt.seed, XB_PURPOSE_INIT);
-    xb_net_params_start(t->model->net, t->theta, key);
-    xb_net_state_start(t->model->net, t->state);
-    if (t->model->noise_net) {
-        xb_net_params_start(t->model->noise_net, t->theta + t->noise, other);
-        xb_net_state_start(t->model->noise_net, t->noise_state);
-    }
+    float *theta = side_of(t, t->theta), *state = side_of(t, t->state);
     const xb_model *start = t->opt.start;
-    if (!start) return;
-    memcpy(t->theta, start->mu, (size_t)t->p * sizeof *t->theta);
-    memcpy(t->state, start->state, (size_t)t->net_states * sizeof *t->state);
+    xb_net_params_start(t->model->net, theta, key);
+    xb_net_state_start(t->model->net, state);
+    if (t->model->noise_net) {
+        xb_net_params_start(t->model->noise_net, theta + t->noise, other);
+        xb_net_state_start(t->model->noise_net, state + t->net_states);
+    }
+    if (start) {
+        memcpy(theta, start->mu, (size_t)t->p * sizeof *theta);
+        memcpy(state, start->state, (size_t)t->net_states * sizeof *state);
+    }
+    xb_host_sent(t->backend, t->live, t->room.live, t->n_live * (int64_t)sizeof *theta);
 }
 
 void xb_trainer_fill_sigma(xb_trainer *t)
@@ -27,22 +38,30 @@ void xb_trainer_fill_sigma(xb_trainer *t)
     for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (k->stochastic)
-            xb_spread_fill(t->ctx, t->opt.spread, t->sigma + k->offset,
-                           t->theta + t->rho + k->offset, k->size);
+            t->backend->spread_fill(t->backend, t->ctx, t->opt.spread,
+                                    t->sigma + k->offset, t->theta + t->rho + k->offset,
+                                    k->size);
     }
+}
+
+static void fill(const xb_trainer *t, float *to, double value, int64_t n)
+{
+    t->backend->fill(t->backend, to, (float)value, n);
 }
 
 /* Root mean square of what the net of phase 1 leaves, over the rows learnt from. */
 static xb_status residual(xb_trainer *t, double *out)
 {
-    const xb_weights weights = {t->theta, NULL, t->state, t->state};
+    const xb_weights weights = {t->theta, NULL, t->state, NULL};
+    const xb_loss square = {.kind = XB_LOSS_SQUARE, .outputs = 1, .target = t->by};
     double sum = 0;
-    for (int64_t i = 0; i < t->n; i++) t->order[i] = (int32_t)i;
     for (int64_t k = 0; k < t->batches; k++) {
-        int64_t batch = xb_trainer_gather(t, k);
-        XB_TRY(xb_pass_forward(t->ctx, t->pass, t->out, t->bx, batch, &weights, NULL,
-                               XB_MODE_PREDICT));
-        sum += xb_nll_square(NULL, t->out, t->by, batch);
+        int64_t first = k * t->n / t->batches,
+                batch = (k + 1) * t->n / t->batches - first;
+        xb_trainer_take(t, first, batch);
+        XB_TRY(xb_pass_forward_within(t->ctx, t->pass, t->out, t->bx, batch, &weights,
+                                      NULL, XB_MODE_PREDICT));
+        sum += t->backend->loss(t->backend, &square, NULL, t->out, batch);
     }
     *out = sqrt(sum / (double)t->n);
     return XB_OK;
@@ -58,19 +77,17 @@ static void start_noise_net(xb_trainer *t, double sd)
     if (bias->role != XB_ROLE_BIAS) return;
     float *w = t->theta + t->noise;
     const xb_tensor *kernel = xb_net_tensor_at(net, last - 1);
-    memset(w + kernel->offset, 0, (size_t)kernel->size * sizeof *w);
-    w[bias->offset] = (float)xb_spread_rho(XB_SPREAD_SOFTPLUS, sd - XB_NOISE_LEAST);
+    fill(t, w + kernel->offset, 0, kernel->size);
+    fill(t, w + bias->offset, xb_spread_rho(XB_SPREAD_SOFTPLUS, sd - XB_NOISE_LEAST), 1);
 }
 
 xb_status xb_trainer_start_vi(xb_trainer *t)
 {
     const double least =
         0.05; /* of the target's sd: an overfitted net leaves too little */
-    float rho = (float)xb_spread_rho(t->opt.spread, t->opt.sigma);
-    for (int64_t i = 0; i < t->p; i++) t->theta[t->rho + i] = rho;
-    size_t bytes = (size_t)t->n_theta * sizeof *t->first;
-    memset(t->first, 0, bytes);
-    memset(t->second, 0, bytes);
+    fill(t, t->theta + t->rho, xb_spread_rho(t->opt.spread, t->opt.sigma), t->p);
+    fill(t, t->first, 0, t->n_theta);
+    fill(t, t->second, 0, t->n_theta);
     xb_trainer_fill_sigma(t);
     if (t->q == 0) return XB_OK;
     double sd = 0;
@@ -79,6 +96,6 @@ xb_status xb_trainer_start_vi(xb_trainer *t)
     if (t->model->noise_net)
         start_noise_net(t, sd);
     else
-        t->theta[t->noise] = (float)log(sd);
+        fill(t, t->theta + t->noise, log(sd), 1);
     return XB_OK;
 }

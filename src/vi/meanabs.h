@@ -9,7 +9,7 @@
 #include "vi/curve.h"
 
 typedef struct xb_meanabs {
-    xb_curve curve; /* between the ends of the law; outside, A is |t| */
+    xb_curve_table curve; /* between the ends of the law; outside, A is |t| */
 } xb_meanabs;
 
 xb_status xb_meanabs_make(xb_ctx *ctx, xb_meanabs *out, const xb_law *law);

@@ -1,11 +1,9 @@
 /* shuffle.c: which rows a batch has. Each epoch has an order of its own, made from
  * Philox words by Fisher and Yates; it depends on the seed, the phase and the epoch
  * only, so a resumed run makes it again (maths V12). */
-#include <string.h>
-
 #include "draw/kernel.h"
 #include "vi/trainer.h"
-#include "vi/update.h"
+#include "kernel/update.h"
 
 enum { BLOCKS = 8, UNIFORMS = BLOCKS * XB_BLOCK / 2 }; /* made at a time */
 
@@ -29,37 +27,63 @@ void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t e
     }
 }
 
-void xb_trainer_take(xb_trainer *t, int64_t to, int64_t i)
+static int32_t *order_side(const xb_trainer *t)
 {
-    float *x = t->bx + to * t->features;
-    if (t->x)
-        memcpy(x, t->x + i * t->features, (size_t)t->features * sizeof *x);
-    else
-        xb_model_take_rows(t->model, x, &t->rows, i, 1);
-    t->by[to] = t->y[i];
-    t->blabel[to] = t->label[i];
+    return xb_host_side(t->backend, t->order, t->room.order);
 }
 
-/* Rows of one number: what a small net has most time for. */
-static void take_numbers(xb_trainer *t, const int32_t *row, int64_t n)
+static int64_t bytes_of(int64_t n) { return n * (int64_t)sizeof(float); }
+
+void xb_trainer_shuffle(xb_trainer *t)
 {
-    for (int64_t i = 0; i < n; i++) {
-        t->bx[i] = t->x[row[i]];
-        t->by[i] = t->y[row[i]];
-    }
+    xb_shuffle(order_side(t), t->n, t->data_key, (uint32_t)t->place.phase,
+               (uint32_t)t->place.epoch);
+    xb_host_sent(t->backend, t->order, t->room.order, bytes_of(t->n));
+}
+
+static bool has_labels(const xb_trainer *t)
+{
+    return t->model->likelihood == XB_LIKELIHOOD_SOFTMAX;
+}
+
+/* Inputs that are not in the backend's memory: row[i], or first + i without rows. */
+static void take_inputs(xb_trainer *t, const int32_t *row, int64_t first, int64_t rows)
+{
+    float *to = xb_host_side(t->backend, t->bx, t->room.bx);
+    for (int64_t i = 0; i < rows; i++)
+        xb_model_take_rows(t->model, to + i * t->features, &t->rows,
+                           row ? row[i] : first + i, 1);
+    xb_host_sent(t->backend, t->bx, t->room.bx, bytes_of(rows * t->features));
+}
+
+void xb_trainer_take(xb_trainer *t, int64_t first, int64_t rows)
+{
+    const xb_backend *b = t->backend;
+    if (t->x)
+        b->copy(b, t->bx, t->x + first * t->features, bytes_of(rows * t->features));
+    else
+        take_inputs(t, NULL, first, rows);
+    if (has_labels(t))
+        b->copy(b, t->blabel, t->label + first, bytes_of(rows));
+    else
+        b->copy(b, t->by, t->y + first, bytes_of(rows));
 }
 
 /* Batches differ by at most one row: a last one of few rows would weigh each of them
  * heavily. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k)
 {
-    int64_t first = k * t->n / t->batches, end = (k + 1) * t->n / t->batches;
-    bool numbers = t->x && t->features == 1 && t->q > 0; /* no labels */
-    if (numbers)
-        take_numbers(t, t->order + first, end - first);
+    const xb_backend *b = t->backend;
+    int64_t first = k * t->n / t->batches, rows = (k + 1) * t->n / t->batches - first;
+    if (t->x)
+        b->gather(b, t->bx, t->x, t->order + first, rows, bytes_of(t->features));
     else
-        for (int64_t i = first; i < end; i++) xb_trainer_take(t, i - first, t->order[i]);
-    return end - first;
+        take_inputs(t, order_side(t) + first, 0, rows);
+    if (has_labels(t))
+        b->gather(b, t->blabel, t->label, t->order + first, rows, bytes_of(1));
+    else
+        b->gather(b, t->by, t->y, t->order + first, rows, bytes_of(1));
+    return rows;
 }
 
 enum { MIRROR_STREAM = 1001 }; /* beside those of the shuffles */
@@ -82,8 +106,13 @@ void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch)
                              .tensor = MIRROR_STREAM,
                              .sample = (uint32_t)t->place.phase,
                              .step = (uint32_t)t->place.epoch};
-    int64_t first = k * t->n / t->batches;
+    const xb_backend *b = t->backend;
+    int64_t bytes = bytes_of(batch * t->features);
+    const int32_t *row = order_side(t) + k * t->n / t->batches;
+    float *x = xb_host_side(b, t->bx, t->room.bx);
+    if (!b->host) b->get(b, x, t->bx, bytes);
     for (int64_t i = 0; i < batch; i++)
-        if (xb_stream_uniform(&where, t->order[first + i]) < 0.5)
-            turn(t->bx + i * t->features, xb_net_input(t->model->net));
+        if (xb_stream_uniform(&where, row[i]) < 0.5)
+            turn(x + i * t->features, xb_net_input(t->model->net));
+    xb_host_sent(b, t->bx, x, bytes);
 }

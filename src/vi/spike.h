@@ -13,7 +13,7 @@ typedef struct xb_spike {
     double wide, narrow;    /* the larger and the smaller scale */
     double log_wide_weight; /* log of the wide part's share */
     double reach;           /* how near the singularities are to the real line */
-    xb_curve curve;         /* kappa of |x| / narrow; 0 beyond it */
+    xb_curve_table curve;   /* kappa of |x| / narrow; 0 beyond it */
     xb_meanabs meanabs;     /* of the law */
     xb_rule few, many;      /* Gauss rules of the law, standardised */
     double many_below;      /* sigma / (reach narrow) up to which `many` is used */

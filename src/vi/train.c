@@ -111,13 +111,18 @@ static void trace_epoch(xb_trainer *t, double validation)
     row[XB_TRACE_VALIDATION] = validation;
 }
 
+static void move(const xb_trainer *t, float *to, const float *from, int64_t n)
+{
+    t->backend->copy(t->backend, to, from, n * (int64_t)sizeof *to);
+}
+
 static void keep_best(xb_trainer *t, double score)
 {
     if (!(score > t->sums.best_score)) return;
     t->sums.best_score = score;
     t->place.best_epoch = t->place.epoch + 1;
-    memcpy(t->best_theta, t->theta, (size_t)t->n_theta * sizeof *t->theta);
-    memcpy(t->best_state, t->state, (size_t)t->states * sizeof *t->state);
+    move(t, t->best_theta, t->theta, t->n_theta);
+    move(t, t->best_state, t->state, t->states);
 }
 
 static xb_status finish_epoch(xb_trainer *t)
@@ -169,8 +174,7 @@ static xb_status tell(xb_trainer *t)
 
 static xb_status run_epoch(xb_trainer *t)
 {
-    xb_shuffle(t->order, t->n, t->data_key, (uint32_t)t->place.phase,
-               (uint32_t)t->place.epoch);
+    xb_trainer_shuffle(t);
     while (t->place.batch < t->batches) {
         XB_TRY(xb_trainer_step(t));
         t->place.batch++;
@@ -212,23 +216,26 @@ static xb_status stop_short(xb_trainer *t, xb_status why)
 
 /* ---- results */
 
+static void fetch(const xb_trainer *t, float *to, const float *from, int64_t n)
+{
+    t->backend->get(t->backend, to, from, n * (int64_t)sizeof *to);
+}
+
 static xb_status fill_model(xb_trainer *t, xb_model *m)
 {
     if (isfinite(t->sums.best_score)) {
-        memcpy(t->theta, t->best_theta, (size_t)t->n_theta * sizeof *t->theta);
-        memcpy(t->state, t->best_state, (size_t)t->states * sizeof *t->state);
+        move(t, t->theta, t->best_theta, t->n_theta);
+        move(t, t->state, t->best_state, t->states);
     }
     xb_trainer_fill_sigma(t);
-    memcpy(m->mu, t->theta, (size_t)t->p * sizeof *m->mu);
-    memcpy(m->sigma, t->sigma, (size_t)t->p * sizeof *m->sigma);
-    memcpy(m->state, t->state, (size_t)t->net_states * sizeof *m->state);
-    const float *noise = t->theta + t->noise;
+    fetch(t, m->mu, t->theta, t->p);
+    fetch(t, m->sigma, t->sigma, t->p);
+    fetch(t, m->state, t->state, t->net_states);
     if (m->noise_net) {
-        int64_t states = t->states - t->net_states;
-        memcpy(m->noise_mu, noise, (size_t)t->q * sizeof *noise);
-        memcpy(m->noise_state, t->noise_state, (size_t)states * sizeof *m->noise_state);
+        fetch(t, m->noise_mu, t->theta + t->noise, t->q);
+        fetch(t, m->noise_state, t->noise_state, t->states - t->net_states);
     } else if (t->q == 1) {
-        m->noise_log_sd = (double)noise[0];
+        m->noise_log_sd = xb_trainer_log_sd(t);
     }
     XB_TRY(xb_train_settings(t->ctx, &m->settings, t));
     return xb_train_provenance(t->ctx, &m->provenance, t);

@@ -4,20 +4,17 @@
  * Where all outputs are, backward is looked through from the top: the highest layer with
  * a gradient that is not finite, or too large for Adam to square. Layers are counted
  * from 1, as in every message about nets. */
-#include <math.h>
 #include <stdio.h>
 
 #include "run/pass.h"
 #include "vi/trainer.h"
-#include "vi/update.h"
 
 /* The highest layer with such a gradient; -1: there is none. */
-static int broken_gradient(const xb_net *net, const float *gradient)
+static int broken_gradient(const xb_backend *b, const xb_net *net, const float *gradient)
 {
     for (int i = xb_net_tensor_count(net) - 1; i >= 0; i--) {
         const xb_tensor *k = xb_net_tensor_at(net, i);
-        if (!xb_update_best()->squares_finite(gradient + k->offset, k->size))
-            return k->layer;
+        if (!b->squares_finite(b, gradient + k->offset, k->size)) return k->layer;
     }
     return -1;
 }
@@ -34,23 +31,23 @@ static bool say(char out[XB_FAULT_TEXT], const char *what, const xb_net *net, in
 void xb_trainer_fault(char out[XB_FAULT_TEXT], const xb_trainer *t)
 {
     static const char noise[] = " of the noise net";
+    const xb_backend *b = t->backend;
     const xb_net *net = t->model->net, *other = t->model->noise_net;
     bool two = other && t->place.phase == XB_PHASE_VI;
     if (say(out, "output", net, xb_pass_broken_layer(t->pass), "")) return;
     if (two && say(out, "output", other, xb_pass_broken_layer(t->noise_pass), noise))
         return;
-    if (say(out, "gradient", net, broken_gradient(net, t->gradient), "")) return;
-    if (say(out, "sigma's gradient", net, broken_gradient(net, t->gradient + t->rho), ""))
+    if (say(out, "gradient", net, broken_gradient(b, net, t->gradient), "")) return;
+    if (say(out, "sigma's gradient", net, broken_gradient(b, net, t->gradient + t->rho),
+            ""))
         return;
-    if (two && say(out, "gradient", other, broken_gradient(other, t->gradient + t->noise),
-                   noise))
+    if (two && say(out, "gradient", other,
+                   broken_gradient(b, other, t->gradient + t->noise), noise))
         return;
     snprintf(out, XB_FAULT_TEXT, "in the loss");
 }
 
 bool xb_trainer_is_sound(const xb_trainer *t)
 {
-    for (int64_t i = 0; i < t->n_live; i++)
-        if (!isfinite(t->live[i])) return false;
-    return true;
+    return t->backend->finite(t->backend, t->live, t->n_live);
 }

@@ -4,19 +4,40 @@
 #include <math.h>
 #include <string.h>
 
+#include "run/pass.h"
 #include "vi/trainer.h"
-#include "vi/update.h"
 
-/* Log density of row i of the batch under the draw in `out`. */
-static double log_density(const xb_trainer *t, int64_t i)
+/* A batch of rows held out, on the host. */
+typedef struct held_rows {
+    const float *out, *raw, *by;
+    const int32_t *label;
+    double log_sd;
+} held_rows;
+
+static int64_t bytes_of(int64_t n) { return n * (int64_t)sizeof(float); }
+
+/* All but `out`. */
+static held_rows rows_of(xb_trainer *t, int64_t batch)
 {
-    const float *y = t->out + i * t->outputs;
+    const xb_backend *b = t->backend;
+    const xb_train_rooms *r = &t->room;
+    held_rows h = {.by = xb_host_got(b, t->by, r->by, bytes_of(batch)),
+                   .label = xb_host_got(b, t->blabel, r->blabel, bytes_of(batch)),
+                   .raw = xb_host_got(b, t->raw, r->raw, bytes_of(batch))};
+    if (t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN) h.log_sd = xb_trainer_log_sd(t);
+    return h;
+}
+
+/* Log density of row i of the batch. */
+static double log_density(const xb_trainer *t, const held_rows *h, int64_t i)
+{
+    const float *y = h->out + i * t->outputs;
     if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
-        return -xb_nll_softmax(NULL, y, t->blabel + i, 1, t->outputs);
+        return -xb_nll_softmax(NULL, y, h->label + i, 1, t->outputs);
     if (t->model->noise_net)
-        return -xb_nll_heteroscedastic(NULL, NULL, y, t->raw + i, t->by + i, 1, 1, 1,
+        return -xb_nll_heteroscedastic(NULL, NULL, y, h->raw + i, h->by + i, 1, 1, 1,
                                        XB_SD_SOFTPLUS, XB_NOISE_LEAST);
-    return -xb_nll_gaussian(NULL, NULL, y, t->by + i, (double)t->theta[t->noise], 1);
+    return -xb_nll_gaussian(NULL, NULL, y, h->by + i, h->log_sd, 1);
 }
 
 /* log sum exp, one term at a time. */
@@ -34,20 +55,23 @@ static xb_status score_rows(xb_trainer *t, int64_t first, int64_t batch)
 {
     const xb_weights weights = {t->theta, t->sigma, t->state, NULL};
     const xb_weights fixed = {t->theta + t->noise, NULL, t->noise_state, NULL};
-    for (int64_t i = 0; i < batch; i++) xb_trainer_take(t, i, t->n + first + i);
+    xb_trainer_take(t, t->n + first, batch);
     if (t->model->noise_net)
-        XB_TRY(xb_pass_forward(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed, NULL,
-                               XB_MODE_PREDICT));
+        XB_TRY(xb_pass_forward_within(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed,
+                                      NULL, XB_MODE_PREDICT));
+    held_rows h = rows_of(t, batch);
     for (int64_t s = 0; s < t->opt.validation_draws; s++) {
         const xb_noise noise = {.sampler = t->sampler,
                                 .key = t->noise_key,
                                 .step = UINT32_MAX,
                                 .sample = (uint32_t)s,
                                 .first = first};
-        XB_TRY(xb_pass_forward(t->ctx, t->pass, t->out, t->bx, batch, &weights, &noise,
-                               XB_MODE_PREDICT));
+        XB_TRY(xb_pass_forward_within(t->ctx, t->pass, t->out, t->bx, batch, &weights,
+                                      &noise, XB_MODE_PREDICT));
+        h.out =
+            xb_host_got(t->backend, t->out, t->room.out, bytes_of(batch * t->outputs));
         for (int64_t i = 0; i < batch; i++)
-            add_term(&t->peak[first + i], &t->mass[first + i], log_density(t, i));
+            add_term(&t->peak[first + i], &t->mass[first + i], log_density(t, &h, i));
     }
     return XB_OK;
 }
@@ -96,14 +120,21 @@ float xb_trainer_sigma_median(xb_trainer *t)
     for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (!k->stochastic) continue;
-        memcpy(t->bits + n, t->sigma + k->offset, (size_t)k->size * sizeof *t->bits);
+        t->backend->get(t->backend, t->bits + n, t->sigma + k->offset, bytes_of(k->size));
         n += k->size;
     }
     return n > 0 ? select_kth(t->bits, n, n / 2) : NAN;
 }
 
+double xb_trainer_log_sd(const xb_trainer *t)
+{
+    float log_sd;
+    t->backend->get(t->backend, &log_sd, t->theta + t->noise, bytes_of(1));
+    return (double)log_sd;
+}
+
 double xb_trainer_noise_sd(const xb_trainer *t)
 {
     bool one = t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN;
-    return one ? exp((double)t->theta[t->noise]) : NAN;
+    return one ? exp(xb_trainer_log_sd(t)) : NAN;
 }

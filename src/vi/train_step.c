@@ -4,71 +4,41 @@
  * the batch, the KL of all weights counted once for the whole data set. Numbers are
  * looked at before the parameters move: a step that is not finite changes nothing. */
 #include <math.h>
-#include <string.h>
 
-#include "crossbayes/net.h"
+#include "run/pass.h"
 #include "vi/kl.h"
 #include "vi/trainer.h"
-#include "vi/update.h"
 
-static void scale_all(float *x, int64_t n, double factor)
+/* (V10) Phase 1 has squares or classes; phase 2 the likelihood. */
+static xb_loss loss_of(const xb_trainer *t, double scale)
 {
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) x[i] = (float)((double)x[i] * factor);
-}
-
-static double phase_1_loss(const xb_trainer *t, float *dy, const float *y, int64_t batch)
-{
+    xb_loss loss = {.kind = XB_LOSS_SQUARE,
+                    .outputs = t->outputs,
+                    .target = t->by,
+                    .label = t->blabel,
+                    .log_sd = t->theta + t->noise,
+                    .d_log_sd = t->gradient + t->noise,
+                    .raw = t->raw,
+                    .d_raw = t->d_raw,
+                    .least = XB_NOISE_LEAST,
+                    .scale = scale};
     if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
-        return xb_nll_softmax(dy, y, t->blabel, batch, t->outputs);
-    return xb_nll_square(dy, y, t->by, batch);
-}
-
-double xb_trainer_loss(xb_trainer *t, float *dy, const float *y, int64_t batch,
-                       double scale, double *d_log_sd)
-{
-    double loss;
-    if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
-        loss = xb_nll_softmax(dy, y, t->blabel, batch, t->outputs);
-    else if (t->model->noise_net)
-        loss = xb_nll_heteroscedastic(dy, dy ? t->d_raw : NULL, y, t->raw, t->by, batch,
-                                      1, 1, XB_SD_SOFTPLUS, XB_NOISE_LEAST);
-    else
-        loss = xb_nll_gaussian(dy, d_log_sd, y, t->by, (double)t->theta[t->noise], batch);
-    if (!dy) return loss;
-    scale_all(dy, batch * t->outputs, scale);
-    if (t->model->noise_net) scale_all(t->d_raw, batch, scale);
+        loss.kind = XB_LOSS_SOFTMAX;
+    else if (t->place.phase == XB_PHASE_VI)
+        loss.kind = t->model->noise_net ? XB_LOSS_HETEROSCEDASTIC : XB_LOSS_GAUSSIAN;
     return loss;
-}
-
-/* What the loss of a pass needs and leaves. */
-typedef struct loss_job {
-    xb_trainer *t;
-    double scale, loss, d_log_sd;
-} loss_job;
-
-static void phase_1_dy(void *arg, float *dy, const float *y, int64_t batch)
-{
-    loss_job *job = arg;
-    job->loss = phase_1_loss(job->t, dy, y, batch) / (double)batch;
-    scale_all(dy, batch * job->t->outputs, 1 / (double)batch);
 }
 
 static xb_status phase_1_step(xb_trainer *t, int64_t batch, double *loss)
 {
     const xb_weights weights = {t->theta, NULL, t->state, t->state};
     const xb_gradient gradient = {t->gradient, NULL, NULL};
-    loss_job job = {.t = t};
-    XB_TRY(xb_pass_step(t->ctx, t->pass, &gradient, true, t->bx, batch, &weights, NULL,
-                        phase_1_dy, &job));
-    *loss = job.loss;
+    const xb_loss of = loss_of(t, 1 / (double)batch);
+    double sum = 0;
+    XB_TRY(xb_pass_step_within(t->ctx, t->pass, &sum, &gradient, true, t->bx, batch,
+                               &weights, NULL, &of));
+    *loss = sum / (double)batch;
     return XB_OK;
-}
-
-static void phase_2_dy(void *arg, float *dy, const float *y, int64_t batch)
-{
-    loss_job *job = arg;
-    job->loss = xb_trainer_loss(job->t, dy, y, batch, job->scale, &job->d_log_sd);
 }
 
 /* One draw of the weights: its share of the loss and of the gradient. */
@@ -82,15 +52,14 @@ static xb_status one_draw(xb_trainer *t, int64_t batch, int64_t draw, double sca
                             .step = (uint32_t)t->place.step,
                             .sample = (uint32_t)draw,
                             .antithetic = t->opt.antithetic};
-    loss_job job = {.t = t, .scale = scale};
-    XB_TRY(xb_pass_step(t->ctx, t->pass, &gradient, draw == 0, t->bx, batch, &weights,
-                        &noise, phase_2_dy, &job));
-    *nll += job.loss / (double)t->opt.samples;
-    if (t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN)
-        t->gradient[t->noise] += (float)(job.d_log_sd * scale);
+    const xb_loss of = loss_of(t, scale);
+    double loss = 0;
+    XB_TRY(xb_pass_step_within(t->ctx, t->pass, &loss, &gradient, draw == 0, t->bx, batch,
+                               &weights, &noise, &of));
+    *nll += loss / (double)t->opt.samples;
     if (!t->model->noise_net) return XB_OK;
     const xb_gradient noise_gradient = {t->gradient + t->noise, NULL, NULL};
-    return xb_pass_backward(t->ctx, t->noise_pass, &noise_gradient, t->d_raw);
+    return xb_pass_backward_within(t->ctx, t->noise_pass, &noise_gradient, t->d_raw);
 }
 
 static double add_kl(xb_trainer *t)
@@ -100,9 +69,15 @@ static double add_kl(xb_trainer *t)
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (!k->stochastic) continue;
         int64_t mu = k->offset, rho = t->rho + k->offset;
-        sum += xb_kl_sum_rho(t->ctx, t->kl[i], t->opt.spread, t->gradient + mu,
-                             t->gradient + rho, t->theta + mu, t->sigma + mu,
-                             t->theta + rho, k->size, weight);
+        const xb_kl_block block = {.grad_mu = t->gradient + mu,
+                                   .grad_sigma = t->gradient + rho,
+                                   .mu = t->theta + mu,
+                                   .sigma = t->sigma + mu,
+                                   .rho = t->theta + rho,
+                                   .n = k->size,
+                                   .weight = weight};
+        sum += xb_kl_sum_rho(t->backend, t->ctx, t->kl[i], t->opt.spread, &block,
+                             t->room.kl);
     }
     return sum;
 }
@@ -115,8 +90,8 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
     double nll = 0, n = (double)t->n;
     const xb_weights fixed = {t->theta + t->noise, NULL, t->noise_state, t->noise_state};
     if (t->model->noise_net)
-        XB_TRY(xb_pass_forward(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed, NULL,
-                               XB_MODE_TRAIN));
+        XB_TRY(xb_pass_forward_within(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed,
+                                      NULL, XB_MODE_TRAIN));
     for (int64_t s = 0; s < t->opt.samples; s++)
         XB_TRY(one_draw(t, batch, s, scale, &nll));
     double kl = add_kl(t);
@@ -130,7 +105,7 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
 
 static xb_status check_step(xb_trainer *t, double loss)
 {
-    if (isfinite(loss) && xb_update_best()->squares_finite(t->gradient, t->n_theta))
+    if (isfinite(loss) && t->backend->squares_finite(t->backend, t->gradient, t->n_theta))
         return XB_OK;
     char where[XB_FAULT_TEXT];
     xb_trainer_fault(where, t);
@@ -147,15 +122,16 @@ xb_status xb_trainer_gradient(xb_trainer *t, double *loss)
 {
     int64_t batch = xb_trainer_gather(t, t->place.batch);
     if (t->opt.mirror) xb_trainer_mirror(t, t->place.batch, batch);
-    size_t states = (size_t)t->states * sizeof *t->state;
+    const xb_backend *b = t->backend;
+    const int64_t states = t->states * (int64_t)sizeof *t->state;
     const xb_train_sums kept_sums = t->sums;
-    memcpy(t->kept_state, t->state, states);
-    memset(t->gradient + t->noise, 0, (size_t)t->q * sizeof *t->gradient);
+    b->copy(b, t->kept_state, t->state, states);
+    b->clear(b, t->gradient + t->noise, t->q * (int64_t)sizeof *t->gradient);
     xb_status status = t->place.phase == XB_PHASE_MLE ? phase_1_step(t, batch, loss)
                                                       : phase_2_step(t, batch, loss);
     if (status == XB_OK) status = check_step(t, *loss);
     if (status == XB_OK) return XB_OK;
-    memcpy(t->state, t->kept_state, states);
+    b->copy(b, t->state, t->kept_state, states);
     t->sums = kept_sums;
     return status;
 }
@@ -167,8 +143,8 @@ xb_status xb_trainer_step(xb_trainer *t)
     XB_TRY(xb_trainer_gradient(t, &loss));
     double rate =
         xb_schedule_at(&t->opt.rate, t->place.step, t->epochs[phase] * t->batches);
-    xb_adam_step(t->ctx, &t->opt.adam, t->block[phase], t->blocks[phase],
-                 t->place.step + 1, rate);
+    xb_adam_step_within(t->backend, t->ctx, &t->opt.adam, t->block[phase],
+                        t->blocks[phase], t->place.step + 1, rate);
     bool filled = t->opt.spread == XB_SPREAD_EXP; /* by Adam */
     if (phase == XB_PHASE_VI && !filled) xb_trainer_fill_sigma(t);
     t->sums.f += loss;

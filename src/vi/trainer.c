@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "run/pass.h"
 
 /* Steps that small nets do well with, and epochs that even the largest data get; nets
  * of images, whose steps are dear, get fewer (V13). */
@@ -34,19 +35,50 @@ static void plan(xb_trainer *t)
 
 /* ---- rows */
 
-static void copy_rows(xb_trainer *t, const xb_train_data *data)
+/* A buffer of n numbers, and with `room` the host's side of it where that is another. */
+static xb_status take(xb_trainer *t, void *out, int64_t n, size_t size, void *room)
+{
+    const xb_backend *b = t->backend;
+    void **buffer = &t->buffer[t->buffers];
+    XB_TRY(b->take(b, t->ctx, buffer, n * (int64_t)size));
+    t->buffers++;
+    memcpy(out, buffer, sizeof *buffer);
+    if (!room || b->host) return XB_OK;
+    void *side = xb_new(t->ctx, n, size);
+    memcpy(room, &side, sizeof side);
+    return side ? XB_OK : XB_E_MEMORY;
+}
+
+/* Example by example on the host, then all of them into the backend. */
+static xb_status copy_targets(xb_trainer *t, const xb_train_data *data)
 {
     const xb_model *m = t->model;
+    const xb_backend *b = t->backend;
+    void *side = b->host ? NULL : xb_new(t->ctx, data->n, sizeof(float));
+    if (!b->host && !side) return XB_E_MEMORY;
+    void *to = data->classes > 0 ? (void *)t->label : (void *)t->y;
+    void *at = xb_host_side(b, to, side);
     for (int64_t i = 0; i < data->n; i++) {
         double y = data->y[t->select[i]];
         if (data->classes > 0)
-            t->label[i] = (int32_t)y;
+            ((int32_t *)at)[i] = (int32_t)y;
         else
-            t->y[i] = (float)((y - m->y_mean) / m->y_sd);
+            ((float *)at)[i] = (float)((y - m->y_mean) / m->y_sd);
     }
-    t->rows = xb_train_rows(data);
-    t->rows.select = t->select;
-    if (t->x) xb_model_take_rows(m, t->x, &t->rows, 0, data->n);
+    xb_host_sent(b, to, side, data->n * (int64_t)sizeof(float));
+    free(side);
+    return XB_OK;
+}
+
+static xb_status copy_inputs(xb_trainer *t, int64_t n)
+{
+    const xb_backend *b = t->backend;
+    float *side = b->host ? NULL : xb_new(t->ctx, n * t->features, sizeof *side);
+    if (!b->host && !side) return XB_E_MEMORY;
+    xb_model_take_rows(t->model, xb_host_side(b, t->x, side), &t->rows, 0, n);
+    xb_host_sent(b, t->x, side, n * t->features * (int64_t)sizeof *side);
+    free(side);
+    return XB_OK;
 }
 
 static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
@@ -58,17 +90,17 @@ static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
     t->select = split.row;
     t->held = split.held;
     t->n = split.n;
-    if (data->x) {
-        t->x = xb_new(t->ctx, data->n * t->features, sizeof *t->x);
-        if (!t->x) return XB_E_MEMORY;
-    }
-    t->y = xb_new(t->ctx, data->n, sizeof *t->y);
-    t->label = xb_new(t->ctx, data->n, sizeof *t->label);
-    t->order = xb_new(t->ctx, data->n, sizeof *t->order);
+    if (data->x) XB_TRY(take(t, &t->x, data->n * t->features, sizeof *t->x, NULL));
+    XB_TRY(take(t, &t->y, data->n, sizeof *t->y, NULL));
+    XB_TRY(take(t, &t->label, data->n, sizeof *t->label, NULL));
+    XB_TRY(take(t, &t->order, data->n, sizeof *t->order, &t->room.order));
     t->peak = xb_new(t->ctx, t->held, sizeof *t->peak);
     t->mass = xb_new(t->ctx, t->held, sizeof *t->mass);
-    if (!t->y || !t->label || !t->order || !t->peak || !t->mass) return XB_E_MEMORY;
-    copy_rows(t, data);
+    if (!t->peak || !t->mass) return XB_E_MEMORY;
+    t->rows = given;
+    t->rows.select = t->select;
+    XB_TRY(copy_targets(t, data));
+    if (t->x) XB_TRY(copy_inputs(t, data->n));
     t->checksum = xb_train_checksum(data);
     return XB_OK;
 }
@@ -82,9 +114,8 @@ static int64_t padded(int64_t n) { return (n + LINE - 1) / LINE * LINE; }
 /* Each part on a line of its own: the sweeps of a step take a fifth less then. */
 static void place_parts(xb_trainer *t)
 {
-    uintptr_t line = LINE * sizeof(float), room = (uintptr_t)t->room;
-    float *p = (float *)((room + line - 1) / line * line);
-    t->live = t->theta = p, p += t->n_theta;
+    float *p = t->live;
+    t->theta = p, p += t->n_theta;
     t->first = p, p += t->n_theta;
     t->second = p, p += t->n_theta;
     t->best_theta = p, p += t->n_theta;
@@ -95,19 +126,32 @@ static void place_parts(xb_trainer *t)
     t->sigma = t->gradient + t->n_theta;
 }
 
+static int64_t largest_tensor(const xb_net *net)
+{
+    int64_t most = 0;
+    for (int i = 0; i < xb_net_tensor_count(net); i++)
+        if (xb_net_tensor_at(net, i)->size > most) most = xb_net_tensor_at(net, i)->size;
+    return most;
+}
+
 static xb_status take_live(xb_trainer *t)
 {
     t->rho = padded(t->p);
     t->noise = 2 * t->rho;
     t->n_theta = t->noise + padded(t->q);
     t->n_live = 4 * t->n_theta + 2 * t->states;
-    t->room =
-        xb_new(t->ctx, padded(t->n_live) + t->n_theta + t->rho + LINE, sizeof *t->room);
+    int64_t all = padded(t->n_live) + t->n_theta + t->rho;
+    XB_TRY(take(t, &t->live, all, sizeof *t->live, &t->room.live));
+    XB_TRY(take(t, &t->kept_state, t->states, sizeof *t->kept_state, NULL));
     t->bits = xb_new(t->ctx, t->p, sizeof *t->bits);
-    t->kept_state = xb_new(t->ctx, t->states, sizeof *t->kept_state);
     int64_t rows = t->epochs[0] + t->epochs[1];
     t->trace = xb_new(t->ctx, rows * XB_TRACE_COLUMNS, sizeof *t->trace);
-    if (!t->room || !t->bits || !t->kept_state || !t->trace) return XB_E_MEMORY;
+    if (!t->bits || !t->trace) return XB_E_MEMORY;
+    if (!t->backend->host) {
+        t->room.kl =
+            xb_new(t->ctx, 4 * largest_tensor(t->model->net), sizeof *t->room.kl);
+        if (!t->room.kl) return XB_E_MEMORY;
+    }
     place_parts(t);
     return XB_OK;
 }
@@ -162,14 +206,12 @@ static xb_status make_blocks(xb_trainer *t)
 static xb_status take_batch(xb_trainer *t)
 {
     int64_t b = t->opt.batch;
-    t->bx = xb_new(t->ctx, b * t->features, sizeof *t->bx);
-    t->by = xb_new(t->ctx, b, sizeof *t->by);
-    t->blabel = xb_new(t->ctx, b, sizeof *t->blabel);
-    t->out = xb_new(t->ctx, b * t->outputs, sizeof *t->out);
-    t->raw = xb_new(t->ctx, b, sizeof *t->raw);
-    t->d_raw = xb_new(t->ctx, b, sizeof *t->d_raw);
-    bool all = t->bx && t->by && t->blabel && t->out && t->raw && t->d_raw;
-    return all ? XB_OK : XB_E_MEMORY;
+    XB_TRY(take(t, &t->bx, b * t->features, sizeof *t->bx, &t->room.bx));
+    XB_TRY(take(t, &t->by, b, sizeof *t->by, &t->room.by));
+    XB_TRY(take(t, &t->blabel, b, sizeof *t->blabel, &t->room.blabel));
+    XB_TRY(take(t, &t->out, b * t->outputs, sizeof *t->out, &t->room.out));
+    XB_TRY(take(t, &t->raw, b, sizeof *t->raw, &t->room.raw));
+    return take(t, &t->d_raw, b, sizeof *t->d_raw, NULL);
 }
 
 /* ---- passes */
@@ -266,6 +308,10 @@ static xb_status make_passes(xb_trainer *t)
 static xb_status build(xb_trainer *t, const xb_train_data *data)
 {
     const xb_model *m = t->model;
+    t->backend = xb_backend_find(t->opt.backend);
+    if (!t->backend)
+        return xb_fail(t->ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
+                       t->opt.backend);
     t->features = m->features;
     t->outputs = xb_model_outputs(m);
     t->noise_key = xb_key_make(t->opt.seed, XB_PURPOSE_WEIGHT);
@@ -305,12 +351,13 @@ xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, const xb_model *model
 void xb_trainer_destroy(xb_trainer *t)
 {
     if (!t) return;
-    void *const blocks[] = {t->x,           t->y,        t->label,    t->order,
-                            t->peak,        t->mass,     t->room,     t->bits,
-                            t->bx,          t->by,       t->out,      t->raw,
-                            t->trace,       t->d_raw,    t->blabel,   t->kept_state,
-                            t->fingerprint, t->block[0], t->block[1], t->select};
+    const xb_train_rooms *r = &t->room;
+    void *const blocks[] = {t->peak,   t->mass,     t->bits,     t->trace,
+                            t->select, r->live,     r->bx,       r->by,
+                            r->out,    r->raw,      r->kl,       r->order,
+                            r->blabel, t->block[0], t->block[1], t->fingerprint};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
+    for (int i = 0; i < t->buffers; i++) t->backend->release(t->backend, t->buffer[i]);
     xb_sampler_destroy(t->sampler);
     for (int i = 0; t->kl && i < xb_net_tensor_count(t->model->net); i++)
         xb_kl_destroy(t->kl[i]);

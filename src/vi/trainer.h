@@ -5,7 +5,10 @@
  * The parameters are one vector theta = [mu P][rho P][noise Q], each padded by zeros to
  * whole cache lines; gradients and both moments of Adam are laid out the same. noise is
  * the logarithm of one standard deviation (Q = 1), the parameters of the noise net, or
- * nothing. */
+ * nothing.
+ *
+ * What steps work on are buffers of the backend, marked B: only its operations read or
+ * write them. */
 #ifndef XB_VI_TRAINER_H
 #define XB_VI_TRAINER_H
 
@@ -45,17 +48,30 @@ enum {
     XB_TRACE_COLUMNS
 };
 
+/* The host's side of buffers, as large as they are; NULL where buffers are the host's. */
+typedef struct xb_train_rooms {
+    float *live, *bx, *by, *out, *raw;
+    int32_t *order, *blabel;
+    float *kl; /* [4][largest tensor] */
+} xb_train_rooms;
+
+enum { XB_TRAIN_BUFFERS = 16 }; /* at most */
+
 typedef struct xb_trainer {
     xb_ctx *ctx;
+    const xb_backend *backend;
+    void *buffer[XB_TRAIN_BUFFERS]; /* all of them, to be released */
+    int buffers;
+    xb_train_rooms room;
     xb_train_options opt;
     const xb_model *model;
     int64_t features, outputs;
     /* examples, those to learn from first, then those held out. Inputs are a copy in
      * `x`, scaled, or stay where they are, example i in row select[i] */
     xb_rows rows;
-    float *x, *y;    /* [n][features], or NULL; [n] */
+    float *x, *y;    /* B [n][features], or NULL; [n] */
+    int32_t *label;  /* B [n] */
     int64_t *select; /* [n] */
-    int32_t *label;  /* [n] */
     int64_t n, held;
     uint64_t checksum; /* of the data as given */
     /* the run's plan */
@@ -69,8 +85,7 @@ typedef struct xb_trainer {
     int64_t n_theta;
     int64_t states, net_states; /* batchnorm's, of both nets and of the first */
     int64_t n_live;
-    float *room; /* of live, gradient and sigma */
-    float *live;
+    float *live;                                                     /* B */
     float *theta, *first, *second, *state, *best_theta, *best_state; /* within live */
     float *noise_state;                                              /* within state */
     xb_train_place place;
@@ -79,20 +94,20 @@ typedef struct xb_trainer {
     bool
         traced; /* anyone will read it: sigma's median takes a per cent of a small step */
     /* what can be made again */
-    float *sigma;      /* [p], 0 where fixed */
-    float *gradient;   /* [n_theta] */
+    float *sigma;      /* B [p], 0 where fixed */
+    float *gradient;   /* B [n_theta] */
     int32_t *bits;     /* [p], sigma's, for the median */
-    float *kept_state; /* [states], before the step */
+    float *kept_state; /* B [states], before the step */
     xb_sampler *sampler;
     xb_kl **kl; /* [tensors], NULL where fixed */
     xb_pass *pass, *noise_pass;
     xb_key noise_key, data_key;
-    int32_t *order;       /* [n], this epoch's */
-    float *bx, *by, *out; /* a batch */
-    float *raw, *d_raw;   /* of the noise net */
-    int32_t *blabel;
-    double *peak, *mass; /* [held]: log-sum-exp over draws */
-    double saved_at;     /* seconds, of the last checkpoint */
+    int32_t *order;       /* B [n], this epoch's */
+    float *bx, *by, *out; /* B a batch */
+    float *raw, *d_raw;   /* B of the noise net */
+    int32_t *blabel;      /* B */
+    double *peak, *mass;  /* [held]: log-sum-exp over draws */
+    double saved_at;      /* seconds, of the last checkpoint */
     char *fingerprint;
 } xb_trainer;
 
@@ -105,12 +120,14 @@ bool xb_model_allows(const xb_model *m, xb_estimator e);
 
 /* shuffle.c: the order of an epoch, a function of (seed, phase, epoch) alone. */
 void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t epoch);
-/* Rows of batch k go to bx, by, blabel; returns how many. */
+/* This epoch's into the trainer. */
+void xb_trainer_shuffle(xb_trainer *t);
+/* Rows of batch k go to bx, and to by or blabel; returns how many. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k);
 /* (V17) Turns those of batch k that this epoch sees in a mirror. */
 void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch);
-/* Example i to place `to` of the batch. */
-void xb_trainer_take(xb_trainer *t, int64_t to, int64_t i);
+/* Examples first .. first + rows - 1 to the batch. */
+void xb_trainer_take(xb_trainer *t, int64_t first, int64_t rows);
 
 /* initial.c */
 void xb_trainer_start_weights(xb_trainer *t); /* before phase 1 */
@@ -121,11 +138,6 @@ void xb_trainer_fill_sigma(xb_trainer *t);    /* sigma from rho */
  * XB_E_NUMERIC before anything is changed. */
 xb_status xb_trainer_gradient(xb_trainer *t, double *loss);
 xb_status xb_trainer_step(xb_trainer *t);
-/* Minus log-likelihood of outputs y against by/blabel; with dy also its gradient times
- * scale, in dy and the noise parameters' place. */
-double xb_trainer_loss(xb_trainer *t, float *dy, const float *y, int64_t batch,
-                       double scale, double *d_log_sd);
-
 /* train_fault.c: after a step that was not finite, where that began: "in the output of
  * layer 2 (batchnorm)". */
 enum { XB_FAULT_TEXT = 96 };
@@ -137,6 +149,7 @@ bool xb_trainer_is_sound(const xb_trainer *t);
 xb_status xb_trainer_validate(xb_trainer *t, double *score);
 float xb_trainer_sigma_median(xb_trainer *t);
 double xb_trainer_noise_sd(const xb_trainer *t);
+double xb_trainer_log_sd(const xb_trainer *t); /* of a gaussian likelihood */
 
 /* checkpoint.c */
 xb_status xb_checkpoint_save(xb_trainer *t);

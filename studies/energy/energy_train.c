@@ -262,7 +262,7 @@ static xb_status make_model(const energy_run *r, xb_model **out)
 {
     static const char *const feature[] = {"x"};
     xb_model_parts parts = {.net = r->net,
-                            .weights = {r->theta, r->sigma, NULL},
+                            .weights = {r->theta, r->sigma, NULL, NULL},
                             .law = r->law,
                             .prior = {.kind = XB_PRIOR_NORMAL, .sd = 1},
                             .likelihood = XB_LIKELIHOOD_GAUSSIAN,

@@ -40,7 +40,8 @@ class Case:
         """Files that tell of all others: the older one goes before results are replaced."""
         return {"demo": ("/report.html",),
                 "reproduce": ("/index.html", "/claims.json", "/stamp.json"),
-                "study": tuple("results/%s.json" % a for a in self.args)}.get(
+                "study": tuple("results/%s.%s" % (a, end) for a in self.args
+                               for end in ("json", "html"))}.get(
                     self.args[0] if self.args else "", ())
 
 

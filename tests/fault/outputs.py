@@ -238,15 +238,16 @@ def run_case(program, case, start):
 def output_options(sources):
     """(command, option) of all that the program's tables have."""
     row = re.compile(r'\{\s*"([a-z-]+)",\s*(?:0|\'.\'),\s*CLI_OUTPUT')
+    images = ("CLI_IMAGE_OPTIONS", "CLI_CACHE_OPTIONS")
     with open(os.path.join(sources, "cli", "inputs.h")) as stream:
-        of_images = row.findall(stream.read())
+        of_images = row.findall(stream.read().replace("\\\n", "\n"))
     for name in sorted(os.listdir(os.path.join(sources, "cli"))):
         command = re.fullmatch(r"cmd_(\w+)\.c", name)
         if not command:
             continue
         with open(os.path.join(sources, "cli", name)) as stream:
             text = stream.read()
-        more = of_images if "CLI_IMAGE_OPTIONS" in text else []
+        more = of_images if any(name in text for name in images) else []
         for option in row.findall(text) + more:
             yield command.group(1), option
 

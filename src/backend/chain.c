@@ -11,45 +11,16 @@
  * e / sqrt(v), which is found on the way forward. A pass without gradients goes
  * forward here too where its weights are as they are: a prediction's, drawn before.
  *
+ * Measured: layer by layer a step of the scalar net (16, 16) takes 13 % longer with
+ * `shared` and 36 % with `local`.
+ *
  * Scratch: theta [p] and z [p] (shared) or sigma^2 [p] (local), dw [p]; local besides
  * ds [p], over the batch x^2 and e of all links, and room for one at a time. */
-#include "run/chain.h"
+#include "backend/chain.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-
 enum { NOISE_MOST = 1 << 14 }; /* draws: 64 KiB */
-
-/* ---- which nets are chains */
-
-static bool is_dense(const xb_layer *layer) { return layer->kind == &xb_layer_dense; }
-
-static bool links_only(const xb_net *net)
-{
-    for (int l = 0; l < net->n_layer; l++) {
-        bool over_dense = l > 0 && is_dense(&net->layer[l - 1]);
-        bool act = net->layer[l].kind->act != XB_ACT_NONE && over_dense;
-        if (!act && !is_dense(&net->layer[l])) return false;
-    }
-    return true;
-}
-
-static xb_chain_link link_of(const xb_net *net, int l)
-{
-    const xb_layer *layer = &net->layer[l];
-    const xb_tensor *tensor = &net->tensor[layer->tensor];
-    bool act = l + 1 < net->n_layer && !is_dense(layer + 1);
-    return (xb_chain_link){.number = layer->tensor,
-                           .tensors = layer->tensors,
-                           .in = layer->in.c,
-                           .out = layer->out.c,
-                           .offset = tensor->offset,
-                           .size = tensor->size,
-                           .f = act ? layer[1].kind->act : XB_ACT_NONE,
-                           .layer = l + act};
-}
 
 static int64_t units_of(const xb_chain *chain)
 {
@@ -58,34 +29,16 @@ static int64_t units_of(const xb_chain *chain)
     return sum;
 }
 
-static bool is_small(const xb_chain *chain, const xb_pass *pass)
+bool xb_chain_suits(const xb_chain *chain, const xb_run *run)
 {
-    int64_t batch = pass->opt.batch, each = units_of(chain);
-    bool local = pass->opt.estimator == XB_ESTIMATOR_LOCAL;
-    if (pass->net->param_count > NOISE_MOST) return false;
-    if (local && each > NOISE_MOST / batch) return false;
+    bool local = run->estimator == XB_ESTIMATOR_LOCAL;
+    if (!local && run->estimator != XB_ESTIMATOR_SHARED) return false;
+    if (run->net->param_count > NOISE_MOST) return false;
+    if (local && units_of(chain) > NOISE_MOST / run->batch) return false;
     for (int i = 0; i < chain->n_link; i++)
-        if (xb_split_of(batch, chain->link[i].size, XB_SPLIT_MAX).count > 1) return false;
+        if (xb_split_of(run->batch, chain->link[i].size, XB_SPLIT_ANY).count > 1)
+            return false;
     return true;
-}
-
-xb_status xb_chain_create(xb_ctx *ctx, xb_chain **out, const xb_pass *pass)
-{
-    const xb_net *net = pass->net;
-    xb_estimator e = pass->opt.estimator;
-    bool known = e == XB_ESTIMATOR_SHARED || e == XB_ESTIMATOR_LOCAL;
-    if (!known || !links_only(net)) return XB_OK;
-    xb_chain *chain = xb_new(
-        ctx, (int64_t)sizeof *chain + net->n_layer * (int64_t)sizeof *chain->link, 1);
-    if (!chain) return XB_E_MEMORY;
-    for (int l = 0; l < net->n_layer; l++)
-        if (is_dense(&net->layer[l])) chain->link[chain->n_link++] = link_of(net, l);
-    chain->random = xb_net_stochastic_count(net) > 0;
-    if (is_small(chain, pass))
-        *out = chain;
-    else
-        free(chain);
-    return XB_OK;
 }
 
 /* ---- a step */
@@ -93,6 +46,7 @@ xb_status xb_chain_create(xb_ctx *ctx, xb_chain **out, const xb_pass *pass)
 typedef struct chain_run {
     const xb_chain *chain;
     const xb_run *run;
+    const xb_chain_room *at;
     const xb_kernels *kernels;
     bool local, fresh;
     int64_t rows, p;
@@ -119,19 +73,19 @@ static int64_t padded(int64_t n)
     return (n + line - 1) / line * line;
 }
 
-int64_t xb_chain_scratch(const xb_chain *chain, const xb_pass *pass)
+int64_t xb_chain_scratch(const xb_chain *chain, const xb_run *run)
 {
-    int64_t batch = pass->opt.batch;
-    int64_t local = batch * (chain->link[0].in + 2 * units_of(chain) + widest_of(chain));
-    return 4 * padded(pass->net->param_count) +
-           (pass->opt.estimator == XB_ESTIMATOR_LOCAL ? local : 0);
+    int64_t local =
+        run->batch * (chain->link[0].in + 2 * units_of(chain) + widest_of(chain));
+    return 4 * padded(run->net->param_count) +
+           (run->estimator == XB_ESTIMATOR_LOCAL ? local : 0);
 }
 
-static chain_run run_of(const xb_chain *chain, const xb_pass *pass, bool fresh)
+static chain_run run_of(const xb_chain *chain, const xb_run *run,
+                        const xb_chain_room *room, bool fresh)
 {
-    const xb_run *run = &pass->run;
-    int64_t p = padded(pass->net->param_count), all = run->batch * units_of(chain);
-    xb_real *at = pass->scratch;
+    int64_t p = padded(run->net->param_count), all = run->batch * units_of(chain);
+    xb_real *at = run->scratch;
     bool noisy = run->noise.sampler && chain->random;
     chain_run c = {.chain = chain,
                    .run = run,
@@ -139,14 +93,15 @@ static chain_run run_of(const xb_chain *chain, const xb_pass *pass, bool fresh)
                    .local = noisy && run->estimator == XB_ESTIMATOR_LOCAL,
                    .fresh = fresh,
                    .rows = run->batch,
-                   .p = pass->net->param_count,
+                   .p = run->net->param_count,
                    .w = run->weights.mu,
                    .z = noisy ? at + p : NULL,
                    .dw = fresh ? run->gradient.mu : at + 2 * p,
                    .variance = at,
                    .ds = at + 3 * p,
                    .xx = at + 4 * p,
-                   .gradient = {pass->gradient[0], pass->gradient[1]}};
+                   .at = room,
+                   .gradient = {room->gradient[0], room->gradient[1]}};
     c.e = c.xx + run->batch * chain->link[0].in + all;
     c.room = c.e + all;
     return c;
@@ -210,19 +165,14 @@ static void local_forward(const chain_run *c, const xb_chain_link *k, xb_real *y
     c->kernels->local_dense_forward(y, xx + c->rows * k->in, e, &layer, k->f);
 }
 
-static const xb_real *output_of(const xb_pass *pass, const xb_chain_link *k)
+static const xb_real *forward(chain_run *c)
 {
-    return pass->output + pass->layer[k->layer].output;
-}
-
-static const xb_real *forward(chain_run *c, const xb_pass *pass)
-{
-    const xb_real *x = pass->x;
+    const xb_real *x = c->at->x;
     xb_real *xx = c->xx, *e = c->e;
     if (c->local) c->kernels->multiply(xx, x, x, c->rows * c->chain->link[0].in);
     for (int i = 0; i < c->chain->n_link; i++) {
         const xb_chain_link *k = &c->chain->link[i];
-        xb_real *y = pass->output + pass->layer[k->layer].output;
+        xb_real *y = c->at->output + k->output;
         if (c->local)
             local_forward(c, k, y, x, xx, e);
         else
@@ -234,13 +184,13 @@ static const xb_real *forward(chain_run *c, const xb_pass *pass)
     return x;
 }
 
-const xb_real *xb_chain_forward(const xb_chain *chain, const xb_pass *pass)
+const xb_real *xb_chain_forward(const xb_chain *chain, const xb_run *run,
+                                const xb_chain_room *room)
 {
-    const xb_run *run = &pass->run;
-    const xb_real *x = pass->x, *w = run->weights.mu;
+    const xb_real *x = room->x, *w = run->weights.mu;
     for (int i = 0; i < chain->n_link; i++) {
         const xb_chain_link *k = &chain->link[i];
-        xb_real *y = pass->output + pass->layer[k->layer].output;
+        xb_real *y = room->output + k->output;
         run->kernels->dense_forward(y, x, w + k->offset, bias_of(k, w), run->batch, k->in,
                                     k->out, k->f);
         x = y;
@@ -279,7 +229,7 @@ static void last_slope(const chain_run *c, const xb_real *y)
         xb_kernels_act(c->kernels, k->f)->backward(dy, dy, y, c->rows * k->out);
 }
 
-static void backward(const chain_run *c, const xb_pass *pass)
+static void backward(const chain_run *c)
 {
     const xb_real *dy = c->gradient[0];
     const xb_real *xx = c->e;
@@ -287,7 +237,7 @@ static void backward(const chain_run *c, const xb_pass *pass)
     xx -= c->rows * c->chain->link[c->chain->n_link - 1].out; /* its square: not needed */
     for (int i = c->chain->n_link - 1; i >= 0; i--) {
         const xb_chain_link *k = &c->chain->link[i];
-        const xb_real *x = i > 0 ? output_of(pass, k - 1) : pass->x;
+        const xb_real *x = i > 0 ? c->at->output + k[-1].output : c->at->x;
         xb_real *dx = i > 0 ? c->gradient[dy == c->gradient[0]] : NULL;
         xb_act below = i > 0 ? k[-1].f : XB_ACT_NONE;
         xx -= c->rows * k->in, e -= c->rows * k->out;
@@ -332,17 +282,17 @@ static void add_gradients(const chain_run *c)
         memset(g->sigma, 0, (size_t)c->p * sizeof *g->sigma);
 }
 
-void xb_chain_step(const xb_chain *chain, xb_pass *pass, bool fresh, xb_loss_fn loss,
-                   void *arg)
+void xb_chain_step(const xb_chain *chain, const xb_run *run, const xb_chain_room *room,
+                   bool fresh, xb_loss_fn loss, void *arg)
 {
-    chain_run c = run_of(chain, pass, fresh);
+    chain_run c = run_of(chain, run, room, fresh);
     if (c.local)
         square_sigma(&c);
     else if (c.z)
         draw_weights(&c);
-    const xb_real *y = forward(&c, pass);
+    const xb_real *y = forward(&c);
     loss(arg, c.gradient[0], y, c.rows);
     last_slope(&c, y);
-    backward(&c, pass);
+    backward(&c);
     add_gradients(&c);
 }

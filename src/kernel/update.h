@@ -1,12 +1,15 @@
 /* update.h: the arithmetic that every step of training does with all parameters, as
  * kernels for the machine at hand. update_body.h is their one source; the plain one is
- * for any machine (tests/test_vi.c compares them). Kernels run on one thread; spread.c,
- * kl.c and adam.c cut the work into pieces. */
-#ifndef XB_VI_UPDATE_H
-#define XB_VI_UPDATE_H
+ * for any machine (tests/test_vi.c compares them). Kernels run on one thread;
+ * backend/update_ops.c cuts the work into pieces. */
+#ifndef XB_KERNEL_UPDATE_H
+#define XB_KERNEL_UPDATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "base/level.h"
 
 /* A step's numbers, the bias corrections in the rate (V7). */
 typedef struct xb_adam_rates {
@@ -21,6 +24,7 @@ typedef struct xb_normal_sums {
 
 typedef struct xb_update {
     const char *level;
+    bool fused; /* multiply-adds are */
     /* (V8) sigma = exp(rho), at least FLT_MIN, that too where rho is NaN */
     void (*sigma_exp)(float *sigma, const float *rho, int64_t n);
     /* gradient by rho from that by sigma: times sigma */
@@ -53,13 +57,12 @@ typedef struct xb_update {
 } xb_update;
 
 extern const xb_update xb_update_plain;
-#if defined(__x86_64__)
-extern const xb_update xb_update_v3;
-extern const xb_update xb_update_v4;
-#endif
 
 /* Fastest first, the i-th that this machine has; NULL: there are no more. */
-const xb_update *xb_update_at(int i);
-static inline const xb_update *xb_update_best(void) { return xb_update_at(0); }
+static inline const xb_update *xb_update_at(int i)
+{
+    return xb_level_at(i) ? xb_level_at(i)->update : NULL;
+}
+static inline const xb_update *xb_update_best(void) { return xb_level_at(0)->update; }
 
 #endif

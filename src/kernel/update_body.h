@@ -1,4 +1,4 @@
-/* update_body.h: the kernels of update.h, included by one update_*.c per level: plain
+/* update_body.h: the kernels of update.h, included once per level: plain
  * loops that the compiler turns into the level's vectors. Sums are in a fixed number of
  * lanes and multiply-adds are fused where it says so: levels that have them give the same
  * bytes, the plain one differs by their roundings.
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/expseries.h"
-#include "vi/update.h"
+#include "kernel/update.h"
 
 #if defined(__FMA__)
 #define FUSED(a, b, c) __builtin_fmaf(a, b, c)
@@ -21,11 +21,11 @@
 #endif
 
 enum {
-    LANES = 8,
-    DEPTH = 64, /* mantissas below 2 that a lane multiplies: all lanes, below 2^512 */
-    BLOCK = LANES * DEPTH,
+    LOGS = 8,       /* side by side in normal_sums */
+    MANTISSAS = 64, /* mantissas below 2 that a lane multiplies: all lanes, below 2^512 */
+    BLOCK = LOGS * MANTISSAS,
     SUMS = 16, /* side by side in normal_exp */
-    CHUNK = 16 * SUMS,
+    SWEEP = 16 * SUMS,
     BEHIND = 64, /* by as many exponentials follow Adam: none waits for its division */
 };
 
@@ -72,8 +72,8 @@ static void chain_exp(float *restrict gradient, const float *restrict sigma, int
 
 /* Sums of one block in lanes. */
 typedef struct normal_lanes {
-    double square[LANES], product[LANES], least[LANES];
-    int64_t exponent[LANES];
+    double square[LOGS], product[LOGS], least[LOGS];
+    int64_t exponent[LOGS];
 } normal_lanes;
 
 static inline void add_lane(normal_lanes *sum, int l, float mu, float sigma, double mean)
@@ -95,19 +95,18 @@ static void normal_block(xb_normal_sums *sums, const float *mu, const float *sig
                          int64_t n, double mean)
 {
     normal_lanes lanes;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < LOGS; l++) {
         lanes.square[l] = lanes.exponent[l] = 0;
         lanes.product[l] = lanes.least[l] = 1;
     }
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
+    for (; i + LOGS <= n; i += LOGS)
 #pragma omp simd
-        for (int l = 0; l < LANES; l++)
-            add_lane(&lanes, l, mu[i + l], sigma[i + l], mean);
+        for (int l = 0; l < LOGS; l++) add_lane(&lanes, l, mu[i + l], sigma[i + l], mean);
     for (int l = 0; i < n; i++, l++) add_lane(&lanes, l, mu[i], sigma[i], mean);
     double product = 1, least = 1;
     int64_t exponent = -1023 * n;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < LOGS; l++) {
         sums->square += lanes.square[l];
         product *= lanes.product[l];
         least = lanes.least[l] < least ? lanes.least[l] : least;
@@ -137,7 +136,7 @@ static void normal_gradient(float *restrict grad_mu, float *restrict grad_sigma,
     }
 }
 
-/* Sums of a chunk of normal_exp in lanes, in float: CHUNK / SUMS terms each, so to 1e-6
+/* Sums of a chunk of normal_exp in lanes, in float: SWEEP / SUMS terms each, so to 1e-6
  * at worst, 1e-8 as a rule; they are looked at, not stepped along. */
 typedef struct exp_lanes {
     float square[SUMS], logs[SUMS];
@@ -155,14 +154,14 @@ static inline void exp_lane(exp_lanes *sum, int l, float *grad_mu, float *gradie
 }
 
 /* The lanes, in pairs. */
-static inline double lanes_sum(float lane[SUMS])
+static inline double pairs_sum(float lane[SUMS])
 {
     for (int w = SUMS / 2; w > 1; w /= 2)
         for (int l = 0; l < w; l++) lane[l] += lane[l + w];
     return (double)lane[0] + (double)lane[1];
 }
 
-/* n <= CHUNK */
+/* n <= SWEEP */
 static void exp_chunk(xb_normal_sums *sums, float *restrict grad_mu,
                       float *restrict gradient, const float *restrict mu,
                       const float *restrict sigma, const float *restrict rho, int64_t n,
@@ -178,8 +177,8 @@ static void exp_chunk(xb_normal_sums *sums, float *restrict grad_mu,
     for (int l = 0; i < n; i++, l++)
         exp_lane(&lanes, l, grad_mu + i, gradient + i, mu[i], sigma[i], rho[i], mean,
                  scaled, weight);
-    sums->square += lanes_sum(lanes.square);
-    sums->logs += lanes_sum(lanes.logs);
+    sums->square += pairs_sum(lanes.square);
+    sums->logs += pairs_sum(lanes.logs);
 }
 
 static xb_normal_sums normal_exp(float *grad_mu, float *gradient, const float *mu,
@@ -187,9 +186,9 @@ static xb_normal_sums normal_exp(float *grad_mu, float *gradient, const float *m
                                  double mean, float scaled, float weight)
 {
     xb_normal_sums sums = {0, 0};
-    for (int64_t i = 0; i < n; i += CHUNK)
+    for (int64_t i = 0; i < n; i += SWEEP)
         exp_chunk(&sums, grad_mu + i, gradient + i, mu + i, sigma + i, rho + i,
-                  n - i < CHUNK ? n - i : CHUNK, (float)mean, scaled, weight);
+                  n - i < SWEEP ? n - i : SWEEP, (float)mean, scaled, weight);
     return sums;
 }
 
@@ -265,8 +264,11 @@ static void places(int32_t *restrict place, const uint32_t *restrict word, int32
     }
 }
 
-const xb_update XB_UPDATE_NAME = {
-    .level = XB_UPDATE_LEVEL,
+const xb_update XB_OF_LEVEL(xb_update) = {
+    .level = XB_LEVEL_NAME,
+#if defined(__FMA__)
+    .fused = true,
+#endif
     .sigma_exp = sigma_exp,
     .chain_exp = chain_exp,
     .normal_sums = normal_sums,

@@ -1,0 +1,140 @@
+/* backend.h: one object owns memory, copies, draws, products, losses, reductions and
+ * updates, for training, prediction and studies alike.
+ *
+ * A buffer is memory that `take` gave. Its address may be offset, so that a part of a
+ * block needs no handle of its own, and handed to operations; nobody but the backend
+ * reads or writes what is there (tests/sealed_backend.c has buffers that cannot be read
+ * otherwise). Where `host` is set any memory of the process is a buffer, and copies
+ * between the two sides are left out: xb_host_side() and its neighbours below.
+ *
+ * Operations never fail and take whole batches: a backend cuts them into pieces itself.
+ * What says `optional` may be NULL; everything else must be there. Where sizes are counts
+ * of numbers, numbers are xb_real (updates: float). */
+#ifndef XB_BACKEND_BACKEND_H
+#define XB_BACKEND_BACKEND_H
+
+#include "backend/layers.h"
+#include "crossbayes/vi.h"
+#include "kernel/update.h"
+
+/* ---- losses of a batch (N13-N16) */
+
+typedef enum xb_loss_kind {
+    XB_LOSS_SQUARE,
+    XB_LOSS_GAUSSIAN,
+    XB_LOSS_HETEROSCEDASTIC,
+    XB_LOSS_SOFTMAX
+} xb_loss_kind;
+
+/* All pointers are buffers. */
+typedef struct xb_loss {
+    xb_loss_kind kind;
+    int64_t outputs;
+    const xb_real *target; /* [rows]; all but softmax */
+    const int32_t *label;  /* [rows]; softmax */
+    const xb_real *log_sd; /* one; gaussian */
+    xb_real *d_log_sd;     /* one, added to; NULL: not wanted */
+    const xb_real *raw;    /* [rows]; heteroscedastic, softplus(raw) + least */
+    xb_real *d_raw;        /* [rows] */
+    double least;
+    double scale; /* of all gradients */
+} xb_loss;
+
+/* ---- updates */
+
+/* (V3) KL to a normal prior without its constant: gradients are added to, times
+ * `weight`; NULL: not wanted. With rho, sigma is exp(rho) and grad_sigma holds the
+ * gradient by sigma before and that by rho after. */
+typedef struct xb_kl_block {
+    double mean, precision, weight;
+    float *grad_mu, *grad_sigma;
+    const float *mu, *sigma, *rho;
+    int64_t n;
+} xb_kl_block;
+
+struct xb_chain; /* chain.h */
+struct xb_chain_room;
+
+struct xb_backend {
+    bool host;
+    void *self; /* a module's own; the host has none */
+
+    /* Memory: zeroed, at a cache line's start. */
+    xb_status (*take)(const xb_backend *b, xb_ctx *ctx, void **out, int64_t bytes);
+    void (*release)(const xb_backend *b, void *buffer); /* NULL is fine */
+    void (*put)(const xb_backend *b, void *to, const void *host, int64_t bytes);
+    void (*get)(const xb_backend *b, void *host, const void *from, int64_t bytes);
+    void (*copy)(const xb_backend *b, void *to, const void *from, int64_t bytes);
+    void (*clear)(const xb_backend *b, void *to, int64_t bytes);
+    void (*fill)(const xb_backend *b, xb_real *to, xb_real value, int64_t n);
+    /* rows row[i] of `from`, [rows][bytes] each */
+    void (*gather)(const xb_backend *b, void *to, const void *from, const int32_t *row,
+                   int64_t rows, int64_t bytes);
+
+    /* Layers. Dense and conv are the stochastic linear layer as one operation: mu,
+     * sigma, the stream of their noise and an estimator are in the run, and whether a
+     * draw is ever in memory is the backend's affair. */
+    const xb_layer_ops *dense, *conv, *maxpool, *batchnorm, *activation, *flatten;
+    const xb_layer_ops *block, *norm_block; /* optional: see fuse.c */
+
+    /* Optional, all or none: small nets of dense layers in one call (chain.h). */
+    bool (*chain_suits)(const struct xb_chain *chain, const xb_run *run);
+    int64_t (*chain_scratch)(const struct xb_chain *chain, const xb_run *run);
+    const xb_real *(*chain_forward)(const struct xb_chain *chain, const xb_run *run,
+                                    const struct xb_chain_room *room);
+    void (*chain_step)(const struct xb_chain *chain, const xb_run *run,
+                       const struct xb_chain_room *room, bool fresh, xb_loss_fn loss,
+                       void *arg);
+
+    /* (N7) theta [param_count]: one draw of all weights, mu where they are not random. */
+    void (*draw)(const xb_run *run, xb_real *theta);
+
+    /* The loss of y [rows][outputs], and dy where it is wanted. */
+    double (*loss)(const xb_backend *b, const xb_loss *loss, xb_real *dy,
+                   const xb_real *y, int64_t rows);
+
+    bool (*finite)(const xb_backend *b, const xb_real *x, int64_t n);
+    /* the same of squares: Adam sums those of gradients */
+    bool (*squares_finite)(const xb_backend *b, const float *x, int64_t n);
+
+    /* Updates (V3, V7, V8). */
+    void (*adam)(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *block,
+                 const xb_adam_rates *rates);
+    void (*spread_fill)(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
+                        float *sigma, const float *rho, int64_t n);
+    void (*spread_chain)(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
+                         float *gradient, const float *sigma, int64_t n);
+    double (*kl_normal)(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
+};
+
+/* This machine's, whichever its kernels (xb_run has them): host.c. */
+extern const xb_backend xb_backend_host;
+
+/* By name; NULL name: "cpu". NULL: there is none, or the machine lacks it. */
+const xb_backend *xb_backend_find(const char *name);
+
+/* The operations of a layer alone. */
+const xb_layer_ops *xb_backend_layer(const xb_backend *b, const xb_layer *layer);
+
+/* ---- the host's side of a buffer: itself, or `room` of the same size */
+
+/* Where the host writes; then the buffer has it. */
+static inline void *xb_host_side(const xb_backend *b, void *buffer, void *room)
+{
+    return b->host ? buffer : room;
+}
+static inline void xb_host_sent(const xb_backend *b, void *buffer, const void *room,
+                                int64_t bytes)
+{
+    if (!b->host) b->put(b, buffer, room, bytes);
+}
+/* Where the host reads what is in the buffer now. */
+static inline const void *xb_host_got(const xb_backend *b, const void *buffer, void *room,
+                                      int64_t bytes)
+{
+    if (b->host) return buffer;
+    b->get(b, room, buffer, bytes);
+    return room;
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* level.c: which kernels this machine runs. Looked at anew at every call, so the library
+ * needs no writable global. */
+#include "base/level.h"
+
+#include "base/ctx.h"
+#include "base/machine.h"
+
+#if defined(__x86_64__)
+extern const xb_level xb_level_v2, xb_level_v3, xb_level_v4;
+#endif
+extern const xb_level xb_level_plain;
+
+static const xb_level *const levels[] = {
+#if defined(__x86_64__)
+    &xb_level_v4,
+    &xb_level_v3,
+    &xb_level_v2,
+#endif
+    &xb_level_plain,
+};
+
+const xb_level *xb_level_at(int i)
+{
+    int has = xb_machine_level();
+    for (int l = 0; l < XB_COUNT(levels); l++)
+        if (levels[l]->needs <= has && i-- == 0) return levels[l];
+    return NULL;
+}

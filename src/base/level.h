@@ -1,0 +1,19 @@
+/* level.h: the kernels of each instruction set: one table, whoever's kernels they are.
+ * kernel/level_*.c fill the rows; kernel/level_body.h is their one source. */
+#ifndef XB_BASE_LEVEL_H
+#define XB_BASE_LEVEL_H
+
+typedef struct xb_level {
+    const char *name;               /* "v4" */
+    int needs;                      /* of xb_machine_level() */
+    const struct xb_kernel *draw;   /* draw/kernel.h */
+    const struct xb_kernels *net;   /* kernel/kernels.h */
+    const struct xb_update *update; /* kernel/update.h */
+    const struct xb_fit_kernels *fit;
+} xb_level;
+
+/* Fastest first, the i-th that this machine has; NULL: there are no more. The last is for
+ * any machine. A few loads: ask as often as you like. */
+const xb_level *xb_level_at(int i);
+
+#endif

@@ -1,0 +1,29 @@
+/* tree.h: partial sums added in a binary tree of piece numbers.
+ *
+ * Piece 0 takes in 1, 2 takes in 3, ...; then 0 takes in 2, 4 takes in 6, ...; so on
+ * until 0 has all. Pieces 2^k j .. 2^k (j + 1) - 1 are a tree of their own: whoever has
+ * these, a thread or another machine, adds them alone, and the bytes stay the same. */
+#ifndef XB_BASE_TREE_H
+#define XB_BASE_TREE_H
+
+#include <stdint.h>
+
+/* Adds what piece `from` has to what piece `to` has. */
+typedef void (*xb_tree_fn)(void *arg, int64_t to, int64_t from);
+
+static inline void xb_tree_add(int64_t count, xb_tree_fn add, void *arg)
+{
+    for (int64_t step = 1; step < count; step *= 2)
+        for (int64_t at = 0; at + step < count; at += 2 * step) add(arg, at, at + step);
+}
+
+/* The sum of part [count], which is overwritten; 0 if there is none. */
+static inline double xb_tree_sum(double *part, int64_t count)
+{
+    for (int64_t step = 1; step < count; step *= 2)
+        for (int64_t at = 0; at + step < count; at += 2 * step)
+            part[at] += part[at + step];
+    return count > 0 ? part[0] : 0;
+}
+
+#endif
