@@ -46,7 +46,10 @@ int main(void)
 {
     xb_ctx *ctx = NULL;
     xb_study *study = NULL;
-    if (xb_ctx_create(&ctx) != XB_OK || xb_study_run(ctx, &study, "quadrature", NULL) != XB_OK)
+    xb_study_options quick = xb_study_options_default();
+    quick.quick = true;
+    if (xb_ctx_create(&ctx) != XB_OK ||
+        xb_study_run(ctx, &study, "quadrature", &quick) != XB_OK)
         return 1;
     printf("crossbayes %s, %d facts\\n", xb_version(), xb_study_fact_count(study));
     xb_study_destroy(study);

@@ -158,12 +158,12 @@ static void test_prediction(void **state)
                 p->sigma[last->offset + j] = (float)(nets[i].last_sd / sqrt(last->size));
             xb_plan plan;
             xb_plan_options opt = xb_plan_options_default();
-            opt.draws = 8192;
+            opt.draws = SANITIZED ? 2048 : 32768;
             assert_ok(ctx,
                       xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law[l], &opt));
             double noise = 3 * (plan.predicted.std_error + plan.measured.std_error);
             double off = fabs(plan.predicted.value - plan.measured.value);
-            assert_at_most(off, 0.5 * plan.measured.value + noise);
+            if (plan.trusted) assert_at_most(off, 0.12 * plan.measured.value + noise);
             free_net(p);
         }
     for (int l = 0; l < 3; l++) xb_law_destroy(law[l]);

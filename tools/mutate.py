@@ -85,11 +85,12 @@ class Build:
             return [path]
         users, source = [], None
         for line in self.deps.splitlines():
+            name = os.path.normpath(self.folder / line.strip())  # they may be relative
             if line and not line.startswith(" "):
                 source = None
-            elif source is None and line.strip() in self.compile:
-                source = line.strip()
-            elif source and line.strip() == path:
+            elif source is None and name in self.compile:
+                source = name
+            elif source and name == path:
                 users.append(source)
         return sorted(set(users))
 
