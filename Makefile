@@ -6,8 +6,8 @@ CMAKE = cmake -G Ninja -S .
 # A test that skips a part of itself says so; nothing is skipped in silence.
 SAY_SKIPPED = grep -h "skipped: "
 
-.PHONY: all deps demo check check-long fuzz races memory mutate bench scaling guard install \
-	clean format lint
+.PHONY: all deps demo check check-long fuzz races memory mutate bench scaling guard abi \
+	install clean format lint
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -98,6 +98,12 @@ guard: deps
 	./tools/install-deps.sh guard
 	$(BENCH_BUILD) guard_kernels
 	./bench/guard.py $(BUILD)/bench $(if $(UPDATE),--update)
+
+# The shared libraries' ABI against tests/abi; UPDATE=1 describes it anew.
+abi: deps
+	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
+	ninja -C $(BUILD)/check crossbayes_shared crossbayes_studies_shared
+	cd $(BUILD)/check && UPDATE=$(UPDATE) ctest --output-on-failure -V -R '^package_abi$$'
 
 install: all
 	cmake --install $(BUILD) --prefix $(PREFIX)

@@ -10,7 +10,7 @@ import ctypes as c
 
 import numpy as np
 
-from crossbayes_ctypes import pointer
+from crossbayes_ctypes import defaults, pointer
 from timing import Bench, WrongResult, ratio_at_least
 from vi_ctypes import PredictOptions, TrainData, TrainOptions, same_layouts
 
@@ -30,18 +30,15 @@ class Arrays:
         self.xb, self.lib, self.features = xb, xb.lib, features
         same_layouts(xb)
         self.array_bytes = xb.peers.struct_size(b"xb_array")
-        for name, result in [("xb_train_options_default", TrainOptions),
-                             ("xb_predict_options_default", PredictOptions)]:
-            getattr(self.lib, name).restype = result
         rng = np.random.default_rng(1)
         x, y = rng.standard_normal((ROWS, features)), rng.standard_normal(ROWS)
         data = TrainData(x=pointer(x), y=pointer(y), n=ROWS, features=features)
-        opt = self.lib.xb_train_options_default()
+        opt = defaults(self.lib, "train", TrainOptions)
         opt.net, opt.mle_epochs, opt.epochs = net.encode(), 1, 1
         self.model, self.x = c.c_void_p(), x
         xb.check(self.lib.xb_train(xb.ctx, c.byref(self.model), None, c.byref(data),
                                    c.byref(opt)))
-        self.options = self.lib.xb_predict_options_default()
+        self.options = defaults(self.lib, "predict", PredictOptions)
 
     def array(self, settings):
         array = (c.c_char * self.array_bytes)()

@@ -14,7 +14,7 @@ import os
 
 import numpy as np
 
-from crossbayes_ctypes import pointer
+from crossbayes_ctypes import defaults, pointer
 from timing import Bench, WrongResult, fastest_run, ratio_at_least
 
 DRAWS, RATE, SIGMA = 100, 1e-3, 0.1
@@ -30,8 +30,8 @@ SAME_SD = 0.08
 
 
 class EnergyOptions(c.Structure):
-    _fields_ = [("width", c.c_int64), ("depth", c.c_int64), ("kernels_only", c.c_bool),
-                ("steps", c.c_int64), ("draws", c.c_int64), ("rate", c.c_double),
+    _fields_ = [("struct_size", c.c_size_t), ("width", c.c_int64),
+                ("depth", c.c_int64), ("kernels_only", c.c_bool), ("steps", c.c_int64), ("draws", c.c_int64), ("rate", c.c_double),
                 ("keep_n_eff", c.c_double), ("seed", c.c_uint64),
                 ("backend", c.c_char_p)]
 
@@ -41,13 +41,12 @@ class Ours:
         self.xb = xb
         self.lib = c.CDLL(os.path.join(xb.build, "libcrossbayes-studies.so"))
         xb.same_layout("xb_energy_options", EnergyOptions)
-        self.lib.xb_energy_options_default.restype = EnergyOptions
         self.lib.xb_energy_loss.restype = c.c_double
         self.lib.xb_model_destroy.argtypes = [c.c_void_p]
         self.lib.xb_energy_loss.argtypes = [c.c_void_p, c.c_void_p, c.c_int64]
 
     def train(self, width, depth, steps):
-        opt = self.lib.xb_energy_options_default()
+        opt = defaults(self.lib, "energy", EnergyOptions)
         opt.width, opt.depth, opt.steps = width, depth, steps
         model = c.c_void_p()
         self.xb.check(self.lib.xb_energy_train(self.xb.ctx, c.byref(model),

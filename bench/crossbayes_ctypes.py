@@ -15,7 +15,7 @@ class Stream(c.Structure):
 
 
 class SamplerOptions(c.Structure):
-    _fields_ = [("standardise", c.c_bool)]
+    _fields_ = [("struct_size", c.c_size_t), ("standardise", c.c_bool)]
 
 
 class SamplerInfo(c.Structure):
@@ -25,8 +25,8 @@ class SamplerInfo(c.Structure):
 
 
 class FitOptions(c.Structure):
-    _fields_ = [("family", c.c_char_p), ("optimizer", c.c_int), ("criterion", c.c_int),
-                ("adam_rate", c.c_double), ("fixed_scale", c.c_double),
+    _fields_ = [("struct_size", c.c_size_t), ("family", c.c_char_p),
+                ("optimizer", c.c_int), ("criterion", c.c_int), ("adam_rate", c.c_double), ("fixed_scale", c.c_double),
                 ("fixed_offset", c.c_double), ("has_fixed_offset", c.c_bool),
                 ("unit", c.c_char_p), ("source", c.c_char_p), ("level", c.c_double),
                 ("seed", c.c_uint64)]
@@ -58,6 +58,14 @@ def aligned_floats(n):
     return (c.c_float * n).from_buffer(block, -c.addressof(block) % line)
 
 
+def defaults(lib, name, mirror):
+    """The default options: xb_NAME_options_default() of C is in the header alone."""
+    options = mirror()
+    getattr(lib, f"xb_{name}_options_init")(c.byref(options),
+                                            c.c_size_t(c.sizeof(options)))
+    return options
+
+
 class Library:
     """The library and one context on one thread."""
 
@@ -83,11 +91,11 @@ class Library:
                                               c.c_void_p, c.c_int64]),
             ("xb_sampler_fill_level", c.c_bool, [c.c_void_p, c.c_char_p, c.c_void_p,
                                                  c.c_int64, c.c_void_p, c.c_int64]),
-            ("xb_fit_options_default", FitOptions, []),
             ("xb_fit_destroy", None, [c.c_void_p]),
             ("xb_fit_chosen", c.c_int, [c.c_void_p]),
             ("xb_fit_family_at", c.POINTER(FitFamily), [c.c_void_p, c.c_int]),
             ("xb_rule_free", None, [c.POINTER(Rule)]),
+            ("xb_free", None, [c.c_void_p]),
         ]:
             function = getattr(self.lib, name)
             function.restype, function.argtypes = result, args
@@ -148,7 +156,7 @@ class Library:
                                            os.fsencode(path), None))
         values = (c.c_double * n.value)()
         c.memmove(values, data, 8 * n.value)
-        c.CDLL(None).free(data)
+        self.lib.xb_free(data)
         return values
 
     # ---- draws
@@ -157,7 +165,8 @@ class Library:
 
     def sampler(self, law, standardise=True):
         sampler = c.c_void_p()
-        options = SamplerOptions(standardise)
+        options = defaults(self.lib, "sampler", SamplerOptions)
+        options.standardise = standardise
         self.check(self.lib.xb_sampler_create(self.ctx, c.byref(sampler), law,
                                               c.byref(options)))
         return sampler
@@ -170,7 +179,7 @@ class Library:
 
     # ---- fits and rules
     def fit(self, x, n, family=None):
-        options = self.lib.xb_fit_options_default()
+        options = defaults(self.lib, "fit", FitOptions)
         options.family = family.encode() if family else None
         fit = c.c_void_p()
         self.check(self.lib.xb_fit_run(self.ctx, c.byref(fit), c.c_void_p(pointer(x)),

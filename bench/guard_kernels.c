@@ -72,7 +72,7 @@ static void start_pass(bed *b, int64_t inputs)
 static void product(bed *b, int64_t inputs)
 {
     static float y[64 * SIDE];
-    const xb_weights weights = {b->z, b->z, NULL};
+    const xb_weights weights = {b->z, b->z, NULL, NULL};
     const xb_noise noise = {.sampler = b->sampler,
                             .key = xb_key_make(1, XB_PURPOSE_WEIGHT)};
     must(b, xb_pass_forward(b->ctx, b->pass, y, b->z, inputs, &weights, &noise,

@@ -5,7 +5,7 @@ import ctypes as c
 
 import numpy as np
 
-from crossbayes_ctypes import Key, Stream, pointer
+from crossbayes_ctypes import Key, Stream, defaults, pointer
 from vi_ctypes import PURPOSE_WEIGHT, Shape, Tensor
 
 PREDICT, TRAIN = 0, 1
@@ -13,13 +13,15 @@ ROLE_KERNEL = 0
 
 
 class PassOptions(c.Structure):
-    _fields_ = [("backend", c.c_char_p), ("batch", c.c_int64), ("gradients", c.c_bool),
-                ("estimator", c.c_int), ("group", c.c_int64)]
+    _fields_ = [("struct_size", c.c_size_t), ("backend", c.c_char_p),
+                ("batch", c.c_int64), ("gradients", c.c_bool), ("estimator", c.c_int),
+                ("group", c.c_int64)]
 
 
 class Blocks(c.Structure):
-    """Weights (mu, sigma, state) or a gradient (mu, sigma, x)."""
-    _fields_ = [("mu", c.c_void_p), ("sigma", c.c_void_p), ("other", c.c_void_p)]
+    """Weights (mu, sigma, state, new state) or a gradient (mu, sigma, x)."""
+    _fields_ = [("mu", c.c_void_p), ("sigma", c.c_void_p), ("other", c.c_void_p),
+                ("new_state", c.c_void_p)]
 
 
 class Noise(c.Structure):
@@ -33,7 +35,6 @@ class Net:
         xb.same_layout("xb_pass_options", PassOptions)
         xb.same_layout("xb_noise", Noise)
         for name, result, args in [
-            ("xb_pass_options_default", PassOptions, []),
             ("xb_pass_bytes", c.c_size_t, [c.c_void_p]),
             ("xb_net_param_count", c.c_int64, [c.c_void_p]),
             ("xb_net_state_count", c.c_int64, [c.c_void_p]),
@@ -82,7 +83,7 @@ class Net:
         return z
 
     def workspace(self, batch, gradients):
-        opt = self.lib.xb_pass_options_default()
+        opt = defaults(self.lib, "pass", PassOptions)
         opt.batch, opt.gradients = batch, gradients
         made = c.c_void_p()
         self.xb.check(self.lib.xb_pass_create(self.xb.ctx, c.byref(made), self.net,
@@ -95,8 +96,12 @@ class Net:
     def destroy(self, made):
         self.lib.xb_pass_destroy(made)
 
+    def weights(self):
+        return Blocks(pointer(self.mu), pointer(self.sigma), pointer(self.state),
+                      pointer(self.state))
+
     def forward(self, made, y, x, sample, mode):
-        weights = Blocks(pointer(self.mu), pointer(self.sigma), pointer(self.state))
+        weights = self.weights()
         noise = Noise(self.sampler, self.key, 0, sample, False, 0)
         self.xb.check(self.lib.xb_pass_forward(
             self.xb.ctx, made, c.c_void_p(pointer(y)), c.c_void_p(pointer(x)),
@@ -104,7 +109,7 @@ class Net:
 
     def draws(self, made, y, x, count):
         """Work: outputs under `count` draws, one after the other."""
-        weights = Blocks(pointer(self.mu), pointer(self.sigma), pointer(self.state))
+        weights = self.weights()
         noise = Noise(self.sampler, self.key, 0, 0, False, 0)
         loop, ctx = self.xb.peers.loop_forward, self.xb.ctx
 

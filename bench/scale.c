@@ -139,7 +139,7 @@ static void start_product(bed *b)
 }
 static void product(bed *b)
 {
-    const xb_weights weights = {b->z, b->z, NULL};
+    const xb_weights weights = {b->z, b->z, NULL, NULL};
     const xb_noise noise = {.sampler = b->sampler,
                             .key = xb_key_make(1, XB_PURPOSE_WEIGHT)};
     must(b, xb_pass_forward(b->ctx, b->pass, b->out, b->in, 1, &weights, &noise,

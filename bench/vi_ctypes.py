@@ -5,7 +5,7 @@ import ctypes as c
 
 import numpy as np
 
-from crossbayes_ctypes import Stream, pointer
+from crossbayes_ctypes import Stream, defaults, pointer
 
 NET = "dense 16, elu, dense 16, elu, dense 16, elu, dense 16, elu, dense 1"
 ESTIMATOR = {"shared": 0, "local": 3}
@@ -42,7 +42,8 @@ class TrainData(c.Structure):
 
 
 class TrainOptions(c.Structure):
-    _fields_ = [("net", c.c_char_p), ("noise_net", c.c_char_p), ("input", Shape),
+    _fields_ = [("struct_size", c.c_size_t),
+                ("net", c.c_char_p), ("noise_net", c.c_char_p), ("input", Shape),
                 ("likelihood", c.c_int), ("stochastic", c.c_int), ("freeze", c.c_bool),
                 ("law", c.c_void_p), ("prior", Prior), ("prior_by_fan", c.c_bool),
                 ("estimator", c.c_int), ("group", c.c_int64), ("samples", c.c_int64),
@@ -60,7 +61,8 @@ class TrainOptions(c.Structure):
 
 
 class PredictOptions(c.Structure):
-    _fields_ = [("law", c.c_void_p), ("samples", c.c_int64), ("tolerance", c.c_double),
+    _fields_ = [("struct_size", c.c_size_t),
+                ("law", c.c_void_p), ("samples", c.c_int64), ("tolerance", c.c_double),
                 ("most", c.c_int64), ("antithetic", c.c_bool), ("seed", c.c_uint64),
                 ("quantile", c.POINTER(c.c_double)), ("quantiles", c.c_int),
                 ("backend", c.c_char_p)]
@@ -74,7 +76,7 @@ class Tensor(c.Structure):
 
 class Weights(c.Structure):
     _fields_ = [("mu", c.POINTER(c.c_float)), ("sigma", c.POINTER(c.c_float)),
-                ("state", c.POINTER(c.c_float))]
+                ("state", c.POINTER(c.c_float)), ("new_state", c.POINTER(c.c_float))]
 
 
 def same_layouts(xb):
@@ -92,8 +94,6 @@ class Trainer:
         self.xb, self.lib, self.x, self.y = xb, xb.lib, x, y
         same_layouts(xb)
         for name, result, args in [
-            ("xb_train_options_default", TrainOptions, []),
-            ("xb_predict_options_default", PredictOptions, []),
             ("xb_model_destroy", None, [c.c_void_p]),
             ("xb_model_net", c.c_void_p, [c.c_void_p]),
             ("xb_model_weights", Weights, [c.c_void_p]),
@@ -114,7 +114,7 @@ class Trainer:
             function.restype, function.argtypes = result, args
         self.data = TrainData(x=pointer(x), y=pointer(y), n=len(x),
                               features=1 if x.ndim == 1 else x.shape[1])
-        opt = self.lib.xb_train_options_default()
+        opt = defaults(self.lib, "train", TrainOptions)
         opt.net, opt.likelihood, opt.batch = net.encode(), LIKELIHOOD_GAUSSIAN, batch
         opt.prior_by_fan, opt.mle_epochs, opt.sigma, opt.seed = False, 0, sigma, seed
         opt.rate = Schedule(SCHEDULE_CONSTANT, 1.0, 0.0, 0.0)
@@ -195,7 +195,7 @@ class Trainer:
 
     # ---- prediction
     def predict_options(self, draws):
-        opt = self.lib.xb_predict_options_default()
+        opt = defaults(self.lib, "predict", PredictOptions)
         opt.samples, opt.seed = draws, self.opt.seed
         opt.quantile, opt.quantiles = (c.c_double * 1)(0.5), 0  # none
         return opt

@@ -193,13 +193,21 @@ static xb_status assay_sweep(crossbar_job *job, sweep_run *run)
     return status;
 }
 
-static xb_assay_options assay_options(const crossbar_job *job)
+static xb_analog_options analog_options(const crossbar_job *job)
+{
+    xb_analog_options o = xb_analog_options_default();
+    o.seed = cli_seed(job->s);
+    o.chip = cli_count(&job->s->args, "chip", o.chip);
+    return o;
+}
+
+static xb_assay_options assay_options(const crossbar_job *job,
+                                      const xb_analog_options *analog)
 {
     xb_assay_options o = xb_assay_options_default();
     o.reads = job->reads;
     o.tolerance = cli_number(&job->s->args, "tolerance", o.tolerance);
-    o.analog.seed = cli_seed(job->s);
-    o.analog.chip = cli_count(&job->s->args, "chip", o.analog.chip);
+    o.analog = analog;
     if (job->calibration) {
         o.calibration = xb_frame_values(job->calibration);
         o.calibration_n = xb_frame_rows(job->calibration);
@@ -209,7 +217,8 @@ static xb_assay_options assay_options(const crossbar_job *job)
 
 static xb_status run_assays(crossbar_job *job)
 {
-    xb_assay_options o = assay_options(job);
+    const xb_analog_options analog = analog_options(job);
+    xb_assay_options o = assay_options(job, &analog);
     job->total = 1;
     for (int e = 0; e < xb_array_effect_count(); e++)
         job->total += xb_array_has(&job->array, e);
@@ -328,11 +337,10 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
 static cli_exit simulate(crossbar_job *job)
 {
     xb_analog *analog = NULL;
-    const xb_assay_options o = assay_options(job);
+    const xb_analog_options o = analog_options(job);
     const xb_frame *on = job->calibration ? job->calibration : job->frame;
-    xb_status status =
-        xb_analog_create(job->s->ctx, &analog, job->model, &job->array,
-                         xb_frame_values(on), xb_frame_rows(on), &o.analog);
+    xb_status status = xb_analog_create(job->s->ctx, &analog, job->model, &job->array,
+                                        xb_frame_values(on), xb_frame_rows(on), &o);
     if (status == XB_OK) status = run_assays(job);
     cli_exit code = status == XB_OK ? deliver(job, analog) : cli_status(job->s, status);
     xb_analog_destroy(analog);

@@ -174,7 +174,7 @@ static cli_exit end_page(cli_demo *d, const char *path)
 static void add_json(cli_demo *d, const char *name, char *text)
 {
     if (d->json && text) json_object_set_new(d->json, name, json_loads(text, 0, NULL));
-    free(text);
+    xb_free(text);
 }
 
 static xb_status write_fit(cli_demo *d, const xb_fit *fit)
@@ -257,7 +257,7 @@ static cli_exit run(cli_session *s)
         code = make_page(&d, kept, path);
     xb_page_destroy(d.page);
     json_decref(d.json);
-    free(d.x);
+    xb_free(d.x);
     free(law);
     free(kept);
     free(path);

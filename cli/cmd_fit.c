@@ -51,7 +51,7 @@ static cli_exit print_json(cli_session *s, const xb_fit *fit)
     xb_status status = xb_fit_json(s->ctx, &text, fit);
     if (status != XB_OK) return cli_status(s, status);
     puts(text);
-    free(text);
+    xb_free(text);
     return CLI_DONE;
 }
 
@@ -88,7 +88,7 @@ static cli_exit run(cli_session *s)
     if (code == CLI_DONE) code = cli_status(s, xb_fit_run(s->ctx, &fit, x, n, &options));
     if (code == CLI_DONE) code = deliver(s, fit, x, n, &figure);
     xb_fit_destroy(fit);
-    free(x);
+    xb_free(x);
     free(figure.stem);
     return code;
 }

@@ -322,7 +322,7 @@ static cli_exit plan_net(plan_job *job)
     float *x = job->block + 2 * n;
     for (int64_t i = 0; i < inputs; i++) x[i] = 1;
     xb_plan_equal_shares(job->net, job->block, job->block + n);
-    job->weights = (xb_weights){job->block, job->block + n, NULL};
+    job->weights = (xb_weights){job->block, job->block + n, NULL, NULL};
     status = plan_at(job, x, 0);
     if (status == XB_OK)
         status =

@@ -132,7 +132,7 @@ static cli_exit show(cli_session *s, const xb_reproduction *r, const char *dir)
         xb_status status = xb_reproduction_json(s->ctx, &text, r);
         if (status != XB_OK) return cli_status(s, status);
         puts(text);
-        free(text);
+        xb_free(text);
         return CLI_DONE;
     }
     show_figures(r);

@@ -276,7 +276,8 @@ static cli_exit run(cli_session *s)
     job.where.key = xb_key_make(cli_seed(s), XB_PURPOSE_SAMPLE);
     xb_law *law = NULL;
     xb_sampler *sampler = NULL;
-    xb_sampler_options options = {.standardise = job.standardise};
+    xb_sampler_options options = xb_sampler_options_default();
+    options.standardise = job.standardise;
     cli_exit code = cli_plan_file(s, "output", "");
     if (code == CLI_DONE)
         code = cli_status(s, xb_law_parse(s->ctx, &law, s->args.arg[0]));

@@ -68,7 +68,7 @@ static cli_exit print_json(cli_session *s, const xb_study *study)
     xb_status status = xb_study_json(s->ctx, &text, study);
     if (status != XB_OK) return cli_status(s, status);
     puts(text);
-    free(text);
+    xb_free(text);
     return CLI_DONE;
 }
 
@@ -192,7 +192,7 @@ static cli_exit run_study(cli_session *s, const char *name, const char *dir,
     if (status == XB_OK) status = xb_study_run(s->ctx, &study, name, options);
     cli_exit code = status == XB_OK ? deliver(s, study, dir) : cli_status(s, status);
     xb_study_destroy(study);
-    free(x);
+    xb_free(x);
     return code;
 }
 

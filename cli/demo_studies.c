@@ -61,7 +61,7 @@ static xb_status run_study(const cli_demo *d, xb_study **out, const char *name)
     char *text = NULL;
     status = xb_study_json(ctx, &text, *out);
     if (status == XB_OK) json_object_set_new(d->json, name, json_loads(text, 0, NULL));
-    free(text);
+    xb_free(text);
     return status;
 }
 

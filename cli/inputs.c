@@ -196,7 +196,7 @@ void cli_inputs_free(cli_inputs *in)
 {
     xb_frame_destroy(in->frame);
     xb_images_destroy(in->images);
-    free(in->select);
+    xb_free(in->select);
     free(in->target);
     *in = (cli_inputs){0};
 }

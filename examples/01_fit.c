@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 
     /* Everything made is destroyed by whoever made it; NULL is fine. */
     xb_fit_destroy(fit);
-    free(x);
+    xb_free(x);
     xb_ctx_destroy(ctx);
     return status == XB_OK ? 0 : 1;
 }

@@ -62,7 +62,7 @@ static inline netbed netbed_make(const char *text, xb_shape shape, const char *l
 
 static inline void netbed_forward(netbed *b)
 {
-    xb_weights w = {b->mu, b->sigma, b->state};
+    xb_weights w = {b->mu, b->sigma, b->state, b->state};
     assert_ok(b->ctx, xb_pass_forward(b->ctx, b->pass, b->y, b->x, b->batch, &w,
                                       b->noisy ? &b->noise : NULL, b->mode));
 }

@@ -1,5 +1,6 @@
 # package.cmake: what a user of the library meets: headers that stand alone, shared
-# libraries that export nothing but xb_ and have no variables, hardened files, and
+# libraries that export nothing but xb_ and have no variables, an ABI that changes on
+# purpose only, hardened files, and
 # installed packages that pkg-config and find_package() find. Shell scripts, one CTest
 # test each.
 find_program(XB_CXX NAMES g++ c++ clang++ REQUIRED)
@@ -22,8 +23,24 @@ if(NOT XB_SANITIZE AND NOT XB_TSAN)
   xb_package_test(package_globals ${XB_OBJDUMP} ${CMAKE_C_COMPILER}
     ${CMAKE_CURRENT_BINARY_DIR}/globals $<TARGET_FILE:crossbayes_shared>
     $<TARGET_FILE:crossbayes_studies_shared>)
-  xb_package_test(package_headers ${CMAKE_C_COMPILER} ${XB_CXX} ${PROJECT_SOURCE_DIR}/include
+  # Both compilers, whichever this build is by.
+  foreach(pair IN ITEMS "gcc g++" "clang clang++")
+    string(REPLACE " " ";" both ${pair})
+    list(GET both 0 cc)
+    list(GET both 1 cxx)
+    find_program(XB_HEADERS_${cc} ${cc})
+    find_program(XB_HEADERS_${cxx} ${cxx})
+    if(XB_HEADERS_${cc} AND XB_HEADERS_${cxx})
+      list(APPEND XB_HEADER_COMPILERS "${XB_HEADERS_${cc}} ${XB_HEADERS_${cxx}}")
+    endif()
+  endforeach()
+  xb_package_test(package_headers ${XB_HEADER_COMPILERS} -- ${PROJECT_SOURCE_DIR}/include
     ${PROJECT_SOURCE_DIR}/studies/include)
+  xb_package_test(package_abi ${CMAKE_CURRENT_SOURCE_DIR}/abi ${CMAKE_CURRENT_BINARY_DIR}/abi
+    "${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/studies/include"
+    $<TARGET_FILE_DIR:crossbayes_shared>/$<TARGET_LINKER_FILE_NAME:crossbayes_shared>
+    $<TARGET_FILE_DIR:crossbayes_studies_shared>/$<TARGET_LINKER_FILE_NAME:crossbayes_studies_shared>)
+  set_tests_properties(package_abi PROPERTIES SKIP_RETURN_CODE 77)
   xb_package_test(package_core ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR}
     ${CMAKE_CURRENT_BINARY_DIR}/core ${CMAKE_C_COMPILER} ${PROJECT_VERSION})
   set_tests_properties(package_core PROPERTIES TIMEOUT 3600)

@@ -352,7 +352,8 @@ static void sample_is_the_librarys(void **state)
     xb_ctx *ctx = test_ctx();
     xb_law *law = test_law(ctx, "mtj");
     xb_sampler *sampler = NULL;
-    const xb_sampler_options own_support = {.standardise = false};
+    xb_sampler_options own_support = xb_sampler_options_default();
+    own_support.standardise = false;
     assert_ok(ctx, xb_sampler_create(ctx, &sampler, law, &own_support));
     xb_stream where = {xb_key_make(7, XB_PURPOSE_SAMPLE), 0, 0, 0};
     size_t size = HEADER + N * sizeof(double) + 1;

@@ -114,7 +114,7 @@ static void samplers_and_rules(void **state)
     (void)state;
     xb_ctx *ctx = test_ctx();
     xb_law *law = test_law(ctx, "mtj");
-    const xb_sampler_options standardised = {true};
+    const xb_sampler_options standardised = xb_sampler_options_default();
     const xb_composite_options opt = xb_composite_options_default();
     const xb_stream where = {.key = xb_key_make(3, XB_PURPOSE_TEST)};
     xb_rule rule[2] = {{0}, {0}};
@@ -147,7 +147,7 @@ static void densities_and_plans(void **state)
         ctx, xb_net_parse(ctx, &net, "dense 2, elu, dense 1", (xb_shape){1, 1, 1}, NULL));
     float mu[7] = {1, -1, 0.3f, 0.1f, 1, 0.5f, 0}, sigma[7] = {1, 1, 0, 0, 1, 1, 0};
     const float x = 1;
-    const xb_weights weights = {mu, sigma, NULL};
+    const xb_weights weights = {mu, sigma, NULL, NULL};
     assert_int_equal(xb_net_param_count(net), XB_COUNT(mu));
     const xb_density_options density = xb_density_options_default();
     const xb_plan_options opt = xb_plan_options_default();

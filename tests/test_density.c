@@ -18,7 +18,8 @@ static bench_net make_net(xb_ctx *ctx, const char *text, int64_t input, double m
                           double sd, xb_stochastic stochastic)
 {
     bench_net b = {0};
-    xb_net_options opt = {stochastic};
+    xb_net_options opt = xb_net_options_default();
+    opt.stochastic = stochastic;
     assert_ok(ctx, xb_net_parse(ctx, &b.net, text, (xb_shape){1, 1, input}, &opt));
     int64_t n = xb_net_param_count(b.net);
     b.mu = calloc((size_t)n, sizeof *b.mu);
@@ -32,7 +33,7 @@ static bench_net make_net(xb_ctx *ctx, const char *text, int64_t input, double m
             b.sigma[t->offset + j] = (float)(sd * scale);
         }
     }
-    b.weights = (xb_weights){b.mu, b.sigma, NULL};
+    b.weights = (xb_weights){b.mu, b.sigma, NULL, NULL};
     return b;
 }
 

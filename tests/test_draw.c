@@ -21,7 +21,8 @@ static const char *const every_law[] = {
 static xb_sampler *sampler_of(xb_ctx *ctx, const xb_law *law, bool standardise)
 {
     xb_sampler *s = NULL;
-    xb_sampler_options opt = {standardise};
+    xb_sampler_options opt = xb_sampler_options_default();
+    opt.standardise = standardise;
     assert_ok(ctx, xb_sampler_create(ctx, &s, law, &opt));
     return s;
 }

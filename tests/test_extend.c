@@ -98,7 +98,7 @@ static void make(xb_ctx *ctx, made *m)
     for (int i = 0; i < XB_COUNT(m->mu); i++)
         m->mu[i] = (float)i, m->sigma[i] = 0.5F + (float)i;
     m->parts = (xb_model_parts){.net = m->net,
-                                .weights = {m->mu, m->sigma, NULL},
+                                .weights = {m->mu, m->sigma, NULL, NULL},
                                 .law = m->law,
                                 .prior = {.kind = XB_PRIOR_NORMAL, .sd = 1},
                                 .likelihood = XB_LIKELIHOOD_GAUSSIAN,

@@ -216,7 +216,7 @@ static void plan_predicts_what_draws_measure(void **state)
     enum { WEIGHTS = 4 };
     const float mu[WEIGHTS + 1] = {0}, sigma[WEIGHTS + 1] = {1, 1, 1, 1, 0};
     const float x[WEIGHTS] = {1, 1, 1, 1};
-    const xb_weights weights = {mu, sigma, NULL};
+    const xb_weights weights = {mu, sigma, NULL, NULL};
     xb_law *law = test_law(ctx, "glogistic:a=2");
     xb_net *net = NULL;
     xb_plan plan;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "data/images.h"
 #include "data/jpeg.h"
 #include "jpegtest.h"
 

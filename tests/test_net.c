@@ -132,7 +132,8 @@ static void tensors_are_listed(void **state)
     static const char text[] = "conv 3 3x2 valid, batchnorm, flatten, dense 4 nobias";
     static const int64_t stochastic[] = {36 + 60 * 3, 36 + 60 * 3 + 3, 0};
     for (int choice = 0; choice < 3; choice++) {
-        xb_net_options opt = {(xb_stochastic)choice};
+        xb_net_options opt = xb_net_options_default();
+        opt.stochastic = (xb_stochastic)choice;
         xb_net *net = NULL;
         assert_ok(ctx, xb_net_parse(ctx, &net, text, small, &opt));
         bool kernels = choice != XB_STOCHASTIC_NONE, all = choice == XB_STOCHASTIC_ALL;

@@ -35,7 +35,7 @@ static void loss(void *arg, xb_real *dy, const xb_real *y, int64_t batch)
 /* Fresh, or on top of what is there. */
 static void step(netbed *b, xb_real *d_mu, xb_real *d_sigma, bool fresh)
 {
-    const xb_weights w = {b->mu, b->sigma, b->state};
+    const xb_weights w = {b->mu, b->sigma, b->state, b->state};
     const xb_gradient g = {d_mu, d_sigma, NULL};
     assert_ok(b->ctx, xb_pass_step(b->ctx, b->pass, &g, fresh, b->x, b->batch, &w,
                                    b->noisy ? &b->noise : NULL, loss, b));
@@ -57,7 +57,8 @@ static void check_case(const chain_case *c, xb_estimator e, const char *backend,
 {
     xb_pass_options opt = xb_pass_options_default();
     opt.estimator = e, opt.batch = c->batch, opt.backend = backend;
-    xb_net_options which = {c->stochastic};
+    xb_net_options which = xb_net_options_default();
+    which.stochastic = c->stochastic;
     netbed b = netbed_make(c->net, (xb_shape){1, 1, c->in}, law, &which, &opt);
     b.mode = XB_MODE_TRAIN;
     b.noise.antithetic = antithetic;

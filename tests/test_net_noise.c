@@ -35,7 +35,8 @@ static void no_noise_is_stored(void **state)
     (void)state;
     for (int e = 0; e <= XB_ESTIMATOR_LOCAL; e++) {
         xb_pass_options opt = options_of((xb_estimator)e, 5, NULL);
-        xb_net_options all = {XB_STOCHASTIC_ALL}, none = {XB_STOCHASTIC_NONE};
+        xb_net_options all = xb_net_options_default(), none = all;
+        all.stochastic = XB_STOCHASTIC_ALL, none.stochastic = XB_STOCHASTIC_NONE;
         netbed b =
             netbed_make(deep, (xb_shape){6, 6, 2}, law_for(opt.estimator), &all, &opt);
         netbed fixed = netbed_make(deep, (xb_shape){6, 6, 2}, NULL, &none, &opt);
@@ -105,7 +106,7 @@ static void draw_ahead(netbed *b, xb_real *theta)
     xb_real *mu = memory, *sigma = mu + b->params, *drawn = sigma + b->params;
     of->put(of, mu, b->mu, bytes);
     of->put(of, sigma, b->sigma, bytes);
-    const xb_weights random = {mu, sigma, drawn}; /* a state that nobody reads */
+    const xb_weights random = {mu, sigma, drawn, NULL}; /* a state that nobody reads */
     assert_ok(b->ctx, xb_pass_draw_within(b->ctx, b->pass, drawn, &random, &b->noise));
     of->get(of, theta, drawn, bytes);
     of->release(of, memory);
@@ -118,7 +119,8 @@ static void weights_drawn_ahead_are_the_same(void **state)
     (void)state;
     for (int anti = 0; anti < 2; anti++) {
         xb_pass_options opt = options_of(XB_ESTIMATOR_SHARED, 5, NULL);
-        xb_net_options all = {XB_STOCHASTIC_ALL};
+        xb_net_options all = xb_net_options_default();
+        all.stochastic = XB_STOCHASTIC_ALL;
         netbed b = netbed_make(deep, (xb_shape){6, 6, 2}, "bimodal:m=0.9", &all, &opt);
         b.noise.antithetic = anti;
         netbed_forward(&b);
@@ -127,7 +129,7 @@ static void weights_drawn_ahead_are_the_same(void **state)
         assert_non_null(theta);
         assert_non_null(y);
         memcpy(y, b.y, size);
-        const xb_weights drawn = {theta, NULL, b.state};
+        const xb_weights drawn = {theta, NULL, b.state, b.state};
         const xb_gradient g = {b.d_mu, b.d_sigma, b.d_x};
         draw_ahead(&b, theta);
         assert_int_equal(xb_pass_backward(b.ctx, b.pass, &g, b.dy), XB_E_ARGUMENT);
@@ -147,7 +149,8 @@ static void check_panels(const char *text, int64_t batch, bool antithetic, bool 
                          xb_stochastic which, int threads)
 {
     xb_pass_options opt = options_of(XB_ESTIMATOR_SHARED, batch, NULL);
-    xb_net_options choice = {which};
+    xb_net_options choice = xb_net_options_default();
+    choice.stochastic = which;
     opt.gradients = gradients;
     netbed b = netbed_make(text, (xb_shape){1, 1, 130}, mtj, &choice, &opt);
     b.noise.antithetic = antithetic;
@@ -158,7 +161,7 @@ static void check_panels(const char *text, int64_t batch, bool antithetic, bool 
     assert_non_null(theta);
     assert_non_null(y);
     memcpy(y, b.y, size);
-    const xb_weights drawn = {theta, NULL, b.state};
+    const xb_weights drawn = {theta, NULL, b.state, b.state};
     draw_ahead(&b, theta);
     for (int64_t r = 0; r < batch; r++)
         assert_ok(b.ctx, xb_pass_forward(b.ctx, b.pass, b.y + r * b.out, b.x + r * b.in,
@@ -289,7 +292,8 @@ __attribute__((unused)) static void estimators_are_unbiased(void **state)
     double variance[4][2];
     for (int e = 0; e <= XB_ESTIMATOR_LOCAL; e++)
         for (int antithetic = 0; antithetic < 2; antithetic++) {
-            xb_net_options all = {XB_STOCHASTIC_ALL};
+            xb_net_options all = xb_net_options_default();
+            all.stochastic = XB_STOCHASTIC_ALL;
             xb_pass_options opt = options_of((xb_estimator)e, BATCH, NULL);
             netbed b =
                 netbed_make("dense 2", features3, law_for(opt.estimator), &all, &opt);

@@ -84,7 +84,8 @@ static const way ways[] = {
 
 static netbed bed_of(const op_case *c, const way *w, int64_t batch, const char *backend)
 {
-    xb_net_options choice = {w->choice};
+    xb_net_options choice = xb_net_options_default();
+    choice.stochastic = w->choice;
     xb_pass_options opt = xb_pass_options_default();
     opt.backend = backend;
     opt.batch = batch;

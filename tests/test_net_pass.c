@@ -18,7 +18,7 @@ static void a_batch_in_parts_is_the_whole(void **state)
             opt.gradients = false;
             netbed b = netbed_make("dense 4, tanh, elu, dense 2", features3,
                                    law_for(opt.estimator), NULL, &opt);
-            xb_weights w = {b.mu, b.sigma, NULL};
+            xb_weights w = {b.mu, b.sigma, NULL, NULL};
             xb_real parts[22];
             netbed_forward(&b);
             assert_ok(b.ctx, xb_pass_forward(b.ctx, b.pass, parts, b.x, 4, &w, &b.noise,
@@ -41,7 +41,7 @@ static void gradients_of_pieces_are_those_of_parts(void **state)
         xb_pass_options opt = options_of((xb_estimator)e, MANY, NULL);
         netbed b = netbed_make("dense 96", (xb_shape){1, 1, WIDE}, law_for(opt.estimator),
                                NULL, &opt);
-        const xb_weights w = {b.mu, b.sigma, NULL};
+        const xb_weights w = {b.mu, b.sigma, NULL, NULL};
         static xb_real part[HALF * WIDE], y[HALF * 96];
         netbed_forward(&b);
         netbed_backward(&b);
@@ -212,6 +212,27 @@ static void not_a_number_shows(void **state)
             }
 }
 
+/* The state is read where it is and written where it is asked for. */
+static void the_state_is_only_read(void **state)
+{
+    (void)state;
+    xb_pass_options opt = options_of(XB_ESTIMATOR_SHARED, 4, NULL);
+    netbed b = netbed_make("dense 2, batchnorm", features3, mtj, NULL, &opt);
+    xb_real before[4], moved[4] = {0};
+    assert_int_equal(b.states, 4);
+    memcpy(before, b.state, sizeof before);
+    const xb_weights apart = {b.mu, b.sigma, b.state, moved},
+                     in_place = {b.mu, b.sigma, b.state, b.state};
+    assert_ok(b.ctx,
+              xb_pass_forward(b.ctx, b.pass, b.y, b.x, 4, &apart, NULL, XB_MODE_TRAIN));
+    assert_memory_equal(b.state, before, sizeof before);
+    assert_ok(b.ctx, xb_pass_forward(b.ctx, b.pass, b.y, b.x, 4, &in_place, NULL,
+                                     XB_MODE_TRAIN));
+    assert_memory_equal(b.state, moved, sizeof moved);
+    for (int i = 0; i < 4; i++) assert_true(moved[i] != before[i]);
+    netbed_free(&b);
+}
+
 static void assert_refused(xb_ctx *ctx, xb_status status, const char *says)
 {
     assert_int_equal(status, XB_E_ARGUMENT);
@@ -223,7 +244,7 @@ static void wrong_calls_are_refused(void **state)
     (void)state;
     xb_pass_options opt = options_of(XB_ESTIMATOR_LOCAL, 2, NULL);
     netbed b = netbed_make("dense 2, batchnorm", features3, mtj, NULL, &opt);
-    xb_weights w = {b.mu, b.sigma, b.state};
+    xb_weights w = {b.mu, b.sigma, b.state, b.state};
     xb_gradient g = {b.d_mu, b.d_sigma, NULL};
     xb_noise n = b.noise;
 #define FORWARD(batch, weights, noise)                                                   \
@@ -237,7 +258,14 @@ static void wrong_calls_are_refused(void **state)
     w.state = NULL;
     assert_refused(b.ctx, FORWARD(1, &w, NULL),
                    "the net has batchnorm and needs its state");
-    w = (xb_weights){b.mu, NULL, b.state};
+    w = (xb_weights){b.mu, b.sigma, b.state, NULL};
+    assert_refused(b.ctx,
+                   xb_pass_forward(b.ctx, b.pass, b.y, b.x, 1, &w, NULL, XB_MODE_TRAIN),
+                   "the net has batchnorm: training needs new_state to write to");
+    assert_refused(b.ctx,
+                   xb_pass_step(b.ctx, b.pass, &g, true, b.x, 1, &w, NULL, NULL, NULL),
+                   "the net has batchnorm: training needs new_state to write to");
+    w = (xb_weights){b.mu, NULL, b.state, b.state};
     assert_refused(b.ctx, FORWARD(1, &w, &n), "noise without sigma");
     assert_ok(b.ctx, FORWARD(0, &w, NULL));
     assert_ok(b.ctx, xb_pass_backward(b.ctx, b.pass, &g, b.dy));
@@ -253,7 +281,7 @@ static void laws_must_suit(void **state)
     for (int i = 0; i < 64; i++) sample[i] = exp(2.0 * i / 64);
     xb_pass_options opt = options_of(XB_ESTIMATOR_FLIPOUT, 2, NULL);
     netbed b = netbed_make("dense 2", features3, NULL, NULL, &opt);
-    xb_weights w = {b.mu, b.sigma, NULL};
+    xb_weights w = {b.mu, b.sigma, NULL, NULL};
     xb_law *law = NULL;
     assert_ok(b.ctx, xb_law_from_samples(b.ctx, &law, sample, 64));
     assert_ok(b.ctx, xb_sampler_create(b.ctx, &b.sampler, law, NULL));
@@ -338,6 +366,7 @@ int main(void)
         cmocka_unit_test(values_by_hand),
         cmocka_unit_test(same_pads_as_tensorflow),
         cmocka_unit_test(not_a_number_shows),
+        cmocka_unit_test(the_state_is_only_read),
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(laws_must_suit),
         cmocka_unit_test(options_are_checked),

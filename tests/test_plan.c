@@ -19,7 +19,8 @@ static plan_net *make_net_of(xb_ctx *ctx, const char *text, int inputs, double m
                              double sd, xb_stochastic stochastic)
 {
     plan_net *p = calloc(1, sizeof *p);
-    xb_net_options opt = {stochastic};
+    xb_net_options opt = xb_net_options_default();
+    opt.stochastic = stochastic;
     assert_ok(ctx, xb_net_parse(ctx, &p->net, text, (xb_shape){1, 1, inputs}, &opt));
     assert_true(xb_net_param_count(p->net) <= PARAMS_MAX);
     for (int i = 0; i < xb_net_tensor_count(p->net); i++) {
@@ -32,7 +33,7 @@ static plan_net *make_net_of(xb_ctx *ctx, const char *text, int inputs, double m
         }
     }
     for (int i = 0; i < inputs; i++) p->x[i] = 1;
-    p->weights = (xb_weights){p->mu, p->sigma, NULL};
+    p->weights = (xb_weights){p->mu, p->sigma, NULL, NULL};
     return p;
 }
 
@@ -270,7 +271,8 @@ static void shares_are_shares(void **state)
     xb_ctx *ctx = test_ctx();
     xb_law *law = test_law(ctx, "mtj");
     plan_net *p =
-        make_net(ctx, "dense 4 nobias, elu, dense 4 nobias, elu, dense 1 nobias", 0, 1, XB_STOCHASTIC_ALL);
+        make_net(ctx, "dense 4 nobias, elu, dense 4 nobias, elu, dense 1 nobias", 0, 1,
+                 XB_STOCHASTIC_ALL);
     xb_plan_equal_shares(p->net, p->mu, p->sigma);
     for (int i = 0; i < INPUTS; i++) p->x[i] = 1;
     xb_plan plan;

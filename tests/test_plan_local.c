@@ -33,7 +33,7 @@ static shape drawn(xb_ctx *ctx, const xb_law *law, int inputs)
     for (int i = 0; i < (int)(sizeof mu / sizeof *mu); i++)
         sigma[i] = 1 / sqrtf((float)inputs);
     for (int i = 0; i < inputs; i++) x[i] = 1;
-    const xb_weights weights = {mu, sigma, NULL};
+    const xb_weights weights = {mu, sigma, NULL, NULL};
     assert_ok(ctx, xb_net_parse(ctx, &net, "dense 16 nobias, dense 1",
                                 (xb_shape){1, 1, inputs}, NULL));
     assert_ok(ctx, xb_charfn_make(ctx, &charfn, law));

@@ -9,6 +9,8 @@
 
 #include "base/ctx.h"
 #include "failalloc.h"
+#include "crossbayes/energy.h"
+#include "crossbayes/reproduce.h"
 #include "study/study.h"
 
 static json_t *parse(const char *text)
@@ -378,6 +380,24 @@ static void builtin_noise_is_the_reference_device(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Options of the studies' library grow as those of the core do. */
+static void literals_are_no_options(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    const xb_study_options study = {.seed = 1};
+    const xb_energy_options energy = {.width = 4};
+    const xb_reproduce_options reproduce = {.seed = 1};
+    assert_int_equal(xb_study_run(ctx, NULL, "laws", &study), XB_E_ARGUMENT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "use xb_study_options_default()"));
+    assert_int_equal(xb_study_plan(ctx, "laws", &study, "x", "y"), XB_E_ARGUMENT);
+    assert_int_equal(xb_energy_train(ctx, NULL, &energy), XB_E_ARGUMENT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "use xb_energy_options_default()"));
+    assert_int_equal(xb_reproduce(ctx, NULL, "x", &reproduce), XB_E_ARGUMENT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "use xb_reproduce_options_default()"));
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +405,7 @@ int main(void)
         cmocka_unit_test(json_says_it_all),
         cmocka_unit_test(files_are_written),
         cmocka_unit_test(bad_requests_are_refused),
+        cmocka_unit_test(literals_are_no_options),
         cmocka_unit_test(studies_stop_on_request),
         cmocka_unit_test(quadrature_shows_the_floor),
         cmocka_unit_test(quadrature_tables_are_consistent),

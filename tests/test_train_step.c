@@ -10,7 +10,8 @@ static xb_trainer *make_trainer(xb_ctx *ctx, xb_model **model, const rows *r,
 {
     xb_train_data data = rows_data(r, false);
     xb_trainer *t = NULL;
-    xb_net_options random = {.stochastic = opt.stochastic};
+    xb_net_options random = xb_net_options_default();
+    random.stochastic = opt.stochastic;
     assert_ok(ctx, xb_model_new(ctx, model));
     (*model)->likelihood = XB_LIKELIHOOD_GAUSSIAN;
     (*model)->prior = xb_train_prior(&opt, (*model)->likelihood);
@@ -39,7 +40,7 @@ static double objective(xb_trainer *t, double temperature)
             kl += 0.5 * (s * s + m * m - 1) - log(s);
         }
     }
-    const xb_weights weights = {t->theta, t->sigma, t->state};
+    const xb_weights weights = {t->theta, t->sigma, t->state, t->state};
     const xb_noise noise = {.sampler = t->sampler, .key = t->noise_key};
     int64_t batch = xb_trainer_gather(t, 0);
     assert_ok(t->ctx, xb_pass_forward(t->ctx, t->pass, t->out, t->bx, batch, &weights,
@@ -107,7 +108,7 @@ static void noise_starts_at_what_is_left(void **state)
     xb_model *model = NULL;
     xb_trainer *t = make_trainer(ctx, &model, &r, opt);
     assert_ok(ctx, xb_trainer_start_vi(t));
-    const xb_weights weights = {t->theta, NULL, t->state};
+    const xb_weights weights = {t->theta, NULL, t->state, NULL};
     xb_trainer_take(t, 0, ROWS);
     assert_ok(ctx, xb_pass_forward(ctx, t->pass, t->out, t->bx, ROWS, &weights, NULL,
                                    XB_MODE_PREDICT));

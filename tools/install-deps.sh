@@ -13,7 +13,7 @@ set -eu
 
 base="gcc g++ clang libc6-dev cmake ninja-build pkg-config
       libopenblas-dev liblapacke-dev libjansson-dev libjpeg62-turbo-dev zlib1g-dev
-      librandom123-dev libcmocka-dev libgsl-dev
+      librandom123-dev libcmocka-dev libgsl-dev abigail-tools
       gnuplot-nox fonts-dejavu-core locales python3"
 bench="libunuran-dev python3-venv python3-dev"
 guard="valgrind"

@@ -9,8 +9,11 @@
  *         fprintf(stderr, "%s\n", xb_ctx_message(ctx));
  *     xb_ctx_destroy(ctx);
  *
- * Options are a struct that NAME_options_default() fills and the caller changes; NULL in
- * their place means the defaults, everywhere.
+ * Options are a struct that xb_NAME_options_default() fills and the caller changes; NULL
+ * in their place means the defaults, everywhere. See XB_OPTIONS for how they grow.
+ *
+ * Memory that a function hands to the caller (texts, columns) is freed with xb_free();
+ * objects have a destroy function of their own.
  *
  * A context belongs to one thread at a time. The library keeps no other state:
  * it has no writable globals, never prints, never exits, touches no signals.
@@ -62,6 +65,32 @@ typedef struct xb_ctx xb_ctx;
 
 XB_API xb_status xb_ctx_create(xb_ctx **out);
 XB_API void xb_ctx_destroy(xb_ctx *ctx); /* NULL is fine */
+
+/* Frees what the library hands out as the caller's own; NULL is fine. */
+XB_API void xb_free(void *memory);
+
+/* How options grow. Their first field is the size of the caller's struct, and later
+ * versions of the library add fields at the end only. So a program built with older
+ * headers gets the defaults of fields it does not know, and one built with newer headers
+ * is refused if it sets a field that the library does not know. Options that were not
+ * filled by xb_NAME_options_default() are refused: a literal has no size. Leave
+ * struct_size alone.
+ *
+ * Values inside options (xb_shape, xb_prior, xb_schedule, xb_adam_options) are frozen:
+ * they never grow, because the fields after them would move. What may grow is pointed to
+ * (xb_assay_options.analog).
+ *
+ * _init is what the library exports, for bindings: it fills at most `size` bytes.
+ * _default is compiled into the caller, and so knows the caller's size. */
+#define XB_OPTIONS(name)                                                                 \
+    XB_API void xb_##name##_options_init(xb_##name##_options *opt, size_t size);         \
+    static inline xb_##name##_options xb_##name##_options_default(void)                  \
+    {                                                                                    \
+        xb_##name##_options opt;                                                         \
+        xb_##name##_options_init(&opt, sizeof opt);                                      \
+        return opt;                                                                      \
+    }                                                                                    \
+    struct xb_##name##_options
 
 /* What went wrong last, one line, "" if nothing did. Valid until the next call
  * that fails with this context. */

@@ -43,6 +43,7 @@ typedef struct xb_mixture {
 } xb_mixture;
 
 typedef struct xb_score_options {
+    size_t struct_size;
     double interval;        /* 0.95: of coverage and width, in (0, 1) */
     const double *quantile; /* levels of the pinball loss; NULL: 0.1, 0.2, .. 0.9 */
     int quantiles;          /* how many, at most XB_SCORE_QUANTILES */
@@ -54,7 +55,7 @@ typedef struct xb_score_options {
 #define XB_CALIBRATION_LEVELS 99
 #define XB_CALIBRATION_BINS 100
 
-XB_API xb_score_options xb_score_options_default(void);
+XB_OPTIONS(score);
 
 /* All in the target's own units. The point forecast of rmse and mae is the
  * predictive mean. nll is per point; INFINITY is possible where a predictive has no
@@ -173,6 +174,7 @@ typedef struct xb_distances {
 } xb_distances;
 
 typedef struct xb_distance_options {
+    size_t struct_size;
     bool paired;      /* draw i of a and draw i of b share their random numbers: say so,
                          or energy and kl are biased low */
     bool standardise; /* energy, wasserstein and mean in units of each point's pooled
@@ -190,7 +192,7 @@ typedef struct xb_distance_options {
                          times as many draws. For paired draws and exponent 1 */
 } xb_distance_options;
 
-XB_API xb_distance_options xb_distance_options_default(void);
+XB_OPTIONS(distance);
 
 /* a: [draws_a][n], b: [draws_b][n]; n = 1 for two plain samples. Draws in the order
  * they were made: neighbours that depend on each other (antithetic pairs) stay

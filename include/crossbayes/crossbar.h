@@ -128,13 +128,14 @@ XB_API xb_status xb_array_measured(xb_ctx *ctx, xb_array *array, const char *pat
 /* ---- a model on arrays */
 
 typedef struct xb_analog_options {
+    size_t struct_size;
     const xb_law *law; /* NULL: the array's, or the model's */
     uint64_t seed;     /* 1: of the reads, as in xb_predict_options */
     uint64_t chip;     /* 1: of what differs from chip to chip: errors, faults, spreads */
     const char *backend; /* NULL: the fastest */
 } xb_analog_options;
 
-XB_API xb_analog_options xb_analog_options_default(void);
+XB_OPTIONS(analog);
 
 typedef struct xb_analog xb_analog;
 
@@ -211,14 +212,15 @@ XB_API xb_cost_estimate xb_analog_cost(const xb_analog *analog, const xb_costs *
 /* ---- an array against the digital model */
 
 typedef struct xb_assay_options {
+    size_t struct_size;
     int64_t reads;             /* 1000, of the arrays and draws of the digital model */
     double tolerance;          /* 0.1: of the verdict, in predictive sds */
     const double *calibration; /* [calibration_n][features]; NULL: the inputs scored */
     int64_t calibration_n;
-    xb_analog_options analog;
+    const xb_analog_options *analog; /* NULL: the defaults */
 } xb_assay_options;
 
-XB_API xb_assay_options xb_assay_options_default(void);
+XB_OPTIONS(assay);
 
 typedef struct xb_assay_result {
     xb_regression_scores regression; /* a target of numbers */

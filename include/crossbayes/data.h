@@ -19,7 +19,7 @@ extern "C" {
  * from a '#' that starts a line or follows a blank, LF or CRLF, a UTF-8 mark at
  * the start, quoted fields, "1,5" as a decimal where the separator is a semicolon
  * or tab; lines of at most 1 MiB. NaN, inf and text are errors, as is an empty
- * column. Of an NPY array a column is chosen by number. Free *out with free().
+ * column. Of an NPY array a column is chosen by number. Free *out with xb_free().
  * path "-" reads stdin.
  */
 XB_API xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const char *path,
@@ -49,6 +49,7 @@ typedef enum xb_target_kind {
 #define XB_CLASSES_MAX 10000
 
 typedef struct xb_frame_options {
+    size_t struct_size;
     const char *target; /* a column's name, or its number from 1; NULL: none */
     xb_target_kind target_kind;
     const char *const *classes; /* the only classes there may be, in their order; */
@@ -60,7 +61,7 @@ typedef struct xb_frame_options {
                    is asked for, without it, in the same order */
 } xb_frame_options;
 
-XB_API xb_frame_options xb_frame_options_default(void);
+XB_OPTIONS(frame);
 XB_API xb_status xb_frame_read(xb_ctx *ctx, xb_frame **out, const char *path,
                                const xb_frame_options *opt); /* NULL: the defaults */
 XB_API void xb_frame_destroy(xb_frame *frame);               /* NULL is fine */

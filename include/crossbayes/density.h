@@ -24,6 +24,7 @@ extern "C" {
 #endif
 
 typedef struct xb_density_options {
+    size_t struct_size;
     int64_t draws; /* of the hidden layers; 0: 2^13 (wide nets) to 2^17 (narrow ones),
                       what a second or two of one core allow */
     int blocks;    /* 32: groups of draws whose spread gives the errors */
@@ -32,7 +33,7 @@ typedef struct xb_density_options {
     const char *backend;
 } xb_density_options;
 
-XB_API xb_density_options xb_density_options_default(void);
+XB_OPTIONS(density);
 
 typedef struct xb_densities xb_densities;
 

@@ -22,8 +22,11 @@ extern "C" {
 typedef struct xb_sampler xb_sampler;
 
 typedef struct xb_sampler_options {
+    size_t struct_size;
     bool standardise; /* true: mean 0, variance 1; false: on the law's support */
 } xb_sampler_options;
+
+XB_OPTIONS(sampler);
 
 /* opt NULL means standardised, as networks want it. */
 XB_API xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
@@ -99,7 +102,7 @@ XB_API double xb_quantile_fit_u_error(const xb_quantile_fit *fit);
 
 /* n draws of `law` on its own support by its exact quantile, in double: slow, and good
  * for examples and for what examines samplers. Draw i is a function of (seed, i) alone.
- * free() them. */
+ * xb_free() them. */
 XB_API xb_status xb_noise_draw(xb_ctx *ctx, double **out, const xb_law *law, int64_t n,
                                uint64_t seed);
 /* The built-in noise sample: n such draws of mtj:B=0.15,w=0.5, synthetic. */

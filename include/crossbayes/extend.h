@@ -62,7 +62,7 @@ XB_API void xb_notice_tell(xb_ctx *ctx, const char *format, ...) XB_PRINTF(2, 3)
  * parts can put its own in between and set it back. NULL: none. */
 XB_API xb_progress_fn xb_ctx_progress(const xb_ctx *ctx, void **arg);
 
-/* ---- memory; free with free() */
+/* ---- memory; free with xb_free() */
 
 /* Zeroed room for `count` items; NULL with the reason in ctx when the product
  * overflows or memory is out. count 0 gives a valid pointer. */
@@ -74,6 +74,36 @@ XB_API xb_status xb_grow(xb_ctx *ctx, void **block, int64_t *capacity, int64_t n
 
 /* A copy of the text; NULL with the reason in ctx. */
 XB_API char *xb_strdup(xb_ctx *ctx, const char *text);
+
+/* ---- options that may grow (crossbayes/base.h, XB_OPTIONS)
+ *
+ *     void xb_thing_options_init(xb_thing_options *opt, size_t size)
+ *     {
+ *         const xb_thing_options standard = {.seed = 1};
+ *         xb_options_fill(opt, size, &standard, sizeof standard);
+ *     }
+ *
+ *     xb_thing_options chosen;
+ *     XB_TRY(XB_OPTIONS_READ(ctx, thing, &chosen, opt, seed));
+ */
+
+/* Fills a caller's struct of `size` bytes from ours of `own`, what it has beyond with 0,
+ * and sets its struct_size. */
+XB_API void xb_options_fill(void *opt, size_t size, const void *standard, size_t own);
+
+/* Reads what a caller gave into `out`, which holds the defaults; NULL leaves them.
+ * XB_E_ARGUMENT: they are smaller than `first`, the size of their first version, so they
+ * were never initialised; or they set a field that is not in `out`. */
+XB_API xb_status xb_options_read(xb_ctx *ctx, void *out, size_t own, size_t first,
+                                 const void *opt, const char *name);
+
+/* The defaults with what the caller set, into *out; `last` is the last field of the
+ * options' first version. */
+#define XB_OPTIONS_READ(ctx, name, out, opt, last)                                       \
+    (*(out) = xb_##name##_options_default(),                                             \
+     xb_options_read((ctx), (out), sizeof *(out),                                        \
+                     offsetof(xb_##name##_options, last) + sizeof(out)->last, (opt),     \
+                     #name))
 
 /* ---- a loop over independent pieces
  *

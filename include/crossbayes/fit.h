@@ -24,6 +24,7 @@ typedef enum xb_optimizer { XB_OPTIMIZER_NEWTON = 0, XB_OPTIMIZER_ADAM = 1 } xb_
 typedef enum xb_criterion { XB_CRITERION_AIC = 0, XB_CRITERION_BIC = 1 } xb_criterion;
 
 typedef struct xb_fit_options {
+    size_t struct_size;
     const char *family; /* NULL: all, chosen by the criterion */
     xb_optimizer optimizer;
     xb_criterion criterion;
@@ -37,7 +38,7 @@ typedef struct xb_fit_options {
     uint64_t seed;      /* of the simulated null distributions */
 } xb_fit_options;
 
-XB_API xb_fit_options xb_fit_options_default(void);
+XB_OPTIONS(fit);
 
 #define XB_FIT_PARAM_MAX 4
 #define XB_FIT_FAMILY_MAX 8
@@ -99,7 +100,7 @@ XB_API const char *xb_fit_outcome_text(xb_fit_outcome outcome);
 
 /* The law file: law, standard errors, diagnostics, provenance. Atomic. */
 XB_API xb_status xb_fit_save(xb_ctx *ctx, const xb_fit *fit, const char *path);
-/* The same as text; free() it. */
+/* The same as text; xb_free() it. */
 XB_API xb_status xb_fit_json(xb_ctx *ctx, char **out, const xb_fit *fit);
 
 /* Autocorrelation at lags 0..lags-1 (lags <= n); 1 at lag 0. */

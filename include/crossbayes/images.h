@@ -46,6 +46,7 @@ typedef enum xb_image_source {
 XB_API xb_image_source xb_images_look(const char *path);
 
 typedef struct xb_image_options {
+    size_t struct_size;
     int64_t size;     /* folder: cut to a square from the middle, scaled to this side; 0:
                          as they are, which must be the same for all */
     int64_t channels; /* folder: 3, or 1 for grey */
@@ -69,7 +70,7 @@ typedef struct xb_image_options {
     bool no_cache;     /* keep none */
 } xb_image_options;
 
-XB_API xb_image_options xb_image_options_default(void);
+XB_OPTIONS(image);
 
 /* opt NULL: the defaults. */
 XB_API xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
@@ -127,9 +128,8 @@ typedef enum xb_part {
 
 XB_API const char *xb_part_name(xb_part part); /* "all", "train", ... */
 XB_API bool xb_part_find(const char *name, xb_part *out);
-XB_API xb_part xb_part_of_hash(uint64_t hash); /* never ALL */
 
-/* The usable images of a part, ascending; free(*rows). distinct: without copies, and
+/* The usable images of a part, ascending; xb_free(*rows). distinct: without copies, and
  * without images whose copies carry different targets. */
 XB_API xb_status xb_images_select(xb_ctx *ctx, int64_t **rows, int64_t *n,
                                   const xb_images *images, xb_part part, bool distinct);

@@ -20,7 +20,8 @@ XB_API xb_status xb_json_load(xb_ctx *ctx, json_t **out, const char *path);
 /* Atomic; keys in the order they were set, numbers with 17 digits. Steals
  * nothing. */
 XB_API xb_status xb_json_save(xb_ctx *ctx, const json_t *root, const char *path);
-/* The text alone, free() it; `line`: as short as can be. NULL for root: memory is out. */
+/* The text alone, xb_free() it; `line`: as short as can be. NULL for root: memory is out.
+ */
 XB_API xb_status xb_json_text(xb_ctx *ctx, char **out, const json_t *root);
 XB_API xb_status xb_json_line(xb_ctx *ctx, char **out, const json_t *root);
 

@@ -44,7 +44,7 @@ XB_API xb_status xb_law_from_samples(xb_ctx *ctx, xb_law **out, const double *x,
  * normalisation are refused. Saving is atomic. */
 XB_API xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path);
 XB_API xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path);
-/* The JSON text of the file, without provenance; free() it. */
+/* The JSON text of the file, without provenance; xb_free() it. */
 XB_API xb_status xb_law_json(xb_ctx *ctx, char **out, const xb_law *law);
 XB_API void xb_law_destroy(xb_law *law); /* NULL is fine */
 

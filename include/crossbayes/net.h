@@ -10,7 +10,7 @@
  *     xb_pass_options opt = xb_pass_options_default();
  *     xb_pass *pass = NULL;
  *     xb_pass_create(ctx, &pass, net, &opt);
- *     xb_weights weights = {mu, sigma, state};
+ *     xb_weights weights = {mu, sigma, state, state};
  *     xb_noise noise = {.sampler = sampler, .key = key, .step = k, .sample = s};
  *     xb_pass_forward(ctx, pass, y, x, batch, &weights, &noise, XB_MODE_TRAIN);
  *     ... dy from a likelihood ...
@@ -53,8 +53,11 @@ typedef enum xb_stochastic {
 } xb_stochastic;
 
 typedef struct xb_net_options {
-    xb_stochastic stochastic;
+    size_t struct_size;
+    xb_stochastic stochastic; /* KERNELS */
 } xb_net_options;
+
+XB_OPTIONS(net);
 
 typedef struct xb_net xb_net;
 
@@ -140,6 +143,7 @@ XB_API const char *xb_estimator_name(xb_estimator e); /* "shared", "example", ..
 XB_API bool xb_estimator_find(const char *name, xb_estimator *out);
 
 typedef struct xb_pass_options {
+    size_t struct_size;
     const char *backend; /* NULL or "cpu": the fastest; "ref": plain C */
     int64_t batch;       /* the largest, 100 */
     bool gradients;      /* true; false: forward only, in less memory */
@@ -147,7 +151,7 @@ typedef struct xb_pass_options {
     int64_t group; /* EXAMPLE: examples that share a draw, 1 */
 } xb_pass_options;
 
-XB_API xb_pass_options xb_pass_options_default(void);
+XB_OPTIONS(pass);
 
 typedef struct xb_pass xb_pass;
 
@@ -162,12 +166,15 @@ XB_API size_t xb_pass_bytes(const xb_pass *pass); /* of workspace */
 XB_API int xb_backend_count(void);
 XB_API const char *xb_backend_name_at(int i);
 
-/* Blocks of the net's layout, borrowed. */
+/* Blocks of the net's layout, borrowed; all but new_state are only read. */
 typedef struct xb_weights {
     const xb_real *mu;    /* [param_count] */
     const xb_real *sigma; /* [param_count], read where a tensor is stochastic; NULL
                              will do without noise */
-    xb_real *state;       /* [state_count]; NULL if that is 0 */
+    const xb_real *state; /* [state_count]; NULL if that is 0 */
+    xb_real *new_state;   /* [state_count]: the state after the batch, written in mode
+                             TRAIN and needed there where state_count > 0; may be the
+                             block that `state` is */
 } xb_weights;
 
 /* Where in the stream of noise a pass stands: element i of tensor t is the draw at

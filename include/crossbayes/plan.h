@@ -21,6 +21,7 @@ extern "C" {
 #endif
 
 typedef struct xb_plan_options {
+    size_t struct_size;
     double tolerance; /* 1e-3: nats from the Gaussian's predictive that do not matter */
     bool measure;     /* true: also by real draws of the law (crossbayes/density.h) */
     int64_t draws;    /* of the hidden layers; 0: as xb_density_options */
@@ -29,7 +30,7 @@ typedef struct xb_plan_options {
     const char *backend;
 } xb_plan_options;
 
-XB_API xb_plan_options xb_plan_options_default(void);
+XB_OPTIONS(plan);
 
 /* (A1) The effective number of random weights behind the net's one output at x, under
  * Gaussian noise: 1 where one weight makes all of its spread, n where n equal ones do,

@@ -25,6 +25,7 @@ extern "C" {
 #define XB_PREDICT_QUANTILES 16
 
 typedef struct xb_predict_options {
+    size_t struct_size;
     const xb_law *law;      /* NULL: the model's */
     int64_t samples;        /* weight draws, 1000; 0: as many as `tolerance` asks for */
     double tolerance;       /* 0.02: Monte Carlo error of the mean over the predictive's
@@ -37,7 +38,7 @@ typedef struct xb_predict_options {
     const char *backend;    /* NULL: the fastest */
 } xb_predict_options;
 
-XB_API xb_predict_options xb_predict_options_default(void);
+XB_OPTIONS(predict);
 
 typedef struct xb_prediction xb_prediction;
 

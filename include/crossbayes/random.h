@@ -45,10 +45,6 @@ typedef struct xb_stream {
 
 #define XB_STREAM_MAX (INT64_C(1) << 34)
 
-/* (R1) Four words from a counter and a key: Random123's Philox4x32-10. */
-XB_API void xb_philox4x32(uint32_t out[4], const uint32_t counter[4],
-                          const uint32_t key[2]);
-
 XB_API xb_key xb_key_make(uint64_t seed, xb_purpose purpose);
 
 /* The raw 32-bit word of one element, 0 <= element < XB_STREAM_MAX. */

@@ -76,11 +76,12 @@ typedef enum xb_composite {
 } xb_composite;
 
 typedef struct xb_composite_options {
+    size_t struct_size;
     double epsilon;           /* PAPER_SPLIT: half-width of the trapezoid, 0.01 */
     int64_t trapezoid_points; /* PAPER_SPLIT: points in it, 2 */
 } xb_composite_options;
 
-XB_API xb_composite_options xb_composite_options_default(void);
+XB_OPTIONS(composite);
 XB_API xb_status xb_rule_composite(xb_ctx *ctx, xb_rule *out, const xb_law *law,
                                    int64_t n, xb_composite kind,
                                    const xb_composite_options *opt);

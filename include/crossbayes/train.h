@@ -53,6 +53,7 @@ XB_API xb_train_data xb_train_data_of_images(const xb_images *images,
 #define XB_ESTIMATOR_AUTO (-1)
 
 typedef struct xb_train_options {
+    size_t struct_size;
     const char *net;       /* NULL: `dense 50, relu, dense K`, K outputs as needed; for
                               images two convolutions before it */
     const char *noise_net; /* HETEROSCEDASTIC; NULL: as the net */
@@ -97,7 +98,7 @@ typedef struct xb_train_options {
     const char *task;          /* what progress calls it; NULL: "training" */
 } xb_train_options;
 
-XB_API xb_train_options xb_train_options_default(void);
+XB_OPTIONS(train);
 
 /* `trace` may be NULL; else a table with a row for each epoch: phase (1 or 2), epoch,
  * step, log_likelihood (of all rows, under the draws used), kl, f (in phase 1 the mean

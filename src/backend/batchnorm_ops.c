@@ -104,18 +104,19 @@ static void batch_statistics(norm_job *job)
     const xb_layer *layer = job->layer;
     int64_t c = layer->in.c, rows = row_count(job);
     double m = layer->momentum, *total = sums_of(job->run);
-    xb_real *running = job->run->weights.state + layer->state;
+    const xb_real *running = job->run->weights.state + layer->state;
+    xb_real *moved = job->run->weights.new_state + layer->state;
     run_rows(job, sum_rows, true);
     for (int64_t i = 0; i < c; i++) {
         double mean = total[i] / (double)rows;
         job->k.mean[i] = (xb_real)mean;
-        running[i] = (xb_real)(m * (double)running[i] + (1 - m) * mean);
+        moved[i] = (xb_real)(m * (double)running[i] + (1 - m) * mean);
     }
     run_rows(job, square_rows, true);
     for (int64_t i = 0; i < c; i++) {
         double variance = total[i] / (double)rows;
         job->k.inverse[i] = (xb_real)(1 / sqrt(variance + layer->epsilon));
-        running[c + i] = (xb_real)(m * (double)running[c + i] + (1 - m) * variance);
+        moved[c + i] = (xb_real)(m * (double)running[c + i] + (1 - m) * variance);
     }
 }
 

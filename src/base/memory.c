@@ -31,6 +31,8 @@ void *xb_room(xb_ctx *ctx, int64_t count, size_t item)
     return or_fail(ctx, block, count, item);
 }
 
+void xb_free(void *memory) { free(memory); }
+
 xb_status xb_grow(xb_ctx *ctx, void **block, int64_t *capacity, int64_t need, size_t item)
 {
     if (need <= *capacity) return XB_OK;

@@ -40,9 +40,11 @@ typedef struct work {
     int64_t kl_points;                    /* those that have one */
 } work;
 
-xb_distance_options xb_distance_options_default(void)
+void xb_distance_options_init(xb_distance_options *opt, size_t size)
 {
-    return (xb_distance_options){.exponent = 1, .permutations = 199, .tolerance = 0.01};
+    const xb_distance_options standard = {
+        .exponent = 1, .permutations = 199, .tolerance = 0.01};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 const char *xb_verdict_text(xb_verdict verdict)
@@ -347,7 +349,8 @@ xb_status xb_distance_samples(xb_ctx *ctx, xb_distances *out, const double *a,
                               int64_t draws_a, const double *b, int64_t draws_b,
                               int64_t n, const xb_distance_options *opt)
 {
-    xb_distance_options chosen = opt ? *opt : xb_distance_options_default();
+    xb_distance_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, distance, &chosen, opt, memory));
     work w = {.a = a, .b = b, .draws_a = draws_a, .draws_b = draws_b, .n = n};
     w.opt = &chosen;
     XB_TRY(check(ctx, &w));

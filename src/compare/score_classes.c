@@ -368,10 +368,11 @@ xb_status xb_score_classes(xb_ctx *ctx, xb_class_scores *out,
                            const xb_class_draws *predictive, const int64_t *label,
                            const xb_score_options *opt)
 {
-    int bins = (opt ? *opt : xb_score_options_default()).bins;
+    xb_score_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, score, &chosen, opt, bins));
     xb_class_scorer *w = NULL;
     XB_TRY(xb_class_scorer_create(ctx, &w, predictive->n, predictive->draws,
-                                  predictive->classes, bins));
+                                  predictive->classes, chosen.bins));
     xb_status status = xb_class_scorer_add(ctx, w, predictive, label);
     if (status == XB_OK) xb_class_scorer_sum(out, w);
     xb_class_scorer_destroy(w);

@@ -88,8 +88,9 @@ xb_status xb_score_model(xb_ctx *ctx, xb_model_scores *out, double *nll,
                          const xb_model *model, const xb_rows *rows, const double *target,
                          const xb_predict_options *opt)
 {
-    const xb_predict_options standard = xb_predict_options_default();
-    work w = {.model = model, .opt = opt ? opt : &standard, .n = rows->n};
+    xb_predict_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
+    work w = {.model = model, .opt = &chosen, .n = rows->n};
     w.outputs = xb_model_outputs(model);
     xb_status status = work_plan(ctx, &w);
     if (status == XB_OK) status = run(ctx, &w, rows, target);

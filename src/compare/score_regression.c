@@ -126,19 +126,13 @@ static xb_status take_memory(xb_ctx *ctx, work *w)
     return XB_OK;
 }
 
-static xb_score_options chosen(const xb_score_options *opt)
-{
-    xb_score_options standard = xb_score_options_default();
-    if (!opt) return standard;
-    xb_score_options o = *opt;
-    if (!o.quantile) o.quantile = standard.quantile, o.quantiles = standard.quantiles;
-    return o;
-}
-
 xb_status xb_regression_scorer_create(xb_ctx *ctx, xb_regression_scorer **out, int64_t n,
                                       int64_t draws, const xb_score_options *opt)
 {
-    const xb_score_options o = chosen(opt);
+    const xb_score_options standard = xb_score_options_default();
+    xb_score_options o;
+    XB_TRY(XB_OPTIONS_READ(ctx, score, &o, opt, bins));
+    if (!o.quantile) o.quantile = standard.quantile, o.quantiles = standard.quantiles;
     XB_TRY(xb_score_options_check(ctx, &o));
     XB_TRY(check_sizes(ctx, draws, n));
     work *w = xb_new(ctx, 1, sizeof *w);

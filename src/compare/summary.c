@@ -5,15 +5,16 @@
 
 static const double deciles[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
 
-xb_score_options xb_score_options_default(void)
+void xb_score_options_init(xb_score_options *opt, size_t size)
 {
-    return (xb_score_options){
+    const xb_score_options standard = {
         .interval = 0.95,
         .quantile = deciles,
         .quantiles = XB_COUNT(deciles),
         .fair = true,
         .bins = 15,
     };
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 xb_status xb_score_options_check(xb_ctx *ctx, const xb_score_options *opt)

@@ -9,9 +9,10 @@
 #include "base/memory.h"
 #include "vi/model.h"
 
-xb_analog_options xb_analog_options_default(void)
+void xb_analog_options_init(xb_analog_options *opt, size_t size)
 {
-    return (xb_analog_options){.seed = 1, .chip = 1};
+    const xb_analog_options standard = {.seed = 1, .chip = 1};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -112,7 +113,8 @@ xb_status xb_analog_create(xb_ctx *ctx, xb_analog **out, const xb_model *model,
                            const xb_array *array, const double *x, int64_t n,
                            const xb_analog_options *opt)
 {
-    const xb_analog_options standard = xb_analog_options_default();
+    xb_analog_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, analog, &chosen, opt, backend));
     XB_TRY(xb_array_check(ctx, array));
     if (n < 0) return xb_fail(ctx, XB_E_ARGUMENT, "%lld inputs", (long long)n);
     for (int64_t i = 0; i < n * model->features; i++)
@@ -123,7 +125,7 @@ xb_status xb_analog_create(xb_ctx *ctx, xb_analog **out, const xb_model *model,
     if (!a) return XB_E_MEMORY;
     a->model = model;
     a->array = *array;
-    xb_status status = fill(ctx, a, x, n, opt ? opt : &standard);
+    xb_status status = fill(ctx, a, x, n, &chosen);
     if (status == XB_OK)
         *out = a;
     else

@@ -19,6 +19,7 @@ struct xb_assay {
     const double *x, *y;
     int64_t n, outputs, points;
     xb_assay_options opt;
+    xb_analog_options analog;
     int64_t *label;      /* [n], classes */
     double *value;       /* [reads][n][outputs] of the case at work */
     double *sd;          /* [n] */
@@ -29,10 +30,10 @@ struct xb_assay {
 
 enum { DIGITAL, CASE };
 
-xb_assay_options xb_assay_options_default(void)
+void xb_assay_options_init(xb_assay_options *opt, size_t size)
 {
-    return (xb_assay_options){
-        .reads = 1000, .tolerance = 0.1, .analog = xb_analog_options_default()};
+    const xb_assay_options standard = {.reads = 1000, .tolerance = 0.1};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 /* Rows evenly spread, every output of each. */
@@ -96,8 +97,8 @@ static xb_status take_memory(xb_ctx *ctx, xb_assay *a)
 static xb_status score_digital(xb_ctx *ctx, xb_assay *a)
 {
     xb_predict_options opt = xb_predict_options_default();
-    opt.seed = a->opt.analog.seed;
-    opt.backend = a->opt.analog.backend;
+    opt.seed = a->analog.seed;
+    opt.backend = a->analog.backend;
     for (int64_t i = 0; i < a->n && a->model->classes > 0; i++)
         a->label[i] = (int64_t)a->y[i];
     XB_TRY(xb_predict_draws(ctx, a->value, a->sd, a->model, a->x, a->n, 0, a->opt.reads,
@@ -126,9 +127,11 @@ xb_status xb_assay_create(xb_ctx *ctx, xb_assay **out, const xb_model *model,
                           const double *x, const double *y, int64_t n,
                           const xb_assay_options *opt)
 {
-    const xb_assay_options standard = xb_assay_options_default();
-    if (!opt) opt = &standard;
-    XB_TRY(check(ctx, model, n, opt));
+    xb_assay_options chosen;
+    xb_analog_options analog;
+    XB_TRY(XB_OPTIONS_READ(ctx, assay, &chosen, opt, analog));
+    XB_TRY(XB_OPTIONS_READ(ctx, analog, &analog, chosen.analog, backend));
+    XB_TRY(check(ctx, model, n, &chosen));
     xb_assay *a = xb_new(ctx, 1, sizeof *a);
     if (!a) return XB_E_MEMORY;
     a->model = model;
@@ -137,7 +140,9 @@ xb_status xb_assay_create(xb_ctx *ctx, xb_assay **out, const xb_model *model,
     int64_t inputs = COMPARED_MOST / a->outputs;
     if (inputs < INPUTS_LEAST) inputs = INPUTS_LEAST;
     a->points = (inputs < n ? inputs : n) * a->outputs;
-    a->opt = *opt;
+    a->opt = chosen;
+    a->opt.analog = NULL; /* the caller may let go of it */
+    a->analog = analog;
     xb_status status = take_memory(ctx, a);
     if (status == XB_OK) status = score_digital(ctx, a);
     if (status == XB_OK)
@@ -169,7 +174,7 @@ xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
     int64_t n = assay->opt.calibration_n;
     xb_analog *analog = NULL;
     XB_TRY(xb_analog_create(ctx, &analog, assay->model, array, x ? x : assay->x,
-                            x ? n : assay->n, &assay->opt.analog));
+                            x ? n : assay->n, &assay->analog));
     xb_assay_result result = {0};
     double rho = xb_array_correlation(array);
     double memory = rho > 0 ? (1 + rho) / (1 - rho) : 0; /* (X11) */

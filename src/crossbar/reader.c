@@ -242,7 +242,7 @@ const float *xb_reader_run(xb_reader *r, const float *x, int64_t first, int64_t 
                         .kernels = a->kernels,
                         .group = 1,
                         .batch = rows,
-                        .weights = {a->mu, a->sigma, a->model->state},
+                        .weights = {a->mu, a->sigma, a->model->state, NULL},
                         .mode = XB_MODE_PREDICT,
                         .keep = r->keep};
     for (int l = 0, turn = 0; l < net->n_layer; l++) {

@@ -38,9 +38,10 @@ typedef struct filling {
     int64_t values_room, target_room;
 } filling;
 
-xb_frame_options xb_frame_options_default(void)
+void xb_frame_options_init(xb_frame_options *opt, size_t size)
 {
-    return (xb_frame_options){.target_kind = XB_TARGET_AUTO};
+    const xb_frame_options standard = {.target_kind = XB_TARGET_AUTO};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 static void free_texts(char **texts, int64_t n)
@@ -384,8 +385,9 @@ static xb_status fill(filling *f, xb_source *source)
 xb_status xb_frame_read(xb_ctx *ctx, xb_frame **out, const char *path,
                         const xb_frame_options *opt)
 {
-    xb_frame_options standard = xb_frame_options_default();
-    filling f = {.ctx = ctx, .opt = opt ? opt : &standard, .target = -1};
+    xb_frame_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, frame, &chosen, opt, whole));
+    filling f = {.ctx = ctx, .opt = &chosen, .target = -1};
     xb_source source;
     XB_TRY(xb_source_open(ctx, &source, path));
     f.frame = xb_new(ctx, 1, sizeof *f.frame);

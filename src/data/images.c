@@ -18,9 +18,10 @@
 
 #include "base/memory.h"
 
-xb_image_options xb_image_options_default(void)
+void xb_image_options_init(xb_image_options *opt, size_t size)
 {
-    return (xb_image_options){.channels = 3};
+    const xb_image_options standard = {.channels = 3};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 enum { HEAD = 4 };
@@ -121,8 +122,9 @@ xb_status xb_images_create(xb_ctx *ctx, xb_images **out, const uint8_t *bytes, i
 xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
                          const xb_image_options *opt)
 {
-    xb_image_options standard = xb_image_options_default();
-    if (!opt) opt = &standard;
+    xb_image_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, image, &chosen, opt, no_cache));
+    opt = &chosen;
     xb_images *images = xb_new(ctx, 1, sizeof *images);
     if (!images) return XB_E_MEMORY;
     xb_status status = xb_images_look(path) == XB_IMAGES_IDX

@@ -37,4 +37,7 @@ xb_status xb_images_ages(xb_ctx *ctx, xb_images *images);
 /* Marks copies and conflicts; what a source calls last. */
 xb_status xb_images_finish(xb_ctx *ctx, xb_images *images);
 
+/* The part an image belongs to by the hash of its content; never ALL. */
+xb_part xb_part_of_hash(uint64_t hash);
+
 #endif

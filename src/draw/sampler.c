@@ -45,16 +45,23 @@ static xb_status sampler_build(xb_ctx *ctx, xb_sampler *s)
     return xb_table_build(ctx, &s->table, s->law, s->half, s->affine);
 }
 
+void xb_sampler_options_init(xb_sampler_options *opt, size_t size)
+{
+    const xb_sampler_options standard = {.standardise = true};
+    xb_options_fill(opt, size, &standard, sizeof standard);
+}
+
 xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
                             const xb_sampler_options *opt)
 {
-    bool standardise = opt ? opt->standardise : true;
+    xb_sampler_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, sampler, &chosen, opt, standardise));
     xb_sampler *s = aligned_alloc(64, (sizeof(xb_sampler) + 63) / 64 * 64);
     if (!s) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a sampler");
     memset(s, 0, sizeof *s);
     s->law = xb_law_share(law);
-    s->affine = standardise ? (xb_affine){law->moments.mean, law->sd, 1 / law->sd}
-                            : (xb_affine){0, 1, 1};
+    s->affine = chosen.standardise ? (xb_affine){law->moments.mean, law->sd, 1 / law->sd}
+                                   : (xb_affine){0, 1, 1};
     xb_status status = sampler_build(ctx, s);
     if (status != XB_OK) {
         xb_sampler_destroy(s);

@@ -14,9 +14,10 @@
 #include "law/lawfile.h"
 #include "fit/spline_fit.h"
 
-xb_fit_options xb_fit_options_default(void)
+void xb_fit_options_init(xb_fit_options *opt, size_t size)
 {
-    return (xb_fit_options){.adam_rate = 1e-3, .level = 0.01};
+    const xb_fit_options standard = {.adam_rate = 1e-3, .level = 0.01};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 void xb_fit_name(xb_fit_family *out, const char *name, double value, double std_error)
@@ -182,8 +183,9 @@ static xb_status fit_sample(xb_ctx *ctx, xb_fit **out, xb_sample *s,
 xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
                      const xb_fit_options *opt)
 {
-    const xb_fit_options standard = xb_fit_options_default();
-    if (!opt) opt = &standard;
+    xb_fit_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, fit, &chosen, opt, seed));
+    opt = &chosen;
     XB_TRY(check_options(ctx, opt));
     xb_sample sample;
     xb_status status = xb_sample_make(ctx, &sample, x, n);

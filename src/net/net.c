@@ -133,14 +133,22 @@ static xb_status check_input(xb_ctx *ctx, xb_shape s)
                    (long long)s.h, (long long)s.w, (long long)s.c);
 }
 
+void xb_net_options_init(xb_net_options *opt, size_t size)
+{
+    const xb_net_options standard = {.stochastic = XB_STOCHASTIC_KERNELS};
+    xb_options_fill(opt, size, &standard, sizeof standard);
+}
+
 xb_status xb_net_parse(xb_ctx *ctx, xb_net **out, const char *text, xb_shape input,
                        const xb_net_options *opt)
 {
+    xb_net_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, net, &chosen, opt, stochastic));
     XB_TRY(check_input(ctx, input));
     xb_net *net = xb_new(ctx, 1, sizeof *net);
     if (!net) return XB_E_MEMORY;
     net->input = input;
-    if (opt) net->opt = *opt;
+    net->opt = chosen;
     xb_status status = read_net(ctx, net, text);
     if (status != XB_OK) {
         xb_net_destroy(net);

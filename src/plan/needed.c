@@ -16,7 +16,7 @@ static xb_status sum_kl(xb_ctx *ctx, double *kl, const xb_law *const laws[2], in
 {
     xb_real x[EXACT], mu[EXACT] = {0}, sigma[EXACT];
     for (int k = 0; k < n; k++) x[k] = 1, sigma[k] = (xb_real)(1 / sqrt(n));
-    const xb_weights weights = {mu, sigma, NULL};
+    const xb_weights weights = {mu, sigma, NULL, NULL};
     xb_net *net = NULL;
     xb_densities *d = NULL;
     xb_density_options opt = xb_density_options_default();

@@ -22,13 +22,14 @@ enum { BLOCKS = 32, GRID = 1024 };
  * is doubtful makes more than HIDDEN_MOST of it. */
 static const double HIDDEN_MOST = 0.2, DOUBT_MOST = 0.2;
 
-xb_plan_options xb_plan_options_default(void)
+void xb_plan_options_init(xb_plan_options *opt, size_t size)
 {
-    return (xb_plan_options){.tolerance = 1e-3,
-                             .measure = true,
-                             .draws = 32768,
-                             .weight_draws = 2048,
-                             .seed = 1};
+    const xb_plan_options standard = {.tolerance = 1e-3,
+                                      .measure = true,
+                                      .draws = 32768,
+                                      .weight_draws = 2048,
+                                      .seed = 1};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 const char *xb_plan_verdict_text(xb_plan_verdict verdict)
@@ -194,7 +195,8 @@ xb_status xb_plan_make(xb_ctx *ctx, xb_plan *out, const xb_net *net,
                        const xb_weights *weights, const xb_real *x, const xb_law *law,
                        const xb_plan_options *opt)
 {
-    xb_plan_options chosen = opt ? *opt : xb_plan_options_default();
+    xb_plan_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, plan, &chosen, opt, backend));
     xb_plan plan = {.measured = {NAN, NAN}};
     XB_TRY(check(ctx, &chosen));
     XB_TRY(check_input(ctx, net, x));

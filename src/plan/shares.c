@@ -227,7 +227,8 @@ xb_status xb_plan_n_eff(xb_ctx *ctx, double *n_eff, const xb_net *net,
                         const xb_weights *weights, const xb_real *x,
                         const xb_plan_options *opt)
 {
-    xb_plan_options chosen = opt ? *opt : xb_plan_options_default();
+    xb_plan_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, plan, &chosen, opt, backend));
     xb_shares shares;
     XB_TRY(xb_shares_make(ctx, &shares, net, weights, x, &chosen));
     double value = xb_shares_n_eff(&shares);

@@ -54,7 +54,7 @@ static xb_status predict(xb_ctx *ctx, xb_plan *plan, const xb_net *net, const xb
     xb_real *x = room + 2 * n;
     xb_plan_equal_shares(net, room, room + n);
     for (int64_t i = 0; i < inputs; i++) x[i] = 1;
-    const xb_weights weights = {room, room + n, NULL};
+    const xb_weights weights = {room, room + n, NULL, NULL};
     xb_status status = xb_plan_predict(ctx, plan, net, &weights, x, law, opt);
     free(room);
     return status;
@@ -97,7 +97,8 @@ xb_status xb_plan_find_width(xb_ctx *ctx, xb_plan_width *out, const char *text,
                              int64_t inputs, const xb_law *law,
                              const xb_plan_options *opt)
 {
-    xb_plan_options chosen = opt ? *opt : xb_plan_options_default();
+    xb_plan_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, plan, &chosen, opt, backend));
     xb_net *net = NULL;
     chosen.weight_draws = 0; /* shares are not asked for */
     if (chosen.draws > TRY_DRAWS) chosen.draws = TRY_DRAWS;

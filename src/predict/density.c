@@ -10,9 +10,11 @@
 
 enum { GRID_LEAST = 64, GRID_MOST = 1 << 20, BLOCKS_MOST = 4096, LAWS_MOST = 64 };
 
-xb_density_options xb_density_options_default(void)
+void xb_density_options_init(xb_density_options *opt, size_t size)
 {
-    return (xb_density_options){.draws = 0, .blocks = 32, .grid = 1024, .seed = 1};
+    const xb_density_options standard = {
+        .draws = 0, .blocks = 32, .grid = 1024, .seed = 1};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 int64_t xb_density_draws(int64_t weights, int blocks)
@@ -127,7 +129,8 @@ xb_status xb_densities_create(xb_ctx *ctx, xb_densities **out, const xb_net *net
                               const xb_law *const *law, int laws,
                               const xb_density_options *opt)
 {
-    xb_density_options chosen = opt ? *opt : xb_density_options_default();
+    xb_density_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, density, &chosen, opt, backend));
     xb_hidden hidden = {0};
     xb_densities *d = NULL;
     XB_TRY(check(ctx, laws, &chosen));

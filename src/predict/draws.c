@@ -82,7 +82,7 @@ static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int6
 {
     const xb_model *m = job->model;
     const xb_backend *b = job->backend;
-    const xb_weights drawn = {w->theta, NULL, job->weights.state};
+    const xb_weights drawn = {w->theta, NULL, job->weights.state, NULL};
     const xb_noise noise = {.sampler = job->sampler,
                             .key = xb_key_make(job->opt->seed, XB_PURPOSE_WEIGHT),
                             .step = XB_PREDICT_STEP,
@@ -233,7 +233,7 @@ static xb_status bring_weights(xb_ctx *ctx, draw_job *job)
     const xb_model *m = job->model;
     const xb_backend *b = job->backend;
     int64_t p = xb_net_param_count(m->net), states = xb_net_state_count(m->net);
-    job->weights = (xb_weights){m->mu, m->sigma, m->state};
+    job->weights = (xb_weights){m->mu, m->sigma, m->state, NULL};
     if (b->host) return XB_OK;
     int64_t each = (int64_t)sizeof(float);
     XB_TRY(b->take(b, ctx, &job->memory, (2 * p + states) * each));
@@ -241,7 +241,7 @@ static xb_status bring_weights(xb_ctx *ctx, draw_job *job)
     b->put(b, to, m->mu, p * each);
     b->put(b, to + p, m->sigma, p * each);
     b->put(b, to + 2 * p, m->state, states * each);
-    job->weights = (xb_weights){to, to + p, to + 2 * p};
+    job->weights = (xb_weights){to, to + p, to + 2 * p, NULL};
     return XB_OK;
 }
 
@@ -281,7 +281,7 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_r
     opt.backend = backend;
     opt.batch = chunk_for(m->noise_net);
     opt.gradients = false;
-    const xb_weights weights = {m->noise_mu, NULL, m->noise_state};
+    const xb_weights weights = {m->noise_mu, NULL, m->noise_state, NULL};
     float *x = xb_new(ctx, opt.batch * m->features, sizeof *x);
     xb_status status = x ? xb_pass_create(ctx, &pass, m->noise_net, &opt) : XB_E_MEMORY;
     for (int64_t row = 0; row < n && status == XB_OK; row += opt.batch) {
@@ -348,9 +348,10 @@ xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
                                 const xb_model *model, const xb_rows *rows, int64_t first,
                                 int64_t count, const xb_predict_options *opt)
 {
-    const xb_predict_options standard = xb_predict_options_default();
+    xb_predict_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
     draw_job job = {.model = model,
-                    .opt = opt ? opt : &standard,
+                    .opt = &chosen,
                     .rows = rows,
                     .value = value,
                     .first = first,

@@ -23,10 +23,11 @@ enum {
 
 static const double standard_levels[] = {0.025, 0.975};
 
-xb_predict_options xb_predict_options_default(void)
+void xb_predict_options_init(xb_predict_options *opt, size_t size)
 {
-    return (xb_predict_options){
+    const xb_predict_options standard = {
         .samples = 1000, .tolerance = 0.02, .most = 100000, .seed = 1};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 typedef struct summary_job {
@@ -242,8 +243,9 @@ xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
 xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                           const xb_rows *rows, const xb_predict_options *opt)
 {
-    const xb_predict_options standard = xb_predict_options_default();
-    if (!opt) opt = &standard;
+    xb_predict_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
+    opt = &chosen;
     XB_TRY(check_options(ctx, opt));
     int64_t draws = opt->samples, n = rows->n;
     if (draws == 0) XB_TRY(xb_predict_enough(ctx, &draws, model, rows, opt));

@@ -19,9 +19,10 @@
 
 static const double TAIL = 1e-18; /* mass cut off where the support has no end */
 
-xb_composite_options xb_composite_options_default(void)
+void xb_composite_options_init(xb_composite_options *opt, size_t size)
 {
-    return (xb_composite_options){.epsilon = 0.01, .trapezoid_points = 2};
+    const xb_composite_options standard = {.epsilon = 0.01, .trapezoid_points = 2};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 /* ---- pieces of a rule: a stretch of nodes and weights from `at` on */
@@ -269,13 +270,14 @@ static xb_status check_support(xb_ctx *ctx, const xb_law *law, xb_composite kind
 xb_status xb_rule_composite(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
                             xb_composite kind, const xb_composite_options *opt)
 {
-    xb_composite_options standard = xb_composite_options_default();
+    xb_composite_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, composite, &chosen, opt, trapezoid_points));
     if ((int)kind < 0 || (int)kind >= XB_COUNT(kinds))
         return xb_fail(ctx, XB_E_ARGUMENT, "there is no composite rule %d", (int)kind);
     XB_TRY(xb_rule_check_count(ctx, kinds[kind].name, n, kinds[kind].least));
     XB_TRY(check_support(ctx, law, kind));
     xb_rule rule = {0, NULL, NULL};
-    XB_TRY(kinds[kind].build(ctx, &rule, law, n, opt ? opt : &standard));
+    XB_TRY(kinds[kind].build(ctx, &rule, law, n, &chosen));
     *out = rule;
     return XB_OK;
 }

@@ -18,9 +18,10 @@
 
 enum { ALIGN = 64 }; /* bytes: a vector register, a cache line */
 
-xb_pass_options xb_pass_options_default(void)
+void xb_pass_options_init(xb_pass_options *opt, size_t size)
 {
-    return (xb_pass_options){.batch = 100, .gradients = true, .group = 1};
+    const xb_pass_options standard = {.batch = 100, .gradients = true, .group = 1};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -139,8 +140,9 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_net *net, int64_t batch)
 xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
                          const xb_pass_options *opt)
 {
-    const xb_pass_options standard = xb_pass_options_default();
-    if (!opt) opt = &standard;
+    xb_pass_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, pass, &chosen, opt, group));
+    opt = &chosen;
     XB_TRY(check_options(ctx, opt));
     XB_TRY(check_sizes(ctx, net, opt->batch));
     xb_pass *pass = xb_new(ctx, 1, sizeof *pass);
@@ -222,13 +224,17 @@ static xb_status check_reach(xb_ctx *ctx, const xb_pass *pass, const xb_noise *n
 }
 
 static xb_status check_forward(xb_ctx *ctx, const xb_pass *pass, int64_t batch,
-                               const xb_weights *weights, const xb_noise *noise)
+                               const xb_weights *weights, const xb_noise *noise,
+                               xb_mode mode)
 {
     if (batch < 0 || batch > pass->opt.batch)
         return xb_fail(ctx, XB_E_ARGUMENT, "a batch of %lld: this pass takes 0 to %lld",
                        (long long)batch, (long long)pass->opt.batch);
     if (pass->net->state_count > 0 && !weights->state)
         return xb_fail(ctx, XB_E_ARGUMENT, "the net has batchnorm and needs its state");
+    if (pass->net->state_count > 0 && mode == XB_MODE_TRAIN && !weights->new_state)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "the net has batchnorm: training needs new_state to write to");
     if (!noise) return XB_OK;
     if (!weights->sigma && xb_net_stochastic_count(pass->net) > 0)
         return xb_fail(ctx, XB_E_ARGUMENT, "noise without sigma");
@@ -247,7 +253,7 @@ static void set_run(xb_pass *pass, xb_ctx *ctx, int64_t batch, const xb_weights 
 xb_status xb_pass_draw_within(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
                               const xb_weights *weights, const xb_noise *noise)
 {
-    XB_TRY(check_forward(ctx, pass, 0, weights, noise));
+    XB_TRY(check_forward(ctx, pass, 0, weights, noise, XB_MODE_PREDICT));
     set_run(pass, ctx, 0, weights, noise, XB_MODE_PREDICT);
     pass->done = false;
     pass->run.backend->draw(&pass->run, theta);
@@ -299,7 +305,7 @@ xb_status xb_pass_forward_within(xb_ctx *ctx, xb_pass *pass, xb_real *y, const x
                                  const xb_noise *noise, xb_mode mode)
 {
     const xb_backend *b = pass->run.backend;
-    XB_TRY(check_forward(ctx, pass, batch, weights, noise));
+    XB_TRY(check_forward(ctx, pass, batch, weights, noise, mode));
     set_run(pass, ctx, batch, weights, noise, mode);
     pass->x = x;
     pass->done = pass->opt.gradients;
@@ -399,7 +405,7 @@ static xb_status step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient, b
                       const xb_real *x, int64_t batch, const xb_weights *weights,
                       const xb_noise *noise, xb_loss_fn loss, void *arg)
 {
-    XB_TRY(check_forward(ctx, pass, batch, weights, noise));
+    XB_TRY(check_forward(ctx, pass, batch, weights, noise, XB_MODE_TRAIN));
     set_run(pass, ctx, batch, weights, noise, XB_MODE_TRAIN);
     pass->x = x;
     pass->done = pass->opt.gradients;
@@ -449,7 +455,7 @@ xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real 
 {
     if (pass->run.backend->host)
         return xb_pass_forward_within(ctx, pass, y, x, batch, weights, noise, mode);
-    XB_TRY(check_forward(ctx, pass, batch, weights, noise));
+    XB_TRY(check_forward(ctx, pass, batch, weights, noise, mode));
     return xb_staged_forward(ctx, pass, y, x, batch, weights, noise, mode);
 }
 
@@ -468,7 +474,7 @@ xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
 {
     if (pass->run.backend->host)
         return step(ctx, pass, gradient, fresh, x, batch, weights, noise, loss, arg);
-    XB_TRY(check_forward(ctx, pass, batch, weights, noise));
+    XB_TRY(check_forward(ctx, pass, batch, weights, noise, XB_MODE_TRAIN));
     return xb_staged_step(ctx, pass, gradient, fresh, x, batch, weights, noise, loss,
                           arg);
 }

@@ -76,7 +76,8 @@ static xb_status bring(xb_ctx *ctx, xb_pass *pass, xb_weights *staged, const xb_
     put(b, s->state, weights->state, net->state_count);
     put(b, s->x, x, batch * xb_shape_size(net->input));
     *staged = (xb_weights){s->mu, weights->sigma ? s->sigma : NULL,
-                           weights->state ? s->state : NULL};
+                           weights->state ? s->state : NULL,
+                           weights->new_state ? s->state : NULL};
     return XB_OK;
 }
 
@@ -95,7 +96,8 @@ xb_status xb_staged_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_rea
     xb_staged *s = pass->stage;
     XB_TRY(xb_pass_forward_within(ctx, pass, s->y, s->x, batch, &staged, noise, mode));
     get(b, y, s->y, outputs_of(pass));
-    if (mode == XB_MODE_TRAIN) get(b, weights->state, s->state, pass->net->state_count);
+    if (mode == XB_MODE_TRAIN && batch > 0)
+        get(b, weights->new_state, s->state, pass->net->state_count);
     return XB_OK;
 }
 

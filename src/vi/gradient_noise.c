@@ -95,8 +95,9 @@ xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise *out, int *coun
                                   const xb_model *model, const xb_train_data *data,
                                   const xb_train_options *opt, int pairs)
 {
-    const xb_train_options standard = xb_train_options_default();
-    if (!opt) opt = &standard;
+    xb_train_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, train, &chosen, opt, task));
+    opt = &chosen;
     XB_TRY(xb_train_check(ctx, data, opt));
     if (pairs < 2)
         return xb_fail(ctx, XB_E_ARGUMENT, "%d %s of gradients, expected 2 or more",

@@ -52,7 +52,7 @@ static void fill(const xb_trainer *t, float *to, double value, int64_t n)
 /* Root mean square of what the net of phase 1 leaves, over the rows learnt from. */
 static xb_status residual(xb_trainer *t, double *out)
 {
-    const xb_weights weights = {t->theta, NULL, t->state};
+    const xb_weights weights = {t->theta, NULL, t->state, NULL};
     const xb_loss square = {.kind = XB_LOSS_SQUARE, .outputs = 1, .target = t->by};
     double sum = 0;
     for (int64_t k = 0; k < t->batches; k++) {

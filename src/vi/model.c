@@ -186,7 +186,7 @@ const char *xb_model_provenance(const xb_model *m) { return m->provenance; }
 
 xb_weights xb_model_weights(const xb_model *m)
 {
-    return (xb_weights){m->mu, m->sigma, m->state};
+    return (xb_weights){m->mu, m->sigma, m->state, NULL};
 }
 
 bool xb_model_of_images(const xb_model *m) { return m->pixels; }

@@ -38,7 +38,8 @@ static xb_status copy_text(xb_ctx *ctx, char **to, const char *from)
 
 static xb_status copy_net(xb_ctx *ctx, xb_net **out, const xb_net *net)
 {
-    const xb_net_options fixed = {.stochastic = XB_STOCHASTIC_NONE};
+    xb_net_options fixed = xb_net_options_default();
+    fixed.stochastic = XB_STOCHASTIC_NONE;
     XB_TRY(xb_net_parse(ctx, out, xb_net_text(net), xb_net_input(net), &fixed));
     for (int i = 0; i < xb_net_tensor_count(net); i++)
         if (xb_net_tensor_at(net, i)->stochastic)

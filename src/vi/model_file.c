@@ -272,7 +272,8 @@ static xb_status read_nets(const reader *r, xb_shape input)
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "net"));
     XB_TRY(in_file(r, xb_net_parse(r->ctx, &m->net, text, input, NULL)));
     if (m->likelihood == XB_LIKELIHOOD_HETEROSCEDASTIC) {
-        const xb_net_options fixed = {.stochastic = XB_STOCHASTIC_NONE};
+        xb_net_options fixed = xb_net_options_default();
+        fixed.stochastic = XB_STOCHASTIC_NONE;
         XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "noise_net"));
         XB_TRY(in_file(r, xb_net_parse(r->ctx, &m->noise_net, text, input, &fixed)));
     }

@@ -50,8 +50,10 @@ static xb_status make_nets(xb_ctx *ctx, xb_model *m, const xb_train_options *opt
     snprintf(standard, sizeof standard, "%s, dense %lld",
              picture ? STANDARD_CONV : STANDARD_DENSE, (long long)xb_model_outputs(m));
     const char *text = opt->net ? opt->net : standard;
-    const xb_net_options net = {.stochastic = opt->stochastic};
-    const xb_net_options fixed = {.stochastic = XB_STOCHASTIC_NONE};
+    xb_net_options net = xb_net_options_default();
+    net.stochastic = opt->stochastic;
+    xb_net_options fixed = xb_net_options_default();
+    fixed.stochastic = XB_STOCHASTIC_NONE;
     xb_shape input = opt->input;
     if (xb_shape_size(input) == 0) input = (xb_shape){1, 1, m->features};
     if (xb_shape_size(input) != m->features)
@@ -297,8 +299,9 @@ static xb_status run(xb_trainer *t, xb_model *model, xb_table **trace)
 xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_table **trace,
                    const xb_train_data *data, const xb_train_options *opt)
 {
-    const xb_train_options standard = xb_train_options_default();
-    if (!opt) opt = &standard;
+    xb_train_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, train, &chosen, opt, task));
+    opt = &chosen;
     XB_TRY(xb_train_check(ctx, data, opt));
     xb_model *model = NULL;
     xb_trainer *t = NULL;

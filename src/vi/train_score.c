@@ -53,8 +53,8 @@ static void add_term(double *peak, double *mass, double term)
 
 static xb_status score_rows(xb_trainer *t, int64_t first, int64_t batch)
 {
-    const xb_weights weights = {t->theta, t->sigma, t->state};
-    const xb_weights fixed = {t->theta + t->noise, NULL, t->noise_state};
+    const xb_weights weights = {t->theta, t->sigma, t->state, NULL};
+    const xb_weights fixed = {t->theta + t->noise, NULL, t->noise_state, NULL};
     xb_trainer_take(t, t->n + first, batch);
     if (t->model->noise_net)
         XB_TRY(xb_pass_forward_within(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed,

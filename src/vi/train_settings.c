@@ -8,11 +8,11 @@
 #include "law/lawfile.h"
 #include "vi/trainer.h"
 
-xb_train_options xb_train_options_default(void)
+void xb_train_options_init(xb_train_options *opt, size_t size)
 {
     xb_adam_options adam = xb_adam_options_default();
     adam.rate = 3e-3; /* at 1e-3, 10,000 steps leave sigma far from where it goes */
-    return (xb_train_options){
+    const xb_train_options standard = {
         .prior = {.kind = XB_PRIOR_NORMAL}, /* of a width that is chosen */
         .prior_by_fan = true,
         .estimator = XB_ESTIMATOR_AUTO,
@@ -30,6 +30,7 @@ xb_train_options xb_train_options_default(void)
         .seed = 1,
         .checkpoint_seconds = 60,
     };
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 /* (V14) Targets that are numbers are learnt with a spread of 1, logits have none. */

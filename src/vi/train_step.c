@@ -31,7 +31,7 @@ static xb_loss loss_of(const xb_trainer *t, double scale)
 
 static xb_status phase_1_step(xb_trainer *t, int64_t batch, double *loss)
 {
-    const xb_weights weights = {t->theta, NULL, t->state};
+    const xb_weights weights = {t->theta, NULL, t->state, t->state};
     const xb_gradient gradient = {t->gradient, NULL, NULL};
     const xb_loss of = loss_of(t, 1 / (double)batch);
     double sum = 0;
@@ -45,7 +45,7 @@ static xb_status phase_1_step(xb_trainer *t, int64_t batch, double *loss)
 static xb_status one_draw(xb_trainer *t, int64_t batch, int64_t draw, double scale,
                           double *nll)
 {
-    const xb_weights weights = {t->theta, t->sigma, t->state};
+    const xb_weights weights = {t->theta, t->sigma, t->state, t->state};
     const xb_gradient gradient = {t->gradient, t->gradient + t->rho, NULL};
     const xb_noise noise = {.sampler = t->sampler,
                             .key = t->noise_key,
@@ -88,7 +88,7 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
     double temperature = xb_schedule_at(&t->opt.temperature, t->place.step, total);
     double scale = 1 / ((double)batch * temperature * (double)t->opt.samples);
     double nll = 0, n = (double)t->n;
-    const xb_weights fixed = {t->theta + t->noise, NULL, t->noise_state};
+    const xb_weights fixed = {t->theta + t->noise, NULL, t->noise_state, t->noise_state};
     if (t->model->noise_net)
         XB_TRY(xb_pass_forward_within(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed,
                                       NULL, XB_MODE_TRAIN));

@@ -48,9 +48,9 @@ void xb_energy_keep_destroy(xb_energy_keep *k)
 {
     if (!k) return;
     xb_pass_destroy(k->pass);
-    free(k->gradient);
-    free(k->fourth);
-    free(k);
+    xb_free(k->gradient);
+    xb_free(k->fourth);
+    xb_free(k);
 }
 
 /* One more draw in the running means. */

@@ -40,10 +40,11 @@ typedef struct energy_run {
     xb_energy_table table;
 } energy_run;
 
-xb_energy_options xb_energy_options_default(void)
+void xb_energy_options_init(xb_energy_options *opt, size_t size)
 {
-    return (xb_energy_options){
+    const xb_energy_options standard = {
         .width = 16, .depth = 2, .steps = 10000, .draws = 100, .rate = 1e-3, .seed = 1};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 static xb_status check(xb_ctx *ctx, const xb_energy_options *o)
@@ -101,12 +102,12 @@ xb_status xb_energy_settings(xb_ctx *ctx, char **out, const xb_energy_options *o
 
 static xb_status make_net(xb_ctx *ctx, xb_net **out, const xb_energy_options *o)
 {
-    const xb_net_options how = {.stochastic = o->kernels_only ? XB_STOCHASTIC_KERNELS
-                                                              : XB_STOCHASTIC_ALL};
+    xb_net_options how = xb_net_options_default();
+    how.stochastic = o->kernels_only ? XB_STOCHASTIC_KERNELS : XB_STOCHASTIC_ALL;
     char *text = NULL;
     XB_TRY(xb_energy_net_text(ctx, &text, o));
     xb_status status = xb_net_parse(ctx, out, text, (xb_shape){1, 1, 1}, &how);
-    free(text);
+    xb_free(text);
     return status;
 }
 
@@ -176,7 +177,7 @@ static void find_loss(void *arg, float *df, const float *f, int64_t draws)
 /* Gradient of the loss by (mu, rho); the loss. */
 static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
 {
-    const xb_weights weights = {r->theta, r->sigma, NULL};
+    const xb_weights weights = {r->theta, r->sigma, NULL, NULL};
     const xb_gradient gradient = {r->gradient, r->gradient + r->p, NULL};
     xb_noise noise = {.sampler = r->sampler, .key = r->key, .step = (uint32_t)number};
     energy_loss of = {r, NAN};
@@ -249,8 +250,8 @@ static xb_status prepare(energy_run *r)
 static void free_run(energy_run *r)
 {
     xb_energy_keep_destroy(r->keep);
-    free(r->theta);
-    free(r->x);
+    xb_free(r->theta);
+    xb_free(r->x);
     xb_sampler_destroy(r->sampler);
     xb_pass_destroy(r->pass);
     xb_law_destroy(r->law);
@@ -261,7 +262,7 @@ static xb_status make_model(const energy_run *r, xb_model **out)
 {
     static const char *const feature[] = {"x"};
     xb_model_parts parts = {.net = r->net,
-                            .weights = {r->theta, r->sigma, NULL},
+                            .weights = {r->theta, r->sigma, NULL, NULL},
                             .law = r->law,
                             .prior = {.kind = XB_PRIOR_NORMAL, .sd = 1},
                             .likelihood = XB_LIKELIHOOD_GAUSSIAN,
@@ -273,13 +274,14 @@ static xb_status make_model(const energy_run *r, xb_model **out)
     XB_TRY(xb_energy_settings(r->ctx, &settings, &r->opt));
     parts.settings = settings;
     xb_status status = xb_model_create(r->ctx, out, &parts);
-    free(settings);
+    xb_free(settings);
     return status;
 }
 
 xb_status xb_energy_train(xb_ctx *ctx, xb_model **out, const xb_energy_options *opt)
 {
-    energy_run r = {.ctx = ctx, .opt = opt ? *opt : xb_energy_options_default()};
+    energy_run r = {.ctx = ctx};
+    XB_TRY(XB_OPTIONS_READ(ctx, energy, &r.opt, opt, backend));
     XB_TRY(check(ctx, &r.opt));
     xb_status status = prepare(&r);
     if (status == XB_OK) {

@@ -5,9 +5,9 @@
 
 #include "crossbayes/energy.h"
 
-/* "dense 4, elu, dense 1"; free() it. */
+/* "dense 4, elu, dense 1"; xb_free() it. */
 xb_status xb_energy_net_text(xb_ctx *ctx, char **out, const xb_energy_options *opt);
-/* JSON, as xb_model_settings() has it; free() it. */
+/* JSON, as xb_model_settings() has it; xb_free() it. */
 xb_status xb_energy_settings(xb_ctx *ctx, char **out, const xb_energy_options *opt);
 
 #endif

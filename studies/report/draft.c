@@ -46,7 +46,7 @@ xb_draft *xb_draft_open(xb_ctx *ctx)
     if (!d) return NULL;
     d->stream = fopencookie(d, "w", (cookie_io_functions_t){.write = add});
     if (d->stream) return d;
-    free(d);
+    xb_free(d);
     xb_fail(ctx, XB_E_MEMORY, "not enough memory for a text");
     return NULL;
 }
@@ -56,7 +56,7 @@ void xb_draft_free(xb_draft *draft)
     if (!draft) return;
     fclose(draft->stream);
     free(draft->text);
-    free(draft);
+    xb_free(draft);
 }
 
 FILE *xb_draft_stream(const xb_draft *draft) { return draft->stream; }

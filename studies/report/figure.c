@@ -66,8 +66,8 @@ static xb_status check_companions(xb_ctx *ctx, const char *path, const char *lab
                              " there; choose another name",
                              label ? label : path, there ? script : data);
     }
-    free(script);
-    free(data);
+    xb_free(script);
+    xb_free(data);
     return status;
 }
 
@@ -82,7 +82,7 @@ xb_status xb_report_plan(xb_ctx *ctx, const char *path, unsigned formats,
         snprintf(file, size, "%s.%s", path, extensions[i]);
         status = xb_files_plan(ctx, file, label);
     }
-    free(file);
+    xb_free(file);
     return status == XB_OK ? check_companions(ctx, path, label) : status;
 }
 
@@ -121,12 +121,12 @@ static void figure_free(xb_figure *f)
 {
     if (f->script) fclose(f->script);
     if (f->data) fclose(f->data);
-    free(f->dir);
-    free(f->name);
-    free(f->quoted);
-    free(f->work);
-    free(f->spare);
-    free(f);
+    xb_free(f->dir);
+    xb_free(f->name);
+    xb_free(f->quoted);
+    xb_free(f->work);
+    xb_free(f->spare);
+    xb_free(f);
 }
 
 void xb_figure_discard(xb_figure *f)
@@ -153,11 +153,11 @@ static xb_status make_work(xb_ctx *ctx, xb_figure *f)
     char *work = join(ctx, f->dir, "", "figure-XXXXXX");
     f->spare = work ? join(ctx, work, f->name, "extension") : NULL;
     if (!f->spare) {
-        free(work);
+        xb_free(work);
         return XB_E_MEMORY;
     }
     if (!mkdtemp(work)) {
-        free(work);
+        xb_free(work);
         return xb_fail(ctx, XB_E_IO, "%s: cannot write here: %s", f->dir,
                        strerror(errno));
     }
@@ -174,7 +174,7 @@ static xb_status open_part(xb_ctx *ctx, FILE **out, const xb_figure *f,
     xb_status status = XB_OK;
     if (!*out)
         status = xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", path, strerror(errno));
-    free(path);
+    xb_free(path);
     return status;
 }
 
@@ -193,7 +193,7 @@ static xb_status quote_data_name(xb_ctx *ctx, xb_figure *f)
     if (text) f->quoted = xb_strdup(ctx, text);
     if (text && !f->quoted) status = XB_E_MEMORY;
     xb_draft_free(draft);
-    free(name);
+    xb_free(name);
     return status;
 }
 
@@ -243,8 +243,8 @@ static xb_status place(xb_ctx *ctx, const xb_figure *f, const char *extension)
     xb_status status = from && to ? XB_OK : XB_E_MEMORY;
     if (status == XB_OK && access(from, F_OK) == 0)
         status = xb_outfile_place(ctx, from, to);
-    free(from);
-    free(to);
+    xb_free(from);
+    xb_free(to);
     return status;
 }
 
@@ -253,7 +253,7 @@ static xb_status undate(xb_ctx *ctx, const xb_figure *f)
 {
     char *path = join(ctx, f->work, f->name, "pdf");
     xb_status status = path ? xb_pdf_undate(ctx, path) : XB_E_MEMORY;
-    free(path);
+    xb_free(path);
     return status;
 }
 
@@ -265,7 +265,7 @@ static xb_status draw_formats(xb_ctx *ctx, xb_figure *f, unsigned formats)
     for (int i = 0; i < XB_COUNT(known) && status == XB_OK; i++)
         if (formats & (unsigned)known[i].format)
             status = xb_gnuplot_run(ctx, f->work, script, known[i].name);
-    free(script);
+    xb_free(script);
     if (status == XB_OK && formats & XB_FIGURE_PDF) status = undate(ctx, f);
     return status;
 }
@@ -277,7 +277,7 @@ static xb_status check_places(xb_ctx *ctx, const xb_figure *f, unsigned formats)
     if (!path) return XB_E_MEMORY;
     path[strlen(path) - 1] = '\0'; /* the dot */
     xb_status status = xb_report_plan(ctx, path, formats, NULL);
-    free(path);
+    xb_free(path);
     return status;
 }
 

@@ -94,7 +94,7 @@ static xb_status write_histogram(xb_ctx *ctx, FILE *data, fit_view *v)
     for (int64_t k = 0; k < bins.count; k++)
         fprintf(data, "%.10g %.8g %.10g\n", xb_bins_middle(&bins, k) / v->unit.factor,
                 density[k] * v->unit.factor, bins.width / v->unit.factor);
-    free(density);
+    xb_free(density);
     return XB_OK;
 }
 
@@ -271,6 +271,6 @@ xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t
         status = draw(ctx, &v, path, formats);
     }
     for (int c = 0; c < v.curves; c++) xb_law_destroy(v.curve[c].owned);
-    free(v.sorted);
+    xb_free(v.sorted);
     return status;
 }

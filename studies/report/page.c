@@ -30,8 +30,8 @@ struct xb_page {
 
 static void section_free(page_section *s)
 {
-    free(s->id);
-    free(s->heading);
+    xb_free(s->id);
+    xb_free(s->heading);
     xb_draft_free(s->body);
     xb_draft_free(s->findings);
 }
@@ -40,14 +40,14 @@ void xb_page_destroy(xb_page *page)
 {
     if (!page) return;
     for (int64_t i = 0; i < page->n_sections; i++) section_free(&page->section[i]);
-    free(page->section);
+    xb_free(page->section);
     xb_draft_free(page->provenance);
     xb_draft_free(page->headline);
-    free(page->title);
-    free(page->intro);
-    free(page->summary);
+    xb_free(page->title);
+    xb_free(page->intro);
+    xb_free(page->summary);
     xb_ctx_destroy(page->ctx);
-    free(page);
+    xb_free(page);
 }
 
 static xb_status page_begin(xb_ctx *ctx, xb_page *page, const char *title,
@@ -91,10 +91,10 @@ void xb_page_summary(xb_page *page, const char *heading)
 {
     char *copy = xb_strdup(page->ctx, heading);
     if (!page_ok(page, copy ? XB_OK : XB_E_MEMORY)) {
-        free(copy);
+        xb_free(copy);
         return;
     }
-    free(page->summary);
+    xb_free(page->summary);
     page->summary = copy;
 }
 

@@ -51,7 +51,7 @@ static xb_status read_stream(xb_ctx *ctx, char **out, FILE *f, const char *path)
         if (status == XB_OK && used > FILE_MOST)
             status = xb_fail(ctx, XB_E_INPUT, "%s: a figure of more than 64 MiB", path);
         if (status != XB_OK) {
-            free(text);
+            xb_free(text);
             return status;
         }
         size_t got = fread(text + used, 1, (size_t)(room - used - 1), f);
@@ -61,7 +61,7 @@ static xb_status read_stream(xb_ctx *ctx, char **out, FILE *f, const char *path)
     text[used] = '\0';
     *out = text;
     if (!ferror(f) && strlen(text) == (size_t)used) return XB_OK;
-    free(text);
+    xb_free(text);
     *out = NULL;
     return xb_fail(ctx, XB_E_INPUT, "%s: not a text that can be read", path);
 }
@@ -302,6 +302,6 @@ xb_status xb_svg_embed(xb_ctx *ctx, FILE *out, const char *path, const char *pre
     XB_TRY(read_text(ctx, &text, path));
     svg_copy s = {.ctx = ctx, .out = out, .path = path, .prefix = prefix, .alt = alt};
     xb_status status = copy_picture(&s, text);
-    free(text);
+    xb_free(text);
     return status;
 }

@@ -455,7 +455,7 @@ static xb_status draw_figure(xb_ctx *ctx, const xb_study *study,
     int rows = figure->rows ? figure->rows(study) : 1;
     xb_status status =
         xb_figure_open(ctx, &f, path, figure->width, figure->height * rows);
-    free(path);
+    xb_free(path);
     XB_TRY(status);
     for (int i = 0; i < xb_study_table_count(study); i++)
         write_table(xb_figure_data(f), xb_study_table_at(study, i));

@@ -297,7 +297,7 @@ static xb_status write_claims(const job *j)
     XB_TRY(xb_reproduction_path(j->ctx, path, j->dir, "claims.json"));
     XB_TRY(xb_reproduction_json(j->ctx, &text, j->r));
     xb_status status = xb_outfile_text(j->ctx, path, text);
-    free(text);
+    xb_free(text);
     return status;
 }
 
@@ -388,8 +388,9 @@ static xb_status check(xb_ctx *ctx, const xb_reproduce_options *o)
 xb_status xb_reproduce(xb_ctx *ctx, xb_reproduction **out, const char *dir,
                        const xb_reproduce_options *opt)
 {
-    xb_reproduce_options standard = xb_reproduce_options_default();
-    if (!opt) opt = &standard;
+    xb_reproduce_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, reproduce, &chosen, opt, seed));
+    opt = &chosen;
     XB_TRY(check(ctx, opt));
     xb_reproduction *r = xb_new(ctx, 1, sizeof *r);
     if (!r) return XB_E_MEMORY;

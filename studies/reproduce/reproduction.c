@@ -8,16 +8,18 @@
 #include "crossbayes/json.h"
 #include "study/study.h"
 
-xb_reproduce_options xb_reproduce_options_default(void)
+void xb_reproduce_options_init(xb_reproduce_options *opt, size_t size)
 {
-    return (xb_reproduce_options){.formats = XB_FIGURE_SVG | XB_FIGURE_PNG, .seed = 1};
+    const xb_reproduce_options standard = {.formats = XB_FIGURE_SVG | XB_FIGURE_PNG,
+                                           .seed = 1};
+    xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
 void xb_reproduction_destroy(xb_reproduction *r)
 {
     if (!r) return;
-    free(r->found);
-    free(r);
+    xb_free(r->found);
+    xb_free(r);
 }
 
 int xb_reproduction_count(const xb_reproduction *r) { return r->count; }

@@ -159,8 +159,8 @@ struct xb_older_file {
 
 void xb_older_free(xb_older *older)
 {
-    for (int i = 0; i < older->n; i++) free(older->file[i].name);
-    free(older->file);
+    for (int i = 0; i < older->n; i++) xb_free(older->file[i].name);
+    xb_free(older->file);
     *older = (xb_older){0};
 }
 

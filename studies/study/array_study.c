@@ -260,7 +260,7 @@ static xb_status run_correlation(job *j)
     xb_status status = value ? XB_OK : XB_E_MEMORY;
     for (int t = 0; t < TASKS && status == XB_OK; t++)
         status = correlation_rows(j, table, t, value, blocks);
-    free(value);
+    xb_free(value);
     return status;
 }
 
@@ -311,7 +311,7 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
         j->total += (int64_t)TASKS * settings_of(j, &imperfections[i]);
     xb_status status = run_job(j);
     for (int t = 0; t < TASKS; t++) xb_array_task_free(&j->task[t]);
-    free(j);
+    xb_free(j);
     return status;
 }
 

@@ -35,7 +35,7 @@ void xb_array_task_free(xb_array_task *t)
     xb_model_destroy(t->model);
     double *const blocks[] = {t->train_x, t->train_y, t->test_x,
                               t->test_y,  t->mean,    t->sd};
-    for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
+    for (int i = 0; i < XB_COUNT(blocks); i++) xb_free(blocks[i]);
 }
 
 /* Mean and standard deviation of the outputs at every test point. */
@@ -56,7 +56,7 @@ static xb_status digital_moments(xb_ctx *ctx, xb_array_task *t, int64_t draws,
         t->mean[i] = sum / n;
         t->sd[i] = sqrt(square / (n - 1));
     }
-    free(value);
+    xb_free(value);
     return status;
 }
 
@@ -68,11 +68,13 @@ static xb_status finish(xb_ctx *ctx, xb_array_task *t, const xb_train_options *o
     const xb_train_data data = {
         .x = t->train_x, .y = t->train_y, .n = t->n_train, .features = t->features};
     XB_TRY(xb_train(ctx, &t->model, NULL, &data, o));
+    xb_analog_options analog = xb_analog_options_default();
     xb_assay_options a = xb_assay_options_default();
+    analog.seed = o->seed;
     a.reads = sizes->reads;
     a.calibration = t->train_x;
     a.calibration_n = t->n_train;
-    a.analog.seed = o->seed;
+    a.analog = &analog;
     XB_TRY(
         xb_assay_create(ctx, &t->assay, t->model, t->test_x, t->test_y, t->n_test, &a));
     return digital_moments(ctx, t, MORE * sizes->reads, o->seed);

@@ -45,7 +45,7 @@ static xb_status find_gaps(xb_ctx *ctx, double **out, int64_t *count, const doub
         if (x[i] > x[i - 1]) gaps[used++] = x[i] - x[i - 1];
     xb_status status = xb_sort_doubles(ctx, gaps, used);
     if (status != XB_OK) {
-        free(gaps);
+        xb_free(gaps);
         return status;
     }
     *out = gaps;
@@ -66,7 +66,7 @@ static xb_status find_step(xb_ctx *ctx, double *step, const double *x, int64_t n
                high = gaps[3 * count / 4];
         if (high - low <= same * middle) *step = middle;
     }
-    free(gaps);
+    xb_free(gaps);
     return XB_OK;
 }
 

@@ -237,7 +237,7 @@ static xb_status check(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
     double *room = xb_new(ctx, 2 * plan->output_draws, sizeof *room);
     if (!room) return XB_E_MEMORY;
     xb_status status = check_laws(ctx, values, plan, cell, model, room);
-    free(room);
+    xb_free(room);
     return status;
 }
 

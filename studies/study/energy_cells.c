@@ -33,8 +33,8 @@ xb_status xb_net_cells_lay_out(xb_ctx *ctx, xb_net_cells *out, const xb_cell_pla
 
 void xb_net_cells_free(xb_net_cells *cells)
 {
-    free(cells->cell);
-    free(cells->values);
+    xb_free(cells->cell);
+    xb_free(cells->values);
     *cells = (xb_net_cells){0};
 }
 
@@ -186,6 +186,6 @@ xb_status xb_net_cells_run(xb_ctx *ctx, xb_net_cells *cells, const char *dir)
     if (!job.order) return XB_E_MEMORY;
     sort_by_cost(cells, job.order);
     xb_status status = run_left(&job);
-    free(job.order);
+    xb_free(job.order);
     return status;
 }

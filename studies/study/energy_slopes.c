@@ -71,7 +71,7 @@ xb_status xb_cell_slopes_find(xb_ctx *ctx, xb_cell_slopes *out, const xb_model *
     if (status == XB_OK) *out = found;
     xb_pass_destroy(room.pass);
     xb_sampler_destroy(room.sampler);
-    free(room.gradient);
-    free(room.fourth);
+    xb_free(room.gradient);
+    xb_free(room.fourth);
     return status;
 }

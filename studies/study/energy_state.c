@@ -56,8 +56,8 @@ static xb_status compare(xb_ctx *ctx, bool *same, const xb_model *model,
             strcmp(settings, xb_model_settings(model)) == 0 &&
             xb_shape_size(xb_net_input(found)) == 1 &&
             fixed == (o->kernels_only ? biases : 0);
-    free(net);
-    free(settings);
+    xb_free(net);
+    xb_free(settings);
     return status;
 }
 
@@ -90,7 +90,7 @@ static json_t *laws_json(xb_ctx *ctx, const xb_cell_plan *plan)
         char *text = NULL;
         bool good = xb_law_json(ctx, &text, plan->law[l]) == XB_OK;
         xb_json_add(&list, good ? json_loads(text, 0, NULL) : NULL);
-        free(text);
+        xb_free(text);
     }
     return list;
 }
@@ -108,7 +108,7 @@ static xb_status fingerprint(xb_ctx *ctx, char **out, const xb_cell_plan *plan,
         "share_draws", (json_int_t)plan->share_draws, "laws", laws_json(ctx, plan));
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);
-    free(training);
+    xb_free(training);
     return status;
 }
 
@@ -122,7 +122,7 @@ xb_status xb_cell_save_values(xb_ctx *ctx, const double *values, const xb_cell_p
     const xb_stored_text texts[] = {{"crossbayes", "cell"}, {"fingerprint", text}};
     xb_status status =
         xb_safetensors_write(ctx, path, &tensor, 1, texts, XB_COUNT(texts));
-    free(text);
+    xb_free(text);
     return status;
 }
 
@@ -135,7 +135,7 @@ static xb_status take(xb_ctx *ctx, bool *taken, double *values, const xb_cell_pl
     char *text = NULL;
     XB_TRY(fingerprint(ctx, &text, plan, cell));
     bool same = found && strcmp(text, found) == 0;
-    free(text);
+    xb_free(text);
     if (!same || xb_safetensors_get(ctx, &tensor, file, "values", XB_STORED_F64, &length,
                                     1) != XB_OK)
         return XB_OK;

@@ -163,7 +163,7 @@ xb_status xb_builtin_faces(xb_ctx *ctx, xb_images **out, int64_t n, int64_t size
         xb_parallel_for(ctx, PIECES, draw_piece, &job);
         status = xb_images_create(ctx, out, job.bytes, n, size, size, 3, job.age, "age");
     }
-    free(job.bytes);
-    free(job.age);
+    xb_free(job.bytes);
+    xb_free(job.age);
     return status;
 }

@@ -97,8 +97,8 @@ static xb_status add_histogram(laws_study *s)
         density = xb_new(s->ctx, bins.count, sizeof *density);
         status = density ? fill_histogram(s, sorted, density, &bins) : XB_E_MEMORY;
     }
-    free(density);
-    free(sorted);
+    xb_free(density);
+    xb_free(sorted);
     return status;
 }
 
@@ -234,7 +234,7 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
     xb_fit_destroy(s.fit);
     xb_law_destroy(s.gaussian);
     xb_law_destroy(s.bimodal);
-    free(s.drawn);
+    xb_free(s.drawn);
     return status;
 }
 

@@ -123,14 +123,14 @@ xb_status xb_paired_run(xb_ctx *ctx, xb_paired *out, const xb_model *model,
     xb_status status = XB_E_MEMORY;
     if (out->centre && out->aleatoric && out->sum && out->square && value)
         status = run_blocks(ctx, out, value, (int)at_a_time, model, law, x, opt);
-    free(value);
+    xb_free(value);
     return status;
 }
 
 void xb_paired_free(xb_paired *p)
 {
-    free(p->centre);
-    free(p->aleatoric);
-    free(p->sum);
-    free(p->square);
+    xb_free(p->centre);
+    xb_free(p->aleatoric);
+    xb_free(p->sum);
+    xb_free(p->square);
 }

@@ -168,7 +168,7 @@ static xb_status compare_rules(xb_ctx *ctx, xb_study *study, const subject *of,
     if (!r.value) return XB_E_MEMORY;
     xb_status status = results_fill(ctx, &r);
     if (status == XB_OK) status = add_tables(ctx, study, &r);
-    free(r.value);
+    xb_free(r.value);
     return status;
 }
 

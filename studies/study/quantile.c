@@ -219,8 +219,8 @@ static xb_status monte_carlo_run(xb_ctx *ctx, xb_study *study, const fit_set *se
         xb_parallel_for(ctx, pieces, monte_carlo_piece, &mc);
         status = kl_table(ctx, study, &mc, draws);
     }
-    free(mc.sum);
-    free(mc.square);
+    xb_free(mc.sum);
+    xb_free(mc.square);
     return status;
 }
 

@@ -346,12 +346,12 @@ static xb_status make_room(job *s)
 
 static void free_room(job *s)
 {
-    free(s->grid);
-    free(s->value);
-    free(s->sd);
+    xb_free(s->grid);
+    xb_free(s->value);
+    xb_free(s->sd);
     for (int r = 0; r < REGIONS; r++) {
-        free(s->x[r]);
-        free(s->y[r]);
+        xb_free(s->x[r]);
+        xb_free(s->y[r]);
     }
 }
 
@@ -392,7 +392,7 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
     s->antithetic = xb_law_symmetric(device);
     xb_status status = run_laws(ctx, s);
     free_room(s);
-    free(s);
+    xb_free(s);
     return status;
 }
 

@@ -56,7 +56,11 @@ struct xb_study {
     uint64_t seed;
 };
 
-xb_study_options xb_study_options_default(void) { return (xb_study_options){.seed = 1}; }
+void xb_study_options_init(xb_study_options *opt, size_t size)
+{
+    const xb_study_options standard = {.seed = 1};
+    xb_options_fill(opt, size, &standard, sizeof standard);
+}
 
 int xb_study_count(void) { return XB_COUNT(kinds); }
 const char *xb_study_name_at(int i) { return kinds[i]->name; }
@@ -85,12 +89,12 @@ void xb_study_destroy(xb_study *study)
 {
     if (!study) return;
     for (int64_t i = 0; i < study->n_tables; i++) xb_table_destroy(study->tables[i]);
-    free(study->tables);
-    free(study->facts);
-    free(study->findings);
-    free(study->device);
-    free(study->command);
-    free(study);
+    xb_free(study->tables);
+    xb_free(study->facts);
+    xb_free(study->findings);
+    xb_free(study->device);
+    xb_free(study->command);
+    xb_free(study);
 }
 
 xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
@@ -122,7 +126,7 @@ xb_status xb_study_set_command(xb_ctx *ctx, xb_study *study, const char *command
 {
     char *copy = xb_strdup(ctx, command);
     if (!copy) return XB_E_MEMORY;
-    free(study->command);
+    xb_free(study->command);
     study->command = copy;
     return XB_OK;
 }
@@ -174,8 +178,9 @@ static const xb_study_kind *kind_find(const char *name)
 xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
                        const xb_study_options *opt)
 {
-    xb_study_options standard = xb_study_options_default();
-    if (!opt) opt = &standard;
+    xb_study_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, cells));
+    opt = &chosen;
     const xb_study_kind *kind = kind_find(name);
     if (!kind) return xb_fail(ctx, XB_E_ARGUMENT, "there is no study '%s'", name);
     xb_law *device = NULL;
@@ -336,16 +341,18 @@ xb_status xb_study_plan(xb_ctx *ctx, const char *name, const xb_study_options *o
                         const char *dir, const char *label)
 {
     char file[FILE_MAX_LENGTH];
+    xb_study_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, cells));
     snprintf(file, sizeof file, "%s.json", name);
     XB_TRY(xb_files_plan_in(ctx, dir, file, label));
     snprintf(file, sizeof file, "%s_*.csv", name);
     XB_TRY(xb_files_plan_in(ctx, dir, file, label));
-    if (opt->cells)
-        XB_TRY(
-            xb_files_plan_in(ctx, opt->cells, "width*_depth*_seed*.safetensors", label));
-    if (!opt->work) return XB_OK;
+    if (chosen.cells)
+        XB_TRY(xb_files_plan_in(ctx, chosen.cells, "width*_depth*_seed*.safetensors",
+                                label));
+    if (!chosen.work) return XB_OK;
     snprintf(file, sizeof file, "%s_*.checkpoint", name);
-    return xb_files_plan_in(ctx, opt->work, file, label);
+    return xb_files_plan_in(ctx, chosen.work, file, label);
 }
 
 /* The JSON last: where it is, everything it lists is there. */

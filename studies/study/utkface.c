@@ -96,8 +96,8 @@ static xb_status take_rows(job *s)
     } else if (status == XB_OK) {
         status = XB_E_MEMORY;
     }
-    free(train);
-    free(held);
+    xb_free(train);
+    xb_free(held);
     return status;
 }
 
@@ -375,7 +375,7 @@ static void free_job(job *s)
     for (int stage = 0; stage < STAGES; stage++) xb_table_destroy(s->trace[stage]);
     xb_images_destroy(s->images);
     void *const blocks[] = {s->select, s->test, s->age, s->value, s->sd};
-    for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
+    for (int i = 0; i < XB_COUNT(blocks); i++) xb_free(blocks[i]);
 }
 
 static xb_status run_laws(job *s)
@@ -407,7 +407,7 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
     s->law[DEVICE] = device;
     xb_status status = run_laws(s);
     free_job(s);
-    free(s);
+    xb_free(s);
     return status;
 }
 

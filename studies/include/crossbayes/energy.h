@@ -31,6 +31,7 @@ XB_API double xb_energy_loss(float *df, const float *f, int64_t n);
 #define XB_ENERGY_LEAST 1.446409084632077
 
 typedef struct xb_energy_options {
+    size_t struct_size;
     int64_t width;     /* 16: of every hidden layer, 1 to 4096 */
     int64_t depth;     /* 2: hidden layers, 1 to 64 */
     bool kernels_only; /* false: biases are random too */
@@ -42,7 +43,7 @@ typedef struct xb_energy_options {
     const char *backend;
 } xb_energy_options;
 
-XB_API xb_energy_options xb_energy_options_default(void);
+XB_OPTIONS(energy);
 
 /* A model of one feature x and no noise of its own (a standard deviation of 1e-6). One
  * thread; the same bytes everywhere. XB_E_NUMERIC where training left the finite

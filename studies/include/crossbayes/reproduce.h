@@ -33,6 +33,7 @@ typedef enum xb_effort {
 } xb_effort;
 
 typedef struct xb_reproduce_options {
+    size_t struct_size;
     xb_effort effort;
     unsigned figures;  /* bit n: Fig. n is wanted; 0: all of them */
     const char *faces; /* the folder of UTKFace; NULL: drawn faces, which prove nothing */
@@ -40,7 +41,7 @@ typedef struct xb_reproduce_options {
     uint64_t seed;
 } xb_reproduce_options;
 
-XB_API xb_reproduce_options xb_reproduce_options_default(void);
+XB_OPTIONS(reproduce);
 
 /* The study that makes Fig. n, 1 <= n <= XB_PAPER_FIGURES. */
 XB_API const char *xb_paper_figure_study(int figure);
@@ -80,7 +81,7 @@ typedef enum xb_figure_state {
 
 XB_API xb_figure_state xb_reproduction_figure(const xb_reproduction *r, int figure);
 
-/* The claims as JSON text; free() it. It is what claims.json holds. */
+/* The claims as JSON text; xb_free() it. It is what claims.json holds. */
 XB_API xb_status xb_reproduction_json(xb_ctx *ctx, char **out, const xb_reproduction *r);
 
 #ifdef __cplusplus

@@ -20,6 +20,7 @@ typedef struct xb_study xb_study;
 typedef enum xb_noise_scale { XB_NOISE_SCALE_MIN = 0, XB_NOISE_SCALE_MAX } xb_noise_scale;
 
 typedef struct xb_study_options {
+    size_t struct_size;
     const char *device;  /* LAW text of the device; NULL: mtj:B=0.15,w=0.5 */
     const double *noise; /* laws: measured samples; NULL: the built-in sample */
     int64_t noise_n;
@@ -50,7 +51,7 @@ typedef struct xb_study_options {
                           that was stopped goes on where it stood. NULL: none */
 } xb_study_options;
 
-XB_API xb_study_options xb_study_options_default(void);
+XB_OPTIONS(study);
 
 /* The studies by name: "laws" (Fig. 1 and 7), "quadrature" (Fig. 2),
  * "quantile" (Fig. 3), "energy" (Fig. 4 and 8), "scalar" (Fig. 5), "utkface" (Fig.
@@ -109,7 +110,7 @@ XB_API xb_status xb_study_write(xb_ctx *ctx, const xb_study *study, const char *
  * files is trusted. */
 XB_API xb_status xb_study_read(xb_ctx *ctx, xb_study **out, const char *dir,
                                const char *name);
-/* The JSON text alone; free() it. */
+/* The JSON text alone; xb_free() it. */
 XB_API xb_status xb_study_json(xb_ctx *ctx, char **out, const xb_study *study);
 
 /* Synthetic faces: n drawings of size x size, of nobody, whose age in years can be read
