@@ -185,7 +185,7 @@ static void sweeps_have_names_and_margins(void **state)
                 has_text(svg, "RMSE (target&#39;s unit)"));
     assert_true(has_text(svg, "digital model"));
     assert_true(has_text(svg, " 3") || has_text(svg, "3"));
-    assert_null(strstr(svg, "3.5"));
+    assert_false(has_text(svg, " 3.5") || has_text(svg, "3.5"));
     assert_null(strstr(svg, "adc-bits"));
     /* whole numbers over decades are their own ticks */
     make_sweep(ctx, &s, "mean_levels", 4, 4, 0, svg, script);
@@ -196,6 +196,125 @@ static void sweeps_have_names_and_margins(void **state)
     assert_margins(svg);
     make_sweep(ctx, &s, "something else", 1, 1, 1, svg, script);
     assert_true(has_text(svg, "something else"));
+    free(svg);
+    free(script);
+    xb_ctx_destroy(ctx);
+    scratch_remove(&s);
+}
+
+/* Four scores of one size and one spread around it; the digital level is the array's. */
+static void make_scores(xb_ctx *ctx, scratch *s, double size, double spread, char *svg,
+                        char *script)
+{
+    static const char *const names[] = {
+        "line_ohm",           "rmse",       "rmse_error",
+        "rmse_digital",       "nll",        "nll_error",
+        "nll_digital",        "coverage95", "coverage95_error",
+        "coverage95_digital", "epistemic",  "epistemic_error",
+        "epistemic_digital"};
+    enum { ROWS = 4 };
+    xb_table *t = NULL;
+    assert_ok(ctx, xb_table_create(ctx, &t, "line_ohm", ROWS, XB_COUNT(names), names));
+    for (int r = 0; r < ROWS; r++)
+        for (int c = 0; c < XB_COUNT(names); c++) {
+            double level = c == 0 ? 1 : c >= 7 && c <= 9 ? 0.9825 : size;
+            double value = c % 3 == 2 ? spread / 9 : level + (c % 3 == 1) * spread * r;
+            xb_table_set(t, r, c, c == 0 ? r + 1 : value);
+        }
+    char path[128], file[160];
+    snprintf(path, sizeof path, "%s", scratch_path(s, "scores"));
+    assert_ok(ctx, xb_report_sweep(ctx, t, path, XB_FIGURE_SVG));
+    snprintf(file, sizeof file, "%s.svg", path);
+    assert_true(scratch_read(file, svg, ROOM) < ROOM - 1);
+    snprintf(file, sizeof file, "%s.gp", path);
+    assert_true(scratch_read(file, script, ROOM) < ROOM - 1);
+    xb_table_destroy(t);
+}
+
+/* Where the text at `text` is put. */
+static bool place_before(const char *svg, const char *text, double *x, double *y)
+{
+    const char *at = NULL;
+    for (const char *p = svg; (p = strstr(p, "translate(")) && p < text; p++) at = p;
+    return at && sscanf(at, "translate(%lf,%lf)", x, y) == 2;
+}
+
+/* The left end of the tick labels that end between two x, as wide as they are drawn:
+ * digits of DejaVu Sans are 0.64 of its size, other characters of numbers are narrower.
+ */
+static double ticks_left(const char *svg, double from, double to)
+{
+    const double digit = 0.64 * 13;
+    double left = to;
+    for (const char *p = svg; (p = strstr(p, "text-anchor=\"end\"")); p++) {
+        double x, y;
+        char label[64];
+        const char *text = strstr(p, "<text>");
+        assert_true(text && place_before(svg, text, &x, &y));
+        if (x < from || x > to) continue;
+        while (*text == '<') text = strchr(text, '>') + 1; /* <text>, or a <tspan>, too */
+        assert_int_equal(sscanf(text, "%63[^<]", label), 1);
+        const char *first = label + strspn(label, " ");
+        left = fmin(left, x - digit * (double)strlen(first));
+    }
+    return left;
+}
+
+static void assert_titles_inside(const char *svg)
+{
+    static const char *const titles[] = {"RMSE (target", "NLL (nats per row)",
+                                         "coverage of 95 % intervals", "epistemic sd"};
+    enum { HALF = 8 }; /* pixels: of a line of text */
+    double width, height;
+    const char *box = strstr(svg, "viewBox=");
+    assert_true(box && sscanf(box, "viewBox=\"0 0 %lf %lf\"", &width, &height) == 2);
+    for (int i = 0; i < XB_COUNT(titles); i++) {
+        double x, y, half = 0.3 * 13 * (double)strlen("epistemic sd (target's unit)");
+        const char *text = strstr(svg, titles[i]);
+        assert_true(text && place_before(svg, text, &x, &y));
+        double start = i % 2 ? width / 2 - 20 : 0;
+        double ticks = ticks_left(svg, x, i % 2 ? width : width / 2 - 20);
+        if (x - 2 * HALF < start || x + HALF / 2 > ticks || y < half || y > height - half)
+            fail_msg("%s at %g, %g: ticks from %g", titles[i], x, y, ticks);
+    }
+}
+
+static void titles_of_scores_are_inside(void **state)
+{
+    (void)state;
+    static const double cases[][2] = {{0.2, 1e-5},   {0.2, 0.003}, {0.2, 20},
+                                      {-0.25, 0.01}, {0, 0},       {1234, 0.1},
+                                      {-9.9e6, 1e5}, {3e-9, 1e-9}, {-1e-4, 3e-5}};
+    scratch s = scratch_make();
+    xb_ctx *ctx = test_ctx();
+    char *svg = malloc(ROOM), *script = malloc(ROOM);
+    for (int i = 0; i < XB_COUNT(cases); i++) {
+        make_scores(ctx, &s, cases[i][0], cases[i][1], svg, script);
+        assert_titles_inside(svg);
+    }
+    free(svg);
+    free(script);
+    xb_ctx_destroy(ctx);
+    scratch_remove(&s);
+}
+
+/* A change of coverage by 0.0006 is no cliff, the digital level is drawn last. */
+static void levels_that_agree_are_seen(void **state)
+{
+    (void)state;
+    scratch s = scratch_make();
+    xb_ctx *ctx = test_ctx();
+    char *svg = malloc(ROOM), *script = malloc(ROOM);
+    make_scores(ctx, &s, 0.2, 0.0002, svg, script);
+    int panels = 0;
+    double low, high, least[] = {0.004, 0.02, 0.02, 0.004};
+    for (const char *p = script; (p = strstr(p, "set yrange [")); p++, panels++) {
+        assert_int_equal(sscanf(p, "set yrange [%lf:%lf]", &low, &high), 2);
+        assert_true(panels < XB_COUNT(least) && high - low >= least[panels]);
+        const char *array = strstr(p, "yerrorlines"), *digital = strstr(p, "dashtype");
+        assert_true(array && digital && array < digital);
+    }
+    assert_int_equal(panels, XB_COUNT(least));
     free(svg);
     free(script);
     xb_ctx_destroy(ctx);
@@ -285,6 +404,8 @@ int main(void)
         cmocka_unit_test(whole_numbers_have_whole_ticks),
         cmocka_unit_test(narrow_peaks_are_noticed),
         cmocka_unit_test(sweeps_have_names_and_margins),
+        cmocka_unit_test(titles_of_scores_are_inside),
+        cmocka_unit_test(levels_that_agree_are_seen),
         cmocka_unit_test(fits_show_narrow_peaks),
         cmocka_unit_test(laws_have_the_unit_of_their_file),
     };

@@ -262,7 +262,13 @@ static void assert_sentences(xb_ctx *ctx, scratch *s, const xb_reproduce_options
     assert_true(scratch_read(scratch_path(s, "index.html"), page, PAGE) < PAGE - 1);
     const char *end = strstr(page, "</nav>");
     assert_non_null(end);
+    assert_non_null(strstr(page, " cannot be told."));
     *strstr(page, "<main>") = '\0'; /* the top: headline and list of findings */
+    int absent = 0;
+    for (const char *p = page; (p = strstr(p, "<p class=\"verdict\">Not made yet.</p>"));
+         p++)
+        absent++;
+    assert_int_equal(absent, XB_PAPER_FIGURES - 1);
     assert_non_null(strstr(page, "claims of the paper agree with our numbers.</p>"));
     xb_reproduction *r = NULL;
     assert_ok(ctx, xb_reproduce(ctx, &r, s->dir, o));

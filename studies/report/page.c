@@ -146,6 +146,12 @@ void xb_page_text(xb_page *page, const char *paragraph)
     if (s) xb_html_element(xb_draft_stream(s->body), "p", NULL, paragraph);
 }
 
+void xb_page_remark(xb_page *page, const char *text)
+{
+    page_section *s = current(page);
+    if (s) xb_html_element(xb_draft_stream(s->findings), "p", "verdict", text);
+}
+
 void xb_page_command(xb_page *page, const char *command)
 {
     page_section *s = current(page);

@@ -22,6 +22,9 @@ void xb_html_command(FILE *out, const char *command);
 void xb_html_rows(FILE *out, const xb_page_rows_info *rows);
 void xb_html_table(FILE *out, const xb_table *table, const char *caption, bool folded);
 
+/* page.c: a line for this section in the list at the top that is no verdict. */
+void xb_page_remark(xb_page *page, const char *text);
+
 /* page_svg.c: the picture of an SVG file as an element of a page. Every id in it, and
  * every reference to one, gets `prefix`. */
 xb_status xb_svg_embed(xb_ctx *ctx, FILE *out, const char *path, const char *prefix,

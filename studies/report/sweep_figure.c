@@ -1,6 +1,6 @@
 /* sweep_figure.c: what happens to a model's scores while one number of its arrays is
  * swept: a panel for each score, the Monte Carlo error as bars, the digital model's level
- * beside it, one legend above all of them. */
+ * over them, one legend above all. Margins have room for the longest tick label. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,10 @@ enum {
     TICKS_MOST = 8,
     PANEL_WIDTH = 460,
     PANEL_HEIGHT = 330,
-    LEGEND_HEIGHT = 40
+    LEGEND_HEIGHT = 40,
+    DIGIT_WIDTH = 9, /* of a tick label */
+    TICK_GAP = 10,   /* from an axis to its tick labels */
+    TITLE_WIDTH = 28 /* an axis title with the room around it */
 };
 
 /* The axis of the number that is swept. */
@@ -64,21 +67,103 @@ static sweep_axis find_axis(const xb_table *t)
     return a;
 }
 
-/* Scores by the names people know; another column keeps its own. */
-static const char *score_label(const char *key)
+/* Scores by the names people know; another column keeps its own. An axis spans `least` or
+ * more, and its ticks end with what a score can be. */
+typedef struct score_kind {
+    const char *key, *label;
+    double least, lowest, highest;
+} score_kind;
+
+static score_kind find_score(const char *key)
 {
-    static const char *const labels[][2] = {
-        {"rmse", "RMSE (target's unit)"},
-        {"nll", "NLL (nats per row)"},
-        {"coverage95", "coverage of 95 % intervals"},
-        {"epistemic", "epistemic sd (target's unit)"},
-        {"accuracy", "accuracy"},
-        {"ece", "expected calibration error"},
-        {"information", "mutual information (nats)"},
+    static const score_kind kinds[] = {
+        {"rmse", "RMSE (target's unit)", 0, 0, INFINITY},
+        {"nll", "NLL (nats per row)", 0.02, -INFINITY, INFINITY},
+        {"coverage95", "coverage of 95 % intervals", 0.02, 0, 1},
+        {"epistemic", "epistemic sd (target's unit)", 0, 0, INFINITY},
+        {"accuracy", "accuracy", 0.02, 0, 1},
+        {"ece", "expected calibration error", 0.02, 0, 1},
+        {"information", "mutual information (nats)", 0, 0, INFINITY},
     };
-    for (int i = 0; i < XB_COUNT(labels); i++)
-        if (strcmp(labels[i][0], key) == 0) return labels[i][1];
-    return key;
+    for (int i = 0; i < XB_COUNT(kinds); i++)
+        if (strcmp(kinds[i].key, key) == 0) return kinds[i];
+    return (score_kind){key, key, 0, -INFINITY, INFINITY};
+}
+
+/* The axis of a score: its range, ticks, and how they are printed. */
+typedef struct score_axis {
+    const char *label;
+    double low, high;         /* of the frame */
+    double first, step, last; /* ticks */
+    int decimals;
+    bool plain; /* 0.01, not 1e-02 */
+    int width;  /* characters of the longest tick label */
+} score_axis;
+
+static void widen(score_axis *a, double value, double error)
+{
+    if (!isfinite(value)) return;
+    if (!isfinite(error)) error = 0;
+    a->low = fmin(a->low, value - error);
+    a->high = fmax(a->high, value + error);
+}
+
+/* Room above and below, and a span in which a change that matters is seen as one, and
+ * noise as noise. */
+static void pad(score_axis *a, const score_kind *kind)
+{
+    const double share = 0.02, room = 0.08;
+    if (!(a->low <= a->high)) a->low = a->high = 0; /* no number at all */
+    double least = fmax(kind->least, share * fmax(fabs(a->low), fabs(a->high)));
+    if (!(least > 0)) least = 1;
+    double middle = a->low / 2 + a->high / 2;
+    double half = fmax(a->high - a->low, least) * (0.5 + room);
+    double edge = half * room / (0.5 + room); /* beyond what a score can be */
+    middle = fmin(middle, fmax(a->high, kind->highest) + edge - half);
+    middle = fmax(middle, fmin(a->low, kind->lowest) - edge + half);
+    a->low = middle - half;
+    a->high = middle + half;
+}
+
+/* Steps of 1, 2 or 5 times a power of ten, with the digits they need and no more. */
+static void place_ticks(score_axis *a, const score_kind *kind)
+{
+    enum { STEPS = 7, PLAIN_MOST = 5 };
+    double power = pow(10, floor(log10((a->high - a->low) / STEPS)));
+    double steps = (a->high - a->low) / STEPS / power;
+    a->step = power * (steps <= 1 ? 1 : steps <= 2 ? 2 : steps <= 5 ? 5 : 10);
+    const double slack = 1e-6; /* of a step */
+    double low = fmax(a->low, kind->lowest), high = fmin(a->high, kind->highest);
+    if (high - low < a->step) low = a->low, high = a->high; /* no such score */
+    a->first = ceil(low / a->step - slack) * a->step;
+    a->last = floor(high / a->step + slack) * a->step;
+    int digits = (int)floor(log10(a->step) + slack);
+    double largest = fmax(a->step, fmax(fabs(a->first), fabs(a->last)));
+    int most = (int)floor(log10(largest) + slack);
+    a->plain = digits >= -PLAIN_MOST && most <= PLAIN_MOST;
+    int decimals = (a->plain ? 0 : most) - digits;
+    a->decimals = decimals > 0 ? decimals : 0;
+}
+
+static int label_width(const score_axis *a, double value)
+{
+    return a->plain ? snprintf(NULL, 0, "%.*f", a->decimals, value)
+                    : snprintf(NULL, 0, "%.*e", a->decimals, value);
+}
+
+static score_axis find_score_axis(const xb_table *t, int column)
+{
+    const score_kind kind = find_score(xb_table_column_name(t, column));
+    score_axis a = {.label = kind.label, .low = INFINITY, .high = -INFINITY};
+    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+        widen(&a, xb_table_get(t, r, column), xb_table_get(t, r, column + 1));
+        widen(&a, xb_table_get(t, r, column + 2), 0);
+    }
+    pad(&a, &kind);
+    place_ticks(&a, &kind);
+    int first = label_width(&a, a.first), last = label_width(&a, a.last);
+    a.width = first > last ? first : last;
+    return a;
 }
 
 /* A few whole numbers over decades are their own ticks. */
@@ -98,32 +183,53 @@ static void write_ticks(FILE *script, const xb_table *t, const sweep_axis *a)
     fprintf(script, ")\n");
 }
 
-/* Panels of the same size, a legend above, and room between the data and the frame. */
-static void write_layout(FILE *script, int across, int down)
+/* Pixels from an axis of scores to the middle of its title. */
+static double title_distance(int digits)
+{
+    return TICK_GAP + DIGIT_WIDTH * digits + TITLE_WIDTH / 2.0;
+}
+
+/* Panels of the same size, a legend above, room between the data and the frame, and on
+ * the left of each panel for tick labels of that many characters and a title. */
+static void write_layout(FILE *script, int across, int down, int digits)
 {
     double high = down * PANEL_HEIGHT + LEGEND_HEIGHT, wide = across * PANEL_WIDTH;
+    double left = title_distance(digits) + TITLE_WIDTH / 2.0;
     fprintf(script,
             "set multiplot layout %d,%d margins screen %.4f,%.4f,%.4f,%.4f spacing screen"
             " %.4f,%.4f\n"
-            "set key at screen 0.5, screen %.4f center top vertical maxrows 1\n"
-            "set autoscale fix\n"
-            "set offsets graph 0.05, graph 0.05, graph 0.08, graph 0.08\n",
-            down, across, 85 / wide, 1 - 20 / wide, 60 / high,
-            1 - (LEGEND_HEIGHT + 8) / high, 90 / wide, 70 / high, 1 - 6 / high);
+            "set key at screen 0.5, screen %.4f center top vertical maxrows %d\n"
+            "set autoscale xfix\n"
+            "set offsets graph 0.05, graph 0.05, 0, 0\n",
+            down, across, left / wide, 1 - 20 / wide, 60 / high,
+            1 - (LEGEND_HEIGHT + 8) / high, (left + 10) / wide, 70 / high, 1 - 6 / high,
+            across == 1 ? 2 : 1);
 }
 
-static void draw_panel(FILE *script, const char *data, const xb_table *t, int column,
-                       bool titled)
+/* The title is a label: gnuplot places its own by a guess at the width of the ticks. */
+static void write_score_axis(FILE *script, const score_axis *a, int across, int digits)
+{
+    fprintf(script, "set yrange [%.10g:%.10g]\nset ytics %.10g,%.10g,%.10g\n", a->low,
+            a->high, a->first, a->step, a->last + a->step / 4);
+    fprintf(script, "set format y '%%.%d%c'\nset label 1 ", a->decimals,
+            a->plain ? 'f' : 'e');
+    xb_style_quote(script, a->label);
+    fprintf(script,
+            " at graph 0, graph 0.5 center rotate noenhanced offset screen %.4f, 0\n",
+            -title_distance(digits) / (across * PANEL_WIDTH));
+}
+
+/* The digital level is dashed and above the array's line: where they agree both show. */
+static void draw_panel(FILE *script, const char *data, int column, bool titled)
 {
     int from = column + 1; /* gnuplot counts from 1 */
-    xb_style_label(script, "y", score_label(xb_table_column_name(t, column)), "", "");
     fprintf(script,
-            "plot %s using 1:%d with lines dashtype (12,6) linewidth 1.6 linecolor '%s'"
-            " title '%s', \\\n     '' using 1:%d:%d with yerrorlines pointtype 7"
-            " pointsize 0.5 linewidth 1.8 linecolor '%s' title '%s'\n",
-            data, from + 2, xb_style_colour("gaussian"), titled ? "digital model" : "",
-            from, from + 1, xb_style_colour("device"),
-            titled ? "array, ± one Monte Carlo error" : "");
+            "plot %s using 1:%d:%d with yerrorlines pointtype 7 pointsize 0.5"
+            " linewidth 2.2 linecolor '%s' title '%s', \\\n     '' using 1:%d with lines"
+            " dashtype (10,8) linewidth 1.4 linecolor '%s' title '%s'\n",
+            data, from, from + 1, xb_style_colour("device"),
+            titled ? "array, ± one Monte Carlo error" : "", from + 2,
+            xb_style_colour("gaussian"), titled ? "digital model" : "");
 }
 
 xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
@@ -141,11 +247,19 @@ xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
     FILE *script = xb_figure_script(f);
     const sweep_axis axis = find_axis(table);
     write_rows(xb_figure_data(f), table, axis.unit.factor);
-    write_layout(script, across, down);
+    score_axis score[SCORES_MOST];
+    int digits = 0;
+    for (int k = 0; k < scores; k++) {
+        score[k] = find_score_axis(table, FIRST + EACH * k);
+        if (score[k].width > digits) digits = score[k].width;
+    }
+    write_layout(script, across, down, digits);
     write_ticks(script, table, &axis);
     xb_style_label(script, "x", axis.label, "", axis.unit.text);
-    for (int k = 0; k < scores; k++)
-        draw_panel(script, xb_figure_data_name(f), table, FIRST + EACH * k, k == 0);
+    for (int k = 0; k < scores; k++) {
+        write_score_axis(script, &score[k], across, digits);
+        draw_panel(script, xb_figure_data_name(f), FIRST + EACH * k, k == 0);
+    }
     fprintf(script, "unset multiplot\n");
     return xb_figure_draw(ctx, f, formats);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/draft.h"
+#include "report/page.h"
 #include "reproduce/reproduction.h"
 
 enum { COLUMNS = 3, CELL_TEXT = 512, CLAIMS_MOST = 16 };
@@ -18,12 +19,12 @@ static void tally_text(char *out, size_t size, const xb_reproduction *r)
     int differ = xb_reproduction_tally(r, 0, XB_FINDING_DIFFERS);
     int unclear = xb_reproduction_tally(r, 0, XB_FINDING_UNCLEAR);
     const int claims = agree + differ + unclear;
-    snprintf(out, size,
-             "%d of %d %s of the paper %s with our numbers; %d %s, and about %d we cannot"
-             " tell.",
-             agree, claims, xb_plural(claims, "claim", "claims"),
-             xb_plural(agree, "agrees", "agree"), differ,
-             xb_plural(differ, "differs", "differ"), unclear);
+    snprintf(
+        out, size,
+        "%d of %d %s of the paper %s with our numbers; %d %s, and %d cannot be told.",
+        agree, claims, xb_plural(claims, "claim", "claims"),
+        xb_plural(agree, "agrees", "agree"), differ,
+        xb_plural(differ, "differs", "differ"), unclear);
 }
 
 /* " These differ: “A claim.” “Another.”" */
@@ -156,6 +157,7 @@ static xb_status add_figure(xb_ctx *ctx, xb_page *page, const xb_reproduction *r
     xb_page_section(page, id, x->heading);
     xb_page_text(page, x->about);
     if (r->state[figure] != XB_FIGURE_ABSENT) return add_made(ctx, page, r, dir, figure);
+    xb_page_remark(page, "Not made yet.");
     xb_page_text(page, "Not made yet with these options.");
     snprintf(command, sizeof command, "%s --only %d", r->command, figure);
     xb_page_command(page, command);
