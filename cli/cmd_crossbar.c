@@ -401,7 +401,8 @@ static const cli_option options[] = {
      0},
     {"export", 0, CLI_OUTPUT, "DIR", "conductances to programme, and CrossSim's inputs",
      0, 0},
-    {"output", 'o', CLI_OUTPUT, "DIR", "where tables and figures of sweeps go", 0, 0},
+    {"output", 'o', CLI_OUTPUT, "DIR",
+     "folder of tables and figures of sweeps, made if missing", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
 };
 

@@ -265,7 +265,8 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_OUTPUT, "DIR", "where the files go (crossbayes-demo)", 0, 0},
+    {"output", 'o', CLI_OUTPUT, "DIR",
+     "folder of the results, made if missing (crossbayes-demo)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "your own samples (a built-in sample)", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S", 0, 0},

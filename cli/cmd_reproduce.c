@@ -177,7 +177,8 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_OUTPUT, "DIR", "where everything goes (reproduction)", 0, 0},
+    {"output", 'o', CLI_OUTPUT, "DIR",
+     "folder of the results, made if missing (reproduction)", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws, nets and seeds: half a minute", 0, 0},
     {"full", 0, CLI_FLAG, NULL,
      "Fig. 4 and 8 with three seeds and four depths: half an hour", 0, 0},

@@ -231,8 +231,8 @@ static void list_studies(FILE *out)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_OUTPUT, "DIR", "where the files go (a folder named as the study)",
-     0, 0},
+    {"output", 'o', CLI_OUTPUT, "DIR",
+     "folder of the results, made if missing (named as the study)", 0, 0},
     {"device", 0, CLI_TEXT, "LAW", "the device's law (mtj:B=0.15,w=0.5)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "laws: measured samples (a built-in sample)", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},

@@ -88,9 +88,9 @@ static void show_needed(const cli_case *cases, int count)
                                    fmax(d->sd.draws_needed, d->whole.draws_needed)));
     }
     if (needed > XB_DRAWS_MOST)
-        printf("  cannot tell: more than %.0e reads would be needed\n", XB_DRAWS_MOST);
+        printf("\n  cannot tell: more than %.0e reads would be needed\n", XB_DRAWS_MOST);
     else if (needed > 0)
-        printf("  cannot tell: too few reads; about %.2g would tell (--samples)\n",
+        printf("\n  cannot tell: too few reads; about %.2g would tell (--samples)\n",
                needed);
 }
 

@@ -190,7 +190,7 @@ static void draw_panels(const xb_sketch *k, int laws,
     fprintf(k->script,
             "set key at screen 0.535, screen 0.985 center top vertical maxrows 2\n"
             "set autoscale xfix\nset offsets graph 0.03,graph 0.03,0,0\n"
-            "set ylabel 'KL from Gaussian (nats)'\n");
+            "set ylabel 'KL(law‖Gaussian) (nats)'\n");
     for (int l = 1; l <= laws; l++) {
         draw(k, l);
         fprintf(k->script, "unset key\nunset ylabel\n");

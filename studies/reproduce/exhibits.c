@@ -66,7 +66,7 @@ static const xb_exhibit exhibits[XB_PAPER_FIGURES] = {
                  {"",
                   "KL of device and bimodal weights from Gaussian ones against the "
                   "width, a line for each depth",
-                  "KL from Gaussian weights against the width, with its errors",
+                  "KL(law‖Gaussian) of the output against the width, with its errors",
                   "bimodal-falls"},
                  {"_n_eff", "The same KL against the effective number of weights",
                   "The same against n_eff, the number of weights that share the output; "
@@ -127,7 +127,7 @@ static const xb_exhibit exhibits[XB_PAPER_FIGURES] = {
                  {"",
                   "KL of ECRAM and bimodal weights from Gaussian ones against the "
                   "width, a line for each depth",
-                  "KL from Gaussian weights against the width, with its errors",
+                  "KL(law‖Gaussian) of the output against the width, with its errors",
                   "ecram-narrow"}},
      .steady = true,
      .cost = {25, 3, 1200}},

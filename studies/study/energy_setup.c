@@ -104,7 +104,7 @@ xb_status xb_net_cells_law_facts(xb_ctx *ctx, xb_study *study, const xb_cell_pla
         snprintf(name, sizeof name, "law_%s", xb_net_cells_law_name(l));
         XB_TRY(xb_study_add_fact(
             ctx, study, name, xb_law_kl_gaussian(plan->law[l]), NAN,
-            "%s: its own KL from a Gaussian (skewness %.3g, excess kurtosis %.3g)",
+            "%s: its own KL(law‖Gaussian) (skewness %.3g, excess kurtosis %.3g)",
             xb_law_text(plan->law[l]), m.skewness, m.excess_kurtosis));
     }
     return XB_OK;

@@ -40,6 +40,10 @@ xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
         [XB_FINDING_UNCLEAR] = "These samples neither confirm a Gaussian nor rule it out",
     };
     xb_finding_kind kind = judge_gaussian(study);
+    const char *claim = says[kind];
+    if (kind == XB_FINDING_UNCLEAR && xb_study_fact(study, "gaussian_fits").value == 0)
+        claim = "The best Gaussian does not fit these samples, but they neither confirm a"
+                " Gaussian nor rule it out";
     char test[128];
     test_text(test, sizeof test, study);
     return xb_study_add_finding(
@@ -47,7 +51,7 @@ xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
         xb_finding_word(kind, (xb_finding_words){"Gaussian", "not Gaussian"}),
         "%s (%s). Of the law fitted to them, KL(law‖Gaussian of its variance) is %s"
         " nats and the excess kurtosis %+.2f.",
-        says[kind], test,
+        claim, test,
         xb_show(xb_rounded_off(xb_study_fact(study, "kl_device").value), 0).text,
         xb_study_fact(study, "excess_kurtosis_device").value);
 }

@@ -158,7 +158,7 @@ static xb_status kl_fact(xb_ctx *ctx, xb_study *study, const xb_net_cells *cells
     return xb_study_add_fact(
         ctx, study, name, xb_cell_get_law(v, law, XB_CELL_KL),
         xb_cell_get_law(v, law, XB_CELL_KL_ERROR),
-        "%s: largest KL from Gaussian weights (width %lld, depth "
+        "%s: largest KL(law‖Gaussian) of the output (width %lld, depth "
         "%lld, n_eff %.2g). Beyond "
         "the errors in %lld of %lld nets",
         xb_net_cells_law_name(law), (long long)cells->cell[worst].width,

@@ -280,12 +280,10 @@ static xb_status add_exact_facts(xb_ctx *ctx, xb_study *study, const subject *de
     XB_TRY(xb_study_add_fact(ctx, study, "device_variance", device->exact[VARIANCE], NAN,
                              "variance of %s", xb_law_text(device->law)));
     XB_TRY(xb_study_add_fact(ctx, study, "device_kl", device->exact[KL], NAN,
-                             "KL divergence from %s to the Gaussian of its mean and "
-                             "variance",
+                             "KL(%s‖Gaussian of its mean and variance)",
                              xb_law_text(device->law)));
     return xb_study_add_fact(ctx, study, "bimodal_kl", bimodal->exact[KL], NAN,
-                             "KL divergence from %s to the standard Gaussian",
-                             xb_law_text(bimodal->law));
+                             "KL(%s‖standard Gaussian)", xb_law_text(bimodal->law));
 }
 
 static xb_status compare_laws(xb_ctx *ctx, xb_study *study, const xb_law *device_law,
