@@ -158,7 +158,7 @@ static void test_prediction(void **state)
                 p->sigma[last->offset + j] = (float)(nets[i].last_sd / sqrt(last->size));
             xb_plan plan;
             xb_plan_options opt = xb_plan_options_default();
-            opt.draws = SANITIZED ? 2048 : 32768;
+            opt.draws = SANITIZED ? 2048 : 16384;
             assert_ok(ctx,
                       xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law[l], &opt));
             double noise = 3 * (plan.predicted.std_error + plan.measured.std_error);

@@ -75,7 +75,11 @@ def prepare(program, case, inputs):
     made = {name: data for name, data in files(after).items() if before.get(name) != data}
     previous = program.folder(folder)
     for name in made:
-        kind = b"XBIMAGE\0" if name.endswith(CACHE) else b""  # other files are not replaced
+        kind = b""  # a cache or a figure's script that is none of ours is not replaced
+        if name.endswith(CACHE):
+            kind = b"XBIMAGE\0"
+        elif name.endswith(".gp"):
+            kind = made[name].splitlines(True)[0]
         write(previous, name, kind + b"what was at " + name.encode() + b" before\n")
     return Trial(case, begin(program, case, folder), begin(program, case, previous), made,
                  stdout)
