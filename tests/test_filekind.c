@@ -6,6 +6,12 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/filekind.h"
 
+/* With its zero bytes, without the one that ends it. */
+#define BYTES(kind, text)                                                                \
+    {                                                                                    \
+        kind, text, sizeof(text) - 1                                                     \
+    }
+
 static const struct known {
     xb_filekind kind;
     const char *bytes;
@@ -27,55 +33,50 @@ static const struct known {
     {XB_KIND_COSTS, "{\"name\": 2, \"crossbayes\": \"costs\"}", 0},
     {XB_KIND_STUDY, "{\"crossbayes\": \"study\"}", 0},
     {XB_KIND_REPRODUCTION, "{\"crossbayes\": \"reproduction\"}", 0},
-    {XB_KIND_MODEL, "\x40\0\0\0\0\0\0\0{\"__metadata__\":{\"crossbayes\":\"model\"}}",
-     50},
-    {XB_KIND_CHECKPOINT,
-     "\x40\0\0\0\0\0\0\0{\"__metadata__\":{\"crossbayes\":\"checkpoint\"}}", 55},
-    {XB_KIND_SAFETENSORS, "\x10\0\0\0\0\0\0\0{\"weight\":{}}", 21},
-    {XB_KIND_SAFETENSORS, "\x10\0\0\0\0\0\0\0{\"crossbayes\":\"law\"}", 28},
-    {XB_KIND_UNKNOWN, "\x10\0\0\0\0\0\0\x80{\"weight\":{}}", 21},
-    {XB_KIND_UNKNOWN, "\x10\0\0\0\0\0\0\0nothing", 15},
-    {XB_KIND_NPY, "\x93NUMPY\1\0", 8},
-    {XB_KIND_CACHE, "XBIMAGE\0", 8},
-    {XB_KIND_IDX, "\0\0\x08\x03\0\0\0\x02", 8},
-    {XB_KIND_UNKNOWN, "\0\0\0\0\0\0\0\0", 8},
+    BYTES(XB_KIND_MODEL,
+          "\x40\0\0\0\0\0\0\0{\"__metadata__\":{\"crossbayes\":\"model\"}}"),
+    BYTES(XB_KIND_CHECKPOINT,
+          "\x40\0\0\0\0\0\0\0{\"__metadata__\":{\"crossbayes\":\"checkpoint\"}}"),
+    BYTES(XB_KIND_SAFETENSORS, "\x10\0\0\0\0\0\0\0{\"weight\":{}}"),
+    BYTES(XB_KIND_SAFETENSORS, "\x10\0\0\0\0\0\0\0{\"crossbayes\":\"law\"}"),
+    BYTES(XB_KIND_UNKNOWN, "\x10\0\0\0\0\0\0\x80{\"weight\":{}}"),
+    BYTES(XB_KIND_UNKNOWN, "\x10\0\0\0\0\0\0\0nothing"),
+    BYTES(XB_KIND_NPY, "\x93NUMPY\1\0"),
+    BYTES(XB_KIND_CACHE, "XBIMAGE\0"),
+    BYTES(XB_KIND_IDX, "\0\0\x08\x03\0\0\0\x02"),
+    BYTES(XB_KIND_UNKNOWN, "\0\0\0\0\0\0\0\0"),
     {XB_KIND_SVG, "<?xml version=\"1.0\"?>\n<svg width=\"1\">", 0},
     {XB_KIND_SVG, "<svg>", 0},
     {XB_KIND_HTML, "<!doctype HTML>\n<p>1,2", 0},
     {XB_KIND_HTML, "<html><body><svg></svg>", 0},
     {XB_KIND_XML, "<?xml version=\"1.0\"?><a/>", 0},
-    {XB_KIND_PNG, "\x89PNG\r\n\x1a\n\0\0\0\r", 12},
-    {XB_KIND_JPEG, "\xff\xd8\xff\xe0", 4},
+    BYTES(XB_KIND_PNG, "\x89PNG\r\n\x1a\n\0\0\0\r"),
+    BYTES(XB_KIND_JPEG, "\xff\xd8\xff\xe0"),
     {XB_KIND_GIF, "GIF89a", 0},
-    {XB_KIND_TIFF, "II*\0", 4},
-    {XB_KIND_TIFF, "MM\0*", 4},
+    BYTES(XB_KIND_TIFF, "II*\0"),
+    BYTES(XB_KIND_TIFF, "MM\0*"),
     {XB_KIND_PDF, "%PDF-1.5\n1 0 obj", 0},
-    {XB_KIND_GZIP, "\x1f\x8b\x08\0", 4},
-    {XB_KIND_XZ,
-     "\xfd"
-     "7zXZ\0",
-     6},
+    BYTES(XB_KIND_GZIP, "\x1f\x8b\x08\0"),
+    BYTES(XB_KIND_XZ, "\xfd"
+                      "7zXZ\0"),
     {XB_KIND_BZIP2, "BZh91AY", 0},
-    {XB_KIND_ZSTD, "\x28\xb5\x2f\xfd", 4},
-    {XB_KIND_NPZ, "PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0x.npy",
-     35},
-    {XB_KIND_ZIP, "PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0x.csv",
-     35},
-    {XB_KIND_ZIP, "PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\xff\0\0x.npy",
-     35},
-    {XB_KIND_OFFICE,
-     "PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x13\0\0\0[Content_Types].xml",
-     49},
+    BYTES(XB_KIND_ZSTD, "\x28\xb5\x2f\xfd"),
+    BYTES(XB_KIND_NPZ,
+          "PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0x.npy"),
+    BYTES(XB_KIND_ZIP,
+          "PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0x.csv"),
+    BYTES(XB_KIND_ZIP,
+          "PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\xff\0\0x.npy"),
+    BYTES(XB_KIND_OFFICE, "PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x13\0\0\0"
+                          "[Content_Types].xml"),
     {XB_KIND_PARQUET, "PAR1\x15", 0},
-    {XB_KIND_ARROW, "ARROW1\0\0", 8},
-    {XB_KIND_HDF5, "\x89HDF\r\n\x1a\n", 8},
+    BYTES(XB_KIND_ARROW, "ARROW1\0\0"),
+    BYTES(XB_KIND_HDF5, "\x89HDF\r\n\x1a\n"),
     {XB_KIND_MATLAB, "MATLAB 5.0 MAT-file, Platform", 0},
-    {XB_KIND_PICKLE, "\x80\x04\x95\0", 4},
-    {XB_KIND_SQLITE, "SQLite format 3\0", 16},
-    {XB_KIND_UTF16,
-     "\xff\xfe"
-     "1\0\n\0",
-     6},
+    BYTES(XB_KIND_PICKLE, "\x80\x04\x95\0"),
+    BYTES(XB_KIND_SQLITE, "SQLite format 3\0"),
+    BYTES(XB_KIND_UTF16, "\xff\xfe"
+                         "1\0\n\0"),
     {XB_KIND_PROGRAM,
      "\x7f"
      "ELF\2",
