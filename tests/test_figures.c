@@ -247,7 +247,7 @@ static double ticks_left(const char *svg, double from, double to)
     const double digit = 0.64 * 13;
     double left = to;
     for (const char *p = svg; (p = strstr(p, "text-anchor=\"end\"")); p++) {
-        double x, y;
+        double x = 0, y = 0;
         char label[64];
         const char *text = strstr(p, "<text>");
         assert_true(text && place_before(svg, text, &x, &y));
@@ -269,7 +269,7 @@ static void assert_titles_inside(const char *svg)
     const char *box = strstr(svg, "viewBox=");
     assert_true(box && sscanf(box, "viewBox=\"0 0 %lf %lf\"", &width, &height) == 2);
     for (int i = 0; i < XB_COUNT(titles); i++) {
-        double x, y, half = 0.3 * 13 * (double)strlen("epistemic sd (target's unit)");
+        double x = 0, y = 0, half = 0.3 * 13 * (double)strlen("epistemic sd (target's unit)");
         const char *text = strstr(svg, titles[i]);
         assert_true(text && place_before(svg, text, &x, &y));
         double start = i % 2 ? width / 2 - 20 : 0;
