@@ -4,6 +4,7 @@
 #include "report/figure.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,15 +39,30 @@ static bool is_made(const char *extension, unsigned formats)
     return true;
 }
 
-/* Whether a file is a script that this library wrote. */
-static bool is_our_script(const char *path)
+/* Whether a file is a script that this library wrote. Read without a stream, which would
+ * need memory. */
+static xb_status find_ours(xb_ctx *ctx, bool *ours, const char *path)
 {
     char start[sizeof XB_SCRIPT_START] = "";
-    FILE *file = fopen(path, "r");
-    if (!file) return false;
-    size_t got = fread(start, 1, sizeof start - 1, file);
-    fclose(file);
-    return got == sizeof start - 1 && strcmp(start, XB_SCRIPT_START) == 0;
+    size_t size = sizeof start - 1, have = 0;
+    ssize_t got = 1;
+    *ours = false;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT) return XB_OK;
+    while (file >= 0 && have < size && got != 0) {
+        got = read(file, start + have, size - have);
+        if (got < 0 && errno != EINTR) break;
+        if (got > 0) have += (size_t)got;
+    }
+    if (file < 0 || got < 0) {
+        xb_status status =
+            xb_fail(ctx, XB_E_IO, "%s: cannot read: %s", path, strerror(errno));
+        if (file >= 0) close(file);
+        return status;
+    }
+    close(file);
+    *ours = strcmp(start, XB_SCRIPT_START) == 0;
+    return XB_OK;
 }
 
 /* Nobody names the script and the data of a figure: where such a file is there already,
@@ -59,8 +75,9 @@ static xb_status check_companions(xb_ctx *ctx, const char *path, const char *lab
     if (status == XB_OK) {
         snprintf(script, size, "%s.gp", path);
         snprintf(data, size, "%s.dat", path);
-        bool there = access(script, F_OK) == 0;
-        if ((there || access(data, F_OK) == 0) && !is_our_script(script))
+        bool there = access(script, F_OK) == 0, ours = false;
+        status = find_ours(ctx, &ours, script);
+        if (status == XB_OK && !ours && (there || access(data, F_OK) == 0))
             status = xb_fail(ctx, XB_E_ARGUMENT,
                              "%s would overwrite %s, which no figure of crossbayes left"
                              " there; choose another name",
