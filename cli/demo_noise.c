@@ -36,7 +36,6 @@ static void add_estimate(rows *r, const char *name, double value, double error,
     add_row(r, name, "%s", text);
 }
 
-/* Standard errors are those of independent draws of a Gaussian, at the effective n. */
 static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
 {
     const xb_fit_sample *x = xb_fit_sample_info(fit);
@@ -53,9 +52,9 @@ static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
     cli_format_range(range, sizeof range, x->min, x->max, place.unit);
     add_row(r, "range", "%s", range);
     add_estimate(r, "mean", x->mean, x->sd / sqrt(n), place.unit);
-    add_estimate(r, "standard deviation", x->sd, x->sd / sqrt(2 * n), place.unit);
-    add_estimate(r, "skewness", x->skewness, sqrt(6 / n), "");
-    add_estimate(r, "excess kurtosis", x->excess_kurtosis, sqrt(24 / n), "");
+    add_estimate(r, "standard deviation", x->sd, x->sd_error, place.unit);
+    add_estimate(r, "skewness", x->skewness, x->skewness_error, "");
+    add_estimate(r, "excess kurtosis", x->excess_kurtosis, x->excess_kurtosis_error, "");
 }
 
 static void show_sample(const cli_demo *d, const xb_fit *fit)
@@ -117,7 +116,7 @@ static void family_cells(char out[CELLS][TEXT], const xb_fit *fit, int i, double
     snprintf(out[2], TEXT, "%.3f", f->ks);
     cli_format_p(out[3], TEXT, f->ks_p);
     cli_format_p(out[4], TEXT, f->ad_p);
-    snprintf(out[5], TEXT, "%s", f->fits ? "yes" : "no");
+    snprintf(out[5], TEXT, "%s", xb_fit_decision_name(f->decision));
     size_t used = 0;
     out[6][0] = '\0';
     for (int k = 0; k < f->n_named && used < TEXT; k++) {
@@ -153,9 +152,10 @@ static void show_families(const cli_demo *d, const xb_fit *fit)
 static xb_finding fit_finding(const xb_fit *fit)
 {
     xb_fit_outcome outcome = xb_fit_outcome_of(fit);
-    xb_finding_kind kind = outcome == XB_FIT_FITS       ? XB_FINDING_AGREES
-                           : outcome == XB_FIT_DIVERGED ? XB_FINDING_UNCLEAR
-                                                        : XB_FINDING_DIFFERS;
+    xb_finding_kind kind = outcome == XB_FIT_FITS ? XB_FINDING_AGREES
+                           : outcome == XB_FIT_DIVERGED || outcome == XB_FIT_UNTESTED
+                               ? XB_FINDING_UNCLEAR
+                               : XB_FINDING_DIFFERS;
     return (xb_finding){kind, xb_fit_outcome_text(outcome), xb_fit_verdict(fit)};
 }
 

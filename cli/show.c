@@ -9,7 +9,6 @@
 
 static void show_sample(const xb_fit_sample *x, const char *source, const char *unit)
 {
-    /* standard errors for independent draws of a Gaussian, at the effective n */
     double n = x->n_effective;
     printf("%s: %lld samples, %lld distinct values\n\n", source, (long long)x->n,
            (long long)x->distinct);
@@ -17,9 +16,10 @@ static void show_sample(const xb_fit_sample *x, const char *source, const char *
     cli_format_range(range, sizeof range, x->min, x->max, unit);
     printf("  %-20s%s\n", "range", range);
     cli_print_estimate("mean", x->mean, x->sd / sqrt(n), unit);
-    cli_print_estimate("standard deviation", x->sd, x->sd / sqrt(2 * n), unit);
-    cli_print_estimate("skewness", x->skewness, sqrt(6 / n), "");
-    cli_print_estimate("excess kurtosis", x->excess_kurtosis, sqrt(24 / n), "");
+    cli_print_estimate("standard deviation", x->sd, x->sd_error, unit);
+    cli_print_estimate("skewness", x->skewness, x->skewness_error, "");
+    cli_print_estimate("excess kurtosis", x->excess_kurtosis, x->excess_kurtosis_error,
+                       "");
     printf("  %-20s%.*f of %lld\n", "independent samples", n < 100 ? 1 : 0, n,
            (long long)x->n);
     printf("  %-20s%.3f at lag 1, correlation time %.3g samples\n\n", "autocorrelation",
@@ -31,7 +31,7 @@ static double error_of(const xb_fit_family *f, int i, const xb_fit_sample *x)
 {
     if (!isnan(f->std_error[i])) return f->std_error[i];
     if (f->value[i] == x->mean) return x->sd / sqrt(x->n_effective);
-    return f->value[i] == x->sd ? x->sd / sqrt(2 * x->n_effective) : NAN;
+    return f->value[i] == x->sd ? x->sd_error : NAN;
 }
 
 const char *cli_parameter_unit(const char *name, const char *unit)
@@ -88,9 +88,9 @@ static double best_score(const xb_fit *fit, xb_criterion criterion)
 
 static void show_families(const xb_fit *fit, xb_criterion criterion, const char *unit)
 {
-    enum { COLUMN = 54 };
+    enum { COLUMN = 61 };
     double best = best_score(fit, criterion);
-    printf("    %-10s%11s%7s%8s%8s%5s %s\n", "family",
+    printf("    %-10s%11s%7s%8s%8s%12s %s\n", "family",
            criterion == XB_CRITERION_BIC ? "BIC - best" : "AIC - best", "KS", "KS p",
            "AD p", "fits", "parameters");
     for (int i = 0; i < xb_fit_family_count(fit); i++) {
@@ -100,8 +100,8 @@ static void show_families(const xb_fit *fit, xb_criterion criterion, const char 
         if (isfinite(above)) snprintf(text, sizeof text, "%.1f", above);
         cli_format_p(ks, sizeof ks, f->ks_p);
         cli_format_p(ad, sizeof ad, f->ad_p);
-        printf("  %s %-10s%11s%7.3f%8s%8s%5s ", i == xb_fit_chosen(fit) ? "*" : " ",
-               f->family, text, f->ks, ks, ad, f->fits ? "yes" : "no");
+        printf("  %s %-10s%11s%7.3f%8s%8s%12s ", i == xb_fit_chosen(fit) ? "*" : " ",
+               f->family, text, f->ks, ks, ad, xb_fit_decision_name(f->decision));
         show_parameters(f, xb_fit_sample_info(fit), unit, COLUMN);
     }
 }

@@ -49,6 +49,15 @@ XB_OPTIONS(fit);
 #define XB_FIT_PARAM_MAX 4
 #define XB_FIT_FAMILY_MAX 8
 
+/* (F12) Does a family fit? */
+typedef enum xb_fit_decision {
+    XB_FIT_NO,         /* distance, tails, skewness or kurtosis speak against it */
+    XB_FIT_YES,        /* none of them does */
+    XB_FIT_CANNOT_TELL /* none does, but too few independent samples could */
+} xb_fit_decision;
+
+XB_API const char *xb_fit_decision_name(xb_fit_decision decision); /* "no", "yes", ... */
+
 /* One family's fit. Parameters in `name` order: the family's own, then "scale"
  * and "offset" in the user's units. */
 typedef struct xb_fit_family {
@@ -62,11 +71,12 @@ typedef struct xb_fit_family {
     double std_error[6];  /* from the observed information; NAN if fixed */
     double gradient_norm; /* largest |d loglik / d log-parameter| / n at the end */
     double log_likelihood;
-    double aic, bic; /* with the effective number of samples */
-    double ks, ks_p; /* Kolmogorov-Smirnov */
-    double ad, ad_p; /* Anderson-Darling */
-    bool fits;       /* both p-values above the level, and close to the sample where
-                        correlation leaves too few values for a test (F12) */
+    double aic, bic;               /* with the effective number of samples */
+    double ks, ks_p;               /* Kolmogorov-Smirnov */
+    double ad, ad_p;               /* Anderson-Darling */
+    bool fits;                     /* `decision` is yes */
+    double skewness_p, kurtosis_p; /* of samples as far from the law's own (F16) */
+    xb_fit_decision decision;      /* (F12) */
 } xb_fit_family;
 
 typedef struct xb_fit_sample {
@@ -77,6 +87,7 @@ typedef struct xb_fit_sample {
     double min, max, mean, sd, skewness, excess_kurtosis;
     int64_t distinct;  /* distinct values: few means a coarse converter */
     uint64_t checksum; /* of the values, for provenance */
+    double sd_error, skewness_error, excess_kurtosis_error; /* (F15) */
 } xb_fit_sample;
 
 /* What came out: the verdict's short form. */
@@ -85,7 +96,8 @@ typedef enum xb_fit_outcome {
     XB_FIT_EMPIRICAL, /* no parametric family; the empirical law is chosen and fits */
     XB_FIT_NOTHING,   /* not even the empirical law, which is chosen all the same */
     XB_FIT_REFUSED,   /* the family asked for does not fit */
-    XB_FIT_DIVERGED   /* the family asked for did not converge */
+    XB_FIT_DIVERGED,  /* the family asked for did not converge */
+    XB_FIT_UNTESTED   /* too few independent samples to test any law */
 } xb_fit_outcome;
 
 XB_API xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
@@ -99,7 +111,8 @@ XB_API int xb_fit_chosen(const xb_fit *fit);          /* index into the above */
 XB_API const xb_law *xb_fit_law(const xb_fit *fit);   /* borrowed */
 XB_API const char *xb_fit_verdict(const xb_fit *fit); /* one or two sentences */
 XB_API xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit);
-/* "fits", "no family fits", "nothing fits", "does not fit", "did not converge". */
+/* "fits", "no family fits", "nothing fits", "does not fit", "did not converge", "cannot
+ * be tested". */
 XB_API const char *xb_fit_outcome_text(xb_fit_outcome outcome);
 
 /* The law file: law, standard errors, diagnostics, provenance. Atomic. */

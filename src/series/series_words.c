@@ -170,7 +170,7 @@ static void say_spectrum(xb_series *s)
     bool white = fabs(l->exponent) < fmax(0.05, 3 * l->exponent_error);
     say(s, white ? "White (1/f^a with a = %s)" : "1/f^a with a = %s", exponent);
     say(s, " from %s to %s", frequency(low, s, l->low), frequency(high, s, l->high));
-    if (l->floor > 0)
+    if (l->floor > 0 && l->corner < l->high)
         say(s, ", and a white floor above %s", frequency(corner, s, l->corner));
     say(s, ".");
     if (!white && l->exponent - 2 * l->exponent_error > 1)
