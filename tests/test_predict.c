@@ -1,6 +1,7 @@
 /* test_predict.c: predictions against closed forms (a linear net is a weighted sum of
  * draws), draws against the stream they must come from, quantiles of mixtures, and the
  * same bytes however the work is cut. */
+#include "comparetest.h"
 #include "traintest.h"
 
 #include "base/ctx.h"
@@ -300,34 +301,37 @@ static void scores_come_in_parts(void **state)
         const xb_rows all = {.x = r.x, .n = N, .features = m->features};
         const int64_t outputs = classes ? 2 : 1;
         double *value = malloc((size_t)(DRAWS * N * outputs) * sizeof *value);
-        double sd[N], nll[N];
+        double sd[N];
         int64_t label[N];
         assert_non_null(value);
         assert_ok(ctx, xb_predict_draws_rows(ctx, value, sd, m, &all, 0, DRAWS, &opt));
-        xb_model_scores s;
-        assert_ok(ctx, xb_score_model(ctx, &s, nll, m, &all, r.y, &opt));
+        xb_scores *s = NULL;
+        assert_ok(ctx, xb_score_model(ctx, &s, m, &all, r.y, &opt));
         if (classes) {
             for (int i = 0; i < N; i++) label[i] = (int64_t)r.y[i];
             const xb_class_draws p = {value, DRAWS, N, 2};
-            xb_class_scores whole;
-            assert_ok(ctx, xb_score_classes(ctx, &whole, &p, label, NULL));
-            assert_close(s.classes.nll.value, whole.nll.value, 1e-12);
-            assert_close(s.classes.nll.mc_error, whole.nll.mc_error, 1e-9);
-            assert_close(s.classes.ece.std_error, whole.ece.std_error, 1e-12);
-            assert_true(s.classes.accuracy.value == whole.accuracy.value);
+            class_scores whole, parts;
+            read_classes(&parts, s);
+            assert_ok(ctx, score_classes(ctx, &whole, &p, label, NULL));
+            assert_close(parts.nll.value, whole.nll.value, 1e-12);
+            assert_close(parts.nll.mc_error, whole.nll.mc_error, 1e-9);
+            assert_close(parts.ece.std_error, whole.ece.std_error, 1e-12);
+            assert_true(parts.accuracy.value == whole.accuracy.value);
         } else {
             const xb_mixture p = {value, sd, DRAWS, N, .sd_shared = true};
             double each[N];
-            const xb_point_scores points = {.nll = each};
-            xb_regression_scores whole;
-            assert_ok(ctx, xb_score_regression(ctx, &whole, &points, &p, r.y, NULL));
-            assert_memory_equal(nll, each, sizeof nll);
-            assert_close(s.regression.crps.value, whole.crps.value, 1e-12);
-            assert_close(s.regression.crps.mc_error, whole.crps.mc_error, 1e-9);
-            assert_true(s.regression.coverage.value == whole.coverage.value);
-            assert_true(s.regression.miscalibration_area.std_error ==
+            const point_scores points = {.nll = each};
+            number_scores whole, parts;
+            read_numbers(&parts, s);
+            assert_ok(ctx, score_numbers(ctx, &whole, &points, &p, r.y, NULL));
+            assert_memory_equal(xb_scores_array_get(s, "nll", NULL), each, sizeof each);
+            assert_close(parts.crps.value, whole.crps.value, 1e-12);
+            assert_close(parts.crps.mc_error, whole.crps.mc_error, 1e-9);
+            assert_true(parts.coverage.value == whole.coverage.value);
+            assert_true(parts.miscalibration_area.std_error ==
                         whole.miscalibration_area.std_error);
         }
+        xb_scores_destroy(s);
         free(value);
         xb_model_destroy(m);
     }
