@@ -46,17 +46,27 @@ static void predictions_and_scores(void **state)
     xb_prediction *p[2] = {NULL, NULL};
     static double value[2][2 * ROWS];
     xb_scores *s[2] = {NULL, NULL};
+    xb_evaluation *e[2] = {NULL, NULL};
+    const xb_evaluate_options evaluate = xb_evaluate_options_default();
     for (int k = 0; k < 2; k++) {
         const xb_predict_options *o = k ? &opt : NULL;
         assert_ok(ctx, xb_predict(ctx, &p[k], model, r.x, ROWS, o));
         assert_ok(ctx, xb_predict_draws(ctx, value[k], NULL, model, r.x, ROWS, 0, 2, o));
         assert_ok(ctx, xb_score_model(ctx, &s[k], model, &all, r.y, o));
+        assert_ok(ctx, xb_evaluate(ctx, &e[k], model, &all, r.y, NULL, 0,
+                                   k ? &evaluate : NULL));
     }
     assert_memory_equal(xb_prediction_mean(p[0]), xb_prediction_mean(p[1]),
                         ROWS * sizeof(double));
     assert_memory_equal(value[0], value[1], sizeof value[0]);
     assert_true(xb_scores_get(s[0], "nll").value == xb_scores_get(s[1], "nll").value);
-    for (int k = 0; k < 2; k++) xb_prediction_destroy(p[k]), xb_scores_destroy(s[k]);
+    for (int k = 0; k < 2; k++) { /* the defaults score alike */
+        assert_true(xb_scores_get(xb_evaluation_scores(e[k], 0), "nll").value ==
+                    xb_scores_get(s[0], "nll").value);
+        xb_prediction_destroy(p[k]);
+        xb_scores_destroy(s[k]);
+        xb_evaluation_destroy(e[k]);
+    }
     xb_model_destroy(model);
     xb_ctx_destroy(ctx);
 }

@@ -360,6 +360,41 @@ static void quantiles_solve_the_mixture(void **state)
     assert_close(xb_predictive_quantile(&one, 1, 0, 0.3, -0.5), 4, 1e-9);
 }
 
+static void as_many_quantiles_as_wanted(void **state)
+{
+    (void)state;
+    enum { LEVELS = 99 };
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = linear_model(ctx);
+    xb_predict_options opt = xb_predict_options_default();
+    double level[LEVELS];
+    for (int k = 0; k < LEVELS; k++) level[k] = (k + 1) / 100.0;
+    xb_prediction *all = NULL, *one = NULL;
+    opt.samples = 200;
+    opt.quantile = level;
+    opt.quantiles = LEVELS;
+    assert_ok(ctx, xb_predict(ctx, &all, m, inputs, 2, &opt));
+    assert_int_equal(xb_prediction_quantiles(all), LEVELS);
+    assert_int_equal(xb_prediction_classes(all), 0);
+    assert_null(xb_prediction_class(all));
+    for (int k = 0; k < LEVELS; k += 14) {
+        opt.quantile = &level[k];
+        opt.quantiles = 1;
+        assert_ok(ctx, xb_predict(ctx, &one, m, inputs, 2, &opt));
+        for (int i = 0; i < 2; i++)
+            assert_true(xb_prediction_quantile(all)[i * LEVELS + k] ==
+                        xb_prediction_quantile(one)[i]);
+        xb_prediction_destroy(one);
+    }
+    opt.quantiles = -1;
+    one = NULL;
+    assert_int_equal(xb_predict(ctx, &one, m, inputs, 2, &opt), XB_E_ARGUMENT);
+    assert_null(one);
+    xb_prediction_destroy(all);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 static void classes_have_probabilities(void **state)
 {
     (void)state;
@@ -379,9 +414,12 @@ static void classes_have_probabilities(void **state)
         assert_close(q[0] + q[1], 1, 1e-12);
         assert_close_floor(h, -q[0] * log(q[0]) - q[1] * log(q[1]), 1e-9, 1e-6);
         assert_true(info >= 0 && info <= h);
+        assert_int_equal(xb_prediction_class(p)[i], q[1] > q[0]);
         right += (q[1] > 0.5) == (r.y[i] > 0.5);
     }
     assert_true(right > 0.9 * ROWS);
+    assert_int_equal(xb_prediction_classes(p), 2);
+    assert_int_equal(xb_prediction_quantiles(p), 0);
     xb_prediction_destroy(p);
     xb_model_destroy(m);
     xb_ctx_destroy(ctx);
@@ -518,6 +556,7 @@ int main(void)
         cmocka_unit_test(a_part_has_its_own_rows),
         cmocka_unit_test(scores_come_in_parts),
         cmocka_unit_test(quantiles_solve_the_mixture),
+        cmocka_unit_test(as_many_quantiles_as_wanted),
         cmocka_unit_test(classes_have_probabilities),
         cmocka_unit_test(cuts_do_not_matter),
         cmocka_unit_test(impossible_requests_are_refused),

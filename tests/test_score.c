@@ -252,6 +252,19 @@ static void bins_by_hand(void **state)
     assert_close(s.ece.value, 0.35, 1e-14);
     /* gaps .5 .5 .2 .2, mean .35 */
     assert_close(s.ece.std_error, sqrt(4 * 0.15 * 0.15 / 3 / 4), 1e-13);
+    xb_scores *fine = NULL; /* many bins, of which two have points */
+    int64_t bins = 0;
+    opt.bins = 1000;
+    assert_ok(ctx, xb_score_classes(ctx, &fine, &draws, label, &opt));
+    const double *share = xb_scores_array_get(fine, "bin_share", &bins);
+    assert_int_equal(bins, 1000);
+    assert_true(share[499] == 0.5 && share[799] == 0.5 && share[999] == 0);
+    assert_close(xb_scores_get(fine, "ece").value, 0.35, 1e-14);
+    xb_scores_destroy(fine);
+    fine = NULL;
+    opt.bins = 0;
+    assert_int_equal(xb_score_classes(ctx, &fine, &draws, label, &opt), XB_E_ARGUMENT);
+    assert_null(fine);
     xb_ctx_destroy(ctx);
 }
 

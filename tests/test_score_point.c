@@ -246,6 +246,12 @@ static void plain_samples(void **state)
     assert_close(s.pinball.value,
                  0.5 * (0.1 * (y - ref_sample[1]) + 0.23 * (ref_sample[2] - y)), 1e-14);
     assert_true(isnan(s.crps.std_error) && s.crps.mc_error > 0);
+    double many[200], pinball = s.pinball.value; /* the same levels again and again */
+    for (int i = 0; i < 200; i++) many[i] = level[i % 2];
+    opt.quantile = many, opt.quantiles = 200;
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, &y, &opt));
+    assert_close(s.pinball.value, pinball, 1e-13);
+    opt.quantile = level, opt.quantiles = 2;
     x[0] = x[1] = x[2] = 2, y = 5; /* hand: ties, three equal draws */
     p.draws = 3;
     assert_ok(ctx, score_numbers(ctx, &s, &points, &p, &y, &opt));
