@@ -91,19 +91,37 @@ typedef struct part {
     xb_scores *scores;
 } part;
 
-static part make_part(const evaluated *c, const xb_law *law)
+static part make_part(const evaluated *c, const xb_rows *of, const xb_law *law)
 {
-    part p = {malloc((size_t)(DRAWS * N * c->outputs) * sizeof(double)), NULL};
+    part p = {malloc((size_t)(DRAWS * of->n * c->outputs) * sizeof(double)), NULL};
     xb_predict_options opt = xb_predict_options_default();
     opt.law = law;
     opt.seed = 5;
     opt.samples = DRAWS;
     assert_non_null(p.value);
-    assert_ok(c->ctx, xb_predict_draws_rows(c->ctx, p.value, NULL, c->model, &c->rows, 0,
-                                            DRAWS, &opt));
     assert_ok(c->ctx,
-              xb_score_model(c->ctx, &p.scores, c->model, &c->rows, c->data.y, &opt));
+              xb_predict_draws_rows(c->ctx, p.value, NULL, c->model, of, 0, DRAWS, &opt));
+    assert_ok(c->ctx, xb_score_model(c->ctx, &p.scores, c->model, of, c->data.y, &opt));
     return p;
+}
+
+static void free_part(part *p)
+{
+    free(p->value);
+    xb_scores_destroy(p->scores);
+}
+
+static xb_distances *distance_of(const evaluated *c, const part *a, const part *b,
+                                 int64_t n)
+{
+    xb_distance_options opt = xb_distance_options_default();
+    xb_distances *d = NULL;
+    opt.paired = opt.standardise = true;
+    opt.permutations = 0;
+    opt.neighbours = -1;
+    assert_ok(c->ctx, xb_distance_samples(c->ctx, &d, a->value, DRAWS, b->value, DRAWS,
+                                          n * c->outputs, &opt));
+    return d;
 }
 
 static double gap_of_means(const double *a, const double *b, int64_t points)
@@ -121,15 +139,9 @@ static void check_law(const evaluated *c, const xb_evaluation *e, int64_t law,
                       const part *first, const part *p)
 {
     const int64_t points = N * c->outputs;
-    xb_distance_options opt = xb_distance_options_default();
-    xb_distances *d = NULL;
+    xb_distances *d = distance_of(c, first, p, N);
     double bound = NAN;
-    opt.paired = opt.standardise = true;
-    opt.permutations = 0;
-    opt.neighbours = -1;
     assert_same_scores(xb_evaluation_scores(e, law), p->scores);
-    assert_ok(c->ctx, xb_distance_samples(c->ctx, &d, first->value, DRAWS, p->value,
-                                          DRAWS, points, &opt));
     assert_same_distances(xb_evaluation_outputs(e, law), d);
     assert_ok(c->ctx,
               xb_kl_at_least(c->ctx, &bound, p->value, first->value, DRAWS, points));
@@ -158,7 +170,7 @@ static void check_law(const evaluated *c, const xb_evaluation *e, int64_t law,
 static void an_evaluation_is_its_parts(void **state)
 {
     (void)state;
-    for (target_kind kind = 0; kind < KINDS; kind++) {
+    for (target_kind kind = 0; kind <= LINE; kind++) {
         evaluated c = make_case(kind);
         use_rows(&c, N);
         part p[LAWS];
@@ -170,13 +182,44 @@ static void an_evaluation_is_its_parts(void **state)
         assert_int_equal(xb_evaluation_rows(e), N);
         assert_int_equal(xb_evaluation_draws(e), DRAWS);
         assert_int_equal(xb_evaluation_compared_rows(e), N);
-        for (int i = 0; i < LAWS; i++) p[i] = make_part(&c, c.law[i]);
+        for (int i = 0; i < LAWS; i++) p[i] = make_part(&c, &c.rows, c.law[i]);
         assert_same_scores(xb_evaluation_scores(e, 0), p[0].scores);
         for (int i = 1; i < LAWS; i++) check_law(&c, e, i, &p[0], &p[i]);
-        for (int i = 0; i < LAWS; i++) free(p[i].value), xb_scores_destroy(p[i].scores);
+        if (kind == LINE) assert_true(xb_evaluation_kl_at_least(e, 1) > 0.01);
+        for (int i = 0; i < LAWS; i++) free_part(&p[i]);
         xb_evaluation_destroy(e);
         free_case(&c);
     }
+}
+
+/* Of 120 rows with two outputs each, 100 are compared, from the first to nearly the last;
+ * the rows are some of a block, in an order of their own. */
+static void compared_rows_are_spread(void **state)
+{
+    (void)state;
+    enum { COMPARED = 100 };
+    evaluated c = make_case(CLASSES);
+    int64_t select[ROWS], picked[COMPARED];
+    xb_evaluation *e = NULL;
+    xb_evaluate_options opt = xb_evaluate_options_default();
+    opt.samples = DRAWS;
+    opt.seed = 5;
+    use_rows(&c, ROWS);
+    for (int i = 0; i < ROWS; i++) select[i] = ROWS - 1 - i;
+    for (int i = 0; i < COMPARED; i++) picked[i] = select[i * ROWS / COMPARED];
+    c.rows.select = select;
+    assert_ok(c.ctx, evaluate(&c, &e, 2, &opt));
+    assert_int_equal(xb_evaluation_compared_rows(e), COMPARED);
+    xb_rows few = c.rows;
+    few.select = picked;
+    few.n = COMPARED;
+    part a = make_part(&c, &few, c.law[0]), b = make_part(&c, &few, c.law[1]);
+    xb_distances *d = distance_of(&c, &a, &b, COMPARED);
+    assert_same_distances(xb_evaluation_outputs(e, 1), d);
+    xb_distances_destroy(d);
+    free_part(&a), free_part(&b);
+    xb_evaluation_destroy(e);
+    free_case(&c);
 }
 
 /* ---- words */
@@ -494,6 +537,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_evaluation_is_its_parts),
+        cmocka_unit_test(compared_rows_are_spread),
         cmocka_unit_test(findings_say_the_verdicts),
         cmocka_unit_test(what_a_verdict_needs_is_said),
         cmocka_unit_test(draws_are_found),
