@@ -226,6 +226,7 @@ static void show(const xb_device *d, const char *source)
     if (v.states < last + 1)
         printf("  %d of %lld states are shown; the file has all\n", v.states,
                (long long)last + 1);
+    if (last == 0) return; /* nothing to compare */
     printf("\n");
     show_extreme(d, -1, "quietest");
     show_extreme(d, 1, "loudest");
