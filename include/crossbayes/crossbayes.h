@@ -8,6 +8,7 @@
 #include "crossbayes/crossbar.h"
 #include "crossbayes/data.h"
 #include "crossbayes/density.h"
+#include "crossbayes/device.h"
 #include "crossbayes/draw.h"
 #include "crossbayes/files.h"
 #include "crossbayes/fit.h"
