@@ -40,8 +40,8 @@ typedef struct xb_fit_options {
 
 XB_OPTIONS(fit);
 
-#define XB_FIT_PARAM_MAX 4
-#define XB_FIT_FAMILY_MAX 8
+#define XB_FIT_FAMILY_MAX 16
+#define XB_FIT_NAMED_MAX 26 /* eight levels: position, weight and width of each */
 
 /* One family's fit. Parameters in `name` order: the family's own, then "scale"
  * and "offset" in the user's units. */
@@ -51,9 +51,9 @@ typedef struct xb_fit_family {
     int iterations;
     int n_param; /* of the likelihood, for AIC */
     int n_named;
-    char name[6][8]; /* "w", "B", "m", "scale", "offset" */
-    double value[6];
-    double std_error[6];  /* from the observed information; NAN if fixed */
+    char name[XB_FIT_NAMED_MAX][8]; /* "w", "B", "m", "scale", "offset" */
+    double value[XB_FIT_NAMED_MAX];
+    double std_error[XB_FIT_NAMED_MAX]; /* from the observed information; NAN if fixed */
     double gradient_norm; /* largest |d loglik / d log-parameter| / n at the end */
     double log_likelihood;
     double aic, bic; /* with the effective number of samples */
@@ -91,8 +91,10 @@ XB_API void xb_fit_destroy(xb_fit *fit);
 XB_API const xb_fit_sample *xb_fit_sample_info(const xb_fit *fit);
 XB_API int xb_fit_family_count(const xb_fit *fit);
 XB_API const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int i);
-XB_API int xb_fit_chosen(const xb_fit *fit);          /* index into the above */
-XB_API const xb_law *xb_fit_law(const xb_fit *fit);   /* borrowed */
+XB_API int xb_fit_chosen(const xb_fit *fit);        /* index into the above */
+XB_API const xb_law *xb_fit_law(const xb_fit *fit); /* borrowed */
+/* The law fitted for family i, with its place in the user's units; borrowed. */
+XB_API const xb_law *xb_fit_law_at(const xb_fit *fit, int64_t i);
 XB_API const char *xb_fit_verdict(const xb_fit *fit); /* one or two sentences */
 XB_API xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit);
 /* "fits", "no family fits", "nothing fits", "does not fit", "did not converge". */

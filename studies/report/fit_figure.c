@@ -21,7 +21,6 @@ enum {
 typedef struct curve {
     const char *family;
     const xb_law *law;
-    xb_law *owned; /* NULL: the fit's own */
     double offset, scale;
 } curve;
 
@@ -50,36 +49,17 @@ static bool can_draw(const xb_fit_family *f)
            strcmp(f->family, "empirical") != 0;
 }
 
-/* The family's law at its fitted parameters. */
-static xb_status make_curve(xb_ctx *ctx, curve *out, const xb_fit_family *f)
+static void collect_curves(fit_view *v)
 {
-    xb_law *standard = NULL; /* for the names of its parameters */
-    XB_TRY(xb_law_parse(ctx, &standard, f->family));
-    double value[XB_FIT_PARAM_MAX] = {0};
-    int count = xb_law_param_count(standard);
-    for (int i = 0; i < count; i++)
-        value[i] = named_value(f, xb_law_param_name(standard, i), NAN);
-    xb_law_destroy(standard);
-    xb_law *law = NULL;
-    XB_TRY(xb_law_create(ctx, &law, f->family, value, count));
-    *out = (curve){f->family, law, law, named_value(f, "offset", 0),
-                   named_value(f, "scale", 1)};
-    return XB_OK;
-}
-
-static xb_status collect_curves(xb_ctx *ctx, fit_view *v)
-{
-    const xb_law *law = xb_fit_law(v->fit);
-    xb_law_place place = xb_law_placement(law);
-    v->curve[v->curves++] =
-        (curve){xb_law_family(law), law, NULL, place.offset, place.scale};
-    for (int i = 0; i < xb_fit_family_count(v->fit); i++) {
-        const xb_fit_family *f = xb_fit_family_at(v->fit, i);
-        if (i == xb_fit_chosen(v->fit) || !can_draw(f)) continue;
-        XB_TRY(make_curve(ctx, &v->curve[v->curves], f));
-        v->curves++;
-    }
-    return XB_OK;
+    for (int chosen = 1; chosen >= 0; chosen--) /* the chosen one first */
+        for (int i = 0; i < xb_fit_family_count(v->fit); i++) {
+            const xb_fit_family *f = xb_fit_family_at(v->fit, i);
+            const xb_law *law = xb_fit_law_at(v->fit, i);
+            if ((i == xb_fit_chosen(v->fit)) != chosen) continue;
+            if (!chosen && !can_draw(f)) continue;
+            xb_law_place place = xb_law_placement(law);
+            v->curve[v->curves++] = (curve){f->family, law, place.offset, place.scale};
+        }
 }
 
 static xb_status write_histogram(xb_ctx *ctx, FILE *data, fit_view *v)
@@ -264,13 +244,12 @@ xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t
     if (!v.sorted) return XB_E_MEMORY;
     memcpy(v.sorted, x, (size_t)n * sizeof *x);
     xb_status status = xb_sort_doubles(ctx, v.sorted, n);
-    if (status == XB_OK) status = collect_curves(ctx, &v);
+    if (status == XB_OK) collect_curves(&v);
     if (status == XB_OK) {
         v.unit = xb_style_unit(fmax(fabs(v.sorted[0]), fabs(v.sorted[n - 1])),
                                xb_law_placement(xb_fit_law(fit)).unit);
         status = draw(ctx, &v, path, formats);
     }
-    for (int c = 0; c < v.curves; c++) xb_law_destroy(v.curve[c].owned);
     xb_free(v.sorted);
     return status;
 }
