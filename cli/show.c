@@ -130,6 +130,32 @@ static void show_families(const xb_fit *fit, xb_criterion criterion, const char 
     }
 }
 
+void cli_show_series(const xb_series *series, const char *source, int64_t samples,
+                     const char *found)
+{
+    enum { COLUMN = 22 };
+    char interval[64] = "";
+    if (xb_series_has_interval(series))
+        xb_quantity_text(interval, sizeof interval, xb_series_interval(series), NAN, "s");
+    printf("%s: %lld samples%s%s%s%s\n\n", source, (long long)samples,
+           *interval ? ", one every " : ", interval not known", interval,
+           *found ? "; " : "", found);
+    for (int64_t i = 0; i < xb_series_finding_count(series); i++) {
+        printf("  %-*s", COLUMN - 2, xb_series_finding_name(series, i));
+        cli_print_words(xb_series_finding_text(series, i), COLUMN, true);
+    }
+    putchar('\n');
+}
+
+void cli_show_whole(const xb_fit *whole)
+{
+    char text[1200];
+    snprintf(text, sizeof text, "The law of the whole trace would be %s. %s",
+             xb_law_family(xb_fit_law(whole)), xb_fit_verdict(whole));
+    putchar('\n');
+    cli_print_words(text, 2, false);
+}
+
 void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion)
 {
     xb_law_place place = xb_law_placement(xb_fit_law(fit));

@@ -15,6 +15,7 @@
 #define CROSSBAYES_FIT_H
 
 #include "crossbayes/law.h"
+#include "crossbayes/series.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +23,8 @@ extern "C" {
 
 typedef enum xb_optimizer { XB_OPTIMIZER_NEWTON = 0, XB_OPTIMIZER_ADAM = 1 } xb_optimizer;
 typedef enum xb_criterion { XB_CRITERION_AIC = 0, XB_CRITERION_BIC = 1 } xb_criterion;
+
+typedef struct xb_fit xb_fit;
 
 typedef struct xb_fit_options {
     size_t struct_size;
@@ -32,10 +35,13 @@ typedef struct xb_fit_options {
     double fixed_scale;  /* > 0: the support's half-width is given, not fitted */
     double fixed_offset; /* used when has_fixed_offset; else the sample mean */
     bool has_fixed_offset;
-    const char *unit;   /* NULL or e.g. "S"; kept in the law file */
-    const char *source; /* NULL or the file's name; kept as provenance */
-    double level;       /* 0.01: below this p-value a family does not fit */
-    uint64_t seed;      /* of the simulated null distributions */
+    const char *unit;        /* NULL or e.g. "S"; kept in the law file */
+    const char *source;      /* NULL or the file's name; kept as provenance */
+    double level;            /* 0.01: below this p-value a family does not fit */
+    uint64_t seed;           /* of the simulated null distributions */
+    const xb_series *series; /* NULL or the trace that the samples are the stationary part
+                                of; its findings are kept in the law file */
+    const xb_fit *whole;     /* NULL or the fit of the whole trace; kept beside */
 } xb_fit_options;
 
 XB_OPTIONS(fit);
@@ -81,8 +87,6 @@ typedef enum xb_fit_outcome {
     XB_FIT_REFUSED,   /* the family asked for does not fit */
     XB_FIT_DIVERGED   /* the family asked for did not converge */
 } xb_fit_outcome;
-
-typedef struct xb_fit xb_fit;
 
 XB_API xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
                             const xb_fit_options *opt);
