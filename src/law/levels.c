@@ -230,7 +230,7 @@ static int by_mean(const void *a, const void *b)
 
 static xb_status check(xb_ctx *ctx, const char *what, const xb_law_mode *level, int n)
 {
-    const double tolerance = 1e-6, thin = 1e-4, far = 1e6;
+    const double tolerance = 1e-6, thin = 1e-5, far = 1e6;
     double sum = 0, widest = 0;
     if (n < 1 || n > MOST)
         return xb_fail(ctx, XB_E_INPUT, "%s: %d levels, expected 1 to %d", what, n, MOST);
