@@ -1,4 +1,4 @@
-/* levels.c: a mixture of up to eight Gaussian levels; maths L31. The law of telegraph
+/* gaussian_levels.c: a mixture of up to eight Gaussian levels; maths L31. The law of telegraph
  * noise: a cell that jumps between levels, each with a Gaussian width of its own or one
  * in common. `bimodal` is its symmetric case.
  *
@@ -8,7 +8,7 @@
  * between the least and the largest of the levels' own: Newton's method on the log mass
  * in that bracket. Where levels stand apart the mass is flat between them, and any x
  * there has the mass asked for to rounding. */
-#include "law/levels.h"
+#include "law/gaussian_levels.h"
 
 #include <math.h>
 #include <stdio.h>
