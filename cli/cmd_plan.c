@@ -129,6 +129,13 @@ static void print_weights(const plan_job *job, const xb_plan *plan)
            plan->rule, plan->n_eff < SOUND_N_EFF ? " (few weights: unreliable)" : "");
 }
 
+/* The far tail is beyond the range of densities: both KL are lower bounds. */
+static bool lower_bounds(const xb_law *law)
+{
+    enum { MOMENT = 6 };
+    return !isfinite(xb_law_raw_moment(law, MOMENT));
+}
+
 static void print_advice(const plan_job *job, const xb_plan *plan)
 {
     char text[512];
@@ -148,13 +155,16 @@ static void print_advice(const plan_job *job, const xb_plan *plan)
             "About %.3g equal weights behind the output would do, here it is as if there"
             " were %.2g. Width alone does not help: the shares must become even.",
             plan->needed, plan->n_eff);
-    else if (plan->verdict == XB_PLAN_UNSURE)
+    else if (plan->verdict == XB_PLAN_UNSURE && !lower_bounds(job->law))
         used = (size_t)snprintf(text, sizeof text, "More --draws would tell.");
     if (!plan->trusted && used < sizeof text)
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "%sFew weights make hidden units that"
-                                 " matter: rely on the measured value alone.",
-                                 used ? " " : "");
+        used += (size_t)snprintf(
+            text + used, sizeof text - used, "%s%s", used ? " " : "",
+            lower_bounds(job->law) ? "Both values are lower bounds: the law has no sixth"
+                                     " moment, and its far tail adds to the KL beyond"
+                                     " the range of these densities."
+                                   : "Few weights make hidden units that matter: rely on"
+                                     " the measured value alone.");
     if (used == 0) return;
     printf("  ");
     cli_print_words(text, 2, true);

@@ -76,7 +76,10 @@ typedef struct xb_plan {
     xb_estimate predicted; /* KL(law || Gaussian) of the output, nats (A7) */
     xb_estimate measured;  /* NAN if not asked for */
     /* Not so where hidden units that two to five weights make, too many for a law's own
-     * quantile and too few for its cumulants, make much of the predicted KL. */
+     * quantile and too few for its cumulants, make much of the predicted KL; nor under
+     * a law without a sixth moment (`student`, nu <= 6), whose far tail adds to the KL
+     * beyond the range of densities: predicted and measured are then lower bounds, and
+     * the verdict is never XB_PLAN_MET. */
     bool trusted;
     xb_plan_verdict verdict; /* by the measured KL, else by a trusted prediction */
     int layers, weights;     /* how many there are below */
