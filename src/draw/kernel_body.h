@@ -374,9 +374,7 @@ static void values(float *z, int64_t blocks, const xb_draw_table *t,
 
 static const xb_kernel XB_OF_LEVEL(xb_kernel) = {
     .level = XB_LEVEL_NAME,
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-    .fused = true,
-#endif
+    .fused = XB_LEVEL_FUSED,
     .words = draw_words,
     .draws = draws,
     .values = values,

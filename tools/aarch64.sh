@@ -1,0 +1,93 @@
+#!/bin/sh
+# aarch64.sh BUILD PROGRAM: crossbayes for AArch64 Linux, built by Debian's cross compiler
+# and run by qemu-user, in the folder BUILD:
+#   the tests of the core, in their short forms;
+#   the program: `sample` must write the bytes that PROGRAM, the one of this machine, writes;
+#   the same sources by clang, the tests of kernels again.
+# Needs the packages of `install-deps.sh aarch64`. Other libraries are unpacked into
+# BUILD/sysroot: Debian's amd64 and arm64 packages of GSL cannot both be installed.
+set -eu
+source=$(realpath "$(dirname "$0")/..")
+mkdir -p "$1"
+build=$(realpath "$1") native=$(realpath "$2")
+sysroot=$build/sysroot
+libraries="libjansson4 libjansson-dev zlib1g zlib1g-dev libjpeg62-turbo libjpeg62-turbo-dev
+           libopenblas0-pthread libopenblas-pthread-dev liblapacke liblapacke-dev libtmglib3
+           libgfortran5 libcmocka0 libcmocka-dev libgsl27 libgslcblas0 libgsl-dev"
+
+# Lists and archives of packages of both machines in folders of our own: nothing is
+# installed, and what the system knows of packages stays as it is.
+apt() {
+    apt-get -q -o Dir::State::Lists="$build/apt/lists" -o Dir::Cache="$build/apt" \
+        -o APT::Architectures::=amd64 -o APT::Architectures::=arm64 \
+        -o APT::Sandbox::User= "$@"
+}
+
+make_sysroot() {
+    rm -rf "$sysroot" "$build/apt"
+    mkdir -p "$build/apt/lists/partial" "$build/apt/archives/partial" "$sysroot"
+    apt update
+    # shellcheck disable=SC2046
+    (cd "$build/apt" && apt download librandom123-dev $(printf '%s:arm64 ' $libraries))
+    for package in "$build"/apt/*.deb; do dpkg -x "$package" "$sysroot"; done
+    # as if installed: one folder of libraries, links within it
+    at=$sysroot/usr/lib/aarch64-linux-gnu
+    mv "$sysroot"/lib/aarch64-linux-gnu/* "$at"
+    ln -sf libz.so.1 "$at/libz.so"
+    for library in "$at"/openblas-pthread/*.so*; do
+        ln -sf "openblas-pthread/${library##*/}" "$at"
+    done
+    touch "$sysroot/complete"
+}
+
+# configure FOLDER OPTION...
+configure() {
+    folder=$build/$1
+    shift
+    cmake -G Ninja -S "$source" -B "$folder" -DXB_WERROR=ON -DXB_SYSROOT="$sysroot" \
+        --toolchain "$source/cmake/aarch64-linux.cmake" "$@"
+}
+
+# emulated PROGRAM ARGUMENT...
+emulated() {
+    qemu-aarch64 -L /usr/aarch64-linux-gnu \
+        -E LD_LIBRARY_PATH="$sysroot/usr/lib/aarch64-linux-gnu" "$@"
+}
+
+# A measured trace, for the empirical law: both halves of its table, slow cells among them.
+make_trace() {
+    awk 'BEGIN { for (i = 0; i < 4000; i++) { u = (i * 773 % 4000 + 0.5) / 4000
+        printf "%.12f\n", -log(u * 0.98 + 0.02) } }' > "$build/draws/trace.csv"
+}
+
+# Narrow and wide tables, of symmetric laws and others, with and without slow draws.
+compare_draws() {
+    rm -rf "$build/draws"
+    mkdir -p "$build/draws"
+    make_trace
+    for law in gaussian mtj mtj:B=0.01,w=1 mtj:B=0.003,w=0.5 mtj:B=1e6,w=0.5 ecram \
+        ecram:B=0.02,w=0.4 ecram:B=0.0005,w=0.5 bimodal bimodal:m=0.99 \
+        "$build/draws/trace.csv"; do
+        "$native" sample "$law" -n 1000000 -q -o "$build/draws/here.npy"
+        emulated "$build/program/crossbayes" sample "$law" -n 1000000 -q \
+            -o "$build/draws/there.npy"
+        cmp "$build/draws/here.npy" "$build/draws/there.npy" ||
+            { echo "aarch64: draws of $law differ" >&2; exit 1; }
+        echo "the same bytes in 1000000 draws: ${law##*/}"
+    done
+}
+
+[ -e "$sysroot/complete" ] || make_sysroot
+
+configure program -DXB_TESTS=OFF
+ninja -C "$build/program" crossbayes_cli
+compare_draws
+
+configure core -DXB_STUDIES=OFF -DXB_JPEG=OFF
+ninja -C "$build/core"
+(cd "$build/core" && ctest --output-on-failure -j2 --timeout 3600)
+
+configure clang -DXB_CROSS_CLANG=ON -DXB_STUDIES=OFF -DXB_JPEG=OFF
+ninja -C "$build/clang"
+(cd "$build/clang" && ctest --output-on-failure -j2 --timeout 3600 \
+    -R '^(test_known_draws|test_net_cpu|test_fit_kernels|test_vi)$')
