@@ -2,7 +2,8 @@
 # aarch64.sh BUILD PROGRAM: crossbayes for AArch64 Linux, built by Debian's cross compiler
 # and run by qemu-user, in the folder BUILD:
 #   the tests of the core, in their short forms;
-#   the program: `sample` must write the bytes that PROGRAM, the one of this machine, writes;
+#   the program: draws, models and predictions must be the bytes that PROGRAM, the one of
+#   this machine, writes;
 #   the same sources by clang, the tests of kernels again.
 # Needs the packages of `install-deps.sh aarch64`. Other libraries are unpacked into
 # BUILD/sysroot: Debian's amd64 and arm64 packages of GSL cannot both be installed.
@@ -54,34 +55,50 @@ emulated() {
         -E LD_LIBRARY_PATH="$sysroot/usr/lib/aarch64-linux-gnu" "$@"
 }
 
-# A measured trace, for the empirical law: both halves of its table, slow cells among them.
-make_trace() {
-    awk 'BEGIN { for (i = 0; i < 4000; i++) { u = (i * 773 % 4000 + 0.5) / 4000
-        printf "%.12f\n", -log(u * 0.98 + 0.02) } }' > "$build/draws/trace.csv"
+# both FILE ARGUMENT...: the program's command here and there, and the bytes of its FILE
+both() {
+    file=$1
+    shift
+    (cd here && "$native" "$@" -q -o "$file")
+    (cd there && emulated "$build/program/crossbayes" "$@" -q -o "$file")
+    cmp "here/$file" "there/$file" || { echo "aarch64: $* differs" >&2; exit 1; }
+    echo "the same bytes: $*"
 }
 
-# Narrow and wide tables, of symmetric laws and others, with and without slow draws.
-compare_draws() {
-    rm -rf "$build/draws"
-    mkdir -p "$build/draws"
-    make_trace
+# A skewed trace for the empirical law, a table to learn from.
+make_data() {
+    awk 'BEGIN { for (i = 0; i < 4000; i++) { u = (i * 773 % 4000 + 0.5) / 4000
+        printf "%.12f\n", -log(u * 0.98 + 0.02) } }' > trace.csv
+    "$native" fit trace.csv --family empirical -q -o empirical.json > fit.txt
+    awk 'BEGIN { print "a,b,y"; for (i = 0; i < 60; i++) { a = sin(i); b = cos(3 * i)
+        printf "%.12f,%.12f,%.12f\n", a, b, sin(3 * a) + 0.3 * b + 0.1 * sin(77 * i) } }' \
+        > table.csv
+}
+
+# Draws from narrow and wide tables, of symmetric laws and others, with slow draws and
+# without; models of both estimators and their predictions.
+compare() {
+    rm -rf "$build/bytes"
+    mkdir -p "$build/bytes/here" "$build/bytes/there"
+    cd "$build/bytes"
+    make_data
     for law in gaussian mtj mtj:B=0.01,w=1 mtj:B=0.003,w=0.5 mtj:B=1e6,w=0.5 ecram \
-        ecram:B=0.02,w=0.4 ecram:B=0.0005,w=0.5 bimodal bimodal:m=0.99 \
-        "$build/draws/trace.csv"; do
-        "$native" sample "$law" -n 1000000 -q -o "$build/draws/here.npy"
-        emulated "$build/program/crossbayes" sample "$law" -n 1000000 -q \
-            -o "$build/draws/there.npy"
-        cmp "$build/draws/here.npy" "$build/draws/there.npy" ||
-            { echo "aarch64: draws of $law differ" >&2; exit 1; }
-        echo "the same bytes in 1000000 draws: ${law##*/}"
+        ecram:B=0.02,w=0.4 ecram:B=0.0005,w=0.5 bimodal bimodal:m=0.99 ../empirical.json; do
+        both z.npy sample "$law" -n 1000000
     done
+    both shared.safetensors train ../table.csv --target y --law mtj --batch 13 \
+        --net 'dense 20, elu, dense 9, tanh, dense 1' --mle-epochs 8 --epochs 8
+    both local.safetensors train ../table.csv --target y --mle-epochs 8 --epochs 8 \
+        --net 'dense 17, relu, dense 1'
+    both p.csv predict shared.safetensors ../table.csv --samples 64
+    cd "$source"
 }
 
 [ -e "$sysroot/complete" ] || make_sysroot
 
 configure program -DXB_TESTS=OFF
 ninja -C "$build/program" crossbayes_cli
-compare_draws
+compare
 
 configure core -DXB_STUDIES=OFF -DXB_JPEG=OFF
 ninja -C "$build/core"

@@ -4,7 +4,8 @@
  *
  * `vec` holds LANES floats; parts of one (count < LANES) never touch memory beyond the
  * count, the lanes left over are 0. `lane_int` holds LANES 32-bit words, or LANES / 2
- * 64-bit words of which the low halves count (the Philox state). */
+ * 64-bit words of which the low halves count (the Philox state, where it is not packed).
+ */
 #ifndef XB_DRAW_LANES_H
 #define XB_DRAW_LANES_H
 
@@ -507,32 +508,39 @@ LANE_INLINE vec vec_low_bits_up(vec a)
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), 23));
 }
 
-LANE_INLINE lane_int wide_of(uint64x2_t a) { return vreinterpretq_u32_u64(a); }
-LANE_INLINE uint64x2_t wide_bits(lane_int a) { return vreinterpretq_u64_u32(a); }
-LANE_INLINE lane_int wide_set(uint32_t x) { return wide_of(vdupq_n_u64(x)); }
-LANE_INLINE lane_int wide_add(lane_int a, uint64_t b)
+#define LANES_PACKED 1 /* Philox in 32-bit words: two products of half a vector each */
+typedef uint64x2x2_t lane_product;
+
+LANE_INLINE lane_int strand_counters(uint32_t first, int strand)
 {
-    return wide_of(vaddq_u64(wide_bits(a), vdupq_n_u64(b)));
+    const uint32_t next[4] = {0, 1, 2, 3};
+    return vaddq_u32(vld1q_u32(next), vdupq_n_u32(first + (uint32_t)strand * LANES));
 }
-LANE_INLINE lane_int wide_counters(uint32_t first)
+LANE_INLINE lane_int strand_words(const lane_int *strand, int part)
 {
-    return wide_add(wide_of(vcombine_u64(vcreate_u64(0), vcreate_u64(2))), first);
+    return strand[part];
 }
-LANE_INLINE lane_int wide_mul(lane_int a, uint32_t m)
+LANE_INLINE lane_int wide_set(uint32_t x) { return vdupq_n_u32(x); }
+LANE_INLINE lane_product wide_mul(lane_int a, uint32_t m)
 {
-    return wide_of(vmull_n_u32(vmovn_u64(wide_bits(a)), m));
+    return (lane_product){{vmull_n_u32(vget_low_u32(a), m), vmull_high_n_u32(a, m)}};
 }
-LANE_INLINE lane_int wide_high(lane_int a)
+LANE_INLINE lane_product wide_add(lane_product a, uint64_t b)
 {
-    return wide_of(vshrq_n_u64(wide_bits(a), 32));
+    return (lane_product){
+        {vaddq_u64(a.val[0], vdupq_n_u64(b)), vaddq_u64(a.val[1], vdupq_n_u64(b))}};
+}
+LANE_INLINE lane_int wide_low(lane_product a)
+{
+    return vuzp1q_u32(vreinterpretq_u32_u64(a.val[0]), vreinterpretq_u32_u64(a.val[1]));
+}
+LANE_INLINE lane_int wide_high(lane_product a)
+{
+    return vuzp2q_u32(vreinterpretq_u32_u64(a.val[0]), vreinterpretq_u32_u64(a.val[1]));
 }
 LANE_INLINE lane_int wide_xor3(lane_int a, lane_int b, lane_int c)
 {
     return veorq_u32(veorq_u32(a, b), c);
-}
-LANE_INLINE lane_int wide_join(lane_int even, lane_int odd)
-{
-    return vtrn1q_u32(even, odd);
 }
 LANE_INLINE void int_store(uint32_t *to, lane_int a) { vst1q_u32(to, a); }
 LANE_INLINE lane_int int_load(const uint32_t *from) { return vld1q_u32(from); }
@@ -708,6 +716,28 @@ LANE_INLINE void float_rows(vec out[4], const float (*row)[4], const uint32_t *a
     for (int j = 0; j < 4; j++)
         out[j] = (vec){row[at[0]][j], row[at[1]][j], row[at[2]][j], row[at[3]][j]};
 }
+#endif
+
+/* Philox runs in strands of counters; products of their words are 64 bits wide. But where
+ * words are packed these are 64-bit lanes, whose low halves count: the product needs no
+ * shuffling then. Even and odd counters are apart. */
+#if defined(LANES_PACKED)
+enum { STRAND_COUNTERS = LANES };
+#else
+enum { STRAND_COUNTERS = LANES / 2 };
+typedef lane_int lane_product;
+
+LANE_INLINE lane_int strand_counters(uint32_t first, int strand)
+{
+    lane_int even = wide_counters(first + (uint32_t)(strand / 2 * LANES));
+    return strand % 2 ? wide_add(even, 1) : even;
+}
+/* The words of `part`, LANES of them in the order of counters */
+LANE_INLINE lane_int strand_words(const lane_int *strand, int part)
+{
+    return wide_join(strand[2 * part], strand[2 * part + 1]);
+}
+LANE_INLINE lane_int wide_low(lane_product a) { return a; }
 #endif
 
 /* A sum across lanes is kept in as many of them at every level and folded in halves, so
