@@ -1,6 +1,6 @@
 /* kernel_body.h: the draw kernel, included once per level; maths R1, R2, D9.
  *
- * A block of 64 draws takes sixteen counters, in strands that lanes.h knows. The
+ * A block of 64 draws takes sixteen counters, in strands (lanes.h). The
  * counter's last three words are the same for all elements of a tensor, so half of the
  * first two rounds is done once per call, and the first product is a running sum. A
  * word then costs: conversion, square root, cell, the cell's coefficients (a
