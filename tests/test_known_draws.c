@@ -28,6 +28,14 @@ static const known_draws known[] = {
     {"ecram:B=0.0005,w=0.5", UINT64_C(0xcf9f97e9feea9999), 1.8941503856313224},
     {"bimodal", UINT64_C(0x21a4cc980428df39), 1.4480776365593393},
     {"bimodal:m=0.99", UINT64_C(0xfb5bb3d02ba2d881), 1.1673747314937399},
+    {"laplace", UINT64_C(0x2b9a6dd025ae97b7), 1.5983442995195269},
+    {"student", UINT64_C(0x83d14de673219991), 1.5352641456996936},
+    {"student:nu=2.5", UINT64_C(0x656f82a4c4af1c74), 1.1194822610792683},
+    {"sinh-arcsinh:epsilon=0.5,delta=0.8", UINT64_C(0x21ba4e31e7086f7a),
+     1.9202774851161128},
+    {"levels", UINT64_C(0x5f37fa12b39a1d68), 1.1201507917505511},
+    {"levels:x=-1/0.5,p=0.3/0.7,s=0.1", UINT64_C(0x3ff59e10efaefa01),
+     0.85557708716484526},
     {"skewed", UINT64_C(0x8f1a81a2ac956fe1), 2.0887265747104213},
 };
 
@@ -86,7 +94,8 @@ static void doubles_are_known(void **state)
 static void the_median_is_0(void **state)
 {
     (void)state;
-    static const char *const law[] = {"gaussian", "mtj", "ecram", "bimodal"};
+    static const char *const law[] = {"gaussian", "mtj",     "ecram", "bimodal",
+                                      "laplace",  "student", "levels"};
     xb_ctx *ctx = test_ctx();
     for (int i = 0; i < XB_COUNT(law); i++) {
         xb_sampler *s = sampler_of(ctx, law[i]);

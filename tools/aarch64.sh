@@ -83,7 +83,8 @@ compare() {
     cd "$build/bytes"
     make_data
     for law in gaussian mtj mtj:B=0.01,w=1 mtj:B=0.003,w=0.5 mtj:B=1e6,w=0.5 ecram \
-        ecram:B=0.02,w=0.4 ecram:B=0.0005,w=0.5 bimodal bimodal:m=0.99 ../empirical.json; do
+        ecram:B=0.02,w=0.4 ecram:B=0.0005,w=0.5 bimodal bimodal:m=0.99 laplace student \
+        student:nu=2.5 sinh-arcsinh:epsilon=0.5,delta=0.8 levels ../empirical.json; do
         both z.npy sample "$law" -n 1000000
     done
     both shared.safetensors train ../table.csv --target y --law mtj --batch 13 \
