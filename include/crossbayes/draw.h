@@ -71,7 +71,7 @@ typedef struct xb_sampler_info {
 XB_API xb_sampler_info xb_sampler_describe(const xb_sampler *s);
 
 /* Instruction-set levels compiled in: "ref"; "v2", "v3", "v4" (x86-64
- * levels) or "plain" (other machines).
+ * levels), "neon" (AArch64) or "plain" (other machines).
  * The best the machine has is used. For tests and benchmarks only: */
 XB_API const char *xb_sampler_level(void);
 XB_API bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z,
