@@ -16,10 +16,20 @@ static const char *const shown_numbers[SHOWN] = {"rmse", "nll", "coverage95",
                                                  "epistemic"};
 static const char *const shown_classes[SHOWN] = {"accuracy", "nll", "ece", "information"};
 
+static int score_rows(cli_score out[CLI_SCORES_MAX], const xb_assay_result *r,
+                      bool classes)
+{
+    static const xb_regression_scores no_numbers;
+    static const xb_class_scores no_classes;
+    return cli_score_rows(out, classes,
+                          classes ? &no_numbers : xb_assay_result_regression(r),
+                          classes ? xb_assay_result_classes(r) : &no_classes);
+}
+
 static cli_score shown(const xb_assay_result *r, bool classes, int k)
 {
     cli_score row[CLI_SCORES_MAX];
-    int rows = cli_score_rows(row, classes, &r->regression, &r->classes);
+    int rows = score_rows(row, r, classes);
     const char *key = classes ? shown_classes[k] : shown_numbers[k];
     for (int i = 0; i < rows; i++)
         if (strcmp(row[i].key, key) == 0) return row[i];
@@ -48,12 +58,12 @@ static void header_cell(const case_grid *g, int column, char *out, size_t size)
 
 static void gap_cell(const xb_assay_result *r, int column, char *out, size_t size)
 {
-    const xb_distances *d = &r->distance;
+    const xb_distances *d = xb_assay_result_distance(r);
     const xb_gap *gap = column == MEAN_OFF ? &d->mean
                         : column == SD_OFF ? &d->sd
                                            : &d->whole;
     if (column == VERDICT)
-        snprintf(out, size, "%s", xb_verdict_text(r->verdict));
+        snprintf(out, size, "%s", xb_verdict_text(xb_assay_result_verdict(r)));
     else
         snprintf(out, size, "%.2g", gap->rms);
 }
@@ -62,7 +72,7 @@ static void case_cell(const void *arg, int row, int column, char *out, size_t si
 {
     const case_grid *g = arg;
     const cli_case *c = row > 1 ? &g->cases[row - 2] : NULL;
-    const xb_assay_result *r = c ? &c->result : g->digital;
+    const xb_assay_result *r = c ? c->result : g->digital;
     if (row == 0) {
         header_cell(g, column, out, size);
     } else if (column == 0 && c && !c->name) {
@@ -82,8 +92,8 @@ static void show_needed(const cli_case *cases, int count)
 {
     double needed = 0;
     for (int i = 0; i < count; i++) {
-        const xb_distances *d = &cases[i].result.distance;
-        if (cases[i].result.verdict != XB_VERDICT_UNRESOLVED) continue;
+        const xb_distances *d = xb_assay_result_distance(cases[i].result);
+        if (xb_assay_result_verdict(cases[i].result) != XB_VERDICT_UNRESOLVED) continue;
         needed = fmax(needed, fmax(d->mean.draws_needed,
                                    fmax(d->sd.draws_needed, d->whole.draws_needed)));
     }
@@ -103,29 +113,39 @@ void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *dig
     show_needed(cases, count);
 }
 
-json_t *cli_case_json(const cli_case *c, bool classes, bool digital)
+json_t *cli_digital_json(const xb_assay_result *r, bool classes)
 {
     cli_score row[CLI_SCORES_MAX];
-    int rows = cli_score_rows(row, classes, &c->result.regression, &c->result.classes);
+    json_t *root = json_object();
+    json_object_set_new(root, "array", json_string("digital"));
+    cli_scores_json(root, row, score_rows(row, r, classes));
+    return root;
+}
+
+json_t *cli_case_json(const cli_case *c, bool classes)
+{
+    cli_score row[CLI_SCORES_MAX];
+    const xb_assay_result *r = c->result;
     json_t *root = json_object();
     if (c->name)
         json_object_set_new(root, "array", json_string(c->name));
     else
         json_object_set_new(root, "value", cli_json_real(c->value));
-    cli_scores_json(root, row, rows);
-    if (digital) return root;
-    const xb_assay_result *r = &c->result;
+    cli_scores_json(root, row, score_rows(row, r, classes));
     if (!classes) {
-        json_object_set_new(root, "nll_difference",
-                            cli_json_real(r->nll_difference.value));
+        xb_score difference = xb_assay_result_nll_difference(r);
+        json_object_set_new(root, "nll_difference", cli_json_real(difference.value));
         json_object_set_new(root, "nll_difference_error",
-                            cli_json_real(r->nll_difference.std_error));
+                            cli_json_real(difference.std_error));
     }
-    json_object_set_new(root, "kl_at_least", cli_json_real(r->kl_at_least));
-    json_object_set_new(root, "mean", cli_gap_json(&r->distance.mean));
-    json_object_set_new(root, "sd", cli_gap_json(&r->distance.sd));
-    json_object_set_new(root, "whole", cli_gap_json(&r->distance.whole));
-    json_object_set_new(root, "verdict", json_string(xb_verdict_text(r->verdict)));
+    json_object_set_new(root, "kl_at_least",
+                        cli_json_real(xb_assay_result_kl_at_least(r)));
+    const xb_distances *d = xb_assay_result_distance(r);
+    json_object_set_new(root, "mean", cli_gap_json(&d->mean));
+    json_object_set_new(root, "sd", cli_gap_json(&d->sd));
+    json_object_set_new(root, "whole", cli_gap_json(&d->whole));
+    json_object_set_new(root, "verdict",
+                        json_string(xb_verdict_text(xb_assay_result_verdict(r))));
     return root;
 }
 
@@ -136,7 +156,7 @@ static void fill_row(xb_table *table, int row, const cli_case *c,
 {
     xb_table_set(table, row, 0, c->value);
     for (int k = 0; k < SHOWN; k++) {
-        xb_score mine = shown(&c->result, classes, k).score;
+        xb_score mine = shown(c->result, classes, k).score;
         xb_table_set(table, row, 1 + 3 * k, mine.value);
         xb_table_set(table, row, 2 + 3 * k, mine.mc_error);
         xb_table_set(table, row, 3 + 3 * k, shown(digital, classes, k).score.value);

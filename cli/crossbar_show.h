@@ -6,15 +6,16 @@
 
 /* One array that was assayed. */
 typedef struct cli_case {
-    const char *name; /* of the effect; NULL: see value */
-    double value;     /* of the number that was swept */
-    xb_assay_result result;
+    const char *name;        /* of the effect; NULL: see value */
+    double value;            /* of the number that was swept */
+    xb_assay_result *result; /* NULL: not yet */
 } cli_case;
 
 /* `digital` above them, for comparison. */
 void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *digital,
                     bool classes, const char *head);
-json_t *cli_case_json(const cli_case *c, bool classes, bool digital);
+json_t *cli_digital_json(const xb_assay_result *r, bool classes);
+json_t *cli_case_json(const cli_case *c, bool classes);
 
 /* Column 0 the number swept, then NAME, NAME_error (Monte Carlo) and NAME_digital of the
  * scores that are drawn; destroy it. */

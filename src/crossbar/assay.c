@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "crossbar/array.h"
+#include "crossbar/assay.h"
 #include "vi/model.h"
 
 /* So many outputs are compared at most, but at least those of so many inputs. */
@@ -50,7 +51,8 @@ static void pick_points(const xb_assay *a, double *out)
 static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which)
 {
     pick_points(a, a->compared[which]);
-    if (a->model->classes > 0) {
+    out->of_classes = a->model->classes > 0;
+    if (out->of_classes) {
         xb_class_draws p = {a->value, a->opt.reads, a->n, a->outputs};
         return xb_score_classes(ctx, &out->classes, &p, a->label, NULL);
     }
@@ -73,10 +75,8 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double 
                                    a->nll[DIGITAL], a->n));
     XB_TRY(xb_distance_samples(ctx, &out->distance, a->compared[CASE], a->opt.reads,
                                a->compared[DIGITAL], a->opt.reads, a->points, &opt));
-    XB_TRY(xb_kl_at_least(ctx, &out->kl_at_least, a->compared[CASE], a->compared[DIGITAL],
-                          a->opt.reads, a->points));
-    out->verdict = out->distance.verdict;
-    return XB_OK;
+    return xb_kl_at_least(ctx, &out->kl_at_least, a->compared[CASE], a->compared[DIGITAL],
+                          a->opt.reads, a->points);
 }
 
 static xb_status take_memory(xb_ctx *ctx, xb_assay *a)
@@ -167,22 +167,67 @@ void xb_assay_destroy(xb_assay *a)
 
 const xb_assay_result *xb_assay_digital(const xb_assay *assay) { return &assay->digital; }
 
-xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
-                       const xb_array *array)
+static xb_status run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
+                     const xb_array *array)
 {
     const double *x = assay->opt.calibration;
     int64_t n = assay->opt.calibration_n;
     xb_analog *analog = NULL;
     XB_TRY(xb_analog_create(ctx, &analog, assay->model, array, x ? x : assay->x,
                             x ? n : assay->n, &assay->analog));
-    xb_assay_result result = {0};
     double rho = xb_array_correlation(array);
     double memory = rho > 0 ? (1 + rho) / (1 - rho) : 0; /* (X11) */
     xb_status status = xb_analog_draws(ctx, assay->value, assay->sd, analog, assay->x,
                                        assay->n, 0, assay->opt.reads);
-    if (status == XB_OK) status = score(ctx, assay, &result, CASE);
-    if (status == XB_OK) status = compare(ctx, assay, &result, memory);
+    if (status == XB_OK) status = score(ctx, assay, out, CASE);
+    if (status == XB_OK) status = compare(ctx, assay, out, memory);
     xb_analog_destroy(analog);
-    if (status == XB_OK) *out = result;
     return status;
+}
+
+xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result **out, xb_assay *assay,
+                       const xb_array *array)
+{
+    xb_assay_result *result = xb_new(ctx, 1, sizeof *result);
+    if (!result) return XB_E_MEMORY;
+    xb_status status = run(ctx, result, assay, array);
+    if (status == XB_OK)
+        *out = result;
+    else
+        xb_assay_result_destroy(result);
+    return status;
+}
+
+/* ---- what it found */
+
+void xb_assay_result_destroy(xb_assay_result *result) { free(result); }
+
+const xb_regression_scores *xb_assay_result_regression(const xb_assay_result *result)
+{
+    return result->of_classes ? NULL : &result->regression;
+}
+
+const xb_class_scores *xb_assay_result_classes(const xb_assay_result *result)
+{
+    return result->of_classes ? &result->classes : NULL;
+}
+
+xb_score xb_assay_result_nll_difference(const xb_assay_result *result)
+{
+    return result->nll_difference;
+}
+
+const xb_distances *xb_assay_result_distance(const xb_assay_result *result)
+{
+    return &result->distance;
+}
+
+xb_verdict xb_assay_result_verdict(const xb_assay_result *result)
+{
+    return result->distance.verdict;
+}
+
+double xb_assay_result_kl_at_least(const xb_assay_result *result)
+{
+    return result->kl_at_least;
 }

@@ -3,7 +3,7 @@
 #ifndef XB_FIT_FIT_H
 #define XB_FIT_FIT_H
 
-#include "crossbayes/fit.h"
+#include "fit/fit_results.h"
 
 enum { XB_VERDICT_MAX = 960 };
 

@@ -71,7 +71,7 @@ static void spike_rule(xb_spike *s, const shape *k)
 
 static xb_status standard_rule(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n)
 {
-    XB_TRY(xb_rule_gauss(ctx, out, law, n, XB_RECURRENCE_STABLE));
+    XB_TRY(xb_rule_fill_gauss(ctx, out, law, n, XB_RECURRENCE_STABLE));
     for (int64_t i = 0; i < n; i++)
         out->nodes[i] = (out->nodes[i] - xb_law_mean(law)) / xb_law_sd(law);
     return XB_OK;

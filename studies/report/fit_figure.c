@@ -11,9 +11,11 @@
 #include "study/bins.h"
 
 enum {
+    FAMILIES_MOST = 16, /* that are drawn */
+    PARAMS_MOST = 8,
     EVEN_POINTS = 401,    /* of a curve, at equal distances */
     QUANTILE_POINTS = 99, /* of it, where its law has its mass */
-    CURVE_POINTS = EVEN_POINTS + (XB_FIT_FAMILY_MAX + 1) * QUANTILE_POINTS,
+    CURVE_POINTS = EVEN_POINTS + (FAMILIES_MOST + 1) * QUANTILE_POINTS,
     QQ_POINTS = 240,
 };
 
@@ -29,7 +31,7 @@ typedef struct fit_view {
     const xb_fit *fit;
     double *sorted; /* [n] */
     int64_t n;
-    curve curve[XB_FIT_FAMILY_MAX + 1]; /* the chosen one first */
+    curve curve[FAMILIES_MOST + 1]; /* the chosen one first */
     int curves;
     xb_si_unit unit;
     bool narrow;  /* a peak that needs a log axis */
@@ -38,31 +40,31 @@ typedef struct fit_view {
 
 static double named_value(const xb_fit_family *f, const char *name, double standard)
 {
-    for (int i = 0; i < f->n_named; i++)
-        if (strcmp(f->name[i], name) == 0) return f->value[i];
-    return standard;
+    int64_t i = xb_fit_family_param_find(f, name);
+    return i < 0 ? standard : xb_fit_family_param_value(f, i);
 }
 
 static bool can_draw(const xb_fit_family *f)
 {
     double scale = named_value(f, "scale", NAN), offset = named_value(f, "offset", NAN);
-    return f->converged && scale > 0 && isfinite(offset) &&
-           strcmp(f->family, "empirical") != 0;
+    return xb_fit_family_converged(f) && scale > 0 && isfinite(offset) &&
+           strcmp(xb_fit_family_name(f), "empirical") != 0;
 }
 
 /* The family's law at its fitted parameters. */
 static xb_status make_curve(xb_ctx *ctx, curve *out, const xb_fit_family *f)
 {
     xb_law *standard = NULL; /* for the names of its parameters */
-    XB_TRY(xb_law_parse(ctx, &standard, f->family));
-    double value[XB_FIT_PARAM_MAX] = {0};
-    int count = xb_law_param_count(standard);
+    XB_TRY(xb_law_parse(ctx, &standard, xb_fit_family_name(f)));
+    double value[PARAMS_MOST] = {0};
+    int64_t count = xb_law_param_count(standard);
+    if (count > PARAMS_MOST) count = PARAMS_MOST;
     for (int i = 0; i < count; i++)
         value[i] = named_value(f, xb_law_param_name(standard, i), NAN);
     xb_law_destroy(standard);
     xb_law *law = NULL;
-    XB_TRY(xb_law_create(ctx, &law, f->family, value, count));
-    *out = (curve){f->family, law, law, named_value(f, "offset", 0),
+    XB_TRY(xb_law_create(ctx, &law, xb_fit_family_name(f), value, count));
+    *out = (curve){xb_fit_family_name(f), law, law, named_value(f, "offset", 0),
                    named_value(f, "scale", 1)};
     return XB_OK;
 }
@@ -73,7 +75,7 @@ static xb_status collect_curves(xb_ctx *ctx, fit_view *v)
     xb_law_place place = xb_law_placement(law);
     v->curve[v->curves++] =
         (curve){xb_law_family(law), law, NULL, place.offset, place.scale};
-    for (int i = 0; i < xb_fit_family_count(v->fit); i++) {
+    for (int i = 0; i < xb_fit_family_count(v->fit) && v->curves <= FAMILIES_MOST; i++) {
         const xb_fit_family *f = xb_fit_family_at(v->fit, i);
         if (i == xb_fit_chosen(v->fit) || !can_draw(f)) continue;
         XB_TRY(make_curve(ctx, &v->curve[v->curves], f));
@@ -160,7 +162,8 @@ static void proportion_band(double *low, double *high, double u, double n)
 static void write_qq(FILE *data, const fit_view *v)
 {
     const curve *k = &v->curve[0];
-    double n = (double)v->n, effective = xb_fit_sample_info(v->fit)->n_effective;
+    double n = (double)v->n,
+           effective = xb_fit_sample_effective(xb_fit_sample_info(v->fit));
     double reach = log(2 * n - 1);
     int64_t last = -1;
     fprintf(data, "\n\n# q-q: law, sample, low, high\n");
