@@ -57,9 +57,9 @@ static void headers_keep_the_conventions(void **state)
 {
     (void)state;
     static const char *const headers[] = {
-        "base", "law",         "fit",      "rule",     "draw",    "net",
-        "data", "images",      "plan",     "crossbar", "density", "random",
-        "json", "safetensors", "filekind", "files",    "outfile", "extend"};
+        "base",     "law",   "fit",      "rule",    "draw",   "net",  "data",
+        "images",   "plan",  "crossbar", "density", "random", "json", "safetensors",
+        "filekind", "files", "outfile",  "extend",  "device"};
     char *text = malloc(HEADER_SIZE);
     assert_non_null(text);
     for (int i = 0; i < XB_COUNT(headers); i++) {
