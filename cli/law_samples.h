@@ -2,7 +2,7 @@
 #ifndef XB_CLI_LAW_SAMPLES_H
 #define XB_CLI_LAW_SAMPLES_H
 
-#include "commands.h"
+#include "session.h"
 
 /* NULL in *out where no samples were given. */
 cli_exit cli_law_samples(cli_session *s, xb_goodness_result **out, const xb_law *law);

@@ -74,7 +74,7 @@ typedef struct known_law {
 } known_law;
 
 static const known_law known[] = {
-    {"laplace", laplace_pdf, laplace_cdf, laplace_survival, -INFINITY, INFINITY, true,
+    {"own-laplace", laplace_pdf, laplace_cdf, laplace_survival, -INFINITY, INFINITY, true,
      true, 0, 2, 3, 1e-12, 1e-11},
     {"exponential", exponential_pdf, exponential_cdf, exponential_survival, 0, INFINITY,
      false, false, 1, 1, 6, 1e-12, 1e-11},
@@ -82,7 +82,7 @@ static const known_law known[] = {
      1e-12, 1e-6},
     {"circle", circle_pdf, circle_cdf, circle_survival, -1, 1, true, false, 0, 0.25, -1,
      1e-12, 1e-3},
-    {"student", student_pdf, student_cdf, student_survival, -INFINITY, INFINITY, true,
+    {"own-student", student_pdf, student_cdf, student_survival, -INFINITY, INFINITY, true,
      false, 0, 1.5, 3, 1e-12, 1e-11},
 };
 
@@ -146,7 +146,7 @@ static void given_functions_are_used(void **state)
     xb_law_functions_options f = options_of(&known[0]);
     xb_law *law = NULL;
     f.cdf = laplace_cdf, f.survival = laplace_survival, f.quantile = laplace_quantile;
-    assert_ok(ctx, xb_law_from_functions(ctx, &law, "laplace", &f));
+    assert_ok(ctx, xb_law_from_functions(ctx, &law, "own-laplace", &f));
     for (double v = 1e-30; v < 0.5; v *= 7) {
         assert_true(xb_law_quantile(law, v) == laplace_quantile(NULL, v));
         assert_true(xb_law_isf(law, v) == -laplace_quantile(NULL, v)); /* symmetric */
@@ -165,7 +165,7 @@ static void any_scale_will_do(void **state)
         xb_law_functions_options f = options_of(&known[0]);
         xb_law *law = NULL;
         f.arg = &scales[i];
-        assert_ok(ctx, xb_law_from_functions(ctx, &law, "laplace", &f));
+        assert_ok(ctx, xb_law_from_functions(ctx, &law, "own-laplace", &f));
         assert_close(xb_law_sd(law), M_SQRT2 * scales[i], 1e-9);
         assert_close(xb_law_quantile(law, 1e-6), scales[i] * log(2e-6), 1e-11);
         xb_law_destroy(law);
@@ -377,7 +377,7 @@ static void destroyed_once(void **state)
     xb_sampler *sampler = NULL;
     f.arg = &calls, f.pdf = counted_pdf, f.destroy = count_destroy;
     for (int k = 0; fail_alloc_after(k); k++) {
-        xb_status status = xb_law_from_functions(ctx, &law, "laplace", &f);
+        xb_status status = xb_law_from_functions(ctx, &law, "own-laplace", &f);
         bool failed = fail_alloc_happened();
         assert_int_equal(status, failed ? XB_E_MEMORY : XB_OK);
         if (!failed) break;
@@ -391,7 +391,7 @@ static void destroyed_once(void **state)
     assert_int_equal(calls, 1);
     law = NULL;
     f.cdf = wrong_cdf;
-    assert_int_equal(xb_law_from_functions(ctx, &law, "laplace", &f), XB_E_INPUT);
+    assert_int_equal(xb_law_from_functions(ctx, &law, "own-laplace", &f), XB_E_INPUT);
     assert_int_equal(calls, 1);
 }
 

@@ -26,6 +26,7 @@
 #include "crossbayes/rule.h"
 #include "crossbayes/safetensors.h"
 #include "crossbayes/score.h"
+#include "crossbayes/series.h"
 #include "crossbayes/train.h"
 #include "crossbayes/vi.h"
 

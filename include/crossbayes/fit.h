@@ -15,6 +15,7 @@
 #define CROSSBAYES_FIT_H
 
 #include "crossbayes/law.h"
+#include "crossbayes/series.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +29,8 @@ XB_API xb_status xb_optimizer_parse(xb_ctx *ctx, xb_optimizer *out, const char *
 XB_API const char *xb_criterion_name(xb_criterion criterion); /* "aic", "bic" */
 XB_API xb_status xb_criterion_parse(xb_ctx *ctx, xb_criterion *out, const char *text);
 
+typedef struct xb_fit xb_fit;
+
 typedef struct xb_fit_options {
     size_t struct_size;
     const char *family; /* NULL: all, chosen by the criterion */
@@ -37,10 +40,13 @@ typedef struct xb_fit_options {
     double fixed_scale;  /* > 0: the support's half-width is given, not fitted */
     double fixed_offset; /* used when has_fixed_offset; else the sample mean */
     bool has_fixed_offset;
-    const char *unit;   /* NULL or e.g. "S"; kept in the law file */
-    const char *source; /* NULL or the file's name; kept as provenance */
-    double level;       /* 0.01: below this p-value a family does not fit */
-    uint64_t seed;      /* of the simulated null distributions */
+    const char *unit;        /* NULL or e.g. "S"; kept in the law file */
+    const char *source;      /* NULL or the file's name; kept as provenance */
+    double level;            /* 0.01: below this p-value a family does not fit */
+    uint64_t seed;           /* of the simulated null distributions */
+    const xb_series *series; /* NULL or the trace that the samples are the stationary part
+                                of; its findings are kept in the law file */
+    const xb_fit *whole;     /* NULL or the fit of the whole trace; kept beside */
 } xb_fit_options;
 
 XB_OPTIONS(fit);
@@ -54,8 +60,6 @@ typedef enum xb_fit_outcome {
     XB_FIT_DIVERGED   /* the family asked for did not converge */
 } xb_fit_outcome;
 
-typedef struct xb_fit xb_fit;
-
 XB_API xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
                             const xb_fit_options *opt);
 XB_API void xb_fit_destroy(xb_fit *fit);
@@ -67,8 +71,10 @@ typedef struct xb_fit_family xb_fit_family;
 XB_API int64_t xb_fit_family_count(const xb_fit *fit);
 XB_API const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int64_t i);
 XB_API int64_t xb_fit_family_find(const xb_fit *fit, const char *name); /* -1: none */
-XB_API int64_t xb_fit_chosen(const xb_fit *fit);      /* the number of the chosen one */
-XB_API const xb_law *xb_fit_law(const xb_fit *fit);   /* borrowed */
+XB_API int64_t xb_fit_chosen(const xb_fit *fit);    /* the number of the chosen one */
+XB_API const xb_law *xb_fit_law(const xb_fit *fit); /* borrowed */
+/* The law fitted for family i, with its place in the user's units; borrowed. */
+XB_API const xb_law *xb_fit_law_at(const xb_fit *fit, int64_t i);
 XB_API const char *xb_fit_verdict(const xb_fit *fit); /* one or two sentences */
 XB_API xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit);
 /* "fits", "no family fits", "nothing fits", "does not fit", "did not converge". */

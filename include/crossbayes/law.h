@@ -5,9 +5,9 @@
  * crossbayes/fit.h for the parametric families), and never changes afterwards:
  * all functions here are safe to call from many threads.
  *
- * A law lives on its own support: [-1, 1] for `mtj` and `ecram`, the real line
- * for `gaussian` and `bimodal`, the sample's range (a little widened) for
- * `empirical`. Networks use it standardised: z = (x - mean) / sd.
+ * A law lives on its own support: [-1, 1] for `mtj` and `ecram`, the sample's range
+ * (a little widened) for `empirical`, the real line for the others. Networks use it
+ * standardised: z = (x - mean) / sd.
  *
  * Both tails are first-class: functions that come in pairs (cdf/survival,
  * quantile/isf) keep their relative precision each in its own tail.
@@ -24,11 +24,14 @@ extern "C" {
 typedef struct xb_law xb_law;
 
 /* LAW as on the command line: `gaussian`, `mtj:B=0.15,w=0.5`,
- * `ecram:B=0.1,w=0.6`, `bimodal:m=0.9`, or the path of a law file. Parameters
- * left out take their defaults (those shown). A and C may stand in for w. */
+ * `ecram:B=0.1,w=0.6`, `bimodal:m=0.9`, `laplace`, `student:nu=5`,
+ * `sinh-arcsinh:epsilon=0,delta=1`, `levels:x=-1/1,p=0.5/0.5,s=0.1` (positions,
+ * weights, one width or one for each level; 1 to 8 levels), or the path of a law file.
+ * Parameters left out take their defaults (those shown). A and C may stand in for w. */
 XB_API xb_status xb_law_parse(xb_ctx *ctx, xb_law **out, const char *text);
 
-/* `values` in the order of xb_law_param_name(); count must match the family. */
+/* `values` in the order of xb_law_param_name(); count must match the family. `levels`
+ * takes all positions, then all weights, then all widths. */
 XB_API xb_status xb_law_create(xb_ctx *ctx, xb_law **out, const char *family,
                                const double *values, int64_t count);
 
@@ -51,7 +54,7 @@ XB_API xb_status xb_law_from_samples(xb_ctx *ctx, xb_law **out, const double *x,
  *     f.pdf = density;
  *     f.breaks = &corner, f.n_breaks = 1;
  *     f.symmetric = true;
- *     if (xb_law_from_functions(ctx, &law, "laplace", &f) != XB_OK) ...
+ *     if (xb_law_from_functions(ctx, &law, "own-laplace", &f) != XB_OK) ...
  *
  * Functions are called from many threads at once: they must be pure, the same value for
  * the same x, always, and change nothing. x is within the support, masses are in (0,
@@ -113,7 +116,7 @@ XB_API int64_t xb_law_param_find(const xb_law *law, const char *name); /* -1: no
 
 /* A number of the law by its name: a parameter, or one that follows from them. mtj and
  * ecram have A, C and K (the slope of the density at the edges) beside B and w, bimodal s
- * beside m. NAN for a name the law does not have. */
+ * beside m, levels x1, p1, s1, x2, .. NAN for a name the law does not have. */
 XB_API double xb_law_number(const xb_law *law, const char *name);
 
 /* Density, its logarithm (-INFINITY outside the support), mass below and above
@@ -146,7 +149,8 @@ XB_API xb_moments xb_law_moments(const xb_law *law);
 XB_API double xb_law_mean(const xb_law *law);
 XB_API double xb_law_sd(const xb_law *law);
 
-/* Raw moment E[x^k], 0 <= k <= 128; NAN beyond. */
+/* Raw moment E[x^k], 0 <= k <= 128; NAN beyond. `student` has moments below nu only:
+ * from there on INFINITY for even k and NAN for odd k. */
 XB_API double xb_law_raw_moment(const xb_law *law, int64_t k);
 
 XB_API double xb_law_entropy(const xb_law *law); /* nats */

@@ -5,7 +5,10 @@
 
 #include "crossbayes/fit.h"
 
-enum { XB_FIT_FAMILY_MAX = 8 };
+enum {
+    XB_FIT_FAMILY_MAX = 16,
+    XB_FIT_NAMED_MAX = 26 /* eight levels: position, weight and width of each */
+};
 
 /* One family's fit. Parameters in `name` order: the family's own, then "scale"
  * and "offset" in the user's units. */
@@ -15,9 +18,9 @@ struct xb_fit_family {
     int iterations;
     int n_param; /* of the likelihood, for AIC */
     int n_named;
-    char name[6][8]; /* "w", "B", "m", "scale", "offset" */
-    double value[6];
-    double std_error[6];  /* from the observed information; NAN if fixed */
+    char name[XB_FIT_NAMED_MAX][8]; /* "w", "B", "m", "scale", "offset" */
+    double value[XB_FIT_NAMED_MAX];
+    double std_error[XB_FIT_NAMED_MAX]; /* from the observed information; NAN if fixed */
     double gradient_norm; /* largest |d loglik / d log-parameter| / n at the end */
     double log_likelihood;
     double aic, bic; /* with the effective number of samples */
