@@ -2,6 +2,7 @@
 #ifndef XB_CLI_LAW_SAMPLES_H
 #define XB_CLI_LAW_SAMPLES_H
 
+#include "print.h"
 #include "session.h"
 
 /* NULL in *out where no samples were given. */
