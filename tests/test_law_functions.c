@@ -75,15 +75,15 @@ typedef struct known_law {
 
 static const known_law known[] = {
     {"own-laplace", laplace_pdf, laplace_cdf, laplace_survival, -INFINITY, INFINITY, true,
-     true, 0, 2, 3, 1e-12, 1e-11},
+     true, 0, 2, 3, 1e-12, 1e-12},
     {"exponential", exponential_pdf, exponential_cdf, exponential_survival, 0, INFINITY,
-     false, false, 1, 1, 6, 1e-12, 1e-11},
+     false, false, 1, 1, 6, 1e-12, 1e-12},
     {"even", even_pdf, even_cdf, even_survival, 2, 5, false, false, 3.5, 0.75, -1.2,
      1e-12, 1e-6},
     {"circle", circle_pdf, circle_cdf, circle_survival, -1, 1, true, false, 0, 0.25, -1,
      1e-12, 1e-3},
     {"own-student", student_pdf, student_cdf, student_survival, -INFINITY, INFINITY, true,
-     false, 0, 1.5, 3, 1e-12, 1e-11},
+     false, 0, 1.5, 3, 1e-12, 1e-6},
 };
 
 static const double corner_at_0 = 0;

@@ -22,6 +22,7 @@
 enum { CELLS_MAX = 4096, DEEP = 12, DEPTH_MAX = 60, POINTS = XB_MASS_POINTS };
 enum { SCALE_FIRST = -300, SCALE_LAST = 300, DOUBLINGS_MAX = 1000 };
 static const double RELATIVE = 1e-13, ABSOLUTE = 1e-18, NOTHING = 1e-300;
+static const double FAINT = 1e-290; /* a density below it has lost its digits */
 
 typedef struct maker {
     xb_ctx *ctx;
@@ -81,7 +82,7 @@ static xb_status split(maker *m, double from, double to, double whole, int depth
                        "law '%s': the density at %.9g is %g, expected 0 or more and"
                        " finite",
                        m->name, m->bad, density_at(m->table, m->bad));
-    bool fine = off <= RELATIVE * both || both < NOTHING ||
+    bool fine = off <= RELATIVE * both || both < NOTHING || both < FAINT * (to - from) ||
                 (depth >= DEEP && off <= ABSOLUTE) || depth == DEPTH_MAX ||
                 !(middle > from && middle < to);
     if (fine) return add_cell(m, from, to, both);
