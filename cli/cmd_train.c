@@ -58,9 +58,12 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
     if (o->noise_net && o->likelihood == XB_LIKELIHOOD_AUTO)
         o->likelihood = XB_LIKELIHOOD_HETEROSCEDASTIC;
     if (strcmp(cli_text(a, "random", ""), "all") == 0) o->stochastic = XB_STOCHASTIC_ALL;
-    if (xb_estimator_find(cli_text(a, "estimator", ""), &estimator))
+    const char *wanted = cli_text(a, "estimator", "auto");
+    if (strcmp(wanted, "auto") != 0) {
+        status = xb_estimator_parse(s->ctx, &estimator, wanted);
         o->estimator = (int)estimator;
-    if (cli_flag(a, "prior"))
+    }
+    if (status == XB_OK && cli_flag(a, "prior"))
         status = xb_prior_parse(s->ctx, &o->prior, cli_text(a, "prior", NULL));
     if (status == XB_OK && cli_flag(a, "spread"))
         status = xb_spread_parse(s->ctx, &o->spread, cli_text(a, "spread", NULL));

@@ -20,15 +20,15 @@ typedef struct summary {
 
 static double cell(const xb_table *trace, int64_t row, const char *column)
 {
-    return row < 0 ? NAN : xb_table_get(trace, row, xb_table_find(trace, column));
+    return row < 0 ? NAN : xb_table_get(trace, row, xb_table_column_find(trace, column));
 }
 
 /* The last one where none was scored; -1: there are no epochs. */
 static int64_t kept_row(const xb_table *trace)
 {
-    int64_t kept = xb_table_rows(trace) - 1;
+    int64_t kept = xb_table_row_count(trace) - 1;
     double best = -INFINITY;
-    for (int64_t i = 0; i < xb_table_rows(trace); i++) {
+    for (int64_t i = 0; i < xb_table_row_count(trace); i++) {
         double score = cell(trace, i, "validation");
         if (!(score > best)) continue;
         best = score;
@@ -66,7 +66,7 @@ static summary summarise(const cli_trained *o)
     summary s = {.row = kept_row(trace),
                  .learnt = rows_of(o->model, "rows"),
                  .held = rows_of(o->model, "rows_held_out")};
-    for (int64_t i = 0; i < xb_table_rows(trace); i++)
+    for (int64_t i = 0; i < xb_table_row_count(trace); i++)
         s.epochs += cell(trace, i, "phase") == 2;
     if (cell(trace, s.row, "phase") == 2) s.epoch = (int64_t)cell(trace, s.row, "epoch");
     int64_t n = s.epochs / PART;
@@ -126,7 +126,7 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
     json_object_set_new(root, "law", json_string(xb_law_text(xb_model_law(m))));
     json_object_set_new(root, "likelihood",
                         json_string(xb_likelihood_name(xb_model_likelihood(m))));
-    json_object_set_new(root, "epochs", json_integer(xb_table_rows(o->trace)));
+    json_object_set_new(root, "epochs", json_integer(xb_table_row_count(o->trace)));
     json_object_set_new(root, "epoch_kept", json_integer(sum.epoch));
     for (int i = 0; i < CLI_COUNT_OF(columns); i++)
         json_object_set_new(root, columns[i],

@@ -9,7 +9,7 @@
 
 static double last(const xb_table *t, const char *column)
 {
-    return xb_table_get(t, xb_table_rows(t) - 1, xb_table_find(t, column));
+    return xb_table_get(t, xb_table_row_count(t) - 1, xb_table_column_find(t, column));
 }
 
 /* The noise has sd 0.5: a learned one must be near it (its own sampling error at 120 rows
@@ -24,8 +24,8 @@ static void noise_is_learned(void **state)
     xb_table *trace = NULL;
     xb_model *model = train_model(ctx, &opt, false, &trace);
     assert_close(xb_model_noise_sd(model), 0.5, 0.07);
-    assert_int_equal(xb_table_rows(trace), 800);
-    int f = xb_table_find(trace, "f");
+    assert_int_equal(xb_table_row_count(trace), 800);
+    int f = xb_table_column_find(trace, "f");
     assert_true(last(trace, "f") < xb_table_get(trace, 200, f)); /* first of phase 2 */
     assert_true(last(trace, "sigma_median") > 2 * opt.sigma);    /* sigma has moved */
     double again =
@@ -94,7 +94,7 @@ static void classes_train(void **state)
     xb_table *trace = NULL;
     xb_model *model = train_model(ctx, &opt, true, &trace);
     assert_int_equal(xb_model_likelihood(model), XB_LIKELIHOOD_SOFTMAX);
-    assert_true(xb_model_prior(model).sd == 2);                 /* (V14), chosen */
+    assert_true(xb_model_prior(model).sd == 2);                /* (V14), chosen */
     assert_true(last(trace, "log_likelihood") / ROWS > -0.35); /* chance: -0.69 */
     assert_true(isnan(last(trace, "noise_sd")));
     xb_table_destroy(trace);
@@ -193,14 +193,14 @@ static void validation_keeps_the_best(void **state)
     opt.adam.rate = 0.1;
     xb_table *trace = NULL;
     xb_model *model = train_model(ctx, &opt, false, &trace);
-    int64_t rows_done = xb_table_rows(trace);
+    int64_t rows_done = xb_table_row_count(trace);
     assert_true(rows_done < 2020);
-    int v = xb_table_find(trace, "validation");
+    int v = xb_table_column_find(trace, "validation");
     int64_t best = opt.mle_epochs;
     for (int64_t i = opt.mle_epochs; i < rows_done; i++)
         if (xb_table_get(trace, i, v) > xb_table_get(trace, best, v)) best = i;
     assert_int_equal(best, rows_done - 1 - opt.patience);
-    double sd = xb_table_get(trace, best, xb_table_find(trace, "noise_sd"));
+    double sd = xb_table_get(trace, best, xb_table_column_find(trace, "noise_sd"));
     assert_close(xb_model_noise_sd(model) / xb_model_target_sd(model), sd, 1e-6);
     xb_table_destroy(trace);
     xb_model_destroy(model);
@@ -240,8 +240,8 @@ static void validation_is_the_log_density_held_out(void **state)
         }
         score += log(mass) / HELD;
     }
-    double said =
-        xb_table_get(trace, xb_table_rows(trace) - 1, xb_table_find(trace, "validation"));
+    double said = xb_table_get(trace, xb_table_row_count(trace) - 1,
+                               xb_table_column_find(trace, "validation"));
     print_message("validation %.4f, by prediction %.4f\n", said, score);
     assert_close_floor(said, score, 0.03, 1);
     xb_table_destroy(trace);
@@ -264,7 +264,7 @@ static void the_best_epoch_is_kept_whole(void **state)
     opt.adam.rate = 0.05;
     xb_table *trace = NULL;
     xb_model *model = train_model(ctx, &opt, false, &trace);
-    opt.epochs = xb_table_rows(trace) - opt.mle_epochs - opt.patience;
+    opt.epochs = xb_table_row_count(trace) - opt.mle_epochs - opt.patience;
     assert_true(opt.epochs < 500 - opt.patience);
     xb_model *shorter = train_model(ctx, &opt, false, NULL);
     assert_true(same_numbers(model, shorter));

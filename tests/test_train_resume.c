@@ -212,7 +212,8 @@ static void noise_takes_the_seed(void **state)
         opt.seed = 1 + (uint64_t)i;
         xb_table *trace = NULL;
         xb_model *model = train_model(ctx, &opt, false, &trace);
-        likelihood[i] = xb_table_get(trace, 0, xb_table_find(trace, "log_likelihood"));
+        likelihood[i] =
+            xb_table_get(trace, 0, xb_table_column_find(trace, "log_likelihood"));
         xb_table_destroy(trace);
         xb_model_destroy(model);
     }

@@ -158,7 +158,7 @@ static void say_few(xb_fit *fit)
             (long long)fit->sample.n);
 }
 
-const char *xb_fit_outcome_text(xb_fit_outcome outcome)
+const char *xb_fit_outcome_name(xb_fit_outcome outcome)
 {
     static const char *const text[] = {
         [XB_FIT_FITS] = "fits",

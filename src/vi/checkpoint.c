@@ -118,6 +118,6 @@ xb_status xb_checkpoint_load(xb_trainer *t)
     XB_TRY(xb_files_own(t->ctx, t->opt.checkpoint));
     xb_status status = xb_safetensors_open(t->ctx, &file, t->opt.checkpoint);
     if (status == XB_OK) status = take(t, file);
-    xb_safetensors_close(file);
+    xb_safetensors_destroy(file);
     return xb_filekind_explain(t->ctx, status, t->opt.checkpoint, XB_KIND_CHECKPOINT);
 }

@@ -321,14 +321,15 @@ static xb_status trace_table(job *s)
                                         "sigma_median"};
     int64_t rows = 0, at = 0;
     xb_table *table = NULL;
-    for (int stage = 0; stage < STAGES; stage++) rows += xb_table_rows(s->trace[stage]);
+    for (int stage = 0; stage < STAGES; stage++)
+        rows += xb_table_row_count(s->trace[stage]);
     XB_TRY(xb_study_new_table(s->ctx, s->study, &table, "trace", rows, XB_COUNT(names),
                               names));
     for (int stage = 0; stage < STAGES; stage++)
-        for (int64_t i = 0; i < xb_table_rows(s->trace[stage]); i++, at++) {
+        for (int64_t i = 0; i < xb_table_row_count(s->trace[stage]); i++, at++) {
             xb_table_set(table, at, 0, stage + 1);
             for (int c = 1; c < XB_COUNT(names); c++) {
-                int from = xb_table_find(s->trace[stage], names[c]);
+                int from = xb_table_column_find(s->trace[stage], names[c]);
                 xb_table_set(table, at, c, xb_table_get(s->trace[stage], i, from));
             }
         }
