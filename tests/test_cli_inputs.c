@@ -117,9 +117,9 @@ static void no_epochs_are_refused_or_said(void **state)
     (void)state;
     folder_empty(folder);
     make_line("line.csv", 40);
-    run_badly("train line.csv -t y -o m.safetensors --epochs 0 --mle-epochs 0",
-              "nothing would be learnt; expected 1 or more of one of them");
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_badly("train xy.csv -t y -o m.safetensors --epochs 0 --mle-epochs 0",
+              "nothing would be learnt; expected 1 or more of one of them");
     assert_int_equal(run("train xy.csv -t y -o m.safetensors --epochs 0 --mle-epochs 3"
                          " --net 'dense 1'"),
                      0);

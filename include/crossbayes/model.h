@@ -30,7 +30,7 @@ typedef enum xb_likelihood {
 } xb_likelihood;
 
 XB_API const char *xb_likelihood_name(xb_likelihood l); /* "gaussian", ... */
-XB_API bool xb_likelihood_find(const char *name, xb_likelihood *out);
+XB_API xb_status xb_likelihood_parse(xb_ctx *ctx, xb_likelihood *out, const char *text);
 
 typedef struct xb_model xb_model;
 
@@ -80,6 +80,8 @@ XB_API const char *xb_model_provenance(const xb_model *model); /* JSON */
 /* Blocks of the net's layout: mu, sigma (0 where a tensor is fixed), batchnorm's
  * state. */
 XB_API xb_weights xb_model_weights(const xb_model *model);
+/* The noise net's: mu, no sigma, batchnorm's state; all NULL where there is none. */
+XB_API xb_weights xb_model_noise_weights(const xb_model *model);
 
 /* Whether inputs are pixels, byte / 255 each. Their columns have no names (""). */
 XB_API bool xb_model_of_images(const xb_model *model);
