@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "inputs.h"
 #include "outputs.h"
 #include "print.h"
 #include "show.h"
@@ -82,9 +83,8 @@ static cli_exit run(cli_session *s)
     double *x = NULL;
     int64_t n = 0;
     xb_fit *fit = NULL;
-    const char *column = cli_text(&s->args, "column", NULL);
     if (code == CLI_DONE)
-        code = cli_status(s, xb_column_read(s->ctx, &x, &n, s->args.arg[0], column));
+        code = cli_status(s, cli_column_read(s, &x, &n, s->args.arg[0]));
     if (code == CLI_DONE) code = cli_status(s, xb_fit_run(s->ctx, &fit, x, n, &options));
     if (code == CLI_DONE) code = deliver(s, fit, x, n, &figure);
     xb_fit_destroy(fit);

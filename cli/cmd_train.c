@@ -143,6 +143,10 @@ static cli_exit check_request(cli_session *s, const char *path)
 {
     const cli_args *a = &s->args;
     const char *trace = cli_text(a, "trace", NULL);
+    if (cli_count(a, "epochs", 1) == 0 && cli_count(a, "mle-epochs", 1) == 0)
+        return cli_fail(s, CLI_USAGE,
+                        "--epochs 0 --mle-epochs 0: nothing would be learnt; expected 1"
+                        " or more of one of them");
     if (strcmp(path, "-") == 0 || (trace && strcmp(trace, "-") == 0))
         return cli_fail(s, CLI_USAGE, "- is no file name: models and traces are files");
     cli_exit code = cli_plan_file(s, "output", "");
@@ -218,7 +222,8 @@ static const cli_option options[] = {
      0},
     {"freeze", 0, CLI_FLAG, NULL, "weights without noise stay as phase 1 left them", 0,
      0},
-    {"preset", 0, CLI_CHOICE, "paper", "the paper's setting of all of these", 0, 0},
+    {"preset", 0, CLI_TEXT, "NAME", "settings under one name, which others go before", 0,
+     0},
     {"validation", 0, CLI_NUMBER, "SHARE", "rows held out; the best epoch is kept", 0,
      0.9},
     {"patience", 0, CLI_COUNT, "N", "stop after N epochs without a better one", 0, 1e9},
@@ -237,6 +242,18 @@ static const cli_option options[] = {
     CLI_IMAGE_OPTIONS,
 };
 
+static void list_presets(FILE *out)
+{
+    fprintf(out, "\nPresets, for --preset:\n");
+    for (int64_t i = 0; i < xb_train_preset_count(); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s: %s", xb_train_preset_source(i),
+                 xb_train_preset_sets(i));
+        fprintf(out, "  %-10s", xb_train_preset_name(i));
+        cli_help_words(out, text, 12);
+    }
+}
+
 static void more_help(FILE *out)
 {
     fprintf(out, "\nDATA is a table (.csv, .npy), or images:\n"
@@ -245,6 +262,7 @@ static void more_help(FILE *out)
                  "  an IDX file, train-images-idx3-ubyte.gz, its labels beside it\n"
                  "crossbayes train faces/ --targets ages.csv --target age --size 64 \\\n"
                  "    --part train -o faces.safetensors\n");
+    list_presets(out);
     cli_help_families(out);
 }
 

@@ -4,8 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crossbayes/extend.h"
 #include "model_data.h"
 #include "print.h"
+
+/* ---- one column */
+
+xb_status cli_column_read(cli_session *s, double **out, int64_t *n, const char *path)
+{
+    const char *column = cli_text(&s->args, "column", NULL);
+    xb_status status = xb_column_read(s->ctx, out, n, path, column);
+    const char *message = xb_ctx_message(s->ctx);
+    if (status == XB_OK || column || !strstr(message, "; choose one by ")) return status;
+    return xb_fail(s->ctx, status, "%s: --column", message);
+}
 
 /* ---- images */
 

@@ -39,7 +39,7 @@ static xb_status stop_short(xb_trainer *t, xb_status why)
                    t->opt.checkpoint);
 }
 
-static xb_status run(xb_ctx *ctx, xb_trainer *t, trained *out)
+static xb_status run(xb_ctx *ctx, xb_trainer *t, trained *out, bool reported)
 {
     while (!xb_trainer_done(t)) {
         xb_status status = xb_trainer_epoch(ctx, t);
@@ -47,17 +47,17 @@ static xb_status run(xb_ctx *ctx, xb_trainer *t, trained *out)
     }
     if (t->opt.checkpoint) XB_TRY(xb_checkpoint_save(t, t->opt.checkpoint));
     XB_TRY(xb_trainer_best_model(ctx, &out->model, t));
-    return xb_trainer_report(ctx, &out->report, t);
+    return reported ? xb_trainer_report(ctx, &out->report, t) : XB_OK;
 }
 
-/* `traced`: somebody reads the trace. */
+/* `traced`: somebody reads the whole trace; `reported`: a report is wanted. */
 static xb_status train_one(xb_ctx *ctx, trained *out, const xb_train_data *data,
-                           const xb_train_options *opt, bool traced)
+                           const xb_train_options *opt, bool traced, bool reported)
 {
     xb_trainer *t = NULL;
     XB_TRY(xb_trainer_create(ctx, &t, data, opt));
     t->traced = traced || opt->checkpoint; /* where the trace goes on from */
-    xb_status status = run(ctx, t, out);
+    xb_status status = run(ctx, t, out, reported);
     xb_trainer_destroy(t);
     if (status != XB_OK) drop(out);
     return status;
@@ -104,7 +104,7 @@ static xb_status try_deeper(xb_ctx *ctx, trained *first, const xb_train_data *da
     deeper.resume = false;
     deeper.task = "training a deeper net";
     trained other = {0};
-    xb_status status = train_one(ctx, &other, data, &deeper, traced);
+    xb_status status = train_one(ctx, &other, data, &deeper, traced, true);
     if (status == XB_OK) status = keep_better(ctx, first, &other);
     drop(&other);
     return status == XB_E_NUMERIC ? XB_OK : status; /* the first one stands */
@@ -116,8 +116,9 @@ xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
     xb_train_options chosen;
     trained one = {0};
     XB_TRY(XB_OPTIONS_READ(ctx, train, &chosen, opt, task));
-    xb_status status = train_one(ctx, &one, data, &chosen, report);
-    if (status == XB_OK && is_open(data, &chosen) && !xb_train_report_stopped(one.report))
+    const bool open = is_open(data, &chosen);
+    xb_status status = train_one(ctx, &one, data, &chosen, report, report || open);
+    if (status == XB_OK && open && !xb_train_report_stopped(one.report))
         status = try_deeper(ctx, &one, data, &chosen, report);
     if (status != XB_OK) {
         drop(&one);
