@@ -76,5 +76,5 @@ void cli_help_all(FILE *out, const cli_command *const *commands, int count)
             "  crossbayes plan law.json --net 'dense 16, elu, dense 1'\n"
             "\ncrossbayes COMMAND --help has all options and an example that runs as"
             " printed.\n\nExit status: ");
-    print_words(out, CLI_EXIT_STATUS, 13);
+    cli_help_words(out, CLI_EXIT_STATUS, 13);
 }

@@ -465,6 +465,34 @@ static void every_array_of_a_model_can_be_read(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* ---- the report */
+
+/* Of the epoch kept, the last here; F as the mean of a twentieth of the epochs. */
+static void the_report_is_of_the_last_epochs(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options opt = quick_options();
+    opt.mle_epochs = 3;
+    opt.epochs = 60;
+    xb_train_report *r = NULL;
+    xb_model *model = train_model(ctx, &opt, false, &r);
+    const xb_table *trace = xb_train_report_trace(r);
+    double mean = 0;
+    for (int i = 60; i < 63; i++) mean += xb_table_get(trace, i, XB_TRACE_F) / 3;
+    assert_int_equal(xb_table_rows(trace), 63);
+    assert_close(xb_train_report_f(r).value, mean, 1e-14);
+    assert_true(xb_train_report_f(r).std_error > 0);
+    assert_true(xb_train_report_value(r, XB_TRACE_KL) ==
+                xb_table_get(trace, 62, XB_TRACE_KL));
+    assert_int_equal(xb_train_report_epoch_kept(r), 60);
+    assert_int_equal(xb_train_report_row_count(r), ROWS);
+    assert_int_equal(xb_train_report_held_count(r), 0);
+    xb_model_destroy(model);
+    xb_train_report_destroy(r);
+    xb_ctx_destroy(ctx);
+}
+
 /* ---- the choice of a net */
 
 static void presets_are_a_table(void **state)
@@ -481,10 +509,14 @@ static void presets_are_a_table(void **state)
     xb_train_options opt = xb_train_options_default();
     opt.seed = 5;
     assert_ok(ctx, xb_train_preset(ctx, &opt, "paper"));
-    assert_int_equal(opt.seed, 5); /* not the preset's */
-    assert_int_equal(opt.epochs, 10);
+    assert_int_equal(opt.seed, 5);    /* not the preset's */
+    assert_int_equal(opt.epochs, 10); /* what the words say of it */
+    assert_int_equal(opt.estimator, XB_ESTIMATOR_SHARED);
     assert_int_equal(opt.spread, XB_SPREAD_SOFTPLUS);
     assert_int_equal(opt.temperature.kind, XB_SCHEDULE_EXP);
+    assert_int_equal(opt.rate.kind, XB_SCHEDULE_CONSTANT);
+    assert_true(opt.temperature.value == 1000 && opt.sigma == 0.05);
+    assert_true(opt.adam.rate == 1e-3 && opt.freeze && !opt.prior_by_fan);
     assert_int_equal(opt.struct_size, sizeof opt);
     assert_int_equal(xb_train_preset(ctx, &opt, "papr"), XB_E_INPUT);
     assert_non_null(strstr(xb_ctx_message(ctx), "did you mean 'paper'"));
@@ -559,6 +591,7 @@ int main(void)
         cmocka_unit_test(arrays_go_out_and_back),
         cmocka_unit_test(sigma_can_be_set),
         cmocka_unit_test(every_array_of_a_model_can_be_read),
+        cmocka_unit_test(the_report_is_of_the_last_epochs),
         cmocka_unit_test(presets_are_a_table),
         cmocka_unit_test(a_net_is_chosen_where_none_is_given),
     };
