@@ -64,7 +64,7 @@ class PredictOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t),
                 ("law", c.c_void_p), ("samples", c.c_int64), ("tolerance", c.c_double),
                 ("most", c.c_int64), ("antithetic", c.c_bool), ("seed", c.c_uint64),
-                ("quantile", c.POINTER(c.c_double)), ("quantiles", c.c_int),
+                ("quantile", c.POINTER(c.c_double)), ("quantiles", c.c_int64),
                 ("backend", c.c_char_p)]
 
 

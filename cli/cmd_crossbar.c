@@ -6,7 +6,6 @@
 
 #include "commands.h"
 #include "crossbar_show.h"
-#include "doubts.h"
 #include "model_data.h"
 #include "outputs.h"
 #include "show.h"
@@ -27,7 +26,6 @@ typedef struct crossbar_job {
     xb_costs costs; /* where --costs is given */
     xb_assay *assay;
     int64_t reads;
-    bool classes;
     cli_case cases[CASES_MAX];
     int n_cases;
     sweep_run sweep[SWEEPS_MAX];
@@ -121,7 +119,6 @@ static cli_exit read_data(crossbar_job *job)
     if (status == XB_OK && calibration)
         status =
             cli_model_frame(s->ctx, &job->calibration, job->model, calibration, false);
-    if (status == XB_OK) job->classes = xb_model_classes(job->model) > 0;
     return cli_status(s, status);
 }
 
@@ -240,9 +237,8 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     xb_ctx *ctx = job->s->ctx;
     unsigned formats = cli_formats(cli_text(&job->s->args, "format", "svg,png"));
     xb_table *table = NULL;
-    xb_status status =
-        cli_cases_table(ctx, &table, run->sweep.key, run->cases, run->sweep.count,
-                        xb_assay_digital(job->assay), job->classes);
+    xb_status status = cli_cases_table(ctx, &table, run->sweep.key, run->cases,
+                                       run->sweep.count, xb_assay_digital(job->assay));
     char *path = cli_join(dir, run->sweep.key, ""),
          *csv = cli_join(dir, run->sweep.key, ".csv");
     if (status == XB_OK && !(path && csv)) status = XB_E_MEMORY;
@@ -254,24 +250,26 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     return status;
 }
 
-static json_t *sweep_json(const crossbar_job *job, const sweep_run *run)
+static json_t *sweep_json(const sweep_run *run)
 {
     json_t *list = json_array();
     for (int k = 0; k < run->sweep.count; k++)
-        json_array_append_new(list, cli_case_json(&run->cases[k], job->classes, false));
+        json_array_append_new(
+            list, cli_case_json(NULL, run->cases[k].value, run->cases[k].result));
     return json_pack("{s:s,s:o}", "key", run->sweep.key, "cases", list);
 }
 
 static cli_exit print_json(const crossbar_job *job, json_t *costs)
 {
     const cli_args *args = &job->s->args;
-    cli_case digital = {.name = "digital", .result = *xb_assay_digital(job->assay)};
     json_t *list = json_array(), *sweeps = json_array();
-    json_array_append_new(list, cli_case_json(&digital, job->classes, true));
+    json_array_append_new(list,
+                          cli_case_json("digital", 0, xb_assay_digital(job->assay)));
     for (int i = 0; i < job->n_cases; i++)
-        json_array_append_new(list, cli_case_json(&job->cases[i], job->classes, false));
+        json_array_append_new(list,
+                              cli_case_json(job->cases[i].name, 0, job->cases[i].result));
     for (int i = 0; i < job->n_sweeps; i++)
-        json_array_append_new(sweeps, sweep_json(job, &job->sweep[i]));
+        json_array_append_new(sweeps, sweep_json(&job->sweep[i]));
     json_t *root = json_pack(
         "{s:o,s:I,s:I,s:o,s:o,s:o}", "array", cli_json_text(job->array.name), "rows",
         (json_int_t)xb_frame_rows(job->frame), "reads", (json_int_t)job->reads,
@@ -288,17 +286,16 @@ static void print_text(const crossbar_job *job)
            (long long)xb_frame_rows(job->frame),
            xb_plural(xb_frame_rows(job->frame), "row", "rows"), (long long)job->reads,
            job->array.name);
-    cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay), job->classes,
+    cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay),
                    "effect alone");
     for (int i = 0; i < job->n_sweeps; i++)
         cli_show_cases(job->sweep[i].cases, job->sweep[i].sweep.count,
-                       xb_assay_digital(job->assay), job->classes,
-                       job->sweep[i].sweep.key);
+                       xb_assay_digital(job->assay), job->sweep[i].sweep.key);
     printf(
         "\n  ± the Monte Carlo error over reads; 'off': root mean square over inputs, in"
         "\n  predictive epistemic sds; converters calibrated on %s\n",
         cli_text(args, "calibration", "the inputs of the data itself"));
-    cli_doubt_scores(xb_frame_rows(job->frame));
+    cli_print_doubts(xb_assay_result_scores(xb_assay_digital(job->assay)));
 }
 
 /* All sweeps, or what was there before. */
@@ -349,7 +346,13 @@ static cli_exit simulate(crossbar_job *job)
 
 static void free_job(crossbar_job *job)
 {
-    for (int i = 0; i < SWEEPS_MAX; i++) free(job->sweep[i].cases);
+    for (int i = 0; i < job->n_cases; i++) xb_assay_result_destroy(job->cases[i].result);
+    for (int i = 0; i < SWEEPS_MAX; i++) {
+        const sweep_run *run = &job->sweep[i];
+        for (int k = 0; run->cases && k < run->sweep.count; k++)
+            xb_assay_result_destroy(run->cases[k].result);
+        free(run->cases);
+    }
     xb_assay_destroy(job->assay);
     xb_frame_destroy(job->calibration);
     xb_frame_destroy(job->frame);

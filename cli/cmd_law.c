@@ -28,7 +28,8 @@ static quantile_answer answer_quantile(const xb_law *law, cli_item item)
 
 /* ---- JSON */
 
-static const char *const parameters[] = {"A", "B", "C", "w", "m", "s"};
+static const char *const parameters[] = {"A", "B",  "C",       "w",    "m",
+                                         "s", "nu", "epsilon", "delta"};
 
 static json_t *summary_json(const xb_law *law)
 {
@@ -216,7 +217,7 @@ void cli_help_families(FILE *out)
 {
     fprintf(out, "\nLAW is a family with parameters, or a law file:\n");
     for (int i = 0; i < xb_law_family_count(); i++)
-        fprintf(out, "  %-10s%s\n", xb_law_family_name(i), xb_law_family_about(i));
+        fprintf(out, "  %-13s%s\n", xb_law_family_name(i), xb_law_family_about(i));
 }
 
 static const cli_option options[] = {

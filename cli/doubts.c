@@ -5,8 +5,6 @@
 
 #include "print.h"
 
-enum { FEW_ROWS = 10 };
-
 __attribute__((format(printf, 2, 3))) static void say(cli_session *s, const char *format,
                                                       ...)
 {
@@ -93,11 +91,4 @@ void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes)
             " where they start, and epistemic uncertainties mean nothing");
     if (y && classes == 0) doubt_target(s, y, in->n);
     if (in->frame) doubt_columns(s, in->frame);
-}
-
-void cli_doubt_scores(int64_t n)
-{
-    if (n < FEW_ROWS)
-        printf("\n  %lld %s: too few to judge a model by\n", (long long)n,
-               xb_plural(n, "row", "rows"));
 }

@@ -59,15 +59,38 @@ static void format_parameter(char *out, size_t size, const xb_fit_family *f, int
     }
 }
 
-/* Two to a line, below each other. */
-static void show_parameters(const xb_fit_family *f, const xb_fit_sample *x,
-                            const char *unit, int column)
+/* Levels have three parameters each, in lists one after the other; 0: another family. */
+static int level_count(const xb_fit_family *f)
 {
-    for (int i = 0; i < f->n_named; i++) {
+    return strcmp(f->name[0], "x1") == 0 ? (f->n_named - 2) / 3 : 0;
+}
+
+/* A level a line: position, weight and width. */
+static void show_levels(const xb_fit_family *f, const xb_fit_sample *x, int levels,
+                        int column)
+{
+    for (int i = 0; i < 3 * levels; i++) {
+        char text[128];
+        int at = i % 3 * levels + i / 3;
+        format_parameter(text, sizeof text, f, at, x, "");
+        printf("%s%s = %s", i % 3 ? ", " : "", f->name[at], text);
+        if (i % 3 == 2) printf(",\n%*s", column, "");
+    }
+}
+
+/* Two to a line, below each other; of levels that were not chosen how many there are. */
+static void show_parameters(const xb_fit_family *f, const xb_fit_sample *x,
+                            const char *unit, int column, bool chosen)
+{
+    int levels = level_count(f), first = 3 * levels;
+    if (levels > 0 && chosen) show_levels(f, x, levels, column);
+    if (levels > 0 && !chosen)
+        printf("%d %s,\n%*s", levels, levels == 1 ? "level" : "levels", column, "");
+    for (int i = first; i < f->n_named; i++) {
         char text[128];
         format_parameter(text, sizeof text, f, i, x, unit);
-        if (i > 0 && i % 2 == 0) printf(",\n%*s", column, "");
-        printf("%s%s = %s", i % 2 ? ", " : "", f->name[i], text);
+        if (i > first && (i - first) % 2 == 0) printf(",\n%*s", column, "");
+        printf("%s%s = %s", (i - first) % 2 ? ", " : "", f->name[i], text);
     }
     if (!f->converged) printf("%s(not converged)", f->n_named ? " " : "");
     putchar('\n');
@@ -88,9 +111,9 @@ static double best_score(const xb_fit *fit, xb_criterion criterion)
 
 static void show_families(const xb_fit *fit, xb_criterion criterion, const char *unit)
 {
-    enum { COLUMN = 54 };
+    enum { COLUMN = 57 };
     double best = best_score(fit, criterion);
-    printf("    %-10s%11s%7s%8s%8s%5s %s\n", "family",
+    printf("    %-13s%11s%7s%8s%8s%5s %s\n", "family",
            criterion == XB_CRITERION_BIC ? "BIC - best" : "AIC - best", "KS", "KS p",
            "AD p", "fits", "parameters");
     for (int i = 0; i < xb_fit_family_count(fit); i++) {
@@ -100,10 +123,37 @@ static void show_families(const xb_fit *fit, xb_criterion criterion, const char 
         if (isfinite(above)) snprintf(text, sizeof text, "%.1f", above);
         cli_format_p(ks, sizeof ks, f->ks_p);
         cli_format_p(ad, sizeof ad, f->ad_p);
-        printf("  %s %-10s%11s%7.3f%8s%8s%5s ", i == xb_fit_chosen(fit) ? "*" : " ",
+        printf("  %s %-13s%11s%7.3f%8s%8s%5s ", i == xb_fit_chosen(fit) ? "*" : " ",
                f->family, text, f->ks, ks, ad, f->fits ? "yes" : "no");
-        show_parameters(f, xb_fit_sample_info(fit), unit, COLUMN);
+        show_parameters(f, xb_fit_sample_info(fit), unit, COLUMN,
+                        i == xb_fit_chosen(fit));
     }
+}
+
+void cli_show_series(const xb_series *series, const char *source, int64_t samples,
+                     const char *found)
+{
+    enum { COLUMN = 22 };
+    char interval[64] = "";
+    if (xb_series_has_interval(series))
+        xb_quantity_text(interval, sizeof interval, xb_series_interval(series), NAN, "s");
+    printf("%s: %lld samples%s%s%s%s\n\n", source, (long long)samples,
+           *interval ? ", one every " : ", interval not known", interval,
+           *found ? "; " : "", found);
+    for (int64_t i = 0; i < xb_series_finding_count(series); i++) {
+        printf("  %-*s", COLUMN - 2, xb_series_finding_name(series, i));
+        cli_print_words(xb_series_finding_text(series, i), COLUMN, true);
+    }
+    putchar('\n');
+}
+
+void cli_show_whole(const xb_fit *whole)
+{
+    char text[1200];
+    snprintf(text, sizeof text, "The law of the whole trace would be %s. %s",
+             xb_law_family(xb_fit_law(whole)), xb_fit_verdict(whole));
+    putchar('\n');
+    cli_print_words(text, 2, false);
 }
 
 void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion)

@@ -92,7 +92,7 @@ static void print_noise(const xb_gradient_noise *g)
 /* Targets that are numbers are learnt standardised, and densities are of those. */
 static const char *target_unit(const cli_trained *o)
 {
-    return xb_model_classes(o->model) > 0 ? "" : ", standardised target";
+    return xb_model_class_count(o->model) > 0 ? "" : ", standardised target";
 }
 
 /* "nats", "per row" and so on, with the unit of the target. */
@@ -141,8 +141,8 @@ void cli_trained_print(const cli_trained *o)
     char target[CLI_SHOWN];
     printf("%s: %s from %lld %s, %lld %s\n", o->path,
            cli_shown(target, xb_model_target_name(m)), (long long)learnt,
-           xb_plural(learnt, "row", "rows"), (long long)xb_model_features(m),
-           xb_plural(xb_model_features(m), "column", "columns"));
+           xb_plural(learnt, "row", "rows"), (long long)xb_model_feature_count(m),
+           xb_plural(xb_model_feature_count(m), "column", "columns"));
     printf("  net                 %s\n", xb_model_net_text(m));
     if (xb_train_report_other_net(r)) print_choice(o);
     printf("  weights             %lld, %lld of them random, law %s\n",

@@ -1,5 +1,6 @@
 /* test_defaults.c: options that are NULL are the defaults, in every function that takes
  * some: the same results as with what NAME_options_default() gives. */
+#include "comparetest.h"
 #include "traintest.h"
 
 #include "base/ctx.h"
@@ -45,18 +46,28 @@ static void predictions_and_scores(void **state)
     const xb_rows all = {.x = r.x, .n = ROWS, .features = COLUMNS};
     xb_prediction *p[2] = {NULL, NULL};
     static double value[2][2 * ROWS];
-    xb_model_scores s[2];
+    xb_scores *s[2] = {NULL, NULL};
+    xb_evaluation *e[2] = {NULL, NULL};
+    const xb_evaluate_options evaluate = xb_evaluate_options_default();
     for (int k = 0; k < 2; k++) {
         const xb_predict_options *o = k ? &opt : NULL;
         assert_ok(ctx, xb_predict(ctx, &p[k], model, r.x, ROWS, o));
         assert_ok(ctx, xb_predict_draws(ctx, value[k], NULL, model, r.x, ROWS, 0, 2, o));
-        assert_ok(ctx, xb_score_model(ctx, &s[k], NULL, model, &all, r.y, o));
+        assert_ok(ctx, xb_score_model(ctx, &s[k], model, &all, r.y, o));
+        assert_ok(ctx, xb_evaluate(ctx, &e[k], model, &all, r.y, NULL, 0,
+                                   k ? &evaluate : NULL));
     }
     assert_memory_equal(xb_prediction_mean(p[0]), xb_prediction_mean(p[1]),
                         ROWS * sizeof(double));
     assert_memory_equal(value[0], value[1], sizeof value[0]);
-    assert_true(s[0].regression.nll.value == s[1].regression.nll.value);
-    for (int k = 0; k < 2; k++) xb_prediction_destroy(p[k]);
+    assert_true(xb_scores_get(s[0], "nll").value == xb_scores_get(s[1], "nll").value);
+    for (int k = 0; k < 2; k++) { /* the defaults score alike */
+        assert_true(xb_scores_get(xb_evaluation_scores(e[k], 0), "nll").value ==
+                    xb_scores_get(s[0], "nll").value);
+        xb_prediction_destroy(p[k]);
+        xb_scores_destroy(s[k]);
+        xb_evaluation_destroy(e[k]);
+    }
     xb_model_destroy(model);
     xb_ctx_destroy(ctx);
 }
@@ -92,16 +103,16 @@ static void passes(void **state)
     xb_ctx_destroy(ctx);
 }
 
-static void distances(void **state)
+static void distances_of_samples(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
     rows r = make_rows(false);
     const xb_distance_options opt = xb_distance_options_default();
-    xb_distances d[2];
+    measured d[2];
     for (int k = 0; k < 2; k++)
-        assert_ok(ctx, xb_distance_samples(ctx, &d[k], r.y, ROWS / 2, r.y + ROWS / 2,
-                                           ROWS / 2, 1, k ? &opt : NULL));
+        assert_ok(ctx, measure(ctx, &d[k], r.y, ROWS / 2, r.y + ROWS / 2, ROWS / 2, 1,
+                               k ? &opt : NULL));
     assert_true(d[0].energy.value == d[1].energy.value);
     assert_true(d[0].energy.p_value == d[1].energy.p_value);
     assert_true(d[0].mean.rms == d[1].mean.rms);
@@ -193,7 +204,7 @@ static void arrays(void **state)
                                         k ? &opt : NULL));
         assert_ok(ctx, xb_analog_draws(ctx, value[k], NULL, analog, r.x, ROWS, 0, 4));
         assert_ok(ctx, xb_assay_create(ctx, &a, model, r.x, r.y, 8, k ? &assay : NULL));
-        nll[k] = xb_assay_digital(a)->regression.nll.value;
+        nll[k] = xb_scores_get(xb_assay_result_scores(xb_assay_digital(a)), "nll").value;
         xb_assay_destroy(a);
         xb_analog_destroy(analog);
     }
@@ -210,7 +221,7 @@ int main(void)
         cmocka_unit_test(predictions_and_scores),
         cmocka_unit_test(fits),
         cmocka_unit_test(passes),
-        cmocka_unit_test(distances),
+        cmocka_unit_test(distances_of_samples),
         cmocka_unit_test(samplers_and_rules),
         cmocka_unit_test(densities_and_plans),
         cmocka_unit_test(arrays),

@@ -143,6 +143,7 @@ static void models_refuse_literals(void **state)
     const xb_rows rows = {.n = 1};
     const xb_train_options train = {.batch = 100};
     const xb_predict_options predict = {.samples = 10};
+    const xb_evaluate_options evaluate = {.samples = 10};
     const xb_density_options density = {.blocks = 32};
     const xb_plan_options plan = {.tolerance = 1};
     const xb_pass_options pass = {.batch = 1};
@@ -154,7 +155,9 @@ static void models_refuse_literals(void **state)
     refused(ctx, xb_predict_rows(ctx, NULL, NULL, &rows, &predict), "predict");
     refused(ctx, xb_predict_draws_rows(ctx, NULL, NULL, NULL, &rows, 0, 1, &predict),
             "predict");
-    refused(ctx, xb_score_model(ctx, NULL, NULL, NULL, &rows, NULL, &predict), "predict");
+    refused(ctx, xb_score_model(ctx, NULL, NULL, &rows, NULL, &predict), "predict");
+    refused(ctx, xb_evaluate(ctx, NULL, NULL, &rows, NULL, NULL, 0, &evaluate),
+            "evaluate");
     refused(ctx, xb_densities_create(ctx, NULL, NULL, NULL, NULL, NULL, 1, &density),
             "density");
     refused(ctx, xb_plan_make(ctx, NULL, NULL, NULL, NULL, NULL, &plan), "plan");
@@ -180,7 +183,7 @@ static void the_rest_refuses_literals(void **state)
     const xb_image_options image = {.channels = 3};
     const xb_analog_options analog = {.seed = 1};
     xb_assay_options assay = {.reads = 10};
-    refused(ctx, xb_score_regression(ctx, NULL, NULL, &mixture, &one, &score), "score");
+    refused(ctx, xb_score_regression(ctx, NULL, &mixture, &one, &score), "score");
     refused(ctx, xb_score_classes(ctx, NULL, &classes, &label, &score), "score");
     refused(ctx, xb_distance_samples(ctx, NULL, &one, 1, &one, 1, 1, &distance),
             "distance");

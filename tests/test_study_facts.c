@@ -77,11 +77,11 @@ static void scalar_facts_by_hand(void **state)
         assert_non_null(strstr(f.text, "at x = 0.5"));
         f = fact_of(study, "gap_sd_device_bound"); /* 0.006 + 2 0.003 is above 0.01 */
         assert_close(f.value, 0.012, 1e-14);
-        assert_non_null(strstr(f.text, xb_verdict_text(XB_VERDICT_UNRESOLVED)));
+        assert_non_null(strstr(f.text, xb_verdict_name(XB_VERDICT_UNRESOLVED)));
         f = fact_of(study, "gap_mean_bimodal_bound");
-        assert_non_null(strstr(f.text, xb_verdict_text(XB_VERDICT_SAME)));
+        assert_non_null(strstr(f.text, xb_verdict_name(XB_VERDICT_SAME)));
         f = fact_of(study, "gap_sd_bimodal_bound");
-        assert_non_null(strstr(f.text, xb_verdict_text(XB_VERDICT_DIFFERENT)));
+        assert_non_null(strstr(f.text, xb_verdict_name(XB_VERDICT_DIFFERENT)));
         xb_study_destroy(study);
     }
     xb_ctx_destroy(ctx);

@@ -177,7 +177,7 @@ def notices(build, test, made, room):
 
 def every_test(build):
     return sorted(path.name for path in (build.folder / "tests").glob("test_*")
-                  if path.is_file() and not path.name.endswith("_double"))
+                  if path.is_file() and not path.name.endswith(("_double", "_sealed")))
 
 
 def codes(made):

@@ -222,15 +222,7 @@ typedef struct xb_assay_options {
 
 XB_OPTIONS(assay);
 
-typedef struct xb_assay_result {
-    xb_regression_scores regression; /* a target of numbers */
-    xb_class_scores classes;         /* classes */
-    xb_score nll_difference;         /* from the digital model, row by row; numbers */
-    xb_distances distance;           /* of the predictives from the digital ones, no kl */
-    double kl_at_least;              /* KL(array || digital), nats: xb_kl_at_least() */
-    xb_verdict verdict;              /* distance.verdict */
-} xb_assay_result;
-
+typedef struct xb_assay_result xb_assay_result;
 typedef struct xb_assay xb_assay;
 
 /* Scores the digital model on x [n][features], y [n] (class numbers for classes). All
@@ -239,10 +231,21 @@ XB_API xb_status xb_assay_create(xb_ctx *ctx, xb_assay **out, const xb_model *mo
                                  const double *x, const double *y, int64_t n,
                                  const xb_assay_options *opt);
 XB_API void xb_assay_destroy(xb_assay *assay); /* NULL is fine */
-/* Its distance and difference are 0. */
+/* Without distances; its difference is 0. Borrowed from the assay. */
 XB_API const xb_assay_result *xb_assay_digital(const xb_assay *assay);
-XB_API xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
+XB_API xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result **out, xb_assay *assay,
                               const xb_array *array);
+XB_API void xb_assay_result_destroy(xb_assay_result *result); /* NULL is fine */
+
+/* All pointers are borrowed from the result. */
+XB_API const xb_scores *xb_assay_result_scores(const xb_assay_result *result);
+/* NLL of the array minus that of the digital model, row by row; numbers. */
+XB_API xb_score xb_assay_result_nll_difference(const xb_assay_result *result);
+/* Of the predictives from the digital ones, without a KL; its verdict is the assay's.
+ * NULL for the digital model itself. */
+XB_API const xb_distances *xb_assay_result_distance(const xb_assay_result *result);
+/* KL(array || digital), nats: xb_kl_at_least(). */
+XB_API double xb_assay_result_kl_at_least(const xb_assay_result *result);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #include "crossbayes/crossbar.h"
 #include "crossbayes/data.h"
 #include "crossbayes/density.h"
+#include "crossbayes/device.h"
 #include "crossbayes/draw.h"
 #include "crossbayes/files.h"
 #include "crossbayes/fit.h"
@@ -22,6 +23,7 @@
 #include "crossbayes/rule.h"
 #include "crossbayes/safetensors.h"
 #include "crossbayes/score.h"
+#include "crossbayes/series.h"
 #include "crossbayes/train.h"
 #include "crossbayes/vi.h"
 

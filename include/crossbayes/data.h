@@ -136,6 +136,11 @@ XB_API bool xb_si_takes_prefix(const char *unit);
 XB_API void xb_quantity_text(char *out, size_t size, double value, double error,
                              const char *unit);
 
+/* "2.5ms", "2.5 ms" or "0.0025" with the unit "s" is 0.0025; "400Hz" and "0.4kHz" with
+ * "Hz" are 400. XB_E_INPUT for anything else, and for what is not finite. */
+XB_API xb_status xb_quantity_parse(xb_ctx *ctx, double *out, const char *text,
+                                   const char *unit);
+
 /* NPY: little-endian float32 and float64, C order; integers, big-endian elements and
  * Fortran order too on reading. */
 typedef enum xb_dtype { XB_F32, XB_F64 } xb_dtype;

@@ -15,6 +15,7 @@
 #define CROSSBAYES_FIT_H
 
 #include "crossbayes/law.h"
+#include "crossbayes/series.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +23,8 @@ extern "C" {
 
 typedef enum xb_optimizer { XB_OPTIMIZER_NEWTON = 0, XB_OPTIMIZER_ADAM = 1 } xb_optimizer;
 typedef enum xb_criterion { XB_CRITERION_AIC = 0, XB_CRITERION_BIC = 1 } xb_criterion;
+
+typedef struct xb_fit xb_fit;
 
 typedef struct xb_fit_options {
     size_t struct_size;
@@ -32,16 +35,19 @@ typedef struct xb_fit_options {
     double fixed_scale;  /* > 0: the support's half-width is given, not fitted */
     double fixed_offset; /* used when has_fixed_offset; else the sample mean */
     bool has_fixed_offset;
-    const char *unit;   /* NULL or e.g. "S"; kept in the law file */
-    const char *source; /* NULL or the file's name; kept as provenance */
-    double level;       /* 0.01: below this p-value a family does not fit */
-    uint64_t seed;      /* of the simulated null distributions */
+    const char *unit;        /* NULL or e.g. "S"; kept in the law file */
+    const char *source;      /* NULL or the file's name; kept as provenance */
+    double level;            /* 0.01: below this p-value a family does not fit */
+    uint64_t seed;           /* of the simulated null distributions */
+    const xb_series *series; /* NULL or the trace that the samples are the stationary part
+                                of; its findings are kept in the law file */
+    const xb_fit *whole;     /* NULL or the fit of the whole trace; kept beside */
 } xb_fit_options;
 
 XB_OPTIONS(fit);
 
-#define XB_FIT_PARAM_MAX 4
-#define XB_FIT_FAMILY_MAX 8
+#define XB_FIT_FAMILY_MAX 16
+#define XB_FIT_NAMED_MAX 26 /* eight levels: position, weight and width of each */
 
 /* One family's fit. Parameters in `name` order: the family's own, then "scale"
  * and "offset" in the user's units. */
@@ -51,9 +57,9 @@ typedef struct xb_fit_family {
     int iterations;
     int n_param; /* of the likelihood, for AIC */
     int n_named;
-    char name[6][8]; /* "w", "B", "m", "scale", "offset" */
-    double value[6];
-    double std_error[6];  /* from the observed information; NAN if fixed */
+    char name[XB_FIT_NAMED_MAX][8]; /* "w", "B", "m", "scale", "offset" */
+    double value[XB_FIT_NAMED_MAX];
+    double std_error[XB_FIT_NAMED_MAX]; /* from the observed information; NAN if fixed */
     double gradient_norm; /* largest |d loglik / d log-parameter| / n at the end */
     double log_likelihood;
     double aic, bic; /* with the effective number of samples */
@@ -82,8 +88,6 @@ typedef enum xb_fit_outcome {
     XB_FIT_DIVERGED   /* the family asked for did not converge */
 } xb_fit_outcome;
 
-typedef struct xb_fit xb_fit;
-
 XB_API xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
                             const xb_fit_options *opt);
 XB_API void xb_fit_destroy(xb_fit *fit);
@@ -91,8 +95,10 @@ XB_API void xb_fit_destroy(xb_fit *fit);
 XB_API const xb_fit_sample *xb_fit_sample_info(const xb_fit *fit);
 XB_API int xb_fit_family_count(const xb_fit *fit);
 XB_API const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int i);
-XB_API int xb_fit_chosen(const xb_fit *fit);          /* index into the above */
-XB_API const xb_law *xb_fit_law(const xb_fit *fit);   /* borrowed */
+XB_API int xb_fit_chosen(const xb_fit *fit);        /* index into the above */
+XB_API const xb_law *xb_fit_law(const xb_fit *fit); /* borrowed */
+/* The law fitted for family i, with its place in the user's units; borrowed. */
+XB_API const xb_law *xb_fit_law_at(const xb_fit *fit, int64_t i);
 XB_API const char *xb_fit_verdict(const xb_fit *fit); /* one or two sentences */
 XB_API xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit);
 /* "fits", "no family fits", "nothing fits", "does not fit", "did not converge". */

@@ -5,9 +5,8 @@
  * crossbayes/fit.h for the parametric families), and never changes afterwards:
  * all functions here are safe to call from many threads.
  *
- * A law lives on its own support: [-1, 1] for `mtj` and `ecram`, the real line
- * for `gaussian` and `bimodal`, the sample's range (a little widened) for
- * `empirical`. Networks use it standardised: z = (x - mean) / sd.
+ * A law lives on its own support: [-1, 1] for `mtj` and `ecram`, the sample's range
+ * (a little widened) for `empirical`, the real line for the others. Networks use it standardised: z = (x - mean) / sd.
  *
  * Both tails are first-class: functions that come in pairs (cdf/survival,
  * quantile/isf) keep their relative precision each in its own tail.
@@ -24,11 +23,14 @@ extern "C" {
 typedef struct xb_law xb_law;
 
 /* LAW as on the command line: `gaussian`, `mtj:B=0.15,w=0.5`,
- * `ecram:B=0.1,w=0.6`, `bimodal:m=0.9`, or the path of a law file. Parameters
- * left out take their defaults (those shown). A and C may stand in for w. */
+ * `ecram:B=0.1,w=0.6`, `bimodal:m=0.9`, `laplace`, `student:nu=5`,
+ * `sinh-arcsinh:epsilon=0,delta=1`, `levels:x=-1/1,p=0.5/0.5,s=0.1` (positions,
+ * weights, one width or one for each level; 1 to 8 levels), or the path of a law file.
+ * Parameters left out take their defaults (those shown). A and C may stand in for w. */
 XB_API xb_status xb_law_parse(xb_ctx *ctx, xb_law **out, const char *text);
 
-/* `values` in the order of xb_law_param_name(); count must match the family. */
+/* `values` in the order of xb_law_param_name(); count must match the family. `levels`
+ * takes all positions, then all weights, then all widths. */
 XB_API xb_status xb_law_create(xb_ctx *ctx, xb_law **out, const char *family,
                                const double *values, int count);
 
@@ -57,8 +59,9 @@ XB_API const char *xb_law_family_about(int i);
 XB_API const char *xb_law_text(const xb_law *law);
 XB_API const char *xb_law_family(const xb_law *law);
 
-/* Named parameters. mtj and ecram know A, B, C and w; bimodal m and s; NAN for
- * a name the law does not have. */
+/* Named parameters. mtj and ecram know A, B, C and w; bimodal m and s; student nu;
+ * sinh-arcsinh epsilon and delta; levels x1, p1, s1, x2, ..; NAN for a name the law does
+ * not have. */
 XB_API double xb_law_param(const xb_law *law, const char *name);
 XB_API int xb_law_param_count(const xb_law *law);
 XB_API const char *xb_law_param_name(const xb_law *law, int i);
@@ -92,7 +95,8 @@ XB_API xb_moments xb_law_moments(const xb_law *law);
 XB_API double xb_law_mean(const xb_law *law);
 XB_API double xb_law_sd(const xb_law *law);
 
-/* Raw moment E[x^k], 0 <= k <= 128; NAN beyond. */
+/* Raw moment E[x^k], 0 <= k <= 128; NAN beyond. `student` has moments below nu only:
+ * from there on INFINITY for even k and NAN for odd k. */
 XB_API double xb_law_raw_moment(const xb_law *law, int k);
 
 XB_API double xb_law_entropy(const xb_law *law); /* nats */

@@ -87,10 +87,10 @@ XB_API xb_weights xb_model_noise_weights(const xb_model *model);
 XB_API bool xb_model_of_images(const xb_model *model);
 
 /* Columns as they were named in the training data. */
-XB_API int64_t xb_model_features(const xb_model *model);
+XB_API int64_t xb_model_feature_count(const xb_model *model);
 XB_API const char *xb_model_feature_name(const xb_model *model, int64_t i);
 XB_API const char *xb_model_target_name(const xb_model *model);
-XB_API int64_t xb_model_classes(const xb_model *model); /* 0: a target of numbers */
+XB_API int64_t xb_model_class_count(const xb_model *model); /* 0: a target of numbers */
 XB_API const char *xb_model_class_name(const xb_model *model, int64_t k);
 
 /* Inputs enter the net as (x - mean) / sd, outputs leave it as mean + sd y. */

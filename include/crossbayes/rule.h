@@ -41,8 +41,13 @@ typedef enum xb_recurrence_method {
     XB_RECURRENCE_WHEELER = 1
 } xb_recurrence_method;
 
+/* The most points a Gauss rule of the law can have: XB_RULE_MAX, or fewer where its
+ * moments end. n points need those up to 2n - 2, so `student` has (nu + 2) / 2 at most. */
+XB_API int64_t xb_rule_gauss_most(const xb_law *law);
+
 /* The Gauss rule with the law as weight, exact for polynomials to degree
- * 2n - 1. Two points give any Gaussian cross entropy exactly (Q7). */
+ * 2n - 1. Two points give any Gaussian cross entropy exactly (Q7). XB_E_INPUT beyond
+ * xb_rule_gauss_most(). */
 XB_API xb_status xb_rule_gauss(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
                                xb_recurrence_method method);
 

@@ -137,6 +137,7 @@ void xb_analog_destroy(xb_analog *analog)
 {
     if (!analog) return;
     xb_sampler_destroy(analog->sampler);
+    free(analog->held);
     free(analog->mu);
     free(analog->sigma);
     free(analog->bend);

@@ -142,6 +142,7 @@ static xb_filekind json_kind(const char *begin, const char *end)
     } own[] = {{"law", XB_KIND_LAW},
                {"array", XB_KIND_ARRAY},
                {"costs", XB_KIND_COSTS},
+               {"device", XB_KIND_DEVICE},
                {"study", XB_KIND_STUDY},
                {"array export", XB_KIND_EXPORT},
                {"reproduction", XB_KIND_REPRODUCTION},
@@ -258,6 +259,7 @@ static bool may_be(xb_filekind kind, xb_filekind expected)
     case XB_KIND_LAW:
     case XB_KIND_ARRAY:
     case XB_KIND_COSTS:
+    case XB_KIND_DEVICE:
     case XB_KIND_STUDY: return kind == XB_KIND_JSON;
     case XB_KIND_MODEL:
     case XB_KIND_CHECKPOINT: return kind == XB_KIND_SAFETENSORS;

@@ -65,4 +65,5 @@ static const xb_kernels XB_OF_LEVEL(xb_kernels) = {
     .bend = bend,
     .panel_bend_add = cpu_panel_bend_add,
     .hold = hold,
+    .hold_level = hold_level,
 };

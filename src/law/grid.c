@@ -94,47 +94,51 @@ static double entropy_by(const xb_law_grid *grid, const xb_law *law)
     return sum;
 }
 
-/* A family that states them needs no grid. */
-static void stated_integrals(xb_law *law)
+/* By the family where it states them; what is not stated stays. */
+static void stated_moments(xb_law *law)
 {
-    double variance = law->family->raw_moment(law, 2);
-    law->moments = (xb_moments){
-        .variance = variance,
-        .excess_kurtosis = law->family->raw_moment(law, 4) / (variance * variance) - 3};
-    law->sd = sqrt(variance);
-    law->entropy = law->family->entropy(law);
+    const xb_family *f = law->family;
+    if (f->moments) {
+        f->moments(law, &law->moments);
+    } else if (f->raw_moment && law->symmetric) {
+        double variance = f->raw_moment(law, 2);
+        law->moments.variance = variance;
+        law->moments.excess_kurtosis = f->raw_moment(law, 4) / (variance * variance) - 3;
+    }
+    law->sd = sqrt(law->moments.variance);
 }
 
-xb_status xb_law_integrals(xb_ctx *ctx, xb_law *law)
+static xb_status grid_integrals(xb_ctx *ctx, xb_law *law)
 {
-    if (law->symmetric && law->family->raw_moment && law->family->entropy) {
-        stated_integrals(law);
-        return XB_OK;
-    }
     enum { FINE = 64, COARSE = 16, MANY = 80 };
     int64_t panels = law->family->panels(law, NULL, 0);
     xb_law_grid grid;
     XB_TRY(xb_law_grid_make(ctx, &grid, law, panels > MANY ? COARSE : FINE));
     double mass = central(&grid, 0, 0);
     double mean = law->symmetric ? 0 : central(&grid, 0, 1);
-    double variance = central(&grid, mean, 2);
+    double variance = central(&grid, mean, 2), sd = sqrt(variance);
     law->moments.mean = mean;
     law->moments.variance = variance;
-    law->sd = sqrt(variance);
     law->moments.skewness =
-        law->symmetric ? 0 : central(&grid, mean, 3) / (variance * law->sd);
+        law->symmetric ? 0 : central(&grid, mean, 3) / (variance * sd);
     law->moments.excess_kurtosis = central(&grid, mean, 4) / (variance * variance) - 3;
-    if (law->family->raw_moment && law->symmetric) {
-        law->moments.variance = variance = law->family->raw_moment(law, 2);
-        law->sd = sqrt(variance);
-        law->moments.excess_kurtosis =
-            law->family->raw_moment(law, 4) / (variance * variance) - 3;
-    }
     law->entropy = entropy_by(&grid, law);
     xb_law_grid_free(&grid);
     if (!(fabs(mass - 1) < 1e-9) || !(variance > 0) || !isfinite(law->entropy))
         return xb_fail(ctx, XB_E_NUMERIC, "the law %s does not integrate to one (%.9g)",
                        law->family->name, mass);
+    return XB_OK;
+}
+
+xb_status xb_law_integrals(xb_ctx *ctx, xb_law *law)
+{
+    const xb_family *f = law->family;
+    bool stated = f->entropy && (f->moments || (law->symmetric && f->raw_moment));
+    if (stated)
+        law->entropy = f->entropy(law);
+    else
+        XB_TRY(grid_integrals(ctx, law));
+    stated_moments(law);
     return XB_OK;
 }
 

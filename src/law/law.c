@@ -22,14 +22,16 @@ const xb_family *xb_family_find(const char *name)
     return NULL;
 }
 
-enum { TEXT_DIGITS = 10 }; /* of a parameter */
-
 static void write_text(xb_law *law)
 {
+    if (law->family->write_text) {
+        law->family->write_text(law, law->text, sizeof law->text);
+        return;
+    }
     size_t used = (size_t)snprintf(law->text, sizeof law->text, "%s", law->family->name);
     for (int i = 0; i < law->family->n_param && used < sizeof law->text; i++) {
         char number[XB_NUMBER_TEXT_MAX];
-        xb_number_digits(number, law->param[i], TEXT_DIGITS);
+        xb_number_digits(number, law->param[i], XB_LAW_TEXT_DIGITS);
         used += (size_t)snprintf(law->text + used, sizeof law->text - used, "%c%s=%s",
                                  i ? ',' : ':', law->family->param[i].name, number);
     }
@@ -56,6 +58,7 @@ xb_status xb_law_create(xb_ctx *ctx, xb_law **out, const char *family,
     if (!row || row->from_data)
         return xb_fail(ctx, XB_E_ARGUMENT, "'%s' is not a family made from parameters",
                        family);
+    if (row->create) return row->create(ctx, out, values, count);
     if (count != row->n_param)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s takes %d %s, got %d", family, row->n_param,
                        xb_plural(row->n_param, "parameter", "parameters"), count);

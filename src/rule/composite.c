@@ -153,18 +153,25 @@ static xb_status modes(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
     (void)opt;
     if (!law->family->modes)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "a rule about each mode is for bimodal, not %s", xb_law_text(law));
-    double m, s;
-    law->family->modes(law, &m, &s);
+                       "a rule about each mode is for bimodal and levels, not %s",
+                       xb_law_text(law));
+    xb_law_mode mode[XB_LAW_MODES];
+    int count = law->family->modes(law, mode);
+    int64_t next[XB_LAW_MODES] = {0};
     xb_rule hermite;
-    XB_TRY(xb_rule_hermite(ctx, &hermite, n / 2));
-    xb_status status = xb_rule_new(ctx, out, 2 * hermite.n);
-    for (int64_t i = 0, j = 0; status == XB_OK && i + j < out->n;) { /* merge */
-        double left = i < hermite.n ? -m + s * hermite.nodes[i] : INFINITY;
-        double right = j < hermite.n ? m + s * hermite.nodes[j] : INFINITY;
-        out->nodes[i + j] = fmin(left, right);
-        out->weights[i + j] = 0.5 * hermite.weights[left < right ? i : j];
-        *(left < right ? &i : &j) += 1;
+    XB_TRY(xb_rule_hermite(ctx, &hermite, n > count ? n / count : 1));
+    xb_status status = xb_rule_new(ctx, out, count * hermite.n);
+    for (int64_t i = 0; status == XB_OK && i < out->n; i++) { /* merge */
+        int first = 0;
+        double least = INFINITY;
+        for (int k = 0; k < count; k++) {
+            double x = next[k] < hermite.n
+                           ? mode[k].mean + mode[k].sd * hermite.nodes[next[k]]
+                           : INFINITY;
+            if (x < least) least = x, first = k;
+        }
+        out->nodes[i] = least;
+        out->weights[i] = mode[first].weight * hermite.weights[next[first]++];
     }
     xb_rule_free(&hermite);
     return status;

@@ -196,13 +196,13 @@ xb_weights xb_model_noise_weights(const xb_model *m)
 }
 
 bool xb_model_of_images(const xb_model *m) { return m->pixels; }
-int64_t xb_model_features(const xb_model *m) { return m->features; }
+int64_t xb_model_feature_count(const xb_model *m) { return m->features; }
 const char *xb_model_feature_name(const xb_model *m, int64_t i)
 {
     return m->feature_name[i] ? m->feature_name[i] : "";
 }
 const char *xb_model_target_name(const xb_model *m) { return m->target_name; }
-int64_t xb_model_classes(const xb_model *m) { return m->classes; }
+int64_t xb_model_class_count(const xb_model *m) { return m->classes; }
 const char *xb_model_class_name(const xb_model *m, int64_t k) { return m->class_name[k]; }
 const double *xb_model_input_mean(const xb_model *m) { return m->x_mean; }
 const double *xb_model_input_sd(const xb_model *m) { return m->x_sd; }

@@ -3,7 +3,12 @@
  * share names; the size is the page's matter, so only the view box of the root stays;
  * gnuplot's white canvas and its own title go, so that the page shines through.
  * Not a general SVG reader: what it does not know (scripts, handlers, styles, addresses
- * outside the file) is refused with the file's name. */
+ * outside the file) is refused with the file's name.
+ *
+ * An <img> with the file in base64 would need a tenth of this code. Measured on the page
+ * of `study scalar`: 619 kB in place of 471 kB, the words in a figure could not be
+ * searched or selected, and tests/page_browser.py could not see a label that is cut off.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

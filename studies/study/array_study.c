@@ -103,12 +103,16 @@ static xb_status tell(job *j)
 /* (X18) */
 static xb_status measure(job *j, int task, change *out, const xb_array *array)
 {
-    xb_assay_result r;
+    xb_assay_result *r = NULL;
     XB_TRY(tell(j));
     XB_TRY(xb_assay_run(j->ctx, &r, j->task[task].assay, array));
-    *out = (change){{hypot(r.distance.mean.rms, r.distance.sd.rms),
-                     hypot(r.distance.mean.noise, r.distance.sd.noise),
-                     r.nll_difference.value, r.nll_difference.std_error}};
+    const xb_distances *d = xb_assay_result_distance(r);
+    const xb_gap mean = xb_distances_gap_get(d, "mean");
+    const xb_gap sd = xb_distances_gap_get(d, "sd");
+    const xb_score nll = xb_assay_result_nll_difference(r);
+    *out = (change){
+        {hypot(mean.rms, sd.rms), hypot(mean.noise, sd.noise), nll.value, nll.std_error}};
+    xb_assay_result_destroy(r);
     return XB_OK;
 }
 
@@ -273,9 +277,10 @@ static xb_status data_facts(job *j)
         const char *what = t == SCALAR    ? "the noisy sine"
                            : j->opt->data ? j->opt->data
                                           : "the built-in table (Friedman's function)";
-        const xb_regression_scores *s = &xb_assay_digital(j->task[t].assay)->regression;
+        const xb_assay_result *digital = xb_assay_digital(j->task[t].assay);
+        const xb_score nll = xb_scores_get(xb_assay_result_scores(digital), "nll");
         snprintf(name, sizeof name, "nll_%s", task_names[t]);
-        XB_TRY(xb_study_add_fact(j->ctx, j->study, name, s->nll.value, s->nll.std_error,
+        XB_TRY(xb_study_add_fact(j->ctx, j->study, name, nll.value, nll.std_error,
                                  "mean negative log density of the digital model, %s"
                                  " task: %.80s, %lld rows to learn, %lld to test",
                                  task_names[t], what, (long long)j->task[t].n_train,

@@ -206,11 +206,13 @@ static xb_status neighbours(xb_ctx *ctx, double *at, const double *y, const doub
                             int64_t draws)
 {
     xb_distance_options opt = xb_distance_options_default();
-    xb_distances d;
+    xb_distances *d = NULL;
     opt.permutations = 0;
     XB_TRY(xb_distance_samples(ctx, &d, y, draws, base, draws, 1, &opt));
-    at[0] = d.kl.value;
-    at[1] = d.kl.std_error;
+    const xb_distance kl = xb_distances_get(d, "kl");
+    at[0] = kl.value;
+    at[1] = kl.std_error;
+    xb_distances_destroy(d);
     return XB_OK;
 }
 

@@ -87,10 +87,11 @@ static xb_status score(job *s, double *result, const xb_model *model, const xb_l
                        uint64_t seed)
 {
     static const int first[REGIONS] = {RMSE, RMSE_OUT};
+    static const char *const kept[] = {"rmse", "nll", "coverage"};
     xb_predict_options o = predict_options(s, seed);
     o.law = law;
     for (int r = 0; r < REGIONS; r++) {
-        xb_regression_scores scores;
+        xb_scores *scores = NULL;
         xb_mixture p = {.mean = s->value,
                         .sd = s->sd,
                         .draws = s->plan.score_draws,
@@ -98,12 +99,13 @@ static xb_status score(job *s, double *result, const xb_model *model, const xb_l
                         .sd_shared = true};
         XB_TRY(xb_predict_draws(s->ctx, s->value, s->sd, model, s->x[r], p.n, 0, p.draws,
                                 &o));
-        XB_TRY(xb_score_regression(s->ctx, &scores, NULL, &p, s->y[r], NULL));
-        const xb_score *const kept[] = {&scores.rmse, &scores.nll, &scores.coverage};
+        XB_TRY(xb_score_regression(s->ctx, &scores, &p, s->y[r], NULL));
         for (int f = 0; f < XB_COUNT(kept); f++) {
-            result[first[r] + f] = kept[f]->value;
-            result[RMSE_ERROR + first[r] + f] = kept[f]->std_error;
+            const xb_score of = xb_scores_get(scores, kept[f]);
+            result[first[r] + f] = of.value;
+            result[RMSE_ERROR + first[r] + f] = of.std_error;
         }
+        xb_scores_destroy(scores);
     }
     return XB_OK;
 }

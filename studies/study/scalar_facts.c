@@ -137,7 +137,7 @@ static xb_status gap_facts(xb_ctx *ctx, xb_study *study, const char *kind,
         ctx, study, name, g.rms + 2 * g.noise, NAN,
         "%s law, %s: the true root mean square is below this with 95 %%; within %g"
         " sigma_e? %s",
-        law, kind, TOLERANCE, xb_verdict_text(gap_verdict(&g)));
+        law, kind, TOLERANCE, xb_verdict_name(gap_verdict(&g)));
 }
 
 xb_status xb_scalar_facts(xb_ctx *ctx, xb_study *study)
