@@ -178,24 +178,19 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
     return status;
 }
 
-/* What changes for a while is put back. */
-typedef struct borrowed {
-    float *live; /* [n_live] */
-} borrowed;
-
-static xb_status borrow(xb_trainer *t, borrowed *b)
+/* A copy of the state [n_live], to be given back; NULL: no memory. */
+static float *lend(const xb_trainer *t)
 {
-    b->live = xb_new(t->ctx, t->n_live, sizeof *b->live);
-    if (!b->live) return XB_E_MEMORY;
-    fetch(t, b->live, t->live, t->n_live);
-    return XB_OK;
+    float *live = xb_new(t->ctx, t->n_live, sizeof *live);
+    if (live) fetch(t, live, t->live, t->n_live);
+    return live;
 }
 
-static void give_back(xb_trainer *t, borrowed *b)
+static void give_back(xb_trainer *t, float *live)
 {
-    t->backend->put(t->backend, t->live, b->live, t->n_live * (int64_t)sizeof *b->live);
+    t->backend->put(t->backend, t->live, live, t->n_live * (int64_t)sizeof *live);
     xb_trainer_fill_sigma(t);
-    free(b->live);
+    free(live);
 }
 
 static void move(const xb_trainer *t, float *to, const float *from, int64_t n)
@@ -206,26 +201,25 @@ static void move(const xb_trainer *t, float *to, const float *from, int64_t n)
 /* Before the second phase the model is the one that it would start from. */
 xb_status xb_trainer_model(xb_ctx *ctx, xb_model **out, xb_trainer *t)
 {
-    borrowed kept = {0};
-    xb_status status = XB_OK;
     t->ctx = ctx;
     const bool early = t->place.phase == XB_PHASE_MLE;
-    if (early) XB_TRY(borrow(t, &kept));
-    if (early) status = xb_trainer_start_vi(t);
+    float *kept = early ? lend(t) : NULL;
+    if (early && !kept) return XB_E_MEMORY;
+    xb_status status = early ? xb_trainer_start_vi(t) : XB_OK;
     fetch_numbers(t);
-    if (early) give_back(t, &kept);
+    if (early) give_back(t, kept);
     return status == XB_OK ? copy_model(ctx, out, t) : status;
 }
 
 xb_status xb_trainer_best_model(xb_ctx *ctx, xb_model **out, xb_trainer *t)
 {
-    borrowed kept = {0};
     t->ctx = ctx;
     if (!isfinite(t->sums.best_score)) return xb_trainer_model(ctx, out, t);
-    XB_TRY(borrow(t, &kept));
+    float *kept = lend(t);
+    if (!kept) return XB_E_MEMORY;
     move(t, t->theta, t->best_theta, t->n_theta);
     move(t, t->state, t->best_state, t->states);
     fetch_numbers(t);
-    give_back(t, &kept);
+    give_back(t, kept);
     return copy_model(ctx, out, t);
 }
