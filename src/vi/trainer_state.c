@@ -220,11 +220,12 @@ xb_status xb_trainer_gradient(xb_ctx *ctx, double *f, float *d_mu, float *d_sigm
     if (rows) XB_TRY(take_given(t, rows));
     if (!rows && !t->ordered) xb_trainer_shuffle(t);
     t->ordered |= !rows;
-    XB_TRY(rows ? xb_trainer_gradient_of(t, rows->n, &loss)
-                : xb_trainer_batch_gradient(t, &loss));
+    xb_status status = rows ? xb_trainer_gradient_of(t, rows->n, &loss)
+                            : xb_trainer_batch_gradient(t, &loss);
     b->copy(b, t->state, t->kept_state, t->states * (int64_t)sizeof *t->state);
     t->sums = sums;
     memcpy(t->last, last, sizeof last);
+    if (status != XB_OK) return status;
     *f = loss;
     get_scaled(t, d_mu, t->gradient, t->p, scale);
     get_sigma_gradient(t, d_sigma, vi ? scale : 0);
