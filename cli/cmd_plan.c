@@ -353,7 +353,7 @@ static xb_status plan_rows(plan_job *job, float *x)
     xb_status status = cli_model_frame(s->ctx, &frame, job->model,
                                        cli_text(&s->args, "data", NULL), false);
     if (status != XB_OK) return status;
-    int64_t all = xb_frame_row_count(frame), d = xb_model_features(job->model);
+    int64_t all = xb_frame_row_count(frame), d = xb_model_feature_count(job->model);
     int64_t rows = (int64_t)cli_count(&s->args, "rows", ROWS_DEFAULT);
     if (rows > all) rows = all;
     for (int64_t i = 0; i < rows && status == XB_OK; i++) {
@@ -376,7 +376,7 @@ static cli_exit plan_model(plan_job *job)
     if (status != XB_OK) return cli_status(s, status);
     job->net = xb_model_net(job->model);
     job->weights = xb_model_weights(job->model);
-    job->block = calloc((size_t)xb_model_features(job->model), sizeof *job->block);
+    job->block = calloc((size_t)xb_model_feature_count(job->model), sizeof *job->block);
     if (!job->block) return cli_fail(s, CLI_FAILED, "not enough memory");
     status = cli_flag(&s->args, "data") ? plan_rows(job, job->block)
                                         : plan_at(job, job->block, 0);

@@ -215,7 +215,7 @@ static void spread_blocks_agree(void **state)
     xb_spread form;
     assert_int_equal(xb_spread_parse(ctx, &form, "square"), XB_E_INPUT);
     assert_string_equal(xb_ctx_message(ctx),
-                        "sigma as 'square', expected exp or softplus");
+                        "no spread 'square': expected exp or softplus");
     xb_ctx_destroy(ctx);
 }
 
