@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/files.h"
+#include "base/os.h"
 #include "crossbayes/filekind.h"
 #include "crossbayes/safetensors.h"
 #include "vi/trainer.h"
@@ -113,7 +113,7 @@ static xb_status take(xb_trainer *t, const xb_safetensors *file)
 xb_status xb_checkpoint_load(xb_trainer *t)
 {
     if (!t->opt.checkpoint || !t->opt.resume) return XB_OK;
-    if (access(t->opt.checkpoint, F_OK) != 0 && errno == ENOENT) return XB_OK;
+    if (!xb_os_exists(t->opt.checkpoint) && errno == ENOENT) return XB_OK;
     xb_safetensors *file = NULL;
     XB_TRY(xb_files_own(t->ctx, t->opt.checkpoint));
     xb_status status = xb_safetensors_open(t->ctx, &file, t->opt.checkpoint);

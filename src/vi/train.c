@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "crossbayes/json.h"
 #include "law/lawfile.h"
 #include "vi/trainer.h"
@@ -148,17 +148,10 @@ static bool phase_is_over(const xb_trainer *t)
     return counts && p->epoch - p->best_epoch >= t->opt.patience;
 }
 
-static double now_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static xb_status save_now_and_then(xb_trainer *t)
 {
     if (!t->opt.checkpoint) return XB_OK;
-    double now = now_seconds();
+    double now = xb_os_seconds();
     if (now - t->saved_at < t->opt.checkpoint_seconds) return XB_OK;
     t->saved_at = now;
     return xb_checkpoint_save(t);
@@ -288,7 +281,7 @@ static xb_status run(xb_trainer *t, xb_model *model, xb_table **trace)
     xb_trainer_start_weights(t);
     XB_TRY(xb_checkpoint_load(t));
     xb_trainer_fill_sigma(t);
-    t->saved_at = now_seconds();
+    t->saved_at = xb_os_seconds();
     xb_status status = run_phases(t);
     if (status != XB_OK) return stop_short(t, status);
     XB_TRY(xb_checkpoint_save(t));
