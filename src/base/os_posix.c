@@ -117,7 +117,7 @@ static int64_t read_all(int file, char *to, size_t size)
 
 int64_t xb_os_read_head(xb_os_info *info, void *to, size_t size, const char *path)
 {
-    *info = (xb_os_info){XB_OS_NONE};
+    *info = (xb_os_info){.kind = XB_OS_NONE};
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may wait there */
     int64_t got = -1;
     if (file >= 0 && look_open(info, file))
