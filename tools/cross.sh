@@ -23,8 +23,8 @@ esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 home=${XB_CROSS:-${XDG_CACHE_HOME:-$HOME/.cache}/crossbayes-cross}
 work=$root/build/cross/$system
-export XB_CROSS_PREFIX=$work/prefix
-export PKG_CONFIG_LIBDIR=$work/prefix/lib/pkgconfig
+export XB_CROSS_PREFIX="$work/prefix"
+export PKG_CONFIG_LIBDIR="$work/prefix/lib/pkgconfig"
 mkdir -p "$work"
 
 need() {

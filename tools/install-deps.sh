@@ -47,9 +47,8 @@ done
 fetch_sources() {
     apt="$home/apt"
     mkdir -p "$apt/parts" "$apt/lists/partial" "$home/sources"
-    for list in /etc/apt/sources.list.d/debian.sources; do
-        sed 's/^Types: deb$/Types: deb-src/' "$list" >"$apt/parts/${list##*/}"
-    done
+    sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources \
+        >"$apt/parts/debian.sources"
     set -- -q -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$apt/parts" \
         -o "Dir::State::Lists=$apt/lists" -o APT::Sandbox::User=root
     apt-get "$@" update
