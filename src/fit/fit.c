@@ -87,14 +87,21 @@ static xb_status fit_parametric(run *r, xb_fit_family *out, xb_law **law,
 {
     if (family->normal)
         XB_TRY(xb_fit_normal(r->ctx, out, &r->task));
+    else if (family->two_sided)
+        XB_TRY(xb_fit_two_sided(r->ctx, out, &r->task));
+    else if (family->levels)
+        XB_TRY(xb_fit_levels(r->ctx, out, &r->task));
     else if (family->modes)
         XB_TRY(xb_fit_modes(r->ctx, out, &r->task));
     else if (family->peak)
         XB_TRY(xb_fit_device(r->ctx, out, &r->task, family));
+    else if (family->jet)
+        XB_TRY(xb_fit_smooth(r->ctx, out, &r->task, family));
     else
         XB_TRY(xb_fit_any(r->ctx, out, &r->task, family));
-    XB_TRY(xb_law_create(r->ctx, law, family->name, out->value, family->n_param));
-    int scale = family->n_param, offset = scale + 1; /* the order of the names */
+    int own = out->n_named - 2, scale = own,
+        offset = own + 1; /* the order of the names */
+    XB_TRY(xb_law_create(r->ctx, law, family->name, out->value, own));
     xb_law_set_place(*law, out->value[offset], out->value[scale], NULL);
     return XB_OK;
 }
@@ -214,13 +221,8 @@ void xb_fit_destroy(xb_fit *fit)
     free(fit);
 }
 
-const xb_fit_sample *xb_fit_sample_info(const xb_fit *fit) { return &fit->sample; }
-int xb_fit_family_count(const xb_fit *fit) { return fit->count; }
-const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int i)
-{
-    return &fit->family[i];
-}
-int xb_fit_chosen(const xb_fit *fit) { return fit->chosen; }
+int64_t xb_fit_chosen(const xb_fit *fit) { return fit->chosen; }
 const xb_law *xb_fit_law(const xb_fit *fit) { return fit->law[fit->chosen]; }
+const xb_law *xb_fit_law_at(const xb_fit *fit, int64_t i) { return fit->law[i]; }
 const char *xb_fit_verdict(const xb_fit *fit) { return fit->verdict; }
 xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit) { return fit->outcome; }

@@ -1,4 +1,4 @@
-/* shape_test.c: skewness and kurtosis; maths F15, F16.
+/* shape_test.c: skewness and kurtosis; maths F17, F18.
  *
  * Errors by influence functions, for any law with the moments: a Gaussian's sqrt(6/n)
  * would be half of what it is for an exponential law. Whether a law's skewness and
@@ -13,7 +13,7 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/random.h"
 
-/* (F15) */
+/* (F17) */
 void xb_shape_errors(xb_fit_sample *info, const double *x, int64_t n)
 {
     double skew = info->skewness, kurtosis = info->excess_kurtosis + 3;
@@ -63,7 +63,7 @@ static void draw_sample(double *x, int64_t n, const double *table, uint64_t seed
     }
 }
 
-/* (F16) Two-sided: how many of the simulated are as far from the law's as the sample. */
+/* (F18) Two-sided: how many of the simulated are as far from the law's as the sample. */
 static void count_beyond(xb_fit_family *out, const double *table, double *room,
                          int64_t size, shape off, uint64_t seed)
 {

@@ -12,9 +12,11 @@
 #include "study/bins.h"
 
 enum {
+    FAMILIES_MOST = 16, /* that are drawn */
+    PARAMS_MOST = 8,
     EVEN_POINTS = 401,    /* of a curve, at equal distances */
     QUANTILE_POINTS = 99, /* of it, where its law has its mass */
-    CURVE_POINTS = EVEN_POINTS + (XB_FIT_FAMILY_MAX + 1) * QUANTILE_POINTS,
+    CURVE_POINTS = EVEN_POINTS + (FAMILIES_MOST + 1) * QUANTILE_POINTS,
     QQ_POINTS = 240,
 };
 
@@ -22,7 +24,6 @@ enum {
 typedef struct curve {
     const char *family;
     const xb_law *law;
-    xb_law *owned; /* NULL: the fit's own */
     double offset, scale;
 } curve;
 
@@ -31,7 +32,7 @@ typedef struct fit_view {
     const xb_trace_view *trace; /* NULL: the fit alone */
     double *sorted;             /* [n] */
     int64_t n;
-    curve curve[XB_FIT_FAMILY_MAX + 1]; /* the chosen one first */
+    curve curve[FAMILIES_MOST + 1]; /* the chosen one first */
     int curves;
     xb_si_unit unit;
     bool narrow;  /* a peak that needs a log axis */
@@ -40,48 +41,30 @@ typedef struct fit_view {
 
 static double named_value(const xb_fit_family *f, const char *name, double standard)
 {
-    for (int i = 0; i < f->n_named; i++)
-        if (strcmp(f->name[i], name) == 0) return f->value[i];
-    return standard;
+    int64_t i = xb_fit_family_param_find(f, name);
+    return i < 0 ? standard : xb_fit_family_param_value(f, i);
 }
 
 static bool can_draw(const xb_fit_family *f)
 {
     double scale = named_value(f, "scale", NAN), offset = named_value(f, "offset", NAN);
-    return f->converged && scale > 0 && isfinite(offset) &&
-           strcmp(f->family, "empirical") != 0;
+    return xb_fit_family_converged(f) && scale > 0 && isfinite(offset) &&
+           strcmp(xb_fit_family_name(f), "empirical") != 0;
 }
 
-/* The family's law at its fitted parameters. */
-static xb_status make_curve(xb_ctx *ctx, curve *out, const xb_fit_family *f)
+static void collect_curves(fit_view *v)
 {
-    xb_law *standard = NULL; /* for the names of its parameters */
-    XB_TRY(xb_law_parse(ctx, &standard, f->family));
-    double value[XB_FIT_PARAM_MAX] = {0};
-    int count = xb_law_param_count(standard);
-    for (int i = 0; i < count; i++)
-        value[i] = named_value(f, xb_law_param_name(standard, i), NAN);
-    xb_law_destroy(standard);
-    xb_law *law = NULL;
-    XB_TRY(xb_law_create(ctx, &law, f->family, value, count));
-    *out = (curve){f->family, law, law, named_value(f, "offset", 0),
-                   named_value(f, "scale", 1)};
-    return XB_OK;
-}
-
-static xb_status collect_curves(xb_ctx *ctx, fit_view *v)
-{
-    const xb_law *law = xb_fit_law(v->fit);
-    xb_law_place place = xb_law_placement(law);
-    v->curve[v->curves++] =
-        (curve){xb_law_family(law), law, NULL, place.offset, place.scale};
-    for (int i = 0; i < xb_fit_family_count(v->fit); i++) {
-        const xb_fit_family *f = xb_fit_family_at(v->fit, i);
-        if (i == xb_fit_chosen(v->fit) || !can_draw(f)) continue;
-        XB_TRY(make_curve(ctx, &v->curve[v->curves], f));
-        v->curves++;
-    }
-    return XB_OK;
+    for (int chosen = 1; chosen >= 0; chosen--) /* the chosen one first */
+        for (int i = 0; i < xb_fit_family_count(v->fit) && v->curves <= FAMILIES_MOST;
+             i++) {
+            const xb_fit_family *f = xb_fit_family_at(v->fit, i);
+            const xb_law *law = xb_fit_law_at(v->fit, i);
+            if ((i == xb_fit_chosen(v->fit)) != chosen) continue;
+            if (!chosen && !can_draw(f)) continue;
+            xb_law_place place = xb_law_placement(law);
+            v->curve[v->curves++] =
+                (curve){xb_fit_family_name(f), law, place.offset, place.scale};
+        }
 }
 
 static xb_status write_histogram(xb_ctx *ctx, FILE *data, fit_view *v)
@@ -162,7 +145,8 @@ static void proportion_band(double *low, double *high, double u, double n)
 static void write_qq(FILE *data, const fit_view *v)
 {
     const curve *k = &v->curve[0];
-    double n = (double)v->n, effective = xb_fit_sample_info(v->fit)->n_effective;
+    double n = (double)v->n,
+           effective = xb_fit_sample_effective(xb_fit_sample_info(v->fit));
     double reach = log(2 * n - 1);
     int64_t last = -1;
     fprintf(data, "\n\n# q-q: law, sample, low, high\n");
@@ -303,14 +287,13 @@ static xb_status report(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t
     if (!v.sorted) return XB_E_MEMORY;
     memcpy(v.sorted, x, (size_t)n * sizeof *x);
     xb_status status = xb_sort_doubles(ctx, v.sorted, n);
-    if (status == XB_OK) status = collect_curves(ctx, &v);
+    if (status == XB_OK) collect_curves(&v);
     if (status == XB_OK) {
         v.unit = xb_style_unit(fmax(fabs(v.sorted[0]), fabs(v.sorted[n - 1])),
                                xb_law_placement(xb_fit_law(fit)).unit);
         if (trace) *trace = xb_trace_view_make(trace->series, trace->x, trace->n, v.unit);
         status = draw(ctx, &v, path, formats);
     }
-    for (int c = 0; c < v.curves; c++) xb_law_destroy(v.curve[c].owned);
     xb_free(v.sorted);
     return status;
 }
