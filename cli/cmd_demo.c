@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "demo.h"
+#include "inputs.h"
 #include "outputs.h"
 #include "print.h"
 #include "show.h"
@@ -96,8 +97,7 @@ static xb_status load_noise(cli_demo *d, const char *kept)
     xb_status status;
     d->n = BUILTIN_N;
     if (given)
-        status = xb_column_read(d->s->ctx, &d->x, &d->n, given,
-                                cli_text(&d->s->args, "column", NULL));
+        status = cli_column_read(d->s, &d->x, &d->n, given);
     else
         status = xb_builtin_noise(d->s->ctx, &d->x, d->n, cli_seed(d->s));
     d->source = in_file ? given : given ? "standard input" : "the built-in sample";

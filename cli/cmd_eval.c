@@ -21,7 +21,7 @@ typedef struct request {
     xb_evaluation *e;
 } request;
 
-static bool of_classes(const request *r) { return xb_model_classes(r->model) > 0; }
+static bool of_classes(const request *r) { return xb_model_class_count(r->model) > 0; }
 
 static json_t *law_text(const request *r, int64_t i)
 {

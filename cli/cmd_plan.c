@@ -133,6 +133,13 @@ static void print_weights(const plan_job *job, const xb_plan *plan)
            xb_plan_n_eff(plan) < SOUND_N_EFF ? " (few weights: unreliable)" : "");
 }
 
+/* The far tail is beyond the range of densities: both KL are lower bounds. */
+static bool lower_bounds(const xb_law *law)
+{
+    enum { MOMENT = 6 };
+    return !isfinite(xb_law_raw_moment(law, MOMENT));
+}
+
 static void print_advice(const plan_job *job, const xb_plan *plan)
 {
     char text[512];
@@ -153,13 +160,16 @@ static void print_advice(const plan_job *job, const xb_plan *plan)
             "About %.3g equal weights behind the output would do, here it is as if there"
             " were %.2g. Width alone does not help: the shares must become even.",
             xb_plan_needed(plan), xb_plan_n_eff(plan));
-    else if (xb_plan_verdict_of(plan) == XB_PLAN_UNSURE)
+    else if (xb_plan_verdict_of(plan) == XB_PLAN_UNSURE && !lower_bounds(job->law))
         used = (size_t)snprintf(text, sizeof text, "More --draws would tell.");
     if (!xb_plan_trusted(plan) && used < sizeof text)
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "%sFew weights make hidden units that"
-                                 " matter: rely on the measured value alone.",
-                                 used ? " " : "");
+        used += (size_t)snprintf(
+            text + used, sizeof text - used, "%s%s", used ? " " : "",
+            lower_bounds(job->law) ? "Both values are lower bounds: the law has no sixth"
+                                     " moment, and its far tail adds to the KL beyond"
+                                     " the range of these densities."
+                                   : "Few weights make hidden units that matter: rely on"
+                                     " the measured value alone.");
     if (used == 0) return;
     printf("  ");
     cli_print_words(text, 2, true);
@@ -343,7 +353,7 @@ static xb_status plan_rows(plan_job *job, float *x)
     xb_status status = cli_model_frame(s->ctx, &frame, job->model,
                                        cli_text(&s->args, "data", NULL), false);
     if (status != XB_OK) return status;
-    int64_t all = xb_frame_row_count(frame), d = xb_model_features(job->model);
+    int64_t all = xb_frame_row_count(frame), d = xb_model_feature_count(job->model);
     int64_t rows = (int64_t)cli_count(&s->args, "rows", ROWS_DEFAULT);
     if (rows > all) rows = all;
     for (int64_t i = 0; i < rows && status == XB_OK; i++) {
@@ -366,7 +376,7 @@ static cli_exit plan_model(plan_job *job)
     if (status != XB_OK) return cli_status(s, status);
     job->net = xb_model_net(job->model);
     job->weights = xb_model_weights(job->model);
-    job->block = calloc((size_t)xb_model_features(job->model), sizeof *job->block);
+    job->block = calloc((size_t)xb_model_feature_count(job->model), sizeof *job->block);
     if (!job->block) return cli_fail(s, CLI_FAILED, "not enough memory");
     status = cli_flag(&s->args, "data") ? plan_rows(job, job->block)
                                         : plan_at(job, job->block, 0);

@@ -55,7 +55,7 @@ static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
 
 static void write_classes(FILE *out, const xb_prediction *p, const request *r)
 {
-    int64_t classes = xb_model_classes(r->model);
+    int64_t classes = xb_model_class_count(r->model);
     if (cli_inputs_name(&r->in, 0)) fprintf(out, "file,");
     fprintf(out, "class");
     for (int64_t k = 0; k < classes; k++) {
@@ -100,7 +100,7 @@ static void set_numbers(json_t *root, const xb_prediction *p, const request *r)
 
 static void set_classes(json_t *root, const xb_prediction *p, const request *r)
 {
-    int64_t n = xb_prediction_count(p), classes = xb_model_classes(r->model);
+    int64_t n = xb_prediction_count(p), classes = xb_model_class_count(r->model);
     const double *probability = xb_prediction_probability(p);
     json_t *names = json_array(), *each = json_object();
     for (int64_t i = 0; i < n; i++)
@@ -123,7 +123,7 @@ static void set_predictions(json_t *root, const xb_prediction *p, const request 
             json_array_append_new(files, cli_json_text(cli_inputs_name(&r->in, i)));
     if (json_array_size(files) > 0) json_object_set(root, "files", files);
     json_decref(files);
-    if (xb_model_classes(r->model) > 0)
+    if (xb_model_class_count(r->model) > 0)
         set_classes(root, p, r);
     else
         set_numbers(root, p, r);
@@ -156,7 +156,7 @@ static cli_exit write_prediction(const request *r, const xb_prediction *p)
     cli_textfile f;
     cli_exit code = cli_textfile_open(r->s, &f, r->path);
     if (code != CLI_DONE) return code;
-    if (xb_model_classes(r->model) > 0)
+    if (xb_model_class_count(r->model) > 0)
         write_classes(f.stream, p, r);
     else
         write_numbers(f.stream, p, r);

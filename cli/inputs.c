@@ -4,8 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crossbayes/extend.h"
 #include "model_data.h"
 #include "print.h"
+
+/* ---- one column */
+
+xb_status cli_column_read(cli_session *s, double **out, int64_t *n, const char *path)
+{
+    const char *column = cli_text(&s->args, "column", NULL);
+    xb_status status = xb_column_read(s->ctx, out, n, path, column);
+    const char *message = xb_ctx_message(s->ctx);
+    if (status == XB_OK || column || !strstr(message, "; choose one by ")) return status;
+    return xb_fail(s->ctx, status, "%s: --column", message);
+}
 
 /* ---- images */
 
@@ -164,8 +176,8 @@ static cli_exit ask_images(cli_session *s, cli_inputs *in, const xb_model *model
     o.size = shape.h == shape.w ? shape.h : 0;
     o.channels = shape.c;
     o.unlabelled = !target;
-    o.classes = xb_model_classes(model) ? class_name : NULL;
-    o.n_classes = xb_model_classes(model);
+    o.classes = xb_model_class_count(model) ? class_name : NULL;
+    o.n_classes = xb_model_class_count(model);
     o.target_kind = o.classes ? XB_TARGET_CLASS : XB_TARGET_NUMBER;
     if (source == XB_IMAGES_NONE)
         return cli_fail(s, CLI_USAGE, "%s: expected images, as the model was trained on",
@@ -189,7 +201,7 @@ cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
 {
     if (!xb_model_of_images(model))
         return cli_status(s, ask_table(s, out, model, path, target));
-    int64_t classes = xb_model_classes(model);
+    int64_t classes = xb_model_class_count(model);
     const char **name = calloc((size_t)(classes + 1), sizeof *name);
     if (!name) return cli_status(s, XB_E_MEMORY);
     for (int64_t k = 0; k < classes; k++) name[k] = xb_model_class_name(model, k);

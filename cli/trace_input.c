@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "inputs.h"
 #include "print.h"
 
 void cli_trace_free(cli_trace *trace)
@@ -165,7 +166,7 @@ cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path)
     const char *time = cli_text(&s->args, "time", NULL);
     cli_exit code = given_interval(s, &out->interval);
     if (code != CLI_DONE) return code;
-    xb_status status = xb_column_read(s->ctx, &out->x, &out->n, path, column);
+    xb_status status = cli_column_read(s, &out->x, &out->n, path);
     bool known = out->interval > 0 || time;
     if (status == XB_E_INPUT && !column &&
         !time) { /* several columns: is one the time? */

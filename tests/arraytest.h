@@ -43,7 +43,7 @@ static inline xb_model *net_model(xb_ctx *ctx, const char *net, xb_shape shape,
 /* n inputs of a model, by their place. */
 static inline double *net_inputs(const xb_model *model, int64_t n)
 {
-    int64_t size = n * xb_model_features(model);
+    int64_t size = n * xb_model_feature_count(model);
     double *x = calloc((size_t)size, sizeof *x);
     assert_non_null(x);
     xb_stream where = {xb_key_make(22, XB_PURPOSE_TEST), 0, 0, 0};

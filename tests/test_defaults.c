@@ -26,12 +26,13 @@ static void training(void **state)
     assert_true(same_numbers(a, b));
     rows r = make_rows(false);
     xb_train_data data = rows_data(&r, false);
-    xb_gradient_noise noise[2][XB_GRADIENT_NOISE_MOST];
-    int count = 0;
+    xb_gradient_noise *noise[2] = {NULL, NULL};
     for (int k = 0; k < 2; k++)
-        assert_ok(ctx, xb_train_gradient_noise(ctx, noise[k], &count, a, &data,
-                                               k ? &opt : NULL, 2));
-    assert_true(noise[0][0].mean.value == noise[1][0].mean.value);
+        assert_ok(ctx,
+                  xb_train_gradient_noise(ctx, &noise[k], a, &data, k ? &opt : NULL, 2));
+    assert_true(xb_gradient_noise_mean(noise[0], 0).value ==
+                xb_gradient_noise_mean(noise[1], 0).value);
+    for (int k = 0; k < 2; k++) xb_gradient_noise_destroy(noise[k]);
     xb_model_destroy(a);
     xb_model_destroy(b);
     xb_ctx_destroy(ctx);

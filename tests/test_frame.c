@@ -248,6 +248,85 @@ static void arrays_are_read(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* ---- columns in memory */
+
+static void columns_of_every_type_are_taken(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    /* a row is a float, a byte and a text, packed: strides fit no type */
+    enum { N = 3, ROW = sizeof(float) + 1 + sizeof(char *) };
+    char bytes[N * ROW];
+    static const char *const label[N] = {"red", "a \"\" b", "red"};
+    for (int i = 0; i < N; i++) {
+        const float x = (float)i + 0.5f;
+        memcpy(bytes + i * ROW, &x, sizeof x);
+        bytes[i * ROW + sizeof x] = (char)(200 + i);
+        memcpy(bytes + i * ROW + sizeof x + 1, &label[i], sizeof label[i]);
+    }
+    const double d[N] = {1, 2, 3};
+    const int64_t big[N] = {-5, 6, INT64_C(1) << 40};
+    const int32_t small[N] = {7, -8, 9};
+    const xb_column columns[] = {{"f", bytes, XB_COLUMN_F32, ROW},
+                                 {"u", bytes + 4, XB_COLUMN_U8, ROW},
+                                 {"kind", bytes + 5, XB_COLUMN_TEXT, ROW},
+                                 {NULL, d + 2, XB_COLUMN_F64, -(int64_t)sizeof *d},
+                                 {"big", big, XB_COLUMN_I64, 0},
+                                 {"small", small, XB_COLUMN_I32, 0}};
+    xb_frame_options opt = with_target("kind", XB_TARGET_AUTO);
+    xb_frame *f = NULL;
+    assert_ok(ctx, xb_frame_create(ctx, &f, columns, 6, N, &opt));
+    assert_int_equal(xb_frame_row_count(f), N);
+    assert_values(xb_frame_values(f),
+                  (const double[]){0.5, 200, 3, -5, 7, 1.5, 201, 2, 6, -8, 2.5, 202, 1,
+                                   1099511627776, 9},
+                  15);
+    assert_string_equal(xb_frame_feature_name(f, 2), "4");
+    assert_classes(f, (const char *const[]){"a \"\" b", "red"}, 2);
+    assert_values(xb_frame_target(f), (const double[]){1, 0, 1}, N);
+    xb_frame_destroy(f);
+    opt = with_target("small", XB_TARGET_CLASS);
+    assert_ok(ctx, xb_frame_create(ctx, &f, columns + 3, 3, N, &opt));
+    assert_classes(f, (const char *const[]){"-8", "7", "9"}, 3);
+    xb_frame_destroy(f);
+    xb_ctx_destroy(ctx);
+}
+
+static void wrong_columns_are_refused(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    const double x[2] = {1, NAN}, y[2] = {1, 2};
+    const char *const label[2] = {"a", NULL};
+    const xb_column bad = {"x", x, XB_COLUMN_F64, 0}, good = {"y", y, XB_COLUMN_F64, 0};
+    const xb_column text = {"t", label, XB_COLUMN_TEXT, 0};
+    const struct {
+        xb_column column[2];
+        int64_t rows;
+        const char *target, *says;
+    } cases[] = {
+        {{bad, good}, 2, "y", "row 2, column 'x' is not a finite number"},
+        {{good, bad}, 2, "x", "row 2, column 'x' is not a finite number"},
+        {{good, text}, 2, "t", "row 2: the class is missing"},
+        {{text, good}, 2, "y", "row 1, column 't' is not a finite number"},
+        {{good, good}, 2, "y", "several columns are named 'y'"},
+        {{bad, good}, 2, "z", "no column 'z'; there are 2 columns: x, y"},
+        {{bad, good}, 0, "y", "2 columns and 0 rows, expected 1 or more"},
+        {{good, {"x", NULL, XB_COLUMN_F64, 0}}, 2, "y", "column 2 has no values"},
+        {{good, {"x", x, (xb_column_type)9, 0}}, 2, "y", "column 2 has no known type"},
+    };
+    for (int i = 0; i < XB_COUNT(cases); i++) {
+        xb_frame *f = NULL;
+        xb_frame_options opt = with_target(cases[i].target, XB_TARGET_AUTO);
+        assert_true(xb_frame_create(ctx, &f, cases[i].column, 2, cases[i].rows, &opt) !=
+                    XB_OK);
+        assert_null(f);
+        if (!strstr(xb_ctx_message(ctx), cases[i].says))
+            fail_msg("case %d: %s", i, xb_ctx_message(ctx));
+    }
+    xb_ctx_destroy(ctx);
+}
+
 static const struct {
     const char *text;
     const char *target;
@@ -399,6 +478,8 @@ int main(void)
         cmocka_unit_test(numbers_become_classes_on_request),
         cmocka_unit_test(known_classes_keep_their_numbers),
         cmocka_unit_test(arrays_are_read),
+        cmocka_unit_test(columns_of_every_type_are_taken),
+        cmocka_unit_test(wrong_columns_are_refused),
         cmocka_unit_test(wrong_tables_are_refused),
         cmocka_unit_test(classes_have_a_limit),
         cmocka_unit_test(memory_may_run_out),

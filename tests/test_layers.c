@@ -2,9 +2,11 @@
  * includes its own folder, those above it in the list, and the public headers; the core
  * in src/ includes no header of the studies, the studies no inner header of the core; the
  * program in cli/ includes the public headers and its own files only. File names are
- * unique across src/, studies/ and cli/. Broken rules are reported as file:line. */
+ * unique across src/, studies/ and cli/. No text of the libraries names a command-line
+ * flag. Broken rules are reported as file:line. */
 #include "scratch.h"
 
+#include <ctype.h>
 #include <sys/stat.h>
 
 #include "base/ctx.h"
@@ -84,12 +86,64 @@ static const char *forbidden(const char *folder, const char *target)
     return to <= from ? NULL : "includes a folder below its own,";
 }
 
+/* ---- flags: messages of the libraries reach callers that have no command line */
+
+/* Texts that are command lines to be copied, which pages print below their figures, or
+ * parts of one; page_style.c has the custom properties of a style sheet. */
+static const char *const commands[] = {
+    " --data '%s'",
+    " --quick",
+    " --full",
+    "%s --only %d",
+    "crossbayes study %s --device %s%s%s --seed %llu -o fig%d",
+    "crossbayes reproduce%s%s --seed %llu"};
+
+static bool names_flag(const char *text)
+{
+    for (const char *p = strstr(text, "--"); p; p = strstr(p + 1, "--"))
+        if ((p == text || !isalnum((unsigned char)p[-1])) &&
+            (islower((unsigned char)p[2]) || p[2] == '%'))
+            return true;
+    return false;
+}
+
+static void check_text(layers *l, const char *path, int line, const char *text)
+{
+    for (int i = 0; i < XB_COUNT(commands); i++)
+        if (strcmp(commands[i], text) == 0) return;
+    if (names_flag(text)) complain(l, path, line, "names a flag in", text);
+}
+
+/* The texts of a line; *comment: it is within one, which may have begun before. */
+static void check_texts(layers *l, const char *path, int number, const char *line,
+                        bool *comment)
+{
+    for (const char *p = line; *p; p++) {
+        if (*comment) {
+            *comment = strncmp(p, "*/", 2) != 0;
+        } else if (strncmp(p, "/*", 2) == 0) {
+            *comment = true;
+            p++; /* or the star of it would end it */
+        } else if (*p == '"' || *p == '\'') {
+            const char quote = *p, *from = ++p;
+            while (*p && *p != quote) p += *p == '\\' && p[1] ? 2 : 1;
+            char text[4096];
+            snprintf(text, sizeof text, "%.*s", (int)(p - from), from);
+            check_text(l, path, number, text);
+            if (!*p) return;
+        }
+    }
+}
+
 static void check_file(layers *l, const char *folder, const char *path)
 {
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     char line[4096];
+    const bool quiet = strcmp(folder, "cli") != 0 && !strstr(path, "/page_style.c");
+    bool comment = false;
     for (int number = 1; fgets(line, sizeof line, f); number++) {
+        if (quiet) check_texts(l, path, number, line, &comment);
         const char *target = quoted_include(line);
         const char *why = target ? forbidden(folder, target) : NULL;
         if (why) complain(l, path, number, why, target);
@@ -226,10 +280,24 @@ static void a_broken_rule_is_told(void **state)
     assert_tree_says("cli/ctx.c", "", ":1: second file named 'ctx.c'");
 }
 
+static void a_flag_is_told(void **state)
+{
+    (void)state;
+    assert_tree_says("src/law/a.c",
+                     "x /* \"--no\" */ (\"a --- b\", \"x--\", '\"', a--);\n", NULL);
+    assert_tree_says("src/law/a.c", "/* a\n b */ f(\"choose with --column\");\n",
+                     ":2: names a flag in 'choose with --column'");
+    assert_tree_says("studies/study/a.c", "f(\"\\\"\", \"--%s\");\n",
+                     ":1: names a flag in '--%s'");
+    assert_tree_says("studies/study/a.c", "f(\" --quick\");\n", NULL);
+    assert_tree_says("cli/a.c", "f(\"give --target\");\n", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_repository_keeps_the_order),
+        cmocka_unit_test(a_flag_is_told),
         cmocka_unit_test(a_broken_rule_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,7 +151,8 @@ static void models_refuse_literals(void **state)
     const xb_pass_options pass = {.batch = 1};
     const xb_net_options net = {.stochastic = XB_STOCHASTIC_ALL};
     refused(ctx, xb_train(ctx, NULL, NULL, NULL, &train), "train");
-    refused(ctx, xb_train_gradient_noise(ctx, NULL, NULL, NULL, NULL, &train, 2),
+    refused(ctx, xb_trainer_create(ctx, NULL, NULL, &train), "train");
+    refused(ctx, xb_train_gradient_noise(ctx, NULL, NULL, NULL, &train, 2),
             "train");
     refused(ctx, xb_predict_rows(ctx, NULL, NULL, &rows, &predict), "predict");
     refused(ctx, xb_predict_draws_rows(ctx, NULL, NULL, NULL, &rows, 0, 1, &predict),

@@ -48,12 +48,12 @@ static inline xb_train_options quick_options(void)
 }
 
 static inline xb_model *train_model(xb_ctx *ctx, const xb_train_options *opt,
-                                    bool classes, xb_table **trace)
+                                    bool classes, xb_train_report **report)
 {
     rows r = make_rows(classes);
     xb_train_data data = rows_data(&r, classes);
     xb_model *model = NULL;
-    assert_ok(ctx, xb_train(ctx, &model, trace, &data, opt));
+    assert_ok(ctx, xb_train(ctx, &model, report, &data, opt));
     return model;
 }
 

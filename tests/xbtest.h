@@ -30,12 +30,13 @@
                      xb_, fabs(xa_ - xb_), xt_);                                         \
     } while (0)
 
-/* Sanitised code is several times slower: what runs optimised anyway may do less. */
+/* Sanitised or emulated code is many times slower: what runs optimised anyway may do
+ * less. */
 #if !defined(__has_feature)
 #define __has_feature(name) 0 /* clang's way of telling */
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) ||                 \
-    __has_feature(thread_sanitizer)
+    __has_feature(thread_sanitizer) || defined(XB_EMULATED)
 enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };

@@ -64,7 +64,31 @@ typedef struct xb_frame_options {
 XB_OPTIONS(frame);
 XB_API xb_status xb_frame_read(xb_ctx *ctx, xb_frame **out, const char *path,
                                const xb_frame_options *opt); /* NULL: the defaults */
-XB_API void xb_frame_destroy(xb_frame *frame);               /* NULL is fine */
+
+/* A column in memory, borrowed; a frozen value. */
+typedef enum xb_column_type {
+    XB_COLUMN_F64,
+    XB_COLUMN_F32,
+    XB_COLUMN_I64,
+    XB_COLUMN_I32,
+    XB_COLUMN_U8,  /* bytes and booleans */
+    XB_COLUMN_TEXT /* const char *, a target of classes only */
+} xb_column_type;
+
+typedef struct xb_column {
+    const char *name; /* NULL: its number, from 1 */
+    const void *values;
+    xb_column_type type;
+    int64_t
+        stride; /* bytes from one value to the next, negative too; 0: they are packed */
+} xb_column;
+
+/* The same table from memory as from a file with these columns: arrays of any of these
+ * types, and columns of a row-major matrix, whose stride is a row. All is copied. */
+XB_API xb_status xb_frame_create(xb_ctx *ctx, xb_frame **out, const xb_column *columns,
+                                 int64_t n_columns, int64_t n_rows,
+                                 const xb_frame_options *opt); /* NULL: the defaults */
+XB_API void xb_frame_destroy(xb_frame *frame);                 /* NULL is fine */
 
 /* All borrowed from the frame. */
 XB_API int64_t xb_frame_row_count(const xb_frame *frame);

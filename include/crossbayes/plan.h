@@ -88,7 +88,10 @@ XB_API xb_plan_verdict xb_plan_verdict_of(const xb_plan *plan);
 XB_API xb_estimate xb_plan_predicted(const xb_plan *plan);
 XB_API xb_estimate xb_plan_measured(const xb_plan *plan);
 /* Not so where hidden units that two to five weights make, too many for a law's own
- * quantile and too few for its cumulants, make much of the predicted KL. */
+ * quantile and too few for its cumulants, make much of the predicted KL; nor under a law
+ * without a sixth moment (`student`, nu <= 6), whose far tail adds to the KL beyond the
+ * range of densities: predicted and measured are then lower bounds, and the verdict is
+ * never XB_PLAN_MET. */
 XB_API bool xb_plan_trusted(const xb_plan *plan);
 /* The effective number of weights at x, and what the tolerance needs with equal shares.
  */

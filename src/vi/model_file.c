@@ -298,8 +298,8 @@ static xb_status read_texts(const reader *r, xb_shape input)
     xb_model *m = r->model;
     const char *text = NULL;
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "likelihood"));
-    if (!xb_likelihood_find(text, &m->likelihood) || m->likelihood == XB_LIKELIHOOD_AUTO)
-        return refuse(r, "an unknown likelihood");
+    XB_TRY(in_file(r, xb_likelihood_parse(r->ctx, &m->likelihood, text)));
+    if (m->likelihood == XB_LIKELIHOOD_AUTO) return refuse(r, "an unknown likelihood");
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "prior"));
     XB_TRY(in_file(r, xb_prior_parse(r->ctx, &m->prior, text)));
     XB_TRY(copy_text(r, &m->target_name, "target"));

@@ -69,7 +69,7 @@ static void spike_rule(xb_spike *s, const shape *k)
     s->c[half] -= sum;
 }
 
-/* Of a law without the moments that a Gauss rule needs: `n` points on each panel. */
+/* Of a law with heavy tails: `n` points on each panel. */
 static xb_status panel_rule(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n)
 {
     xb_rule one; /* one point a panel: how many panels there are */
@@ -81,7 +81,9 @@ static xb_status panel_rule(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_
 
 static xb_status standard_rule(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n)
 {
-    if (xb_rule_gauss_most(law) < n)
+    /* the nodes of a Gauss rule go where heavy tails are, and too few to the peak */
+    const double heavy = 30;
+    if (xb_rule_gauss_most(law) < n || xb_law_moments(law).excess_kurtosis > heavy)
         XB_TRY(panel_rule(ctx, out, law, n));
     else
         XB_TRY(xb_rule_fill_gauss(ctx, out, law, n, XB_RECURRENCE_STABLE));

@@ -11,8 +11,8 @@ static const double IDENTICAL_SHARE = 0.02; /* of test faces, at any level */
 
 static const char *drawn_words(const xb_evidence *e)
 {
-    return e->made_up ? " But these are drawn faces, of nobody: give --data with the "
-                        "folder of UTKFace to check the claim."
+    return e->made_up ? " But these are synthetic faces: run it with the folder of "
+                        "UTKFace to check the claim."
                       : "";
 }
 

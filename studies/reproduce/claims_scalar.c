@@ -103,7 +103,7 @@ static void judge_formula(xb_judgement *j, const xb_evidence *e)
     xb_say(j->why, sizeof j->why,
            "0.1(1 + min(0, x-1)) is 0.1 x up to 1: a standard deviation cannot be "
            "negative. We take its absolute value (to %.1g at the points drawn); "
-           "--noise-scale max of the study is the other reading.",
+           "the study's noise scale 'max' is the other reading.",
            off);
 }
 

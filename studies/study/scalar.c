@@ -159,8 +159,9 @@ static void write_gaps(const job *s, int k, const xb_paired *p)
     }
 }
 
-static double last_sigma(const xb_table *trace)
+static double last_sigma(const xb_train_report *report)
 {
+    const xb_table *trace = xb_train_report_trace(report);
     int column = xb_table_column_find(trace, "sigma_median");
     return xb_table_get(trace, xb_table_row_count(trace) - 1, column);
 }
@@ -169,10 +170,10 @@ static xb_status train(job *s, xb_model **out, double *sigma, const xb_train_opt
 {
     const xb_train_data data = {
         .x = s->train_x, .y = s->train_y, .n = TRAIN_POINTS, .features = 1};
-    xb_table *trace = NULL;
-    XB_TRY(xb_train(s->ctx, out, &trace, &data, o));
-    *sigma = last_sigma(trace);
-    xb_table_destroy(trace);
+    xb_train_report *report = NULL;
+    XB_TRY(xb_train(s->ctx, out, &report, &data, o));
+    *sigma = last_sigma(report);
+    xb_train_report_destroy(report);
     return XB_OK;
 }
 

@@ -44,7 +44,7 @@ typedef struct job {
     double *age;   /* [n_test] */
     double *value; /* [draws][n_test] */
     double *sd;    /* [n_test] */
-    xb_table *trace[STAGES];
+    xb_train_report *report[STAGES];
     xb_table *calibration, *scores;
     xb_utkface_results results;
 } job;
@@ -159,7 +159,7 @@ static xb_status train(job *s, xb_model **out, int stage, xb_train_options *o)
         o->checkpoint_seconds = 120;
         o->resume = s->opt->resume;
     }
-    return xb_train(s->ctx, out, &s->trace[stage], &data, o);
+    return xb_train(s->ctx, out, &s->report[stage], &data, o);
 }
 
 /* Those of a run before this one, or of this one when all is done. */
@@ -315,6 +315,11 @@ static xb_status make_tables(job *s)
                               XB_COUNT(scores), scores);
 }
 
+static const xb_table *trace_of(const job *s, int stage)
+{
+    return xb_train_report_trace(s->report[stage]);
+}
+
 static xb_status trace_table(job *s)
 {
     static const char *const names[] = {"stage", "epoch", "f", "validation",
@@ -322,15 +327,15 @@ static xb_status trace_table(job *s)
     int64_t rows = 0, at = 0;
     xb_table *table = NULL;
     for (int stage = 0; stage < STAGES; stage++)
-        rows += xb_table_row_count(s->trace[stage]);
+        rows += xb_table_row_count(trace_of(s, stage));
     XB_TRY(xb_study_new_table(s->ctx, s->study, &table, "trace", rows, XB_COUNT(names),
                               names));
     for (int stage = 0; stage < STAGES; stage++)
-        for (int64_t i = 0; i < xb_table_row_count(s->trace[stage]); i++, at++) {
+        for (int64_t i = 0; i < xb_table_row_count(trace_of(s, stage)); i++, at++) {
             xb_table_set(table, at, 0, stage + 1);
             for (int c = 1; c < XB_COUNT(names); c++) {
-                int from = xb_table_column_find(s->trace[stage], names[c]);
-                xb_table_set(table, at, c, xb_table_get(s->trace[stage], i, from));
+                int from = xb_table_column_find(trace_of(s, stage), names[c]);
+                xb_table_set(table, at, c, xb_table_get(trace_of(s, stage), i, from));
             }
         }
     return XB_OK;
@@ -381,7 +386,8 @@ static xb_status run_job(job *s)
 
 static void free_job(job *s)
 {
-    for (int stage = 0; stage < STAGES; stage++) xb_table_destroy(s->trace[stage]);
+    for (int stage = 0; stage < STAGES; stage++)
+        xb_train_report_destroy(s->report[stage]);
     xb_images_destroy(s->images);
     void *const blocks[] = {s->select, s->test, s->age, s->value, s->sd};
     for (int i = 0; i < XB_COUNT(blocks); i++) xb_free(blocks[i]);
