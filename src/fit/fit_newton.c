@@ -43,7 +43,7 @@ double xb_free_gradient(const xb_problem *p, const double *theta, const double *
 }
 
 static void take_free(free_part *out, const xb_problem *p, const double *gradient,
-                  const double *hessian, const bool *held)
+                      const double *hessian, const bool *held)
 {
     out->n = 0;
     for (int i = 0; i < p->n; i++)
