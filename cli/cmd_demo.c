@@ -135,7 +135,7 @@ static void add_provenance(cli_demo *d, const xb_fit *fit)
     xb_page_provenance(d->page, "seed", text);
     xb_page_provenance(d->page, "samples", d->source);
     snprintf(text, sizeof text, "%016llx",
-             (unsigned long long)xb_fit_sample_info(fit)->checksum);
+             (unsigned long long)xb_fit_sample_checksum(xb_fit_sample_info(fit)));
     xb_page_provenance(d->page, "their checksum", text);
     xb_page_provenance(d->page, "device law", xb_law_text(xb_fit_law(fit)));
 }

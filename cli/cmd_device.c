@@ -32,7 +32,7 @@ static const struct {
 
 static int64_t column_of(const xb_frame *frame, const char *name)
 {
-    for (int64_t i = 0; i < xb_frame_features(frame); i++)
+    for (int64_t i = 0; i < xb_frame_feature_count(frame); i++)
         if (strcmp(xb_frame_feature_name(frame, i), name) == 0) return i;
     return -1;
 }
@@ -69,7 +69,7 @@ static cli_exit find_columns(cli_session *s, int64_t at[COLUMNS], const xb_frame
 static double *take_columns(xb_campaign *out, const xb_frame *frame,
                             const int64_t at[COLUMNS])
 {
-    const int64_t n = xb_frame_rows(frame), width = xb_frame_features(frame);
+    const int64_t n = xb_frame_row_count(frame), width = xb_frame_feature_count(frame);
     const double *values = xb_frame_values(frame);
     double *block = malloc((size_t)(n * COLUMNS) * sizeof *block);
     if (!block) return NULL;

@@ -41,8 +41,11 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
     o->net = cli_text(a, "net", NULL);
     o->noise_net = cli_text(a, "noise-net", NULL);
     if (strcmp(cli_text(a, "random", ""), "all") == 0) o->stochastic = XB_STOCHASTIC_ALL;
-    if (xb_estimator_find(cli_text(a, "estimator", ""), &estimator))
+    const char *wanted = cli_text(a, "estimator", "auto");
+    if (status == XB_OK && strcmp(wanted, "auto") != 0) {
+        status = xb_estimator_parse(s->ctx, &estimator, wanted);
         o->estimator = (int)estimator;
+    }
     if (status == XB_OK && cli_flag(a, "prior"))
         status = xb_prior_parse(s->ctx, &o->prior, cli_text(a, "prior", NULL));
     if (status == XB_OK && cli_flag(a, "spread"))

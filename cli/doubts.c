@@ -66,7 +66,8 @@ static void doubt_target(cli_session *s, const double *y, int64_t n)
 
 static void doubt_columns(cli_session *s, const xb_frame *frame)
 {
-    int64_t n = xb_frame_rows(frame), columns = xb_frame_features(frame), still = 0;
+    int64_t n = xb_frame_row_count(frame), columns = xb_frame_feature_count(frame),
+            still = 0;
     int64_t first = 0;
     char name[CLI_SHOWN];
     for (int64_t j = columns - 1; n > 1 && j >= 0; j--)

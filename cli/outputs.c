@@ -121,7 +121,8 @@ void cli_say_written(const cli_session *s)
     const char *path, *before = NULL;
     int column = 0;
     if (cli_quiet(s)) return;
-    for (int64_t i = 0; (path = xb_files_written(s->ctx, i)); i++) {
+    for (int64_t i = 0; i < xb_files_written_count(s->ctx); i++) {
+        path = xb_files_written_name(s->ctx, i);
         if (access(path, F_OK) != 0) continue; /* a checkpoint that is done with */
         if (strncmp(path, "./", 2) == 0) path += 2;
         if (before && same_folder(before, path)) {

@@ -50,8 +50,8 @@ cli_score cli_score_at(const xb_scores *s, int i)
 
 cli_score cli_score_get(const xb_scores *s, const char *key)
 {
-    int i = 0;
-    while (strcmp(cli_score_at(s, i).key, key) != 0) i++;
+    int i = cli_score_count(s) - 1;
+    while (i > 0 && strcmp(cli_score_at(s, i).key, key) != 0) i--;
     return cli_score_at(s, i);
 }
 

@@ -112,7 +112,7 @@ static cli_exit run(cli_session *s, const cli_command *command, int argc, char *
         xb_ctx_destroy(s->ctx);
         return CLI_FAILED;
     }
-    xb_ctx_set_threads(s->ctx, (int)cli_count(&s->args, "threads", 0));
+    xb_ctx_set_threads(s->ctx, cli_count(&s->args, "threads", 0));
     cli_progress_start(&s->progress, cli_quiet(s));
     xb_ctx_set_progress(s->ctx, cli_progress_event, &s->progress);
     if (!cli_quiet(s)) xb_ctx_set_notice(s->ctx, say_notice, s);

@@ -85,21 +85,22 @@ static cli_exit interval_of(cli_session *s, double *interval, const double *time
 
 static void copy_column(double *out, const xb_frame *frame, int64_t column)
 {
-    int64_t columns = xb_frame_features(frame);
-    for (int64_t i = 0; i < xb_frame_rows(frame); i++)
+    int64_t columns = xb_frame_feature_count(frame);
+    for (int64_t i = 0; i < xb_frame_row_count(frame); i++)
         out[i] = xb_frame_values(frame)[i * columns + column];
 }
 
 /* The column that is the time: called so, else the only regular clock; -1: none. */
 static int64_t find_time(cli_session *s, const xb_frame *frame, double *room)
 {
-    int64_t columns = xb_frame_features(frame), clock = -1;
+    int64_t columns = xb_frame_feature_count(frame), clock = -1;
     double interval = 0;
     for (int64_t c = 0; c < columns; c++)
         if (called_time(xb_frame_feature_name(frame, c))) return c;
     for (int64_t c = 0; c < columns; c++) {
         copy_column(room, frame, c);
-        if (xb_series_interval_of(s->ctx, &interval, room, xb_frame_rows(frame)) != XB_OK)
+        if (xb_series_interval_of(s->ctx, &interval, room, xb_frame_row_count(frame)) !=
+            XB_OK)
             continue;
         if (clock >= 0) return -1;
         clock = c;
@@ -111,7 +112,7 @@ static int64_t find_time(cli_session *s, const xb_frame *frame, double *room)
 static cli_exit from_frame(cli_session *s, cli_trace *out, const xb_frame *frame,
                            const char *path, bool named)
 {
-    int64_t rows = xb_frame_rows(frame), columns = xb_frame_features(frame);
+    int64_t rows = xb_frame_row_count(frame), columns = xb_frame_feature_count(frame);
     double *room = malloc((size_t)rows * sizeof *room);
     if (!room) return cli_status(s, XB_E_MEMORY);
     int64_t time = find_time(s, frame, room);
@@ -142,7 +143,7 @@ static cli_exit look_for_time(cli_session *s, cli_trace *out, const char *path,
     if (strcmp(path, "-") == 0) return CLI_DONE;
     if (xb_frame_read(s->ctx, &frame, path, NULL) != XB_OK) return CLI_DONE;
     cli_exit code = CLI_DONE;
-    if (xb_frame_features(frame) > 1) code = from_frame(s, out, frame, path, named);
+    if (xb_frame_feature_count(frame) > 1) code = from_frame(s, out, frame, path, named);
     xb_frame_destroy(frame);
     return code;
 }

@@ -48,7 +48,7 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
     json_object_set_new(root, "likelihood",
                         json_string(xb_likelihood_name(xb_model_likelihood(m))));
     json_object_set_new(root, "epochs",
-                        json_integer(xb_table_rows(xb_train_report_trace(r))));
+                        json_integer(xb_table_row_count(xb_train_report_trace(r))));
     json_object_set_new(root, "epoch_kept", json_integer(xb_train_report_epoch_kept(r)));
     for (int i = 0; i < CLI_COUNT_OF(columns); i++)
         json_object_set_new(root, xb_trace_column_name(columns[i]),

@@ -9,7 +9,8 @@ if(TARGET crossbayes_cli)
   file(MAKE_DIRECTORY ${XB_TEXTS})
   function(xb_text file)
     add_custom_command(OUTPUT ${XB_TEXTS}/${file} DEPENDS crossbayes_cli VERBATIM
-      COMMAND sh -c "\"$0\" \"$@\" > '${XB_TEXTS}/${file}'" $<TARGET_FILE:crossbayes_cli> ${ARGN})
+      COMMAND sh -c "\"$0\" \"$@\" > '${XB_TEXTS}/${file}'"
+      ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:crossbayes_cli> ${ARGN})
     set(XB_TEXT_FILES ${XB_TEXT_FILES} ${XB_TEXTS}/${file} PARENT_SCOPE)
   endfunction()
   xb_text(crossbayes.1 manual)

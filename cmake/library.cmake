@@ -1,3 +1,6 @@
+# The number of the ABI: a change that is not compatible raises it, whatever the version is.
+set(XB_SOVERSION 1)
+
 # xb_library(TARGET NAME OBJECTS INCLUDE): libNAME from the objects of the target OBJECTS,
 # as TARGET_static and TARGET_shared, with the folder INCLUDE of its headers.
 function(xb_library target name objects include)
@@ -12,5 +15,5 @@ function(xb_library target name objects include)
     target_link_libraries(${target}_${kind} PRIVATE xb_flags)
   endforeach()
   set_target_properties(${target}_shared PROPERTIES
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    VERSION ${XB_SOVERSION}.0.0 SOVERSION ${XB_SOVERSION})
 endfunction()

@@ -27,11 +27,12 @@ static xb_status make_model(xb_ctx *ctx, xb_model **out, double *x, double *y)
 
 static xb_status try_bits(xb_ctx *ctx, xb_assay *assay, int bits)
 {
-    xb_array array; /* ideal but for its converter */
+    xb_array *array = NULL; /* ideal but for its converter */
     xb_assay_result *r = NULL;
     xb_status status = xb_array_preset(ctx, &array, "ideal");
-    array.adc_bits = bits;
-    if (status == XB_OK) status = xb_assay_run(ctx, &r, assay, &array);
+    if (status == XB_OK) status = xb_array_set(ctx, array, "adc_bits", bits);
+    if (status == XB_OK) status = xb_assay_run(ctx, &r, assay, array);
+    xb_array_destroy(array);
     if (status != XB_OK) return status;
     const xb_scores *scores = xb_assay_result_scores(r);
     const xb_distances *d = xb_assay_result_distance(r);

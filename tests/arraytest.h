@@ -5,11 +5,12 @@
 #include "traintest.h"
 
 #include "vi/model.h"
+#include "crossbar/array.h"
 
 static inline xb_array test_array(const char *preset)
 {
     xb_array array;
-    assert_int_equal(xb_array_preset(NULL, &array, preset), XB_OK);
+    assert_int_equal(xb_array_fill(NULL, &array, preset), XB_OK);
     return array;
 }
 

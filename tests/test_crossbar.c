@@ -4,6 +4,7 @@
 #include "arraytest.h"
 
 #include "failalloc.h"
+#include "crossbar/array.h"
 
 enum { INPUTS = 9, READS = 21 };
 

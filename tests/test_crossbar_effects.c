@@ -4,6 +4,8 @@
 #include "arraytest.h"
 
 #include "crossbar/analog.h"
+#include "crossbar/array.h"
+#include "rule/standard.h"
 
 enum { IN = 60, OUT = 50, N = IN * OUT };
 
@@ -179,7 +181,7 @@ static void bent_noise_keeps_mean_and_variance(void **state)
             assert_ok(ctx, xb_law_from_samples(ctx, &law, skewed, SAMPLES));
         xb_moments m = xb_law_moments(law);
         xb_rule rule = {0};
-        assert_ok(ctx, xb_rule_gauss(ctx, &rule, law, 8, XB_RECURRENCE_STABLE));
+        assert_ok(ctx, xb_rule_fill_gauss(ctx, &rule, law, 8, XB_RECURRENCE_STABLE));
         for (int k = -2; k <= 2; k++) {
             double t = 0.2 * k, sum[4] = {0};
             double straight = 1 / sqrt(1 + t * t);
@@ -395,7 +397,7 @@ static void backends_agree(void **state)
         word[i] = xb_stream_word(&where, 1000 + i);
     }
     for (int k = 0; k < xb_backend_count(); k++) {
-        const xb_kernels *cpu = xb_kernels_find(xb_backend_name_at(k));
+        const xb_kernels *cpu = xb_kernels_find(xb_backend_name(k));
         for (int n = 0; n <= MOST; n += n < 20 ? 1 : 19) {
             size_t bytes = (size_t)n * sizeof *x;
             ref->quantise(want, x, &steps, n), cpu->quantise(got, x, &steps, n);

@@ -4,6 +4,9 @@
 #include "traintest.h"
 
 #include "base/ctx.h"
+#include "crossbar/array.h"
+#include "rule/standard.h"
+#include "plan/plan.h"
 
 static xb_model *trained(xb_ctx *ctx, const xb_train_options *opt)
 {
@@ -137,8 +140,8 @@ static void samplers_and_rules(void **state)
         xb_sampler_fill(sampler, z[k], XB_COUNT(z[k]), &where, 0);
         xb_sampler_destroy(sampler);
         /* the kind that looks at its options */
-        assert_ok(ctx, xb_rule_composite(ctx, &rule[k], law, 16, XB_COMPOSITE_PAPER_SPLIT,
-                                         k ? &opt : NULL));
+        assert_ok(ctx, xb_rule_fill_composite(ctx, &rule[k], law, 16, XB_COMPOSITE_SPLIT,
+                                              k ? &opt : NULL));
     }
     assert_memory_equal(z[0], z[1], sizeof z[0]);
     assert_int_equal(rule[0].n, rule[1].n);
@@ -169,7 +172,7 @@ static void densities_and_plans(void **state)
         assert_ok(ctx, xb_densities_create(ctx, &d[k], net, &weights, &x, laws, 1,
                                            k ? &density : NULL));
         assert_ok(ctx,
-                  xb_plan_make(ctx, &plan[k], net, &weights, &x, law, k ? &opt : NULL));
+                  xb_plan_fill(ctx, &plan[k], net, &weights, &x, law, k ? &opt : NULL));
     }
     assert_int_equal(xb_densities_draws(d[0]), xb_densities_draws(d[1]));
     assert_int_equal(xb_densities_count(d[0]), xb_densities_count(d[1]));
@@ -192,7 +195,7 @@ static void arrays(void **state)
     xb_train_options quick = quick_options();
     xb_model *model = train_model(ctx, &quick, false, NULL);
     xb_array array = {0};
-    assert_ok(ctx, xb_array_preset(ctx, &array, "mtj"));
+    assert_ok(ctx, xb_array_fill(ctx, &array, "mtj"));
     const xb_analog_options opt = xb_analog_options_default();
     const xb_assay_options assay = xb_assay_options_default();
     static double value[2][4 * ROWS];

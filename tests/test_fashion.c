@@ -9,7 +9,7 @@ static xb_images *open_set(xb_ctx *ctx, const char *path)
 {
     xb_images *images = NULL;
     assert_ok(ctx, xb_images_open(ctx, &images, path, NULL));
-    assert_int_equal(xb_images_classes(images), 10);
+    assert_int_equal(xb_images_class_count(images), 10);
     return images;
 }
 

@@ -39,17 +39,17 @@ static void features_and_target_are_kept_apart(void **state)
     scratch s = scratch_make();
     xb_frame_options opt = with_target("price", XB_TARGET_AUTO);
     xb_frame *f = read_frame(ctx, &s, text, &opt);
-    assert_int_equal(xb_frame_rows(f), 3);
-    assert_int_equal(xb_frame_features(f), 2);
+    assert_int_equal(xb_frame_row_count(f), 3);
+    assert_int_equal(xb_frame_feature_count(f), 2);
     assert_string_equal(xb_frame_feature_name(f, 0), "a");
     assert_string_equal(xb_frame_feature_name(f, 1), "b");
     assert_string_equal(xb_frame_target_name(f), "price");
     assert_values(xb_frame_values(f), (const double[]){1, 2, 3, 4, 5, -0.6}, 6);
     assert_values(xb_frame_target(f), (const double[]){10, 20, 30.5}, 3);
-    assert_int_equal(xb_frame_classes(f), 0);
+    assert_int_equal(xb_frame_class_count(f), 0);
     xb_frame_destroy(f);
     f = read_frame(ctx, &s, text, NULL);
-    assert_int_equal(xb_frame_features(f), 3);
+    assert_int_equal(xb_frame_feature_count(f), 3);
     assert_null(xb_frame_target(f));
     assert_null(xb_frame_target_name(f));
     xb_frame_destroy(f);
@@ -86,7 +86,7 @@ static void plain_rows_keep_their_place(void **state)
         used += write_row(text + used, i % 7 == 3 ? i % 5 : 0, i); /* mostly plain */
     xb_frame_options opt = with_target("b", XB_TARGET_AUTO);
     xb_frame *f = read_frame(ctx, &s, text, &opt);
-    assert_int_equal(xb_frame_rows(f), ROWS_MADE);
+    assert_int_equal(xb_frame_row_count(f), ROWS_MADE);
     for (int i = 0; i < ROWS_MADE; i++) {
         assert_true(xb_frame_values(f)[2 * i] == i &&
                     xb_frame_values(f)[2 * i + 1] == -i);
@@ -96,7 +96,7 @@ static void plain_rows_keep_their_place(void **state)
     free(text);
     /* a first label of text makes classes of the numbers that follow */
     f = read_frame(ctx, &s, "a,b\n1,x\n2,7\n3,7\n4,x\n", &opt);
-    assert_int_equal(xb_frame_classes(f), 2);
+    assert_int_equal(xb_frame_class_count(f), 2);
     assert_values(xb_frame_target(f), (const double[]){1, 0, 0, 1}, 4);
     xb_frame_destroy(f);
     scratch_remove(&s);
@@ -143,7 +143,7 @@ static void nameless_columns_have_numbers(void **state)
 
 static void assert_classes(const xb_frame *f, const char *const *names, int64_t n)
 {
-    assert_int_equal(xb_frame_classes(f), n);
+    assert_int_equal(xb_frame_class_count(f), n);
     for (int64_t k = 0; k < n; k++)
         assert_string_equal(xb_frame_class_name(f, k), names[k]);
 }
@@ -176,7 +176,7 @@ static void numbers_become_classes_on_request(void **state)
     xb_frame_destroy(f);
     opt.target_kind = XB_TARGET_NUMBER;
     f = read_frame(ctx, &s, text, &opt);
-    assert_int_equal(xb_frame_classes(f), 0);
+    assert_int_equal(xb_frame_class_count(f), 0);
     assert_values(xb_frame_target(f), (const double[]){10, 9, 10, 0, 0}, 5);
     xb_frame_destroy(f);
     scratch_remove(&s);
@@ -276,7 +276,7 @@ static void columns_of_every_type_are_taken(void **state)
     xb_frame_options opt = with_target("kind", XB_TARGET_AUTO);
     xb_frame *f = NULL;
     assert_ok(ctx, xb_frame_create(ctx, &f, columns, 6, N, &opt));
-    assert_int_equal(xb_frame_rows(f), N);
+    assert_int_equal(xb_frame_row_count(f), N);
     assert_values(xb_frame_values(f),
                   (const double[]){0.5, 200, 3, -5, 7, 1.5, 201, 2, 6, -8, 2.5, 202, 1,
                                    1099511627776, 9},
@@ -385,7 +385,7 @@ static void classes_have_a_limit(void **state)
                            "many.csv:10001: more than 10000 classes in column '2'"));
     opt.target_kind = XB_TARGET_AUTO;
     assert_ok(ctx, xb_frame_read(ctx, &f, s.path, &opt));
-    assert_int_equal(xb_frame_rows(f), XB_CLASSES_MAX + 1);
+    assert_int_equal(xb_frame_row_count(f), XB_CLASSES_MAX + 1);
     assert_true(xb_frame_target(f)[XB_CLASSES_MAX] == 79190000.25);
     xb_frame_destroy(f);
     scratch_remove(&s);
@@ -457,8 +457,8 @@ static void uci_tables_are_read(void **state)
         xb_frame_options opt = with_target(sets[i].target, XB_TARGET_AUTO);
         snprintf(path, sizeof path, "%s/uci/%s/data.txt", dir, sets[i].name);
         assert_ok(ctx, xb_frame_read(ctx, &f, path, &opt));
-        assert_int_equal(xb_frame_rows(f), sets[i].rows);
-        assert_int_equal(xb_frame_features(f), sets[i].features);
+        assert_int_equal(xb_frame_row_count(f), sets[i].rows);
+        assert_int_equal(xb_frame_feature_count(f), sets[i].features);
         double sum = 0;
         for (int64_t k = 0; k < sets[i].rows; k++) sum += xb_frame_target(f)[k];
         assert_close(sum, sets[i].target_sum, 1e-12);

@@ -59,7 +59,7 @@ typedef struct array {
     xb_status status;
     double *x;
     int64_t shape[8];
-    int ndim;
+    int64_t ndim;
 } array;
 
 /* Reads, and checks that a failure leaves the outputs alone. */

@@ -6,6 +6,8 @@
 
 #include "crossbayes/crossbayes.h"
 #include "crossbayes/extend.h"
+#include "plan/plan.h"
+#include "rule/standard.h"
 
 /* Options in their second version; those of the first ended with `seed`. */
 typedef struct xb_toy_options {
@@ -160,8 +162,8 @@ static void models_refuse_literals(void **state)
             "evaluate");
     refused(ctx, xb_densities_create(ctx, NULL, NULL, NULL, NULL, NULL, 1, &density),
             "density");
-    refused(ctx, xb_plan_make(ctx, NULL, NULL, NULL, NULL, NULL, &plan), "plan");
-    refused(ctx, xb_plan_n_eff(ctx, NULL, NULL, NULL, NULL, &plan), "plan");
+    refused(ctx, xb_plan_fill(ctx, NULL, NULL, NULL, NULL, NULL, &plan), "plan");
+    refused(ctx, xb_plan_find_n_eff(ctx, NULL, NULL, NULL, NULL, &plan), "plan");
     refused(ctx, xb_plan_find_width(ctx, NULL, "dense 1", 1, NULL, &plan), "plan");
     refused(ctx, xb_pass_create(ctx, NULL, NULL, &pass), "pass");
     refused(ctx, xb_net_parse(ctx, NULL, "dense 1", (xb_shape){1, 1, 1}, &net), "net");
@@ -189,7 +191,7 @@ static void the_rest_refuses_literals(void **state)
             "distance");
     refused(ctx, xb_fit_run(ctx, NULL, &one, 1, &fit), "fit");
     refused(ctx,
-            xb_rule_composite(ctx, NULL, NULL, 2, XB_COMPOSITE_PAPER_SPLIT, &composite),
+            xb_rule_fill_composite(ctx, NULL, NULL, 2, XB_COMPOSITE_SPLIT, &composite),
             "composite");
     refused(ctx, xb_sampler_create(ctx, NULL, NULL, &sampler), "sampler");
     refused(ctx, xb_frame_read(ctx, NULL, "no such file", &frame), "frame");

@@ -9,7 +9,7 @@
 
 static double last(const xb_table *t, const char *column)
 {
-    return xb_table_get(t, xb_table_rows(t) - 1, xb_table_find(t, column));
+    return xb_table_get(t, xb_table_row_count(t) - 1, xb_table_column_find(t, column));
 }
 
 /* The noise has sd 0.5: a learned one must be near it (its own sampling error at 120 rows
@@ -25,8 +25,8 @@ static void noise_is_learned(void **state)
     xb_model *model = train_model(ctx, &opt, false, &report);
     const xb_table *trace = xb_train_report_trace(report);
     assert_close(xb_model_noise_sd(model), 0.5, 0.07);
-    assert_int_equal(xb_table_rows(trace), 800);
-    int f = xb_table_find(trace, "f");
+    assert_int_equal(xb_table_row_count(trace), 800);
+    int f = xb_table_column_find(trace, "f");
     assert_true(last(trace, "f") < xb_table_get(trace, 200, f)); /* first of phase 2 */
     assert_true(last(trace, "sigma_median") > 2 * opt.sigma);    /* sigma has moved */
     double again =
@@ -197,14 +197,14 @@ static void validation_keeps_the_best(void **state)
     xb_train_report *report = NULL;
     xb_model *model = train_model(ctx, &opt, false, &report);
     const xb_table *trace = xb_train_report_trace(report);
-    int64_t rows_done = xb_table_rows(trace);
+    int64_t rows_done = xb_table_row_count(trace);
     assert_true(rows_done < 2020);
-    int v = xb_table_find(trace, "validation");
+    int v = xb_table_column_find(trace, "validation");
     int64_t best = opt.mle_epochs;
     for (int64_t i = opt.mle_epochs; i < rows_done; i++)
         if (xb_table_get(trace, i, v) > xb_table_get(trace, best, v)) best = i;
     assert_int_equal(best, rows_done - 1 - opt.patience);
-    double sd = xb_table_get(trace, best, xb_table_find(trace, "noise_sd"));
+    double sd = xb_table_get(trace, best, xb_table_column_find(trace, "noise_sd"));
     assert_close(xb_model_noise_sd(model) / xb_model_target_sd(model), sd, 1e-6);
     xb_train_report_destroy(report);
     xb_model_destroy(model);
@@ -245,8 +245,8 @@ static void validation_is_the_log_density_held_out(void **state)
         }
         score += log(mass) / HELD;
     }
-    double said =
-        xb_table_get(trace, xb_table_rows(trace) - 1, xb_table_find(trace, "validation"));
+    double said = xb_table_get(trace, xb_table_row_count(trace) - 1,
+                               xb_table_column_find(trace, "validation"));
     print_message("validation %.4f, by prediction %.4f\n", said, score);
     assert_close_floor(said, score, 0.03, 1);
     xb_train_report_destroy(report);
@@ -270,7 +270,7 @@ static void the_best_epoch_is_kept_whole(void **state)
     xb_train_report *report = NULL;
     xb_model *model = train_model(ctx, &opt, false, &report);
     const xb_table *trace = xb_train_report_trace(report);
-    opt.epochs = xb_table_rows(trace) - opt.mle_epochs - opt.patience;
+    opt.epochs = xb_table_row_count(trace) - opt.mle_epochs - opt.patience;
     assert_true(opt.epochs < 500 - opt.patience);
     xb_model *shorter = train_model(ctx, &opt, false, NULL);
     assert_true(same_numbers(model, shorter));

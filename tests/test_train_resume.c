@@ -213,7 +213,7 @@ static void noise_takes_the_seed(void **state)
         xb_train_report *report = NULL;
         xb_model *model = train_model(ctx, &opt, false, &report);
         const xb_table *trace = xb_train_report_trace(report);
-        likelihood[i] = xb_table_get(trace, 0, xb_table_find(trace, "log_likelihood"));
+        likelihood[i] = xb_table_get(trace, 0, xb_table_column_find(trace, "log_likelihood"));
         xb_train_report_destroy(report);
         xb_model_destroy(model);
     }

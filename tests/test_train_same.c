@@ -67,7 +67,7 @@ static xb_frame *from_memory(xb_ctx *ctx, const xb_frame *frame)
 {
     const double *x = xb_frame_values(frame);
     const char *label[ROWS];
-    const bool classes = xb_frame_classes(frame) > 0;
+    const bool classes = xb_frame_class_count(frame) > 0;
     for (int i = 0; classes && i < ROWS; i++)
         label[i] = xb_frame_class_name(frame, (int64_t)xb_frame_target(frame)[i]);
     const xb_column columns[] = {

@@ -69,9 +69,9 @@ static inline bool same_numbers(const xb_model *a, const xb_model *b)
 
 static inline void assert_same_table(const xb_table *a, const xb_table *b)
 {
-    assert_int_equal(xb_table_rows(a), xb_table_rows(b));
-    for (int64_t i = 0; i < xb_table_rows(a); i++)
-        for (int j = 0; j < xb_table_columns(a); j++) {
+    assert_int_equal(xb_table_row_count(a), xb_table_row_count(b));
+    for (int64_t i = 0; i < xb_table_row_count(a); i++)
+        for (int j = 0; j < xb_table_column_count(a); j++) {
             double u = xb_table_get(a, i, j), v = xb_table_get(b, i, j);
             assert_memory_equal(&u, &v, sizeof u);
         }

@@ -8,6 +8,7 @@
 #   install-deps.sh lint     what the analysers need besides
 #   install-deps.sh browser  what the pages' check in a browser needs besides
 #   install-deps.sh guard    what counting instructions needs besides
+#   install-deps.sh aarch64  what building and running for AArch64 Linux needs besides
 #   install-deps.sh long     what `make check-long` needs besides
 set -eu
 
@@ -21,6 +22,7 @@ fuzz="llvm libclang-rt-14-dev"
 memory="valgrind libc6-dbg"
 lint="clang-tidy cppcheck"
 browser="chromium"
+aarch64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 long="dieharder $browser"
 
 want=$base
@@ -30,6 +32,7 @@ want=$base
 [ "${1-}" = memory ] && want="$base $memory"
 [ "${1-}" = lint ] && want="$base $lint"
 [ "${1-}" = browser ] && want="$base $browser"
+[ "${1-}" = aarch64 ] && want="$base $aarch64"
 [ "${1-}" = long ] && want="$base $long"
 
 missing=

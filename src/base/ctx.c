@@ -4,6 +4,7 @@
 #include "base/ctx.h"
 
 #include <sched.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,9 +48,9 @@ void xb_ctx_destroy(xb_ctx *ctx)
 
 const char *xb_ctx_message(const xb_ctx *ctx) { return ctx->message; }
 
-void xb_ctx_set_threads(xb_ctx *ctx, int threads)
+void xb_ctx_set_threads(xb_ctx *ctx, int64_t threads)
 {
-    ctx->threads = threads > 0 ? threads : 0;
+    ctx->threads = threads < 0 ? 0 : threads < INT_MAX ? (int)threads : INT_MAX;
 }
 
 /* Cores that this process may use, where a machine has no more than a cpu_set_t holds. */
@@ -61,7 +62,7 @@ static int count_cores(void)
     return online > 0 ? (int)online : 1;
 }
 
-int xb_ctx_threads(const xb_ctx *ctx)
+int64_t xb_ctx_threads(const xb_ctx *ctx)
 {
     return ctx && ctx->threads > 0 ? ctx->threads : count_cores();
 }

@@ -454,7 +454,14 @@ int xb_files_rename(xb_ctx *ctx, const char *from, const char *to)
     return 0;
 }
 
-const char *xb_files_written(const xb_ctx *ctx, int64_t i)
+int64_t xb_files_written_count(const xb_ctx *ctx)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < ctx->files->outs; k++) count += ctx->files->out[k].done;
+    return count;
+}
+
+const char *xb_files_written_name(const xb_ctx *ctx, int64_t i)
 {
     const xb_files *f = ctx->files;
     for (int64_t k = 0; k < f->outs; k++)

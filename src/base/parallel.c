@@ -47,8 +47,8 @@ static void *work(void *arg)
 
 void xb_parallel_for(const xb_ctx *ctx, int64_t pieces, xb_piece_fn body, void *arg)
 {
-    int threads = pieces > 1 ? xb_ctx_threads(ctx) : 1;
-    if (threads > pieces) threads = (int)pieces;
+    int64_t threads = pieces > 1 ? xb_ctx_threads(ctx) : 1;
+    if (threads > pieces) threads = pieces;
     if (threads > 1) {
         loop l = {.body = body, .arg = arg, .pieces = pieces, .helpers = threads - 1};
         (void)work(&l);

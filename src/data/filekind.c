@@ -177,7 +177,7 @@ static bool is_text(const char *head, size_t size)
     if (size > HEAD) size = HEAD;
     memcpy(copy, head, size);
     for (size_t i = 0; i < size;) {
-        const int bytes = xb_utf8_size(copy + i);
+        const int64_t bytes = xb_utf8_size(copy + i);
         const unsigned char c = (unsigned char)copy[i];
         if (c < ' ' && !isspace(c)) return false;
         if (bytes == 0) return c >= 0xC2 && size == HEAD && size - i < 4;

@@ -541,18 +541,25 @@ xb_status xb_frame_create(xb_ctx *ctx, xb_frame **out, const xb_column *columns,
     return finish(&f, out, fill_columns(&f, columns, n_columns, n_rows));
 }
 
-int64_t xb_frame_rows(const xb_frame *frame) { return frame->rows; }
-int64_t xb_frame_features(const xb_frame *frame) { return frame->features; }
+int64_t xb_frame_row_count(const xb_frame *frame) { return frame->rows; }
+int64_t xb_frame_feature_count(const xb_frame *frame) { return frame->features; }
 int64_t xb_frame_blank_lines(const xb_frame *frame) { return frame->blank_lines; }
 const double *xb_frame_values(const xb_frame *frame) { return frame->values; }
 const double *xb_frame_target(const xb_frame *frame) { return frame->target; }
 const char *xb_frame_target_name(const xb_frame *frame) { return frame->target_name; }
-int64_t xb_frame_classes(const xb_frame *frame) { return frame->classes; }
+int64_t xb_frame_class_count(const xb_frame *frame) { return frame->classes; }
 
 const char *xb_frame_feature_name(const xb_frame *frame, int64_t i)
 {
     assert(i >= 0 && i < frame->features);
     return frame->feature_name[i];
+}
+
+int64_t xb_frame_feature_find(const xb_frame *frame, const char *name)
+{
+    for (int64_t i = 0; i < frame->features; i++)
+        if (strcmp(frame->feature_name[i], name) == 0) return i;
+    return -1;
 }
 
 const char *xb_frame_class_name(const xb_frame *frame, int64_t k)

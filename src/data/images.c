@@ -16,6 +16,7 @@
 
 #include <zlib.h>
 
+#include "base/choice.h"
 #include "base/memory.h"
 
 void xb_image_options_init(xb_image_options *opt, size_t size)
@@ -220,14 +221,12 @@ static const char *const part_names[] = {"all", "train", "validation", "test"};
 
 const char *xb_part_name(xb_part part) { return part_names[part]; }
 
-bool xb_part_find(const char *name, xb_part *out)
+xb_status xb_part_parse(xb_ctx *ctx, xb_part *out, const char *text)
 {
-    for (int i = 0; i < XB_COUNT(part_names); i++)
-        if (strcmp(part_names[i], name) == 0) {
-            *out = (xb_part)i;
-            return true;
-        }
-    return false;
+    int found;
+    XB_TRY(xb_choice_parse(ctx, &found, "part", text, part_names, XB_COUNT(part_names)));
+    *out = (xb_part)found;
+    return XB_OK;
 }
 
 /* (I1) */
@@ -265,12 +264,12 @@ xb_rows xb_images_rows(const xb_images *m, const int64_t *rows, int64_t n)
 
 /* ---- reading */
 
-xb_image_report xb_images_report(const xb_images *m) { return m->report; }
+const xb_image_report *xb_images_report(const xb_images *m) { return &m->report; }
 int64_t xb_images_count(const xb_images *m) { return m->n; }
 const uint8_t *xb_images_bytes(const xb_images *m) { return m->bytes; }
 const double *xb_images_target(const xb_images *m) { return m->target; }
 const char *xb_images_target_name(const xb_images *m) { return m->target_name; }
-int64_t xb_images_classes(const xb_images *m) { return m->classes; }
+int64_t xb_images_class_count(const xb_images *m) { return m->classes; }
 uint64_t xb_images_hash(const xb_images *m, int64_t i) { return m->hash[i]; }
 
 void xb_images_shape(const xb_images *m, int64_t *h, int64_t *w, int64_t *c)

@@ -37,7 +37,8 @@ typedef struct xb_affine {
 xb_status xb_table_build(xb_ctx *ctx, xb_draw_table *out, const xb_law *law,
                          const xb_pieces *half, xb_affine affine);
 
-/* The tail mass of a word: (k + 1/2) 2^-32 with k its low 31 bits. (D9) */
+/* The tail mass of a word: (k + 1/2) 2^-32 with k its low 31 bits (D9). None is below
+ * 2^-33, which is where the largest draw is (D10). */
 static inline double xb_word_mass(uint32_t word)
 {
     return ((double)(word & 0x7fffffffu) + 0.5) * 0x1p-32;

@@ -156,8 +156,6 @@ bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z, int
     return true;
 }
 
-const char *xb_sampler_level(void) { return xb_kernel_best()->level; }
-
 /* (R3, D7) One bit for the half, 52 for the mass. */
 static double draw_double(const xb_sampler *s, uint64_t bits)
 {
@@ -212,7 +210,7 @@ xb_sampler_info xb_sampler_describe(const xb_sampler *s)
         .pieces = (s->table.columns - 1) * s->table.halves,
         .degree = s->table.degree,
         .slow_share = s->table.slow_share,
-        .double_pieces = (int)(s->half[0].n + (two ? s->half[1].n : 0)),
+        .double_pieces = s->half[0].n + (two ? s->half[1].n : 0),
         .double_degree = XB_PIECE_DEGREE,
         .float_u_error = s->table.u_error,
         .double_u_error = fmax(s->half[0].u_error, s->half[1].u_error),

@@ -218,13 +218,7 @@ void xb_fit_destroy(xb_fit *fit)
     free(fit);
 }
 
-const xb_fit_sample *xb_fit_sample_info(const xb_fit *fit) { return &fit->sample; }
-int xb_fit_family_count(const xb_fit *fit) { return fit->count; }
-const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int i)
-{
-    return &fit->family[i];
-}
-int xb_fit_chosen(const xb_fit *fit) { return fit->chosen; }
+int64_t xb_fit_chosen(const xb_fit *fit) { return fit->chosen; }
 const xb_law *xb_fit_law(const xb_fit *fit) { return fit->law[fit->chosen]; }
 const xb_law *xb_fit_law_at(const xb_fit *fit, int64_t i) { return fit->law[i]; }
 const char *xb_fit_verdict(const xb_fit *fit) { return fit->verdict; }

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "crossbayes/fit.h"
+#include "fit/fit_results.h"
 
 enum { XB_VERDICT_MAX = 960 };
 

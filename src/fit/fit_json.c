@@ -72,7 +72,7 @@ static json_t *fit_json(const xb_fit *fit)
     for (int i = 0; i < fit->count; i++)
         xb_json_add(&families, family_json(&fit->family[i]));
     xb_json_set(&object, "families", families);
-    xb_json_set(&object, "outcome", xb_json_string(xb_fit_outcome_text(fit->outcome)));
+    xb_json_set(&object, "outcome", xb_json_string(xb_fit_outcome_name(fit->outcome)));
     xb_json_set(&object, "verdict", xb_json_string(fit->verdict));
     return object;
 }
@@ -81,7 +81,7 @@ json_t *xb_fit_short_json(const xb_fit *fit)
 {
     json_t *object = family_json(&fit->family[fit->chosen]);
     xb_json_set(&object, "sample", sample_json(&fit->sample));
-    xb_json_set(&object, "outcome", xb_json_string(xb_fit_outcome_text(fit->outcome)));
+    xb_json_set(&object, "outcome", xb_json_string(xb_fit_outcome_name(fit->outcome)));
     xb_json_set(&object, "verdict", xb_json_string(fit->verdict));
     return object;
 }

@@ -272,8 +272,9 @@ xb_status xb_fit_levels(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task
     candidate *best = xb_new(ctx, 1, sizeof *best);
     if (status == XB_OK && !best) status = XB_E_MEMORY;
     if (status == XB_OK) {
-        const double least = 2e-3; /* as bimodal's */
-        all.thinnest = fmax(least, 0.5 * s->step / s->info.sd);
+        const double least = 2e-3, of_range = 2e-5; /* as bimodal's; a law can have */
+        double range = (s->info.max - s->info.min) / s->info.sd;
+        all.thinnest = fmax(fmax(least, of_range * range), 0.5 * s->step / s->info.sd);
         search(&all, best);
         describe(out, best, &all);
     }

@@ -14,7 +14,7 @@
 
 #include "fit/device_likelihood.h"
 #include "fit/fit_kernels.h"
-#include "law/levels.h"
+#include "law/gaussian_levels.h"
 
 enum { DIRECT = 32, LEAST_STRETCHES = 64 };
 

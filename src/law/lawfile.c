@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "crossbayes/filekind.h"
 #include "law/device.h"
+#include "law/functions.h"
 
 enum { KEYS_MAX = 64 };
 
@@ -69,6 +70,7 @@ json_t *xb_law_to_json(const xb_law *law)
 
 xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path)
 {
+    XB_TRY(xb_law_check_file(ctx, law));
     json_t *root = xb_law_to_json(law);
     xb_json_set(&root, "provenance", xb_provenance(ctx));
     xb_status status = xb_json_save(ctx, root, path);
@@ -78,6 +80,7 @@ xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path)
 
 xb_status xb_law_json(xb_ctx *ctx, char **out, const xb_law *law)
 {
+    XB_TRY(xb_law_check_file(ctx, law));
     json_t *root = xb_law_to_json(law);
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);

@@ -85,26 +85,22 @@ static double centre_ratio(double nu, double x)
     return x * sum;
 }
 
-/* (L28) The mass beyond x over the density, x > NEAR: Lentz's evaluation of the
- * continued fraction of the incomplete beta function, a = nu / 2, b = 1/2. */
+/* (L28) The mass beyond x over the density, x > NEAR: a continued fraction whose terms
+ * are positive, 2F1(1/2, 1; nu/2 + 1; -nu/x^2), by Lentz's method. */
 static double tail_ratio(double nu, double x)
 {
-    const double tiny = 1e-300;
-    double a = 0.5 * nu, b = 0.5, z = x < 1e100 ? nu / (nu + x * x) : nu / x / x;
-    double c = 1, d = 1 - (a + b) * z / (a + 1), h;
-    d = 1 / (fabs(d) < tiny ? tiny : d);
-    h = d;
-    for (int m = 1; m < 10000; m++) {
-        double even = m * (b - m) * z / ((a + 2 * m - 1) * (a + 2 * m));
-        d = 1 / (1 + even * d), c = 1 + even / c;
-        h *= d * c;
-        double odd = -(a + m) * (a + b + m) * z / ((a + 2 * m) * (a + 2 * m + 1));
-        d = 1 / (1 + odd * d), c = 1 + odd / c;
-        double step = d * c;
-        h *= step;
-        if (fabs(step - 1) < 1e-16) break;
+    enum { TERMS = 1000 };
+    double a = 0.5 * nu, y = nu / x / x, c = 1, d = 0, f = 1;
+    for (int j = 1; j <= TERMS; j++) {
+        double m = j / 2, even = m * (a + m - 0.5),
+               odd = (m + 0.5) * (a + m); /* NOLINT */
+        double e = (j % 2 ? odd : even) * y / ((a + j - 1) * (a + j));
+        d = 1 / (1 + e * d);
+        c = 1 + e / c;
+        f *= c * d;
+        if (fabs(c * d - 1) < 1e-16) break;
     }
-    return x / nu * h;
+    return (1 / x + x / nu) / f;
 }
 
 /* The mass above x >= 0. */

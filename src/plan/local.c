@@ -111,6 +111,7 @@ xb_status xb_local_make(xb_ctx *ctx, xb_local *out, const xb_net *net,
                   .kernels = xb_kernels_find(backend),
                   .key = xb_key_make(seed, XB_PURPOSE_WEIGHT)};
     double factorial = 1;
+    l.moments = isfinite(xb_law_raw_moment(law, XB_LOCAL_ORDER));
     for (int n = 1; n <= XB_LOCAL_ORDER; n++)
         l.cumulant[n] = charfn->series[n] * (factorial *= n);
     xb_status status = fill(ctx, &l, net, weights, law);

@@ -215,13 +215,13 @@ static xb_status by_laguerre(xb_ctx *ctx, xb_discrete *out, int64_t order)
     return status;
 }
 
-/* Where exp(-y^2 / 2) |x|^(2 order) is past its top and has fallen by exp(-80). */
+/* Where exp(-y^2 / 2) (sd^2 + x^2)^order is past its top and has fallen by exp(-80). */
 static double steps_reach(const xb_law *law, int64_t order, double sign)
 {
     const double fallen = 80, most = 1e4;
     double top = -INFINITY;
     for (double y = 1; y < most; y++) {
-        double x = fabs(law->family->from_normal(law, sign * y));
+        double x = hypot(xb_law_sd(law), law->family->from_normal(law, sign * y));
         double size = -0.5 * y * y + 2 * (double)order * log(x);
         top = fmax(top, size);
         if (size < top - fallen) return y;

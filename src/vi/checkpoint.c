@@ -114,6 +114,6 @@ xb_status xb_checkpoint_load(xb_trainer *t, const char *path)
     XB_TRY(xb_files_own(t->ctx, path));
     xb_status status = xb_safetensors_open(t->ctx, &file, path);
     if (status == XB_OK) status = take(t, path, file);
-    xb_safetensors_close(file);
+    xb_safetensors_destroy(file);
     return xb_filekind_explain(t->ctx, status, path, XB_KIND_CHECKPOINT);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/memory.h"
 #include "vi/trainer.h"
 
@@ -51,9 +52,9 @@ static double cell(const xb_train_report *r, int64_t row, xb_trace_column c)
 /* The last one where none was scored; -1: there are no epochs. */
 static int64_t kept_row(const xb_train_report *r)
 {
-    int64_t kept = xb_table_rows(r->trace) - 1;
+    int64_t kept = xb_table_row_count(r->trace) - 1;
     double best = -INFINITY;
-    for (int64_t i = 0; i < xb_table_rows(r->trace); i++) {
+    for (int64_t i = 0; i < xb_table_row_count(r->trace); i++) {
         double score = cell(r, i, XB_TRACE_VALIDATION);
         if (!(score > best)) continue;
         best = score;
@@ -78,7 +79,7 @@ static void summarise(xb_train_report *r)
 {
     enum { PART = 20, MOST = 20 };
     r->row = kept_row(r);
-    for (int64_t i = 0; i < xb_table_rows(r->trace); i++)
+    for (int64_t i = 0; i < xb_table_row_count(r->trace); i++)
         r->epochs += cell(r, i, XB_TRACE_PHASE) == 2;
     if (cell(r, r->row, XB_TRACE_PHASE) == 2)
         r->epoch = (int64_t)cell(r, r->row, XB_TRACE_EPOCH);
@@ -130,6 +131,16 @@ xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *r,
 }
 
 const char *xb_trace_column_name(xb_trace_column c) { return columns[c]; }
+
+xb_status xb_trace_column_parse(xb_ctx *ctx, xb_trace_column *out, const char *text)
+{
+    int found = 0;
+    XB_TRY(xb_choice_parse(ctx, &found, "column of the trace", text, columns,
+                           XB_TRACE_COLUMNS));
+    *out = (xb_trace_column)found;
+    return XB_OK;
+}
+
 const xb_table *xb_train_report_trace(const xb_train_report *r) { return r->trace; }
 int64_t xb_train_report_row_count(const xb_train_report *r) { return r->learnt; }
 int64_t xb_train_report_held_count(const xb_train_report *r) { return r->held; }

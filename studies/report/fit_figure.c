@@ -12,9 +12,11 @@
 #include "study/bins.h"
 
 enum {
+    FAMILIES_MOST = 16, /* that are drawn */
+    PARAMS_MOST = 8,
     EVEN_POINTS = 401,    /* of a curve, at equal distances */
     QUANTILE_POINTS = 99, /* of it, where its law has its mass */
-    CURVE_POINTS = EVEN_POINTS + (XB_FIT_FAMILY_MAX + 1) * QUANTILE_POINTS,
+    CURVE_POINTS = EVEN_POINTS + (FAMILIES_MOST + 1) * QUANTILE_POINTS,
     QQ_POINTS = 240,
 };
 
@@ -30,7 +32,7 @@ typedef struct fit_view {
     const xb_trace_view *trace; /* NULL: the fit alone */
     double *sorted;             /* [n] */
     int64_t n;
-    curve curve[XB_FIT_FAMILY_MAX + 1]; /* the chosen one first */
+    curve curve[FAMILIES_MOST + 1]; /* the chosen one first */
     int curves;
     xb_si_unit unit;
     bool narrow;  /* a peak that needs a log axis */
@@ -39,28 +41,29 @@ typedef struct fit_view {
 
 static double named_value(const xb_fit_family *f, const char *name, double standard)
 {
-    for (int i = 0; i < f->n_named; i++)
-        if (strcmp(f->name[i], name) == 0) return f->value[i];
-    return standard;
+    int64_t i = xb_fit_family_param_find(f, name);
+    return i < 0 ? standard : xb_fit_family_param_value(f, i);
 }
 
 static bool can_draw(const xb_fit_family *f)
 {
     double scale = named_value(f, "scale", NAN), offset = named_value(f, "offset", NAN);
-    return f->converged && scale > 0 && isfinite(offset) &&
-           strcmp(f->family, "empirical") != 0;
+    return xb_fit_family_converged(f) && scale > 0 && isfinite(offset) &&
+           strcmp(xb_fit_family_name(f), "empirical") != 0;
 }
 
 static void collect_curves(fit_view *v)
 {
     for (int chosen = 1; chosen >= 0; chosen--) /* the chosen one first */
-        for (int i = 0; i < xb_fit_family_count(v->fit); i++) {
+        for (int i = 0; i < xb_fit_family_count(v->fit) && v->curves <= FAMILIES_MOST;
+             i++) {
             const xb_fit_family *f = xb_fit_family_at(v->fit, i);
             const xb_law *law = xb_fit_law_at(v->fit, i);
             if ((i == xb_fit_chosen(v->fit)) != chosen) continue;
             if (!chosen && !can_draw(f)) continue;
             xb_law_place place = xb_law_placement(law);
-            v->curve[v->curves++] = (curve){f->family, law, place.offset, place.scale};
+            v->curve[v->curves++] =
+                (curve){xb_fit_family_name(f), law, place.offset, place.scale};
         }
 }
 
@@ -142,7 +145,8 @@ static void proportion_band(double *low, double *high, double u, double n)
 static void write_qq(FILE *data, const fit_view *v)
 {
     const curve *k = &v->curve[0];
-    double n = (double)v->n, effective = xb_fit_sample_info(v->fit)->n_effective;
+    double n = (double)v->n,
+           effective = xb_fit_sample_effective(xb_fit_sample_info(v->fit));
     double reach = log(2 * n - 1);
     int64_t last = -1;
     fprintf(data, "\n\n# q-q: law, sample, low, high\n");

@@ -162,8 +162,8 @@ static void write_gaps(const job *s, int k, const xb_paired *p)
 static double last_sigma(const xb_train_report *report)
 {
     const xb_table *trace = xb_train_report_trace(report);
-    int column = xb_table_find(trace, "sigma_median");
-    return xb_table_get(trace, xb_table_rows(trace) - 1, column);
+    int column = xb_table_column_find(trace, "sigma_median");
+    return xb_table_get(trace, xb_table_row_count(trace) - 1, column);
 }
 
 static xb_status train(job *s, xb_model **out, double *sigma, const xb_train_options *o)

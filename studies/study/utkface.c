@@ -327,14 +327,14 @@ static xb_status trace_table(job *s)
     int64_t rows = 0, at = 0;
     xb_table *table = NULL;
     for (int stage = 0; stage < STAGES; stage++)
-        rows += xb_table_rows(trace_of(s, stage));
+        rows += xb_table_row_count(trace_of(s, stage));
     XB_TRY(xb_study_new_table(s->ctx, s->study, &table, "trace", rows, XB_COUNT(names),
                               names));
     for (int stage = 0; stage < STAGES; stage++)
-        for (int64_t i = 0; i < xb_table_rows(trace_of(s, stage)); i++, at++) {
+        for (int64_t i = 0; i < xb_table_row_count(trace_of(s, stage)); i++, at++) {
             xb_table_set(table, at, 0, stage + 1);
             for (int c = 1; c < XB_COUNT(names); c++) {
-                int from = xb_table_find(trace_of(s, stage), names[c]);
+                int from = xb_table_column_find(trace_of(s, stage), names[c]);
                 xb_table_set(table, at, c, xb_table_get(trace_of(s, stage), i, from));
             }
         }

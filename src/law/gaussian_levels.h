@@ -1,6 +1,6 @@
-/* levels.h: the law of Gaussian levels, from its numbers. */
-#ifndef XB_LAW_LEVELS_H
-#define XB_LAW_LEVELS_H
+/* gaussian_levels.h: the law of Gaussian levels, from its numbers. */
+#ifndef XB_LAW_GAUSSIAN_LEVELS_H
+#define XB_LAW_GAUSSIAN_LEVELS_H
 
 #include "law/family.h"
 

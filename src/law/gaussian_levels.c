@@ -1,4 +1,4 @@
-/* levels.c: a mixture of up to eight Gaussian levels; maths L31. The law of telegraph
+/* gaussian_levels.c: a mixture of up to eight Gaussian levels; maths L31. The law of telegraph
  * noise: a cell that jumps between levels, each with a Gaussian width of its own or one
  * in common. `bimodal` is its symmetric case.
  *
@@ -8,7 +8,7 @@
  * between the least and the largest of the levels' own: Newton's method on the log mass
  * in that bracket. Where levels stand apart the mass is flat between them, and any x
  * there has the mass asked for to rounding. */
-#include "law/levels.h"
+#include "law/gaussian_levels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -230,7 +230,7 @@ static int by_mean(const void *a, const void *b)
 
 static xb_status check(xb_ctx *ctx, const char *what, const xb_law_mode *level, int n)
 {
-    const double tolerance = 1e-6, thin = 1e-4, far = 1e6;
+    const double tolerance = 1e-6, thin = 1e-5, far = 1e6;
     double sum = 0, widest = 0;
     if (n < 1 || n > MOST)
         return xb_fail(ctx, XB_E_INPUT, "%s: %d levels, expected 1 to %d", what, n, MOST);
