@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "commands.h"
 #include "crossbayes/filekind.h"
 #include "doubts.h"
@@ -69,7 +69,7 @@ static cli_exit deliver(cli_session *s, const cli_trained *o, const char *checkp
     if (status != XB_OK)
         return cli_fail(s, CLI_FAILED, "%s; --resume has the result from %s",
                         xb_ctx_message(s->ctx), checkpoint);
-    (void)unlink(checkpoint);
+    (void)xb_os_unlink(checkpoint);
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return cli_trained_json(s, o);
     if (!cli_quiet(s)) cli_trained_print(o);
@@ -123,7 +123,7 @@ static cli_exit check_checkpoint(cli_session *s, const char *model)
 {
     char *name = checkpoint_name(model);
     cli_exit code = name ? CLI_DONE : cli_status(s, XB_E_MEMORY);
-    if (name && access(name, F_OK) == 0) {
+    if (name && xb_os_exists(name)) {
         xb_filekind kind = xb_filekind_look(name);
         if (kind != XB_KIND_CHECKPOINT && kind != XB_KIND_UNKNOWN)
             code = cli_fail(s, CLI_USAGE,

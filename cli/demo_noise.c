@@ -16,8 +16,7 @@ typedef struct rows {
     int n;
 } rows;
 
-__attribute__((format(printf, 3, 4))) static void add_row(rows *r, const char *name,
-                                                          const char *format, ...)
+XB_PRINTF(3, 4) static void add_row(rows *r, const char *name, const char *format, ...)
 {
     va_list args;
     if (r->n == ROWS_MOST) return;

@@ -5,8 +5,7 @@
 
 #include "print.h"
 
-__attribute__((format(printf, 2, 3))) static void say(cli_session *s, const char *format,
-                                                      ...)
+XB_PRINTF(2, 3) static void say(cli_session *s, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

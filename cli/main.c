@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
+#include "base/os_program.h"
 #include "commands.h"
 #include "session.h"
 
@@ -65,13 +65,14 @@ static void *json_memory(size_t size)
     if (block) return block;
     fprintf(stderr, "crossbayes: not enough memory for JSON\n");
     cli_session_abandon();
-    _exit(CLI_FAILED); /* other threads may be at work */
+    _Exit(CLI_FAILED); /* other threads may be at work */
 }
 
 static void print_version(void) { printf("crossbayes %s\n", xb_version()); }
 
 int main(int argc, char **argv)
 {
+    xb_os_start(&argc, &argv);
     json_set_alloc_funcs(json_memory, free);
     if (argc < 2) return say(print_commands);
     const char *word = argv[1];

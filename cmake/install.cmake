@@ -4,7 +4,9 @@ include(CMakePackageConfigHelpers)
 
 if(TARGET crossbayes_cli)
   install(TARGETS crossbayes_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  # The program writes its own pages: cmd_NAME.c is the command NAME.
+endif()
+# The program writes its own pages: cmd_NAME.c is the command NAME.
+if(TARGET crossbayes_cli AND NOT CMAKE_CROSSCOMPILING)
   set(XB_TEXTS ${PROJECT_BINARY_DIR}/texts)
   file(MAKE_DIRECTORY ${XB_TEXTS})
   function(xb_text file)
@@ -39,7 +41,8 @@ string(REGEX REPLACE "/$" "" XB_PC_TO_PREFIX ${XB_PC_TO_PREFIX})
 # and what pkg-config and find_package() find it by.
 function(xb_install target name include)
   install(DIRECTORY ${include}/crossbayes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(TARGETS ${target}_static ${target}_shared
+  list(TRANSFORM XB_KINDS PREPEND ${target}_ OUTPUT_VARIABLE libraries)
+  install(TARGETS ${libraries}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)

@@ -4,6 +4,7 @@
 #include "studytest.h"
 
 #include <signal.h>
+#include <dirent.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 

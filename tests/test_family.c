@@ -3,6 +3,7 @@
  * it, and no stage outside src/law names a family. */
 #include "traintest.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "law/family.h"

@@ -33,7 +33,7 @@ EXPLAINED = ROOT / "tools" / "survivors.txt"
 ENOUGH, ENOUGH_RANDOM = 0.95, 0.9
 CPU_SECONDS = 300
 PROGRAM = "crossbayes"
-LIBRARIES = ("xb_objects", "xb_studies_objects")
+LIBRARIES = ("xb_objects", "xb_os", "xb_studies_objects")
 
 
 class Invalid(Exception):

@@ -21,7 +21,9 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define XB_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #define XB_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define XB_PRINTF(text, first)

@@ -6,8 +6,7 @@
 
 /* The place of `text` among the names. XB_E_INPUT with a sentence that says what was
  * given, what there is and what may have been meant: "no estimator 'locl': expected
- * shared, example, flipout or local; did you mean 'local'?". `what` is the enum's word.
- */
+ * shared, example, flipout or local; did you mean 'local'?". `what` is the enum's word. */
 xb_status xb_choice_parse(xb_ctx *ctx, int *out, const char *what, const char *text,
                           const char *const *names, int count);
 

@@ -9,11 +9,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <jansson.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "data/source.h"
 
 enum { LENGTH_SIZE = 8, SHAPE_TEXT = 200, NAME_SHOWN = 80 };
@@ -244,9 +244,8 @@ static xb_status read_file(opening *o)
 static xb_status open_source(xb_ctx *ctx, xb_source *out, const char *path)
 {
     static const char expected[] = "a pipe or device, expected a safetensors file";
-    struct stat info;
-    bool other = path && stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-    if (other && !S_ISDIR(info.st_mode))
+    xb_os_info info;
+    if (path && xb_os_look(&info, path) && info.kind == XB_OS_OTHER)
         return xb_fail(ctx, XB_E_INPUT, "%s: %s", path, expected);
     XB_TRY(xb_source_open(ctx, out, path));
     if (out->size >= 0) return XB_OK;

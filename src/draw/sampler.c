@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "crossbayes/extend.h"
 #include "draw/kernel.h"
 #include "draw/pieces.h"
@@ -30,7 +31,7 @@ void xb_sampler_destroy(xb_sampler *s)
     xb_pieces_free(&s->half[0]);
     if (!s->law->symmetric) xb_pieces_free(&s->half[1]);
     xb_law_destroy(s->law);
-    free(s);
+    xb_os_aligned_free(s);
 }
 
 const xb_law *xb_sampler_law(const xb_sampler *s) { return s->law; }
@@ -56,7 +57,7 @@ xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
 {
     xb_sampler_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, sampler, &chosen, opt, standardise));
-    xb_sampler *s = aligned_alloc(64, (sizeof(xb_sampler) + 63) / 64 * 64);
+    xb_sampler *s = xb_os_aligned(64, sizeof *s);
     if (!s) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a sampler");
     memset(s, 0, sizeof *s);
     s->law = xb_law_share(law);

@@ -59,8 +59,7 @@ static int best_parametric(const xb_fit *fit, bool must_fit)
     return best;
 }
 
-static void say(xb_fit *fit, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static void say(xb_fit *fit, const char *format, ...) XB_PRINTF(2, 3);
 
 static void say(xb_fit *fit, const char *format, ...)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/os.h"
 #include "crossbayes/filekind.h"
 #include "crossbayes/safetensors.h"
 #include "vi/trainer.h"

@@ -3,9 +3,8 @@
  * is in train_step.c; which nets are trained is in train_choice.c. */
 #include <errno.h>
 #include <math.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "vi/trainer.h"
 
 /* ---- epochs */
@@ -82,17 +81,10 @@ static xb_status change_phase(xb_trainer *t)
 
 /* ---- steps */
 
-static double now_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static xb_status save_now_and_then(xb_trainer *t)
 {
     if (!t->opt.checkpoint) return XB_OK;
-    double now = now_seconds();
+    double now = xb_os_seconds();
     if (now - t->saved_at < t->opt.checkpoint_seconds) return XB_OK;
     t->saved_at = now;
     return xb_checkpoint_save(t, t->opt.checkpoint);
@@ -170,10 +162,10 @@ static xb_status begin(xb_trainer *t)
     XB_TRY(xb_trainer_fingerprint(t));
     xb_trainer_start_weights(t);
     const char *path = t->opt.checkpoint;
-    const bool there = path && (access(path, F_OK) == 0 || errno != ENOENT);
+    const bool there = path && (xb_os_exists(path) || errno != ENOENT);
     if (t->opt.resume && there) XB_TRY(xb_checkpoint_load(t, path));
     xb_trainer_fill_sigma(t);
-    t->saved_at = now_seconds();
+    t->saved_at = xb_os_seconds();
     return change_phase(t);
 }
 

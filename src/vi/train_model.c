@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "crossbayes/json.h"
+#include "law/family.h"
 #include "law/lawfile.h"
 #include "vi/trainer.h"
 
@@ -15,6 +16,10 @@
 static xb_status copy_law(xb_ctx *ctx, xb_law **out, const xb_law *law)
 {
     if (!law) return xb_law_parse(ctx, out, "gaussian");
+    if (law->family->no_file) { /* the same functions: another owner */
+        *out = xb_law_share(law);
+        return XB_OK;
+    }
     json_t *root = xb_law_to_json(law);
     if (!root) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a law");
     xb_status status = xb_law_from_json(ctx, out, root, xb_law_text(law));

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "crossbayes/extend.h"
 #include "report/page.h"
 
@@ -73,7 +74,7 @@ static xb_status read_stream(xb_ctx *ctx, char **out, FILE *f, const char *path)
 
 static xb_status read_text(xb_ctx *ctx, char **out, const char *path)
 {
-    FILE *f = fopen(path, "rb");
+    FILE *f = xb_os_open(path, "rb");
     if (!f) return xb_fail(ctx, XB_E_INPUT, "%s: %s", path, strerror(errno));
     xb_status status = read_stream(ctx, out, f, path);
     fclose(f);
@@ -121,7 +122,8 @@ static bool is_reference(const attribute *a)
 static xb_status check_attribute(const svg_copy *s, const attribute *a)
 {
     if (strncasecmp(a->name, "on", 2) == 0) return refuse(s, "it has a script");
-    if (strcasecmp(a->name, "style") == 0) return refuse(s, "it has styles");
+    if (xb_os_same_text(a->name, "style", sizeof "style"))
+        return refuse(s, "it has styles");
     if (is_reference(a) && !value_starts(a, "#") &&
         !value_starts(a, "data:image/png;base64,"))
         return refuse(s, "it refers to something outside itself");

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/compare.h"
@@ -167,7 +167,7 @@ static void remove_checkpoints(const job *s)
 {
     char path[4096];
     for (int stage = 0; stage < STAGES; stage++)
-        if (checkpoint_path(s, path, stage)) (void)unlink(path);
+        if (checkpoint_path(s, path, stage)) (void)xb_os_unlink(path);
 }
 
 /* ---- asking */
