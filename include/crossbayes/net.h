@@ -144,7 +144,8 @@ XB_API bool xb_estimator_find(const char *name, xb_estimator *out);
 
 typedef struct xb_pass_options {
     size_t struct_size;
-    const char *backend; /* NULL or "cpu": the fastest; "ref": plain C */
+    const char *backend; /* NULL: the context's; "cpu": the fastest; "ref": plain C;
+                            "cuda": a GPU, by libcrossbayes-cuda.so */
     int64_t batch;       /* the largest, 100 */
     bool gradients;      /* true; false: forward only, in less memory */
     xb_estimator estimator;

@@ -52,6 +52,11 @@ void xb_ctx_set_threads(xb_ctx *ctx, int threads)
     ctx->threads = threads > 0 ? threads : 0;
 }
 
+void xb_ctx_set_backend(xb_ctx *ctx, const char *name)
+{
+    snprintf(ctx->backend, sizeof ctx->backend, "%s", name ? name : "");
+}
+
 /* Cores that this process may use, where a machine has no more than a cpu_set_t holds. */
 static int count_cores(void)
 {

@@ -54,6 +54,20 @@ XB_BOTH float xb_table_root(uint32_t word, int columns)
     return xb_root(fmaf(k, xb_table_slope(columns), xb_table_offset(columns)));
 }
 
+/* The whole number below q, 0 <= q < 2^23, and it as an integer. The GPU has no fast
+ * conversion: rounding down to a multiple of 1 leaves the number in the lowest bits. */
+XB_BOTH float xb_table_cell(int *column, float q)
+{
+#if defined(__CUDA_ARCH__)
+    float shifted = __fadd_rz(q, 0x1p23f);
+    *column = __float_as_int(shifted) & 0x7fffff;
+    return shifted - 0x1p23f;
+#else
+    *column = (int)q;
+    return (float)*column;
+#endif
+}
+
 /* Coefficients ascending. */
 XB_BOTH float xb_polynomial(const float *coef, int degree, float r)
 {
@@ -63,16 +77,29 @@ XB_BOTH float xb_polynomial(const float *coef, int degree, float r)
     return y;
 }
 
+/* The same of a column's rows; the GPU reads four numbers at once. */
+XB_BOTH float xb_row_value(const float *row, int degree, float r)
+{
+#if defined(__CUDA_ARCH__)
+    __align__(16) float coef[2 * XB_ROW];
+    *(float4 *)coef = *(const float4 *)row;
+    if (degree >= XB_ROW) *(float4 *)(coef + XB_ROW) = *(const float4 *)(row + XB_ROW);
+    return xb_polynomial(coef, degree, r);
+#else
+    return xb_polynomial(row, degree, r);
+#endif
+}
+
 /* The fast path for one word, with fused multiply-adds; NAN in a slow cell. `row` is that
  * of a table of this shape. */
 XB_BOTH float xb_rows_value(const float *row, uint32_t word, int columns, int degree,
                             int halves)
 {
     float q = xb_table_root(word, columns);
-    int column = (int)q, rows = columns == XB_COLUMNS_WIDE ? 1 : 2;
-    float r = q - (float)column; /* exact */
+    int column, rows = columns == XB_COLUMNS_WIDE ? 1 : 2;
+    float r = q - xb_table_cell(&column, q); /* exact */
     if (halves == 2 && word >> 31) column += columns;
-    float y = xb_polynomial(row + column * rows * XB_ROW, degree, r);
+    float y = xb_row_value(row + column * rows * XB_ROW, degree, r);
     return word >> 31 ? -y : y;
 }
 

@@ -38,6 +38,7 @@ xb_status xb_checkpoint_save(xb_trainer *t)
 {
     if (!t->opt.checkpoint) return XB_OK;
     const float *live = xb_host_got(t->backend, t->live, t->room.live, live_bytes(t));
+    XB_TRY(xb_backend_check(t->backend, t->ctx));
     const xb_stored tensors[] = {
         {"live", XB_STORED_F32, 1, {t->n_live}, live},
         {"place", XB_STORED_I64, 1, {PLACES}, &t->place},

@@ -237,6 +237,7 @@ static xb_status fill_model(xb_trainer *t, xb_model *m)
     } else if (t->q == 1) {
         m->noise_log_sd = xb_trainer_log_sd(t);
     }
+    XB_TRY(xb_backend_check(t->backend, t->ctx));
     XB_TRY(xb_train_settings(t->ctx, &m->settings, t));
     return xb_train_provenance(t->ctx, &m->provenance, t);
 }

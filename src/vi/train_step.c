@@ -105,6 +105,7 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
 
 static xb_status check_step(xb_trainer *t, double loss)
 {
+    XB_TRY(xb_backend_check(t->backend, t->ctx));
     if (isfinite(loss) && t->backend->squares_finite(t->backend, t->gradient, t->n_theta))
         return XB_OK;
     char where[XB_FAULT_TEXT];
