@@ -1,7 +1,7 @@
-/* cuda_example.c: a draw of the weights for each group of examples; maths N9. Groups go by
- * panels: as many draws as SOME_FLOATS hold. Dense layers of one example a draw go forward
- * without a draw ever being in memory.
- * Scratch: theta, z and dw [panel][n]; or biases [rows][out] and the fused product's room. */
+/* cuda_example.c: a draw of the weights for each group of examples; maths N9. Groups go
+ * by panels: as many draws as SOME_FLOATS hold. Dense layers of one example a draw go
+ * forward without a draw ever being in memory. Scratch: theta, z and dw [panel][n]; or
+ * biases [rows][out] and the fused product's room. */
 #include "cuda_linear.h"
 
 enum { SOME_FLOATS = 1 << 24 };
@@ -129,8 +129,7 @@ static void backward(const xbc_linear *op, float *dx, const float *dy, const flo
         xbc_backward_weight(dw, x + p.row * op->in, part, op->bias, &op->win, &p.parts);
         xbc_add_mu(op, dw, p.count);
         xbc_add_sigma(op, dw, z, op->n, p.count, 1); /* (N9) */
-        if (dx)
-            xbc_backward_input(dx + p.row * op->in, part, theta, &op->win, &p.parts);
+        if (dx) xbc_backward_input(dx + p.row * op->in, part, theta, &op->win, &p.parts);
     }
 }
 

@@ -1,12 +1,13 @@
-/* cuda_layers.c: maxpool, batchnorm, activations and flatten over a batch; maths N3-N6. */
+/* cuda_layers.c: maxpool, batchnorm, activations and flatten over a batch; maths N3-N6.
+ */
 #include "cuda_module.h"
 
 static int64_t size_of(xb_shape s) { return s.h * s.w * s.c; }
 
 static xbc_window window_of(const xb_window *w)
 {
-    return (xbc_window){(int)w->h,  (int)w->w,  (int)w->c,      (int)w->oh,
-                        (int)w->ow, (int)w->oc, (int)w->kh,     (int)w->kw,
+    return (xbc_window){(int)w->h,      (int)w->w,   (int)w->c,   (int)w->oh,
+                        (int)w->ow,     (int)w->oc,  (int)w->kh,  (int)w->kw,
                         (int)w->stride, (int)w->top, (int)w->left};
 }
 
@@ -109,9 +110,8 @@ static void act_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
     if (dx) XBC_INSIDE(xbc_deactivate(dx, dy, y, n, act_of(layer)));
 }
 
-const xb_layer_ops xbc_activation = {.placement = XB_PLACE_OVERWRITE,
-                                     .forward = act_forward,
-                                     .backward = act_backward};
+const xb_layer_ops xbc_activation = {
+    .placement = XB_PLACE_OVERWRITE, .forward = act_forward, .backward = act_backward};
 
 static void flat(const xb_run *run, const xb_layer *layer, xb_real *to,
                  const xb_real *from)

@@ -21,8 +21,8 @@ static xbc_window dense_window(const xb_layer *layer)
 
 static xbc_window conv_window(const xb_window *w)
 {
-    return (xbc_window){(int)w->h,  (int)w->w,  (int)w->c,      (int)w->oh,
-                        (int)w->ow, (int)w->oc, (int)w->kh,     (int)w->kw,
+    return (xbc_window){(int)w->h,      (int)w->w,   (int)w->c,   (int)w->oh,
+                        (int)w->ow,     (int)w->oc,  (int)w->kh,  (int)w->kw,
                         (int)w->stride, (int)w->top, (int)w->left};
 }
 
@@ -106,18 +106,18 @@ void xbc_op_panels(const xbc_linear *op, float *z, float *theta, int64_t number,
     for (int i = 0; i < op->tensors; i++) {
         const xb_tensor *t = &op->tensor[i];
         int64_t at = t->offset - op->offset;
-        const xbc_draws job = {
-            .source = source,
-            .where = xbc_stream(op->run, (uint32_t)(op->layer->tensor + i)),
-            .first = number * t->size,
-            .count = count * t->size,
-            .size = t->size,
-            .stride = op->n,
-            .negate = xbc_negates(op->run),
-            .z = z ? z + at : NULL,
-            .theta = theta ? theta + at : NULL,
-            .mu = op->mu + at,
-            .sigma = op->sigma + at};
+        const xbc_draws job = {.source = source,
+                               .where =
+                                   xbc_stream(op->run, (uint32_t)(op->layer->tensor + i)),
+                               .first = number * t->size,
+                               .count = count * t->size,
+                               .size = t->size,
+                               .stride = op->n,
+                               .negate = xbc_negates(op->run),
+                               .z = z ? z + at : NULL,
+                               .theta = theta ? theta + at : NULL,
+                               .mu = op->mu + at,
+                               .sigma = op->sigma + at};
         if (t->stochastic)
             xbc_draw(&job);
         else if (theta)

@@ -47,8 +47,8 @@ void xbc_op_panels(const xbc_linear *op, float *z, float *theta, int64_t number,
                    int64_t count);
 /* out [n] = sigma factor, 0 where not random. */
 void xbc_scaled(const xbc_linear *op, float *out, const float *factor);
-/* The run's gradients: by mu += the sum of dw [count][n]; by sigma += factor times that of
- * dw c, where random. */
+/* The run's gradients: by mu += the sum of dw [count][n]; by sigma += factor times that
+ * of dw c, where random. */
 void xbc_add_mu(const xbc_linear *op, const float *dw, int64_t count);
 void xbc_add_sigma(const xbc_linear *op, const float *dw, const float *c, int64_t stride,
                    int64_t count, float factor);

@@ -1,7 +1,7 @@
 /* cuda_local.c: noise on the layer's outputs (Kingma et al. 2015); maths N11. As
  * backend/estimator_local.c: dense layers keep v, conv layers compute it again.
- * Scratch: sigma^2 [n], then over the batch x^2 [in] (its gradient takes its place), e [out]
- * (dv takes its place), v [out] if not kept, then dw [slices][n]. */
+ * Scratch: sigma^2 [n], then over the batch x^2 [in] (its gradient takes its place), e
+ * [out] (dv takes its place), v [out] if not kept, then dw [slices][n]. */
 #include "cuda_linear.h"
 
 typedef struct spread {

@@ -195,8 +195,8 @@ static bool opened(char why[XBC_TEXT])
     return is_open;
 }
 
-__attribute__((visibility("default"))) xb_status
-xb_backend_module(xb_ctx *ctx, const xb_backend **out, const xb_module_host *host);
+__attribute__((visibility("default"))) xb_status xb_backend_module(
+    xb_ctx *ctx, const xb_backend **out, const xb_module_host *host);
 
 xb_status xb_backend_module(xb_ctx *ctx, const xb_backend **out,
                             const xb_module_host *host)

@@ -1,6 +1,6 @@
-/* device.h: what the module's kernels do, as plain functions; the module's other files are
- * C and know CUDA through this header alone. Pointers to numbers are the device's. Nothing
- * here fails: the first error stays, and nothing is done after it. */
+/* device.h: what the module's kernels do, as plain functions; the module's other files
+ * are C and know CUDA through this header alone. Pointers to numbers are the device's.
+ * Nothing here fails: the first error stays, and nothing is done after it. */
 #ifndef XBC_DEVICE_H
 #define XBC_DEVICE_H
 
@@ -24,7 +24,7 @@ bool xbc_open(char why[XBC_TEXT]);
 /* The first error: what was asked for and what the driver says; NULL: none. */
 const char *xbc_error(void);
 void xbc_fail(const char *what); /* makes it an error, the first if there is none */
-void *xbc_take(size_t bytes);    /* zeroed; NULL: there is not so much, which is no error */
+void *xbc_take(size_t bytes); /* zeroed; NULL: there is not so much, which is no error */
 void xbc_release(void *p);
 void xbc_put(void *to, const void *host, size_t bytes);
 void xbc_get(void *host, const void *from, size_t bytes);
@@ -87,7 +87,8 @@ typedef struct xbc_parts {
     int64_t rows, skip, batch, count, stride;
 } xbc_parts;
 
-/* y = x w, + b behind the kernel in w; dx = dy w^T; dw [count][n], the kernel's, then b's */
+/* y = x w, + b behind the kernel in w; dx = dy w^T; dw [count][n], the kernel's, then b's
+ */
 void xbc_forward(float *y, const float *x, const float *w, bool bias,
                  const xbc_window *win, const xbc_parts *parts);
 void xbc_backward_input(float *dx, const float *dy, const float *w, const xbc_window *win,
@@ -118,7 +119,8 @@ typedef enum xbc_act { XBC_NONE, XBC_ELU, XBC_RELU, XBC_TANH, XBC_SIGMOID } xbc_
 void xbc_activate(float *y, const float *x, int64_t n, xbc_act f);
 void xbc_deactivate(float *dx, const float *dy, const float *y, int64_t n, xbc_act f);
 void xbc_multiply(float *out, const float *a, const float *b, int64_t n);
-/* to [n] += factor sum over parts p of dw[p] c[p], `stride` from one c to the next; c NULL:
+/* to [n] += factor sum over parts p of dw[p] c[p], `stride` from one c to the next; c
+ * NULL:
  * 1. Sums in double, in the order of parts. */
 void xbc_add_parts(float *to, const float *dw, int64_t dw_stride, const float *c,
                    int64_t stride, int64_t count, int64_t n, float factor);
@@ -136,8 +138,9 @@ void xbc_maxpool(float *y, const float *x, int64_t rows, const xbc_window *win);
 void xbc_maxpool_backward(float *dx, const float *dy, const float *x, int64_t rows,
                           const xbc_window *win);
 
-/* (N4, N5) x [rows][c]; keep is mean, inverse, gain, a, b, [c] each; state the running mean
- * and variance, from which they are moved to `moved`. `room`: xbc_norm_room() doubles. */
+/* (N4, N5) x [rows][c]; keep is mean, inverse, gain, a, b, [c] each; state the running
+ * mean and variance, from which they are moved to `moved`. `room`: xbc_norm_room()
+ * doubles. */
 typedef struct xbc_norm {
     int64_t rows, c;
     float *keep;

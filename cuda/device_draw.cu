@@ -3,6 +3,10 @@
  * neighbouring threads write sixteen neighbours. */
 #include "table.cuh"
 
+#if !defined(XBC_DRAW_BLOCKS)
+#define XBC_DRAW_BLOCKS 4 /* on a multiprocessor at once */
+#endif
+
 /* Counters that hold elements [first, first + count): from `begin`, how many. */
 struct counters {
     int64_t begin, count;
@@ -21,22 +25,37 @@ static __device__ __forceinline__ int64_t element_of(int64_t counter, int place)
 
 /* One panel, from a block's first element on, all of it: no index to find. */
 template <class S>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
     draw_run(xbc_draws job, int64_t begin, int64_t count)
 {
     __shared__ __align__(16) float table[S::floats];
+    __shared__ late_draws late;
     table_load<S>(table, job.source.at);
     const int64_t step = (int64_t)gridDim.x * THREADS; /* a multiple of 16 */
     int64_t t = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    float *z = job.z + (element_of(begin + t, 0) - job.first);
-    for (; t < count; t += step, z += 4 * step) {
+    float *const z = job.z + (element_of(begin + t, 0) - job.first);
+    const float turn = job.negate ? -1.0f : 1.0f;
+    int waiting = 0;
+    float *to = z;
+    for (uint32_t round = 0; t < count; t += step, to += 4 * step, round++) {
         uint32_t word[4];
         xb_stream_counter_words(word, &job.where, (uint32_t)(begin + t));
+        float v[4];
         XB_UNROLLED
-        for (int j = 0; j < 4; j++) {
-            float v = value_of<S>(table, job.source.at, word[j]);
-            z[16 * j] = job.negate ? -v : v;
-        }
+        for (int j = 0; j < 4; j++) v[j] = fast_value<S>(table, word[j]);
+        float any = (v[0] + v[1]) + (v[2] + v[3]);
+        if (any != any) XB_UNROLLED
+        for (int j = 0; j < 4; j++)
+            if (v[j] != v[j] &&
+                !put_late(&late, &waiting, word[j], round * 4 + (uint32_t)j))
+                v[j] = slow_value(job.source.at, word[j]);
+        XB_UNROLLED
+        for (int j = 0; j < 4; j++) to[16 * j] = turn * v[j];
+    }
+    for (int i = 0; i < waiting; i++) {
+        uint32_t place = late.place[i][threadIdx.x];
+        float v = slow_value(job.source.at, late.word[i][threadIdx.x]);
+        z[(int64_t)(place / 4) * 4 * step + 16 * (place % 4)] = turn * v;
     }
 }
 
@@ -46,27 +65,30 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ __align__(16) float table[S::floats];
     table_load<S>(table, job.source.at);
-    for EACH (t, count) {
-        uint32_t word[4];
-        xb_stream_counter_words(word, &job.where, (uint32_t)(begin + t));
-        XB_UNROLLED
-        for (int j = 0; j < 4; j++) {
-            int64_t e = element_of(begin + t, j) - job.first;
-            if (e < 0 || e >= job.count) continue;
-            int64_t panel = e / job.size, i = e - panel * job.size;
-            float z = value_of<S>(table, job.source.at, word[j]);
-            if (job.negate) z = -z;
-            if (job.z) job.z[panel * job.stride + i] = z;
-            if (job.theta)
-                job.theta[panel * job.stride + i] = job.mu[i] + job.sigma[i] * z;
+    for
+        EACH(t, count)
+        {
+            uint32_t word[4];
+            xb_stream_counter_words(word, &job.where, (uint32_t)(begin + t));
+            XB_UNROLLED
+            for (int j = 0; j < 4; j++) {
+                int64_t e = element_of(begin + t, j) - job.first;
+                if (e < 0 || e >= job.count) continue;
+                int64_t panel = e / job.size, i = e - panel * job.size;
+                float z = value_of<S>(table, job.source.at, word[j]);
+                if (job.negate) z = -z;
+                if (job.z) job.z[panel * job.stride + i] = z;
+                if (job.theta)
+                    job.theta[panel * job.stride + i] = job.mu[i] + job.sigma[i] * z;
+            }
         }
-    }
 }
 
 /* Blocks that keep the device busy and share the cost of loading the table. */
 static unsigned draw_blocks(int64_t count)
 {
-    int64_t most = 8 * (int64_t)xbc_processors(), wanted = (count + THREADS - 1) / THREADS;
+    int64_t most = 8 * (int64_t)xbc_processors(),
+            wanted = (count + THREADS - 1) / THREADS;
     return (unsigned)(wanted < most ? wanted : most);
 }
 
@@ -79,8 +101,8 @@ void xbc_draw(const xbc_draws *job)
     for_shape(job->source, [&](auto shape) {
         typedef decltype(shape) S;
         if (run)
-            XBC_LAUNCH("drawing", draw_run<S>, draw_blocks(c.count), THREADS, *job, c.begin,
-                       c.count);
+            XBC_LAUNCH("drawing", draw_run<S>, draw_blocks(c.count), THREADS, *job,
+                       c.begin, c.count);
         else
             XBC_LAUNCH("drawing", draw_panels<S>, draw_blocks(c.count), THREADS, *job,
                        c.begin, c.count);
@@ -90,28 +112,31 @@ void xbc_draw(const xbc_draws *job)
 static __global__ void repeat(float *theta, const float *mu, int64_t size, int64_t stride,
                               int64_t count)
 {
-    for EACH (i, count * size) theta[i / size * stride + i % size] = mu[i % size];
+    for
+        EACH(i, count * size) theta[i / size * stride + i % size] = mu[i % size];
 }
 
 void xbc_repeat(float *theta, const float *mu, int64_t size, int64_t stride,
                 int64_t count)
 {
     if (count * size > 0)
-        XBC_LAUNCH("repeating", repeat, blocks_for(count * size), THREADS, theta, mu, size,
-                   stride, count);
+        XBC_LAUNCH("repeating", repeat, blocks_for(count * size), THREADS, theta, mu,
+                   size, stride, count);
 }
 
 static __global__ void signs(float *sign, xb_stream where, int64_t first, int64_t count,
                              int64_t begin, int64_t n)
 {
-    for EACH (t, n) {
-        uint32_t word[4];
-        xb_stream_counter_words(word, &where, (uint32_t)(begin + t));
-        for (int j = 0; j < 4; j++) {
-            int64_t i = element_of(begin + t, j) - first;
-            if (i >= 0 && i < count) sign[i] = word[j] >> 31 ? -1.0f : 1.0f;
+    for
+        EACH(t, n)
+        {
+            uint32_t word[4];
+            xb_stream_counter_words(word, &where, (uint32_t)(begin + t));
+            for (int j = 0; j < 4; j++) {
+                int64_t i = element_of(begin + t, j) - first;
+                if (i >= 0 && i < count) sign[i] = word[j] >> 31 ? -1.0f : 1.0f;
+            }
         }
-    }
 }
 
 void xbc_signs(float *sign, const xb_stream *where, int64_t first, int64_t count)
@@ -147,7 +172,7 @@ static __global__ void __launch_bounds__(THREADS)
 void xbc_check_words(uint64_t *sum, const xbc_source *source, uint32_t first, int chunks)
 {
     for_shape(*source, [&](auto shape) {
-        XBC_LAUNCH("checking draws", check_words<decltype(shape)>, (unsigned)chunks, THREADS,
-                   sum, source->at, first);
+        XBC_LAUNCH("checking draws", check_words<decltype(shape)>, (unsigned)chunks,
+                   THREADS, sum, source->at, first);
     });
 }

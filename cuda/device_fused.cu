@@ -3,9 +3,13 @@
  *
  * A block has 64 outputs, ROWS examples and a slice of the inputs. A thread has one of 16
  * lanes and one of 16 inputs at a time: the four words of its counter are four outputs 16
- * apart. mu and sigma are loaded once for ROWS draws. Sums over threads, then over slices,
- * in a fixed order. */
+ * apart. mu and sigma are loaded once for ROWS draws. Sums over threads, then over
+ * slices, in a fixed order. */
 #include "table.cuh"
+
+#if !defined(XBC_FUSED_BLOCKS)
+#define XBC_FUSED_BLOCKS 3 /* on a multiprocessor at once */
+#endif
 
 enum { LANES = 16, WIDTH = 64, INPUTS = THREADS / LANES, ROWS_MOST = 4 };
 enum { BLOCKS_WANTED = 2048, SLICE_LEAST = 4 * INPUTS };
@@ -22,8 +26,8 @@ static int64_t slices_of(int64_t rows, int64_t in, int64_t out)
     return wanted < 1 || most < 1 ? 1 : wanted < most ? wanted : most;
 }
 
-/* For these rows and any fewer: no more than BLOCKS_WANTED blocks of ROWS_MOST rows, and a
- * slice of all rows. */
+/* For these rows and any fewer: no more than BLOCKS_WANTED blocks of ROWS_MOST rows, and
+ * a slice of all rows. */
 int64_t xbc_fused_room(int64_t rows, int64_t in, int64_t out)
 {
     (void)in;
@@ -31,10 +35,32 @@ int64_t xbc_fused_room(int64_t rows, int64_t in, int64_t out)
     return (ROWS_MOST * blocks + rows) * out;
 }
 
-/* The draws of one input for one row: four outputs' sums go on. */
+/* A block's place: its outputs, rows and inputs. */
+template <int ROWS> struct place {
+    int lane, mine, begin, end;
+    int64_t row0, at; /* at: its first weight */
+
+    __device__ __forceinline__ place(const xbc_fused &job, int64_t slices)
+    {
+        lane = (int)threadIdx.x % LANES, mine = (int)threadIdx.x / LANES;
+        begin = (int)(blockIdx.z * job.in / slices) + mine;
+        end = (int)((blockIdx.z + 1) * job.in / slices);
+        row0 = (int64_t)blockIdx.y * ROWS;
+        at = (int64_t)begin * job.out + blockIdx.x * WIDTH + lane;
+    }
+    /* Rows beyond the last repeat it, and are left out. */
+    __device__ __forceinline__ const float *x(const xbc_fused &job, int r) const
+    {
+        return job.x + (row0 + r < job.rows ? row0 + r : job.rows - 1) * job.in;
+    }
+};
+
+/* The draws of one input for one row: four outputs' sums go on. Slow ones count as 0 and
+ * are noted. */
 template <class S>
 static __device__ __forceinline__ void use_draws(float sum[4], const xbc_fused &job,
-                                                 const float *table, uint32_t counter,
+                                                 const float *table, late_draws *late,
+                                                 int *waiting, uint32_t counter, int tag,
                                                  float x, const float mu[4],
                                                  const float sigma[4])
 {
@@ -42,70 +68,86 @@ static __device__ __forceinline__ void use_draws(float sum[4], const xbc_fused &
     float z[4];
     xb_stream_counter_words(word, &job.where, counter);
     XB_UNROLLED
-    for (int j = 0; j < 4; j++)
-        z[j] = xb_rows_value(table, word[j], S::columns, S::degree, S::halves);
+    for (int j = 0; j < 4; j++) z[j] = fast_value<S>(table, word[j]);
     float any = (z[0] + z[1]) + (z[2] + z[3]);
-    if (any != any) /* a slow cell among them */
-        for (int j = 0; j < 4; j++)
-            if (z[j] != z[j]) z[j] = slow_value(job.source.at, word[j]);
+    if (any != any) { /* a slow cell among them */
+        XB_UNROLLED
+        for (int j = 0; j < 4; j++) {
+            if (z[j] == z[j]) continue;
+            bool later = put_late(late, waiting, word[j], (uint32_t)(tag * 4 + j));
+            z[j] = later ? 0 : slow_value(job.source.at, word[j]);
+        }
+    }
     XB_UNROLLED
     for (int j = 0; j < 4; j++) sum[j] = fmaf(x, fmaf(sigma[j], z[j], mu[j]), sum[j]);
 }
 
 template <class S, int ROWS>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, XBC_FUSED_BLOCKS)
     fused_slice(xbc_fused job, float *part, int64_t slices)
 {
-    __shared__ __align__(16) float table[S::floats];
-    __shared__ float sums[INPUTS][ROWS * WIDTH];
+    const int SUMS = INPUTS * ROWS * WIDTH, ROOM = S::floats > SUMS ? S::floats : SUMS;
+    __shared__ __align__(16) float table[ROOM]; /* then the sums */
+    __shared__ late_draws late;
+    float(*sums)[ROWS * WIDTH] = (float(*)[ROWS * WIDTH])(void *)table;
     table_load<S>(table, job.source.at);
-    const int lane = (int)threadIdx.x % LANES, mine = (int)threadIdx.x / LANES;
-    const int64_t row0 = (int64_t)blockIdx.y * ROWS, blocks = job.out / WIDTH;
-    const int begin = (int)(blockIdx.z * job.in / slices);
-    const int end = (int)((blockIdx.z + 1) * job.in / slices);
+    const place<ROWS> here(job, slices);
+    const int64_t blocks = job.out / WIDTH;
     const float turn = job.negate ? -1.0f : 1.0f;
     const uint32_t row_step = (uint32_t)(job.in * blocks * LANES);
-    uint32_t counter = (uint32_t)((job.first / WIDTH + row0 * job.in * blocks +
-                                   (begin + mine) * blocks + blockIdx.x) *
+    uint32_t counter = (uint32_t)((job.first / WIDTH + here.row0 * job.in * blocks +
+                                   here.begin * blocks + blockIdx.x) *
                                       LANES +
-                                  lane);
-    const float *x[ROWS];
+                                  here.lane);
+    const float *mu_at = job.mu + here.at, *sigma_at = job.sigma + here.at;
     float sum[ROWS][4] = {};
-    for (int r = 0; r < ROWS; r++) /* rows beyond the last repeat it, and are left out */
-        x[r] = job.x + (row0 + r < job.rows ? row0 + r : job.rows - 1) * job.in;
-    for (int k = begin + mine; k < end; k += INPUTS) {
-        const int64_t at = (int64_t)k * job.out + blockIdx.x * WIDTH + lane;
+    int waiting = 0;
+    for (int k = here.begin; k < here.end; k += INPUTS) {
         float mu[4], sigma[4];
         XB_UNROLLED
         for (int j = 0; j < 4; j++)
-            mu[j] = job.mu[at + LANES * j], sigma[j] = turn * job.sigma[at + LANES * j];
+            mu[j] = mu_at[LANES * j], sigma[j] = turn * sigma_at[LANES * j];
         XB_UNROLLED
         for (int r = 0; r < ROWS; r++)
-            use_draws<S>(sum[r], job, table, counter + (uint32_t)r * row_step, x[r][k], mu,
-                         sigma);
+            use_draws<S>(sum[r], job, table, &late, &waiting,
+                         counter + (uint32_t)r * row_step, k * ROWS + r,
+                         here.x(job, r)[k], mu, sigma);
         counter += (uint32_t)(INPUTS * blocks * LANES);
+        mu_at += INPUTS * job.out, sigma_at += INPUTS * job.out;
     }
-    for (int r = 0; r < ROWS; r++)
-        for (int j = 0; j < 4; j++) sums[mine][r * WIDTH + LANES * j + lane] = sum[r][j];
+    __syncthreads(); /* the table is not needed any more */
+    XB_UNROLLED
+    for (int r = 0; r < ROWS; r++) XB_UNROLLED
+    for (int j = 0; j < 4; j++)
+        sums[here.mine][r * WIDTH + LANES * j + here.lane] = sum[r][j];
+    for (int i = 0; i < waiting; i++) { /* into its own sums */
+        int tag = (int)late.place[i][threadIdx.x], j = tag % 4, r = tag / 4 % ROWS;
+        int k = tag / 4 / ROWS, output = LANES * j + here.lane;
+        float z = slow_value(job.source.at, late.word[i][threadIdx.x]);
+        float s = turn * job.sigma[(int64_t)k * job.out + blockIdx.x * WIDTH + output];
+        sums[here.mine][r * WIDTH + output] += here.x(job, r)[k] * s * z;
+    }
     __syncthreads();
     for (int i = (int)threadIdx.x; i < ROWS * WIDTH; i += THREADS) {
         float all = 0;
         for (int n = 0; n < INPUTS; n++) all += sums[n][i];
-        int64_t row = row0 + i / WIDTH;
+        int64_t row = here.row0 + i / WIDTH;
         if (row < job.rows)
-            part[(blockIdx.z * job.rows + row) * job.out + blockIdx.x * WIDTH + i % WIDTH] =
-                all;
+            part[(blockIdx.z * job.rows + row) * job.out + blockIdx.x * WIDTH +
+                 i % WIDTH] = all;
     }
 }
 
 static __global__ void add_slices(float *y, const float *part, const float *bias,
                                   int64_t n, int64_t slices)
 {
-    for EACH (i, n) {
-        float sum = bias ? bias[i] : 0;
-        for (int64_t s = 0; s < slices; s++) sum += part[s * n + i];
-        y[i] = sum;
-    }
+    for
+        EACH(i, n)
+        {
+            float sum = bias ? bias[i] : 0;
+            for (int64_t s = 0; s < slices; s++) sum += part[s * n + i];
+            y[i] = sum;
+        }
 }
 
 template <class S, int ROWS> static void launch_rows(const xbc_fused *job, int64_t slices)

@@ -1,6 +1,6 @@
 /* device_layers.cu: what goes element by element or channel by channel: activations,
- * estimators' noise, maxpool, batchnorm; maths N3-N6, N9-N11. Rounded as the plain kernels
- * of the CPU are, but for exponentials. */
+ * estimators' noise, maxpool, batchnorm; maths N3-N6, N9-N11. Rounded as the plain
+ * kernels of the CPU are, but for exponentials. */
 #include "launch.cuh"
 
 /* ---- activations (N6) */
@@ -29,14 +29,17 @@ static __device__ __forceinline__ float slope(float y, xbc_act f)
 
 static __global__ void activate(float *y, const float *x, int64_t n, xbc_act f)
 {
-    for EACH (i, n) y[i] = activated(x[i], f);
+    for
+        EACH(i, n) y[i] = activated(x[i], f);
 }
 
 /* relu's gradient is 0, not 0 times dy, where y is not positive */
 static __global__ void deactivate(float *dx, const float *dy, const float *y, int64_t n,
                                   xbc_act f)
 {
-    for EACH (i, n) dx[i] = f == XBC_RELU ? (y[i] > 0 ? dy[i] : 0) : dy[i] * slope(y[i], f);
+    for
+        EACH(i, n)
+    dx[i] = f == XBC_RELU ? (y[i] > 0 ? dy[i] : 0) : dy[i] * slope(y[i], f);
 }
 
 void xbc_activate(float *y, const float *x, int64_t n, xbc_act f)
@@ -46,14 +49,16 @@ void xbc_activate(float *y, const float *x, int64_t n, xbc_act f)
 
 void xbc_deactivate(float *dx, const float *dy, const float *y, int64_t n, xbc_act f)
 {
-    XBC_LAUNCH("activating backwards", deactivate, blocks_for(n), THREADS, dx, dy, y, n, f);
+    XBC_LAUNCH("activating backwards", deactivate, blocks_for(n), THREADS, dx, dy, y, n,
+               f);
 }
 
 /* ---- of estimators */
 
 static __global__ void multiply(float *out, const float *a, const float *b, int64_t n)
 {
-    for EACH (i, n) out[i] = a[i] * b[i];
+    for
+        EACH(i, n) out[i] = a[i] * b[i];
 }
 
 void xbc_multiply(float *out, const float *a, const float *b, int64_t n)
@@ -65,31 +70,35 @@ static __global__ void add_parts(float *to, const float *dw, int64_t dw_stride,
                                  const float *c, int64_t stride, int64_t count, int64_t n,
                                  float factor)
 {
-    for EACH (i, n) {
-        double sum = 0;
-        for (int64_t p = 0; p < count; p++) {
-            double part = dw[p * dw_stride + i];
-            sum += c ? part * (double)c[p * stride + i] : part;
+    for
+        EACH(i, n)
+        {
+            double sum = 0;
+            for (int64_t p = 0; p < count; p++) {
+                double part = dw[p * dw_stride + i];
+                sum += c ? part * (double)c[p * stride + i] : part;
+            }
+            to[i] += (float)((double)factor * sum);
         }
-        to[i] += (float)((double)factor * sum);
-    }
 }
 
 void xbc_add_parts(float *to, const float *dw, int64_t dw_stride, const float *c,
                    int64_t stride, int64_t count, int64_t n, float factor)
 {
     if (n > 0)
-        XBC_LAUNCH("adding gradients", add_parts, blocks_for(n), THREADS, to, dw, dw_stride,
-                   c, stride, count, n, factor);
+        XBC_LAUNCH("adding gradients", add_parts, blocks_for(n), THREADS, to, dw,
+                   dw_stride, c, stride, count, n, factor);
 }
 
 static __global__ void channels(float *out, const float *x, const float *r, int64_t n,
                                 int64_t pixels, int64_t c, bool add)
 {
-    for EACH (i, n) {
-        float product = x[i] * r[i / (pixels * c) * c + i % c];
-        out[i] = add ? out[i] + product : product;
-    }
+    for
+        EACH(i, n)
+        {
+            float product = x[i] * r[i / (pixels * c) * c + i % c];
+            out[i] = add ? out[i] + product : product;
+        }
 }
 
 void xbc_channels(float *out, const float *x, const float *r, int64_t rows,
@@ -102,7 +111,8 @@ void xbc_channels(float *out, const float *x, const float *r, int64_t rows,
 
 static __global__ void local_forward(float *y, const float *v, const float *e, int64_t n)
 {
-    for EACH (i, n) y[i] += sqrtf(v[i]) * e[i];
+    for
+        EACH(i, n) y[i] += sqrtf(v[i]) * e[i];
 }
 
 void xbc_local_forward(float *y, const float *v, const float *e, int64_t n)
@@ -113,18 +123,21 @@ void xbc_local_forward(float *y, const float *v, const float *e, int64_t n)
 static __global__ void local_backward(float *dv, const float *dy, const float *v,
                                       const float *e, int64_t n)
 {
-    for EACH (i, n) dv[i] = v[i] > 0 ? dy[i] * e[i] / (2 * sqrtf(v[i])) : 0;
+    for
+        EACH(i, n) dv[i] = v[i] > 0 ? dy[i] * e[i] / (2 * sqrtf(v[i])) : 0;
 }
 
 void xbc_local_backward(float *dv, const float *dy, const float *v, const float *e,
                         int64_t n)
 {
-    XBC_LAUNCH("noise backwards", local_backward, blocks_for(n), THREADS, dv, dy, v, e, n);
+    XBC_LAUNCH("noise backwards", local_backward, blocks_for(n), THREADS, dv, dy, v, e,
+               n);
 }
 
 static __global__ void local_input(float *dx, const float *dxx, const float *x, int64_t n)
 {
-    for EACH (i, n) dx[i] += 2 * (x[i] * dxx[i]);
+    for
+        EACH(i, n) dx[i] += 2 * (x[i] * dxx[i]);
 }
 
 void xbc_local_input(float *dx, const float *dxx, const float *x, int64_t n)
@@ -165,10 +178,12 @@ static __device__ __forceinline__ int largest(float *best, const float *image,
 
 static __global__ void maxpool(float *y, const float *x, int64_t n, xbc_window g)
 {
-    for EACH (i, n) {
-        pixel p = pixel_at(i, g.oh, g.ow, g.c);
-        largest(y + i, x + p.row * g.h * g.w * g.c, g, p.y, p.x, p.c);
-    }
+    for
+        EACH(i, n)
+        {
+            pixel p = pixel_at(i, g.oh, g.ow, g.c);
+            largest(y + i, x + p.row * g.h * g.w * g.c, g, p.y, p.x, p.c);
+        }
 }
 
 void xbc_maxpool(float *y, const float *x, int64_t rows, const xbc_window *g)
@@ -181,30 +196,32 @@ void xbc_maxpool(float *y, const float *x, int64_t rows, const xbc_window *g)
 static __global__ void maxpool_backward(float *dx, const float *dy, const float *x,
                                         int64_t n, xbc_window g)
 {
-    for EACH (i, n) {
-        pixel p = pixel_at(i, g.h, g.w, g.c);
-        const float *image = x + p.row * g.h * g.w * g.c;
-        float sum = 0;
-        int oy = p.y < g.kh ? 0 : (p.y - g.kh) / g.stride + 1;
-        for (; oy < g.oh && oy * g.stride <= p.y; oy++) {
-            int ox = p.x < g.kw ? 0 : (p.x - g.kw) / g.stride + 1;
-            for (; ox < g.ow && ox * g.stride <= p.x; ox++) {
-                float best;
-                int mine = (p.y - oy * g.stride) * g.kw + p.x - ox * g.stride;
-                if (largest(&best, image, g, oy, ox, p.c) == mine)
-                    sum += dy[((p.row * g.oh + oy) * g.ow + ox) * g.c + p.c];
+    for
+        EACH(i, n)
+        {
+            pixel p = pixel_at(i, g.h, g.w, g.c);
+            const float *image = x + p.row * g.h * g.w * g.c;
+            float sum = 0;
+            int oy = p.y < g.kh ? 0 : (p.y - g.kh) / g.stride + 1;
+            for (; oy < g.oh && oy * g.stride <= p.y; oy++) {
+                int ox = p.x < g.kw ? 0 : (p.x - g.kw) / g.stride + 1;
+                for (; ox < g.ow && ox * g.stride <= p.x; ox++) {
+                    float best;
+                    int mine = (p.y - oy * g.stride) * g.kw + p.x - ox * g.stride;
+                    if (largest(&best, image, g, oy, ox, p.c) == mine)
+                        sum += dy[((p.row * g.oh + oy) * g.ow + ox) * g.c + p.c];
+                }
             }
+            dx[i] = sum;
         }
-        dx[i] = sum;
-    }
 }
 
 void xbc_maxpool_backward(float *dx, const float *dy, const float *x, int64_t rows,
                           const xbc_window *g)
 {
     int64_t n = rows * g->h * g->w * g->c;
-    XBC_LAUNCH("pooling backwards", maxpool_backward, blocks_for(n), THREADS, dx, dy, x, n,
-               *g);
+    XBC_LAUNCH("pooling backwards", maxpool_backward, blocks_for(n), THREADS, dx, dy, x,
+               n, *g);
 }
 
 /* ---- batchnorm (N4, N5): sums over pieces of the rows, then over pieces, in double */
@@ -226,21 +243,24 @@ static __global__ void norm_sum(xbc_norm job, int64_t pieces, norm_sums what,
                                 const float *x, const float *dy)
 {
     const int64_t c = job.c;
-    for EACH (i, pieces * c) {
-        int64_t piece = i / c, channel = i % c;
-        double first = 0, second = 0, mean = job.keep[channel];
-        for (int64_t r = piece * job.rows / pieces; r < (piece + 1) * job.rows / pieces; r++) {
-            float v = x[r * c + channel];
-            double d = (double)(v - (float)mean);
-            if (what == SUM_X) first += (double)v;
-            if (what == SUM_SQUARES) first += d * d;
-            if (what != SUM_GRADIENTS) continue;
-            double g = (double)dy[r * c + channel];
-            first += g, second += g * d;
+    for
+        EACH(i, pieces * c)
+        {
+            int64_t piece = i / c, channel = i % c;
+            double first = 0, second = 0, mean = job.keep[channel];
+            for (int64_t r = piece * job.rows / pieces;
+                 r < (piece + 1) * job.rows / pieces; r++) {
+                float v = x[r * c + channel];
+                double d = (double)(v - (float)mean);
+                if (what == SUM_X) first += (double)v;
+                if (what == SUM_SQUARES) first += d * d;
+                if (what != SUM_GRADIENTS) continue;
+                double g = (double)dy[r * c + channel];
+                first += g, second += g * d;
+            }
+            job.room[2 * piece * c + channel] = first;
+            job.room[(2 * piece + 1) * c + channel] = second;
         }
-        job.room[2 * piece * c + channel] = first;
-        job.room[(2 * piece + 1) * c + channel] = second;
-    }
 }
 
 static __device__ __forceinline__ double total(const xbc_norm &job, int64_t pieces,
@@ -253,52 +273,59 @@ static __device__ __forceinline__ double total(const xbc_norm &job, int64_t piec
 
 static __global__ void norm_mean(xbc_norm job, int64_t pieces)
 {
-    for EACH (i, job.c) {
-        double mean = total(job, pieces, i) / (double)job.rows;
-        job.keep[i] = (float)mean;
-        job.moved[i] =
-            (float)(job.momentum * (double)job.state[i] + (1 - job.momentum) * mean);
-    }
+    for
+        EACH(i, job.c)
+        {
+            double mean = total(job, pieces, i) / (double)job.rows;
+            job.keep[i] = (float)mean;
+            job.moved[i] =
+                (float)(job.momentum * (double)job.state[i] + (1 - job.momentum) * mean);
+        }
 }
 
 static __global__ void norm_variance(xbc_norm job, int64_t pieces)
 {
     const int64_t c = job.c;
-    for EACH (i, c) {
-        bool batch = job.moved != NULL;
-        if (!batch) job.keep[i] = job.state[i];
-        double v = batch ? total(job, pieces, i) / (double)job.rows : job.state[c + i];
-        float inverse = (float)(1 / sqrt(v + job.epsilon));
-        job.keep[c + i] = inverse;
-        job.keep[2 * c + i] = job.scale[i] * inverse;
-        if (batch)
-            job.moved[c + i] = (float)(job.momentum * (double)job.state[c + i] +
-                                       (1 - job.momentum) * v);
-    }
+    for
+        EACH(i, c)
+        {
+            bool batch = job.moved != NULL;
+            if (!batch) job.keep[i] = job.state[i];
+            double v =
+                batch ? total(job, pieces, i) / (double)job.rows : job.state[c + i];
+            float inverse = (float)(1 / sqrt(v + job.epsilon));
+            job.keep[c + i] = inverse;
+            job.keep[2 * c + i] = job.scale[i] * inverse;
+            if (batch)
+                job.moved[c + i] = (float)(job.momentum * (double)job.state[c + i] +
+                                           (1 - job.momentum) * v);
+        }
 }
 
 static __global__ void norm_apply(xbc_norm job, float *y, const float *x)
 {
     const int64_t c = job.c;
-    for EACH (i, job.rows * c) {
-        int64_t k = i % c;
-        y[i] = (x[i] - job.keep[k]) * job.keep[2 * c + k] + job.shift[k];
-    }
+    for
+        EACH(i, job.rows * c)
+        {
+            int64_t k = i % c;
+            y[i] = (x[i] - job.keep[k]) * job.keep[2 * c + k] + job.shift[k];
+        }
 }
 
 void xbc_norm_forward(const xbc_norm *job, float *y, const float *x)
 {
     int64_t pieces = pieces_of(job->rows), n = pieces * job->c;
     if (job->moved) {
-        XBC_LAUNCH("normalising", norm_sum, blocks_for(n), THREADS, *job, pieces, SUM_X, x,
-                   (const float *)NULL);
+        XBC_LAUNCH("normalising", norm_sum, blocks_for(n), THREADS, *job, pieces, SUM_X,
+                   x, (const float *)NULL);
         XBC_LAUNCH("normalising", norm_mean, blocks_for(job->c), THREADS, *job, pieces);
         XBC_LAUNCH("normalising", norm_sum, blocks_for(n), THREADS, *job, pieces,
                    SUM_SQUARES, x, (const float *)NULL);
     }
     XBC_LAUNCH("normalising", norm_variance, blocks_for(job->c), THREADS, *job, pieces);
-    XBC_LAUNCH("normalising", norm_apply, blocks_for(job->rows * job->c), THREADS, *job, y,
-               x);
+    XBC_LAUNCH("normalising", norm_apply, blocks_for(job->rows * job->c), THREADS, *job,
+               y, x);
 }
 
 /* (N5) With running statistics mean and variance do not depend on x: a = b = 0. */
@@ -306,25 +333,30 @@ static __global__ void norm_slopes(xbc_norm job, int64_t pieces, float *d_scale,
                                    float *d_shift)
 {
     const int64_t c = job.c;
-    for EACH (i, c) {
-        double inverse = (double)job.keep[c + i];
-        double share = job.moved ? 1 / (double)job.rows : 0;
-        double shift = total(job, pieces, i), scale = total(job, pieces, c + i) * inverse;
-        d_scale[i] += (float)scale;
-        d_shift[i] += (float)shift;
-        job.keep[3 * c + i] = (float)(share * shift);
-        job.keep[4 * c + i] = (float)(share * scale * inverse);
-    }
+    for
+        EACH(i, c)
+        {
+            double inverse = (double)job.keep[c + i];
+            double share = job.moved ? 1 / (double)job.rows : 0;
+            double shift = total(job, pieces, i),
+                   scale = total(job, pieces, c + i) * inverse;
+            d_scale[i] += (float)scale;
+            d_shift[i] += (float)shift;
+            job.keep[3 * c + i] = (float)(share * shift);
+            job.keep[4 * c + i] = (float)(share * scale * inverse);
+        }
 }
 
 static __global__ void norm_back(xbc_norm job, float *dx, const float *dy, const float *x)
 {
     const int64_t c = job.c;
-    for EACH (i, job.rows * c) {
-        int64_t k = i % c;
-        dx[i] = job.keep[2 * c + k] * (dy[i] - job.keep[3 * c + k] -
-                                       (x[i] - job.keep[k]) * job.keep[4 * c + k]);
-    }
+    for
+        EACH(i, job.rows * c)
+        {
+            int64_t k = i % c;
+            dx[i] = job.keep[2 * c + k] * (dy[i] - job.keep[3 * c + k] -
+                                           (x[i] - job.keep[k]) * job.keep[4 * c + k]);
+        }
 }
 
 void xbc_norm_backward(const xbc_norm *job, float *dx, float *d_scale, float *d_shift,

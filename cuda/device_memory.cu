@@ -97,7 +97,8 @@ void xbc_wait(void)
 
 static __global__ void fill(float *to, float value, int64_t n)
 {
-    for EACH (i, n) to[i] = value;
+    for
+        EACH(i, n) to[i] = value;
 }
 
 void xbc_fill(float *to, float value, int64_t n)
@@ -107,10 +108,11 @@ void xbc_fill(float *to, float value, int64_t n)
 
 /* In units of 4 bytes, or of one. */
 template <class Unit>
-static __global__ void gather(Unit *to, const Unit *from, const int32_t *row, int64_t rows,
-                              int64_t units)
+static __global__ void gather(Unit *to, const Unit *from, const int32_t *row,
+                              int64_t rows, int64_t units)
 {
-    for EACH (i, rows * units) to[i] = from[row[i / units] * units + i % units];
+    for
+        EACH(i, rows * units) to[i] = from[row[i / units] * units + i % units];
 }
 
 void xbc_gather(void *to, const void *from, const int32_t *row, int64_t rows,

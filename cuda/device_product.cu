@@ -30,7 +30,8 @@ struct common {
     __device__ __forceinline__ int pixels() const { return g.oh * g.ow; }
 
     /* x where the window of output pixel m, counted over examples, has its element k */
-    __device__ __forceinline__ float input(const float *x, int64_t row, int m, int k) const
+    __device__ __forceinline__ float input(const float *x, int64_t row, int m,
+                                           int k) const
     {
         if (one_pixel) return x[(row + m) * g.c + k];
         int r = m / pixels(), q = m - r * pixels(), oy = q / g.ow, ox = q - oy * g.ow;
@@ -61,7 +62,8 @@ struct forward_op : common {
     {
         return w[part() * p.stride + (int64_t)k * g.oc + n];
     }
-    __device__ __forceinline__ void store(const part_sizes &s, int m, int n, float v) const
+    __device__ __forceinline__ void store(const part_sizes &s, int m, int n,
+                                          float v) const
     {
         if (bias) v += w[part() * p.stride + (int64_t)s.k * g.oc + n];
         y[(s.row * pixels() + m) * g.oc + n] = v;
@@ -83,7 +85,8 @@ struct input_op : common {
     __device__ __forceinline__ float a(const part_sizes &s, int m, int k) const
     {
         if (one_pixel) return dy[(s.row + m) * g.oc + k];
-        int size = g.h * g.w, r = m / size, q = m - r * size, y = q / g.w, at = q - y * g.w;
+        int size = g.h * g.w, r = m / size, q = m - r * size, y = q / g.w,
+            at = q - y * g.w;
         int o = k % g.oc, place = k / g.oc, ky = place / g.kw, kx = place - ky * g.kw;
         int oy = y + g.top - ky, ox = at + g.left - kx;
         if (oy < 0 || ox < 0 || oy % g.stride || ox % g.stride) return 0;
@@ -96,7 +99,8 @@ struct input_op : common {
         int o = k % g.oc, place = k / g.oc;
         return w[part() * p.stride + ((int64_t)place * g.c + n) * g.oc + o];
     }
-    __device__ __forceinline__ void store(const part_sizes &s, int m, int n, float v) const
+    __device__ __forceinline__ void store(const part_sizes &s, int m, int n,
+                                          float v) const
     {
         dx[(s.row * g.h * g.w + m) * g.c + n] = v;
     }
@@ -123,7 +127,8 @@ struct weight_op : common {
     {
         return dy[(s.row * pixels() + k) * g.oc + n];
     }
-    __device__ __forceinline__ void store(const part_sizes &s, int m, int n, float v) const
+    __device__ __forceinline__ void store(const part_sizes &s, int m, int n,
+                                          float v) const
     {
         dw[part() * ((int64_t)s.m * g.oc) + (int64_t)m * g.oc + n] = v;
     }
@@ -159,12 +164,10 @@ template <class Op> static __global__ void __launch_bounds__(THREADS) tiles(Op o
         load_tiles(a, b, op, s, m0, n0, k0);
         __syncthreads();
         XB_UNROLLED
-        for (int k = 0; k < DEPTH; k++)
-            XB_UNROLLED
-            for (int i = 0; i < MICRO; i++)
-                XB_UNROLLED
-                for (int j = 0; j < MICRO; j++)
-                    sum[i][j] = fmaf(a[k][y + SIDE * i], b[k][x + SIDE * j], sum[i][j]);
+        for (int k = 0; k < DEPTH; k++) XB_UNROLLED
+        for (int i = 0; i < MICRO; i++) XB_UNROLLED
+        for (int j = 0; j < MICRO; j++)
+            sum[i][j] = fmaf(a[k][y + SIDE * i], b[k][x + SIDE * j], sum[i][j]);
         __syncthreads();
     }
     for (int i = 0; i < MICRO; i++)

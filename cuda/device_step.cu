@@ -1,5 +1,5 @@
-/* device_step.cu: losses, checks and updates of a step; maths N13-N16, V3, V7, V8. Sums go
- * to a number a block, then over blocks, always in the same order. */
+/* device_step.cu: losses, checks and updates of a step; maths N13-N16, V3, V7, V8. Sums
+ * go to a number a block, then over blocks, always in the same order. */
 #include <float.h>
 
 #include "launch.cuh"
@@ -95,14 +95,16 @@ static __global__ void __launch_bounds__(THREADS) loss_rows(xbc_loss l, double *
 {
     __shared__ double sum[THREADS];
     double mine = 0;
-    for EACH (i, l.rows) {
-        switch (l.kind) {
-        case XBC_SQUARE: mine += square_row(l, i); break;
-        case XBC_GAUSSIAN: mine += gaussian_row(l, i); break;
-        case XBC_HETEROSCEDASTIC: mine += heteroscedastic_row(l, i); break;
-        case XBC_SOFTMAX: mine += softmax_row(l, i); break;
+    for
+        EACH(i, l.rows)
+        {
+            switch (l.kind) {
+            case XBC_SQUARE: mine += square_row(l, i); break;
+            case XBC_GAUSSIAN: mine += gaussian_row(l, i); break;
+            case XBC_HETEROSCEDASTIC: mine += heteroscedastic_row(l, i); break;
+            case XBC_SOFTMAX: mine += softmax_row(l, i); break;
+            }
         }
-    }
     double all = block_sum(sum, mine);
     if (threadIdx.x == 0) part[blockIdx.x] = all;
 }
@@ -137,7 +139,8 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ double sum[THREADS];
     double mine = 0;
-    for EACH (i, n) mine += !(fabsf(x[i]) < limit);
+    for
+        EACH(i, n) mine += !(fabsf(x[i]) < limit);
     double all = block_sum(sum, mine);
     if (threadIdx.x == 0) part[blockIdx.x] = all;
 }
@@ -160,14 +163,16 @@ static __device__ __forceinline__ float sigma_of(float rho)
 
 static __global__ void adam(xbc_adam a)
 {
-    for EACH (i, a.n) { /* (V7) */
-        float g = a.gradient[i];
-        float m = fmaf(a.beta1, a.first[i], a.rest1 * g);
-        float v = fmaf(a.beta2, a.second[i], a.rest2 * (g * g));
-        float p = a.parameter[i] - a.rate * m / (sqrtf(v) + a.epsilon);
-        a.first[i] = m, a.second[i] = v, a.parameter[i] = p;
-        if (a.sigma) a.sigma[i] = sigma_of(p);
-    }
+    for
+        EACH(i, a.n)
+        { /* (V7) */
+            float g = a.gradient[i];
+            float m = fmaf(a.beta1, a.first[i], a.rest1 * g);
+            float v = fmaf(a.beta2, a.second[i], a.rest2 * (g * g));
+            float p = a.parameter[i] - a.rate * m / (sqrtf(v) + a.epsilon);
+            a.first[i] = m, a.second[i] = v, a.parameter[i] = p;
+            if (a.sigma) a.sigma[i] = sigma_of(p);
+        }
 }
 
 void xbc_adam_step(const xbc_adam *job)
@@ -178,21 +183,25 @@ void xbc_adam_step(const xbc_adam *job)
 static __global__ void spread_fill(float *sigma, const float *rho, int64_t n,
                                    bool exponential)
 {
-    for EACH (i, n) { /* (V8) */
-        float r = rho[i], soft = (r > 0 ? r : 0) + log1pf(expf(-fabsf(r)));
-        sigma[i] = exponential ? sigma_of(r) : soft > FLT_MIN ? soft : FLT_MIN;
-    }
+    for
+        EACH(i, n)
+        { /* (V8) */
+            float r = rho[i], soft = (r > 0 ? r : 0) + log1pf(expf(-fabsf(r)));
+            sigma[i] = exponential ? sigma_of(r) : soft > FLT_MIN ? soft : FLT_MIN;
+        }
 }
 
 void xbc_spread_fill(float *sigma, const float *rho, int64_t n, bool exponential)
 {
-    XBC_LAUNCH("updating", spread_fill, blocks_for(n), THREADS, sigma, rho, n, exponential);
+    XBC_LAUNCH("updating", spread_fill, blocks_for(n), THREADS, sigma, rho, n,
+               exponential);
 }
 
 static __global__ void spread_chain(float *gradient, const float *sigma, int64_t n,
                                     bool exponential)
 {
-    for EACH (i, n) gradient[i] *= exponential ? sigma[i] : -expm1f(-sigma[i]);
+    for
+        EACH(i, n) gradient[i] *= exponential ? sigma[i] : -expm1f(-sigma[i]);
 }
 
 void xbc_spread_chain(float *gradient, const float *sigma, int64_t n, bool exponential)
@@ -220,7 +229,8 @@ static __global__ void __launch_bounds__(THREADS) kl_blocks(xbc_kl k, double *pa
 {
     __shared__ double sum[THREADS];
     double mine = 0;
-    for EACH (i, k.n) mine += kl_of(k, i);
+    for
+        EACH(i, k.n) mine += kl_of(k, i);
     double all = block_sum(sum, mine);
     if (threadIdx.x == 0) part[blockIdx.x] = all;
 }

@@ -16,7 +16,8 @@ dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
 
 /* ---- threads of a block, each a context of its own that leaves off at a barrier */
 
-namespace {
+namespace
+{
 
 enum { STACK = 1 << 16 };
 
@@ -32,8 +33,8 @@ jmp_buf scheduler;
 fiber *current;
 const std::function<void()> *kernel;
 
-/* Contexts are slow, since they save the signals' mask: they only begin a fiber, which then
- * runs one thread after the other. */
+/* Contexts are slow, since they save the signals' mask: they only begin a fiber, which
+ * then runs one thread after the other. */
 void leave_off()
 {
     if (_setjmp(current->place) == 0) _longjmp(scheduler, 1);
@@ -71,7 +72,8 @@ void go_on(fiber *f)
 
 void start(fiber *f, unsigned thread) { f->thread = thread, f->done = false; }
 
-/* All threads to their first barrier or end; then those that wait go on, round by round. */
+/* All threads to their first barrier or end; then those that wait go on, round by round.
+ */
 void run_block(unsigned threads)
 {
     size_t waiting = 0;

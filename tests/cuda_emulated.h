@@ -1,7 +1,7 @@
 /* cuda_emulated.h: enough of CUDA to compile the GPU module's sources for the CPU and run
- * them block by block, a thread after the other up to each barrier. So the module is tested
- * where there is no GPU: its kernels, its host's side, and what it does when a call fails
- * (see cuda_emulated.cpp for how to ask for that). */
+ * them block by block, a thread after the other up to each barrier. So the module is
+ * tested where there is no GPU: its kernels, its host's side, and what it does when a
+ * call fails (see cuda_emulated.cpp for how to ask for that). */
 #ifndef CUDA_EMULATED_H
 #define CUDA_EMULATED_H
 

@@ -21,7 +21,7 @@
 XB_BOTH float xb_root(float x)
 {
     float y, root, half;
-    asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     root = x * y, half = 0.5f * y;
     return fmaf(fmaf(-root, root, x), half, root);
 }

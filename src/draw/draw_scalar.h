@@ -77,30 +77,23 @@ XB_BOTH float xb_polynomial(const float *coef, int degree, float r)
     return y;
 }
 
-/* The same of a column's rows; the GPU reads four numbers at once. */
-XB_BOTH float xb_row_value(const float *row, int degree, float r)
-{
-#if defined(__CUDA_ARCH__)
-    __align__(16) float coef[2 * XB_ROW];
-    *(float4 *)coef = *(const float4 *)row;
-    if (degree >= XB_ROW) *(float4 *)(coef + XB_ROW) = *(const float4 *)(row + XB_ROW);
-    return xb_polynomial(coef, degree, r);
-#else
-    return xb_polynomial(row, degree, r);
-#endif
-}
-
-/* The fast path for one word, with fused multiply-adds; NAN in a slow cell. `row` is that
- * of a table of this shape. */
-XB_BOTH float xb_rows_value(const float *row, uint32_t word, int columns, int degree,
-                            int halves)
+/* The column of a word, of both halves' columns, and its place in the cell. */
+XB_BOTH int xb_table_column(float *r, uint32_t word, int columns, int halves)
 {
     float q = xb_table_root(word, columns);
-    int column, rows = columns == XB_COLUMNS_WIDE ? 1 : 2;
-    float r = q - xb_table_cell(&column, q); /* exact */
-    if (halves == 2 && word >> 31) column += columns;
-    float y = xb_row_value(row + column * rows * XB_ROW, degree, r);
+    int column;
+    *r = q - xb_table_cell(&column, q); /* exact */
+    return halves == 2 && word >> 31 ? column + columns : column;
+}
+
+/* The fast path's value, from the polynomial's: the word's top bit turns the sign. */
+XB_BOTH float xb_table_signed(float y, uint32_t word)
+{
+#if defined(__CUDA_ARCH__)
+    return __int_as_float(__float_as_int(y) ^ (int)(word & 0x80000000u));
+#else
     return word >> 31 ? -y : y;
+#endif
 }
 
 /* ---- double polynomials on pieces of s, for what the table cannot give */

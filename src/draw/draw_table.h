@@ -13,7 +13,10 @@ xb_status xb_table_build(xb_ctx *ctx, xb_draw_table *out, const xb_law *law,
  * This is the reference that the vector kernels reproduce bit for bit. */
 static inline float xb_table_value(const xb_draw_table *t, uint32_t word)
 {
-    return xb_rows_value(t->row[0], word, t->columns, t->degree, t->halves);
+    float r;
+    int rows = t->columns == XB_COLUMNS_WIDE ? 1 : 2;
+    int column = xb_table_column(&r, word, t->columns, t->halves);
+    return xb_table_signed(xb_polynomial(t->row[column * rows], t->degree, r), word);
 }
 
 #endif
