@@ -4,11 +4,24 @@
  * others: raw_stream.sh. */
 #include "battery.h"
 
-static const char *const laws[] = {
-    "gaussian",        "mtj:B=0.15,w=0.5", "mtj:B=0.05,w=0.3", "mtj:B=0.15,w=1",
-    "mtj:B=0.15,w=0",  "mtj:B=1e-3,w=0.5", "mtj:B=1e6,w=0.5",  "ecram:B=0.1,w=0.6",
-    "ecram:B=1,w=0.7", "ecram:B=3e-3,w=1", "bimodal:m=0.9",    "bimodal:m=0.5",
-    "bimodal:m=0.99"};
+static const char *const laws[] = {"gaussian",
+                                   "mtj:B=0.15,w=0.5",
+                                   "mtj:B=0.05,w=0.3",
+                                   "mtj:B=0.15,w=1",
+                                   "mtj:B=0.15,w=0",
+                                   "mtj:B=1e-3,w=0.5",
+                                   "mtj:B=1e6,w=0.5",
+                                   "ecram:B=0.1,w=0.6",
+                                   "ecram:B=1,w=0.7",
+                                   "ecram:B=3e-3,w=1",
+                                   "bimodal:m=0.9",
+                                   "bimodal:m=0.5",
+                                   "bimodal:m=0.99",
+                                   "laplace",
+                                   "student:nu=3",
+                                   "student:nu=2.05",
+                                   "sinh-arcsinh:epsilon=0.5,delta=0.8",
+                                   "levels:x=-1/0.5,p=0.3/0.7,s=0.1"};
 
 /* A skewed law and one of two narrow levels, from samples. */
 static xb_law *sampled_law(xb_ctx *ctx, bool levels)

@@ -28,6 +28,11 @@ xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "shape_spread: %s has two values only, its shape cannot vary",
                        xb_law_text(law));
+    if (!isfinite(h2))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "shape_spread: %s has no fourth moment, which the spread of shapes"
+                       " is measured in",
+                       xb_law_text(law));
     xb_chip_normal(chip, XB_CHIP_SHAPE, layer->size);
     float *level = analog->bend + layer->offset;
     float *slope = level + analog->model->net->param_count;

@@ -111,3 +111,47 @@ xb_status xb_settings_read(xb_ctx *ctx, const char *what, const char *text,
     }
     return XB_OK;
 }
+
+/* ---- lists */
+
+/* The values of one "NAME=VALUE/VALUE/..", from `value` to `end`. */
+static xb_status read_list(const reading *r, const xb_setting_list *list,
+                           const char *value, const char *end)
+{
+    if (*list->count > 0)
+        return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': %s is given twice", r->what, r->text,
+                       list->name);
+    for (;; value++) {
+        size_t size = strcspn(value, "/,");
+        if (*list->count == list->most)
+            return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': more than %d values of %s",
+                           r->what, r->text, list->most, list->name);
+        double *to = &list->value[*list->count];
+        if (!xb_number_parse(to, value, value + size, '.') || !isfinite(*to))
+            return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': %s is not a number: '%.*s'",
+                           r->what, r->text, list->name, (int)size, value);
+        ++*list->count;
+        value += size;
+        if (value == end) return XB_OK;
+    }
+}
+
+xb_status xb_settings_lists(xb_ctx *ctx, const char *what, const char *text,
+                            const char *rest, const xb_setting_list *lists, int n)
+{
+    xb_setting names[XB_SETTINGS_MAX]; /* for messages */
+    for (int i = 0; i < n; i++) names[i] = (xb_setting){lists[i].name, NULL, 0, 0};
+    reading r = {.ctx = ctx, .what = what, .text = text, .setting = names, .n = n};
+    for (int i = 0; i < n; i++) *lists[i].count = 0;
+    for (const char *part = rest; *part;) {
+        size_t size = strcspn(part, ",");
+        const char *equals = memchr(part, '=', size);
+        if (!equals) return not_a_pair(&r, part, size);
+        int i = find(&r, part, (size_t)(equals - part));
+        if (i < 0) return unknown(&r, part, (size_t)(equals - part));
+        XB_TRY(read_list(&r, &lists[i], equals + 1, part + size));
+        part += size;
+        if (*part == ',' && !*++part) return not_a_pair(&r, "", 0);
+    }
+    return XB_OK;
+}

@@ -23,4 +23,15 @@ enum { XB_SETTINGS_MAX = 8 };
 xb_status xb_settings_read(xb_ctx *ctx, const char *what, const char *text,
                            const char *rest, const xb_setting *settings, int n);
 
+/* The same with lists, "NAME=VALUE/VALUE/..": 1 to `most` finite values each. */
+typedef struct xb_setting_list {
+    const char *name;
+    double *value; /* [most], kept where the text says nothing */
+    int most;
+    int *count; /* 0: the text says nothing */
+} xb_setting_list;
+
+xb_status xb_settings_lists(xb_ctx *ctx, const char *what, const char *text,
+                            const char *rest, const xb_setting_list *lists, int n);
+
 #endif

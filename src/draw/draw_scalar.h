@@ -34,7 +34,8 @@ typedef struct xb_draw_table {
     __attribute__((aligned(64))) float row[2 * XB_COLUMNS_WIDE][XB_ROW];
 } xb_draw_table;
 
-/* The tail mass of a word: (k + 1/2) 2^-32 with k its low 31 bits. (D9) */
+/* The tail mass of a word: (k + 1/2) 2^-32 with k its low 31 bits (D9). None is below
+ * 2^-33, which is where the largest draw is (D10). */
 XB_BOTH double xb_word_mass(uint32_t word)
 {
     return ((double)(word & 0x7fffffffu) + 0.5) * 0x1p-32;

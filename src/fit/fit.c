@@ -13,6 +13,7 @@
 #include "fit/goodness.h"
 #include "law/lawfile.h"
 #include "fit/spline_fit.h"
+#include "series/series.h"
 
 void xb_fit_options_init(xb_fit_options *opt, size_t size)
 {
@@ -85,14 +86,21 @@ static xb_status fit_parametric(run *r, xb_fit_family *out, xb_law **law,
 {
     if (family->normal)
         XB_TRY(xb_fit_normal(r->ctx, out, &r->task));
+    else if (family->two_sided)
+        XB_TRY(xb_fit_two_sided(r->ctx, out, &r->task));
+    else if (family->levels)
+        XB_TRY(xb_fit_levels(r->ctx, out, &r->task));
     else if (family->modes)
         XB_TRY(xb_fit_modes(r->ctx, out, &r->task));
     else if (family->peak)
         XB_TRY(xb_fit_device(r->ctx, out, &r->task, family));
+    else if (family->jet)
+        XB_TRY(xb_fit_smooth(r->ctx, out, &r->task, family));
     else
         XB_TRY(xb_fit_any(r->ctx, out, &r->task, family));
-    XB_TRY(xb_law_create(r->ctx, law, family->name, out->value, family->n_param));
-    int scale = family->n_param, offset = scale + 1; /* the order of the names */
+    int own = out->n_named - 2, scale = own,
+        offset = own + 1; /* the order of the names */
+    XB_TRY(xb_law_create(r->ctx, law, family->name, out->value, own));
     xb_law_set_place(*law, out->value[offset], out->value[scale], NULL);
     return XB_OK;
 }
@@ -167,11 +175,14 @@ static xb_status fit_sample(xb_ctx *ctx, xb_fit **out, xb_sample *s,
     fit->criterion = opt->criterion, fit->level = opt->level, fit->seed = opt->seed;
     fit->asked = opt->family != NULL;
     fit->source = xb_strdup(ctx, opt->source ? opt->source : "");
+    if (opt->series) fit->series = xb_series_to_json(opt->series);
+    if (opt->whole) fit->whole = xb_fit_short_json(opt->whole);
+    bool kept = fit->source && !fit->series == !opt->series && !fit->whole == !opt->whole;
     run r = {.ctx = ctx, .fit = fit};
     r.task =
         (xb_fit_task){s, opt, opt->has_fixed_offset ? opt->fixed_offset : s->info.mean,
                       sqrt((double)s->n / s->info.n_effective)};
-    xb_status status = fit->source ? run_on(&r) : XB_E_MEMORY;
+    xb_status status = kept ? run_on(&r) : xb_fail(ctx, XB_E_MEMORY, "not enough memory");
     free(r.spread);
     if (status == XB_OK)
         *out = fit;
@@ -202,16 +213,13 @@ void xb_fit_destroy(xb_fit *fit)
     if (!fit) return;
     for (int i = 0; i < fit->count; i++) xb_law_destroy(fit->law[i]);
     free(fit->source);
+    json_decref(fit->series);
+    json_decref(fit->whole);
     free(fit);
 }
 
-const xb_fit_sample *xb_fit_sample_info(const xb_fit *fit) { return &fit->sample; }
-int xb_fit_family_count(const xb_fit *fit) { return fit->count; }
-const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int i)
-{
-    return &fit->family[i];
-}
-int xb_fit_chosen(const xb_fit *fit) { return fit->chosen; }
+int64_t xb_fit_chosen(const xb_fit *fit) { return fit->chosen; }
 const xb_law *xb_fit_law(const xb_fit *fit) { return fit->law[fit->chosen]; }
+const xb_law *xb_fit_law_at(const xb_fit *fit, int64_t i) { return fit->law[i]; }
 const char *xb_fit_verdict(const xb_fit *fit) { return fit->verdict; }
 xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit) { return fit->outcome; }

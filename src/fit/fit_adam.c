@@ -14,12 +14,12 @@ static const double GRADIENT_AIM = 1e-10;
 
 xb_optimum xb_adam(const xb_problem *p, const double *start, double rate)
 {
-    double theta[XB_VARIABLES] = {0}, g[XB_VARIABLES] = {0};
-    double m[XB_VARIABLES] = {0}, v[XB_VARIABLES] = {0}, power1 = 1, power2 = 1;
+    double theta[XB_VARIABLES_MAX] = {0}, g[XB_VARIABLES_MAX] = {0};
+    double m[XB_VARIABLES_MAX] = {0}, v[XB_VARIABLES_MAX] = {0}, power1 = 1, power2 = 1;
     memcpy(theta, start, (size_t)p->n * sizeof *start);
     int steps = 0;
     for (; steps < STEPS_MAX; steps++) {
-        bool held[XB_VARIABLES];
+        bool held[XB_VARIABLES_MAX];
         p->f(p->arg, theta, g, NULL);
         if (xb_free_gradient(p, theta, g, held) <= GRADIENT_AIM) break;
         power1 *= BETA1, power2 *= BETA2;

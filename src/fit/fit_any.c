@@ -1,8 +1,9 @@
 /* fit_any.c: maximum likelihood of a family that says nothing but its density: Newton's
- * method on its own parameters and the logarithm of the scale, with derivatives by
- * differences; maths F3, F4, F6.
+ * method on its own parameters, the logarithm of the scale and the offset, with
+ * derivatives by differences; maths F3, F4, F6.
  *
- * The offset puts the law's mean at the sample's, or is given. Gradients come from five
+ * Of a law whose support ends, the offset puts its mean at the sample's; a given offset
+ * stays. Gradients come from five
  * points a variable (an error of the fourth power of the step), second derivatives from
  * three. A law is made for every point of a difference, some 30 a step: tenths of a
  * second for a fit. */
@@ -20,6 +21,7 @@ typedef struct any_data {
     const xb_family *family;
     bool has_offset;
     double offset; /* the given one, in the same units */
+    bool by_mean;  /* the law has an edge */
 } any_data;
 
 static double scale_of(const any_data *d, const double *theta)
@@ -27,9 +29,11 @@ static double scale_of(const any_data *d, const double *theta)
     return exp(theta[d->family->n_param]);
 }
 
-static double offset_of(const any_data *d, const xb_law *law, double scale)
+static double offset_of(const any_data *d, const xb_law *law, const double *theta)
 {
-    return d->has_offset ? d->offset : -scale * xb_law_mean(law);
+    if (d->has_offset) return d->offset;
+    return d->by_mean ? -scale_of(d, theta) * xb_law_mean(law)
+                      : theta[d->family->n_param + 1];
 }
 
 /* Mean log density of the points; -INFINITY where there is no such law. */
@@ -38,7 +42,7 @@ static double value_at(const any_data *d, const double *theta)
     xb_law *law = NULL;
     if (xb_law_create(d->ctx, &law, d->family->name, theta, d->family->n_param) != XB_OK)
         return -INFINITY;
-    double scale = scale_of(d, theta), offset = offset_of(d, law, scale), sum = 0;
+    double scale = scale_of(d, theta), offset = offset_of(d, law, theta), sum = 0;
     for (int64_t i = 0; i < d->points->n; i++)
         sum +=
             d->points->count[i] * xb_law_log_pdf(law, (d->points->x[i] - offset) / scale);
@@ -55,8 +59,8 @@ static double step_of(const any_data *d, const double *theta, int i)
 static double moved(const any_data *d, const double *theta, int i, double by_i, int j,
                     double by_j)
 {
-    double at[XB_VARIABLES] = {0};
-    for (int k = 0; k <= d->family->n_param; k++) at[k] = theta[k];
+    double at[XB_LAW_PARAMS + 2] = {0};
+    for (int k = 0; k < d->family->n_param + 2; k++) at[k] = theta[k];
     at[i] += by_i;
     at[j] += by_j;
     return value_at(d, at);
@@ -65,7 +69,7 @@ static double moved(const any_data *d, const double *theta, int i, double by_i, 
 static double objective(void *arg, const double *theta, double *gradient, double *hessian)
 {
     const any_data *d = arg;
-    const int n = d->family->n_param + 1;
+    const int n = d->family->n_param + 2;
     double centre = value_at(d, theta);
     for (int i = 0; i < n; i++) {
         double h = step_of(d, theta, i);
@@ -90,7 +94,7 @@ static double objective(void *arg, const double *theta, double *gradient, double
 static xb_problem problem_on(any_data *d, const xb_fit_task *task)
 {
     const int n = d->family->n_param;
-    xb_problem p = {.f = objective, .arg = d, .n = n + 1};
+    xb_problem p = {.f = objective, .arg = d, .n = n + 2};
     for (int i = 0; i < n; i++) {
         const xb_param_info *info = &d->family->param[i];
         double room = 3 * STEP;
@@ -99,17 +103,21 @@ static xb_problem problem_on(any_data *d, const xb_fit_task *task)
     }
     p.lower[n] = -14, p.upper[n] = 14;
     p.fixed[n] = task->opt->fixed_scale > 0;
+    p.lower[n + 1] = -1e6, p.upper[n + 1] = 1e6;
+    p.fixed[n + 1] = d->has_offset || d->by_mean;
     return p;
 }
 
-static xb_status start_at(const any_data *d, double *theta, const xb_fit_task *task)
+static xb_status start_at(any_data *d, double *theta, const xb_fit_task *task)
 {
     const int n = d->family->n_param;
     for (int i = 0; i < n; i++) theta[i] = d->family->param[i].standard;
     xb_law *law = NULL;
     XB_TRY(xb_law_create(d->ctx, &law, d->family->name, theta, n));
     const xb_points *x = d->points;
-    double scale = 1 / law->sd, offset = offset_of(d, law, scale);
+    d->by_mean = isfinite(law->lower) || isfinite(law->upper);
+    double scale = 1 / law->sd,
+           offset = d->has_offset ? d->offset : -scale * xb_law_mean(law);
     /* inside a support that ends */
     const double inside = 1.02;
     scale = fmax(scale, inside * (x->x[x->n - 1] - offset) / law->upper);
@@ -117,6 +125,7 @@ static xb_status start_at(const any_data *d, double *theta, const xb_fit_task *t
     if (task->opt->fixed_scale > 0)
         scale = task->opt->fixed_scale / task->sample->info.sd;
     theta[n] = log(scale);
+    theta[n + 1] = offset;
     xb_law_destroy(law);
     return XB_OK;
 }
@@ -127,22 +136,24 @@ static xb_status describe(const any_data *d, xb_fit_family *out, const xb_proble
 {
     const int n = d->family->n_param;
     const xb_fit_sample *info = &task->sample->info;
-    double cov[XB_VARIABLES * XB_VARIABLES], unit = task->inflate / sqrt((double)info->n);
+    double cov[XB_VARIABLES_MAX * XB_VARIABLES_MAX],
+        unit = task->inflate / sqrt((double)info->n);
     double scale = scale_of(d, at->theta);
     xb_law *law = NULL;
     XB_TRY(xb_law_create(d->ctx, &law, d->family->name, at->theta, n));
-    double offset = info->mean + info->sd * offset_of(d, law, scale);
+    double offset = info->mean + info->sd * offset_of(d, law, at->theta);
     xb_law_destroy(law);
     xb_covariance(cov, p, at);
     for (int i = 0; i <= n; i++) {
         bool free = !p->fixed[i] && !at->at_bound[i];
-        double error = free ? sqrt(cov[i * (n + 1) + i]) * unit : NAN;
+        double error = free ? sqrt(cov[i * (n + 2) + i]) * unit : NAN;
         if (i < n)
             xb_fit_name(out, d->family->param[i].name, at->theta[i], error);
         else
             xb_fit_name(out, "scale", scale * info->sd, scale * info->sd * error);
     }
-    xb_fit_name(out, "offset", offset, d->has_offset ? NAN : info->sd * unit);
+    double spread = d->by_mean ? 1 : sqrt(cov[(n + 2) * (n + 2) - 1]);
+    xb_fit_name(out, "offset", offset, d->has_offset ? NAN : info->sd * unit * spread);
     out->n_param = n + !p->fixed[n] + !d->has_offset;
     out->converged = at->converged;
     out->iterations = at->iterations;
@@ -153,7 +164,7 @@ static xb_status describe(const any_data *d, xb_fit_family *out, const xb_proble
 
 static xb_status fit_points(any_data *d, xb_fit_family *out, const xb_fit_task *task)
 {
-    double start[XB_VARIABLES] = {0};
+    double start[XB_LAW_PARAMS + 2] = {0};
     XB_TRY(start_at(d, start, task));
     xb_problem p = problem_on(d, task);
     bool adam = task->opt->optimizer == XB_OPTIMIZER_ADAM;
@@ -170,8 +181,11 @@ xb_status xb_fit_any(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task,
     XB_TRY(xb_points_make(ctx, &points, s->sorted, s->n));
     for (int64_t i = 0; i < points.n; i++)
         points.x[i] = (points.x[i] - s->info.mean) / s->info.sd;
-    any_data d = {ctx, &points, family, task->opt->has_fixed_offset,
-                  (task->offset - s->info.mean) / s->info.sd};
+    any_data d = {.ctx = ctx,
+                  .points = &points,
+                  .family = family,
+                  .has_offset = task->opt->has_fixed_offset,
+                  .offset = (task->offset - s->info.mean) / s->info.sd};
     xb_status status = fit_points(&d, out, task);
     xb_points_free(&points);
     return status;

@@ -45,19 +45,21 @@ static double criterion(const xb_fit *fit, int i)
     return fit->criterion == XB_CRITERION_BIC ? f->bic : f->aic;
 }
 
+/* One level is the Gaussian, a student of many degrees nearly so: of laws that are equal
+ * to rounding the first is taken. */
 static int best_parametric(const xb_fit *fit, bool must_fit)
 {
+    const double rounding = 1e-6;
     int best = -1;
     for (int i = 0; i < fit->count; i++) {
         if (is_empirical(fit, i) || !fit->family[i].converged) continue;
         if (must_fit && !fit->family[i].fits) continue;
-        if (best < 0 || criterion(fit, i) < criterion(fit, best)) best = i;
+        if (best < 0 || criterion(fit, i) < criterion(fit, best) - rounding) best = i;
     }
     return best;
 }
 
-static void say(xb_fit *fit, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static void say(xb_fit *fit, const char *format, ...) XB_PRINTF(2, 3);
 
 static void say(xb_fit *fit, const char *format, ...)
 {
@@ -155,7 +157,7 @@ static void say_few(xb_fit *fit)
             (long long)fit->sample.n);
 }
 
-const char *xb_fit_outcome_text(xb_fit_outcome outcome)
+const char *xb_fit_outcome_name(xb_fit_outcome outcome)
 {
     static const char *const text[] = {
         [XB_FIT_FITS] = "fits",

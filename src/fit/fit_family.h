@@ -2,7 +2,7 @@
 #ifndef XB_FIT_FAMILY_H
 #define XB_FIT_FAMILY_H
 
-#include "crossbayes/fit.h"
+#include "fit/fit_results.h"
 #include "law/family.h"
 #include "fit/sample.h"
 
@@ -15,8 +15,12 @@ typedef struct xb_fit_task {
 
 /* Each fills all of `out` but the family's name, AIC, BIC and goodness of fit. */
 xb_status xb_fit_normal(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task);
+xb_status xb_fit_two_sided(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task);
+xb_status xb_fit_levels(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task);
 xb_status xb_fit_modes(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task);
 xb_status xb_fit_device(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task,
+                        const xb_family *family);
+xb_status xb_fit_smooth(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task,
                         const xb_family *family);
 xb_status xb_fit_any(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task,
                      const xb_family *family);

@@ -22,6 +22,7 @@ typedef struct xb_null_path {
     float table[XB_NULL_TABLE];                     /* standard normal */
     xb_key key;
     float limit;
+    int columns; /* that there are */
 } xb_null_path;
 
 enum { XB_POWERS = 8 };

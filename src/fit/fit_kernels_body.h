@@ -7,9 +7,6 @@
 #include "base/philox.h"
 #include "fit/fit_kernels.h"
 
-/* Static functions: how they would pass vectors to others is nobody's business. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 /* ---- sums over values */
 
 enum { WIDE = 8 };
@@ -42,9 +39,10 @@ static inline uint64_t mix(uint64_t hash, uint64_t bits)
     return hash ^ hash >> 32;
 }
 
-/* The checksum is not xb_hash_bytes() but rides along in the registers of this pass; a pass
- * of its own would take 3.6 ms more for 1e6 values. It is FNV-1a taken a double at a time, its high half folded in, in eight
- * lanes that are then taken like eight doubles; what does not fill the lanes follows. */
+/* The checksum is not xb_hash_bytes() but rides along in the registers of this pass; a
+ * pass of its own would take 3.6 ms more for 1e6 values. It is FNV-1a taken a double at a
+ * time, its high half folded in, in eight lanes that are then taken like eight doubles;
+ * what does not fill the lanes follows. */
 static xb_look look(const double *x, int64_t n)
 {
     const wide zero = {0};
@@ -237,9 +235,9 @@ static inline void words_of(uint32_t word[4][RUNS], const uint32_t key[2], uint3
 
 /* Three normal values from each word, by ten bits each. */
 static inline void draw(float z[CALLS * PER_CALL][RUNS], const xb_null_path *path,
-                        uint32_t first)
+                        uint32_t first, uint32_t calls)
 {
-    for (uint32_t call = 0; call < CALLS; call++) {
+    for (uint32_t call = 0; call < calls; call++) {
         uint32_t word[4][RUNS];
         words_of(word, path->key.word, call, first);
         for (int i = 0; i < PER_CALL; i++)
@@ -276,19 +274,20 @@ static inline lanes exp_minus(lanes x)
 /* (F7) Between ends x and y of a cell the side is the nearer one: with s the sign of
  * x + y, (limit - s x)(limit - s y). The first end past the limit makes that negative and
  * the chance 1. */
-static void null_runs(float *restrict chance, const xb_null_path *path, uint32_t first)
+static inline __attribute__((always_inline)) void runs_of(float *restrict chance,
+                                                          const xb_null_path *path,
+                                                          uint32_t first, int columns)
 {
     const float steepness = 2 * XB_NULL_CELLS, step = 0.125f; /* 1 / sqrt(cells) */
     _Static_assert(XB_NULL_CELLS == 64, "step is the root of a cell's width");
     const float square = path->limit * path->limit;
     float z[CALLS * PER_CALL][RUNS];
-    draw(z, path, first);
+    draw(z, path, first, (uint32_t)(XB_NULL_CELLS + columns + PER_CALL - 1) / PER_CALL);
     lanes along[XB_NULL_COLUMNS] = {{0}}, sum = {0}, stays = sum + 1;
     for (int c = 0; c < XB_NULL_CELLS; c++)
 #pragma GCC unroll 8
-        for (int p = 0; p < XB_NULL_COLUMNS; p++)
-            along[p] += path->dual[p][c] * load(z[c]);
-    for (int p = 0; p < XB_NULL_COLUMNS; p++)
+        for (int p = 0; p < columns; p++) along[p] += path->dual[p][c] * load(z[c]);
+    for (int p = 0; p < columns; p++)
         for (int q = 0; q <= p; q++)
             along[p] += path->unseen[p][q] * load(z[XB_NULL_CELLS + q]);
     lanes before = {0};
@@ -296,13 +295,22 @@ static void null_runs(float *restrict chance, const xb_null_path *path, uint32_t
         sum += step * load(z[c]);
         lanes w = sum;
 #pragma GCC unroll 8
-        for (int p = 0; p < XB_NULL_COLUMNS; p++) w -= along[p] * path->column[p][c];
+        for (int p = 0; p < columns; p++) w -= along[p] * path->column[p][c];
         lanes gap = square - path->limit * absolute(before + w) + before * w;
         stays *= 1 - exp_minus(steepness * at_least_0(gap));
         before = w;
     }
     stays = 1 - stays;
     memcpy(chance, &stays, sizeof stays);
+}
+
+/* Most families have few parameters: their loops have a length that is known here. */
+static void null_runs(float *restrict chance, const xb_null_path *path, uint32_t first)
+{
+    if (path->columns <= XB_NULL_COLUMNS_FEW)
+        runs_of(chance, path, first, XB_NULL_COLUMNS_FEW);
+    else
+        runs_of(chance, path, first, XB_NULL_COLUMNS);
 }
 
 const xb_fit_kernels XB_OF_LEVEL(xb_fit_kernels) = {

@@ -1,4 +1,4 @@
-/* fit_newton.c: Newton's method for likelihoods of at most three variables;
+/* fit_newton.c: Newton's method for likelihoods of a few variables;
  * maths F4.
  *
  * The Hessian is split into eigenvectors; along each the step is the gradient
@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <lapacke.h>
-
+#include "base/eigen.h"
 #include "fit/optimise.h"
 
 enum { STEPS_MAX = 200, HALVINGS = 40 };
@@ -23,10 +22,10 @@ static const double GRADIENT_GOOD = 1e-10; /* enough once the value rises no mor
 /* The variables that may move, and their part of gradient and Hessian. */
 typedef struct free_part {
     int n;
-    int index[XB_VARIABLES];
-    double gradient[XB_VARIABLES];
-    double vectors[XB_VARIABLES * XB_VARIABLES]; /* rows are eigenvectors */
-    double curvature[XB_VARIABLES];
+    int index[XB_VARIABLES_MAX];
+    double gradient[XB_VARIABLES_MAX];
+    double vectors[XB_VARIABLES_MAX * XB_VARIABLES_MAX]; /* rows are eigenvectors */
+    double curvature[XB_VARIABLES_MAX];
 } free_part;
 
 double xb_free_gradient(const xb_problem *p, const double *theta, const double *gradient,
@@ -45,25 +44,22 @@ double xb_free_gradient(const xb_problem *p, const double *theta, const double *
 static void take_free(free_part *out, const xb_problem *p, const double *gradient,
                   const double *hessian, const bool *held)
 {
+    double part[XB_VARIABLES_MAX * XB_VARIABLES_MAX];
     out->n = 0;
     for (int i = 0; i < p->n; i++)
         if (!p->fixed[i] && !held[i]) out->index[out->n++] = i;
     for (int a = 0; a < out->n; a++) {
         out->gradient[a] = gradient[out->index[a]];
         for (int b = 0; b < out->n; b++)
-            out->vectors[a * out->n + b] = hessian[out->index[a] * p->n + out->index[b]];
+            part[a * out->n + b] = hessian[out->index[a] * p->n + out->index[b]];
     }
-    enum { BLOCK = 64 }; /* at least LAPACK's own */
-    double work[(BLOCK + 2) * XB_VARIABLES];
-    if (out->n > 0 && /* column-major, so vector k is row k of ours */
-        LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', out->n, out->vectors, out->n,
-                           out->curvature, work, (lapack_int)XB_COUNT(work)) != 0)
+    if (!xb_eigen_symmetric(out->curvature, out->vectors, part, out->n))
         out->n = 0; /* no directions: no step, and no errors to tell */
 }
 
 static void newton_step(double *step, const xb_problem *p, const free_part *part)
 {
-    memset(step, 0, XB_VARIABLES * sizeof *step);
+    memset(step, 0, XB_VARIABLES_MAX * sizeof *step);
     double largest = 0, longest = 0;
     for (int k = 0; k < part->n; k++) largest = fmax(largest, fabs(part->curvature[k]));
     for (int k = 0; k < part->n; k++) { /* (F4) */
@@ -79,8 +75,8 @@ static void newton_step(double *step, const xb_problem *p, const free_part *part
 }
 
 typedef struct state {
-    double theta[XB_VARIABLES], value, gradient[XB_VARIABLES];
-    double hessian[XB_VARIABLES * XB_VARIABLES];
+    double theta[XB_VARIABLES_MAX], value, gradient[XB_VARIABLES_MAX];
+    double hessian[XB_VARIABLES_MAX * XB_VARIABLES_MAX];
 } state;
 
 static void evaluate(state *s, const xb_problem *p)
@@ -92,7 +88,7 @@ static void evaluate(state *s, const xb_problem *p)
 static bool improves(const state *next, const state *s, const xb_problem *p)
 {
     const double rounding = 1e-13;
-    bool held[XB_VARIABLES];
+    bool held[XB_VARIABLES_MAX];
     if (next->value > s->value) return true;
     return next->value >= s->value - rounding * (1 + fabs(s->value)) &&
            xb_free_gradient(p, next->theta, next->gradient, held) <
@@ -137,7 +133,7 @@ xb_optimum xb_newton(const xb_problem *p, const double *start)
     int steps = 0;
     double last = -INFINITY; /* the value a step ago */
     for (; steps < STEPS_MAX && isfinite(s.value); steps++) {
-        bool held[XB_VARIABLES] = {false};
+        bool held[XB_VARIABLES_MAX] = {false};
         double norm = xb_free_gradient(p, s.theta, s.gradient, held);
         if (norm <= fmax(p->aim, GRADIENT_AIM) ||
             (norm <= GRADIENT_GOOD && s.value <= last))
@@ -145,7 +141,7 @@ xb_optimum xb_newton(const xb_problem *p, const double *start)
         last = s.value;
         free_part part;
         take_free(&part, p, s.gradient, s.hessian, held);
-        double step[XB_VARIABLES];
+        double step[XB_VARIABLES_MAX];
         newton_step(step, p, &part);
         if (!advance(&s, p, step)) break;
     }
@@ -156,7 +152,7 @@ void xb_covariance(double *covariance, const xb_problem *p, const xb_optimum *at
 {
     const double flat = 1e-13; /* of the largest curvature: none at all */
     free_part part;
-    double gradient[XB_VARIABLES] = {0};
+    double gradient[XB_VARIABLES_MAX] = {0};
     take_free(&part, p, gradient, at->hessian, at->at_bound);
     memset(covariance, 0, (size_t)(p->n * p->n) * sizeof *covariance);
     for (int k = 0; k < part.n; k++) {

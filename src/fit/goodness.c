@@ -14,6 +14,7 @@
 
 #include "fit/device_likelihood.h"
 #include "fit/fit_kernels.h"
+#include "law/gaussian_levels.h"
 
 enum { DIRECT = 32, LEAST_STRETCHES = 64 };
 
@@ -190,13 +191,53 @@ static void offset_score(double *score, const xb_law *law, const double *x)
                    (2 * step);
 }
 
-/* Every parameter by maximum likelihood. (fit_any.c takes the offset from the mean; its
- * p-values are as if it were fitted.) */
+/* Scores of a family that knows them, by the variables it is fitted in. */
+static void add_jets(xb_null_model *out, const xb_law *law, const xb_fit_family *fit,
+                     const double *x)
+{
+    const xb_family *f = law->family;
+    xb_log_jet jet[NODES];
+    double v[XB_LAW_PARAMS], score[NODES];
+    for (int i = 0; i < f->n_param; i++)
+        v[i] = f->fit_by[i] == XB_FIT_LOG          ? log(law->param[i])
+               : f->fit_by[i] == XB_FIT_RECIPROCAL ? 1 / law->param[i]
+                                                   : law->param[i];
+    f->jet(jet, v, x, NODES);
+    for (int i = 0; i < f->n_param; i++) {
+        if (!fitted(fit, f->param[i].name)) continue;
+        for (int j = 0; j < NODES; j++) score[j] = jet[j].v[i];
+        xb_null_model_add(out, score);
+    }
+}
+
+/* Scores of every level's position, width and weight; one of them adds nothing. */
+static void add_levels(xb_null_model *out, const xb_law *law, const xb_fit_family *fit,
+                       const double *x)
+{
+    xb_law_mode mode[XB_LAW_MODES];
+    int count = law->family->modes(law, mode);
+    bool common = fit->n_param == 2 * count;
+    double score[3][NODES], widths[NODES] = {0}, one[3];
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < NODES; j++) {
+            xb_levels_scores(one, law, i, x[j]);
+            for (int k = 0; k < 3; k++) score[k][j] = one[k];
+            widths[j] += one[1];
+        }
+        xb_null_model_add(out, score[0]);
+        if (!common) xb_null_model_add(out, score[1]);
+        xb_null_model_add(out, score[2]);
+    }
+    if (common) xb_null_model_add(out, widths);
+}
+
+/* Every parameter by maximum likelihood. */
 static xb_status add_normal(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
                             const xb_fit_family *fit, const double *x)
 {
     double score[NODES];
-    for (int i = 0; i < law->family->n_param; i++) {
+    if (law->family->jet) add_jets(out, law, fit, x);
+    for (int i = 0; i < law->family->n_param && !law->family->jet; i++) {
         if (!fitted(fit, law->family->param[i].name)) continue;
         XB_TRY(own_score(ctx, score, law, i, x));
         xb_null_model_add(out, score);
@@ -235,6 +276,10 @@ xb_status xb_goodness_model(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
     for (int j = 0; j < NODES; j++) {
         bool mirrored = law->symmetric && 2 * j >= NODES;
         x[j] = mirrored ? -x[NODES - 1 - j] : xb_law_quantile(law, out->nodes.u[j]);
+    }
+    if (law->family->levels) {
+        add_levels(out, law, fit, x);
+        return XB_OK;
     }
     if (!law->family->peak) return add_normal(ctx, out, law, fit, x);
     add_device(out, law, fit, x);

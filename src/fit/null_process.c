@@ -175,6 +175,7 @@ static void set_path(xb_null_path *path, const xb_null_model *m)
             for (int c = 0; c < CELLS; c++) rest[p][q] -= dual[p][c] * dual[q][c];
         }
     }
+    path->columns = m->n;
     root_of(root, rest, m->n);
     for (int p = 0; p < m->n; p++)
         for (int q = 0; q < m->n; q++) path->unseen[p][q] = (float)root[p][q];

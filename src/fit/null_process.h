@@ -9,7 +9,8 @@ enum {
     XB_NULL_CELLS = 64,   /* of the unit interval */
     XB_NULL_HALVINGS = 6, /* of the first and the last: scores may grow without bound */
     XB_NULL_NODES = 2 * (XB_NULL_CELLS - 2) + 2 * (1 + 2 * XB_NULL_HALVINGS),
-    XB_NULL_COLUMNS = 5,
+    XB_NULL_COLUMNS_FEW = 5, /* a constant and four parameters */
+    XB_NULL_COLUMNS = 24,    /* eight levels */
 };
 
 /* Where scores are asked for: u ascending and symmetric about 1/2, masses that sum

@@ -4,7 +4,7 @@
 
 #include "base/ctx.h"
 
-enum { XB_VARIABLES = 3 };
+enum { XB_VARIABLES = 3, XB_VARIABLES_MAX = 23 }; /* usual; eight levels */
 
 /* The value at theta, its gradient and (if not NULL) its Hessian, row by row.
  * -INFINITY where theta is impossible. */
@@ -14,18 +14,18 @@ typedef double (*xb_objective)(void *arg, const double *theta, double *gradient,
 typedef struct xb_problem {
     xb_objective f;
     void *arg;
-    int n; /* variables, <= XB_VARIABLES */
-    double lower[XB_VARIABLES], upper[XB_VARIABLES];
-    bool fixed[XB_VARIABLES]; /* stay as they start */
+    int n; /* variables, <= XB_VARIABLES_MAX */
+    double lower[XB_VARIABLES_MAX], upper[XB_VARIABLES_MAX];
+    bool fixed[XB_VARIABLES_MAX]; /* stay as they start */
     double aim; /* Newton stops at a gradient this small; 0: as small as it gets */
 } xb_problem;
 
 typedef struct xb_optimum {
-    double theta[XB_VARIABLES];
+    double theta[XB_VARIABLES_MAX];
     double value;
-    double hessian[XB_VARIABLES * XB_VARIABLES];
-    double gradient_norm;        /* largest component of a free variable */
-    bool at_bound[XB_VARIABLES]; /* and the gradient points outwards */
+    double hessian[XB_VARIABLES_MAX * XB_VARIABLES_MAX];
+    double gradient_norm;            /* largest component of a free variable */
+    bool at_bound[XB_VARIABLES_MAX]; /* and the gradient points outwards */
     int iterations;
     bool converged; /* gradient_norm <= XB_GRADIENT_LIMIT */
 } xb_optimum;

@@ -102,10 +102,12 @@ static double named(const xb_law *law, const char *name)
     return strcmp(name, "s") == 0 ? law->k[S] : NAN;
 }
 
-static void modes(const xb_law *law, double *m, double *s)
+static int modes(const xb_law *law, xb_law_mode *out)
 {
-    *m = law->param[M];
-    *s = law->k[S];
+    double m = law->param[M], s = law->k[S];
+    out[0] = (xb_law_mode){0.5, -m, s};
+    out[1] = (xb_law_mode){0.5, m, s};
+    return 2;
 }
 
 /* Steps of two widths over both modes; the bare gap between them is one panel. */

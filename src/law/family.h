@@ -12,7 +12,12 @@
 #include "base/ctx.h"
 #include "crossbayes/law.h"
 
-enum { XB_LAW_PARAMS = 2, XB_LAW_CONSTANTS = 8, XB_LAW_TEXT = 96 };
+enum { XB_LAW_PARAMS = 2, XB_LAW_CONSTANTS = 8, XB_LAW_TEXT = 480 };
+enum { XB_LAW_TEXT_DIGITS = 10 }; /* of a parameter in the text */
+enum { XB_LAW_MODES = 8, XB_LAW_STARTS = 4 };
+
+/* The variable that stands for a parameter where all are fitted at once. */
+typedef enum xb_fit_by { XB_FIT_ITSELF, XB_FIT_LOG, XB_FIT_RECIPROCAL } xb_fit_by;
 
 typedef struct xb_param_info {
     const char *name;
@@ -26,12 +31,25 @@ typedef struct xb_tail_point {
     double from_edge; /* INFINITY where there is no edge */
 } xb_tail_point;
 
+/* One Gaussian part of a law. */
+typedef struct xb_law_mode {
+    double weight, mean, sd;
+} xb_law_mode;
+
+/* The log density at x and its derivatives by the fitted variables v and by x. */
+typedef struct xb_log_jet {
+    double value, x, xx;
+    double v[XB_LAW_PARAMS], vx[XB_LAW_PARAMS], vv[XB_LAW_PARAMS][XB_LAW_PARAMS];
+} xb_log_jet;
+
 typedef struct xb_family {
     const char *name;
     const char *about;
     int n_param;
     xb_param_info param[XB_LAW_PARAMS];
     bool from_data; /* cannot be made from parameters alone */
+    bool no_file;   /* nor be written to a file */
+    double noise;   /* of its masses, beyond rounding: what nobody can do better than */
 
     /* What the family has that a stage knows a closed form or a better way for. A family
      * that says nothing is fitted, integrated and drawn by its density, tails and
@@ -39,10 +57,21 @@ typedef struct xb_family {
     bool normal; /* the standard normal itself: fits, characteristic function, noise on
                     a layer's outputs */
     const struct xb_device_peak *peak; /* a peak and a parabola on [-1, 1]: device.h */
-    /* half N(-m, s^2), half N(m, s^2): fits, rules about each mode */
-    void (*modes)(const xb_law *law, double *m, double *s);
+    bool two_sided; /* exp(-|x|) / 2 itself: fits by median, rules by Laguerre */
+    bool levels;    /* any number of Gaussian levels: fits */
+    /* a mixture of Gaussians, ascending by mean: rules about each; returns how many */
+    int (*modes)(const xb_law *law, xb_law_mode *out);
     /* of the monic polynomials orthogonal under the law, beta[0] = 1 */
     void (*recurrence)(const xb_law *law, double *alpha, double *beta, int64_t n);
+    /* the most points a Gauss rule may have, where moments end; NULL: any number */
+    int64_t (*rule_most)(const xb_law *law);
+    /* x as a smooth function of a standard normal number: rules by equal steps of it */
+    double (*from_normal)(const xb_law *law, double y);
+    /* fits of all parameters, scale and offset by Newton's method from these starts */
+    void (*jet)(xb_log_jet *out, const double *v, const double *x, int64_t n);
+    xb_fit_by fit_by[XB_LAW_PARAMS];
+    int n_starts;
+    double start[XB_LAW_STARTS][XB_LAW_PARAMS];
 
     /* Constants from param[]; sets lower, upper, symmetric. */
     xb_status (*setup)(xb_ctx *ctx, xb_law *law);
@@ -55,6 +84,7 @@ typedef struct xb_family {
 
     /* Optional (NULL: by quadrature on the panels). */
     double (*raw_moment)(const xb_law *law, int k);
+    void (*moments)(const xb_law *law, xb_moments *out);
     double (*entropy)(const xb_law *law);
     double (*named)(const xb_law *law, const char *name); /* derived parameters */
 
@@ -64,6 +94,12 @@ typedef struct xb_family {
     void (*write_data)(const xb_law *law, json_t **root);
     xb_status (*read_data)(xb_ctx *ctx, xb_law **out, const json_t *root,
                            const char *path);
+    /* Those that people can write as well: from a list of values; what follows the colon
+     * of a text, and back. */
+    xb_status (*create)(xb_ctx *ctx, xb_law **out, const double *values, int count);
+    xb_status (*read_text)(xb_ctx *ctx, xb_law **out, const char *text,
+                           const char *settings);
+    void (*write_text)(const xb_law *law, char *out, size_t size);
 
     int64_t (*panels)(const xb_law *law, double *out, int64_t capacity);
 } xb_family;
@@ -87,6 +123,10 @@ extern const xb_family xb_family_gaussian;
 extern const xb_family xb_family_mtj;
 extern const xb_family xb_family_ecram;
 extern const xb_family xb_family_bimodal;
+extern const xb_family xb_family_laplace;
+extern const xb_family xb_family_student;
+extern const xb_family xb_family_sinh_arcsinh;
+extern const xb_family xb_family_levels;
 extern const xb_family xb_family_empirical;
 
 extern const xb_family *const xb_families[];

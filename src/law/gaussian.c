@@ -72,12 +72,17 @@ static double far_quantile(double v)
 
 static const double LEAST = 1e-284; /* mass beyond 36 */
 
+double xb_normal_tail_quantile(double v)
+{
+    if (v > 0.25) return near_quantile(0.5 - v); /* exact */
+    if (v > LEAST) return far_quantile(v);
+    return xb_solve(tail_residual, &v, -40, -0.5, -sqrt(-2 * log(v)));
+}
+
 static xb_tail_point tail_quantile(const xb_law *law, double v, bool upper)
 {
     (void)law;
-    double x = v > 0.25    ? near_quantile(0.5 - v) /* exact */
-               : v > LEAST ? far_quantile(v)
-                           : xb_solve(tail_residual, &v, -40, -0.5, -sqrt(-2 * log(v)));
+    double x = xb_normal_tail_quantile(v);
     return (xb_tail_point){upper ? -x : x, INFINITY};
 }
 

@@ -94,42 +94,34 @@ static double entropy_by(const xb_law_grid *grid, const xb_law *law)
     return sum;
 }
 
-/* A family that states them needs no grid. */
-static void stated_integrals(xb_law *law)
+/* By the family where it states them; what is not stated stays. */
+static void stated_moments(xb_law *law)
 {
-    double variance = law->family->raw_moment(law, 2);
-    law->moments = (xb_moments){
-        .variance = variance,
-        .excess_kurtosis = law->family->raw_moment(law, 4) / (variance * variance) - 3};
-    law->sd = sqrt(variance);
-    law->entropy = law->family->entropy(law);
+    const xb_family *f = law->family;
+    if (f->moments) {
+        f->moments(law, &law->moments);
+    } else if (f->raw_moment && law->symmetric) {
+        double variance = f->raw_moment(law, 2);
+        law->moments.variance = variance;
+        law->moments.excess_kurtosis = f->raw_moment(law, 4) / (variance * variance) - 3;
+    }
+    law->sd = sqrt(law->moments.variance);
 }
 
-xb_status xb_law_integrals(xb_ctx *ctx, xb_law *law)
+static xb_status grid_integrals(xb_ctx *ctx, xb_law *law)
 {
-    if (law->symmetric && law->family->raw_moment && law->family->entropy) {
-        stated_integrals(law);
-        return XB_OK;
-    }
     enum { FINE = 64, COARSE = 16, MANY = 80 };
     int64_t panels = law->family->panels(law, NULL, 0);
     xb_law_grid grid;
     XB_TRY(xb_law_grid_make(ctx, &grid, law, panels > MANY ? COARSE : FINE));
     double mass = central(&grid, 0, 0);
     double mean = law->symmetric ? 0 : central(&grid, 0, 1);
-    double variance = central(&grid, mean, 2);
+    double variance = central(&grid, mean, 2), sd = sqrt(variance);
     law->moments.mean = mean;
     law->moments.variance = variance;
-    law->sd = sqrt(variance);
     law->moments.skewness =
-        law->symmetric ? 0 : central(&grid, mean, 3) / (variance * law->sd);
+        law->symmetric ? 0 : central(&grid, mean, 3) / (variance * sd);
     law->moments.excess_kurtosis = central(&grid, mean, 4) / (variance * variance) - 3;
-    if (law->family->raw_moment && law->symmetric) {
-        law->moments.variance = variance = law->family->raw_moment(law, 2);
-        law->sd = sqrt(variance);
-        law->moments.excess_kurtosis =
-            law->family->raw_moment(law, 4) / (variance * variance) - 3;
-    }
     law->entropy = entropy_by(&grid, law);
     xb_law_grid_free(&grid);
     if (!(fabs(mass - 1) < 1e-9) || !(variance > 0) || !isfinite(law->entropy))
@@ -138,15 +130,27 @@ xb_status xb_law_integrals(xb_ctx *ctx, xb_law *law)
     return XB_OK;
 }
 
-double xb_law_raw_moment(const xb_law *law, int k)
+xb_status xb_law_integrals(xb_ctx *ctx, xb_law *law)
+{
+    const xb_family *f = law->family;
+    bool stated = f->entropy && (f->moments || (law->symmetric && f->raw_moment));
+    if (stated)
+        law->entropy = f->entropy(law);
+    else
+        XB_TRY(grid_integrals(ctx, law));
+    stated_moments(law);
+    return XB_OK;
+}
+
+double xb_law_raw_moment(const xb_law *law, int64_t k)
 {
     enum { LARGEST = 128, BASE_POINTS = 64 };
     if (k < 0 || k > LARGEST) return NAN;
-    if (law->family->raw_moment) return law->family->raw_moment(law, k);
+    if (law->family->raw_moment) return law->family->raw_moment(law, (int)k);
     if (law->symmetric && k % 2) return 0;
     xb_law_grid grid;
-    if (xb_law_grid_make(NULL, &grid, law, BASE_POINTS + k) != XB_OK) return NAN;
-    double moment = central(&grid, 0, k);
+    if (xb_law_grid_make(NULL, &grid, law, BASE_POINTS + (int)k) != XB_OK) return NAN;
+    double moment = central(&grid, 0, (int)k);
     xb_law_grid_free(&grid);
     return moment;
 }

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "data/settings.h"
 #include "law/device.h"
 #include "law/family.h"
@@ -103,8 +103,8 @@ static xb_status no_such_law(xb_ctx *ctx, const char *text, const char *name)
         return xb_fail(ctx, XB_E_INPUT, "no law '%s', did you mean '%s'?", text,
                        names[near]);
     return xb_fail(ctx, XB_E_INPUT,
-                   "'%s' is neither a law (gaussian, mtj:B=0.15,w=0.5,"
-                   " ecram:B=0.1,w=0.6, bimodal:m=0.9) nor a law file that is there",
+                   "'%s' is neither a law (gaussian, mtj:B=0.15,w=0.5, bimodal:m=0.9,"
+                   " student:nu=5, ..) nor a law file that is there",
                    text);
 }
 
@@ -115,7 +115,7 @@ xb_status xb_law_parse(xb_ctx *ctx, xb_law **out, const char *text)
     if (length < sizeof name) memcpy(name, text, length);
     const xb_family *family = xb_family_find(name);
     if (!family) {
-        if (access(text, F_OK) == 0) return xb_law_load(ctx, out, text);
+        if (xb_os_exists(text)) return xb_law_load(ctx, out, text);
         return no_such_law(ctx, text, name);
     }
     if (family->from_data)
@@ -124,6 +124,8 @@ xb_status xb_law_parse(xb_ctx *ctx, xb_law **out, const char *text)
                        " that `crossbayes fit` wrote",
                        text, family->name);
     law_reading r = {.ctx = ctx, .text = text, .family = family};
-    XB_TRY(read_settings(&r, text[length] == ':' ? text + length + 1 : ""));
+    const char *settings = text[length] == ':' ? text + length + 1 : "";
+    if (family->read_text) return family->read_text(ctx, out, text, settings);
+    XB_TRY(read_settings(&r, settings));
     return finish_reading(&r, out);
 }

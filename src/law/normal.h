@@ -29,4 +29,7 @@ static inline double xb_normal_cdf(double x)
     return 0.5 * (erfc(y) - derivative * too_large);
 }
 
+/* The x <= 0 with mass v below it, 0 < v <= 1/2; gaussian.c. */
+double xb_normal_tail_quantile(double v);
+
 #endif

@@ -113,6 +113,7 @@ xb_status xb_local_make(xb_ctx *ctx, xb_local *out, const xb_net *net,
     if (!l.kernels)
         l.kernels = xb_kernels_find(NULL); /* a module's nets; here the host */
     double factorial = 1;
+    l.moments = isfinite(xb_law_raw_moment(law, XB_LOCAL_ORDER));
     for (int n = 1; n <= XB_LOCAL_ORDER; n++)
         l.cumulant[n] = charfn->series[n] * (factorial *= n);
     xb_status status = fill(ctx, &l, net, weights, law);

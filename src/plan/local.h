@@ -26,6 +26,7 @@ typedef struct xb_local {
     const xb_real *x;
     double cumulant[XB_LOCAL_ORDER + 1]; /* of the law, standardised */
     bool symmetric;
+    bool moments; /* the law has as many as cumulants count */
     const xb_kernels *kernels;
     xb_sampler *gaussian, *law; /* samplers */
     xb_key key;

@@ -32,7 +32,7 @@ void xb_plan_options_init(xb_plan_options *opt, size_t size)
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
-const char *xb_plan_verdict_text(xb_plan_verdict verdict)
+const char *xb_plan_verdict_name(xb_plan_verdict verdict)
 {
     static const char *const text[] = {"shape does not matter", "shape matters",
                                        "cannot tell"};
@@ -51,7 +51,8 @@ static double made_by(const xb_plan *plan, int layer, int hidden, bool symmetric
 static bool trustworthy(const xb_plan *plan, const xb_local *local,
                         const double *doubtful)
 {
-    bool trusted = isfinite(plan->predicted.value + plan->predicted.std_error);
+    bool trusted =
+        isfinite(plan->predicted.value + plan->predicted.std_error) && local->moments;
     for (int i = 0; i < local->random; i++)
         trusted &= !(doubtful[i] > DOUBT_MOST &&
                      made_by(plan, i, local->random, local->symmetric) >
@@ -153,12 +154,15 @@ static xb_status measure(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
     return status;
 }
 
-static xb_plan_verdict verdict_of(const xb_plan *plan, double tolerance)
+/* Of a law whose far tail reaches beyond the grid of densities (A8) both KL are lower
+ * bounds: they can refuse it, not more. */
+static xb_plan_verdict verdict_of(const xb_plan *plan, double tolerance, bool bounds)
 {
     bool measured = isfinite(plan->measured.value);
     xb_estimate kl = measured ? plan->measured : plan->predicted;
     if (!measured && !plan->trusted) return XB_PLAN_UNSURE;
-    if (kl.value + 2 * kl.std_error <= tolerance) return XB_PLAN_MET;
+    if (kl.value + 2 * kl.std_error <= tolerance)
+        return bounds ? XB_PLAN_UNSURE : XB_PLAN_MET;
     return kl.value - 2 * kl.std_error > tolerance ? XB_PLAN_NOT_MET : XB_PLAN_UNSURE;
 }
 
@@ -191,7 +195,7 @@ static xb_status check_input(xb_ctx *ctx, const xb_net *net, const xb_real *x)
     return XB_OK;
 }
 
-xb_status xb_plan_make(xb_ctx *ctx, xb_plan *out, const xb_net *net,
+xb_status xb_plan_fill(xb_ctx *ctx, xb_plan *out, const xb_net *net,
                        const xb_weights *weights, const xb_real *x, const xb_law *law,
                        const xb_plan_options *opt)
 {
@@ -201,9 +205,10 @@ xb_status xb_plan_make(xb_ctx *ctx, xb_plan *out, const xb_net *net,
     XB_TRY(check(ctx, &chosen));
     XB_TRY(check_input(ctx, net, x));
     XB_TRY(xb_plan_predict(ctx, &plan, net, weights, x, law, &chosen));
-    XB_TRY(xb_plan_needed(ctx, &plan.needed, law, chosen.tolerance));
+    XB_TRY(xb_plan_find_needed(ctx, &plan.needed, law, chosen.tolerance));
     if (chosen.measure) XB_TRY(measure(ctx, &plan, net, weights, x, law, &chosen));
-    plan.verdict = verdict_of(&plan, chosen.tolerance);
+    bool bounds = !isfinite(xb_law_raw_moment(law, XB_LOCAL_ORDER));
+    plan.verdict = verdict_of(&plan, chosen.tolerance, bounds);
     *out = plan;
     return XB_OK;
 }

@@ -153,29 +153,109 @@ static xb_status by_panels(xb_ctx *ctx, xb_discrete *out, const xb_law *law,
     return status;
 }
 
-/* The mode at m; the one at -m is its mirror image. More points than `order`
- * needs: Lanczos loses its orthogonality as it comes near their number. */
-static xb_status by_modes(xb_ctx *ctx, xb_discrete *out, const xb_law *law, int64_t order)
+/* More points than `order` needs: Lanczos loses its orthogonality as it comes near their
+ * number. */
+static xb_status plenty(xb_ctx *ctx, xb_rule *out, xb_standard kind, int64_t order)
 {
-    double m, s;
-    law->family->modes(law, &m, &s);
     int64_t points = order + order / 2 + MARGIN;
     if (points > XB_RULE_MAX) points = XB_RULE_MAX;
-    xb_rule hermite;
-    XB_TRY(xb_standard_log_rule(ctx, &hermite, XB_STANDARD_HERMITE, points));
-    xb_status status = discrete_new(ctx, out, points);
-    for (int64_t i = 0; status == XB_OK && i < points; i++) {
-        out->x[i] = m + s * hermite.nodes[i];
-        out->log_root[i] = 0.5 * hermite.weights[i];
-        out->root[i] = exp(out->log_root[i]);
+    return xb_standard_log_rule(ctx, out, kind, points);
+}
+
+/* A Gauss rule moved to `mean` and `sd`, from point `at` on. */
+static void put_rule(xb_discrete *out, int64_t at, const xb_rule *rule, double mean,
+                     double sd, double log_weight)
+{
+    for (int64_t i = 0; i < rule->n; i++) {
+        out->x[at + i] = mean + sd * rule->nodes[i];
+        out->log_root[at + i] = 0.5 * (rule->weights[i] + log_weight);
+        out->root[at + i] = exp(out->log_root[at + i]);
     }
+}
+
+/* Of a symmetric law the modes above 0 alone, and half of one at 0: the rest are mirror
+ * images. */
+static int half_of(xb_law_mode *mode, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (mode[i].mean < 0 || (mode[i].mean == 0 && signbit(mode[i].mean))) continue;
+        mode[kept] = mode[i];
+        if (mode[i].mean == 0) mode[kept].weight *= 0.5;
+        kept++;
+    }
+    return kept;
+}
+
+static xb_status by_modes(xb_ctx *ctx, xb_discrete *out, const xb_law *law, int64_t order)
+{
+    xb_law_mode mode[XB_LAW_MODES];
+    int count = law->family->modes(law, mode);
+    if (xb_law_symmetric(law)) count = half_of(mode, count);
+    double largest = 0;
+    for (int i = 0; i < count; i++) largest = fmax(largest, mode[i].weight);
+    xb_rule hermite;
+    XB_TRY(plenty(ctx, &hermite, XB_STANDARD_HERMITE, order));
+    xb_status status = discrete_new(ctx, out, count * hermite.n);
+    for (int i = 0; status == XB_OK && i < count; i++)
+        put_rule(out, i * hermite.n, &hermite, mode[i].mean, mode[i].sd,
+                 log(mode[i].weight / largest));
     xb_rule_free(&hermite);
     return status;
+}
+
+/* The half from 0 on. */
+static xb_status by_laguerre(xb_ctx *ctx, xb_discrete *out, int64_t order)
+{
+    xb_rule laguerre;
+    XB_TRY(plenty(ctx, &laguerre, XB_STANDARD_LAGUERRE, order));
+    xb_status status = discrete_new(ctx, out, laguerre.n);
+    if (status == XB_OK) put_rule(out, 0, &laguerre, 0, 1, 0);
+    xb_rule_free(&laguerre);
+    return status;
+}
+
+/* Where exp(-y^2 / 2) (sd^2 + x^2)^order is past its top and has fallen by exp(-80). */
+static double steps_reach(const xb_law *law, int64_t order, double sign)
+{
+    const double fallen = 80, most = 1e4;
+    double top = -INFINITY;
+    for (double y = 1; y < most; y++) {
+        double x = hypot(xb_law_sd(law), law->family->from_normal(law, sign * y));
+        double size = -0.5 * y * y + 2 * (double)order * log(x);
+        top = fmax(top, size);
+        if (size < top - fallen) return y;
+    }
+    return most;
+}
+
+/* (Q13) Equal steps of the normal number y whose function x is: x(y) is analytic within
+ * a distance of 1 from the line, where the square of a polynomial of this order grows no
+ * faster than exp(2 |Im y| turn). */
+static xb_status by_steps(xb_ctx *ctx, xb_discrete *out, const xb_law *law, int64_t order)
+{
+    const double width = 0.9, depth = 42; /* exp(-42) = 6e-19 */
+    double reach[2] = {steps_reach(law, order, -1), steps_reach(law, order, 1)};
+    double turn = 2 * sqrt(2 * (double)order) * (1 + fmax(reach[0], reach[1]) / 20);
+    double step = 2 * M_PI * width / (depth + 2 * width * turn);
+    bool half = xb_law_symmetric(law);
+    int64_t below = half ? 0 : (int64_t)ceil(reach[0] / step);
+    int64_t n = below + (int64_t)ceil(reach[1] / step);
+    XB_TRY(discrete_new(ctx, out, n));
+    for (int64_t i = 0; i < n; i++) {
+        double y = ((double)(i - below) + 0.5) * step;
+        out->x[i] = law->family->from_normal(law, y);
+        out->log_root[i] = -0.25 * y * y;
+        out->root[i] = exp(out->log_root[i]);
+    }
+    return XB_OK;
 }
 
 xb_status xb_discrete_make(xb_ctx *ctx, xb_discrete *out, const xb_law *law,
                            int64_t order)
 {
-    return law->family->modes ? by_modes(ctx, out, law, order)
-                              : by_panels(ctx, out, law, order);
+    if (law->family->modes) return by_modes(ctx, out, law, order);
+    if (law->family->two_sided) return by_laguerre(ctx, out, order);
+    if (law->family->from_normal) return by_steps(ctx, out, law, order);
+    return by_panels(ctx, out, law, order);
 }

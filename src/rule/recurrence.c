@@ -18,6 +18,24 @@
 #include "rule/lanczos.h"
 #include "rule/standard.h"
 
+/* A rule of n points needs the moments up to 2 n - 2; those of an odd order vanish by
+ * symmetry in every law that ends them. */
+int64_t xb_rule_gauss_most(const xb_law *law)
+{
+    int64_t most = law->family->rule_most ? law->family->rule_most(law) : XB_RULE_MAX;
+    return most < XB_RULE_MAX ? most : XB_RULE_MAX;
+}
+
+static xb_status check_moments(xb_ctx *ctx, const xb_law *law, int64_t n)
+{
+    int64_t most = xb_rule_gauss_most(law);
+    if (n <= most) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT,
+                   "%s has no moments for a Gauss rule of %lld points: at most %lld %s",
+                   xb_law_text(law), (long long)n, (long long)most,
+                   xb_plural(most, "point", "points"));
+}
+
 static xb_status stable(xb_ctx *ctx, double *alpha, double *beta, const xb_law *law,
                         int64_t n)
 {
@@ -84,6 +102,7 @@ xb_status xb_rule_recurrence(xb_ctx *ctx, double *alpha, double *beta, const xb_
                              int64_t n, xb_recurrence_method method)
 {
     XB_TRY(xb_rule_check_count(ctx, "Gauss", n, 1));
+    XB_TRY(check_moments(ctx, law, n));
     double *work = xb_new(ctx, 2 * n, sizeof *work);
     if (!work) return XB_E_MEMORY;
     xb_status status;

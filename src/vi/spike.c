@@ -69,10 +69,25 @@ static void spike_rule(xb_spike *s, const shape *k)
     s->c[half] -= sum;
 }
 
+/* Of a law with heavy tails: `n` points on each panel. */
+static xb_status panel_rule(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n)
+{
+    xb_rule one; /* one point a panel: how many panels there are */
+    XB_TRY(xb_rule_fill_composite(ctx, &one, law, 1, XB_COMPOSITE_SMOOTH, NULL));
+    int64_t points = n * one.n < XB_RULE_MAX ? n * one.n : XB_RULE_MAX;
+    xb_rule_free(&one);
+    return xb_rule_fill_composite(ctx, out, law, points, XB_COMPOSITE_SMOOTH, NULL);
+}
+
 static xb_status standard_rule(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n)
 {
-    XB_TRY(xb_rule_gauss(ctx, out, law, n, XB_RECURRENCE_STABLE));
-    for (int64_t i = 0; i < n; i++)
+    /* the nodes of a Gauss rule go where heavy tails are, and too few to the peak */
+    const double heavy = 30;
+    if (xb_rule_gauss_most(law) < n || xb_law_moments(law).excess_kurtosis > heavy)
+        XB_TRY(panel_rule(ctx, out, law, n));
+    else
+        XB_TRY(xb_rule_fill_gauss(ctx, out, law, n, XB_RECURRENCE_STABLE));
+    for (int64_t i = 0; i < out->n; i++)
         out->nodes[i] = (out->nodes[i] - xb_law_mean(law)) / xb_law_sd(law);
     return XB_OK;
 }
