@@ -80,7 +80,7 @@ cuda-compiles:
 check-cuda: deps
 	$(CUDA_BUILD) -B $(BUILD)/cuda -DXB_TESTS=ON
 	ninja -C $(BUILD)/cuda
-	cd $(BUILD)/cuda && XB_LONG=1 ctest --output-on-failure -R '_device$$'
+	cd $(BUILD)/cuda && XB_LONG=1 ctest --output-on-failure -R '_gpu$$'
 
 # Its rates beside PyTorch's, which python3 must have.
 bench-cuda: deps
