@@ -1,9 +1,9 @@
-/* os_module.c: see os_module.h. The system counts how often a module was opened, so
+/* os_posix_module.c: see os_module.h. The system counts how often a module was opened, so
  * asking again costs a few microseconds and nothing has to be remembered here. */
 #define _GNU_SOURCE /* dladdr */
 #include "base/os_module.h"
 
-#if defined(_WIN32) || defined(__wasm__)
+#if defined(__wasm__)
 
 xb_status xb_module_find(xb_ctx *ctx, xb_module_symbol *out, const char *file,
                          const char *symbol, const char *path)
