@@ -20,10 +20,14 @@ static const xb_module_host HOST = {
 
 static xb_status open_cuda(xb_ctx *ctx, const xb_backend **out)
 {
-    xb_module_symbol symbol;
-    XB_TRY(xb_module_find(ctx, &symbol, CUDA_FILE, XB_MODULE_ENTRY, getenv(CUDA_PATH)));
+    char why[XB_MESSAGE_MAX / 2];
+    const char *path = getenv(CUDA_PATH);
+    xb_os_symbol symbol = xb_os_module(CUDA_FILE, path, XB_MODULE_ENTRY, why, sizeof why);
+    if (!symbol)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%s cannot be loaded: %s",
+                       path ? path : CUDA_FILE, why);
     xb_note(ctx, "%s is of another version than this library", CUDA_FILE);
-    return ((xb_module_fn)symbol)(ctx, out, &HOST); /* says so itself where that is not so */
+    return ((xb_module_fn)symbol)(ctx, out, &HOST); /* says itself what else is wrong */
 }
 
 const char *xb_backend_chosen(const xb_ctx *ctx, const char *name)

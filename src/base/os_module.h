@@ -3,13 +3,13 @@
 #ifndef XB_BASE_OS_MODULE_H
 #define XB_BASE_OS_MODULE_H
 
-#include "base/ctx.h"
+#include <stddef.h>
 
-typedef void (*xb_module_symbol)(void);
+typedef void (*xb_os_symbol)(void);
 
 /* The function `symbol` of the module `file`, which stays loaded to the end; `path`, if
- * not NULL, is where it is. Fails with XB_E_ARGUMENT and one line that says why. */
-xb_status xb_module_find(xb_ctx *ctx, xb_module_symbol *out, const char *file,
-                         const char *symbol, const char *path);
+ * not NULL, is where it is. NULL: `why` says what is missing, in `size` bytes at most. */
+xb_os_symbol xb_os_module(const char *file, const char *path, const char *symbol,
+                          char *why, size_t size);
 
 #endif

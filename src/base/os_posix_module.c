@@ -3,19 +3,22 @@
 #define _GNU_SOURCE /* dladdr */
 #include "base/os_module.h"
 
+#include <stdio.h>
+
 #if defined(__wasm__)
 
-xb_status xb_module_find(xb_ctx *ctx, xb_module_symbol *out, const char *file,
-                         const char *symbol, const char *path)
+xb_os_symbol xb_os_module(const char *file, const char *path, const char *symbol,
+                          char *why, size_t size)
 {
-    (void)out, (void)symbol, (void)path;
-    return xb_fail(ctx, XB_E_ARGUMENT, "%s cannot be loaded on this system", file);
+    (void)file, (void)path, (void)symbol;
+    snprintf(why, size, "not on this system");
+    return NULL;
 }
 
 #else
 
 #include <dlfcn.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { PATH_LENGTH = 4096 };
@@ -35,9 +38,9 @@ static bool has_file(const char *path)
 /* Where this code itself is: the program's folder, or the shared library's. */
 static bool beside(char path[PATH_LENGTH], const char *between, const char *file)
 {
+    static const char here_somewhere;
     Dl_info here;
-    if (dladdr((const void *)xb_status_text(XB_OK), &here) == 0 || !here.dli_fname)
-        return false;
+    if (dladdr(&here_somewhere, &here) == 0 || !here.dli_fname) return false;
     const char *slash = strrchr(here.dli_fname, '/');
     if (!slash) return false;
     int length = snprintf(path, PATH_LENGTH, "%.*s%s/%s", (int)(slash - here.dli_fname),
@@ -56,19 +59,19 @@ static void *open_module(const char *file, const char *path)
     return open_file(file);
 }
 
-xb_status xb_module_find(xb_ctx *ctx, xb_module_symbol *out, const char *file,
-                         const char *symbol, const char *path)
+xb_os_symbol xb_os_module(const char *file, const char *path, const char *symbol,
+                          char *why, size_t size)
 {
-    void *module = open_module(file, path);
+    xb_os_symbol function = NULL;
+    void *module = open_module(file, path),
+         *found = module ? dlsym(module, symbol) : NULL;
     if (!module)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%s cannot be loaded: %s", path ? path : file,
-                       dlerror());
-    void *found = dlsym(module, symbol);
-    if (!found)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%s is no module of crossbayes: it lacks %s",
-                       path ? path : file, symbol);
-    memcpy(out, &found, sizeof *out); /* POSIX: a function's address is an object's */
-    return XB_OK;
+        snprintf(why, size, "%s", dlerror());
+    else if (!found)
+        snprintf(why, size, "it lacks %s", symbol);
+    memcpy(&function, &found,
+           sizeof found); /* POSIX: a function's address is an object's */
+    return function;
 }
 
 #endif

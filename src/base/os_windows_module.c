@@ -1,9 +1,12 @@
 /* os_windows_module.c: see os_module.h. No module is built for Windows. */
+#include <stdio.h>
+
 #include "base/os_module.h"
 
-xb_status xb_module_find(xb_ctx *ctx, xb_module_symbol *out, const char *file,
-                         const char *symbol, const char *path)
+xb_os_symbol xb_os_module(const char *file, const char *path, const char *symbol,
+                          char *why, size_t size)
 {
-    (void)out, (void)symbol, (void)path;
-    return xb_fail(ctx, XB_E_ARGUMENT, "%s cannot be loaded on this system", file);
+    (void)file, (void)path, (void)symbol;
+    snprintf(why, size, "not on this system");
+    return NULL;
 }
