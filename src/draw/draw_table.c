@@ -40,20 +40,8 @@ static void coef_set(xb_draw_table *t, int power, int column, float value)
 
 static float polynomial(const xb_draw_table *t, int column, float r)
 {
-    float y = coef_of(t, t->degree, column);
-    for (int j = t->degree - 1; j >= 0; j--) y = fmaf(y, r, coef_of(t, j, column));
-    return y;
-}
-
-float xb_table_value(const xb_draw_table *t, uint32_t word)
-{
-    float k = (float)(int32_t)(word & 0x7fffffffu);
-    float q = sqrtf(fmaf(k, xb_table_slope(t->columns), xb_table_offset(t->columns)));
-    int column = (int)q;
-    float r = q - (float)column; /* exact */
-    if (t->halves == 2 && word >> 31) column += t->columns;
-    float y = polynomial(t, column, r);
-    return word >> 31 ? -y : y;
+    int rows = t->columns == XB_COLUMNS_WIDE ? 1 : 2;
+    return xb_polynomial(t->row[column * rows], t->degree, r);
 }
 
 /* The word whose tail mass is nearest to s^2 / 2. */
