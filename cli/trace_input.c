@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "inputs.h"
+#include "base/os.h"
 #include "print.h"
 
 void cli_trace_free(cli_trace *trace)
@@ -68,7 +68,7 @@ static bool called_time(const char *name)
     static const char *const names[] = {"time", "t", "timestamp", "seconds", "elapsed"};
     size_t size = strcspn(name, "_[({ ");
     for (int i = 0; i < CLI_COUNT_OF(names); i++)
-        if (strlen(names[i]) == size && strncasecmp(names[i], name, size) == 0)
+        if (strlen(names[i]) == size && xb_os_same_text(names[i], name, size))
             return true;
     return false;
 }
