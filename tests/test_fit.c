@@ -325,6 +325,8 @@ static void measured_traces(void **state)
 {
     (void)state;
     static const char *const traces[] = {"rram_level00", "rram_level08", "rram_level16"};
+    /* the first is within 0.05 of a skewed law with heavy tails: 13 independent values */
+    static const char *const chosen[] = {"sinh-arcsinh", "empirical", "empirical"};
     enum { N = 100000 };
     const char *dir = test_data_dir();
     if (!dir) skip();
@@ -342,8 +344,8 @@ static void measured_traces(void **state)
         const xb_fit_sample *s = xb_fit_sample_info(fit);
         assert_true(s->lag1 > 0.93 && s->lag1 < 0.997);
         assert_true(s->n_effective < 50);
-        assert_string_equal(xb_law_family(xb_fit_law(fit)), "empirical");
-        assert_non_null(strstr(xb_fit_verdict(fit), "No parametric family fits"));
+        assert_string_equal(xb_law_family(xb_fit_law(fit)), chosen[i]);
+        assert_non_null(strstr(xb_fit_verdict(fit), "too few for a test"));
         xb_fit_destroy(fit);
     }
     free(x);
