@@ -6,7 +6,7 @@ if(TARGET crossbayes_cli)
   install(TARGETS crossbayes_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 # The program writes its own pages: cmd_NAME.c is the command NAME.
-if(TARGET crossbayes_cli AND NOT CMAKE_CROSSCOMPILING)
+if(TARGET crossbayes_cli AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_SYSTEM_NAME STREQUAL Linux))
   set(XB_TEXTS ${PROJECT_BINARY_DIR}/texts)
   file(MAKE_DIRECTORY ${XB_TEXTS})
   function(xb_text file)
