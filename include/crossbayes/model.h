@@ -34,7 +34,7 @@ XB_API xb_status xb_likelihood_parse(xb_ctx *ctx, xb_likelihood *out, const char
 
 typedef struct xb_model xb_model;
 
-/* What a model is made of; all of it is copied. */
+/* What a model is made of; all of it is copied. A frozen value. */
 typedef struct xb_model_parts {
     const xb_net *net;
     xb_weights weights; /* mu, sigma > 0 where a tensor is random, batchnorm's state */

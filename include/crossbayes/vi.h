@@ -28,7 +28,7 @@ typedef enum xb_prior_kind {
     XB_PRIOR_MIXTURE  /* pi N(0, s1^2) + (1 - pi) N(0, s2^2) */
 } xb_prior_kind;
 
-/* What does not belong to the kind is 0. */
+/* What does not belong to the kind is 0. A frozen value. */
 typedef struct xb_prior {
     xb_prior_kind kind;
     double mean, sd;   /* normal */
@@ -69,7 +69,7 @@ XB_API double xb_kl_sum(const xb_ctx *ctx, const xb_kl *kl, float *grad_mu,
                         float *grad_sigma, const float *mu, const float *sigma, int64_t n,
                         double weight);
 
-/* One weight, in double. */
+/* One weight, in double; a frozen value. */
 typedef struct xb_kl_value {
     double kl;
     double d_mu;
@@ -107,6 +107,7 @@ typedef enum xb_schedule_kind {
     XB_SCHEDULE_STEP
 } xb_schedule_kind;
 
+/* A frozen value. */
 typedef struct xb_schedule {
     xb_schedule_kind kind;
     double value;  /* constant: itself; exp, step: the number of steps */
@@ -133,7 +134,7 @@ typedef struct xb_adam_options {
 XB_API xb_adam_options xb_adam_options_default(void);
 
 /* One block of parameters with its gradient and moments, all [n]; moments start at
- * zero. */
+ * zero. A frozen value. */
 typedef struct xb_adam_block {
     float *parameter;
     float *first;  /* moving mean of the gradient */
