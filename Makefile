@@ -6,7 +6,7 @@ CMAKE = cmake -G Ninja -S .
 # A test that skips a part of itself says so; nothing is skipped in silence.
 SAY_SKIPPED = grep -h "skipped: "
 
-.PHONY: all deps demo check check-long fuzz races memory mutate bench scaling guard abi \
+.PHONY: all deps demo check check-long check-aarch64 check-cross fuzz races memory mutate bench scaling guard abi \
 	install clean format lint
 
 all: $(BUILD)/build.ninja
@@ -44,8 +44,24 @@ check-long: check
 	$(CLANG) -B $(BUILD)/clang
 	ninja -C $(BUILD)/clang
 	cd $(BUILD)/clang && ctest --output-on-failure -j2 --timeout 300
-	$(MAKE) races memory guard lint
+	$(MAKE) check-cross races memory guard lint
 	$(MAKE) fuzz FUZZ_SECONDS=60
+	$(MAKE) check-aarch64
+
+# Cross-compiled for AArch64 Linux and run by qemu-user: the core's tests, and the bytes of
+# draws and models beside this machine's.
+check-aarch64: deps
+	./tools/install-deps.sh aarch64
+	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
+	ninja -C $(BUILD)/check crossbayes_cli
+	./tools/aarch64.sh $(BUILD)/aarch64 $(BUILD)/check/crossbayes
+
+# The same sources for Windows and WebAssembly, tests included, and for macOS, compiled.
+check-cross: deps
+	./tools/install-deps.sh cross
+	./tools/cross.sh windows test
+	./tools/cross.sh wasm test
+	./tools/cross.sh macos
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
 FUZZ_SECONDS ?= 600

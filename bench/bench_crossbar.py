@@ -29,7 +29,6 @@ class Arrays:
     def __init__(self, xb, net, features):
         self.xb, self.lib, self.features = xb, xb.lib, features
         same_layouts(xb)
-        self.array_bytes = xb.peers.struct_size(b"xb_array")
         rng = np.random.default_rng(1)
         x, y = rng.standard_normal((ROWS, features)), rng.standard_normal(ROWS)
         data = TrainData(x=pointer(x), y=pointer(y), n=ROWS, features=features)
@@ -41,19 +40,20 @@ class Arrays:
         self.options = defaults(self.lib, "predict", PredictOptions)
 
     def array(self, settings):
-        array = (c.c_char * self.array_bytes)()
+        array = c.c_void_p()
         preset = b"mtj" if settings is None else b"ideal"
-        self.xb.check(self.lib.xb_array_preset(self.xb.ctx, array, preset))
+        self.xb.check(self.lib.xb_array_preset(self.xb.ctx, c.byref(array), preset))
         for key, value in (settings or {}).items():
             self.xb.check(self.lib.xb_array_set(self.xb.ctx, array, key.encode(),
                                                 c.c_double(value)))
         return array
 
     def analog(self, settings):
-        analog = c.c_void_p()
+        analog, array = c.c_void_p(), self.array(settings)
         self.xb.check(self.lib.xb_analog_create(
-            self.xb.ctx, c.byref(analog), self.model, self.array(settings),
+            self.xb.ctx, c.byref(analog), self.model, array,
             c.c_void_p(pointer(self.x)), c.c_int64(ROWS), None))
+        self.lib.xb_array_destroy(array)
         return analog
 
     def read(self, analog, x, value):

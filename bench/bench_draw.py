@@ -36,7 +36,7 @@ class Drawer:
         c.memset(self.arguments[1], 0, 4 * self.n)
 
     def level(self, level):
-        return self.lib.xb_sampler_fill_level(
+        return self.bench.xb.levels.levels_fill(
             self.sampler, level.encode(), pointer(self.buffer), self.n,
             c.byref(self.stream), 0)
 
@@ -66,7 +66,7 @@ def within_ourselves(bench):
     for case, name, ours in drawers:
         check = describe(ours.check())
         if name in ("gaussian", REFERENCE):
-            fast = name == REFERENCE and bench.xb.lib.xb_sampler_level() == b"v4"
+            fast = name == REFERENCE and bench.xb.levels.levels_best() == b"v4"
             bench.alone("draws", case, ours, ours.n,
                         ours_at_most(REFERENCE_SECONDS) if fast else None, check)
         if name != "gaussian":

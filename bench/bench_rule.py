@@ -63,12 +63,12 @@ def one_size(bench, np, n):
     law = xb.law(LAW)
     peer, theirs = {"numpy": with_numpy, "chaospy": with_chaospy}[bench.peer](np, n)
     rule = xb.gauss_rule(law, n)
-    worst = np.max(np.abs(np.sort(np.ravel(theirs()[0])) - rule.nodes[:n]))
-    xb.lib.xb_rule_free(rule)
+    worst = np.max(np.abs(np.sort(np.ravel(theirs()[0])) - xb.lib.xb_rule_nodes(rule)[:n]))
+    xb.lib.xb_rule_destroy(rule)
     if not worst < SAME:
         return bench.wrong("Gauss rule", case, peer, f"nodes off by {worst:.2g}")
     return bench.compare("Gauss rule", case,
-                         lambda: xb.lib.xb_rule_free(xb.gauss_rule(law, n)), peer,
+                         lambda: xb.lib.xb_rule_destroy(xb.gauss_rule(law, n)), peer,
                          theirs, check=f"nodes within {worst:.0e}",
                          target=TARGET[bench.peer])
 

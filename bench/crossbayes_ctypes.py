@@ -19,8 +19,8 @@ class SamplerOptions(c.Structure):
 
 
 class SamplerInfo(c.Structure):
-    _fields_ = [("pieces", c.c_int), ("degree", c.c_int), ("slow_share", c.c_double),
-                ("double_pieces", c.c_int), ("double_degree", c.c_int),
+    _fields_ = [("pieces", c.c_int64), ("degree", c.c_int64), ("slow_share", c.c_double),
+                ("double_pieces", c.c_int64), ("double_degree", c.c_int64),
                 ("float_u_error", c.c_double), ("double_u_error", c.c_double)]
 
 
@@ -30,20 +30,6 @@ class FitOptions(c.Structure):
                 ("fixed_offset", c.c_double), ("has_fixed_offset", c.c_bool),
                 ("unit", c.c_char_p), ("source", c.c_char_p), ("level", c.c_double),
                 ("seed", c.c_uint64)]
-
-
-class FitFamily(c.Structure):  # as much of it as is read here
-    _fields_ = [("family", c.c_char * 16), ("converged", c.c_bool),
-                ("iterations", c.c_int), ("n_param", c.c_int), ("n_named", c.c_int),
-                ("name", (c.c_char * 8) * 6), ("value", c.c_double * 6),
-                ("std_error", c.c_double * 6), ("gradient_norm", c.c_double),
-                ("log_likelihood", c.c_double), ("aic", c.c_double), ("bic", c.c_double),
-                ("ks", c.c_double), ("ks_p", c.c_double), ("ad", c.c_double)]
-
-
-class Rule(c.Structure):
-    _fields_ = [("n", c.c_int64), ("nodes", c.POINTER(c.c_double)),
-                ("weights", c.POINTER(c.c_double))]
 
 
 def pointer(buffer):
@@ -73,11 +59,15 @@ class Library:
         self.build = build
         self.lib = c.CDLL(os.path.join(build, "libcrossbayes.so"))
         self.peers = c.CDLL(os.path.join(build, "libxb_peers.so"))
+        self.levels = c.CDLL(os.path.join(build, "libxb_levels.so"))
+        self.levels.levels_best.restype = c.c_char_p
+        self.levels.levels_fill.restype = c.c_bool
+        self.levels.levels_fill.argtypes = [c.c_void_p, c.c_char_p, c.c_void_p,
+                                            c.c_int64, c.c_void_p, c.c_int64]
         for name, result, args in [
             ("xb_version", c.c_char_p, []),
-            ("xb_sampler_level", c.c_char_p, []),
             ("xb_ctx_message", c.c_char_p, [c.c_void_p]),
-            ("xb_ctx_set_threads", None, [c.c_void_p, c.c_int]),
+            ("xb_ctx_set_threads", None, [c.c_void_p, c.c_int64]),
             ("xb_law_destroy", None, [c.c_void_p]),
             ("xb_law_mean", c.c_double, [c.c_void_p]),
             ("xb_law_sd", c.c_double, [c.c_void_p]),
@@ -89,12 +79,18 @@ class Library:
                                        c.c_int64]),
             ("xb_sampler_fill_double", None, [c.c_void_p, c.c_void_p, c.c_int64,
                                               c.c_void_p, c.c_int64]),
-            ("xb_sampler_fill_level", c.c_bool, [c.c_void_p, c.c_char_p, c.c_void_p,
-                                                 c.c_int64, c.c_void_p, c.c_int64]),
             ("xb_fit_destroy", None, [c.c_void_p]),
-            ("xb_fit_chosen", c.c_int, [c.c_void_p]),
-            ("xb_fit_family_at", c.POINTER(FitFamily), [c.c_void_p, c.c_int]),
-            ("xb_rule_free", None, [c.POINTER(Rule)]),
+            ("xb_fit_chosen", c.c_int64, [c.c_void_p]),
+            ("xb_fit_family_at", c.c_void_p, [c.c_void_p, c.c_int64]),
+            ("xb_fit_family_name", c.c_char_p, [c.c_void_p]),
+            ("xb_fit_family_param_count", c.c_int64, [c.c_void_p]),
+            ("xb_fit_family_param_name", c.c_char_p, [c.c_void_p, c.c_int64]),
+            ("xb_fit_family_param_value", c.c_double, [c.c_void_p, c.c_int64]),
+            ("xb_fit_family_log_likelihood", c.c_double, [c.c_void_p]),
+            ("xb_fit_family_ks", c.c_double, [c.c_void_p]),
+            ("xb_fit_family_ad", c.c_double, [c.c_void_p]),
+            ("xb_rule_destroy", None, [c.c_void_p]),
+            ("xb_rule_nodes", c.POINTER(c.c_double), [c.c_void_p]),
             ("xb_free", None, [c.c_void_p]),
         ]:
             function = getattr(self.lib, name)
@@ -118,7 +114,6 @@ class Library:
             function = getattr(self.peers, name)
             function.restype, function.argtypes = result, args
         self.same_layout("xb_fit_options", FitOptions)
-        self.same_layout("xb_rule", Rule)
         ctx = c.c_void_p()
         if self.lib.xb_ctx_create(c.byref(ctx)):
             raise MemoryError("no context")
@@ -188,11 +183,14 @@ class Library:
 
     def fit_result(self, fit):
         """Named parameters and log likelihood of the chosen family."""
-        at = self.lib.xb_fit_family_at(fit, self.lib.xb_fit_chosen(fit)).contents
-        named = {at.name[i].value.decode(): at.value[i] for i in range(at.n_named)}
-        return at.family.decode(), named, at.log_likelihood
+        lib, at = self.lib, self.lib.xb_fit_family_at(fit, self.lib.xb_fit_chosen(fit))
+        named = {lib.xb_fit_family_param_name(at, i).decode():
+                 lib.xb_fit_family_param_value(at, i)
+                 for i in range(lib.xb_fit_family_param_count(at))}
+        return (lib.xb_fit_family_name(at).decode(), named,
+                lib.xb_fit_family_log_likelihood(at))
 
     def gauss_rule(self, law, n):
-        rule = Rule()
+        rule = c.c_void_p()
         self.check(self.lib.xb_rule_gauss(self.ctx, c.byref(rule), law, c.c_int64(n), 0))
         return rule

@@ -9,6 +9,7 @@
 
 #include "crossbayes/crossbayes.h"
 #include "crossbayes/studies.h"
+#include "draw/kernel.h"
 
 enum { DRAWS = 1 << 16, ROWS = 200, SIDE = 256, SAMPLES = 5000, LINES = 5000 };
 
@@ -153,9 +154,9 @@ static void fit(bed *b)
 
 static void rule(bed *b)
 {
-    xb_rule made = {0};
+    xb_rule *made = NULL;
     must(b, xb_rule_gauss(b->ctx, &made, b->law, 32, XB_RECURRENCE_STABLE));
-    xb_rule_free(&made);
+    xb_rule_destroy(made);
 }
 
 /* ---- files */
@@ -212,7 +213,7 @@ static void run(const guard_case *c, int times, const char *path)
     if (c->start) c->start(&b);
     measured(c, &b, times);
     remove(path);
-    printf("%s\n", xb_sampler_level());
+    printf("%s\n", xb_kernel_best()->level);
 }
 
 int main(int argc, char **argv)

@@ -40,8 +40,6 @@ int64_t struct_size(const char *name)
         {"xb_energy_options", sizeof(xb_energy_options)},
         {"xb_noise", sizeof(xb_noise)},
         {"xb_tensor", sizeof(xb_tensor)},
-        {"xb_rule", sizeof(xb_rule)},
-        {"xb_array", sizeof(xb_array)},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].name, name) == 0) return (int64_t)known[i].size;

@@ -35,11 +35,11 @@ class Net:
         xb.same_layout("xb_pass_options", PassOptions)
         xb.same_layout("xb_noise", Noise)
         for name, result, args in [
-            ("xb_pass_bytes", c.c_size_t, [c.c_void_p]),
+            ("xb_pass_bytes", c.c_int64, [c.c_void_p]),
             ("xb_net_param_count", c.c_int64, [c.c_void_p]),
             ("xb_net_state_count", c.c_int64, [c.c_void_p]),
-            ("xb_net_tensor_count", c.c_int, [c.c_void_p]),
-            ("xb_net_tensor_at", c.POINTER(Tensor), [c.c_void_p, c.c_int]),
+            ("xb_net_tensor_count", c.c_int64, [c.c_void_p]),
+            ("xb_net_tensor_at", c.POINTER(Tensor), [c.c_void_p, c.c_int64]),
             ("xb_net_params_start", None, [c.c_void_p, c.c_void_p, Key]),
             ("xb_net_state_start", None, [c.c_void_p, c.c_void_p]),
             ("xb_nll_square", c.c_double, [c.c_void_p] * 3 + [c.c_int64]),

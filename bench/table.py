@@ -61,10 +61,11 @@ def tfp_version(build):
 
 def machine(build):
     lib = ctypes.CDLL(os.path.join(build, "libcrossbayes.so"))
-    lib.xb_sampler_level.restype = lib.xb_version.restype = ctypes.c_char_p
+    levels = ctypes.CDLL(os.path.join(build, "libxb_levels.so"))
+    levels.levels_best.restype = lib.xb_version.restype = ctypes.c_char_p
     return {"processor": first_line("/proc/cpuinfo", "model name").partition(": ")[2],
             "cores": os.cpu_count(),
-            "level": lib.xb_sampler_level().decode(),
+            "level": levels.levels_best().decode(),
             "load": first_line("/proc/loadavg"),
             "system": platform.platform(),
             "crossbayes": lib.xb_version().decode()}

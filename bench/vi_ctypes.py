@@ -64,13 +64,13 @@ class PredictOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t),
                 ("law", c.c_void_p), ("samples", c.c_int64), ("tolerance", c.c_double),
                 ("most", c.c_int64), ("antithetic", c.c_bool), ("seed", c.c_uint64),
-                ("quantile", c.POINTER(c.c_double)), ("quantiles", c.c_int),
+                ("quantile", c.POINTER(c.c_double)), ("quantiles", c.c_int64),
                 ("backend", c.c_char_p)]
 
 
 class Tensor(c.Structure):
-    _fields_ = [("name", c.c_char * 24), ("layer", c.c_int), ("role", c.c_int),
-                ("offset", c.c_int64), ("size", c.c_int64), ("ndim", c.c_int),
+    _fields_ = [("name", c.c_char * 24), ("layer", c.c_int64), ("role", c.c_int),
+                ("offset", c.c_int64), ("size", c.c_int64), ("ndim", c.c_int64),
                 ("shape", c.c_int64 * 4), ("stochastic", c.c_bool)]
 
 
@@ -102,12 +102,12 @@ class Trainer:
             ("xb_model_target_sd", c.c_double, [c.c_void_p]),
             ("xb_model_input_mean", c.POINTER(c.c_double), [c.c_void_p]),
             ("xb_model_input_sd", c.POINTER(c.c_double), [c.c_void_p]),
-            ("xb_net_tensor_count", c.c_int, [c.c_void_p]),
-            ("xb_net_tensor_at", c.POINTER(Tensor), [c.c_void_p, c.c_int]),
+            ("xb_net_tensor_count", c.c_int64, [c.c_void_p]),
+            ("xb_net_tensor_at", c.POINTER(Tensor), [c.c_void_p, c.c_int64]),
             ("xb_table_destroy", None, [c.c_void_p]),
-            ("xb_table_rows", c.c_int64, [c.c_void_p]),
-            ("xb_table_find", c.c_int, [c.c_void_p, c.c_char_p]),
-            ("xb_table_get", c.c_double, [c.c_void_p, c.c_int64, c.c_int]),
+            ("xb_table_row_count", c.c_int64, [c.c_void_p]),
+            ("xb_table_column_find", c.c_int64, [c.c_void_p, c.c_char_p]),
+            ("xb_table_get", c.c_double, [c.c_void_p, c.c_int64, c.c_int64]),
             ("xb_prediction_destroy", None, [c.c_void_p]),
         ]:
             function = getattr(self.lib, name)
@@ -138,9 +138,9 @@ class Trainer:
         """F of each epoch."""
         table = c.c_void_p()
         model = self.model(estimator, epochs, c.byref(table))
-        column = self.lib.xb_table_find(table, b"f")
+        column = self.lib.xb_table_column_find(table, b"f")
         f = [self.lib.xb_table_get(table, i, column)
-             for i in range(self.lib.xb_table_rows(table))]
+             for i in range(self.lib.xb_table_row_count(table))]
         self.lib.xb_table_destroy(table)
         self.lib.xb_model_destroy(model)
         return np.array(f)

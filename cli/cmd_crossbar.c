@@ -6,7 +6,6 @@
 
 #include "commands.h"
 #include "crossbar_show.h"
-#include "doubts.h"
 #include "model_data.h"
 #include "outputs.h"
 #include "show.h"
@@ -23,11 +22,10 @@ typedef struct crossbar_job {
     cli_session *s;
     xb_model *model;
     xb_frame *frame, *calibration; /* calibration NULL: the frame */
-    xb_array array;
+    xb_array *array;
     xb_costs costs; /* where --costs is given */
     xb_assay *assay;
     int64_t reads;
-    bool classes;
     cli_case cases[CASES_MAX];
     int n_cases;
     sweep_run sweep[SWEEPS_MAX];
@@ -44,19 +42,29 @@ static cli_exit apply_set(crossbar_job *job, const char *text)
     if (!cli_sweep_read(&one, text, why, sizeof why) || one.count != 1)
         return cli_fail(job->s, CLI_USAGE, "--set %s: expected KEY=NUMBER", text);
     return cli_status(job->s,
-                      xb_array_set(job->s->ctx, &job->array, one.key, one.value[0]));
+                      xb_array_set(job->s->ctx, job->array, one.key, one.value[0]));
 }
 
 /* Each key once: a sweep's files are named after it. */
 static bool swept_already(const crossbar_job *job, const char *key)
 {
-    xb_array_field one, other;
-    for (int i = 0; i < job->n_sweeps; i++)
-        if (xb_array_field_find(key, &one) &&
-            xb_array_field_find(job->sweep[i].sweep.key, &other) &&
-            strcmp(one.key, other.key) == 0)
-            return true;
+    int64_t field = xb_array_field_find(key);
+    for (int i = 0; field >= 0 && i < job->n_sweeps; i++)
+        if (xb_array_field_find(job->sweep[i].sweep.key) == field) return true;
     return false;
+}
+
+/* Fails where the array cannot have one of the values. */
+static xb_status try_sweep(crossbar_job *job, const cli_sweep *sweep)
+{
+    xb_array *trial = NULL;
+    xb_status status = xb_array_copy(job->s->ctx, &trial, job->array);
+    for (int k = 0; k < sweep->count && status == XB_OK; k++) {
+        status = xb_array_set(job->s->ctx, trial, sweep->key, sweep->value[k]);
+        if (status == XB_OK) status = xb_array_check(job->s->ctx, trial);
+    }
+    xb_array_destroy(trial);
+    return status;
 }
 
 static cli_exit read_sweeps(crossbar_job *job)
@@ -72,13 +80,8 @@ static cli_exit read_sweeps(crossbar_job *job)
                 job->s, CLI_USAGE,
                 "--sweep %s: %s is swept twice; give all of its values at once",
                 given->texts[i], run->sweep.key);
-        xb_array trial = job->array;
-        for (int k = 0; k < run->sweep.count; k++) {
-            xb_status status =
-                xb_array_set(job->s->ctx, &trial, run->sweep.key, run->sweep.value[k]);
-            if (status == XB_OK) status = xb_array_check(job->s->ctx, &trial);
-            if (status != XB_OK) return cli_status(job->s, status);
-        }
+        xb_status status = try_sweep(job, &run->sweep);
+        if (status != XB_OK) return cli_status(job->s, status);
         run->cases = calloc((size_t)run->sweep.count, sizeof *run->cases);
         if (!run->cases) return cli_fail(job->s, CLI_FAILED, "not enough memory");
         job->n_sweeps++;
@@ -97,13 +100,14 @@ static cli_exit read_array(crossbar_job *job)
         cli_exit code = apply_set(job, set->texts[i]);
         if (code != CLI_DONE) return code;
     }
-    const char *redraw = cli_text(&s->args, "redraw", NULL);
-    if (redraw) (void)xb_redraw_find(redraw, &job->array.redraw); /* one of the choices */
+    xb_redraw redraw = xb_array_redraw(job->array);
+    const char *wanted = cli_text(&s->args, "redraw", NULL);
+    if (wanted) status = xb_redraw_parse(s->ctx, &redraw, wanted);
+    xb_array_set_redraw(job->array, redraw);
     const char *law = cli_text(&s->args, "law", NULL);
-    if (law && strlen(law) >= sizeof job->array.law)
+    if (law && xb_array_set_law(s->ctx, job->array, law) != XB_OK)
         return cli_fail(s, CLI_USAGE, "--law: the text is too long");
-    if (law) snprintf(job->array.law, sizeof job->array.law, "%s", law);
-    status = xb_array_check(s->ctx, &job->array);
+    if (status == XB_OK) status = xb_array_check(s->ctx, job->array);
     if (status != XB_OK) return cli_status(s, status);
     return read_sweeps(job);
 }
@@ -121,7 +125,6 @@ static cli_exit read_data(crossbar_job *job)
     if (status == XB_OK && calibration)
         status =
             cli_model_frame(s->ctx, &job->calibration, job->model, calibration, false);
-    if (status == XB_OK) job->classes = xb_model_classes(job->model) > 0;
     return cli_status(s, status);
 }
 
@@ -169,26 +172,32 @@ static xb_status assay_effects(crossbar_job *job)
 {
     xb_status status = XB_OK;
     for (int e = 0; e < xb_array_effect_count() && status == XB_OK; e++) {
-        if (!xb_array_has(&job->array, e)) continue;
+        if (!xb_array_has(job->array, e)) continue;
         cli_case *c = &job->cases[job->n_cases++];
-        xb_array alone = xb_array_only(&job->array, e);
+        xb_array *alone = NULL;
         c->name = xb_array_effect_name(e);
-        status = assay(job, c, &alone);
+        status = xb_array_only(job->s->ctx, &alone, job->array, e);
+        if (status == XB_OK) status = assay(job, c, alone);
+        xb_array_destroy(alone);
     }
     if (status != XB_OK) return status;
     cli_case *all = &job->cases[job->n_cases++];
     all->name = "all together";
-    return assay(job, all, &job->array);
+    return assay(job, all, job->array);
 }
 
 static xb_status assay_sweep(crossbar_job *job, sweep_run *run)
 {
     xb_status status = XB_OK;
     for (int k = 0; k < run->sweep.count && status == XB_OK; k++) {
-        xb_array array = job->array;
+        xb_array *array = NULL;
         run->cases[k].value = run->sweep.value[k];
-        status = xb_array_set(job->s->ctx, &array, run->sweep.key, run->sweep.value[k]);
-        if (status == XB_OK) status = assay(job, &run->cases[k], &array);
+        status = xb_array_copy(job->s->ctx, &array, job->array);
+        if (status == XB_OK)
+            status =
+                xb_array_set(job->s->ctx, array, run->sweep.key, run->sweep.value[k]);
+        if (status == XB_OK) status = assay(job, &run->cases[k], array);
+        xb_array_destroy(array);
     }
     return status;
 }
@@ -210,7 +219,7 @@ static xb_assay_options assay_options(const crossbar_job *job,
     o.analog = analog;
     if (job->calibration) {
         o.calibration = xb_frame_values(job->calibration);
-        o.calibration_n = xb_frame_rows(job->calibration);
+        o.calibration_n = xb_frame_row_count(job->calibration);
     }
     return o;
 }
@@ -221,11 +230,11 @@ static xb_status run_assays(crossbar_job *job)
     xb_assay_options o = assay_options(job, &analog);
     job->total = 1;
     for (int e = 0; e < xb_array_effect_count(); e++)
-        job->total += xb_array_has(&job->array, e);
+        job->total += xb_array_has(job->array, e);
     for (int i = 0; i < job->n_sweeps; i++) job->total += job->sweep[i].sweep.count;
     xb_status status =
         xb_assay_create(job->s->ctx, &job->assay, job->model, xb_frame_values(job->frame),
-                        xb_frame_target(job->frame), xb_frame_rows(job->frame), &o);
+                        xb_frame_target(job->frame), xb_frame_row_count(job->frame), &o);
     if (status == XB_OK) status = assay_effects(job);
     for (int i = 0; i < job->n_sweeps && status == XB_OK; i++)
         status = assay_sweep(job, &job->sweep[i]);
@@ -240,9 +249,8 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     xb_ctx *ctx = job->s->ctx;
     unsigned formats = cli_formats(cli_text(&job->s->args, "format", "svg,png"));
     xb_table *table = NULL;
-    xb_status status =
-        cli_cases_table(ctx, &table, run->sweep.key, run->cases, run->sweep.count,
-                        xb_assay_digital(job->assay), job->classes);
+    xb_status status = cli_cases_table(ctx, &table, run->sweep.key, run->cases,
+                                       run->sweep.count, xb_assay_digital(job->assay));
     char *path = cli_join(dir, run->sweep.key, ""),
          *csv = cli_join(dir, run->sweep.key, ".csv");
     if (status == XB_OK && !(path && csv)) status = XB_E_MEMORY;
@@ -254,29 +262,32 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     return status;
 }
 
-static json_t *sweep_json(const crossbar_job *job, const sweep_run *run)
+static json_t *sweep_json(const sweep_run *run)
 {
     json_t *list = json_array();
     for (int k = 0; k < run->sweep.count; k++)
-        json_array_append_new(list, cli_case_json(&run->cases[k], job->classes, false));
+        json_array_append_new(
+            list, cli_case_json(NULL, run->cases[k].value, run->cases[k].result));
     return json_pack("{s:s,s:o}", "key", run->sweep.key, "cases", list);
 }
 
 static cli_exit print_json(const crossbar_job *job, json_t *costs)
 {
     const cli_args *args = &job->s->args;
-    cli_case digital = {.name = "digital", .result = *xb_assay_digital(job->assay)};
     json_t *list = json_array(), *sweeps = json_array();
-    json_array_append_new(list, cli_case_json(&digital, job->classes, true));
+    json_array_append_new(list,
+                          cli_case_json("digital", 0, xb_assay_digital(job->assay)));
     for (int i = 0; i < job->n_cases; i++)
-        json_array_append_new(list, cli_case_json(&job->cases[i], job->classes, false));
+        json_array_append_new(list,
+                              cli_case_json(job->cases[i].name, 0, job->cases[i].result));
     for (int i = 0; i < job->n_sweeps; i++)
-        json_array_append_new(sweeps, sweep_json(job, &job->sweep[i]));
-    json_t *root = json_pack(
-        "{s:o,s:I,s:I,s:o,s:o,s:o}", "array", cli_json_text(job->array.name), "rows",
-        (json_int_t)xb_frame_rows(job->frame), "reads", (json_int_t)job->reads,
-        "calibration", cli_json_text(cli_text(args, "calibration", "the data")), "cases",
-        list, "sweeps", sweeps);
+        json_array_append_new(sweeps, sweep_json(&job->sweep[i]));
+    json_t *root = json_pack("{s:o,s:I,s:I,s:o,s:o,s:o}", "array",
+                             cli_json_text(xb_array_name(job->array)), "rows",
+                             (json_int_t)xb_frame_row_count(job->frame), "reads",
+                             (json_int_t)job->reads, "calibration",
+                             cli_json_text(cli_text(args, "calibration", "the data")),
+                             "cases", list, "sweeps", sweeps);
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
@@ -285,20 +296,19 @@ static void print_text(const crossbar_job *job)
 {
     const cli_args *args = &job->s->args;
     printf("%s on %s: %lld %s, %lld reads, array %s\n", args->arg[0], args->arg[1],
-           (long long)xb_frame_rows(job->frame),
-           xb_plural(xb_frame_rows(job->frame), "row", "rows"), (long long)job->reads,
-           job->array.name);
-    cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay), job->classes,
+           (long long)xb_frame_row_count(job->frame),
+           xb_plural(xb_frame_row_count(job->frame), "row", "rows"),
+           (long long)job->reads, xb_array_name(job->array));
+    cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay),
                    "effect alone");
     for (int i = 0; i < job->n_sweeps; i++)
         cli_show_cases(job->sweep[i].cases, job->sweep[i].sweep.count,
-                       xb_assay_digital(job->assay), job->classes,
-                       job->sweep[i].sweep.key);
+                       xb_assay_digital(job->assay), job->sweep[i].sweep.key);
     printf(
         "\n  ± the Monte Carlo error over reads; 'off': root mean square over inputs, in"
         "\n  predictive epistemic sds; converters calibrated on %s\n",
         cli_text(args, "calibration", "the inputs of the data itself"));
-    cli_doubt_scores(xb_frame_rows(job->frame));
+    cli_print_doubts(xb_assay_result_scores(xb_assay_digital(job->assay)));
 }
 
 /* All sweeps, or what was there before. */
@@ -339,8 +349,8 @@ static cli_exit simulate(crossbar_job *job)
     xb_analog *analog = NULL;
     const xb_analog_options o = analog_options(job);
     const xb_frame *on = job->calibration ? job->calibration : job->frame;
-    xb_status status = xb_analog_create(job->s->ctx, &analog, job->model, &job->array,
-                                        xb_frame_values(on), xb_frame_rows(on), &o);
+    xb_status status = xb_analog_create(job->s->ctx, &analog, job->model, job->array,
+                                        xb_frame_values(on), xb_frame_row_count(on), &o);
     if (status == XB_OK) status = run_assays(job);
     cli_exit code = status == XB_OK ? deliver(job, analog) : cli_status(job->s, status);
     xb_analog_destroy(analog);
@@ -349,7 +359,14 @@ static cli_exit simulate(crossbar_job *job)
 
 static void free_job(crossbar_job *job)
 {
-    for (int i = 0; i < SWEEPS_MAX; i++) free(job->sweep[i].cases);
+    for (int i = 0; i < job->n_cases; i++) xb_assay_result_destroy(job->cases[i].result);
+    for (int i = 0; i < SWEEPS_MAX; i++) {
+        const sweep_run *run = &job->sweep[i];
+        for (int k = 0; run->cases && k < run->sweep.count; k++)
+            xb_assay_result_destroy(run->cases[k].result);
+        free(run->cases);
+    }
+    xb_array_destroy(job->array);
     xb_assay_destroy(job->assay);
     xb_frame_destroy(job->calibration);
     xb_frame_destroy(job->frame);

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "demo.h"
+#include "inputs.h"
 #include "outputs.h"
 #include "print.h"
 #include "show.h"
@@ -96,8 +97,7 @@ static xb_status load_noise(cli_demo *d, const char *kept)
     xb_status status;
     d->n = BUILTIN_N;
     if (given)
-        status = xb_column_read(d->s->ctx, &d->x, &d->n, given,
-                                cli_text(&d->s->args, "column", NULL));
+        status = cli_column_read(d->s, &d->x, &d->n, given);
     else
         status = xb_builtin_noise(d->s->ctx, &d->x, d->n, cli_seed(d->s));
     d->source = in_file ? given : given ? "standard input" : "the built-in sample";
@@ -135,7 +135,7 @@ static void add_provenance(cli_demo *d, const xb_fit *fit)
     xb_page_provenance(d->page, "seed", text);
     xb_page_provenance(d->page, "samples", d->source);
     snprintf(text, sizeof text, "%016llx",
-             (unsigned long long)xb_fit_sample_info(fit)->checksum);
+             (unsigned long long)xb_fit_sample_checksum(xb_fit_sample_info(fit)));
     xb_page_provenance(d->page, "their checksum", text);
     xb_page_provenance(d->page, "device law", xb_law_text(xb_fit_law(fit)));
 }

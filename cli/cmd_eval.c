@@ -5,103 +5,92 @@
 #include <string.h>
 
 #include "commands.h"
-#include "doubts.h"
-#include "evaluation.h"
+#include "inputs.h"
 #include "model_data.h"
 #include "outputs.h"
 #include "scores.h"
 
-/* The law of a column; NULL stands for the model's own. */
-static const char *law_text(const cli_evaluation *e, int i)
-{
-    const xb_law *law = e->law[i].law;
-    return xb_law_text(law ? law : xb_model_law(e->model));
-}
+typedef struct request {
+    cli_session *s;
+    const xb_model *model;
+    cli_inputs in;
+    xb_evaluate_options opt;
+    xb_law *law[CLI_REPEAT_MAX];
+    const char *name[CLI_REPEAT_MAX];
+    int laws; /* 0: the model's own */
+    xb_evaluation *e;
+} request;
 
-/* The same for people: laws made from samples are told apart by their files. */
-static const char *law_label(const cli_evaluation *e, int i)
-{
-    const cli_value *given = cli_get(&e->s->args, "law");
-    const char *text = law_text(e, i);
-    bool file = given->given && strcmp(text, "empirical") == 0;
-    return file ? given->texts[i] : text;
-}
+static bool of_classes(const request *r) { return xb_model_class_count(r->model) > 0; }
 
-static int score_rows(cli_score out[CLI_SCORES_MAX], const cli_evaluation *e, int i)
+static json_t *law_text(const request *r, int64_t i)
 {
-    const xb_model_scores *s = &e->law[i].scores;
-    return cli_score_rows(out, cli_evaluation_classes(e), &s->regression, &s->classes);
+    return json_string(xb_law_text(xb_evaluation_law_at(r->e, i)));
 }
 
 /* ---- JSON */
 
-/* With the data's noise. */
-static json_t *predictive_json(const cli_law_scores *law)
+static void numbers_json(json_t *root, const request *r, int64_t i)
 {
-    const xb_distances *d = &law->predictive;
-    json_t *root = json_object();
-    json_object_set_new(root, "mean", cli_gap_json(&d->mean));
-    json_object_set_new(root, "sd", cli_gap_json(&d->sd));
-    json_object_set_new(root, "whole", cli_gap_json(&d->whole));
-    json_object_set_new(root, "verdict", json_string(xb_verdict_text(d->verdict)));
-    return root;
+    const xb_score difference = xb_evaluation_nll_difference(r->e, i);
+    json_t *predictive = json_object(); /* with the data's noise */
+    cli_gaps_json(predictive, xb_evaluation_predictive(r->e, i));
+    json_object_set_new(root, "nll_difference", cli_json_real(difference.value));
+    json_object_set_new(root, "nll_difference_error",
+                        cli_json_real(difference.std_error));
+    json_object_set_new(root, "predictive", predictive);
 }
 
-static void numbers_json(json_t *root, const cli_law_scores *law)
+static void set_distance(json_t *root, const xb_distances *d, const char *name)
 {
-    json_object_set_new(root, "nll_difference", cli_json_real(law->nll_difference.value));
-    json_object_set_new(root, "nll_difference_error",
-                        cli_json_real(law->nll_difference.std_error));
-    json_object_set_new(root, "predictive", predictive_json(law));
+    json_object_set_new(root, name, cli_json_real(xb_distances_get(d, name).value));
 }
 
 /* Of the outputs over weight draws. */
-static json_t *distance_json(const cli_evaluation *e, const cli_law_scores *law)
+static json_t *distance_json(const request *r, int64_t i)
 {
-    const xb_distances *d = &law->outputs;
+    const xb_distances *d = xb_evaluation_outputs(r->e, i);
     json_t *root = json_object();
-    json_object_set_new(root, "law", json_string(law_text(e, 0)));
-    json_object_set_new(root, "rows", json_integer(e->compared_rows));
-    json_object_set_new(root, "points", json_integer(d->n));
-    json_object_set_new(root, "tolerance", json_real(e->tolerance));
-    json_object_set_new(root, "kl_at_least", cli_json_real(law->kl_at_least));
-    json_object_set_new(root, "wasserstein", cli_json_real(d->wasserstein.value));
-    json_object_set_new(root, "ks", cli_json_real(d->ks.value));
-    json_object_set_new(root, "mean", cli_gap_json(&d->mean));
-    json_object_set_new(root, "sd", cli_gap_json(&d->sd));
-    json_object_set_new(root, "whole", cli_gap_json(&d->whole));
-    json_object_set_new(root, "verdict", json_string(xb_verdict_text(d->verdict)));
-    if (cli_evaluation_classes(e))
-        json_object_set_new(root, "probability_gap", cli_json_real(law->probability_gap));
+    json_object_set_new(root, "law", law_text(r, 0));
+    json_object_set_new(root, "rows", json_integer(xb_evaluation_compared_rows(r->e)));
+    json_object_set_new(root, "points", json_integer(xb_distances_points(d)));
+    json_object_set_new(root, "tolerance", json_real(r->opt.tolerance));
+    json_object_set_new(root, "kl_at_least",
+                        cli_json_real(xb_evaluation_kl_at_least(r->e, i)));
+    set_distance(root, d, "wasserstein");
+    set_distance(root, d, "ks");
+    cli_gaps_json(root, d);
+    if (of_classes(r))
+        json_object_set_new(root, "probability_gap",
+                            cli_json_real(xb_evaluation_probability_gap(r->e, i)));
     else
-        numbers_json(root, law);
+        numbers_json(root, r, i);
     return root;
 }
 
-static json_t *law_json(const cli_evaluation *e, int i)
+static json_t *law_json(const request *r, int64_t i)
 {
-    cli_score row[CLI_SCORES_MAX];
-    int rows = score_rows(row, e, i);
     json_t *root = json_object();
-    json_object_set_new(root, "law", json_string(law_text(e, i)));
-    json_object_set_new(root, "n", json_integer(e->n));
-    json_object_set_new(root, "draws", json_integer(e->draws));
-    cli_scores_json(root, row, rows);
-    if (i > 0) json_object_set_new(root, "distance", distance_json(e, &e->law[i]));
+    json_object_set_new(root, "law", law_text(r, i));
+    json_object_set_new(root, "n", json_integer(xb_evaluation_rows(r->e)));
+    json_object_set_new(root, "draws", json_integer(xb_evaluation_draws(r->e)));
+    cli_scores_json(root, xb_evaluation_scores(r->e, i));
+    if (i > 0) json_object_set_new(root, "distance", distance_json(r, i));
     return root;
 }
 
-static cli_exit print_json(const cli_evaluation *e)
+static cli_exit print_json(const request *r)
 {
     json_t *root = json_object(), *list = json_array();
-    for (int i = 0; i < e->laws; i++) json_array_append_new(list, law_json(e, i));
-    json_object_set_new(root, "model", cli_json_text(e->s->args.arg[0]));
-    json_object_set_new(root, "data", cli_json_text(e->s->args.arg[1]));
-    json_object_set_new(root, "rows", json_integer(e->n));
-    json_object_set_new(root, "draws", json_integer(e->draws));
-    json_object_set_new(root, "seed", json_integer((json_int_t)cli_seed(e->s)));
+    for (int64_t i = 0; i < xb_evaluation_law_count(r->e); i++)
+        json_array_append_new(list, law_json(r, i));
+    json_object_set_new(root, "model", cli_json_text(r->s->args.arg[0]));
+    json_object_set_new(root, "data", cli_json_text(r->s->args.arg[1]));
+    json_object_set_new(root, "rows", json_integer(xb_evaluation_rows(r->e)));
+    json_object_set_new(root, "draws", json_integer(xb_evaluation_draws(r->e)));
+    json_object_set_new(root, "seed", json_integer((json_int_t)cli_seed(r->s)));
     json_object_set_new(root, "laws", list);
-    return cli_json_print(e->s, root);
+    return cli_json_print(r->s, root);
 }
 
 /* ---- words */
@@ -124,193 +113,131 @@ static void format_score(char *out, size_t size, const cli_score *row)
 
 static void score_cell(const void *arg, int row, int column, char *out, size_t size)
 {
-    const cli_evaluation *e = arg;
-    cli_score score[CLI_SCORES_MAX];
+    const xb_evaluation *e = arg;
     if (row == 0) {
-        snprintf(out, size, "%s", column ? law_label(e, column - 1) : "");
+        snprintf(out, size, "%s", column ? xb_evaluation_law_name(e, column - 1) : "");
         return;
     }
-    score_rows(score, e, column ? column - 1 : 0);
+    const cli_score score =
+        cli_score_at(xb_evaluation_scores(e, column ? column - 1 : 0), row - 1);
     if (column == 0)
-        snprintf(out, size, "%s", score[row - 1].name);
+        snprintf(out, size, "%s", score.name);
     else
-        format_score(out, size, &score[row - 1]);
+        format_score(out, size, &score);
 }
 
-static void print_scores(const cli_evaluation *e)
+static void print_scores(const xb_evaluation *e)
 {
-    cli_score row[CLI_SCORES_MAX];
     putchar('\n');
-    cli_print_grid(1 + score_rows(row, e, 0), 1 + e->laws, score_cell, e);
+    cli_print_grid(1 + cli_score_count(xb_evaluation_scores(e, 0)),
+                   1 + (int)xb_evaluation_law_count(e), score_cell, e);
 }
 
 /* What the marks behind the scores mean. */
-static void print_legend(const cli_evaluation *e)
+static void print_legend(const xb_evaluation *e)
 {
-    cli_score row[CLI_SCORES_MAX];
-    int rows = score_rows(row, e, 0);
+    const xb_scores *s = xb_evaluation_scores(e, 0);
+    const int64_t n = xb_evaluation_rows(e);
     printf("\n  ± the error over rows, [] the Monte Carlo error over draws\n");
-    for (int k = 0; k < rows; k++) {
-        if (isnan(row[k].chance)) continue;
-        printf("  chance: the average for a perfectly calibrated model on %lld row%s",
-               (long long)e->n, e->n == 1 ? "" : "s");
-        if (row[k].bins > 0) printf(", %d bins", row[k].bins);
+    for (int k = 0; k < cli_score_count(s); k++) {
+        const cli_score row = cli_score_at(s, k);
+        if (isnan(row.chance)) continue;
+        printf("  chance: the average for a perfectly calibrated model on %lld %s",
+               (long long)n, xb_plural(n, "row", "rows"));
+        if (row.bins > 0) printf(", %lld bins", (long long)row.bins);
         printf("\n");
     }
 }
 
-static void print_noise(const xb_gap *gap)
+static void print_law(const xb_evaluation *e, int64_t i)
 {
-    if (isnan(gap->noise))
-        printf(" (noise unknown)");
-    else
-        printf(" (noise alone %.2g)", gap->noise);
+    const xb_distances *d = xb_evaluation_outputs(e, i);
+    const char *needed = xb_evaluation_needed(e, i);
+    const bool possible = !(xb_distances_draws_needed(d) > XB_DRAWS_MOST);
+    printf("  %s: %s\n", xb_evaluation_law_name(e, i),
+           xb_verdict_name(xb_distances_verdict(d)));
+    for (int64_t k = 0; k < xb_evaluation_finding_count(e, i); k++)
+        printf("    %s\n", xb_evaluation_finding_at(e, i, k));
+    if (needed) printf("    %s%s\n", needed, possible ? " (--samples)" : "");
 }
 
-static void print_gap(const char *what, const char *unit, const xb_gap *gap)
+static void print_distances(const request *r)
 {
-    printf("    %s %.2g%s", what, gap->rms, unit);
-    print_noise(gap);
-    printf(": %s\n", xb_verdict_text(gap->verdict));
-}
-
-/* A bound, not an estimate: samples cannot say how large KL is at most (maths C22). */
-static void print_kl(const cli_evaluation *e, int i)
-{
-    const double nats = e->law[i].kl_at_least;
-    printf("    KL(%s‖%s), mean over rows, is ", law_label(e, i), law_label(e, 0));
-    if (isnan(nats))
-        printf("unknown: fewer than 200 draws\n");
-    else if (nats > 0)
-        printf("at least %.2g nats (95 %% confidence)\n", nats);
-    else
-        printf("indistinguishable from 0 with this many draws\n");
-}
-
-static void print_predictive(const cli_evaluation *e, const cli_law_scores *law)
-{
-    char text[64];
-    if (cli_evaluation_classes(e)) {
-        printf("    predicted probabilities (the means) differ by %.2g\n",
-               law->probability_gap);
-        return;
-    }
-    const xb_gap *whole = &law->predictive.whole;
-    printf("    predictives, with the data's noise, differ like a shift of %.2g of their"
-           " sd",
-           whole->rms);
-    print_noise(whole);
-    printf(": %s\n", xb_verdict_text(law->predictive.verdict));
-    cli_format_error(text, sizeof text, law->nll_difference.value,
-                     law->nll_difference.std_error);
-    printf("    NLL differs by %s (error over rows)\n", text);
-}
-
-/* The draws for which C17 expects a verdict, as far as one can run them. */
-static void print_needed(const xb_distances *d)
-{
-    double needed =
-        fmax(fmax(d->mean.draws_needed, d->sd.draws_needed), d->whole.draws_needed);
-    const int64_t few = 20; /* (C17) */
-    if (d->verdict != XB_VERDICT_UNRESOLVED) return;
-    if (d->draws_a < few)
-        printf("    fewer than %lld draws cannot tell (--samples)\n", (long long)few);
-    else if (!(needed <= XB_DRAWS_MOST))
-        printf("    the gap is so near the tolerance that more than %.0e draws, the most"
-               " --samples takes, would be needed\n",
-               XB_DRAWS_MOST);
-    else if (needed <= (double)d->draws_a)
-        printf("    a few more draws would tell (--samples)\n");
-    else
-        printf("    about %.2g draws would tell (--samples)\n", needed);
-}
-
-static void print_distances(const cli_evaluation *e)
-{
-    bool classes = cli_evaluation_classes(e);
+    const xb_evaluation *e = r->e;
+    const int64_t rows = xb_evaluation_compared_rows(e);
     printf("\n  The net's %s over its weights' noise (epistemic) against those of %s, at"
            " %lld %s:\n",
-           classes ? "class probabilities" : "outputs", law_label(e, 0),
-           (long long)e->compared_rows, xb_plural(e->compared_rows, "row", "rows"));
-    for (int i = 1; i < e->laws; i++) {
-        const cli_law_scores *law = &e->law[i];
-        const xb_distances *d = &law->outputs;
-        printf("  %s: %s\n", law_label(e, i), xb_verdict_text(d->verdict));
-        if (d->draws_a < 2) { /* no spread, no noise: gaps would read 0 or NaN */
-            print_needed(d);
-            continue;
-        }
-        print_gap("means differ by", " of the epistemic sd", &d->mean);
-        print_gap("epistemic sds differ by", " of it", &d->sd);
-        print_gap("distributions, shape and all, differ like a shift of", " of it",
-                  &d->whole);
-        print_kl(e, i);
-        print_predictive(e, law);
-        print_needed(d);
-    }
+           of_classes(r) ? "class probabilities" : "outputs",
+           xb_evaluation_law_name(e, 0), (long long)rows, xb_plural(rows, "row", "rows"));
+    for (int64_t i = 1; i < xb_evaluation_law_count(e); i++) print_law(e, i);
     printf("\n  same: all three within %g of the epistemic sd (root mean square over"
            " rows); different: one\n  beyond it. For each law either is wrong in at most"
            " 5 %% of runs.\n",
-           e->tolerance);
+           r->opt.tolerance);
 }
 
-static cli_exit deliver(const cli_evaluation *e)
+static cli_exit deliver(const request *r)
 {
-    cli_progress_clear(&e->s->progress);
-    if (cli_json(e->s)) return print_json(e);
-    printf("%s on %s: %lld %s, %lld %s\n", e->s->args.arg[0], e->s->args.arg[1],
-           (long long)e->n, xb_plural(e->n, "row", "rows"), (long long)e->draws,
-           xb_plural(e->draws, "weight draw", "weight draws"));
+    const xb_evaluation *e = r->e;
+    const int64_t rows = xb_evaluation_rows(e), draws = xb_evaluation_draws(e);
+    cli_progress_clear(&r->s->progress);
+    if (cli_json(r->s)) return print_json(r);
+    printf("%s on %s: %lld %s, %lld %s\n", r->s->args.arg[0], r->s->args.arg[1],
+           (long long)rows, xb_plural(rows, "row", "rows"), (long long)draws,
+           xb_plural(draws, "weight draw", "weight draws"));
     print_scores(e);
     print_legend(e);
-    if (e->laws > 1) print_distances(e);
-    cli_doubt_scores(e->n);
+    if (xb_evaluation_law_count(e) > 1) print_distances(r);
+    cli_print_doubts(xb_evaluation_scores(e, 0));
     return CLI_DONE;
 }
 
 /* ---- the run */
 
-static xb_status parse_laws(cli_evaluation *e)
+/* Laws made from samples are told apart by their files. */
+static xb_status parse_laws(request *r)
 {
-    const cli_value *given = cli_get(&e->s->args, "law");
-    xb_status status = XB_OK;
-    e->laws = given->given ? given->n_texts : 1;
-    for (int i = 0; given->given && i < e->laws && status == XB_OK; i++)
-        status = xb_law_parse(e->s->ctx, &e->law[i].law, given->texts[i]);
-    return status;
+    const cli_value *given = cli_get(&r->s->args, "law");
+    for (int i = 0; given->given && i < given->n_texts; i++) {
+        xb_status status = xb_law_parse(r->s->ctx, &r->law[i], given->texts[i]);
+        if (status != XB_OK) return status;
+        r->laws = i + 1;
+        if (strcmp(xb_law_text(r->law[i]), "empirical") == 0)
+            r->name[i] = given->texts[i];
+    }
+    return XB_OK;
 }
 
-static cli_exit evaluate_model(cli_evaluation *e)
+static cli_exit evaluate(request *r)
 {
-    const int64_t most = (int64_t)XB_DRAWS_MOST; /* at once: 80 MB an output of a row */
-    cli_exit code = cli_inputs_ask(e->s, &e->in, e->model, e->s->args.arg[1], true);
+    cli_exit code = cli_inputs_ask(r->s, &r->in, r->model, r->s->args.arg[1], true);
     if (code != CLI_DONE) return code;
-    if (e->draws > most)
-        return cli_fail(e->s, CLI_USAGE, "--samples %lld: expected at most %lld",
-                        (long long)e->draws, (long long)most);
-    xb_status status = parse_laws(e);
-    if (status == XB_OK) status = cli_evaluate(e);
-    return status == XB_OK ? deliver(e) : cli_status(e->s, status);
+    const xb_rows rows = cli_inputs_rows(&r->in);
+    xb_status status = parse_laws(r);
+    if (status == XB_OK)
+        status = xb_evaluate(r->s->ctx, &r->e, r->model, &rows, cli_inputs_target(&r->in),
+                             (const xb_law *const *)r->law, r->laws, &r->opt);
+    return status == XB_OK ? deliver(r) : cli_status(r->s, status);
 }
 
 static cli_exit run(cli_session *s)
 {
-    cli_evaluation *e = calloc(1, sizeof *e); /* scores of many laws: not for a stack */
-    if (!e) return cli_fail(s, CLI_FAILED, "not enough memory");
+    request r = {.s = s, .opt = xb_evaluate_options_default()};
     xb_model *model = NULL;
     cli_exit code = CLI_DONE;
-    e->s = s;
-    e->tolerance =
-        cli_number(&s->args, "tolerance", xb_distance_options_default().tolerance);
-    if (!cli_samples(s, &e->draws))
+    r.opt.tolerance = cli_number(&s->args, "tolerance", r.opt.tolerance);
+    r.opt.seed = cli_seed(s);
+    r.opt.names = r.name;
+    if (!cli_samples(s, &r.opt.samples))
         code = cli_fail(s, CLI_USAGE, "--samples: expected a whole number or 'auto'");
     if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
     if (code == CLI_DONE)
         code = cli_status(s, xb_model_load(s->ctx, &model, s->args.arg[0]));
-    e->model = model;
-    if (code == CLI_DONE) code = evaluate_model(e);
-    cli_evaluation_free(e);
-    free(e);
+    r.model = model;
+    if (code == CLI_DONE) code = evaluate(&r);
+    xb_evaluation_destroy(r.e);
+    for (int i = 0; i < r.laws; i++) xb_law_destroy(r.law[i]);
+    cli_inputs_free(&r.in);
     xb_model_destroy(model);
     return code;
 }

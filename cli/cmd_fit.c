@@ -1,4 +1,5 @@
-/* cmd_fit.c: `crossbayes fit`: measured samples in, a law out. */
+/* cmd_fit.c: `crossbayes fit`: a measured trace in, the law of its stationary part out.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "outputs.h"
 #include "print.h"
 #include "show.h"
+#include "trace_input.h"
 
 static xb_fit_options read_options(const cli_session *s)
 {
@@ -55,46 +57,82 @@ static cli_exit print_json(cli_session *s, const xb_fit *fit)
     return CLI_DONE;
 }
 
+/* What a fit is made of and comes to. */
+typedef struct job {
+    cli_trace trace;
+    xb_series *series;
+    xb_fit *fit, *whole; /* whole: NULL where the stationary part is all there is */
+    cli_figure figure;
+} job;
+
+static void show(cli_session *s, const job *j)
+{
+    cli_show_series(j->series, s->args.arg[0], j->trace.n, j->trace.found);
+    cli_show_fit(j->fit, "stationary part", read_options(s).criterion);
+    if (j->whole) cli_show_whole(j->whole);
+}
+
 /* The figure first: where it fails, no law file is left to mislead. */
-static cli_exit deliver(cli_session *s, const xb_fit *fit, const double *x, int64_t n,
-                        const cli_figure *figure)
+static cli_exit deliver(cli_session *s, const job *j)
 {
     const char *file = cli_text(&s->args, "output", NULL);
     bool to_stdout = file && strcmp(file, "-") == 0;
     xb_status status = XB_OK;
-    if (figure->stem)
-        status = xb_report_fit(s->ctx, fit, x, n, figure->stem, figure->format);
-    if (status == XB_OK && file && !to_stdout) status = xb_fit_save(s->ctx, fit, file);
+    if (j->figure.stem)
+        status = xb_report_trace(s->ctx, j->fit, j->series, j->trace.x, j->trace.n,
+                                 j->figure.stem, j->figure.format);
+    if (status == XB_OK && file && !to_stdout) status = xb_fit_save(s->ctx, j->fit, file);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
-    if (cli_json(s) || to_stdout) return print_json(s, fit);
-    cli_show_fit(fit, s->args.arg[0], read_options(s).criterion);
+    if (cli_json(s) || to_stdout) return print_json(s, j->fit);
+    show(s, j);
     return CLI_DONE;
+}
+
+/* The law is of the stationary part; that of all samples is kept beside it. */
+static xb_status fit_both(cli_session *s, job *j, xb_fit_options *o)
+{
+    xb_status status = XB_OK;
+    if (xb_series_count(j->series) != j->trace.n)
+        status = xb_fit_run(s->ctx, &j->whole, j->trace.x, j->trace.n, o);
+    o->series = j->series;
+    o->whole = j->whole;
+    if (status == XB_OK)
+        status = xb_fit_run(s->ctx, &j->fit, xb_series_values(j->series),
+                            xb_series_count(j->series), o);
+    return status;
+}
+
+static cli_exit work(cli_session *s, job *j, xb_fit_options *o)
+{
+    xb_series_options series;
+    cli_exit code = cli_trace_read(s, &j->trace, s->args.arg[0]);
+    if (code == CLI_DONE) code = cli_trace_options(s, &series, &j->trace);
+    if (code == CLI_DONE)
+        code = cli_status(
+            s, xb_series_run(s->ctx, &j->series, j->trace.x, j->trace.n, &series));
+    if (code == CLI_DONE) code = cli_status(s, fit_both(s, j, o));
+    return code == CLI_DONE ? deliver(s, j) : code;
 }
 
 static cli_exit run(cli_session *s)
 {
     xb_fit_options options = read_options(s);
+    job j = {0};
     cli_exit code = check_family(s, options.family);
-    cli_figure figure = {0};
     if (code == CLI_DONE) code = cli_plan_file(s, "output", "");
-    if (code == CLI_DONE) code = cli_plan_figure(s, &figure, "figure");
-    double *x = NULL;
-    int64_t n = 0;
-    xb_fit *fit = NULL;
-    const char *column = cli_text(&s->args, "column", NULL);
-    if (code == CLI_DONE)
-        code = cli_status(s, xb_column_read(s->ctx, &x, &n, s->args.arg[0], column));
-    if (code == CLI_DONE) code = cli_status(s, xb_fit_run(s->ctx, &fit, x, n, &options));
-    if (code == CLI_DONE) code = deliver(s, fit, x, n, &figure);
-    xb_fit_destroy(fit);
-    xb_free(x);
-    free(figure.stem);
+    if (code == CLI_DONE) code = cli_plan_figure(s, &j.figure, "figure");
+    if (code == CLI_DONE) code = work(s, &j, &options);
+    xb_fit_destroy(j.fit);
+    xb_fit_destroy(j.whole);
+    xb_series_destroy(j.series);
+    cli_trace_free(&j.trace);
+    free(j.figure.stem);
     return code;
 }
 
 static const cli_option options[] = {
-    {"column", 'c', CLI_TEXT, "COLUMN", "the column, by name or number from 1", 0, 0},
+    CLI_TRACE_OPTIONS,
     {"family", 0, CLI_TEXT, "FAMILY", "fit this one only (all, best by AIC)", 0, 0},
     {"criterion", 0, CLI_CHOICE, "aic|bic", "what the family is chosen by (aic)", 0, 0},
     {"optimizer", 0, CLI_CHOICE, "newton|adam", "adam is the paper's way (newton)", 0, 0},
@@ -112,7 +150,7 @@ static const cli_option options[] = {
 const cli_command cli_command_fit = {
     .name = "fit",
     .group = "What is my device's noise?",
-    .about = "measured samples to a law: family, parameters, goodness of fit",
+    .about = "a measured trace to a law: stationary part, independent draws, family",
     .usage = "NOISE.csv [-o law.json] [options]",
     .example = "crossbayes sample mtj:B=0.15,w=0.5 -n 1e5 -o noise.csv\n"
                "crossbayes fit noise.csv -o law.json --figure noise",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "law_samples.h"
 #include "print.h"
 
 /* One asked-for quantile, from whichever tail keeps the digits. */
@@ -40,7 +41,7 @@ static json_t *summary_json(const xb_law *law)
     json_object_set_new(root, "text", json_string(xb_law_text(law)));
     for (int i = 0; i < CLI_COUNT_OF(parameters); i++)
         json_object_set_new(root, parameters[i],
-                            cli_json_real(xb_law_param(law, parameters[i])));
+                            cli_json_real(xb_law_number(law, parameters[i])));
     json_object_set_new(root, "mean", cli_json_real(moments.mean));
     json_object_set_new(root, "variance", cli_json_real(moments.variance));
     json_object_set_new(root, "skewness", cli_json_real(moments.skewness));
@@ -89,16 +90,17 @@ static json_t *points_json(const xb_law *law, const cli_value *asked, law_functi
 static json_t *rule_json(const xb_rule *rule)
 {
     json_t *nodes = json_array(), *weights = json_array(), *root = json_object();
-    for (int64_t i = 0; i < rule->n; i++) {
-        json_array_append_new(nodes, cli_json_real(rule->nodes[i]));
-        json_array_append_new(weights, cli_json_real(rule->weights[i]));
+    for (int64_t i = 0; i < xb_rule_count(rule); i++) {
+        json_array_append_new(nodes, cli_json_real(xb_rule_nodes(rule)[i]));
+        json_array_append_new(weights, cli_json_real(xb_rule_weights(rule)[i]));
     }
     json_object_set_new(root, "nodes", nodes);
     json_object_set_new(root, "weights", weights);
     return root;
 }
 
-static cli_exit print_json(cli_session *s, const xb_law *law, const xb_rule *rule)
+static cli_exit print_json(cli_session *s, const xb_law *law, const xb_rule *rule,
+                           const xb_goodness_result *goodness)
 {
     const cli_value *quantile = cli_get(&s->args, "quantile");
     const cli_value *cdf = cli_get(&s->args, "cdf"), *pdf = cli_get(&s->args, "pdf");
@@ -107,7 +109,8 @@ static cli_exit print_json(cli_session *s, const xb_law *law, const xb_rule *rul
         json_object_set_new(root, "quantile", quantiles_json(law, quantile));
     if (cdf->given) json_object_set_new(root, "cdf", points_json(law, cdf, xb_law_cdf));
     if (pdf->given) json_object_set_new(root, "pdf", points_json(law, pdf, xb_law_pdf));
-    if (rule->n) json_object_set_new(root, "rule", rule_json(rule));
+    if (rule) json_object_set_new(root, "rule", rule_json(rule));
+    if (goodness) json_object_set_new(root, "goodness", cli_goodness_json(s, goodness));
     return cli_json_print(s, root);
 }
 
@@ -143,8 +146,8 @@ static void print_summary(const xb_law *law)
     xb_moments moments = xb_law_moments(law);
     printf("%s\n  %s\n\n", xb_law_text(law), family_about(law));
     for (int i = 0; i < CLI_COUNT_OF(parameters); i++)
-        if (!isnan(xb_law_param(law, parameters[i])))
-            cli_print_fact(parameters[i], xb_law_param(law, parameters[i]), DIGITS, "");
+        if (!isnan(xb_law_number(law, parameters[i])))
+            cli_print_fact(parameters[i], xb_law_number(law, parameters[i]), DIGITS, "");
     printf("  %-20s%g to %g\n", "support", xb_law_lower(law), xb_law_upper(law));
     print_place(law);
     cli_print_fact("mean", without_rounding(moments.mean, xb_law_sd(law)), DIGITS, "");
@@ -180,19 +183,21 @@ static void print_points(const xb_law *law, const cli_value *asked, const char *
 
 static void print_rule(const xb_rule *rule)
 {
-    if (!rule->n) return;
+    if (!rule) return;
     printf("\n  %-24s%s\n", "node", "weight");
-    for (int64_t i = 0; i < rule->n; i++)
-        printf("  %-24.16g%.16g\n", rule->nodes[i], rule->weights[i]);
+    for (int64_t i = 0; i < xb_rule_count(rule); i++)
+        printf("  %-24.16g%.16g\n", xb_rule_nodes(rule)[i], xb_rule_weights(rule)[i]);
 }
 
-static cli_exit print_text(cli_session *s, const xb_law *law, const xb_rule *rule)
+static cli_exit print_text(cli_session *s, const xb_law *law, const xb_rule *rule,
+                           const xb_goodness_result *goodness)
 {
     print_summary(law);
     print_quantiles(law, cli_get(&s->args, "quantile"));
     print_points(law, cli_get(&s->args, "cdf"), "cdf", xb_law_cdf);
     print_points(law, cli_get(&s->args, "pdf"), "pdf", xb_law_pdf);
     print_rule(rule);
+    if (goodness) cli_show_goodness(s, goodness);
     return CLI_DONE;
 }
 
@@ -201,14 +206,18 @@ static cli_exit print_text(cli_session *s, const xb_law *law, const xb_rule *rul
 static cli_exit run(cli_session *s)
 {
     xb_law *law = NULL;
-    xb_rule rule = {0};
+    xb_rule *rule = NULL;
     xb_status status = xb_law_parse(s->ctx, &law, s->args.arg[0]);
     int64_t points = (int64_t)cli_count(&s->args, "rule", 0);
     if (status == XB_OK && points > 0)
         status = xb_rule_gauss(s->ctx, &rule, law, points, XB_RECURRENCE_STABLE);
+    xb_goodness_result *goodness = NULL;
     cli_exit code = cli_status(s, status);
-    if (code == CLI_DONE) code = (cli_json(s) ? print_json : print_text)(s, law, &rule);
-    xb_rule_free(&rule);
+    if (code == CLI_DONE) code = cli_law_samples(s, &goodness, law);
+    if (code == CLI_DONE)
+        code = (cli_json(s) ? print_json : print_text)(s, law, rule, goodness);
+    xb_goodness_result_destroy(goodness);
+    xb_rule_destroy(rule);
     xb_law_destroy(law);
     return code;
 }
@@ -226,14 +235,20 @@ static const cli_option options[] = {
     {"pdf", 0, CLI_NUMBERS, "X,..", "density at X", 0, 0},
     {"rule", 0, CLI_COUNT, "N", "Gauss rule of N points with the law as weight", 1,
      XB_RULE_MAX},
+    {"samples", 0, CLI_PATH, "FILE", "measured samples: does the law fit them?", 0, 0},
+    {"column", 'c', CLI_TEXT, "COLUMN", "their column, by name or number from 1", 0, 0},
+    {"level", 0, CLI_NUMBER, "P", "p-value below which the law does not fit (0.01)", 1e-6,
+     0.5},
 };
 
 const cli_command cli_command_law = {
     .name = "law",
     .group = "What is my device's noise?",
-    .about = "moments, quantiles, densities and quadrature of a law",
+    .about = "moments, quantiles, densities, quadrature of a law; does it fit samples",
     .usage = "LAW [options]",
-    .example = "crossbayes law mtj:B=0.15,w=0.5 --quantile 0.01,0.5,1-1e-20 --rule 5",
+    .example = "crossbayes law mtj:B=0.15,w=0.5 --quantile 0.01,0.5,1-1e-20 --rule 5\n"
+               "crossbayes sample mtj:B=0.15,w=0.5 -n 1e4 -o noise.csv\n"
+               "crossbayes law mtj:B=0.15,w=0.5 --samples noise.csv",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 1,

@@ -13,7 +13,7 @@ enum { ROWS_DEFAULT = 3, ROWS_MAX = 64, SOUND_N_EFF = 17 };
 /* One input that was planned for. */
 typedef struct plan_case {
     int64_t row; /* of the data, from 1; 0: no data */
-    xb_plan plan;
+    xb_plan *plan;
 } plan_case;
 
 typedef struct plan_job {
@@ -45,7 +45,7 @@ static int largest_cumulant(const xb_plan *plan)
 {
     int largest = 3;
     for (int n = 4; n <= XB_PLAN_ORDER; n++)
-        if (plan->by_cumulant[n] > plan->by_cumulant[largest]) largest = n;
+        if (xb_plan_rule_part(plan, n) > xb_plan_rule_part(plan, largest)) largest = n;
     return largest;
 }
 
@@ -54,10 +54,11 @@ static const plan_case *worst_case(const plan_job *job)
 {
     const plan_case *worst = &job->at[0];
     for (int i = 1; i < job->cases; i++) {
-        const xb_plan *a = &job->at[i].plan, *b = &worst->plan;
-        bool measured = isfinite(a->measured.value);
-        double x = measured ? a->measured.value : a->predicted.value;
-        if (x > (measured ? b->measured.value : b->predicted.value)) worst = &job->at[i];
+        const xb_plan *a = job->at[i].plan, *b = worst->plan;
+        bool measured = isfinite(xb_plan_measured(a).value);
+        double x = measured ? xb_plan_measured(a).value : xb_plan_predicted(a).value;
+        if (x > (measured ? xb_plan_measured(b).value : xb_plan_predicted(b).value))
+            worst = &job->at[i];
     }
     return worst;
 }
@@ -94,15 +95,15 @@ static void layer_cell(const void *arg, int row, int column, char *out, size_t s
         snprintf(out, size, "%s", head[column]);
         return;
     }
-    const xb_plan_layer *l = &g->plan->layer[row - 1];
+    const xb_plan_layer l = xb_plan_layer_at(g->plan, row - 1);
     switch (column) {
     case 0:
-        snprintf(out, size, "%d %s", l->layer + 1,
-                 xb_net_layer_name(g->job->net, l->layer));
+        snprintf(out, size, "%lld %s", (long long)l.layer + 1,
+                 xb_net_layer_name(g->job->net, l.layer));
         break;
-    case 1: snprintf(out, size, "%.2g", l->share); break;
-    case 2: snprintf(out, size, isfinite(l->n_eff) ? "%.3g" : "-", l->n_eff); break;
-    default: format_kl(out, size, l->kl);
+    case 1: snprintf(out, size, "%.2g", l.share); break;
+    case 2: snprintf(out, size, isfinite(l.n_eff) ? "%.3g" : "-", l.n_eff); break;
+    default: format_kl(out, size, l.kl);
     }
 }
 
@@ -110,23 +111,26 @@ static void print_layers(const plan_job *job, const xb_plan *plan)
 {
     const layer_grid g = {job, plan};
     putchar('\n');
-    cli_print_grid(1 + plan->layers, 4, layer_cell, &g);
+    cli_print_grid(1 + (int)xb_plan_layer_count(plan), 4, layer_cell, &g);
 }
 
 static void print_weights(const plan_job *job, const xb_plan *plan)
 {
     printf("\n  shares, at most");
-    for (int i = 0; i < plan->weights; i++) {
-        const xb_plan_weight *w = &plan->weight[i];
-        const double percent = 100 * w->share;
+    for (int i = 0; i < xb_plan_weight_count(plan); i++) {
+        const xb_plan_weight w = xb_plan_weight_at(plan, i);
+        const double percent = 100 * w.share;
         printf("%s%s[%lld] %.*f %%", i ? ", " : "     ",
-               xb_net_tensor_at(job->net, w->tensor)->name, (long long)w->element,
+               xb_net_tensor_at(job->net, w.tensor)->name, (long long)w.element,
                percent < 9.95 ? 1 : 0, percent);
     }
     int n = largest_cumulant(plan);
     printf("\n  leading cumulant    %s: %.0f %% of the rule of thumb, %.2g nats%s\n",
-           cumulant_name(n), plan->rule > 0 ? 100 * plan->by_cumulant[n] / plan->rule : 0,
-           plan->rule, plan->n_eff < SOUND_N_EFF ? " (few weights: unreliable)" : "");
+           cumulant_name(n),
+           xb_plan_rule(plan) > 0 ? 100 * xb_plan_rule_part(plan, n) / xb_plan_rule(plan)
+                                  : 0,
+           xb_plan_rule(plan),
+           xb_plan_n_eff(plan) < SOUND_N_EFF ? " (few weights: unreliable)" : "");
 }
 
 /* The far tail is beyond the range of densities: both KL are lower bounds. */
@@ -139,25 +143,26 @@ static bool lower_bounds(const xb_law *law)
 static void print_advice(const plan_job *job, const xb_plan *plan)
 {
     char text[512];
-    const bool net = job->own_net != NULL && plan->layers > 1; /* with hidden layers */
+    const bool net =
+        job->own_net != NULL && xb_plan_layer_count(plan) > 1; /* with hidden layers */
     size_t used = 0;
-    if (plan->verdict == XB_PLAN_NOT_MET && net && job->width.width > 0)
+    if (xb_plan_verdict_of(plan) == XB_PLAN_NOT_MET && net && job->width.width > 0)
         used = (size_t)snprintf(text, sizeof text,
                                 "Hidden layers of width %lld would do (predicted %.2g).",
                                 (long long)job->width.width, job->width.predicted.value);
-    else if (plan->verdict == XB_PLAN_NOT_MET && net)
+    else if (xb_plan_verdict_of(plan) == XB_PLAN_NOT_MET && net)
         used = (size_t)snprintf(text, sizeof text,
                                 "Not even hidden layers of width %d would do.",
                                 XB_PLAN_WIDEST);
-    else if (plan->verdict == XB_PLAN_NOT_MET)
+    else if (xb_plan_verdict_of(plan) == XB_PLAN_NOT_MET)
         used = (size_t)snprintf(
             text, sizeof text,
             "About %.3g equal weights behind the output would do, here it is as if there"
             " were %.2g. Width alone does not help: the shares must become even.",
-            plan->needed, plan->n_eff);
-    else if (plan->verdict == XB_PLAN_UNSURE && !lower_bounds(job->law))
+            xb_plan_needed(plan), xb_plan_n_eff(plan));
+    else if (xb_plan_verdict_of(plan) == XB_PLAN_UNSURE && !lower_bounds(job->law))
         used = (size_t)snprintf(text, sizeof text, "More --draws would tell.");
-    if (!plan->trusted && used < sizeof text)
+    if (!xb_plan_trusted(plan) && used < sizeof text)
         used += (size_t)snprintf(
             text + used, sizeof text - used, "%s%s", used ? " " : "",
             lower_bounds(job->law) ? "Both values are lower bounds: the law has no sixth"
@@ -193,9 +198,10 @@ static void row_cell(const void *arg, int row, int column, char *out, size_t siz
     else if (column == 0)
         snprintf(out, size, "%lld", (long long)c->row);
     else if (column == 1)
-        snprintf(out, size, "%.3g", c->plan.n_eff);
+        snprintf(out, size, "%.3g", xb_plan_n_eff(c->plan));
     else
-        format_kl(out, size, column == 2 ? c->plan.predicted : c->plan.measured);
+        format_kl(out, size,
+                  column == 2 ? xb_plan_predicted(c->plan) : xb_plan_measured(c->plan));
 }
 
 static void print_rows(const plan_job *job)
@@ -207,20 +213,20 @@ static void print_rows(const plan_job *job)
 
 static cli_exit print_text(const plan_job *job)
 {
-    const xb_plan *plan = &worst_case(job)->plan;
+    const xb_plan *plan = worst_case(job)->plan;
     print_head(job);
     print_rows(job);
     printf("  %-20s%.3g: the output's noise is spread as over so many equal ones\n",
-           "effective weights", plan->n_eff);
+           "effective weights", xb_plan_n_eff(plan));
     printf(
         "  %-20s%.3g in a plain sum for a KL below %g nats, more behind hidden layers\n",
-        "needed", plan->needed, job->opt.tolerance);
-    print_kl("predicted KL", plan->predicted);
-    print_kl("measured KL", plan->measured);
+        "needed", xb_plan_needed(plan), job->opt.tolerance);
+    print_kl("predicted KL", xb_plan_predicted(plan));
+    print_kl("measured KL", xb_plan_measured(plan));
     print_layers(job, plan);
     print_weights(job, plan);
     printf("\n  At a tolerance of %g nats: %s.\n", job->opt.tolerance,
-           xb_plan_verdict_text(plan->verdict));
+           xb_plan_verdict_name(xb_plan_verdict_of(plan)));
     print_advice(job, plan);
     return CLI_DONE;
 }
@@ -238,15 +244,15 @@ static void set_estimate(json_t *root, const char *name, xb_estimate e)
 static json_t *layers_json(const plan_job *job, const xb_plan *plan)
 {
     json_t *list = json_array();
-    for (int i = 0; i < plan->layers; i++) {
-        const xb_plan_layer *l = &plan->layer[i];
+    for (int i = 0; i < xb_plan_layer_count(plan); i++) {
+        const xb_plan_layer l = xb_plan_layer_at(plan, i);
         json_t *one = json_object();
-        json_object_set_new(one, "layer", json_integer(l->layer));
+        json_object_set_new(one, "layer", json_integer(l.layer));
         json_object_set_new(one, "kind",
-                            json_string(xb_net_layer_name(job->net, l->layer)));
-        json_object_set_new(one, "share", cli_json_real(l->share));
-        json_object_set_new(one, "n_eff", cli_json_real(l->n_eff));
-        set_estimate(one, "kl", l->kl);
+                            json_string(xb_net_layer_name(job->net, l.layer)));
+        json_object_set_new(one, "share", cli_json_real(l.share));
+        json_object_set_new(one, "n_eff", cli_json_real(l.n_eff));
+        set_estimate(one, "kl", l.kl);
         json_array_append_new(list, one);
     }
     return list;
@@ -255,32 +261,32 @@ static json_t *layers_json(const plan_job *job, const xb_plan *plan)
 static json_t *weights_json(const plan_job *job, const xb_plan *plan)
 {
     json_t *list = json_array();
-    for (int i = 0; i < plan->weights; i++) {
-        const xb_plan_weight *w = &plan->weight[i];
+    for (int i = 0; i < xb_plan_weight_count(plan); i++) {
+        const xb_plan_weight w = xb_plan_weight_at(plan, i);
         json_array_append_new(list, json_pack("{s:s,s:I,s:o}", "tensor",
-                                              xb_net_tensor_at(job->net, w->tensor)->name,
-                                              "element", (json_int_t)w->element, "share",
-                                              cli_json_real(w->share)));
+                                              xb_net_tensor_at(job->net, w.tensor)->name,
+                                              "element", (json_int_t)w.element, "share",
+                                              cli_json_real(w.share)));
     }
     return list;
 }
 
 static json_t *case_json(const plan_job *job, const plan_case *c)
 {
-    const xb_plan *plan = &c->plan;
+    const xb_plan *plan = c->plan;
     json_t *root = json_object(), *cumulants = json_object();
     if (c->row) json_object_set_new(root, "row", json_integer(c->row));
-    json_object_set_new(root, "n_eff", cli_json_real(plan->n_eff));
-    set_estimate(root, "predicted", plan->predicted);
-    set_estimate(root, "measured", plan->measured);
-    json_object_set_new(root, "trusted", json_boolean(plan->trusted));
+    json_object_set_new(root, "n_eff", cli_json_real(xb_plan_n_eff(plan)));
+    set_estimate(root, "predicted", xb_plan_predicted(plan));
+    set_estimate(root, "measured", xb_plan_measured(plan));
+    json_object_set_new(root, "trusted", json_boolean(xb_plan_trusted(plan)));
     json_object_set_new(root, "verdict",
-                        json_string(xb_plan_verdict_text(plan->verdict)));
-    json_object_set_new(root, "rule", cli_json_real(plan->rule));
+                        json_string(xb_plan_verdict_name(xb_plan_verdict_of(plan))));
+    json_object_set_new(root, "rule", cli_json_real(xb_plan_rule(plan)));
     for (int n = 3; n <= XB_PLAN_ORDER; n++) {
         char key[8];
         snprintf(key, sizeof key, "%d", n);
-        json_object_set_new(cumulants, key, cli_json_real(plan->by_cumulant[n]));
+        json_object_set_new(cumulants, key, cli_json_real(xb_plan_rule_part(plan, n)));
     }
     json_object_set_new(root, "rule_by_cumulant", cumulants);
     json_object_set_new(root, "layers", layers_json(job, plan));
@@ -313,8 +319,8 @@ static xb_status plan_at(plan_job *job, const float *x, int64_t row)
     xb_progress event = {"planning", job->cases - 1, 0};
     if (!cli_progress_event(&job->s->progress, &event)) return XB_E_CANCELLED;
     c->row = row;
-    return xb_plan_make(job->s->ctx, &c->plan, job->net, &job->weights, x, job->law,
-                        &job->opt);
+    return xb_plan_create(job->s->ctx, &c->plan, job->net, &job->weights, x, job->law,
+                          &job->opt);
 }
 
 static cli_exit plan_net(plan_job *job)
@@ -347,7 +353,7 @@ static xb_status plan_rows(plan_job *job, float *x)
     xb_status status = cli_model_frame(s->ctx, &frame, job->model,
                                        cli_text(&s->args, "data", NULL), false);
     if (status != XB_OK) return status;
-    int64_t all = xb_frame_rows(frame), d = xb_model_features(job->model);
+    int64_t all = xb_frame_row_count(frame), d = xb_model_feature_count(job->model);
     int64_t rows = (int64_t)cli_count(&s->args, "rows", ROWS_DEFAULT);
     if (rows > all) rows = all;
     for (int64_t i = 0; i < rows && status == XB_OK; i++) {
@@ -370,7 +376,7 @@ static cli_exit plan_model(plan_job *job)
     if (status != XB_OK) return cli_status(s, status);
     job->net = xb_model_net(job->model);
     job->weights = xb_model_weights(job->model);
-    job->block = calloc((size_t)xb_model_features(job->model), sizeof *job->block);
+    job->block = calloc((size_t)xb_model_feature_count(job->model), sizeof *job->block);
     if (!job->block) return cli_fail(s, CLI_FAILED, "not enough memory");
     status = cli_flag(&s->args, "data") ? plan_rows(job, job->block)
                                         : plan_at(job, job->block, 0);
@@ -401,7 +407,7 @@ static cli_exit plan(plan_job *job)
         return cli_fail(s, CLI_USAGE, "--data goes with --model");
     xb_status status = xb_law_parse(s->ctx, &job->law, s->args.arg[0]);
     if (status == XB_OK)
-        status = xb_plan_needed(s->ctx, &job->needed, job->law, job->opt.tolerance);
+        status = xb_plan_find_needed(s->ctx, &job->needed, job->law, job->opt.tolerance);
     cli_exit code = cli_status(s, status);
     if (code == CLI_DONE && net) code = plan_net(job);
     if (code == CLI_DONE && model) code = plan_model(job);
@@ -410,7 +416,7 @@ static cli_exit plan(plan_job *job)
 
 static cli_exit run(cli_session *s)
 {
-    plan_job *job = calloc(1, sizeof *job); /* plans are too much for a stack */
+    plan_job *job = calloc(1, sizeof *job);
     if (!job) return cli_fail(s, CLI_FAILED, "not enough memory");
     job->s = s;
     job->opt = xb_plan_options_default();
@@ -419,6 +425,7 @@ static cli_exit run(cli_session *s)
     job->opt.measure = !cli_flag(&s->args, "predict-only");
     job->opt.seed = cli_seed(s);
     cli_exit code = plan(job);
+    for (int i = 0; i < job->cases; i++) xb_plan_destroy(job->at[i].plan);
     xb_law_destroy(job->law);
     xb_net_destroy(job->own_net);
     xb_model_destroy(job->model);

@@ -19,14 +19,6 @@ typedef struct request {
     const char *path;
 } request;
 
-static int most_likely(const double *p, int64_t classes)
-{
-    int best = 0;
-    for (int k = 1; k < classes; k++)
-        if (p[k] > p[best]) best = k;
-    return best;
-}
-
 /* A name as a CSV cell: in quotes where it must be. */
 static void write_cell(FILE *out, const char *before, const char *text)
 {
@@ -63,7 +55,7 @@ static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
 
 static void write_classes(FILE *out, const xb_prediction *p, const request *r)
 {
-    int64_t classes = xb_model_classes(r->model);
+    int64_t classes = xb_model_class_count(r->model);
     if (cli_inputs_name(&r->in, 0)) fprintf(out, "file,");
     fprintf(out, "class");
     for (int64_t k = 0; k < classes; k++) {
@@ -74,7 +66,7 @@ static void write_classes(FILE *out, const xb_prediction *p, const request *r)
     for (int64_t i = 0; i < xb_prediction_count(p); i++) {
         const double *row = xb_prediction_probability(p) + i * classes;
         write_name(out, r, i);
-        write_cell(out, "", xb_model_class_name(r->model, most_likely(row, classes)));
+        write_cell(out, "", xb_model_class_name(r->model, xb_prediction_class(p)[i]));
         for (int64_t k = 0; k < classes; k++) fprintf(out, ",%.10g", row[k]);
         fprintf(out, ",%.10g,%.10g\n", xb_prediction_entropy(p)[i],
                 xb_prediction_information(p)[i]);
@@ -98,22 +90,22 @@ static void set_numbers(json_t *root, const xb_prediction *p, const request *r)
     set_column(root, "sd", xb_prediction_sd(p), n, 1);
     set_column(root, "epistemic", xb_prediction_epistemic(p), n, 1);
     set_column(root, "aleatoric", xb_prediction_aleatoric(p), n, 1);
-    for (int k = 0; k < r->opt.quantiles; k++) {
+    for (int64_t k = 0; k < xb_prediction_quantiles(p); k++) {
         char name[32];
         snprintf(name, sizeof name, "q%.10g", r->level[k]);
-        set_column(root, name, xb_prediction_quantile(p) + k, n, r->opt.quantiles);
+        set_column(root, name, xb_prediction_quantile(p) + k, n,
+                   xb_prediction_quantiles(p));
     }
 }
 
 static void set_classes(json_t *root, const xb_prediction *p, const request *r)
 {
-    int64_t n = xb_prediction_count(p), classes = xb_model_classes(r->model);
+    int64_t n = xb_prediction_count(p), classes = xb_model_class_count(r->model);
     const double *probability = xb_prediction_probability(p);
     json_t *names = json_array(), *each = json_object();
-    for (int64_t i = 0; i < n; i++) {
-        int best = most_likely(probability + i * classes, classes);
-        json_array_append_new(names, json_string(xb_model_class_name(r->model, best)));
-    }
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(
+            names, json_string(xb_model_class_name(r->model, xb_prediction_class(p)[i])));
     for (int64_t k = 0; k < classes; k++)
         set_column(each, xb_model_class_name(r->model, k), probability + k, n, classes);
     json_object_set_new(root, "class", names);
@@ -131,7 +123,7 @@ static void set_predictions(json_t *root, const xb_prediction *p, const request 
             json_array_append_new(files, cli_json_text(cli_inputs_name(&r->in, i)));
     if (json_array_size(files) > 0) json_object_set(root, "files", files);
     json_decref(files);
-    if (xb_model_classes(r->model) > 0)
+    if (xb_model_class_count(r->model) > 0)
         set_classes(root, p, r);
     else
         set_numbers(root, p, r);
@@ -164,7 +156,7 @@ static cli_exit write_prediction(const request *r, const xb_prediction *p)
     cli_textfile f;
     cli_exit code = cli_textfile_open(r->s, &f, r->path);
     if (code != CLI_DONE) return code;
-    if (xb_model_classes(r->model) > 0)
+    if (xb_model_class_count(r->model) > 0)
         write_classes(f.stream, p, r);
     else
         write_numbers(f.stream, p, r);

@@ -2,8 +2,8 @@
  * that sets each beside what the paper says. The terminal gets the short story. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "commands.h"
 #include "outputs.h"
 #include "print.h"
@@ -144,7 +144,7 @@ static cli_exit show(cli_session *s, const xb_reproduction *r, const char *dir)
 static bool page_is_there(const char *dir)
 {
     char *page = cli_join(dir, "index", ".html");
-    bool there = page && access(page, F_OK) == 0;
+    bool there = page && xb_os_exists(page);
     free(page);
     return there;
 }

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "commands.h"
 #include "outputs.h"
 #include "print.h"
@@ -83,7 +83,7 @@ static cli_exit stopped(sampling *job)
 
 static cli_exit check_memory(sampling *job)
 {
-    double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double have = xb_os_memory();
     double need = (double)job->n * (double)item_size(job);
     if (need < 0.9 * have) return CLI_DONE;
     return cli_fail(job->s, CLI_FAILED,

@@ -185,9 +185,7 @@ static cli_exit run_study(cli_session *s, const char *name, const char *dir,
     double *x = NULL;
     xb_study *study = NULL;
     xb_status status = XB_OK;
-    if (noise)
-        status = xb_column_read(s->ctx, &x, &options->noise_n, noise,
-                                cli_text(&s->args, "column", NULL));
+    if (noise) status = cli_column_read(s, &x, &options->noise_n, noise);
     options->noise = x;
     if (status == XB_OK) status = xb_study_run(s->ctx, &study, name, options);
     cli_exit code = status == XB_OK ? deliver(s, study, dir) : cli_status(s, status);

@@ -2,30 +2,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "commands.h"
 #include "crossbayes/filekind.h"
 #include "doubts.h"
 #include "inputs.h"
 #include "outputs.h"
 #include "print.h"
-#include "train_choice.h"
-
-/* The setting of the paper, with its weakness: sigma hardly moves (see the study). */
-static void use_paper(xb_train_options *o)
-{
-    o->freeze = true;
-    o->prior_by_fan = false;
-    o->epochs = 10;
-    o->estimator = XB_ESTIMATOR_SHARED;
-    o->rate = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};
-    o->adam = xb_adam_options_default();
-    o->sigma_rate = 1;
-    o->temperature = (xb_schedule){.kind = XB_SCHEDULE_EXP, .value = 1000};
-    o->spread = XB_SPREAD_SOFTPLUS;
-    o->sigma = 0.05;
-}
+#include "train_show.h"
 
 static void read_numbers(const cli_args *a, xb_train_options *o)
 {
@@ -51,16 +36,17 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
 {
     const cli_args *a = &s->args;
     xb_estimator estimator = XB_ESTIMATOR_SHARED;
-    xb_status status = XB_OK;
+    xb_status status =
+        xb_likelihood_parse(s->ctx, &o->likelihood, cli_text(a, "likelihood", "auto"));
     o->net = cli_text(a, "net", NULL);
     o->noise_net = cli_text(a, "noise-net", NULL);
-    xb_likelihood_find(cli_text(a, "likelihood", "auto"), &o->likelihood);
-    if (o->noise_net && o->likelihood == XB_LIKELIHOOD_AUTO)
-        o->likelihood = XB_LIKELIHOOD_HETEROSCEDASTIC;
     if (strcmp(cli_text(a, "random", ""), "all") == 0) o->stochastic = XB_STOCHASTIC_ALL;
-    if (xb_estimator_find(cli_text(a, "estimator", ""), &estimator))
+    const char *wanted = cli_text(a, "estimator", "auto");
+    if (status == XB_OK && strcmp(wanted, "auto") != 0) {
+        status = xb_estimator_parse(s->ctx, &estimator, wanted);
         o->estimator = (int)estimator;
-    if (cli_flag(a, "prior"))
+    }
+    if (status == XB_OK && cli_flag(a, "prior"))
         status = xb_prior_parse(s->ctx, &o->prior, cli_text(a, "prior", NULL));
     if (status == XB_OK && cli_flag(a, "spread"))
         status = xb_spread_parse(s->ctx, &o->spread, cli_text(a, "spread", NULL));
@@ -78,11 +64,12 @@ static cli_exit deliver(cli_session *s, const cli_trained *o, const char *checkp
 {
     const char *file = cli_text(&s->args, "trace", NULL);
     xb_status status = xb_model_save(s->ctx, o->model, o->path);
-    if (status == XB_OK && file) status = xb_table_write_csv(s->ctx, o->trace, file);
+    if (status == XB_OK && file)
+        status = xb_table_write_csv(s->ctx, xb_train_report_trace(o->report), file);
     if (status != XB_OK)
         return cli_fail(s, CLI_FAILED, "%s; --resume has the result from %s",
                         xb_ctx_message(s->ctx), checkpoint);
-    (void)unlink(checkpoint);
+    (void)xb_os_unlink(checkpoint);
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return cli_trained_json(s, o);
     if (!cli_quiet(s)) cli_trained_print(o);
@@ -93,17 +80,17 @@ static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
                       const char *path)
 {
     xb_train_data data = cli_inputs_train(in);
-    o->input = cli_inputs_shape(in);
     cli_trained result = {.path = path};
     enum { PAIRS = 200 }; /* of gradients: variances to some percent */
     cli_doubt_training(s, in, data.classes);
-    xb_status status = cli_train_best(s, &result, &data, o);
+    xb_status status = xb_train(s->ctx, &result.model, &result.report, &data, o);
     if (status == XB_OK && cli_flag(&s->args, "gradient-noise"))
-        status = xb_train_gradient_noise(s->ctx, result.noise, &result.noises,
-                                         result.model, &data, o, PAIRS);
+        status =
+            xb_train_gradient_noise(s->ctx, &result.noise, result.model, &data, o, PAIRS);
     cli_exit code =
         status == XB_OK ? deliver(s, &result, o->checkpoint) : cli_status(s, status);
-    xb_table_destroy(result.trace);
+    xb_gradient_noise_destroy(result.noise);
+    xb_train_report_destroy(result.report);
     xb_model_destroy(result.model);
     return code;
 }
@@ -136,7 +123,7 @@ static cli_exit check_checkpoint(cli_session *s, const char *model)
 {
     char *name = checkpoint_name(model);
     cli_exit code = name ? CLI_DONE : cli_status(s, XB_E_MEMORY);
-    if (name && access(name, F_OK) == 0) {
+    if (name && xb_os_exists(name)) {
         xb_filekind kind = xb_filekind_look(name);
         if (kind != XB_KIND_CHECKPOINT && kind != XB_KIND_UNKNOWN)
             code = cli_fail(s, CLI_USAGE,
@@ -159,9 +146,6 @@ static cli_exit check_request(cli_session *s, const char *path)
 {
     const cli_args *a = &s->args;
     const char *trace = cli_text(a, "trace", NULL);
-    if (cli_count(a, "patience", 0) > 0 && !(cli_number(a, "validation", 0) > 0))
-        return cli_fail(s, CLI_USAGE,
-                        "--patience counts by rows held out: give --validation SHARE");
     if (cli_count(a, "epochs", 1) == 0 && cli_count(a, "mle-epochs", 1) == 0)
         return cli_fail(s, CLI_USAGE,
                         "--epochs 0 --mle-epochs 0: nothing would be learnt; expected 1"
@@ -182,7 +166,9 @@ static cli_exit run(cli_session *s)
     cli_exit code = check_request(s, path);
     if (code != CLI_DONE) return code;
     xb_train_options o = xb_train_options_default();
-    if (cli_flag(&s->args, "preset")) use_paper(&o);
+    const char *preset = cli_text(&s->args, "preset", NULL);
+    if (preset) code = cli_status(s, xb_train_preset(s->ctx, &o, preset));
+    if (code != CLI_DONE) return code;
     read_numbers(&s->args, &o);
     o.seed = cli_seed(s);
     char *checkpoint = checkpoint_name(path);
@@ -239,7 +225,8 @@ static const cli_option options[] = {
      0},
     {"freeze", 0, CLI_FLAG, NULL, "weights without noise stay as phase 1 left them", 0,
      0},
-    {"preset", 0, CLI_CHOICE, "paper", "the paper's setting of all of these", 0, 0},
+    {"preset", 0, CLI_TEXT, "NAME", "settings under one name, which others go before", 0,
+     0},
     {"validation", 0, CLI_NUMBER, "SHARE", "rows held out; the best epoch is kept", 0,
      0.9},
     {"patience", 0, CLI_COUNT, "N", "stop after N epochs without a better one", 0, 1e9},
@@ -258,6 +245,18 @@ static const cli_option options[] = {
     CLI_IMAGE_OPTIONS,
 };
 
+static void list_presets(FILE *out)
+{
+    fprintf(out, "\nPresets, for --preset:\n");
+    for (int64_t i = 0; i < xb_train_preset_count(); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s: %s", xb_train_preset_source(i),
+                 xb_train_preset_sets(i));
+        fprintf(out, "  %-10s", xb_train_preset_name(i));
+        cli_help_words(out, text, 12);
+    }
+}
+
 static void more_help(FILE *out)
 {
     fprintf(out, "\nDATA is a table (.csv, .npy), or images:\n"
@@ -266,6 +265,7 @@ static void more_help(FILE *out)
                  "  an IDX file, train-images-idx3-ubyte.gz, its labels beside it\n"
                  "crossbayes train faces/ --targets ages.csv --target age --size 64 \\\n"
                  "    --part train -o faces.safetensors\n");
+    list_presets(out);
     cli_help_families(out);
 }
 

@@ -9,6 +9,7 @@ extern const cli_command cli_command_crossbar;
 extern const cli_command cli_command_demo;
 extern const cli_command cli_command_eval;
 extern const cli_command cli_command_fit;
+extern const cli_command cli_command_device;
 extern const cli_command cli_command_law;
 extern const cli_command cli_command_manual;
 extern const cli_command cli_command_plan;

@@ -16,21 +16,17 @@ static const char *const shown_numbers[SHOWN] = {"rmse", "nll", "coverage95",
                                                  "epistemic"};
 static const char *const shown_classes[SHOWN] = {"accuracy", "nll", "ece", "information"};
 
-static cli_score shown(const xb_assay_result *r, bool classes, int k)
+static cli_score shown(const xb_assay_result *r, int k)
 {
-    cli_score row[CLI_SCORES_MAX];
-    int rows = cli_score_rows(row, classes, &r->regression, &r->classes);
-    const char *key = classes ? shown_classes[k] : shown_numbers[k];
-    for (int i = 0; i < rows; i++)
-        if (strcmp(row[i].key, key) == 0) return row[i];
-    return row[0];
+    const xb_scores *s = xb_assay_result_scores(r);
+    return cli_score_get(s,
+                         xb_scores_classes(s) > 0 ? shown_classes[k] : shown_numbers[k]);
 }
 
 /* What a table is made of: the header, the digital model, the cases. */
 typedef struct case_grid {
     const cli_case *cases;
     const xb_assay_result *digital;
-    bool classes;
     const char *head;
 } case_grid;
 
@@ -39,30 +35,26 @@ enum { MEAN_OFF = 1 + SHOWN, SD_OFF, SHAPE_OFF, VERDICT, COLUMNS };
 static void header_cell(const case_grid *g, int column, char *out, size_t size)
 {
     static const char *const off[] = {"mean off", "sd off", "shape off", "predictives"};
-    const char *text = column == 0 ? g->head
-                       : column < MEAN_OFF
-                           ? shown(g->digital, g->classes, column - 1).name
-                           : off[column - MEAN_OFF];
+    const char *text = column == 0         ? g->head
+                       : column < MEAN_OFF ? shown(g->digital, column - 1).name
+                                           : off[column - MEAN_OFF];
     snprintf(out, size, "%s", text);
 }
 
 static void gap_cell(const xb_assay_result *r, int column, char *out, size_t size)
 {
-    const xb_distances *d = &r->distance;
-    const xb_gap *gap = column == MEAN_OFF ? &d->mean
-                        : column == SD_OFF ? &d->sd
-                                           : &d->whole;
+    const xb_distances *d = xb_assay_result_distance(r);
     if (column == VERDICT)
-        snprintf(out, size, "%s", xb_verdict_text(r->verdict));
+        snprintf(out, size, "%s", xb_verdict_name(xb_distances_verdict(d)));
     else
-        snprintf(out, size, "%.2g", gap->rms);
+        snprintf(out, size, "%.2g", xb_distances_gap_at(d, column - MEAN_OFF).rms);
 }
 
 static void case_cell(const void *arg, int row, int column, char *out, size_t size)
 {
     const case_grid *g = arg;
     const cli_case *c = row > 1 ? &g->cases[row - 2] : NULL;
-    const xb_assay_result *r = c ? &c->result : g->digital;
+    const xb_assay_result *r = c ? c->result : g->digital;
     if (row == 0) {
         header_cell(g, column, out, size);
     } else if (column == 0 && c && !c->name) {
@@ -70,7 +62,7 @@ static void case_cell(const void *arg, int row, int column, char *out, size_t si
     } else if (column == 0) {
         snprintf(out, size, "%s", c ? c->name : "digital");
     } else if (column < MEAN_OFF) {
-        xb_score s = shown(r, g->classes, column - 1).score;
+        xb_score s = shown(r, column - 1).score;
         cli_format_error(out, size, s.value, s.mc_error);
     } else if (c) {
         gap_cell(r, column, out, size);
@@ -82,10 +74,9 @@ static void show_needed(const cli_case *cases, int count)
 {
     double needed = 0;
     for (int i = 0; i < count; i++) {
-        const xb_distances *d = &cases[i].result.distance;
-        if (cases[i].result.verdict != XB_VERDICT_UNRESOLVED) continue;
-        needed = fmax(needed, fmax(d->mean.draws_needed,
-                                   fmax(d->sd.draws_needed, d->whole.draws_needed)));
+        const xb_distances *d = xb_assay_result_distance(cases[i].result);
+        if (xb_distances_verdict(d) == XB_VERDICT_UNRESOLVED)
+            needed = fmax(needed, xb_distances_draws_needed(d));
     }
     if (needed > XB_DRAWS_MOST)
         printf("\n  cannot tell: more than %.0e reads would be needed\n", XB_DRAWS_MOST);
@@ -95,57 +86,54 @@ static void show_needed(const cli_case *cases, int count)
 }
 
 void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *digital,
-                    bool classes, const char *head)
+                    const char *head)
 {
-    const case_grid g = {cases, digital, classes, head};
+    const case_grid g = {cases, digital, head};
     putchar('\n');
     cli_print_grid(count + 2, COLUMNS, case_cell, &g);
     show_needed(cases, count);
 }
 
-json_t *cli_case_json(const cli_case *c, bool classes, bool digital)
+json_t *cli_case_json(const char *name, double value, const xb_assay_result *r)
 {
-    cli_score row[CLI_SCORES_MAX];
-    int rows = cli_score_rows(row, classes, &c->result.regression, &c->result.classes);
+    const xb_scores *scores = xb_assay_result_scores(r);
+    const xb_distances *d = xb_assay_result_distance(r);
     json_t *root = json_object();
-    if (c->name)
-        json_object_set_new(root, "array", json_string(c->name));
+    if (name)
+        json_object_set_new(root, "array", json_string(name));
     else
-        json_object_set_new(root, "value", cli_json_real(c->value));
-    cli_scores_json(root, row, rows);
-    if (digital) return root;
-    const xb_assay_result *r = &c->result;
-    if (!classes) {
-        json_object_set_new(root, "nll_difference",
-                            cli_json_real(r->nll_difference.value));
+        json_object_set_new(root, "value", cli_json_real(value));
+    cli_scores_json(root, scores);
+    if (!d) return root;
+    if (xb_scores_classes(scores) == 0) {
+        const xb_score difference = xb_assay_result_nll_difference(r);
+        json_object_set_new(root, "nll_difference", cli_json_real(difference.value));
         json_object_set_new(root, "nll_difference_error",
-                            cli_json_real(r->nll_difference.std_error));
+                            cli_json_real(difference.std_error));
     }
-    json_object_set_new(root, "kl_at_least", cli_json_real(r->kl_at_least));
-    json_object_set_new(root, "mean", cli_gap_json(&r->distance.mean));
-    json_object_set_new(root, "sd", cli_gap_json(&r->distance.sd));
-    json_object_set_new(root, "whole", cli_gap_json(&r->distance.whole));
-    json_object_set_new(root, "verdict", json_string(xb_verdict_text(r->verdict)));
+    json_object_set_new(root, "kl_at_least",
+                        cli_json_real(xb_assay_result_kl_at_least(r)));
+    cli_gaps_json(root, d);
     return root;
 }
 
 enum { TABLE_COLUMNS = 1 + 3 * SHOWN };
 
 static void fill_row(xb_table *table, int row, const cli_case *c,
-                     const xb_assay_result *digital, bool classes)
+                     const xb_assay_result *digital)
 {
     xb_table_set(table, row, 0, c->value);
     for (int k = 0; k < SHOWN; k++) {
-        xb_score mine = shown(&c->result, classes, k).score;
+        xb_score mine = shown(c->result, k).score;
         xb_table_set(table, row, 1 + 3 * k, mine.value);
         xb_table_set(table, row, 2 + 3 * k, mine.mc_error);
-        xb_table_set(table, row, 3 + 3 * k, shown(digital, classes, k).score.value);
+        xb_table_set(table, row, 3 + 3 * k, shown(digital, k).score.value);
     }
 }
 
 xb_status cli_cases_table(xb_ctx *ctx, xb_table **out, const char *key,
                           const cli_case *cases, int count,
-                          const xb_assay_result *digital, bool classes)
+                          const xb_assay_result *digital)
 {
     static const char *const suffix[3] = {"", "_error", "_digital"};
     char text[TABLE_COLUMNS][64];
@@ -153,14 +141,14 @@ xb_status cli_cases_table(xb_ctx *ctx, xb_table **out, const char *key,
     for (int k = 0; k < SHOWN; k++)
         for (int j = 0; j < 3; j++) {
             int column = 1 + 3 * k + j;
-            snprintf(text[column], sizeof text[column], "%s%s",
-                     shown(digital, classes, k).key, suffix[j]);
+            snprintf(text[column], sizeof text[column], "%s%s", shown(digital, k).key,
+                     suffix[j]);
             names[column] = text[column];
         }
     xb_table *table = NULL;
     xb_status status = xb_table_create(ctx, &table, key, count, TABLE_COLUMNS, names);
     if (status != XB_OK) return status;
-    for (int i = 0; i < count; i++) fill_row(table, i, &cases[i], digital, classes);
+    for (int i = 0; i < count; i++) fill_row(table, i, &cases[i], digital);
     *out = table;
     return XB_OK;
 }

@@ -8,19 +8,20 @@
 typedef struct cli_case {
     const char *name; /* of the effect; NULL: see value */
     double value;     /* of the number that was swept */
-    xb_assay_result result;
+    xb_assay_result *result;
 } cli_case;
 
 /* `digital` above them, for comparison. */
 void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *digital,
-                    bool classes, const char *head);
-json_t *cli_case_json(const cli_case *c, bool classes, bool digital);
+                    const char *head);
+/* name NULL: the value that was swept. */
+json_t *cli_case_json(const char *name, double value, const xb_assay_result *r);
 
 /* Column 0 the number swept, then NAME, NAME_error (Monte Carlo) and NAME_digital of the
  * scores that are drawn; destroy it. */
 xb_status cli_cases_table(xb_ctx *ctx, xb_table **out, const char *key,
                           const cli_case *cases, int count,
-                          const xb_assay_result *digital, bool classes);
+                          const xb_assay_result *digital);
 
 void cli_show_costs(const xb_analog *analog, int64_t reads, const xb_costs *costs);
 json_t *cli_costs_json(const xb_analog *analog, int64_t reads, const xb_costs *costs);

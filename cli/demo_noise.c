@@ -16,8 +16,7 @@ typedef struct rows {
     int n;
 } rows;
 
-__attribute__((format(printf, 3, 4))) static void add_row(rows *r, const char *name,
-                                                          const char *format, ...)
+XB_PRINTF(3, 4) static void add_row(rows *r, const char *name, const char *format, ...)
 {
     va_list args;
     if (r->n == ROWS_MOST) return;
@@ -41,21 +40,26 @@ static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
 {
     const xb_fit_sample *x = xb_fit_sample_info(fit);
     xb_law_place place = xb_law_placement(xb_fit_law(fit));
-    double n = x->n_effective;
-    add_row(r, "samples", "%lld from %.64s", (long long)x->n, d->source);
+    double n = xb_fit_sample_effective(x);
+    add_row(r, "samples", "%lld from %.64s", (long long)xb_fit_sample_count(x),
+            d->source);
     if (d->column) add_row(r, "column", "%.64s", d->column);
     add_row(r, "unit", "%s", *place.unit ? place.unit : "not given");
     add_row(r, "independent samples",
             "%.*f: correlation time %.3g samples, %.3f at lag 1", n < 100 ? 1 : 0, n,
-            x->tau, x->lag1);
-    add_row(r, "distinct values", "%lld", (long long)x->distinct);
+            xb_fit_sample_tau(x), xb_fit_sample_lag1(x));
+    add_row(r, "distinct values", "%lld", (long long)xb_fit_sample_distinct(x));
     char range[TEXT];
-    cli_format_range(range, sizeof range, x->min, x->max, place.unit);
+    cli_format_range(range, sizeof range, xb_fit_sample_min(x), xb_fit_sample_max(x),
+                     place.unit);
     add_row(r, "range", "%s", range);
-    add_estimate(r, "mean", x->mean, x->sd / sqrt(n), place.unit);
-    add_estimate(r, "standard deviation", x->sd, x->sd / sqrt(2 * n), place.unit);
-    add_estimate(r, "skewness", x->skewness, sqrt(6 / n), "");
-    add_estimate(r, "excess kurtosis", x->excess_kurtosis, sqrt(24 / n), "");
+    add_estimate(r, "mean", xb_fit_sample_mean(x), xb_fit_sample_sd(x) / sqrt(n),
+                 place.unit);
+    add_estimate(r, "standard deviation", xb_fit_sample_sd(x),
+                 xb_fit_sample_sd(x) / sqrt(2 * n), place.unit);
+    add_estimate(r, "skewness", xb_fit_sample_skewness(x), sqrt(6 / n), "");
+    add_estimate(r, "excess kurtosis", xb_fit_sample_excess_kurtosis(x), sqrt(24 / n),
+                 "");
 }
 
 static void show_sample(const cli_demo *d, const xb_fit *fit)
@@ -83,23 +87,25 @@ static void show_warnings(cli_demo *d, const xb_fit *fit)
     enum { INDEPENDENT_FEW = 100, DISTINCT_FEW = 64 };
     const xb_fit_sample *x = xb_fit_sample_info(fit);
     char text[256];
-    if (x->n_effective < INDEPENDENT_FEW) {
+    if (xb_fit_sample_effective(x) < INDEPENDENT_FEW) {
         char worth[64];
-        if (x->n < INDEPENDENT_FEW)
-            snprintf(worth, sizeof worth, "Only %lld samples", (long long)x->n);
+        if (xb_fit_sample_count(x) < INDEPENDENT_FEW)
+            snprintf(worth, sizeof worth, "Only %lld samples",
+                     (long long)xb_fit_sample_count(x));
         else
             snprintf(worth, sizeof worth,
-                     "%lld samples are worth only %.0f independent ones", (long long)x->n,
-                     x->n_effective);
+                     "%lld samples are worth only %.0f independent ones",
+                     (long long)xb_fit_sample_count(x), xb_fit_sample_effective(x));
         snprintf(text, sizeof text,
                  "%s: another trace of the same device may give another law.", worth);
         warn(d, text);
     }
-    if (x->distinct < DISTINCT_FEW && x->distinct < x->n) {
+    if (xb_fit_sample_distinct(x) < DISTINCT_FEW &&
+        xb_fit_sample_distinct(x) < xb_fit_sample_count(x)) {
         snprintf(text, sizeof text,
                  "Only %lld distinct values: the converter is coarse, and what the law"
                  " does between its levels is a guess.",
-                 (long long)x->distinct);
+                 (long long)xb_fit_sample_distinct(x));
         warn(d, text);
     }
 }
@@ -110,22 +116,24 @@ static void family_cells(char out[CELLS][TEXT], const xb_fit *fit, int i, double
 {
     const xb_law_place place = xb_law_placement(xb_fit_law(fit));
     const xb_fit_family *f = xb_fit_family_at(fit, i);
-    double above = f->aic - best;
-    snprintf(out[0], TEXT, "%s%s", f->family, i == xb_fit_chosen(fit) ? " (chosen)" : "");
+    double above = xb_fit_family_aic(f) - best;
+    snprintf(out[0], TEXT, "%s%s", xb_fit_family_name(f),
+             i == xb_fit_chosen(fit) ? " (chosen)" : "");
     out[1][0] = '\0';
     if (isfinite(above)) snprintf(out[1], TEXT, "%.1f", above);
-    snprintf(out[2], TEXT, "%.3f", f->ks);
-    cli_format_p(out[3], TEXT, f->ks_p);
-    cli_format_p(out[4], TEXT, f->ad_p);
-    snprintf(out[5], TEXT, "%s", f->fits ? "yes" : "no");
+    snprintf(out[2], TEXT, "%.3f", xb_fit_family_ks(f));
+    cli_format_p(out[3], TEXT, xb_fit_family_ks_p(f));
+    cli_format_p(out[4], TEXT, xb_fit_family_ad_p(f));
+    snprintf(out[5], TEXT, "%s", xb_fit_family_fits(f) ? "yes" : "no");
     size_t used = 0;
     out[6][0] = '\0';
-    for (int k = 0; k < f->n_named && used < TEXT; k++) {
+    for (int k = 0; k < xb_fit_family_param_count(f) && used < TEXT; k++) {
         char number[TEXT];
-        xb_quantity_text(number, sizeof number, f->value[k], f->std_error[k],
-                         cli_parameter_unit(f->name[k], place.unit));
+        xb_quantity_text(number, sizeof number, xb_fit_family_param_value(f, k),
+                         xb_fit_family_param_error(f, k),
+                         cli_parameter_unit(xb_fit_family_param_name(f, k), place.unit));
         used += (size_t)snprintf(out[6] + used, TEXT - used, "%s%s = %s", k ? ", " : "",
-                                 f->name[k], number);
+                                 xb_fit_family_param_name(f, k), number);
     }
 }
 
@@ -133,11 +141,14 @@ static void show_families(const cli_demo *d, const xb_fit *fit)
 {
     static const char *const heading[] = {"family", "AIC - best", "KS distance", "KS p",
                                           "AD p",   "fits",       "parameters"};
-    char text[XB_FIT_FAMILY_MAX][CELLS][TEXT];
-    const char *cell[XB_FIT_FAMILY_MAX][CELLS];
+    enum { FAMILIES_MOST = 16 };
+    char text[FAMILIES_MOST][CELLS][TEXT];
+    const char *cell[FAMILIES_MOST][CELLS];
     double best = INFINITY;
-    int n = xb_fit_family_count(fit);
-    for (int i = 0; i < n; i++) best = fmin(best, xb_fit_family_at(fit, i)->aic);
+    int n = (int)xb_fit_family_count(fit);
+    if (n > FAMILIES_MOST) n = FAMILIES_MOST;
+    for (int i = 0; i < n; i++)
+        best = fmin(best, xb_fit_family_aic(xb_fit_family_at(fit, i)));
     for (int i = 0; i < n; i++) {
         family_cells(text[i], fit, i, best);
         for (int c = 0; c < CELLS; c++) cell[i][c] = text[i][c];
@@ -156,7 +167,7 @@ static xb_finding fit_finding(const xb_fit *fit)
     xb_finding_kind kind = outcome == XB_FIT_FITS       ? XB_FINDING_AGREES
                            : outcome == XB_FIT_DIVERGED ? XB_FINDING_UNCLEAR
                                                         : XB_FINDING_DIFFERS;
-    return (xb_finding){kind, xb_fit_outcome_text(outcome), xb_fit_verdict(fit)};
+    return (xb_finding){kind, xb_fit_outcome_name(outcome), xb_fit_verdict(fit)};
 }
 
 /* The command that fits the samples again; free() it. NULL: memory is out. */
@@ -195,7 +206,7 @@ xb_status cli_demo_noise(cli_demo *d, const xb_fit *fit)
     snprintf(caption, sizeof caption,
              "Samples with the fitted densities, and their quantiles against those of the"
              " chosen law, %s: the two distributions are nowhere more than %.2g apart.",
-             f->family, f->ks);
+             xb_fit_family_name(f), xb_fit_family_ks(f));
     cli_demo_section(d, "noise", "The noise and its law");
     show_sample(d, fit);
     show_warnings(d, fit);

@@ -5,10 +5,7 @@
 
 #include "print.h"
 
-enum { FEW_ROWS = 10 };
-
-__attribute__((format(printf, 2, 3))) static void say(cli_session *s, const char *format,
-                                                      ...)
+XB_PRINTF(2, 3) static void say(cli_session *s, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -68,7 +65,8 @@ static void doubt_target(cli_session *s, const double *y, int64_t n)
 
 static void doubt_columns(cli_session *s, const xb_frame *frame)
 {
-    int64_t n = xb_frame_rows(frame), columns = xb_frame_features(frame), still = 0;
+    int64_t n = xb_frame_row_count(frame), columns = xb_frame_feature_count(frame),
+            still = 0;
     int64_t first = 0;
     char name[CLI_SHOWN];
     for (int64_t j = columns - 1; n > 1 && j >= 0; j--)
@@ -93,11 +91,4 @@ void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes)
             " where they start, and epistemic uncertainties mean nothing");
     if (y && classes == 0) doubt_target(s, y, in->n);
     if (in->frame) doubt_columns(s, in->frame);
-}
-
-void cli_doubt_scores(int64_t n)
-{
-    if (n < FEW_ROWS)
-        printf("\n  %lld %s: too few to judge a model by\n", (long long)n,
-               xb_plural(n, "row", "rows"));
 }

@@ -8,7 +8,4 @@
  * to be quiet. */
 void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes);
 
-/* Of scores over n rows; the last line of a text. */
-void cli_doubt_scores(int64_t n);
-
 #endif

@@ -5,8 +5,7 @@
 
 enum { HELP_COLUMN = 26 };
 
-/* The words of `text` in lines that end by column 80, all from this column. */
-static void print_words(FILE *out, const char *text, int column)
+void cli_help_words(FILE *out, const char *text, int column)
 {
     const int room = 80 - column;
     int used = 0;
@@ -33,7 +32,7 @@ static void print_option(FILE *out, const cli_option *option)
         fprintf(out, "  %-*s", HELP_COLUMN, left);
     else
         fprintf(out, "  %s\n  %*s", left, HELP_COLUMN, "");
-    print_words(out, option->about, HELP_COLUMN + 2);
+    cli_help_words(out, option->about, HELP_COLUMN + 2);
 }
 
 /* The example's lines, indented. */
@@ -77,5 +76,5 @@ void cli_help_all(FILE *out, const cli_command *const *commands, int count)
             "  crossbayes plan law.json --net 'dense 16, elu, dense 1'\n"
             "\ncrossbayes COMMAND --help has all options and an example that runs as"
             " printed.\n\nExit status: ");
-    print_words(out, CLI_EXIT_STATUS, 13);
+    cli_help_words(out, CLI_EXIT_STATUS, 13);
 }

@@ -4,37 +4,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crossbayes/extend.h"
 #include "model_data.h"
 #include "print.h"
+
+/* ---- one column */
+
+xb_status cli_column_read(cli_session *s, double **out, int64_t *n, const char *path)
+{
+    const char *column = cli_text(&s->args, "column", NULL);
+    xb_status status = xb_column_read(s->ctx, out, n, path, column);
+    const char *message = xb_ctx_message(s->ctx);
+    if (status == XB_OK || column || !strstr(message, "; choose one by ")) return status;
+    return xb_fail(s->ctx, status, "%s: --column", message);
+}
 
 /* ---- images */
 
 static void say_found(const cli_session *s, const xb_images *images)
 {
-    xb_image_report r = xb_images_report(images);
+    const xb_image_report *r = xb_images_report(images);
     char name[CLI_SHOWN];
     if (cli_quiet(s)) return;
-    if (r.corrupt > 0)
+    if (xb_image_report_corrupt(r) > 0)
         fprintf(stderr, "  %lld broken %s left out, the first: %s\n",
-                (long long)r.corrupt, xb_plural(r.corrupt, "file", "files"),
-                cli_shown(name, r.corrupt_name));
-    if (r.unlabelled > 0)
+                (long long)xb_image_report_corrupt(r),
+                xb_plural(xb_image_report_corrupt(r), "file", "files"),
+                cli_shown(name, xb_image_report_corrupt_name(r)));
+    if (xb_image_report_unlabelled(r) > 0)
         fprintf(stderr, "  %lld %s without a target left out, the first: %s\n",
-                (long long)r.unlabelled, xb_plural(r.unlabelled, "image", "images"),
-                cli_shown(name, r.unlabelled_name));
-    if (r.odd > 0)
-        fprintf(stderr, "  %lld %s an age, the first: %s\n", (long long)r.odd,
-                xb_plural(r.odd, "name is odd but has", "names are odd but have"),
-                cli_shown(name, r.odd_name));
+                (long long)xb_image_report_unlabelled(r),
+                xb_plural(xb_image_report_unlabelled(r), "image", "images"),
+                cli_shown(name, xb_image_report_unlabelled_name(r)));
+    if (xb_image_report_odd(r) > 0)
+        fprintf(stderr, "  %lld %s an age, the first: %s\n",
+                (long long)xb_image_report_odd(r),
+                xb_plural(xb_image_report_odd(r), "name is odd but has",
+                          "names are odd but have"),
+                cli_shown(name, xb_image_report_odd_name(r)));
 }
 
 static void say_copies(const cli_session *s, const xb_images *images)
 {
-    xb_image_report r = xb_images_report(images);
-    if (cli_quiet(s) || r.duplicates + r.conflicting == 0) return;
+    const xb_image_report *r = xb_images_report(images);
+    if (cli_quiet(s) ||
+        xb_image_report_duplicates(r) + xb_image_report_conflicting(r) == 0)
+        return;
     fprintf(stderr, "  left out: %lld %s, %lld %s whose copies differ in target\n",
-            (long long)r.duplicates, xb_plural(r.duplicates, "copy", "copies"),
-            (long long)r.conflicting, xb_plural(r.conflicting, "image", "images"));
+            (long long)xb_image_report_duplicates(r),
+            xb_plural(xb_image_report_duplicates(r), "copy", "copies"),
+            (long long)xb_image_report_conflicting(r),
+            xb_plural(xb_image_report_conflicting(r), "image", "images"));
 }
 
 static xb_image_options image_options(const cli_session *s)
@@ -70,8 +90,8 @@ static xb_status open_images(cli_session *s, cli_inputs *in, const char *path,
                              const xb_image_options *o, bool distinct)
 {
     xb_part part = XB_PART_ALL;
-    xb_part_find(cli_text(&s->args, "part", "all"), &part);
-    xb_status status = xb_images_open(s->ctx, &in->images, path, o);
+    xb_status status = xb_part_parse(s->ctx, &part, cli_text(&s->args, "part", "all"));
+    if (status == XB_OK) status = xb_images_open(s->ctx, &in->images, path, o);
     cli_progress_clear(&s->progress);
     if (status != XB_OK) return status;
     say_found(s, in->images);
@@ -115,7 +135,7 @@ static xb_status learn_table(cli_session *s, cli_inputs *in, const char *path)
     opt.target = cli_text(&s->args, "target", NULL);
     if (cli_flag(&s->args, "classes")) opt.target_kind = XB_TARGET_CLASS;
     xb_status status = xb_frame_read(s->ctx, &in->frame, path, &opt);
-    if (status == XB_OK) in->n = xb_frame_rows(in->frame);
+    if (status == XB_OK) in->n = xb_frame_row_count(in->frame);
     return status;
 }
 
@@ -142,7 +162,7 @@ static xb_status ask_table(cli_session *s, cli_inputs *in, const xb_model *model
                            const char *path, bool target)
 {
     xb_status status = cli_model_frame(s->ctx, &in->frame, model, path, target);
-    if (status == XB_OK) in->n = xb_frame_rows(in->frame);
+    if (status == XB_OK) in->n = xb_frame_row_count(in->frame);
     return status;
 }
 
@@ -156,8 +176,8 @@ static cli_exit ask_images(cli_session *s, cli_inputs *in, const xb_model *model
     o.size = shape.h == shape.w ? shape.h : 0;
     o.channels = shape.c;
     o.unlabelled = !target;
-    o.classes = xb_model_classes(model) ? class_name : NULL;
-    o.n_classes = xb_model_classes(model);
+    o.classes = xb_model_class_count(model) ? class_name : NULL;
+    o.n_classes = xb_model_class_count(model);
     o.target_kind = o.classes ? XB_TARGET_CLASS : XB_TARGET_NUMBER;
     if (source == XB_IMAGES_NONE)
         return cli_fail(s, CLI_USAGE, "%s: expected images, as the model was trained on",
@@ -181,7 +201,7 @@ cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
 {
     if (!xb_model_of_images(model))
         return cli_status(s, ask_table(s, out, model, path, target));
-    int64_t classes = xb_model_classes(model);
+    int64_t classes = xb_model_class_count(model);
     const char **name = calloc((size_t)(classes + 1), sizeof *name);
     if (!name) return cli_status(s, XB_E_MEMORY);
     for (int64_t k = 0; k < classes; k++) name[k] = xb_model_class_name(model, k);
@@ -219,7 +239,7 @@ xb_rows cli_inputs_rows(const cli_inputs *in)
     if (in->images) return xb_images_rows(in->images, in->select, in->n);
     return (xb_rows){.x = xb_frame_values(in->frame),
                      .n = in->n,
-                     .features = xb_frame_features(in->frame)};
+                     .features = xb_frame_feature_count(in->frame)};
 }
 
 const double *cli_inputs_target(const cli_inputs *in)

@@ -43,6 +43,9 @@ typedef struct cli_inputs {
         {"skip-corrupt", 0, CLI_FLAG, NULL, "leave broken images out", 0, 0},              \
         CLI_CACHE_OPTIONS("images: ")
 
+/* The column of numbers that --column names, or the only one; *out as xb_column_read. */
+xb_status cli_column_read(cli_session *s, double **out, int64_t *n, const char *path);
+
 /* To learn from. The target comes from --target. */
 cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path);
 

@@ -5,20 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
+#include "base/os_program.h"
 #include "commands.h"
 #include "session.h"
 
 /* Neighbours of a group stay together: the list is printed in this order. */
 const cli_command *const cli_commands[] = {
-    &cli_command_demo,   &cli_command_fit,       &cli_command_law,
-    &cli_command_sample, &cli_command_train,     &cli_command_predict,
-    &cli_command_eval,   &cli_command_plan,      &cli_command_crossbar,
-    &cli_command_study,  &cli_command_reproduce, &cli_command_completion,
-    &cli_command_manual,
+    &cli_command_demo,       &cli_command_fit,    &cli_command_device,
+    &cli_command_law,        &cli_command_sample, &cli_command_train,
+    &cli_command_predict,    &cli_command_eval,   &cli_command_plan,
+    &cli_command_crossbar,   &cli_command_study,  &cli_command_reproduce,
+    &cli_command_completion, &cli_command_manual,
 };
 const int cli_commands_count = CLI_COUNT_OF(cli_commands);
 
@@ -65,13 +65,14 @@ static void *json_memory(size_t size)
     if (block) return block;
     fprintf(stderr, "crossbayes: not enough memory for JSON\n");
     cli_session_abandon();
-    _exit(CLI_FAILED); /* other threads may be at work */
+    _Exit(CLI_FAILED); /* other threads may be at work */
 }
 
 static void print_version(void) { printf("crossbayes %s\n", xb_version()); }
 
 int main(int argc, char **argv)
 {
+    xb_os_start(&argc, &argv);
     json_set_alloc_funcs(json_memory, free);
     if (argc < 2) return say(print_commands);
     const char *word = argv[1];

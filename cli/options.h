@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "crossbayes/extend.h"
+
 #define CLI_COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 /* As shells have it, a command that a signal stopped ends with 128 and its number. */
@@ -127,10 +129,11 @@ void cli_suggest(char out[CLI_SUGGESTION], const char *word, const char *const *
 void cli_blank_controls(char *text);
 
 /* "crossbayes NAME: message" on stderr, one line; returns CLI_USAGE. */
-cli_exit cli_misuse(const cli_command *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+cli_exit cli_misuse(const cli_command *command, const char *format, ...) XB_PRINTF(2, 3);
 
 /* help.c */
+/* The words of `text` in lines that end by column 80, all from this column. */
+void cli_help_words(FILE *out, const char *text, int column);
 void cli_help_command(FILE *out, const cli_command *command);
 void cli_help_all(FILE *out, const cli_command *const *commands, int count);
 

@@ -2,11 +2,10 @@
  * here is which arguments are files. */
 #include "outputs.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "show.h"
 
 void cli_output_label(char out[CLI_LABEL], const cli_session *s, const char *option,
@@ -82,8 +81,9 @@ cli_exit cli_plan_figure(cli_session *s, cli_figure *out, const char *option)
                         "--%s %s: expected a name that ends in .svg, .png or .pdf, or one"
                         " without an ending for .svg",
                         option, name);
-    out->stem = strndup(name, dot ? (size_t)(dot - name) : strlen(name));
+    out->stem = strdup(name);
     if (!out->stem) return cli_status(s, XB_E_MEMORY);
+    if (dot) out->stem[dot - name] = '\0';
     cli_output_label(label, s, option, name);
     return cli_status(s, xb_report_plan(s->ctx, out->stem, out->format, label));
 }
@@ -105,7 +105,7 @@ static bool same_folder(const char *a, const char *b)
 static int say_name(const char *name, int column)
 {
     enum { WIDTH = 78, INDENT = 6 };
-    char text[PATH_MAX];
+    char text[XB_OS_PATH_MAX];
     snprintf(text, sizeof text, "%s", name);
     cli_blank_controls(text);
     int length = (int)strlen(text) + 1;
@@ -121,8 +121,9 @@ void cli_say_written(const cli_session *s)
     const char *path, *before = NULL;
     int column = 0;
     if (cli_quiet(s)) return;
-    for (int64_t i = 0; (path = xb_files_written(s->ctx, i)); i++) {
-        if (access(path, F_OK) != 0) continue; /* a checkpoint that is done with */
+    for (int64_t i = 0; i < xb_files_written_count(s->ctx); i++) {
+        path = xb_files_written_name(s->ctx, i);
+        if (!xb_os_exists(path)) continue; /* a checkpoint that is done with */
         if (strncmp(path, "./", 2) == 0) path += 2;
         if (before && same_folder(before, path)) {
             fputc(',', stderr);
@@ -130,7 +131,7 @@ void cli_say_written(const cli_session *s)
             if (before) fputc('\n', stderr);
             column = fprintf(stderr, "wrote");
             if (folder_length(path) > 0) {
-                char folder[PATH_MAX];
+                char folder[XB_OS_PATH_MAX];
                 snprintf(folder, sizeof folder, "%.*s:", (int)folder_length(path), path);
                 column = say_name(folder, column);
             }

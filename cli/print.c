@@ -2,10 +2,11 @@
 #include "print.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/os.h"
 
 void cli_format_value(char *out, size_t size, double value, int digits)
 {
@@ -125,9 +126,9 @@ void cli_print_address(const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789-._~/";
-    char whole[PATH_MAX]; /* needs no memory: it is printed whatever is out */
+    char whole[XB_OS_PATH_MAX]; /* needs no memory: it is printed whatever is out */
     fputs("file://", stdout);
-    for (const char *p = realpath(path, whole) ? whole : path; *p; p++)
+    for (const char *p = xb_os_full_path(whole, path) ? whole : path; *p; p++)
         printf(strchr(plain, *p) ? "%c" : "%%%02X", (unsigned char)*p);
     putchar('\n');
 }
@@ -165,7 +166,7 @@ enum { MEMORY_TEXT = 1 << 18 }; /* the longest, for zsh, has 16 kB */
 FILE *cli_memory_open(char **text)
 {
     *text = malloc(MEMORY_TEXT);
-    FILE *memory = *text ? fmemopen(*text, MEMORY_TEXT, "w") : NULL;
+    FILE *memory = *text ? xb_os_room_open(*text, MEMORY_TEXT) : NULL;
     if (memory) return memory;
     free(*text);
     *text = NULL;
@@ -174,8 +175,7 @@ FILE *cli_memory_open(char **text)
 
 char *cli_memory_close(FILE *memory, char *text)
 {
-    bool good = fflush(memory) == 0 && !ferror(memory);
-    if (fclose(memory) == 0 && good) return text;
+    if (xb_os_room_close(memory, text, MEMORY_TEXT)) return text;
     free(text);
     return NULL;
 }

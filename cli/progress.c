@@ -2,40 +2,21 @@
  * leaves no trace; nothing is drawn when stderr is not a terminal. */
 #include "progress.h"
 
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
 
-/* The signal that asked to stop; 0: none. Any thread may be the one that is interrupted,
- * those of BLAS too. */
+#include "base/os.h"
+
+/* The signal that asked to stop; 0: none. Any thread may be the one that is interrupted.
+ */
 static atomic_int stop_asked;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler may not wait");
 
 static void ask_to_stop(int number) { stop_asked = number; }
 
-int cli_progress_signal(void) { return stop_asked; }
-
-/* Without SA_RESTART a read from a terminal ends too; with SA_RESETHAND the
- * second signal is the usual end. */
-static void listen_to_signals(void)
-{
-    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+xb_os_stop cli_progress_stop(void) { return xb_os_stop_of(stop_asked); }
 
 static bool is_set(const char *name)
 {
@@ -48,16 +29,15 @@ void cli_progress_start(cli_progress *p, bool quiet)
     const char *term = getenv("TERM");
     bool dumb = !term || !*term || strcmp(term, "dumb") == 0;
     *p = (cli_progress){0};
-    p->visible = !quiet && !dumb && isatty(STDERR_FILENO);
+    p->visible = !quiet && !dumb && xb_os_is_terminal(stderr);
     p->colour = !is_set("NO_COLOR");
-    listen_to_signals();
+    xb_os_on_stop(ask_to_stop);
 }
 
 static int line_width(void)
 {
-    struct winsize size;
-    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return known ? size.ws_col : 80;
+    const int width = xb_os_terminal_width(stderr);
+    return width > 0 ? width : 80;
 }
 
 static void format_time(char *out, size_t size, double seconds)
@@ -116,7 +96,7 @@ bool cli_progress_event(void *arg, const xb_progress *event)
     cli_progress *p = arg;
     if (stop_asked) return false;
     if (!p->visible) return true;
-    double time = now();
+    double time = xb_os_seconds();
     if (strncmp(p->task, event->task, sizeof p->task - 1) != 0) {
         snprintf(p->task, sizeof p->task, "%s", event->task);
         if (!p->whole || p->started == 0) p->started = time;

@@ -3,6 +3,7 @@
 #ifndef XB_CLI_PROGRESS_H
 #define XB_CLI_PROGRESS_H
 
+#include "base/os_program.h"
 #include "crossbayes/base.h"
 
 typedef struct cli_progress {
@@ -18,8 +19,8 @@ typedef struct cli_progress {
  * (a second one ends the program at once). */
 void cli_progress_start(cli_progress *p, bool quiet);
 
-/* The signal that asked to stop; 0: none did. */
-int cli_progress_signal(void);
+/* Who asked to stop. */
+xb_os_stop cli_progress_stop(void);
 
 /* An xb_progress_fn; arg is the cli_progress. */
 bool cli_progress_event(void *arg, const xb_progress *event);

@@ -5,57 +5,96 @@
 #include <stdio.h>
 #include <string.h>
 
-static cli_score plain(const char *name, const char *key, xb_score score)
+/* A score of the library's: how tables call it, its key in JSON, the score that is its
+ * mean under perfect calibration. */
+typedef struct shown_score {
+    const char *name, *item, *key, *floor;
+} shown_score;
+
+static const shown_score of_numbers[] = {
+    {"RMSE", "rmse", "rmse", NULL},
+    {"MAE", "mae", "mae", NULL},
+    {"NLL", "nll", "nll", NULL},
+    {"CRPS", "crps", "crps", NULL},
+    {"coverage 95 %", "coverage", "coverage95", NULL},
+    {"interval width", "width", "width95", NULL},
+    {"miscalibration", "miscalibration_area", "miscalibration_area",
+     "miscalibration_floor"},
+    {"sharpness", "sharpness", "sharpness", NULL},
+    {"epistemic sd", "epistemic", "epistemic", NULL},
+};
+static const shown_score of_classes[] = {
+    {"accuracy", "accuracy", "accuracy", NULL},
+    {"NLL", "nll", "nll", NULL},
+    {"Brier", "brier", "brier", NULL},
+    {"ECE", "ece", "ece", "ece_floor"},
+    {"entropy", "entropy", "entropy", NULL},
+    {"information", "information", "information", NULL},
+};
+
+int cli_score_count(const xb_scores *s)
 {
-    return (cli_score){.name = name, .key = key, .score = score, .chance = NAN};
+    return xb_scores_classes(s) > 0 ? CLI_COUNT_OF(of_classes) : CLI_COUNT_OF(of_numbers);
 }
 
-int cli_score_rows(cli_score out[CLI_SCORES_MAX], bool classes,
-                   const xb_regression_scores *r, const xb_class_scores *c)
+cli_score cli_score_at(const xb_scores *s, int i)
 {
-    const cli_score of_numbers[] = {plain("RMSE", "rmse", r->rmse),
-                                    plain("MAE", "mae", r->mae),
-                                    plain("NLL", "nll", r->nll),
-                                    plain("CRPS", "crps", r->crps),
-                                    plain("coverage 95 %", "coverage95", r->coverage),
-                                    plain("interval width", "width95", r->width),
-                                    {"miscalibration", "miscalibration_area",
-                                     r->miscalibration_area, r->miscalibration_floor, 0},
-                                    plain("sharpness", "sharpness", r->sharpness),
-                                    plain("epistemic sd", "epistemic", r->epistemic)};
-    const cli_score of_classes[] = {plain("accuracy", "accuracy", c->accuracy),
-                                    plain("NLL", "nll", c->nll),
-                                    plain("Brier", "brier", c->brier),
-                                    {"ECE", "ece", c->ece, c->ece_floor, c->bins},
-                                    plain("entropy", "entropy", c->entropy),
-                                    plain("information", "information", c->information)};
-    int count = classes ? CLI_COUNT_OF(of_classes) : CLI_COUNT_OF(of_numbers);
-    memcpy(out, classes ? of_classes : of_numbers, (size_t)count * sizeof *out);
-    return count;
+    const shown_score *row = xb_scores_classes(s) > 0 ? &of_classes[i] : &of_numbers[i];
+    cli_score out = {.name = row->name,
+                     .key = row->key,
+                     .score = xb_scores_get(s, row->item),
+                     .chance = xb_scores_get(s, row->floor).value};
+    if (row->floor) xb_scores_array_get(s, "bin_share", &out.bins);
+    return out;
 }
 
-void cli_scores_json(json_t *root, const cli_score *row, int rows)
+cli_score cli_score_get(const xb_scores *s, const char *key)
 {
-    for (int k = 0; k < rows; k++) {
-        char key[64];
-        json_object_set_new(root, row[k].key, cli_json_real(row[k].score.value));
-        snprintf(key, sizeof key, "%s_error", row[k].key);
-        json_object_set_new(root, key, cli_json_real(row[k].score.std_error));
-        snprintf(key, sizeof key, "%s_mc_error", row[k].key);
-        json_object_set_new(root, key, cli_json_real(row[k].score.mc_error));
-        snprintf(key, sizeof key, "%s_chance", row[k].key);
-        if (!isnan(row[k].chance))
-            json_object_set_new(root, key, cli_json_real(row[k].chance));
-        snprintf(key, sizeof key, "%s_bins", row[k].key);
-        if (row[k].bins > 0) json_object_set_new(root, key, json_integer(row[k].bins));
+    int i = cli_score_count(s) - 1;
+    while (i > 0 && strcmp(cli_score_at(s, i).key, key) != 0) i--;
+    return cli_score_at(s, i);
+}
+
+static void set_real(json_t *root, const char *key, const char *suffix, double value)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", key, suffix);
+    json_object_set_new(root, name, cli_json_real(value));
+}
+
+void cli_scores_json(json_t *root, const xb_scores *s)
+{
+    for (int k = 0; k < cli_score_count(s); k++) {
+        const cli_score row = cli_score_at(s, k);
+        set_real(root, row.key, "", row.score.value);
+        set_real(root, row.key, "_error", row.score.std_error);
+        set_real(root, row.key, "_mc_error", row.score.mc_error);
+        if (!isnan(row.chance)) set_real(root, row.key, "_chance", row.chance);
+        if (row.bins > 0) json_object_set_new(root, "ece_bins", json_integer(row.bins));
     }
 }
 
-json_t *cli_gap_json(const xb_gap *gap)
+static json_t *gap_json(const xb_gap *gap)
 {
     return json_pack(
         "{s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "rms", cli_json_real(gap->rms), "noise",
         cli_json_real(gap->noise), "excess", cli_json_real(gap->excess), "least",
         cli_json_real(gap->least), "bound", cli_json_real(gap->bound), "draws_needed",
-        cli_json_real(gap->draws_needed), "verdict", xb_verdict_text(gap->verdict));
+        cli_json_real(gap->draws_needed), "verdict", xb_verdict_name(gap->verdict));
+}
+
+void cli_gaps_json(json_t *root, const xb_distances *d)
+{
+    for (int64_t i = 0; i < xb_distances_gap_count(d); i++) {
+        const xb_gap gap = xb_distances_gap_at(d, i);
+        json_object_set_new(root, xb_distances_gap_name(d, i), gap_json(&gap));
+    }
+    json_object_set_new(root, "verdict",
+                        json_string(xb_verdict_name(xb_distances_verdict(d))));
+}
+
+void cli_print_doubts(const xb_scores *s)
+{
+    for (int64_t i = 0; i < xb_scores_doubt_count(s); i++)
+        printf("\n  %s\n", xb_scores_doubt_at(s, i));
 }

@@ -1,4 +1,4 @@
-/* scores.h: scores of a predictive as rows, for `eval` and `crossbar` alike. */
+/* scores.h: scores and gaps as rows and as JSON, for `eval` and `crossbar` alike. */
 #ifndef XB_CLI_SCORES_H
 #define XB_CLI_SCORES_H
 
@@ -8,19 +8,22 @@ typedef struct cli_score {
     const char *name, *key;
     xb_score score;
     double chance; /* what perfect calibration reads on average; NAN: not that kind */
-    int bins;      /* that it depends on, or 0 */
+    int64_t bins;  /* that it depends on, or 0 */
 } cli_score;
 
-enum { CLI_SCORES_MAX = 9 };
-
-/* Those of numbers, or of classes; returns how many. */
-int cli_score_rows(cli_score out[CLI_SCORES_MAX], bool classes,
-                   const xb_regression_scores *r, const xb_class_scores *c);
+/* Those that are shown, in order. */
+int cli_score_count(const xb_scores *s);
+cli_score cli_score_at(const xb_scores *s, int i);
+cli_score cli_score_get(const xb_scores *s, const char *key);
 
 /* KEY, KEY_error and KEY_mc_error of each, KEY_chance and KEY_bins where there are. */
-void cli_scores_json(json_t *root, const cli_score *row, int rows);
+void cli_scores_json(json_t *root, const xb_scores *s);
 
-/* {"rms", "noise", "excess", "least", "bound", "draws_needed", "verdict"}. */
-json_t *cli_gap_json(const xb_gap *gap);
+/* {"rms", "noise", "excess", "least", "bound", "draws_needed", "verdict"} of each gap by
+ * its name, and the "verdict" of all. */
+void cli_gaps_json(json_t *root, const xb_distances *d);
+
+/* A line for each reason not to rely on them. */
+void cli_print_doubts(const xb_scores *s);
 
 #endif

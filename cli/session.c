@@ -2,10 +2,10 @@
 #include "session.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "outputs.h"
 
 /* Of the command under way, for an end in the midst of it. */
@@ -66,7 +66,7 @@ void cli_quote(FILE *out, const char *word)
 static bool set_origin(xb_ctx *ctx, const cli_command *command, int argc, char **argv)
 {
     char text[1024] = "";
-    FILE *out = fmemopen(text, sizeof text - 1, "w");
+    FILE *out = xb_os_room_open(text, sizeof text - 1);
     if (!out) return false;
     setvbuf(out, NULL, _IONBF, 0); /* or it asks for memory, and goes on without */
     fprintf(out, "crossbayes %s", command->name);
@@ -74,7 +74,7 @@ static bool set_origin(xb_ctx *ctx, const cli_command *command, int argc, char *
         fputc(' ', out);
         cli_quote(out, argv[i]);
     }
-    fclose(out);
+    (void)xb_os_room_close(out, text, sizeof text - 1);
     xb_ctx_set_origin(ctx, text);
     return true;
 }
@@ -90,9 +90,9 @@ cli_exit cli_check_stdout(cli_exit code)
 /* The code of the signal that stopped the work, if one did. */
 static cli_exit stopped_code(cli_exit code)
 {
-    switch (cli_progress_signal()) {
-    case SIGINT: return CLI_INTERRUPTED;
-    case SIGTERM: return CLI_TERMINATED;
+    switch (cli_progress_stop()) {
+    case XB_OS_STOP_USER: return CLI_INTERRUPTED;
+    case XB_OS_STOP_SYSTEM: return CLI_TERMINATED;
     default: return code;
     }
 }
@@ -112,7 +112,7 @@ static cli_exit run(cli_session *s, const cli_command *command, int argc, char *
         xb_ctx_destroy(s->ctx);
         return CLI_FAILED;
     }
-    xb_ctx_set_threads(s->ctx, (int)cli_count(&s->args, "threads", 0));
+    xb_ctx_set_threads(s->ctx, cli_count(&s->args, "threads", 0));
     cli_progress_start(&s->progress, cli_quiet(s));
     xb_ctx_set_progress(s->ctx, cli_progress_event, &s->progress);
     if (!cli_quiet(s)) xb_ctx_set_notice(s->ctx, say_notice, s);

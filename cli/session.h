@@ -33,7 +33,6 @@ cli_exit cli_status(cli_session *s, xb_status status);
 void cli_quote(FILE *out, const char *word);
 
 /* "crossbayes NAME: message" on stderr, below a cleared progress bar. */
-cli_exit cli_fail(cli_session *s, cli_exit code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+cli_exit cli_fail(cli_session *s, cli_exit code, const char *format, ...) XB_PRINTF(3, 4);
 
 #endif

@@ -10,28 +10,35 @@
 static void show_sample(const xb_fit_sample *x, const char *source, const char *unit)
 {
     /* standard errors for independent draws of a Gaussian, at the effective n */
-    double n = x->n_effective;
-    printf("%s: %lld samples, %lld distinct values\n\n", source, (long long)x->n,
-           (long long)x->distinct);
+    double n = xb_fit_sample_effective(x);
+    printf("%s: %lld samples, %lld distinct values\n\n", source,
+           (long long)xb_fit_sample_count(x), (long long)xb_fit_sample_distinct(x));
     char range[96];
-    cli_format_range(range, sizeof range, x->min, x->max, unit);
+    cli_format_range(range, sizeof range, xb_fit_sample_min(x), xb_fit_sample_max(x),
+                     unit);
     printf("  %-20s%s\n", "range", range);
-    cli_print_estimate("mean", x->mean, x->sd / sqrt(n), unit);
-    cli_print_estimate("standard deviation", x->sd, x->sd / sqrt(2 * n), unit);
-    cli_print_estimate("skewness", x->skewness, sqrt(6 / n), "");
-    cli_print_estimate("excess kurtosis", x->excess_kurtosis, sqrt(24 / n), "");
+    cli_print_estimate("mean", xb_fit_sample_mean(x), xb_fit_sample_sd(x) / sqrt(n),
+                       unit);
+    cli_print_estimate("standard deviation", xb_fit_sample_sd(x),
+                       xb_fit_sample_sd(x) / sqrt(2 * n), unit);
+    cli_print_estimate("skewness", xb_fit_sample_skewness(x), sqrt(6 / n), "");
+    cli_print_estimate("excess kurtosis", xb_fit_sample_excess_kurtosis(x), sqrt(24 / n),
+                       "");
     printf("  %-20s%.*f of %lld\n", "independent samples", n < 100 ? 1 : 0, n,
-           (long long)x->n);
+           (long long)xb_fit_sample_count(x));
     printf("  %-20s%.3f at lag 1, correlation time %.3g samples\n\n", "autocorrelation",
-           x->lag1, x->tau);
+           xb_fit_sample_lag1(x), xb_fit_sample_tau(x));
 }
 
 /* The empirical law's place and width are the sample's own. */
 static double error_of(const xb_fit_family *f, int i, const xb_fit_sample *x)
 {
-    if (!isnan(f->std_error[i])) return f->std_error[i];
-    if (f->value[i] == x->mean) return x->sd / sqrt(x->n_effective);
-    return f->value[i] == x->sd ? x->sd / sqrt(2 * x->n_effective) : NAN;
+    if (!isnan(xb_fit_family_param_error(f, i))) return xb_fit_family_param_error(f, i);
+    if (xb_fit_family_param_value(f, i) == xb_fit_sample_mean(x))
+        return xb_fit_sample_sd(x) / sqrt(xb_fit_sample_effective(x));
+    return xb_fit_family_param_value(f, i) == xb_fit_sample_sd(x)
+               ? xb_fit_sample_sd(x) / sqrt(2 * xb_fit_sample_effective(x))
+               : NAN;
 }
 
 const char *cli_parameter_unit(const char *name, const char *unit)
@@ -46,23 +53,27 @@ static void format_parameter(char *out, size_t size, const xb_fit_family *f, int
                              const xb_fit_sample *x, const char *unit)
 {
     enum { GIVEN = 10 };
-    bool pinned = !isnan(f->std_error[0]) || strcmp(f->name[0], "scale") == 0;
+    bool pinned = !isnan(xb_fit_family_param_error(f, 0)) ||
+                  strcmp(xb_fit_family_param_name(f, 0), "scale") == 0;
     double error = error_of(f, i, x);
-    const char *own = cli_parameter_unit(f->name[i], unit);
+    const char *own = cli_parameter_unit(xb_fit_family_param_name(f, i), unit);
     if (isnan(error) && pinned) {
-        xb_si_unit u = xb_si_unit_for(fabs(f->value[i]), own);
+        xb_si_unit u = xb_si_unit_for(fabs(xb_fit_family_param_value(f, i)), own);
         char number[48];
-        cli_format_value(number, sizeof number, f->value[i] / u.factor, GIVEN);
+        cli_format_value(number, sizeof number,
+                         xb_fit_family_param_value(f, i) / u.factor, GIVEN);
         snprintf(out, size, "%s%s%s", number, *u.text ? " " : "", u.text);
     } else {
-        xb_quantity_text(out, size, f->value[i], error, own);
+        xb_quantity_text(out, size, xb_fit_family_param_value(f, i), error, own);
     }
 }
 
 /* Levels have three parameters each, in lists one after the other; 0: another family. */
 static int level_count(const xb_fit_family *f)
 {
-    return strcmp(f->name[0], "x1") == 0 ? (f->n_named - 2) / 3 : 0;
+    return strcmp(xb_fit_family_param_name(f, 0), "x1") == 0
+               ? (xb_fit_family_param_count(f) - 2) / 3
+               : 0;
 }
 
 /* A level a line: position, weight and width. */
@@ -73,7 +84,7 @@ static void show_levels(const xb_fit_family *f, const xb_fit_sample *x, int leve
         char text[128];
         int at = i % 3 * levels + i / 3;
         format_parameter(text, sizeof text, f, at, x, "");
-        printf("%s%s = %s", i % 3 ? ", " : "", f->name[at], text);
+        printf("%s%s = %s", i % 3 ? ", " : "", xb_fit_family_param_name(f, at), text);
         if (i % 3 == 2) printf(",\n%*s", column, "");
     }
 }
@@ -86,19 +97,21 @@ static void show_parameters(const xb_fit_family *f, const xb_fit_sample *x,
     if (levels > 0 && chosen) show_levels(f, x, levels, column);
     if (levels > 0 && !chosen)
         printf("%d %s,\n%*s", levels, levels == 1 ? "level" : "levels", column, "");
-    for (int i = first; i < f->n_named; i++) {
+    for (int i = first; i < xb_fit_family_param_count(f); i++) {
         char text[128];
         format_parameter(text, sizeof text, f, i, x, unit);
         if (i > first && (i - first) % 2 == 0) printf(",\n%*s", column, "");
-        printf("%s%s = %s", (i - first) % 2 ? ", " : "", f->name[i], text);
+        printf("%s%s = %s", (i - first) % 2 ? ", " : "", xb_fit_family_param_name(f, i),
+               text);
     }
-    if (!f->converged) printf("%s(not converged)", f->n_named ? " " : "");
+    if (!xb_fit_family_converged(f))
+        printf("%s(not converged)", xb_fit_family_param_count(f) ? " " : "");
     putchar('\n');
 }
 
 static double score(const xb_fit_family *f, xb_criterion criterion)
 {
-    return criterion == XB_CRITERION_BIC ? f->bic : f->aic;
+    return criterion == XB_CRITERION_BIC ? xb_fit_family_bic(f) : xb_fit_family_aic(f);
 }
 
 static double best_score(const xb_fit *fit, xb_criterion criterion)
@@ -121,13 +134,40 @@ static void show_families(const xb_fit *fit, xb_criterion criterion, const char 
         char text[32] = "-", ks[16], ad[16];
         double above = score(f, criterion) - best;
         if (isfinite(above)) snprintf(text, sizeof text, "%.1f", above);
-        cli_format_p(ks, sizeof ks, f->ks_p);
-        cli_format_p(ad, sizeof ad, f->ad_p);
+        cli_format_p(ks, sizeof ks, xb_fit_family_ks_p(f));
+        cli_format_p(ad, sizeof ad, xb_fit_family_ad_p(f));
         printf("  %s %-13s%11s%7.3f%8s%8s%5s ", i == xb_fit_chosen(fit) ? "*" : " ",
-               f->family, text, f->ks, ks, ad, f->fits ? "yes" : "no");
+               xb_fit_family_name(f), text, xb_fit_family_ks(f), ks, ad,
+               xb_fit_family_fits(f) ? "yes" : "no");
         show_parameters(f, xb_fit_sample_info(fit), unit, COLUMN,
                         i == xb_fit_chosen(fit));
     }
+}
+
+void cli_show_series(const xb_series *series, const char *source, int64_t samples,
+                     const char *found)
+{
+    enum { COLUMN = 22 };
+    char interval[64] = "";
+    if (xb_series_has_interval(series))
+        xb_quantity_text(interval, sizeof interval, xb_series_interval(series), NAN, "s");
+    printf("%s: %lld samples%s%s%s%s\n\n", source, (long long)samples,
+           *interval ? ", one every " : ", interval not known", interval,
+           *found ? "; " : "", found);
+    for (int64_t i = 0; i < xb_series_finding_count(series); i++) {
+        printf("  %-*s", COLUMN - 2, xb_series_finding_name(series, i));
+        cli_print_words(xb_series_finding_text(series, i), COLUMN, true);
+    }
+    putchar('\n');
+}
+
+void cli_show_whole(const xb_fit *whole)
+{
+    char text[1200];
+    snprintf(text, sizeof text, "The law of the whole trace would be %s. %s",
+             xb_law_family(xb_fit_law(whole)), xb_fit_verdict(whole));
+    putchar('\n');
+    cli_print_words(text, 2, false);
 }
 
 void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion)
@@ -179,8 +219,9 @@ static void score_cell(const void *arg, int row, int column, char *out, size_t s
     } else {
         char name[64];
         snprintf(name, sizeof name, "%s_mc", key);
-        int error = xb_table_find(t, name);
-        cli_format_error(out, size, xb_table_get(t, row - 1, xb_table_find(t, key)),
+        int error = xb_table_column_find(t, name);
+        cli_format_error(out, size,
+                         xb_table_get(t, row - 1, xb_table_column_find(t, key)),
                          error < 0 ? NAN : xb_table_get(t, row - 1, error));
     }
 }
@@ -188,7 +229,7 @@ static void score_cell(const void *arg, int row, int column, char *out, size_t s
 void cli_show_scores(const xb_table *scores)
 {
     putchar('\n');
-    cli_print_grid((int)xb_table_rows(scores) + 1, 2 + CLI_COUNT_OF(score_columns),
+    cli_print_grid((int)xb_table_row_count(scores) + 1, 2 + CLI_COUNT_OF(score_columns),
                    score_cell, scores);
     printf("  ages in years; ± is the Monte Carlo error over weight draws\n");
 }

@@ -7,6 +7,11 @@
 
 /* The families' distance to the best is by the criterion of the choice. */
 void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion);
+/* What the trace is, before the fit of its stationary part. */
+void cli_show_series(const xb_series *series, const char *source, int64_t samples,
+                     const char *found);
+/* One paragraph: the law of the whole trace, of which another fit is a part. */
+void cli_show_whole(const xb_fit *whole);
 /* The samples' unit for the parameters in it, scale and offset; "" for the others. */
 const char *cli_parameter_unit(const char *name, const char *unit);
 void cli_show_finding(xb_finding finding); /* the word, then the sentence */

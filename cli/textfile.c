@@ -2,7 +2,6 @@
 #include "textfile.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 static bool is_stdout(const char *path) { return strcmp(path, "-") == 0; }
 

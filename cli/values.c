@@ -109,9 +109,13 @@ static void say_choices(char *why, size_t size, const char *word, const char *li
     const char *names[WORDS_MAX];
     char suggestion[CLI_SUGGESTION];
     int count = 0;
-    char *copy = strdup(list), *rest = copy;
-    for (char *one; rest && count < WORDS_MAX && (one = strsep(&rest, ",|"));)
+    char *copy = strdup(list);
+    for (char *one = copy; one && count < WORDS_MAX;) {
+        char *end = one + strcspn(one, ",|");
         names[count++] = one;
+        one = *end ? end + 1 : NULL;
+        *end = '\0';
+    }
     cli_suggest(suggestion, word, names, count);
     snprintf(why, size, "'%.60s' is not one of %s%s", word, list, suggestion);
     free(copy);

@@ -1,5 +1,6 @@
 # flags.cmake: how a build is guarded. One of: sanitised (XB_SANITIZE, XB_FUZZ: addresses
-# and undefined behaviour; XB_TSAN: data races), or hardened, which every other build is.
+# and undefined behaviour; XB_TSAN: data races), or hardened, which every other build for
+# Linux is.
 # tests/package_hardening.sh reads the latter from what was built.
 if(XB_FUZZ)
   target_compile_options(xb_flags INTERFACE -fsanitize=fuzzer-no-link)
@@ -12,7 +13,7 @@ if(XB_SANITIZE OR XB_FUZZ)
 elseif(XB_TSAN)
   target_compile_options(xb_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
   target_link_options(xb_flags INTERFACE -fsanitize=thread)
-else()
+elseif(CMAKE_SYSTEM_NAME STREQUAL Linux)
   # Position-independent, no writable table of functions, no executable stack, canaries
   # and checked copies where a compiler can tell a buffer's size.
   target_compile_options(xb_flags INTERFACE -fstack-protector-strong
@@ -24,6 +25,13 @@ else()
   if(NOT CMAKE_BUILD_TYPE STREQUAL Debug) # needs an optimiser
     target_compile_options(xb_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
   endif()
+elseif(APPLE)
+  target_compile_options(xb_flags INTERFACE -fstack-protector-strong)
+endif()
+# GCC lets a stack on Windows be aligned to 16 bytes only and spills 32 to it as if they
+# were aligned; the assembler makes these moves unaligned.
+if(WIN32)
+  target_compile_options(xb_flags INTERFACE -Wa,-muse-unaligned-vector-move)
 endif()
 
 # With sanitizers -O3 takes the compiler a minute for each of the kernels, and clang
@@ -33,6 +41,8 @@ if(XB_FUZZ)
   set(kernel_level "-O1;-fno-sanitize=all")
 elseif(XB_SANITIZE OR XB_TSAN)
   set(kernel_level -O1)
+elseif(NOT CMAKE_SYSTEM_NAME STREQUAL Linux)
+  set(kernel_level -O3)
 else()
   # Kernels only compute, in room that their callers made: no canaries in inner loops, and
   # no checked memcpy, which keeps GCC from turning a loop around it into vectors.

@@ -4,12 +4,15 @@ include(CMakePackageConfigHelpers)
 
 if(TARGET crossbayes_cli)
   install(TARGETS crossbayes_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  # The program writes its own pages: cmd_NAME.c is the command NAME.
+endif()
+# The program writes its own pages: cmd_NAME.c is the command NAME.
+if(TARGET crossbayes_cli AND NOT CMAKE_CROSSCOMPILING)
   set(XB_TEXTS ${PROJECT_BINARY_DIR}/texts)
   file(MAKE_DIRECTORY ${XB_TEXTS})
   function(xb_text file)
     add_custom_command(OUTPUT ${XB_TEXTS}/${file} DEPENDS crossbayes_cli VERBATIM
-      COMMAND sh -c "\"$0\" \"$@\" > '${XB_TEXTS}/${file}'" $<TARGET_FILE:crossbayes_cli> ${ARGN})
+      COMMAND sh -c "\"$0\" \"$@\" > '${XB_TEXTS}/${file}'"
+      ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:crossbayes_cli> ${ARGN})
     set(XB_TEXT_FILES ${XB_TEXT_FILES} ${XB_TEXTS}/${file} PARENT_SCOPE)
   endfunction()
   xb_text(crossbayes.1 manual)
@@ -38,7 +41,8 @@ string(REGEX REPLACE "/$" "" XB_PC_TO_PREFIX ${XB_PC_TO_PREFIX})
 # and what pkg-config and find_package() find it by.
 function(xb_install target name include)
   install(DIRECTORY ${include}/crossbayes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(TARGETS ${target}_static ${target}_shared
+  list(TRANSFORM XB_KINDS PREPEND ${target}_ OUTPUT_VARIABLE libraries)
+  install(TARGETS ${libraries}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)

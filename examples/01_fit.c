@@ -33,10 +33,11 @@ int main(int argc, char **argv)
     if (status == XB_OK) {
         const xb_fit_family *best = xb_fit_family_at(fit, xb_fit_chosen(fit));
         printf("%lld samples, worth %.0f independent ones\n", (long long)n,
-               xb_fit_sample_info(fit)->n_effective);
-        for (int i = 0; i < best->n_named; i++)
-            printf("%-8s %.4g +- %.2g\n", best->name[i], best->value[i],
-                   best->std_error[i]);
+               xb_fit_sample_effective(xb_fit_sample_info(fit)));
+        for (int i = 0; i < xb_fit_family_param_count(best); i++)
+            printf("%-8s %.4g +- %.2g\n", xb_fit_family_param_name(best, i),
+                   xb_fit_family_param_value(best, i),
+                   xb_fit_family_param_error(best, i));
         printf("%s\n", xb_fit_verdict(fit));
         if (argc > 2) status = xb_fit_save(ctx, fit, argv[2]);
     }

@@ -33,14 +33,15 @@ int main(int argc, char **argv)
     printf("1%% quantile %.6f\n", xb_law_quantile(law, 0.01));
 
     /* Two points integrate any cubic under the law: here E[x^2]. */
-    xb_rule rule = {0};
+    xb_rule *rule = NULL;
     if (xb_rule_gauss(ctx, &rule, law, 2, XB_RECURRENCE_STABLE) == XB_OK) {
+        const double *node = xb_rule_nodes(rule), *weight = xb_rule_weights(rule);
         double square = 0;
-        for (int64_t i = 0; i < rule.n; i++)
-            square += rule.weights[i] * rule.nodes[i] * rule.nodes[i];
+        for (int64_t i = 0; i < xb_rule_count(rule); i++)
+            square += weight[i] * node[i] * node[i];
         printf("E[x^2] by a rule of two points %.6f\n", square);
     }
-    xb_rule_free(&rule);
+    xb_rule_destroy(rule);
 
     /* A draw is a function of where it is used: same address, same value. */
     float z[4];

@@ -31,8 +31,10 @@ int main(void)
     make_data(x, y);
     const xb_train_data data = {.x = x, .y = y, .n = ROWS, .features = 1};
 
-    /* The defaults do: one hidden layer of 50, gaussian weights. */
+    /* The defaults do: gaussian weights. Without a net a deeper one is tried too, and the
+     * better is kept. */
     xb_train_options options = xb_train_options_default();
+    options.net = "dense 50, relu, dense 1";
     xb_model *model = NULL;
     xb_prediction *p = NULL;
     xb_status status = xb_train(ctx, &model, NULL, &data, &options);

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 
     xb_model *model = NULL;
     xb_law *law = NULL;
-    xb_distances d;
+    xb_distances *d = NULL;
     xb_distance_options opt = xb_distance_options_default();
     opt.paired = opt.standardise = true;
     xb_status status = xb_law_parse(ctx, &law, argc > 1 ? argv[1] : "mtj:B=0.15,w=0.5");
@@ -55,16 +55,21 @@ int main(int argc, char **argv)
         status = xb_distance_samples(ctx, &d, a, DRAWS, b, DRAWS, 1, &opt);
     if (status == XB_OK) {
         printf("%s against %s\n", xb_law_text(law), xb_law_text(xb_model_law(model)));
-        printf("mean: %+.4f +- %.4f sd apart: %s\n", d.mean.largest, d.mean.largest_error,
-               xb_verdict_text(d.mean.verdict));
-        printf("sd:   %+.4f +- %.4f of it apart: %s\n", d.sd.largest, d.sd.largest_error,
-               xb_verdict_text(d.sd.verdict));
-        printf("all:  like a shift of %.4f sd (noise alone %.4f): %s\n", d.whole.rms,
-               d.whole.noise, xb_verdict_text(d.whole.verdict));
-        printf("W1:   %.4f sd, p = %.3f\n", d.wasserstein.value, d.wasserstein.p_value);
+        const xb_gap mean = xb_distances_gap_get(d, "mean");
+        const xb_gap sd = xb_distances_gap_get(d, "sd");
+        const xb_gap whole = xb_distances_gap_get(d, "whole");
+        const xb_distance w1 = xb_distances_get(d, "wasserstein");
+        printf("mean: %+.4f +- %.4f sd apart: %s\n", mean.largest, mean.largest_error,
+               xb_verdict_name(mean.verdict));
+        printf("sd:   %+.4f +- %.4f of it apart: %s\n", sd.largest, sd.largest_error,
+               xb_verdict_name(sd.verdict));
+        printf("all:  like a shift of %.4f sd (noise alone %.4f): %s\n", whole.rms,
+               whole.noise, xb_verdict_name(whole.verdict));
+        printf("W1:   %.4f sd, p = %.3f\n", w1.value, w1.p_value);
     } else {
         fprintf(stderr, "%s\n", xb_ctx_message(ctx));
     }
+    xb_distances_destroy(d);
     xb_model_destroy(model);
     xb_law_destroy(law);
     xb_ctx_destroy(ctx);

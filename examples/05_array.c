@@ -27,16 +27,20 @@ static xb_status make_model(xb_ctx *ctx, xb_model **out, double *x, double *y)
 
 static xb_status try_bits(xb_ctx *ctx, xb_assay *assay, int bits)
 {
-    xb_array array; /* ideal but for its converter */
-    xb_assay_result r;
+    xb_array *array = NULL; /* ideal but for its converter */
+    xb_assay_result *r = NULL;
     xb_status status = xb_array_preset(ctx, &array, "ideal");
-    array.adc_bits = bits;
-    if (status == XB_OK) status = xb_assay_run(ctx, &r, assay, &array);
-    if (status == XB_OK)
-        printf("%2d bits: RMSE %.4f, coverage %.3f, mean off by %.3f sd: %s\n", bits,
-               r.regression.rmse.value, r.regression.coverage.value, r.distance.mean.rms,
-               xb_verdict_text(r.verdict));
-    return status;
+    if (status == XB_OK) status = xb_array_set(ctx, array, "adc_bits", bits);
+    if (status == XB_OK) status = xb_assay_run(ctx, &r, assay, array);
+    xb_array_destroy(array);
+    if (status != XB_OK) return status;
+    const xb_scores *scores = xb_assay_result_scores(r);
+    const xb_distances *d = xb_assay_result_distance(r);
+    printf("%2d bits: RMSE %.4f, coverage %.3f, mean off by %.3f sd: %s\n", bits,
+           xb_scores_get(scores, "rmse").value, xb_scores_get(scores, "coverage").value,
+           xb_distances_gap_get(d, "mean").rms, xb_verdict_name(xb_distances_verdict(d)));
+    xb_assay_result_destroy(r);
+    return XB_OK;
 }
 
 int main(void)
@@ -53,7 +57,9 @@ int main(void)
         status = xb_assay_create(ctx, &assay, model, x, y, ROWS, &options);
     }
     if (status == XB_OK)
-        printf("digital: RMSE %.4f\n", xb_assay_digital(assay)->regression.rmse.value);
+        printf(
+            "digital: RMSE %.4f\n",
+            xb_scores_get(xb_assay_result_scores(xb_assay_digital(assay)), "rmse").value);
     for (int bits = 4; bits <= 12 && status == XB_OK; bits += 2)
         status = try_bits(ctx, assay, bits);
     if (status != XB_OK) fprintf(stderr, "%s\n", xb_ctx_message(ctx));

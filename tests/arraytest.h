@@ -5,11 +5,12 @@
 #include "traintest.h"
 
 #include "vi/model.h"
+#include "crossbar/array.h"
 
 static inline xb_array test_array(const char *preset)
 {
     xb_array array;
-    assert_int_equal(xb_array_preset(NULL, &array, preset), XB_OK);
+    assert_int_equal(xb_array_fill(NULL, &array, preset), XB_OK);
     return array;
 }
 
@@ -42,7 +43,7 @@ static inline xb_model *net_model(xb_ctx *ctx, const char *net, xb_shape shape,
 /* n inputs of a model, by their place. */
 static inline double *net_inputs(const xb_model *model, int64_t n)
 {
-    int64_t size = n * xb_model_features(model);
+    int64_t size = n * xb_model_feature_count(model);
     double *x = calloc((size_t)size, sizeof *x);
     assert_non_null(x);
     xb_stream where = {xb_key_make(22, XB_PURPOSE_TEST), 0, 0, 0};

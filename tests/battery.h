@@ -16,6 +16,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "base/ctx.h"
+#include "rule/standard.h"
 
 enum {
     BINS = 256,
@@ -82,7 +83,7 @@ static void battery_bins(battery *b)
 static void battery_moments(xb_ctx *ctx, battery *b)
 {
     xb_rule rule;
-    assert_ok(ctx, xb_rule_gauss(ctx, &rule, b->law, 16, XB_RECURRENCE_STABLE));
+    assert_ok(ctx, xb_rule_fill_gauss(ctx, &rule, b->law, 16, XB_RECURRENCE_STABLE));
     for (int64_t i = 0; i < rule.n; i++) {
         double z = (rule.nodes[i] - xb_law_mean(b->law)) / xb_law_sd(b->law), power = 1;
         for (int k = 0; k <= 2 * MOMENTS; k++, power *= z)
@@ -202,7 +203,8 @@ static double anderson_p(double z)
     return z > 30 ? 0 : -expm1(-exp(s));
 }
 
-__attribute__((format(printf, 3, 4))) static void put(battery_result *r, double p, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void put(battery_result *r, double p,
+                                                      const char *format, ...)
 {
     va_list args;
     va_start(args, format);

@@ -188,11 +188,11 @@ if [ -n "$long" ]; then
         same images images_o$o
         program=$levels
     done
-    # what the C library and BLAS choose by the machine reaches fits alone
-    for way in GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA OPENBLAS_CORETYPE=Nehalem; do
+    # what the C library chooses by the machine reaches fits alone
+    for way in GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA; do
         export "${way?}"
         run other $best 2 main_commands
-        unset GLIBC_TUNABLES OPENBLAS_CORETYPE
+        unset GLIBC_TUNABLES
         rm -f other/fit.txt other/law.json
         for file in other/*; do
             cmp "base/${file#other/}" "$file" || complain "$way: $file differs"

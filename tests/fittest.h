@@ -4,6 +4,7 @@
 #define FITTEST_H
 
 #include "xbtest.h"
+#include "fit/fit_results.h"
 
 /* n values of a law at `offset`, times `scale`. */
 static inline double *draw(xb_ctx *ctx, const char *text, int64_t n, uint64_t seed,

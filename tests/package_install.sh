@@ -36,6 +36,11 @@ pc=$(find "$prefix" -name crossbayes.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
 lib=$(pkg-config --variable=libdir crossbayes)
+for name in crossbayes crossbayes-studies; do
+    soname=$(readelf -d "$lib/lib$name.so" | sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p')
+    [ "$soname" = "lib$name.so.1" ] || { echo "the soname is $soname" >&2; exit 1; }
+    [ -e "$lib/$soname" ] || { echo "$soname is not installed" >&2; exit 1; }
+done
 [ "$(pkg-config --modversion crossbayes)" = "$version" ]
 
 cat >"$work/studies.c" <<END

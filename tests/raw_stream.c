@@ -12,7 +12,7 @@ enum { BLOCKS = 64, WORDS = BLOCKS * XB_BLOCK };
 /* Words of run k, of one kind. */
 static void words_of(uint32_t out[WORDS], const char *kind, uint64_t k)
 {
-    const xb_key key = xb_key_make(1, XB_PURPOSE_TEST);
+    const xb_key key = xb_key_make(1, (xb_purpose)6);
     const xb_kernel *kernel = xb_kernel_best();
     if (strcmp(kind, "elements") == 0 || strcmp(kind, "broken") == 0) {
         const int64_t most = XB_STREAM_MAX / WORDS; /* runs a stream has */
@@ -27,7 +27,7 @@ static void words_of(uint32_t out[WORDS], const char *kind, uint64_t k)
         if (strcmp(kind, "tensors") == 0) where.tensor = n;
         if (strcmp(kind, "samples") == 0) where.sample = n;
         if (strcmp(kind, "steps") == 0) where.step = n;
-        if (strcmp(kind, "seeds") == 0) where.key = xb_key_make(n, XB_PURPOSE_TEST);
+        if (strcmp(kind, "seeds") == 0) where.key = xb_key_make(n, XB_PURPOSE_SAMPLE);
         out[i] = xb_stream_word(&where, 0);
     }
 }

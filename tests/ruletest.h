@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "base/ctx.h"
+#include "rule/standard.h"
 
 static const double NODE_ERROR = 1e-14, WEIGHT_ERROR = 2e-12; /* what is promised */
 
@@ -38,7 +39,7 @@ static inline double number(const json_t *value)
 static inline xb_rule gauss(xb_ctx *ctx, const xb_law *law, int64_t n)
 {
     xb_rule rule = {0, NULL, NULL};
-    assert_ok(ctx, xb_rule_gauss(ctx, &rule, law, n, XB_RECURRENCE_STABLE));
+    assert_ok(ctx, xb_rule_fill_gauss(ctx, &rule, law, n, XB_RECURRENCE_STABLE));
     assert_int_equal(rule.n, n);
     return rule;
 }
@@ -47,7 +48,7 @@ static inline xb_rule composite(xb_ctx *ctx, const xb_law *law, int64_t n,
                                 xb_composite kind)
 {
     xb_rule rule = {0, NULL, NULL};
-    assert_ok(ctx, xb_rule_composite(ctx, &rule, law, n, kind, NULL));
+    assert_ok(ctx, xb_rule_fill_composite(ctx, &rule, law, n, kind, NULL));
     return rule;
 }
 

@@ -2,9 +2,9 @@
 #ifndef SCRATCH_H
 #define SCRATCH_H
 
-#include <dirent.h>
-
 #include "xbtest.h"
+
+#include "base/os.h"
 
 typedef struct scratch {
     char dir[64];
@@ -14,7 +14,7 @@ typedef struct scratch {
 static inline scratch scratch_make(void)
 {
     scratch s = {.dir = "/tmp/xb-test-XXXXXX"};
-    assert_non_null(mkdtemp(s.dir));
+    assert_true(xb_os_make_new_folder(s.dir));
     return s;
 }
 
@@ -49,17 +49,17 @@ static inline size_t scratch_read(const char *path, void *out, size_t size)
 static inline int scratch_remove(scratch *s)
 {
     int n = 0;
-    DIR *dir = opendir(s->dir);
+    xb_os_folder *dir = xb_os_folder_open(s->dir);
     assert_non_null(dir);
-    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
-        if (e->d_name[0] == '.') continue;
+    for (const char *name; (name = xb_os_folder_next(dir)) != NULL;) {
+        if (name[0] == '.') continue;
         char path[512];
-        snprintf(path, sizeof path, "%s/%s", s->dir, e->d_name);
-        unlink(path);
+        snprintf(path, sizeof path, "%s/%s", s->dir, name);
+        xb_os_unlink(path);
         n++;
     }
-    closedir(dir);
-    assert_int_equal(rmdir(s->dir), 0);
+    xb_os_folder_close(dir);
+    assert_true(xb_os_remove_folder(s->dir));
     return n;
 }
 

@@ -203,11 +203,13 @@ static const xb_real *chain_forward(const xb_chain *chain, const xb_run *run,
     return y;
 }
 
-static void chain_step(const xb_chain *chain, const xb_run *run,
+static bool chain_step(const xb_chain *chain, const xb_run *run,
                        const xb_chain_room *room, bool fresh, xb_loss_fn loss, void *arg)
 {
+    bool done;
     own_room(run, room);
-    INSIDE(xb_backend_host.chain_step(chain, run, room, fresh, loss, arg));
+    INSIDE(done = xb_backend_host.chain_step(chain, run, room, fresh, loss, arg));
+    return done;
 }
 
 static void draw(const xb_run *run, xb_real *theta)

@@ -31,7 +31,7 @@ static inline double fact(const xb_study *study, const char *name)
 static inline double noise_varies_by(const xb_study *study)
 {
     const xb_table *scores = xb_study_table(study, "scores");
-    int mean = xb_table_find(scores, "aleatoric");
+    int mean = xb_table_column_find(scores, "aleatoric");
     return xb_table_get(scores, 0, mean + 1) * sqrt(fact(study, "test")) /
            xb_table_get(scores, 0, mean);
 }

@@ -204,7 +204,7 @@ static void the_slope_is_the_laws(void **state)
     xb_judgement j = judge(ctx, "edge-slope", empty, "mtj:B=0.15,w=0.5", false);
     assert_finding("edge-slope", &j, DIFFERS);
     xb_law *law = test_law(ctx, "mtj:B=0.15,w=0.5");
-    double a = xb_law_param(law, "A"), c = xb_law_param(law, "C");
+    double a = xb_law_number(law, "A"), c = xb_law_number(law, "C");
     assert_close(j.value, a * exp(-1 / 0.15) / 0.15 / (2 * c), 1e-4);
     j = judge(ctx, "edge-slope", empty, "mtj:B=0.01,w=0.5", false); /* e^-100 */
     assert_finding("edge-slope", &j, AGREES);

@@ -434,6 +434,30 @@ static void a_signal_stops_cleanly(void **state)
     }
 }
 
+/* The law that the samples are of fits, another does not; mistakes are one line. */
+static void law_against_samples(void **state)
+{
+    (void)state;
+    run_well("sample mtj:B=0.15,w=0.5 -n 5000 -o own.csv");
+    json_t *root = run_json("law mtj:B=0.15,w=0.5 --samples own.csv --json");
+    const json_t *g = json_object_get(root, "goodness");
+    assert_true(json_is_true(json_object_get(g, "fits")));
+    assert_close(number(g, "n"), 5000, 0);
+    assert_close(number(g, "outside"), 0, 0);
+    assert_true(number(g, "ks_p") > 0.01 && number(g, "ad_p") > 0.01);
+    json_decref(root);
+    root = run_json("law ecram:B=0.1,w=0.6 --samples own.csv --json");
+    assert_true(json_is_false(json_object_get(json_object_get(root, "goodness"), "fits")));
+    json_decref(root);
+    root = run_json("law mtj --json");
+    assert_null(json_object_get(root, "goodness"));
+    json_decref(root);
+    run_well("law mtj:B=0.15,w=0.5 --samples own.csv");
+    run_badly("law mtj --samples none.csv", "none.csv");
+    run_badly("law mtj --samples own.csv --column 2", "own.csv");
+    run_badly("law mtj --samples own.csv --level 2", "--level");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +469,7 @@ int main(void)
         cmocka_unit_test(odd_names_are_told),
         cmocka_unit_test(law_json_is_golden),
         cmocka_unit_test(law_json_of_the_real_line),
+        cmocka_unit_test(law_against_samples),
         cmocka_unit_test(sample_is_the_same_for_any_threads),
         cmocka_unit_test(sample_is_the_librarys),
         cmocka_unit_test(sample_standardises),

@@ -112,6 +112,17 @@ static void ranges_are_said(void **state)
     run_badly("train x.csv -t y -o m.safetensors --epochs -3", "expected 0 to 1e+09");
 }
 
+/* The library asks for a column, the program says how one is given. */
+static void a_column_is_asked_for(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_text("two.csv", "a,b\n1,2\n3,4\n");
+    run_badly("fit two.csv", "2 columns: a, b; choose one by name or number: --column");
+    run_badly("demo --noise two.csv", "choose one by name or number: --column");
+    run_badly("fit two.csv --column c", "no column 'c'");
+}
+
 static void no_epochs_are_refused_or_said(void **state)
 {
     (void)state;
@@ -333,6 +344,7 @@ int main(void)
         cmocka_unit_test(a_wrong_kind_of_file_is_named),
         cmocka_unit_test(a_spoilt_file_is_not_called_another),
         cmocka_unit_test(ranges_are_said),
+        cmocka_unit_test(a_column_is_asked_for),
         cmocka_unit_test(no_epochs_are_refused_or_said),
         cmocka_unit_test(few_whole_numbers_may_be_classes),
         cmocka_unit_test(one_is_singular),

@@ -313,7 +313,7 @@ static void outputs_are_checked_first(void **state)
     run_badly("predict m.safetensors xy.csv -o xy.csv", "would overwrite an input");
     run_badly("predict m.safetensors xy.csv -o m.safetensors",
               "would overwrite an input");
-    run_badly("train xy.csv -t y -o m.safetensors --patience 3", "--validation");
+    run_badly("train xy.csv -t y -o m.safetensors --patience 3", "held out");
 }
 
 /* Without names: all columns but the target, in order, with it or without it. */

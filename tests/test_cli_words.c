@@ -253,7 +253,7 @@ static const struct json_case {
     const char *label, *line;
 } json_cases[] = {
     {"fit", "fit noise.csv --json"},
-    {"law", "law mtj --quantile 0.5 --cdf 0 --pdf 0 --rule 2 --json"},
+    {"law", "law mtj --quantile 0.5 --cdf 0 --pdf 0 --rule 2 --samples noise.csv --json"},
     {"sample", "sample mtj -n 3 -o z.npy --json"},
     {"sample-", "sample mtj -n 3 -o - --json"},
     {"train", "train xy.csv -t y -o t.safetensors --epochs 3 --mle-epochs 3 --validation"

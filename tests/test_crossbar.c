@@ -4,6 +4,7 @@
 #include "arraytest.h"
 
 #include "failalloc.h"
+#include "crossbar/array.h"
 
 enum { INPUTS = 9, READS = 21 };
 
@@ -30,6 +31,23 @@ static double *digital(xb_ctx *ctx, const xb_model *model, const double *x, int6
     assert_non_null(value);
     assert_ok(ctx, xb_predict_draws(ctx, value, NULL, model, x, n, first, count, &opt));
     return value;
+}
+
+static xb_assay_result *run_assay(xb_ctx *ctx, xb_assay *assay, const xb_array *array)
+{
+    xb_assay_result *result = NULL;
+    assert_ok(ctx, xb_assay_run(ctx, &result, assay, array));
+    return result;
+}
+
+static double assay_score(const xb_assay_result *result, const char *name)
+{
+    return xb_scores_get(xb_assay_result_scores(result), name).value;
+}
+
+static xb_verdict assay_verdict(const xb_assay_result *result)
+{
+    return xb_distances_verdict(xb_assay_result_distance(result));
 }
 
 /* Largest difference, in units of b's spread over its draws. */
@@ -270,24 +288,27 @@ static void an_assay_tells_same_from_different(void **state)
     xb_assay *assay = NULL;
     assert_ok(ctx, xb_assay_create(ctx, &assay, m, r.x, r.y, ROWS, &o));
     xb_array array = test_array("ideal");
-    xb_assay_result result;
-    assert_ok(ctx, xb_assay_run(ctx, &result, assay, &array));
-    assert_close(result.regression.nll.value,
-                 xb_assay_digital(assay)->regression.nll.value, 1e-6);
-    assert_int_equal(result.verdict, XB_VERDICT_SAME);
-    assert_at_most(result.distance.mean.rms, 1e-4);
+    xb_assay_result *result = run_assay(ctx, assay, &array);
+    const xb_assay_result *plain = xb_assay_digital(assay);
+    assert_close(assay_score(result, "nll"), assay_score(plain, "nll"), 1e-6);
+    assert_int_equal(assay_verdict(result), XB_VERDICT_SAME);
+    const xb_distances *d = xb_assay_result_distance(result);
+    assert_at_most(xb_distances_gap_get(d, "mean").rms, 1e-4);
+    xb_assay_result_destroy(result);
+    assert_null(xb_assay_result_distance(plain));
     array.adc_bits = 3;
-    assert_ok(ctx, xb_assay_run(ctx, &result, assay, &array));
-    assert_int_equal(result.verdict, XB_VERDICT_DIFFERENT);
-    assert_true(result.regression.rmse.value >
-                xb_assay_digital(assay)->regression.rmse.value);
+    result = run_assay(ctx, assay, &array);
+    assert_int_equal(assay_verdict(result), XB_VERDICT_DIFFERENT);
+    assert_true(assay_score(result, "rmse") > assay_score(plain, "rmse"));
+    xb_assay_result_destroy(result);
     xb_assay_destroy(assay);
     o.tolerance = 1e-3; /* too much to ask of 400 reads */
     assert_ok(ctx, xb_assay_create(ctx, &assay, m, r.x, r.y, ROWS, &o));
     array = test_array("ideal");
     snprintf(array.law, sizeof array.law, "ecram");
-    assert_ok(ctx, xb_assay_run(ctx, &result, assay, &array));
-    assert_int_equal(result.verdict, XB_VERDICT_UNRESOLVED);
+    result = run_assay(ctx, assay, &array);
+    assert_int_equal(assay_verdict(result), XB_VERDICT_UNRESOLVED);
+    xb_assay_result_destroy(result);
     xb_assay_destroy(assay);
     xb_model_destroy(m);
     xb_ctx_destroy(ctx);
@@ -310,15 +331,17 @@ static void an_assay_sees_through_memory(void **state)
     array.read_interval_ns = 10;
     double before = 0;
     for (int i = 0; i < 5; i++) {
-        xb_assay_result result;
         array.correlation_time_ns = time_ns[i];
-        assert_ok(ctx, xb_assay_run(ctx, &result, assay, &array));
-        const xb_gap *whole = &result.distance.whole;
-        print_message("%g ns: off by %.2g (noise %.2g)\n", time_ns[i], whole->rms,
-                      whole->noise);
-        assert_true(whole->noise >= before);
-        assert_int_equal(result.verdict, i < 4 ? XB_VERDICT_SAME : XB_VERDICT_UNRESOLVED);
-        before = whole->noise;
+        xb_assay_result *result = run_assay(ctx, assay, &array);
+        const xb_gap whole =
+            xb_distances_gap_get(xb_assay_result_distance(result), "whole");
+        print_message("%g ns: off by %.2g (noise %.2g)\n", time_ns[i], whole.rms,
+                      whole.noise);
+        assert_true(whole.noise >= before);
+        assert_int_equal(assay_verdict(result),
+                         i < 4 ? XB_VERDICT_SAME : XB_VERDICT_UNRESOLVED);
+        before = whole.noise;
+        xb_assay_result_destroy(result);
     }
     xb_assay_destroy(assay);
     xb_model_destroy(m);

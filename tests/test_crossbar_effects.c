@@ -4,6 +4,8 @@
 #include "arraytest.h"
 
 #include "crossbar/analog.h"
+#include "crossbar/array.h"
+#include "rule/standard.h"
 
 enum { IN = 60, OUT = 50, N = IN * OUT };
 
@@ -179,7 +181,7 @@ static void bent_noise_keeps_mean_and_variance(void **state)
             assert_ok(ctx, xb_law_from_samples(ctx, &law, skewed, SAMPLES));
         xb_moments m = xb_law_moments(law);
         xb_rule rule = {0};
-        assert_ok(ctx, xb_rule_gauss(ctx, &rule, law, 8, XB_RECURRENCE_STABLE));
+        assert_ok(ctx, xb_rule_fill_gauss(ctx, &rule, law, 8, XB_RECURRENCE_STABLE));
         for (int k = -2; k <= 2; k++) {
             double t = 0.2 * k, sum[4] = {0};
             double straight = 1 / sqrt(1 + t * t);
@@ -361,6 +363,25 @@ static void converters_round_and_clip(void **state)
 }
 
 /* Every backend's kernels against the plain ones, odd sizes too; bits are the same. */
+enum { LEVELS_MOST = 64 }; /* devices at once in hold_level */
+
+static void levels_agree(const xb_kernels *ref, const xb_kernels *cpu, const float *fresh,
+                         const uint32_t *word, int n)
+{
+    const uint32_t below[] = {UINT32_C(1) << 29, UINT32_C(1) << 30, UINT32_C(3) << 30};
+    float z[2][LEVELS_MOST] = {{0}};
+    int32_t level[2][LEVELS_MOST];
+    for (int i = 0; i < LEVELS_MOST; i++) level[0][i] = level[1][i] = i % 5;
+    ref->hold_level(z[0], level[0], fresh, word, below, 3, n);
+    cpu->hold_level(z[1], level[1], fresh, word, below, 3, n);
+    assert_memory_equal(z[0], z[1], sizeof z[0]);
+    assert_memory_equal(level[0], level[1], sizeof level[0]);
+    for (int i = 0; i < n; i++) {
+        int next = (word[i] >= below[0]) + (word[i] >= below[1]) + (word[i] >= below[2]);
+        assert_int_equal(level[0][i], i % 5 <= 3 ? next : 4);
+    }
+}
+
 static void backends_agree(void **state)
 {
     (void)state;
@@ -376,7 +397,7 @@ static void backends_agree(void **state)
         word[i] = xb_stream_word(&where, 1000 + i);
     }
     for (int k = 0; k < xb_backend_count(); k++) {
-        const xb_kernels *cpu = xb_kernels_find(xb_backend_name_at(k));
+        const xb_kernels *cpu = xb_kernels_find(xb_backend_name(k));
         for (int n = 0; n <= MOST; n += n < 20 ? 1 : 19) {
             size_t bytes = (size_t)n * sizeof *x;
             ref->quantise(want, x, &steps, n), cpu->quantise(got, x, &steps, n);
@@ -399,6 +420,7 @@ static void backends_agree(void **state)
             ref->hold(want, x, word, UINT32_C(1) << 31, n);
             cpu->hold(got, x, word, UINT32_C(1) << 31, n);
             assert_memory_equal(want, got, bytes);
+            if (n <= LEVELS_MOST) levels_agree(ref, cpu, x, word, n);
         }
     }
 }

@@ -1,8 +1,12 @@
 /* test_defaults.c: options that are NULL are the defaults, in every function that takes
  * some: the same results as with what NAME_options_default() gives. */
+#include "comparetest.h"
 #include "traintest.h"
 
 #include "base/ctx.h"
+#include "crossbar/array.h"
+#include "rule/standard.h"
+#include "plan/plan.h"
 
 static xb_model *trained(xb_ctx *ctx, const xb_train_options *opt)
 {
@@ -22,12 +26,13 @@ static void training(void **state)
     assert_true(same_numbers(a, b));
     rows r = make_rows(false);
     xb_train_data data = rows_data(&r, false);
-    xb_gradient_noise noise[2][XB_GRADIENT_NOISE_MOST];
-    int count = 0;
+    xb_gradient_noise *noise[2] = {NULL, NULL};
     for (int k = 0; k < 2; k++)
-        assert_ok(ctx, xb_train_gradient_noise(ctx, noise[k], &count, a, &data,
-                                               k ? &opt : NULL, 2));
-    assert_true(noise[0][0].mean.value == noise[1][0].mean.value);
+        assert_ok(ctx,
+                  xb_train_gradient_noise(ctx, &noise[k], a, &data, k ? &opt : NULL, 2));
+    assert_true(xb_gradient_noise_mean(noise[0], 0).value ==
+                xb_gradient_noise_mean(noise[1], 0).value);
+    for (int k = 0; k < 2; k++) xb_gradient_noise_destroy(noise[k]);
     xb_model_destroy(a);
     xb_model_destroy(b);
     xb_ctx_destroy(ctx);
@@ -44,18 +49,28 @@ static void predictions_and_scores(void **state)
     const xb_rows all = {.x = r.x, .n = ROWS, .features = COLUMNS};
     xb_prediction *p[2] = {NULL, NULL};
     static double value[2][2 * ROWS];
-    xb_model_scores s[2];
+    xb_scores *s[2] = {NULL, NULL};
+    xb_evaluation *e[2] = {NULL, NULL};
+    const xb_evaluate_options evaluate = xb_evaluate_options_default();
     for (int k = 0; k < 2; k++) {
         const xb_predict_options *o = k ? &opt : NULL;
         assert_ok(ctx, xb_predict(ctx, &p[k], model, r.x, ROWS, o));
         assert_ok(ctx, xb_predict_draws(ctx, value[k], NULL, model, r.x, ROWS, 0, 2, o));
-        assert_ok(ctx, xb_score_model(ctx, &s[k], NULL, model, &all, r.y, o));
+        assert_ok(ctx, xb_score_model(ctx, &s[k], model, &all, r.y, o));
+        assert_ok(ctx, xb_evaluate(ctx, &e[k], model, &all, r.y, NULL, 0,
+                                   k ? &evaluate : NULL));
     }
     assert_memory_equal(xb_prediction_mean(p[0]), xb_prediction_mean(p[1]),
                         ROWS * sizeof(double));
     assert_memory_equal(value[0], value[1], sizeof value[0]);
-    assert_true(s[0].regression.nll.value == s[1].regression.nll.value);
-    for (int k = 0; k < 2; k++) xb_prediction_destroy(p[k]);
+    assert_true(xb_scores_get(s[0], "nll").value == xb_scores_get(s[1], "nll").value);
+    for (int k = 0; k < 2; k++) { /* the defaults score alike */
+        assert_true(xb_scores_get(xb_evaluation_scores(e[k], 0), "nll").value ==
+                    xb_scores_get(s[0], "nll").value);
+        xb_prediction_destroy(p[k]);
+        xb_scores_destroy(s[k]);
+        xb_evaluation_destroy(e[k]);
+    }
     xb_model_destroy(model);
     xb_ctx_destroy(ctx);
 }
@@ -91,16 +106,16 @@ static void passes(void **state)
     xb_ctx_destroy(ctx);
 }
 
-static void distances(void **state)
+static void distances_of_samples(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
     rows r = make_rows(false);
     const xb_distance_options opt = xb_distance_options_default();
-    xb_distances d[2];
+    measured d[2];
     for (int k = 0; k < 2; k++)
-        assert_ok(ctx, xb_distance_samples(ctx, &d[k], r.y, ROWS / 2, r.y + ROWS / 2,
-                                           ROWS / 2, 1, k ? &opt : NULL));
+        assert_ok(ctx, measure(ctx, &d[k], r.y, ROWS / 2, r.y + ROWS / 2, ROWS / 2, 1,
+                               k ? &opt : NULL));
     assert_true(d[0].energy.value == d[1].energy.value);
     assert_true(d[0].energy.p_value == d[1].energy.p_value);
     assert_true(d[0].mean.rms == d[1].mean.rms);
@@ -125,8 +140,8 @@ static void samplers_and_rules(void **state)
         xb_sampler_fill(sampler, z[k], XB_COUNT(z[k]), &where, 0);
         xb_sampler_destroy(sampler);
         /* the kind that looks at its options */
-        assert_ok(ctx, xb_rule_composite(ctx, &rule[k], law, 16, XB_COMPOSITE_PAPER_SPLIT,
-                                         k ? &opt : NULL));
+        assert_ok(ctx, xb_rule_fill_composite(ctx, &rule[k], law, 16, XB_COMPOSITE_SPLIT,
+                                              k ? &opt : NULL));
     }
     assert_memory_equal(z[0], z[1], sizeof z[0]);
     assert_int_equal(rule[0].n, rule[1].n);
@@ -157,7 +172,7 @@ static void densities_and_plans(void **state)
         assert_ok(ctx, xb_densities_create(ctx, &d[k], net, &weights, &x, laws, 1,
                                            k ? &density : NULL));
         assert_ok(ctx,
-                  xb_plan_make(ctx, &plan[k], net, &weights, &x, law, k ? &opt : NULL));
+                  xb_plan_fill(ctx, &plan[k], net, &weights, &x, law, k ? &opt : NULL));
     }
     assert_int_equal(xb_densities_draws(d[0]), xb_densities_draws(d[1]));
     assert_int_equal(xb_densities_count(d[0]), xb_densities_count(d[1]));
@@ -180,7 +195,7 @@ static void arrays(void **state)
     xb_train_options quick = quick_options();
     xb_model *model = train_model(ctx, &quick, false, NULL);
     xb_array array = {0};
-    assert_ok(ctx, xb_array_preset(ctx, &array, "mtj"));
+    assert_ok(ctx, xb_array_fill(ctx, &array, "mtj"));
     const xb_analog_options opt = xb_analog_options_default();
     const xb_assay_options assay = xb_assay_options_default();
     static double value[2][4 * ROWS];
@@ -192,7 +207,7 @@ static void arrays(void **state)
                                         k ? &opt : NULL));
         assert_ok(ctx, xb_analog_draws(ctx, value[k], NULL, analog, r.x, ROWS, 0, 4));
         assert_ok(ctx, xb_assay_create(ctx, &a, model, r.x, r.y, 8, k ? &assay : NULL));
-        nll[k] = xb_assay_digital(a)->regression.nll.value;
+        nll[k] = xb_scores_get(xb_assay_result_scores(xb_assay_digital(a)), "nll").value;
         xb_assay_destroy(a);
         xb_analog_destroy(analog);
     }
@@ -209,7 +224,7 @@ int main(void)
         cmocka_unit_test(predictions_and_scores),
         cmocka_unit_test(fits),
         cmocka_unit_test(passes),
-        cmocka_unit_test(distances),
+        cmocka_unit_test(distances_of_samples),
         cmocka_unit_test(samplers_and_rules),
         cmocka_unit_test(densities_and_plans),
         cmocka_unit_test(arrays),

@@ -1,6 +1,6 @@
 /* Predictive densities: sums of device draws against golden KL values, nets whose output
  * has a known characteristic function, the floor of the estimate, errors, threads. */
-#include "xbtest.h"
+#include "comparetest.h"
 
 #include "failalloc.h"
 #include "predict/density.h"
@@ -228,10 +228,10 @@ static double *sample_outputs(xb_ctx *ctx, const bench_net *b, const xb_law *law
 
 static double sample_kl(xb_ctx *ctx, const double *a, const double *b, double *error)
 {
-    xb_distances d;
+    measured d = {0};
     xb_distance_options opt = xb_distance_options_default();
     opt.permutations = 0;
-    assert_ok(ctx, xb_distance_samples(ctx, &d, a, SAMPLES, b, SAMPLES, 1, &opt));
+    assert_ok(ctx, measure(ctx, &d, a, SAMPLES, b, SAMPLES, 1, &opt));
     *error = d.kl.std_error;
     return d.kl.value;
 }

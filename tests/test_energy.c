@@ -4,6 +4,7 @@
 #include "studytest.h"
 
 #include <signal.h>
+#include <dirent.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -327,8 +328,8 @@ static char *whole_text(xb_ctx *ctx, const char *name, const xb_study_options *o
     text = larger;
     for (int t = 0; t < xb_study_table_count(study); t++) {
         const xb_table *table = xb_study_table_at(study, t);
-        for (int64_t r = 0; r < xb_table_rows(table); r++)
-            for (int c = 0; c < xb_table_columns(table); c++)
+        for (int64_t r = 0; r < xb_table_row_count(table); r++)
+            for (int c = 0; c < xb_table_column_count(table); c++)
                 used += (size_t)snprintf(text + used, room - used, " %.17g",
                                          xb_table_get(table, r, c));
     }
@@ -343,12 +344,12 @@ static double scatter_about(const xb_table *t, int law, const char *column)
 {
     int n = 0;
     double u[64], v[64], mean_u = 0, mean_v = 0, uu = 0, uv = 0, rest = 0;
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
-        double kl = xb_table_get(t, r, xb_table_find(t, "kl"));
-        double error = xb_table_get(t, r, xb_table_find(t, "kl_error"));
-        if ((int)xb_table_get(t, r, xb_table_find(t, "law")) != law) continue;
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
+        double kl = xb_table_get(t, r, xb_table_column_find(t, "kl"));
+        double error = xb_table_get(t, r, xb_table_column_find(t, "kl_error"));
+        if ((int)xb_table_get(t, r, xb_table_column_find(t, "law")) != law) continue;
         if (!(kl > 3 * error)) continue;
-        u[n] = log(xb_table_get(t, r, xb_table_find(t, column)));
+        u[n] = log(xb_table_get(t, r, xb_table_column_find(t, column)));
         v[n++] = log(kl);
     }
     assert_true(n >= 4);

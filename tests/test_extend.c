@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "crossbayes/extend.h"
+#include "data/images.h"
 
 static void a_failure_has_its_line(void **state)
 {
@@ -66,7 +67,7 @@ static void images_come_from_arrays(void **state)
     assert_memory_equal(xb_images_target(m), target, sizeof target);
     assert_string_equal(xb_images_target_name(m), "age");
     assert_true(xb_images_hash(m, 1) == xb_hash_bytes(0, bytes + IMAGE, IMAGE));
-    assert_int_equal(xb_images_report(m).duplicates, 1); /* the third is the first */
+    assert_int_equal(xb_images_report(m)->duplicates, 1); /* the third is the first */
     xb_images_destroy(m);
     m = NULL;
     assert_int_equal(xb_images_create(ctx, &m, bytes, N, SIDE, SIDE, 2, NULL, NULL),

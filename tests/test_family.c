@@ -3,9 +3,13 @@
  * it, and no stage outside src/law names a family. */
 #include "traintest.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "law/family.h"
+#include "rule/standard.h"
+#include "plan/plan.h"
+#include "fit/fit_results.h"
 
 /* ---- the family: F(x) = (1 + exp(-x))^-a; closed forms throughout, skewed unless a = 1
  */
@@ -118,7 +122,7 @@ static void density_moments_and_rule(void **state)
     assert_true(fabs(xb_law_quantile(law, 0.25)) < 1e-15);
     assert_true(fabs(xb_law_mean(law) - MEAN) < 1e-12);
     assert_true(fabs(xb_law_sd(law) * xb_law_sd(law) - VARIANCE) < 1e-12);
-    assert_ok(ctx, xb_rule_gauss(ctx, &rule, law, 8, XB_RECURRENCE_STABLE));
+    assert_ok(ctx, xb_rule_fill_gauss(ctx, &rule, law, 8, XB_RECURRENCE_STABLE));
     double sum[3] = {0};
     for (int64_t i = 0; i < rule.n; i++)
         for (int k = 0; k < 3; k++) sum[k] += rule.weights[i] * pow(rule.nodes[i], k);
@@ -218,7 +222,7 @@ static void plan_predicts_what_draws_measure(void **state)
     xb_net *net = NULL;
     xb_plan plan;
     assert_ok(ctx, xb_net_parse(ctx, &net, "dense 1", (xb_shape){1, 1, WEIGHTS}, NULL));
-    assert_ok(ctx, xb_plan_make(ctx, &plan, net, &weights, x, law, NULL));
+    assert_ok(ctx, xb_plan_fill(ctx, &plan, net, &weights, x, law, NULL));
     assert_true(fabs(plan.n_eff - WEIGHTS) < 0.1 * WEIGHTS);
     double predicted = plan.predicted.value, measured = plan.measured.value;
     assert_true(measured > 1e-3 && fabs(predicted - measured) < 0.2 * measured);

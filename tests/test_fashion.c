@@ -1,7 +1,7 @@
 /* Fashion-MNIST (Xiao, Rasul, Vollgraf 2017; Debian's dataset-fashion-mnist) with a
  * small convolutional net: 89 % of the test images right under every law. Long form
  * only: a minute or two. */
-#include "xbtest.h"
+#include "comparetest.h"
 
 #define FOLDER "/usr/share/datasets/fashion-mnist/"
 
@@ -9,7 +9,7 @@ static xb_images *open_set(xb_ctx *ctx, const char *path)
 {
     xb_images *images = NULL;
     assert_ok(ctx, xb_images_open(ctx, &images, path, NULL));
-    assert_int_equal(xb_images_classes(images), 10);
+    assert_int_equal(xb_images_class_count(images), 10);
     return images;
 }
 
@@ -28,9 +28,9 @@ static void score(xb_ctx *ctx, const xb_model *model, const xb_images *test,
     const xb_rows rows = xb_images_rows(test, NULL, n);
     for (int64_t i = 0; i < n; i++) label[i] = (int64_t)xb_images_target(test)[i];
     assert_ok(ctx, xb_predict_draws_rows(ctx, p, NULL, model, &rows, 0, DRAWS, &opt));
-    xb_class_scores s;
+    class_scores s;
     const xb_class_draws draws = {p, DRAWS, n, CLASSES};
-    assert_ok(ctx, xb_score_classes(ctx, &s, &draws, label, NULL));
+    assert_ok(ctx, score_classes(ctx, &s, &draws, label, NULL));
     print_message("%s: accuracy %.4f +- %.4f, NLL %.4f, ECE %.4f\n", text,
                   s.accuracy.value, s.accuracy.mc_error, s.nll.value, s.ece.value);
     assert_true(s.accuracy.value >= 0.89);

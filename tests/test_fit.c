@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "base/ctx.h"
+#include "fit/fit_results.h"
 
 static void choice_is_honest(void **state)
 {
@@ -64,7 +65,7 @@ static void check_outcome(xb_ctx *ctx, const xb_fit *fit)
     assert_ok(ctx, xb_fit_json(ctx, &text, fit));
     json_t *root = json_loads(text, 0, NULL), *file = json_object_get(root, "fit");
     assert_string_equal(json_string_value(json_object_get(file, "outcome")),
-                        xb_fit_outcome_text(outcome));
+                        xb_fit_outcome_name(outcome));
     assert_string_equal(json_string_value(json_object_get(file, "verdict")), verdict);
     json_t *family =
         json_array_get(json_object_get(file, "families"), (size_t)xb_fit_chosen(fit));

@@ -7,6 +7,7 @@
 #include "base/ctx.h"
 #include "fit/condense.h"
 #include "fit/device_likelihood.h"
+#include "fit/fit_results.h"
 
 static double number(const json_t *object, const char *key)
 {

@@ -39,17 +39,17 @@ static void features_and_target_are_kept_apart(void **state)
     scratch s = scratch_make();
     xb_frame_options opt = with_target("price", XB_TARGET_AUTO);
     xb_frame *f = read_frame(ctx, &s, text, &opt);
-    assert_int_equal(xb_frame_rows(f), 3);
-    assert_int_equal(xb_frame_features(f), 2);
+    assert_int_equal(xb_frame_row_count(f), 3);
+    assert_int_equal(xb_frame_feature_count(f), 2);
     assert_string_equal(xb_frame_feature_name(f, 0), "a");
     assert_string_equal(xb_frame_feature_name(f, 1), "b");
     assert_string_equal(xb_frame_target_name(f), "price");
     assert_values(xb_frame_values(f), (const double[]){1, 2, 3, 4, 5, -0.6}, 6);
     assert_values(xb_frame_target(f), (const double[]){10, 20, 30.5}, 3);
-    assert_int_equal(xb_frame_classes(f), 0);
+    assert_int_equal(xb_frame_class_count(f), 0);
     xb_frame_destroy(f);
     f = read_frame(ctx, &s, text, NULL);
-    assert_int_equal(xb_frame_features(f), 3);
+    assert_int_equal(xb_frame_feature_count(f), 3);
     assert_null(xb_frame_target(f));
     assert_null(xb_frame_target_name(f));
     xb_frame_destroy(f);
@@ -86,7 +86,7 @@ static void plain_rows_keep_their_place(void **state)
         used += write_row(text + used, i % 7 == 3 ? i % 5 : 0, i); /* mostly plain */
     xb_frame_options opt = with_target("b", XB_TARGET_AUTO);
     xb_frame *f = read_frame(ctx, &s, text, &opt);
-    assert_int_equal(xb_frame_rows(f), ROWS_MADE);
+    assert_int_equal(xb_frame_row_count(f), ROWS_MADE);
     for (int i = 0; i < ROWS_MADE; i++) {
         assert_true(xb_frame_values(f)[2 * i] == i &&
                     xb_frame_values(f)[2 * i + 1] == -i);
@@ -96,7 +96,7 @@ static void plain_rows_keep_their_place(void **state)
     free(text);
     /* a first label of text makes classes of the numbers that follow */
     f = read_frame(ctx, &s, "a,b\n1,x\n2,7\n3,7\n4,x\n", &opt);
-    assert_int_equal(xb_frame_classes(f), 2);
+    assert_int_equal(xb_frame_class_count(f), 2);
     assert_values(xb_frame_target(f), (const double[]){1, 0, 0, 1}, 4);
     xb_frame_destroy(f);
     scratch_remove(&s);
@@ -143,7 +143,7 @@ static void nameless_columns_have_numbers(void **state)
 
 static void assert_classes(const xb_frame *f, const char *const *names, int64_t n)
 {
-    assert_int_equal(xb_frame_classes(f), n);
+    assert_int_equal(xb_frame_class_count(f), n);
     for (int64_t k = 0; k < n; k++)
         assert_string_equal(xb_frame_class_name(f, k), names[k]);
 }
@@ -176,7 +176,7 @@ static void numbers_become_classes_on_request(void **state)
     xb_frame_destroy(f);
     opt.target_kind = XB_TARGET_NUMBER;
     f = read_frame(ctx, &s, text, &opt);
-    assert_int_equal(xb_frame_classes(f), 0);
+    assert_int_equal(xb_frame_class_count(f), 0);
     assert_values(xb_frame_target(f), (const double[]){10, 9, 10, 0, 0}, 5);
     xb_frame_destroy(f);
     scratch_remove(&s);
@@ -248,6 +248,85 @@ static void arrays_are_read(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* ---- columns in memory */
+
+static void columns_of_every_type_are_taken(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    /* a row is a float, a byte and a text, packed: strides fit no type */
+    enum { N = 3, ROW = sizeof(float) + 1 + sizeof(char *) };
+    char bytes[N * ROW];
+    static const char *const label[N] = {"red", "a \"\" b", "red"};
+    for (int i = 0; i < N; i++) {
+        const float x = (float)i + 0.5f;
+        memcpy(bytes + i * ROW, &x, sizeof x);
+        bytes[i * ROW + sizeof x] = (char)(200 + i);
+        memcpy(bytes + i * ROW + sizeof x + 1, &label[i], sizeof label[i]);
+    }
+    const double d[N] = {1, 2, 3};
+    const int64_t big[N] = {-5, 6, INT64_C(1) << 40};
+    const int32_t small[N] = {7, -8, 9};
+    const xb_column columns[] = {{"f", bytes, XB_COLUMN_F32, ROW},
+                                 {"u", bytes + 4, XB_COLUMN_U8, ROW},
+                                 {"kind", bytes + 5, XB_COLUMN_TEXT, ROW},
+                                 {NULL, d + 2, XB_COLUMN_F64, -(int64_t)sizeof *d},
+                                 {"big", big, XB_COLUMN_I64, 0},
+                                 {"small", small, XB_COLUMN_I32, 0}};
+    xb_frame_options opt = with_target("kind", XB_TARGET_AUTO);
+    xb_frame *f = NULL;
+    assert_ok(ctx, xb_frame_create(ctx, &f, columns, 6, N, &opt));
+    assert_int_equal(xb_frame_row_count(f), N);
+    assert_values(xb_frame_values(f),
+                  (const double[]){0.5, 200, 3, -5, 7, 1.5, 201, 2, 6, -8, 2.5, 202, 1,
+                                   1099511627776, 9},
+                  15);
+    assert_string_equal(xb_frame_feature_name(f, 2), "4");
+    assert_classes(f, (const char *const[]){"a \"\" b", "red"}, 2);
+    assert_values(xb_frame_target(f), (const double[]){1, 0, 1}, N);
+    xb_frame_destroy(f);
+    opt = with_target("small", XB_TARGET_CLASS);
+    assert_ok(ctx, xb_frame_create(ctx, &f, columns + 3, 3, N, &opt));
+    assert_classes(f, (const char *const[]){"-8", "7", "9"}, 3);
+    xb_frame_destroy(f);
+    xb_ctx_destroy(ctx);
+}
+
+static void wrong_columns_are_refused(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    const double x[2] = {1, NAN}, y[2] = {1, 2};
+    const char *const label[2] = {"a", NULL};
+    const xb_column bad = {"x", x, XB_COLUMN_F64, 0}, good = {"y", y, XB_COLUMN_F64, 0};
+    const xb_column text = {"t", label, XB_COLUMN_TEXT, 0};
+    const struct {
+        xb_column column[2];
+        int64_t rows;
+        const char *target, *says;
+    } cases[] = {
+        {{bad, good}, 2, "y", "row 2, column 'x' is not a finite number"},
+        {{good, bad}, 2, "x", "row 2, column 'x' is not a finite number"},
+        {{good, text}, 2, "t", "row 2: the class is missing"},
+        {{text, good}, 2, "y", "row 1, column 't' is not a finite number"},
+        {{good, good}, 2, "y", "several columns are named 'y'"},
+        {{bad, good}, 2, "z", "no column 'z'; there are 2 columns: x, y"},
+        {{bad, good}, 0, "y", "2 columns and 0 rows, expected 1 or more"},
+        {{good, {"x", NULL, XB_COLUMN_F64, 0}}, 2, "y", "column 2 has no values"},
+        {{good, {"x", x, (xb_column_type)9, 0}}, 2, "y", "column 2 has no known type"},
+    };
+    for (int i = 0; i < XB_COUNT(cases); i++) {
+        xb_frame *f = NULL;
+        xb_frame_options opt = with_target(cases[i].target, XB_TARGET_AUTO);
+        assert_true(xb_frame_create(ctx, &f, cases[i].column, 2, cases[i].rows, &opt) !=
+                    XB_OK);
+        assert_null(f);
+        if (!strstr(xb_ctx_message(ctx), cases[i].says))
+            fail_msg("case %d: %s", i, xb_ctx_message(ctx));
+    }
+    xb_ctx_destroy(ctx);
+}
+
 static const struct {
     const char *text;
     const char *target;
@@ -306,7 +385,7 @@ static void classes_have_a_limit(void **state)
                            "many.csv:10001: more than 10000 classes in column '2'"));
     opt.target_kind = XB_TARGET_AUTO;
     assert_ok(ctx, xb_frame_read(ctx, &f, s.path, &opt));
-    assert_int_equal(xb_frame_rows(f), XB_CLASSES_MAX + 1);
+    assert_int_equal(xb_frame_row_count(f), XB_CLASSES_MAX + 1);
     assert_true(xb_frame_target(f)[XB_CLASSES_MAX] == 79190000.25);
     xb_frame_destroy(f);
     scratch_remove(&s);
@@ -378,8 +457,8 @@ static void uci_tables_are_read(void **state)
         xb_frame_options opt = with_target(sets[i].target, XB_TARGET_AUTO);
         snprintf(path, sizeof path, "%s/uci/%s/data.txt", dir, sets[i].name);
         assert_ok(ctx, xb_frame_read(ctx, &f, path, &opt));
-        assert_int_equal(xb_frame_rows(f), sets[i].rows);
-        assert_int_equal(xb_frame_features(f), sets[i].features);
+        assert_int_equal(xb_frame_row_count(f), sets[i].rows);
+        assert_int_equal(xb_frame_feature_count(f), sets[i].features);
         double sum = 0;
         for (int64_t k = 0; k < sets[i].rows; k++) sum += xb_frame_target(f)[k];
         assert_close(sum, sets[i].target_sum, 1e-12);
@@ -399,6 +478,8 @@ int main(void)
         cmocka_unit_test(numbers_become_classes_on_request),
         cmocka_unit_test(known_classes_keep_their_numbers),
         cmocka_unit_test(arrays_are_read),
+        cmocka_unit_test(columns_of_every_type_are_taken),
+        cmocka_unit_test(wrong_columns_are_refused),
         cmocka_unit_test(wrong_tables_are_refused),
         cmocka_unit_test(classes_have_a_limit),
         cmocka_unit_test(memory_may_run_out),

@@ -6,6 +6,7 @@
 #include "base/ctx.h"
 #include "fit/goodness.h"
 #include "fit/null_process.h"
+#include "fit/fit_results.h"
 
 /* p-values of a law's null process at two limits. */
 typedef struct null_chances {

@@ -58,32 +58,34 @@ static double expected_of_pairs(const setting *s, const xb_law *law)
     return 2 * unit * unit * (xb_law_moments(law).excess_kurtosis + 2);
 }
 
-static int check_line(const char *text)
+static int64_t check_line(const char *text)
 {
     xb_ctx *ctx = test_ctx();
     xb_law *law = test_law(ctx, text);
     setting s;
     train_line(ctx, &s, law);
-    xb_gradient_noise row[XB_GRADIENT_NOISE_MOST];
-    int count = 0;
-    assert_ok(ctx,
-              xb_train_gradient_noise(ctx, row, &count, s.model, &s.data, &s.opt, PAIRS));
+    xb_gradient_noise *g = NULL;
+    assert_ok(ctx, xb_train_gradient_noise(ctx, &g, s.model, &s.data, &s.opt, PAIRS));
+    const int64_t count = xb_gradient_noise_count(g);
     assert_true(count >= 2);
-    assert_int_equal(row[0].estimator, XB_ESTIMATOR_SHARED);
-    for (int i = 0; i < count; i++) {
-        double want = row[i].antithetic ? 0 : expected(&s, row[i].estimator);
+    assert_int_equal(xb_gradient_noise_estimator(g, 0), XB_ESTIMATOR_SHARED);
+    for (int64_t i = 0; i < count; i++) {
+        const xb_estimator e = xb_gradient_noise_estimator(g, i);
+        const xb_estimate mean = xb_gradient_noise_mean(g, i);
+        double want = xb_gradient_noise_antithetic(g, i) ? 0 : expected(&s, e);
         double size = expected(&s, XB_ESTIMATOR_SHARED);
-        assert_true(row[i].mean.std_error <= 0.05 * size);
+        assert_true(mean.std_error <= 0.05 * size);
         /* 5 standard errors: a false alarm once in 2e6 */
-        double off = fabs(row[i].mean.value - want);
-        if (off > 5 * row[i].mean.std_error + 1e-9 * size)
-            fail_msg("%s: %g, expected %g +- %g", xb_estimator_name(row[i].estimator),
-                     row[i].mean.value, want, row[i].mean.std_error);
+        if (fabs(mean.value - want) > 5 * mean.std_error + 1e-9 * size)
+            fail_msg("%s: %g, expected %g +- %g", xb_estimator_name(e), mean.value, want,
+                     mean.std_error);
     }
-    assert_true(row[1].antithetic && row[1].estimator == XB_ESTIMATOR_SHARED);
-    assert_at_most(fabs(row[1].spread.value - expected_of_pairs(&s, law)),
-                   5 * row[1].spread.std_error);
-    assert_at_most(row[1].spread.std_error, 0.1 * row[1].spread.value);
+    assert_true(xb_gradient_noise_antithetic(g, 1));
+    assert_int_equal(xb_gradient_noise_estimator(g, 1), XB_ESTIMATOR_SHARED);
+    const xb_estimate spread = xb_gradient_noise_spread(g, 1);
+    assert_at_most(fabs(spread.value - expected_of_pairs(&s, law)), 5 * spread.std_error);
+    assert_at_most(spread.std_error, 0.1 * spread.value);
+    xb_gradient_noise_destroy(g);
     xb_model_destroy(s.model);
     xb_law_destroy(law);
     xb_ctx_destroy(ctx);
@@ -107,22 +109,24 @@ static void own_draws_are_less_noisy(void **state)
     xb_model *model = train_model(ctx, &opt, false, NULL);
     rows r = make_rows(false);
     xb_train_data data = rows_data(&r, false);
-    xb_gradient_noise row[2][XB_GRADIENT_NOISE_MOST];
-    int count = 0;
+    xb_gradient_noise *g[2] = {NULL, NULL};
     for (int t = 0; t < 2; t++) {
-        memset(row[t], 0, sizeof row[t]);
         xb_ctx_set_threads(ctx, t + 1);
-        assert_ok(ctx,
-                  xb_train_gradient_noise(ctx, row[t], &count, model, &data, &opt, 100));
+        assert_ok(ctx, xb_train_gradient_noise(ctx, &g[t], model, &data, &opt, 100));
     }
-    assert_int_equal(count, 8);
-    for (int i = 0; i < count; i++) {
-        assert_true(row[0][i].mean.value == row[1][i].mean.value);
-        assert_true(row[0][i].spread.value == row[1][i].spread.value);
-        if (row[0][i].estimator == XB_ESTIMATOR_SHARED) continue;
-        assert_true(row[0][i].mean.value < 0.5 * row[0][0].mean.value);
-        assert_true(row[0][i].spread.value < 0.5 * row[0][0].spread.value);
+    assert_int_equal(xb_gradient_noise_count(g[0]), 8);
+    const double first = xb_gradient_noise_mean(g[0], 0).value;
+    const double first_spread = xb_gradient_noise_spread(g[0], 0).value;
+    for (int i = 0; i < 8; i++) {
+        const double mean = xb_gradient_noise_mean(g[0], i).value;
+        const double spread = xb_gradient_noise_spread(g[0], i).value;
+        assert_true(mean == xb_gradient_noise_mean(g[1], i).value);
+        assert_true(spread == xb_gradient_noise_spread(g[1], i).value);
+        if (xb_gradient_noise_estimator(g[0], i) == XB_ESTIMATOR_SHARED) continue;
+        assert_true(mean < 0.5 * first);
+        assert_true(spread < 0.5 * first_spread);
     }
+    for (int t = 0; t < 2; t++) xb_gradient_noise_destroy(g[t]);
     xb_model_destroy(model);
     xb_ctx_destroy(ctx);
 }
@@ -135,13 +139,13 @@ static void what_does_not_fit_is_refused(void **state)
     xb_model *model = train_model(ctx, &opt, false, NULL);
     rows r = make_rows(false);
     xb_train_data data = rows_data(&r, false);
-    xb_gradient_noise row[XB_GRADIENT_NOISE_MOST];
-    int count = 0;
-    assert_int_equal(xb_train_gradient_noise(ctx, row, &count, model, &data, &opt, 1),
+    xb_gradient_noise *none = NULL;
+    assert_int_equal(xb_train_gradient_noise(ctx, &none, model, &data, &opt, 1),
                      XB_E_ARGUMENT);
     data.features = 2;
-    assert_int_equal(xb_train_gradient_noise(ctx, row, &count, model, &data, &opt, 9),
+    assert_int_equal(xb_train_gradient_noise(ctx, &none, model, &data, &opt, 9),
                      XB_E_ARGUMENT);
+    assert_null(none);
     xb_model_destroy(model);
     xb_ctx_destroy(ctx);
 }

@@ -16,6 +16,8 @@
 #include "crossbayes/safetensors.h"
 #include "folder.h"
 #include "jpegtest.h"
+#include "crossbar/array.h"
+#include "data/images.h"
 
 enum { ROOM = 256 << 20, SECONDS = 60 };
 
@@ -44,7 +46,7 @@ static xb_status read_npy(xb_ctx *ctx, const char *path)
 {
     double *x = NULL;
     int64_t shape[8];
-    int ndim = 0;
+    int64_t ndim = 0;
     xb_status status = xb_npy_read(ctx, &x, shape, &ndim, path);
     free(x);
     return status;
@@ -61,7 +63,7 @@ static xb_status read_law(xb_ctx *ctx, const char *path)
 static xb_status read_array(xb_ctx *ctx, const char *path)
 {
     xb_array array;
-    return xb_array_load(ctx, &array, path);
+    return xb_array_read(ctx, &array, path);
 }
 
 static xb_status read_model(xb_ctx *ctx, const char *path)
@@ -340,15 +342,15 @@ static void a_cache_may_be_anything(void **state)
     assert_int_equal(setenv("XDG_CACHE_HOME", home.dir, 1), 0);
     assert_ok(ctx, xb_images_open(ctx, &images, s.dir, &opt));
     char path[512];
-    snprintf(path, sizeof path, "%s", xb_images_report(images).cache);
+    snprintf(path, sizeof path, "%s", xb_images_report(images)->cache);
     xb_images_destroy(images);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(SECONDS);
     assert_ok(ctx, xb_images_open(ctx, &images, s.dir, &opt));
     alarm(0);
-    assert_false(xb_images_report(images).cache_used);
-    assert_true(xb_images_report(images).cache_kept);
+    assert_false(xb_images_report(images)->cache_used);
+    assert_true(xb_images_report(images)->cache_kept);
     xb_images_destroy(images);
     images = NULL;
     opt.cache = scratch_path(&s, "pipe"); /* asked for by name: not replaced */
@@ -405,7 +407,7 @@ static void links_end(void **state)
     assert_string_equal(xb_images_name(images, 0), "a.jpg");
     assert_string_equal(xb_images_name(images, 1), "b.jpg");
     assert_string_equal(xb_images_name(images, 2), "far/far.jpg");
-    assert_int_equal(xb_images_report(images).others, 1); /* the pipe */
+    assert_int_equal(xb_images_report(images)->others, 1); /* the pipe */
     xb_images_destroy(images);
     xb_ctx_destroy(ctx);
     folder_empty(s.dir);

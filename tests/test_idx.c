@@ -33,7 +33,7 @@ static void check_images(const xb_images *images)
     assert_int_equal(xb_images_count(images), N);
     assert_true(h == H && w == W && c == 1);
     assert_int_equal(xb_images_bytes(images)[3 * IMAGE + 4], 34);
-    assert_int_equal(xb_images_classes(images), 3);
+    assert_int_equal(xb_images_class_count(images), 3);
     assert_string_equal(xb_images_class_name(images, 2), "2");
     assert_close(xb_images_target(images)[0], 2, 0);
     assert_close(xb_images_target(images)[4], 0, 0);

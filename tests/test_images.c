@@ -160,15 +160,15 @@ static void names_copies_and_broken_files_are_counted(void **state)
     assert_non_null(strstr(xb_ctx_message(ctx), "30_0_2_20170116174525999.jpg"));
     o.skip_corrupt = true;
     images = open_ages(ctx, &s, &o);
-    xb_image_report r = xb_images_report(images);
-    assert_int_equal(r.files, 9);
-    assert_int_equal(r.others, 1);
-    assert_int_equal(r.corrupt, 1);
-    assert_string_equal(r.corrupt_name, "30_0_2_20170116174525999.jpg");
-    assert_int_equal(r.unlabelled, 2);
-    assert_int_equal(r.odd, 2);
-    assert_int_equal(r.duplicates, 1);
-    assert_int_equal(r.conflicting, 2);
+    const xb_image_report *r = xb_images_report(images);
+    assert_int_equal(xb_image_report_files(r), 9);
+    assert_int_equal(xb_image_report_others(r), 1);
+    assert_int_equal(xb_image_report_corrupt(r), 1);
+    assert_string_equal(xb_image_report_corrupt_name(r), "30_0_2_20170116174525999.jpg");
+    assert_int_equal(xb_image_report_unlabelled(r), 2);
+    assert_int_equal(xb_image_report_odd(r), 2);
+    assert_int_equal(xb_image_report_duplicates(r), 1);
+    assert_int_equal(xb_image_report_conflicting(r), 2);
     int64_t *rows = NULL, n = 0;
     assert_ok(ctx, xb_images_select(ctx, &rows, &n, images, XB_PART_ALL, false));
     assert_int_equal(n, 6);
@@ -246,17 +246,17 @@ static void a_table_names_the_targets(void **state)
     o.targets = path;
     o.target = "kind";
     xb_images *images = open_ages(ctx, &s, &o);
-    assert_int_equal(xb_images_classes(images), 2);
+    assert_int_equal(xb_images_class_count(images), 2);
     assert_string_equal(xb_images_class_name(images, 1), "dog");
     assert_close(xb_images_target(images)[0], 0, 0);
     assert_close(xb_images_target(images)[1], 1, 0);
     assert_true(isnan(xb_images_target(images)[2]));
-    assert_int_equal(xb_images_report(images).unlabelled, 1);
-    assert_string_equal(xb_images_report(images).unlabelled_name, "c.jpg");
+    assert_int_equal(xb_images_report(images)->unlabelled, 1);
+    assert_string_equal(xb_images_report(images)->unlabelled_name, "c.jpg");
     xb_images_destroy(images);
     o.target = "age";
     images = open_ages(ctx, &s, &o);
-    assert_int_equal(xb_images_classes(images), 0);
+    assert_int_equal(xb_images_class_count(images), 0);
     assert_close(xb_images_target(images)[3], 5, 0);
     xb_images_destroy(images);
     scratch_write(&s, "t.csv", wrong, sizeof wrong - 1);
@@ -312,9 +312,9 @@ static bool reopen(xb_ctx *ctx, scratch *s, const uint8_t *right, char path[512]
 {
     xb_image_options o = ages(SIDE);
     xb_images *images = open_ages(ctx, s, &o);
-    bool used = xb_images_report(images).cache_used;
-    assert_true(xb_images_report(images).cache_kept);
-    snprintf(path, 512, "%s", xb_images_report(images).cache);
+    bool used = xb_images_report(images)->cache_used;
+    assert_true(xb_images_report(images)->cache_kept);
+    snprintf(path, 512, "%s", xb_images_report(images)->cache);
     assert_memory_equal(xb_images_bytes(images), right, BYTES);
     xb_images_destroy(images);
     return used;
@@ -340,8 +340,8 @@ static void a_cache_is_used_and_never_trusted(void **state)
     xb_image_options o = ages(SIDE);
     o.no_cache = true;
     xb_images *images = open_ages(ctx, &s, &o);
-    assert_false(xb_images_report(images).cache_kept);
-    assert_null(xb_images_report(images).cache);
+    assert_false(xb_images_report(images)->cache_kept);
+    assert_null(xb_images_report(images)->cache);
     memcpy(right, xb_images_bytes(images), BYTES);
     xb_images_destroy(images);
     assert_int_equal(folder_count(home), 0);
@@ -390,7 +390,7 @@ static void open_size(xb_ctx *ctx, scratch *s, int64_t size, char path[512])
     xb_image_options o = ages(size);
     n_told = 0;
     xb_images *images = open_ages(ctx, s, &o);
-    const char *cache = xb_images_report(images).cache;
+    const char *cache = xb_images_report(images)->cache;
     snprintf(path, 512, "%s", cache ? cache : "");
     xb_images_destroy(images);
 }
@@ -572,13 +572,13 @@ static void a_named_cache_replaces_no_other_file(void **state)
     assert_int_equal(setenv("CROSSBAYES_CACHE_LIMIT", "0", 1), 0);
     for (int i = 0; i < 2; i++) {
         images = open_ages(ctx, &s, &o);
-        assert_string_equal(xb_images_report(images).cache, o.cache);
-        assert_int_equal(xb_images_report(images).cache_used, i);
+        assert_string_equal(xb_images_report(images)->cache, o.cache);
+        assert_int_equal(xb_images_report(images)->cache_used, i);
         xb_images_destroy(images);
     }
     scratch_write(&place, "faces.images", "XBIM", 4); /* cut short: made again */
     images = open_ages(ctx, &s, &o);
-    assert_false(xb_images_report(images).cache_used);
+    assert_false(xb_images_report(images)->cache_used);
     xb_images_destroy(images);
     assert_int_equal(folder_count(home), 0);
     char kept[16];
@@ -603,22 +603,22 @@ static void a_stale_cache_is_made_again(void **state)
     xb_images_destroy(open_ages(ctx, &s, &o));
     jpeg_write(&s, "2_0_0_20170116174521111.jpg", 16, 255); /* another picture */
     xb_images *images = open_ages(ctx, &s, &o);
-    assert_false(xb_images_report(images).cache_used);
+    assert_false(xb_images_report(images)->cache_used);
     assert_at_most(fabs(xb_images_bytes(images)[SIDE * SIDE * 3 + 2] - 255.0), 12);
     xb_images_destroy(images);
     const struct timespec old[2] = {{1000, 0}, {1000, 7}}; /* touched only */
     assert_int_equal(
         utimensat(AT_FDCWD, scratch_path(&s, "3_0_0_20170116174521111.jpg"), old, 0), 0);
     images = open_ages(ctx, &s, &o);
-    assert_false(xb_images_report(images).cache_used);
+    assert_false(xb_images_report(images)->cache_used);
     xb_images_destroy(images);
     jpeg_write(&s, "9_0_0_20170116174521111.jpg", 16, 5); /* one more */
     images = open_ages(ctx, &s, &o);
-    assert_false(xb_images_report(images).cache_used);
+    assert_false(xb_images_report(images)->cache_used);
     assert_int_equal(xb_images_count(images), PICTURES + 1);
     xb_images_destroy(images);
     images = open_ages(ctx, &s, &o);
-    assert_true(xb_images_report(images).cache_used);
+    assert_true(xb_images_report(images)->cache_used);
     xb_images_destroy(images);
     scratch_remove(&s);
     xb_ctx_destroy(ctx);

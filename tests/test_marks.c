@@ -71,8 +71,8 @@ static void odd_rows_are_read_too(void **state)
     xb_frame *frame = NULL;
     xb_frame_options opt = xb_frame_options_default();
     assert_ok(ctx, xb_frame_read(ctx, &frame, path, &opt));
-    assert_int_equal(xb_frame_rows(frame), ROWS);
-    assert_int_equal(xb_frame_features(frame), 2);
+    assert_int_equal(xb_frame_row_count(frame), ROWS);
+    assert_int_equal(xb_frame_feature_count(frame), 2);
     const double *v = xb_frame_values(frame);
     for (int64_t i = 0; i < ROWS; i++)
         sum += (double)(i % 7 + 1) * (v[2 * i] + v[2 * i + 1]);

@@ -4,6 +4,8 @@
  * none is there that no code cites. */
 #include "scratch.h"
 
+#include <dirent.h>
+
 enum { NUMBERS = 100, TEXT_SIZE = 1 << 19 };
 
 typedef struct formulas {

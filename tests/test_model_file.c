@@ -35,7 +35,7 @@ static void models_come_back_the_same(void **state)
         assert_string_equal(xb_law_text(xb_model_law(b)), "mtj:B=0.2,w=0.4");
         assert_string_equal(xb_model_settings(a), xb_model_settings(b));
         assert_non_null(strstr(xb_model_provenance(b), "a test"));
-        assert_int_equal(xb_model_classes(b), l == XB_LIKELIHOOD_SOFTMAX ? 2 : 0);
+        assert_int_equal(xb_model_class_count(b), l == XB_LIKELIHOOD_SOFTMAX ? 2 : 0);
         assert_string_equal(xb_model_feature_name(b, 2), "3");
         rows r = make_rows(false);
         double u[2 * ROWS * 2], v[2 * ROWS * 2], sd_a[ROWS], sd_b[ROWS];

@@ -24,12 +24,13 @@ static const chain_case cases[] = {
 };
 
 /* The gradient of the loss is b->dy plus y, so that it knows the outputs. */
-static void loss(void *arg, xb_real *dy, const xb_real *y, int64_t batch)
+static bool loss(void *arg, xb_real *dy, const xb_real *y, int64_t batch)
 {
     netbed *b = arg;
     assert_int_equal(batch, b->batch);
     memcpy(b->y, y, (size_t)(batch * b->out) * sizeof *y);
     for (int64_t i = 0; i < batch * b->out; i++) dy[i] = b->dy[i] + y[i];
+    return true;
 }
 
 /* Fresh, or on top of what is there. */
@@ -92,9 +93,9 @@ static void a_step_is_forward_and_backward(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (int k = 0; k < xb_backend_count(); k++)
             for (int j = 0; j < 2; j++) {
-                check_case(&cases[i], e[j], xb_backend_name_at(k), "gaussian", false);
-                check_case(&cases[i], e[j], xb_backend_name_at(k), "gaussian", true);
-                check_case(&cases[i], e[j], xb_backend_name_at(k), NULL, false);
+                check_case(&cases[i], e[j], xb_backend_name(k), "gaussian", false);
+                check_case(&cases[i], e[j], xb_backend_name(k), "gaussian", true);
+                check_case(&cases[i], e[j], xb_backend_name(k), NULL, false);
             }
 }
 
@@ -106,7 +107,7 @@ static void forward_alone_is_the_layers(void **state)
         for (int k = 0; k < xb_backend_count(); k++) {
             xb_pass_options opt = xb_pass_options_default();
             netbed b[2];
-            opt.batch = cases[i].batch, opt.backend = xb_backend_name_at(k);
+            opt.batch = cases[i].batch, opt.backend = xb_backend_name(k);
             for (int j = 0; j < 2; j++) {
                 opt.gradients = j == 1;
                 b[j] = netbed_make(cases[i].net, (xb_shape){1, 1, cases[i].in}, NULL,

@@ -43,7 +43,7 @@ static void activations_are_accurate(void **state)
 {
     (void)state;
     for (int i = 0; i < xb_backend_count(); i++) {
-        const xb_kernels *b = xb_kernels_find(xb_backend_name_at(i));
+        const xb_kernels *b = xb_kernels_find(xb_backend_name(i));
         double elu = worst_error(&b->elu, exact_elu), t = worst_error(&b->tanh, tanh);
         double s = worst_error(&b->sigmoid, exact_sigmoid);
         print_message("%s: elu %.2f, tanh %.2f, sigmoid %.2f ulp\n", b->name, elu, t, s);
@@ -61,7 +61,7 @@ static void activations_at_the_ends(void **state)
     const float relu[] = {0, 0, INFINITY, 0, 0, 200, 1e-40f, 0, 3};
     float y[9];
     for (int i = 0; i < xb_backend_count(); i++) {
-        const xb_kernels *b = xb_kernels_find(xb_backend_name_at(i));
+        const xb_kernels *b = xb_kernels_find(xb_backend_name(i));
         b->elu.forward(y, x, 9);
         for (int j = 0; j < 9; j++) assert_true(y[j] == elu[j]);
         b->relu.forward(y, x, 9);
@@ -85,11 +85,11 @@ static void roots_are_accurate(void **state)
     for (int b = 0; b < xb_backend_count(); b++) {
         double worst = 0;
         for (int i = 0; i < N; i++) dy[i] = 1.25F, e[i] = -1.5F;
-        xb_kernels_find(xb_backend_name_at(b))->local_backward(e, dy, v, e, N);
+        xb_kernels_find(xb_backend_name(b))->local_backward(e, dy, v, e, N);
         assert_true(e[7] == 0);
         for (int i = 0; i < N; i++)
             if (i != 7) worst = fmax(worst, ulps(e[i], -0.9375 / sqrt((double)v[i])));
-        print_message("%s: 1 / sqrt %.2f ulp\n", xb_backend_name_at(b), worst);
+        print_message("%s: 1 / sqrt %.2f ulp\n", xb_backend_name(b), worst);
         assert_at_most(worst, 4);
     }
 }
@@ -164,7 +164,7 @@ static void products_with_their_activation(void **state)
             for (int r = 0; r < XB_COUNT(sizes); r++)
                 for (int n = 0; n < XB_COUNT(sizes); n++)
                     for (int o = 0; o < XB_COUNT(sizes); o++)
-                        check_fused(xb_kernels_find(xb_backend_name_at(i)), f, sizes[r],
+                        check_fused(xb_kernels_find(xb_backend_name(i)), f, sizes[r],
                                     sizes[n], sizes[o]);
     for (xb_act f = XB_ACT_ELU; f <= XB_ACT_SIGMOID; f++) /* k in several runs */
         check_fused(xb_kernels_find(NULL), f, 20, 513, 70);
@@ -175,7 +175,7 @@ static void products_of_every_shape(void **state)
     (void)state;
     static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 16, 17, 31, 33, 48};
     for (int i = 0; i < xb_backend_count(); i++) {
-        const xb_kernels *b = xb_kernels_find(xb_backend_name_at(i));
+        const xb_kernels *b = xb_kernels_find(xb_backend_name(i));
         for (int r = 0; r < XB_COUNT(sizes); r++)
             for (int n = 0; n < XB_COUNT(sizes); n++)
                 for (int o = 0; o < XB_COUNT(sizes); o++)
@@ -195,7 +195,7 @@ static void rows_do_not_depend_on_others(void **state)
     for (int i = 0; i < ROWS * IN; i++) x[i] = sinf((float)i);
     for (int i = 0; i < IN * OUT; i++) w[i] = cosf((float)i);
     for (int i = 0; i < xb_backend_count(); i++) {
-        const xb_kernels *b = xb_kernels_find(xb_backend_name_at(i));
+        const xb_kernels *b = xb_kernels_find(xb_backend_name(i));
         b->dense_forward(all, x, w, NULL, ROWS, IN, OUT, XB_ACT_NONE);
         for (int r = 0; r < ROWS; r++) {
             b->dense_forward(one, x + r * IN, w, NULL, 1, IN, OUT, XB_ACT_NONE);

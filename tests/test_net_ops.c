@@ -196,7 +196,7 @@ static void check_backend(const op_case *c, const way *w, int64_t batch,
 static void check_case(const op_case *c, const way *w, int64_t batch)
 {
     for (int i = 0; i < xb_backend_count(); i++)
-        check_backend(c, w, batch, xb_backend_name_at(i));
+        check_backend(c, w, batch, xb_backend_name(i));
 }
 
 #endif
@@ -277,9 +277,9 @@ static void nets_are_pytorchs(void **state)
         check_torch(f,
                     "conv 3 stride 2, batchnorm, elu, maxpool 2 ceil, conv 2 2x2, tanh,"
                     " flatten, dense 2",
-                    (xb_shape){6, 5, 2}, 3, xb_backend_name_at(i));
+                    (xb_shape){6, 5, 2}, 3, xb_backend_name(i));
         check_torch(f, "dense 7, sigmoid, dense 5, relu, dense 1", (xb_shape){1, 1, 3}, 4,
-                    xb_backend_name_at(i));
+                    xb_backend_name(i));
         fclose(f);
     }
 }

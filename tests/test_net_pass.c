@@ -201,13 +201,13 @@ static void not_a_number_shows(void **state)
         for (int t = 0; t < XB_COUNT(text); t++)
             for (int at = 0; at < 4; at++) {
                 xb_pass_options opt =
-                    options_of(XB_ESTIMATOR_SHARED, 1, xb_backend_name_at(i));
+                    options_of(XB_ESTIMATOR_SHARED, 1, xb_backend_name(i));
                 netbed b = netbed_make(text[t], (xb_shape){2, 2, 1}, NULL, NULL, &opt);
                 b.x[at] = NAN;
                 netbed_forward(&b);
                 bool seen = false;
                 for (int j = 0; j < b.out; j++) seen |= isnan(b.y[j]);
-                if (!seen) fail_msg("%s loses NaN on %s", text[t], xb_backend_name_at(i));
+                if (!seen) fail_msg("%s loses NaN on %s", text[t], xb_backend_name(i));
                 netbed_free(&b);
             }
 }
@@ -337,10 +337,14 @@ static void options_are_checked(void **state)
     xb_net_destroy(wide);
     for (int e = 0; e <= XB_ESTIMATOR_LOCAL; e++) {
         xb_estimator found;
-        assert_true(xb_estimator_find(xb_estimator_name((xb_estimator)e), &found));
+        assert_ok(ctx,
+                  xb_estimator_parse(ctx, &found, xb_estimator_name((xb_estimator)e)));
         assert_int_equal(found, e);
     }
-    assert_false(xb_estimator_find("reinforce", &(xb_estimator){0}));
+    assert_int_equal(xb_estimator_parse(ctx, &(xb_estimator){0}, "locl"), XB_E_INPUT);
+    assert_string_equal(xb_ctx_message(ctx),
+                        "no estimator 'locl': expected shared, example, flipout or"
+                        " local; did you mean 'local'?");
     opt = options_of(XB_ESTIMATOR_SHARED, 2, NULL);
     for (int k = 0; fail_alloc_after(k); k++) {
         xb_status status = xb_pass_create(ctx, &pass, net, &opt);

@@ -59,7 +59,7 @@ typedef struct array {
     xb_status status;
     double *x;
     int64_t shape[8];
-    int ndim;
+    int64_t ndim;
 } array;
 
 /* Reads, and checks that a failure leaves the outputs alone. */
@@ -390,7 +390,7 @@ static void columns_come_from_arrays(void **state)
     x = &untouched;
     static const char *const wanted[] = {NULL, "4", "0", "name"};
     static const char *const says[] = {
-        "3 columns; choose one with --column NUMBER", "no column '4'", "no column '0'",
+        "3 columns; choose one by number", "no column '4'", "no column '0'",
         "no column 'name'; an NPY file has numbers only, here 3"};
     for (int i = 0; i < XB_COUNT(wanted); i++) {
         assert_int_equal(xb_column_read(ctx, &x, &n, s.path, wanted[i]), XB_E_INPUT);

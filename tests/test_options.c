@@ -6,6 +6,8 @@
 
 #include "crossbayes/crossbayes.h"
 #include "crossbayes/extend.h"
+#include "plan/plan.h"
+#include "rule/standard.h"
 
 /* Options in their second version; those of the first ended with `seed`. */
 typedef struct xb_toy_options {
@@ -143,21 +145,25 @@ static void models_refuse_literals(void **state)
     const xb_rows rows = {.n = 1};
     const xb_train_options train = {.batch = 100};
     const xb_predict_options predict = {.samples = 10};
+    const xb_evaluate_options evaluate = {.samples = 10};
     const xb_density_options density = {.blocks = 32};
     const xb_plan_options plan = {.tolerance = 1};
     const xb_pass_options pass = {.batch = 1};
     const xb_net_options net = {.stochastic = XB_STOCHASTIC_ALL};
     refused(ctx, xb_train(ctx, NULL, NULL, NULL, &train), "train");
-    refused(ctx, xb_train_gradient_noise(ctx, NULL, NULL, NULL, NULL, &train, 2),
+    refused(ctx, xb_trainer_create(ctx, NULL, NULL, &train), "train");
+    refused(ctx, xb_train_gradient_noise(ctx, NULL, NULL, NULL, &train, 2),
             "train");
     refused(ctx, xb_predict_rows(ctx, NULL, NULL, &rows, &predict), "predict");
     refused(ctx, xb_predict_draws_rows(ctx, NULL, NULL, NULL, &rows, 0, 1, &predict),
             "predict");
-    refused(ctx, xb_score_model(ctx, NULL, NULL, NULL, &rows, NULL, &predict), "predict");
+    refused(ctx, xb_score_model(ctx, NULL, NULL, &rows, NULL, &predict), "predict");
+    refused(ctx, xb_evaluate(ctx, NULL, NULL, &rows, NULL, NULL, 0, &evaluate),
+            "evaluate");
     refused(ctx, xb_densities_create(ctx, NULL, NULL, NULL, NULL, NULL, 1, &density),
             "density");
-    refused(ctx, xb_plan_make(ctx, NULL, NULL, NULL, NULL, NULL, &plan), "plan");
-    refused(ctx, xb_plan_n_eff(ctx, NULL, NULL, NULL, NULL, &plan), "plan");
+    refused(ctx, xb_plan_fill(ctx, NULL, NULL, NULL, NULL, NULL, &plan), "plan");
+    refused(ctx, xb_plan_find_n_eff(ctx, NULL, NULL, NULL, NULL, &plan), "plan");
     refused(ctx, xb_plan_find_width(ctx, NULL, "dense 1", 1, NULL, &plan), "plan");
     refused(ctx, xb_pass_create(ctx, NULL, NULL, &pass), "pass");
     refused(ctx, xb_net_parse(ctx, NULL, "dense 1", (xb_shape){1, 1, 1}, &net), "net");
@@ -179,13 +185,13 @@ static void the_rest_refuses_literals(void **state)
     const xb_image_options image = {.channels = 3};
     const xb_analog_options analog = {.seed = 1};
     xb_assay_options assay = {.reads = 10};
-    refused(ctx, xb_score_regression(ctx, NULL, NULL, &mixture, &one, &score), "score");
+    refused(ctx, xb_score_regression(ctx, NULL, &mixture, &one, &score), "score");
     refused(ctx, xb_score_classes(ctx, NULL, &classes, &label, &score), "score");
     refused(ctx, xb_distance_samples(ctx, NULL, &one, 1, &one, 1, 1, &distance),
             "distance");
     refused(ctx, xb_fit_run(ctx, NULL, &one, 1, &fit), "fit");
     refused(ctx,
-            xb_rule_composite(ctx, NULL, NULL, 2, XB_COMPOSITE_PAPER_SPLIT, &composite),
+            xb_rule_fill_composite(ctx, NULL, NULL, 2, XB_COMPOSITE_SPLIT, &composite),
             "composite");
     refused(ctx, xb_sampler_create(ctx, NULL, NULL, &sampler), "sampler");
     refused(ctx, xb_frame_read(ctx, NULL, "no such file", &frame), "frame");

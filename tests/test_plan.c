@@ -4,6 +4,7 @@
 #include "xbtest.h"
 
 #include "base/ctx.h"
+#include "plan/plan.h"
 
 enum { PARAMS_MAX = 4096, INPUTS = 4, INPUTS_MOST = 16 };
 
@@ -61,10 +62,10 @@ static void test_linear_net(void **state)
         p->sigma[i] = (float)a[i];
         second += a[i] * a[i], fourth += a[i] * a[i] * a[i] * a[i];
     }
-    assert_ok(ctx, xb_plan_n_eff(ctx, &n_eff, p->net, &p->weights, p->x, NULL));
+    assert_ok(ctx, xb_plan_find_n_eff(ctx, &n_eff, p->net, &p->weights, p->x, NULL));
     assert_close(n_eff, second * second / fourth, 1e-6);
     xb_plan plan;
-    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, NULL));
+    assert_ok(ctx, xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law, NULL));
     assert_close(plan.predicted.value, plan.measured.value, 1e-9);
     assert_true(plan.trusted);
     assert_int_equal(plan.verdict, XB_PLAN_NOT_MET);
@@ -102,7 +103,7 @@ static void test_product(void **state)
     double squares = pow(v_second, 2) * w_fourth + pow(v_variance * h_second, 2);
     xb_plan_options opt = xb_plan_options_default();
     opt.weight_draws = 1 << 15;
-    assert_ok(ctx, xb_plan_n_eff(ctx, &n_eff, p->net, &p->weights, p->x, &opt));
+    assert_ok(ctx, xb_plan_find_n_eff(ctx, &n_eff, p->net, &p->weights, p->x, &opt));
     print_message("n_eff %.4g, by hand %.4g\n", n_eff, variance * variance / squares);
     assert_close(n_eff, variance * variance / squares, 0.04);
     free_net(p);
@@ -117,15 +118,15 @@ static void test_needed(void **state)
     xb_law *bimodal = test_law(ctx, "bimodal:m=0.9"), *mtj = test_law(ctx, "mtj");
     const double above = 1 + 1e-5;
     double n = 0;
-    assert_ok(ctx, xb_plan_needed(ctx, &n, bimodal, 0.00015294571202403105 * above));
+    assert_ok(ctx, xb_plan_find_needed(ctx, &n, bimodal, 0.00015294571202403105 * above));
     assert_true(n == 16);
-    assert_ok(ctx, xb_plan_needed(ctx, &n, bimodal, 0.00015294571202403105 / above));
+    assert_ok(ctx, xb_plan_find_needed(ctx, &n, bimodal, 0.00015294571202403105 / above));
     assert_true(n == 17);
-    assert_ok(ctx, xb_plan_needed(ctx, &n, mtj, 2.0221103194060927e-05 * above));
+    assert_ok(ctx, xb_plan_find_needed(ctx, &n, mtj, 2.0221103194060927e-05 * above));
     assert_true(n == 8);
-    assert_ok(ctx, xb_plan_needed(ctx, &n, bimodal, 2.212202330025774e-06));
+    assert_ok(ctx, xb_plan_find_needed(ctx, &n, bimodal, 2.212202330025774e-06));
     assert_close(n, 128, 0.02); /* beyond 64 by leading order */
-    assert_ok(ctx, xb_plan_needed(ctx, &n, bimodal, 10));
+    assert_ok(ctx, xb_plan_find_needed(ctx, &n, bimodal, 10));
     assert_true(n == 1);
     xb_law_destroy(bimodal);
     xb_law_destroy(mtj);
@@ -160,7 +161,7 @@ static void test_prediction(void **state)
             xb_plan_options opt = xb_plan_options_default();
             opt.draws = SANITIZED ? 1024 : 16384;
             assert_ok(ctx,
-                      xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law[l], &opt));
+                      xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law[l], &opt));
             double noise = 3 * (plan.predicted.std_error + plan.measured.std_error);
             double off = fabs(plan.predicted.value - plan.measured.value);
             if (plan.trusted) assert_at_most(off, 0.12 * plan.measured.value + noise);
@@ -219,7 +220,7 @@ static void test_skewed_either_side(void **state)
                                                            : cases[c].other));
             xb_plan plan;
             assert_ok(ctx,
-                      xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
+                      xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
             double noise = 3 * (plan.predicted.std_error + plan.measured.std_error);
             double off = fabs(plan.predicted.value - plan.measured.value);
             print_message("%s, %d inputs, x = %5.2f: predicted %.4g, measured %.4g%s\n",
@@ -252,12 +253,12 @@ static void test_distrust(void **state)
     xb_plan plan;
     xb_plan_options opt = xb_plan_options_default();
     opt.draws = 4096;
-    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
+    assert_ok(ctx, xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
     assert_false(plan.trusted);
     assert_int_equal(plan.verdict, XB_PLAN_NOT_MET);
     assert_true(plan.layer[0].kl.value > plan.layer[1].kl.value);
     opt.measure = false;
-    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
+    assert_ok(ctx, xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
     assert_int_equal(plan.verdict, XB_PLAN_UNSURE);
     assert_true(isnan(plan.measured.value));
     free_net(p);
@@ -278,7 +279,7 @@ static void shares_are_shares(void **state)
     xb_plan_equal_shares(p->net, p->mu, p->sigma);
     for (int i = 0; i < INPUTS; i++) p->x[i] = 1;
     xb_plan plan;
-    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, NULL));
+    assert_ok(ctx, xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law, NULL));
     double sum = 0, largest = 0;
     for (int i = 0; i < plan.layers; i++) {
         assert_true(plan.layer[i].share >= 0 && plan.layer[i].share <= 1);
@@ -304,7 +305,7 @@ static double predicted_at(xb_ctx *ctx, int64_t width, const xb_law *law,
     xb_plan_options only = *opt;
     only.measure = false;
     xb_plan_equal_shares(p->net, p->mu, p->sigma);
-    assert_ok(ctx, xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, &only));
+    assert_ok(ctx, xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law, &only));
     free_net(p);
     return plan.predicted.value;
 }
@@ -362,7 +363,7 @@ static void test_threads(void **state)
     opt.draws = 2048, opt.weight_draws = 100, opt.measure = false;
     for (int i = 0; i < 2; i++) {
         xb_ctx_set_threads(ctx, i ? 5 : 1);
-        assert_ok(ctx, xb_plan_make(ctx, &plan[i], p->net, &p->weights, p->x, law, &opt));
+        assert_ok(ctx, xb_plan_fill(ctx, &plan[i], p->net, &p->weights, p->x, law, &opt));
     }
     assert_true(plan[0].predicted.value == plan[1].predicted.value);
     assert_true(plan[0].predicted.std_error == plan[1].predicted.std_error);
@@ -379,7 +380,7 @@ static void refused(xb_ctx *ctx, const char *text, const xb_plan_options *opt,
     xb_law *law = test_law(ctx, "mtj");
     plan_net *p = make_net(ctx, text, 1, 0.5, XB_STOCHASTIC_ALL);
     xb_plan plan;
-    assert_int_equal(xb_plan_make(ctx, &plan, p->net, &p->weights, p->x, law, opt),
+    assert_int_equal(xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law, opt),
                      XB_E_ARGUMENT);
     if (!strstr(xb_ctx_message(ctx), word))
         fail_msg("'%s' does not say '%s'", xb_ctx_message(ctx), word);

@@ -1,6 +1,7 @@
 /* test_predict.c: predictions against closed forms (a linear net is a weighted sum of
  * draws), draws against the stream they must come from, quantiles of mixtures, and the
  * same bytes however the work is cut. */
+#include "comparetest.h"
 #include "traintest.h"
 
 #include "base/ctx.h"
@@ -300,34 +301,37 @@ static void scores_come_in_parts(void **state)
         const xb_rows all = {.x = r.x, .n = N, .features = m->features};
         const int64_t outputs = classes ? 2 : 1;
         double *value = malloc((size_t)(DRAWS * N * outputs) * sizeof *value);
-        double sd[N], nll[N];
+        double sd[N];
         int64_t label[N];
         assert_non_null(value);
         assert_ok(ctx, xb_predict_draws_rows(ctx, value, sd, m, &all, 0, DRAWS, &opt));
-        xb_model_scores s;
-        assert_ok(ctx, xb_score_model(ctx, &s, nll, m, &all, r.y, &opt));
+        xb_scores *s = NULL;
+        assert_ok(ctx, xb_score_model(ctx, &s, m, &all, r.y, &opt));
         if (classes) {
             for (int i = 0; i < N; i++) label[i] = (int64_t)r.y[i];
             const xb_class_draws p = {value, DRAWS, N, 2};
-            xb_class_scores whole;
-            assert_ok(ctx, xb_score_classes(ctx, &whole, &p, label, NULL));
-            assert_close(s.classes.nll.value, whole.nll.value, 1e-12);
-            assert_close(s.classes.nll.mc_error, whole.nll.mc_error, 1e-9);
-            assert_close(s.classes.ece.std_error, whole.ece.std_error, 1e-12);
-            assert_true(s.classes.accuracy.value == whole.accuracy.value);
+            class_scores whole, parts;
+            read_classes(&parts, s);
+            assert_ok(ctx, score_classes(ctx, &whole, &p, label, NULL));
+            assert_close(parts.nll.value, whole.nll.value, 1e-12);
+            assert_close(parts.nll.mc_error, whole.nll.mc_error, 1e-9);
+            assert_close(parts.ece.std_error, whole.ece.std_error, 1e-12);
+            assert_true(parts.accuracy.value == whole.accuracy.value);
         } else {
             const xb_mixture p = {value, sd, DRAWS, N, .sd_shared = true};
             double each[N];
-            const xb_point_scores points = {.nll = each};
-            xb_regression_scores whole;
-            assert_ok(ctx, xb_score_regression(ctx, &whole, &points, &p, r.y, NULL));
-            assert_memory_equal(nll, each, sizeof nll);
-            assert_close(s.regression.crps.value, whole.crps.value, 1e-12);
-            assert_close(s.regression.crps.mc_error, whole.crps.mc_error, 1e-9);
-            assert_true(s.regression.coverage.value == whole.coverage.value);
-            assert_true(s.regression.miscalibration_area.std_error ==
+            const point_scores points = {.nll = each};
+            number_scores whole, parts;
+            read_numbers(&parts, s);
+            assert_ok(ctx, score_numbers(ctx, &whole, &points, &p, r.y, NULL));
+            assert_memory_equal(xb_scores_array_get(s, "nll", NULL), each, sizeof each);
+            assert_close(parts.crps.value, whole.crps.value, 1e-12);
+            assert_close(parts.crps.mc_error, whole.crps.mc_error, 1e-9);
+            assert_true(parts.coverage.value == whole.coverage.value);
+            assert_true(parts.miscalibration_area.std_error ==
                         whole.miscalibration_area.std_error);
         }
+        xb_scores_destroy(s);
         free(value);
         xb_model_destroy(m);
     }
@@ -356,6 +360,41 @@ static void quantiles_solve_the_mixture(void **state)
     assert_close(xb_predictive_quantile(&one, 1, 0, 0.3, -0.5), 4, 1e-9);
 }
 
+static void as_many_quantiles_as_wanted(void **state)
+{
+    (void)state;
+    enum { LEVELS = 99 };
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = linear_model(ctx);
+    xb_predict_options opt = xb_predict_options_default();
+    double level[LEVELS];
+    for (int k = 0; k < LEVELS; k++) level[k] = (k + 1) / 100.0;
+    xb_prediction *all = NULL, *one = NULL;
+    opt.samples = 200;
+    opt.quantile = level;
+    opt.quantiles = LEVELS;
+    assert_ok(ctx, xb_predict(ctx, &all, m, inputs, 2, &opt));
+    assert_int_equal(xb_prediction_quantiles(all), LEVELS);
+    assert_int_equal(xb_prediction_classes(all), 0);
+    assert_null(xb_prediction_class(all));
+    for (int k = 0; k < LEVELS; k += 14) {
+        opt.quantile = &level[k];
+        opt.quantiles = 1;
+        assert_ok(ctx, xb_predict(ctx, &one, m, inputs, 2, &opt));
+        for (int i = 0; i < 2; i++)
+            assert_true(xb_prediction_quantile(all)[i * LEVELS + k] ==
+                        xb_prediction_quantile(one)[i]);
+        xb_prediction_destroy(one);
+    }
+    opt.quantiles = -1;
+    one = NULL;
+    assert_int_equal(xb_predict(ctx, &one, m, inputs, 2, &opt), XB_E_ARGUMENT);
+    assert_null(one);
+    xb_prediction_destroy(all);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 static void classes_have_probabilities(void **state)
 {
     (void)state;
@@ -375,9 +414,12 @@ static void classes_have_probabilities(void **state)
         assert_close(q[0] + q[1], 1, 1e-12);
         assert_close_floor(h, -q[0] * log(q[0]) - q[1] * log(q[1]), 1e-9, 1e-6);
         assert_true(info >= 0 && info <= h);
+        assert_int_equal(xb_prediction_class(p)[i], q[1] > q[0]);
         right += (q[1] > 0.5) == (r.y[i] > 0.5);
     }
     assert_true(right > 0.9 * ROWS);
+    assert_int_equal(xb_prediction_classes(p), 2);
+    assert_int_equal(xb_prediction_quantiles(p), 0);
     xb_prediction_destroy(p);
     xb_model_destroy(m);
     xb_ctx_destroy(ctx);
@@ -514,6 +556,7 @@ int main(void)
         cmocka_unit_test(a_part_has_its_own_rows),
         cmocka_unit_test(scores_come_in_parts),
         cmocka_unit_test(quantiles_solve_the_mixture),
+        cmocka_unit_test(as_many_quantiles_as_wanted),
         cmocka_unit_test(classes_have_probabilities),
         cmocka_unit_test(cuts_do_not_matter),
         cmocka_unit_test(impossible_requests_are_refused),

@@ -128,8 +128,8 @@ static void assert_ranges_fit(const xb_study *study)
             char name[64];
             snprintf(name, sizeof name, "%s_%s", panels[i], kinds[k]);
             const xb_table *t = xb_study_table(study, name);
-            for (int64_t r = 0; r < xb_table_rows(t); r++)
-                for (int c = 1; c < xb_table_columns(t); c++) {
+            for (int64_t r = 0; r < xb_table_row_count(t); r++)
+                for (int c = 1; c < xb_table_column_count(t); c++) {
                     double value = xb_table_get(t, r, c), floor_at = k ? 1e-33 : 1e-17;
                     if (isfinite(value)) low = fmin(low, fmax(value, floor_at));
                 }

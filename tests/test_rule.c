@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "failalloc.h"
 #include "law/family.h"
+#include "rule/standard.h"
 
 /* ---- against mpmath */
 
@@ -415,7 +416,7 @@ typedef struct normal {
     double mean, sd;
 } normal;
 
-static double log_normal(double x, void *arg)
+static double log_normal(void *arg, double x)
 {
     const normal *p = arg;
     double z = (x - p->mean) / p->sd;
@@ -445,7 +446,7 @@ static void two_points_give_cross_entropy(void **state)
         xb_rule rule = gauss(ctx, law, 2);
         cross_entropy_at(law, &rule);
         xb_rule_free(&rule);
-        assert_ok(ctx, xb_rule_gauss(ctx, &rule, law, 2, XB_RECURRENCE_WHEELER));
+        assert_ok(ctx, xb_rule_fill_gauss(ctx, &rule, law, 2, XB_RECURRENCE_WHEELER));
         cross_entropy_at(law, &rule);
         xb_rule_free(&rule);
         rule = gauss(ctx, law, 1); /* one point is not enough */
@@ -477,28 +478,30 @@ static void bad_arguments_are_refused(void **state)
     xb_law *law = test_law(ctx, "mtj:B=0.15,w=0.5");
     xb_rule out = {42, NULL, NULL};
     double a, b;
-    refuse(ctx, xb_rule_legendre(ctx, &out, 0), "Legendre rule of 0 points: expected 1");
-    refuse(ctx, xb_rule_laguerre(ctx, &out, -3), "of -3 points");
-    refuse(ctx, xb_rule_hermite(ctx, &out, XB_RULE_MAX + 1), "4097 points: expected 1");
-    refuse(ctx, xb_rule_lobatto(ctx, &out, 1), "expected 2 to 4096");
-    refuse(ctx, xb_rule_gauss(ctx, &out, law, 0, 0), "Gauss rule of 0 points");
-    refuse(ctx, xb_rule_gauss(ctx, &out, law, INT64_MAX, 0), "expected 1 to 4096");
+    refuse(ctx, xb_rule_fill_legendre(ctx, &out, 0),
+           "Legendre rule of 0 points: expected 1");
+    refuse(ctx, xb_rule_fill_laguerre(ctx, &out, -3), "of -3 points");
+    refuse(ctx, xb_rule_fill_hermite(ctx, &out, XB_RULE_MAX + 1),
+           "4097 points: expected 1");
+    refuse(ctx, xb_rule_fill_lobatto(ctx, &out, 1), "expected 2 to 4096");
+    refuse(ctx, xb_rule_fill_gauss(ctx, &out, law, 0, 0), "Gauss rule of 0 points");
+    refuse(ctx, xb_rule_fill_gauss(ctx, &out, law, INT64_MAX, 0), "expected 1 to 4096");
     refuse(ctx, xb_rule_recurrence(ctx, &a, &b, law, 0, 0), "of 0 points");
-    refuse(ctx, xb_rule_composite(ctx, &out, law, 0, XB_COMPOSITE_SMOOTH, NULL),
+    refuse(ctx, xb_rule_fill_composite(ctx, &out, law, 0, XB_COMPOSITE_SMOOTH, NULL),
            "smooth rule of 0 points");
-    refuse(ctx, xb_rule_composite(ctx, &out, law, 1, XB_COMPOSITE_TRAPEZOID, NULL),
+    refuse(ctx, xb_rule_fill_composite(ctx, &out, law, 1, XB_COMPOSITE_TRAPEZOID, NULL),
            "expected 2");
-    refuse(ctx, xb_rule_composite(ctx, &out, law, 8, (xb_composite)99, NULL), "99");
+    refuse(ctx, xb_rule_fill_composite(ctx, &out, law, 8, (xb_composite)99, NULL), "99");
     xb_composite_options opt = xb_composite_options_default();
     opt.epsilon = 1;
-    refuse(ctx, xb_rule_composite(ctx, &out, law, 8, XB_COMPOSITE_PAPER_SPLIT, &opt),
+    refuse(ctx, xb_rule_fill_composite(ctx, &out, law, 8, XB_COMPOSITE_SPLIT, &opt),
            "epsilon is 1");
     opt.epsilon = NAN;
-    refuse(ctx, xb_rule_composite(ctx, &out, law, 8, XB_COMPOSITE_PAPER_SPLIT, &opt),
+    refuse(ctx, xb_rule_fill_composite(ctx, &out, law, 8, XB_COMPOSITE_SPLIT, &opt),
            "epsilon is nan");
     opt = xb_composite_options_default();
     opt.trapezoid_points = 7;
-    refuse(ctx, xb_rule_composite(ctx, &out, law, 8, XB_COMPOSITE_PAPER_SPLIT, &opt),
+    refuse(ctx, xb_rule_fill_composite(ctx, &out, law, 8, XB_COMPOSITE_SPLIT, &opt),
            "7 trapezoid points, expected 2 to 6");
     assert_int_equal(out.n, 42);
     xb_rule empty = {0, NULL, NULL};
@@ -510,8 +513,9 @@ static void bad_arguments_are_refused(void **state)
 
 static xb_status make_any(xb_ctx *ctx, xb_rule *out, const xb_law *law, int which)
 {
-    if (which < 2) return xb_rule_gauss(ctx, out, law, 20, (xb_recurrence_method)which);
-    return xb_rule_composite(ctx, out, law, 20, (xb_composite)(which - 2), NULL);
+    if (which < 2)
+        return xb_rule_fill_gauss(ctx, out, law, 20, (xb_recurrence_method)which);
+    return xb_rule_fill_composite(ctx, out, law, 20, (xb_composite)(which - 2), NULL);
 }
 
 /* Every allocation of every rule fails once: told, nothing leaked or touched. */

@@ -3,6 +3,7 @@
 #include "ruletest.h"
 
 #include <gsl/gsl_integration.h>
+#include "rule/standard.h"
 
 /* ---- the standard rules */
 
@@ -31,13 +32,13 @@ static void standard_rules_are_gsls(void **state)
     xb_ctx *ctx = test_ctx();
     for (int j = 0; j < XB_COUNT(sizes); j++) {
         xb_rule rule;
-        assert_ok(ctx, xb_rule_legendre(ctx, &rule, sizes[j]));
+        assert_ok(ctx, xb_rule_fill_legendre(ctx, &rule, sizes[j]));
         compare_gsl(&rule, gsl_integration_fixed_legendre, -1, 1, 1);
         xb_rule_free(&rule);
-        assert_ok(ctx, xb_rule_laguerre(ctx, &rule, sizes[j]));
+        assert_ok(ctx, xb_rule_fill_laguerre(ctx, &rule, sizes[j]));
         compare_gsl(&rule, gsl_integration_fixed_laguerre, 0, 1, 1);
         xb_rule_free(&rule);
-        assert_ok(ctx, xb_rule_hermite(ctx, &rule, sizes[j]));
+        assert_ok(ctx, xb_rule_fill_hermite(ctx, &rule, sizes[j]));
         compare_gsl(&rule, gsl_integration_fixed_hermite, 0, 0.5, 1 / sqrt(2 * M_PI));
         xb_rule_free(&rule);
     }
@@ -61,8 +62,8 @@ static void unbounded_rules_are_mpmaths(void **state)
                     {5, 0.635597665781621938, 0.117045739000406722}};
     xb_ctx *ctx = test_ctx();
     xb_rule h, l;
-    assert_ok(ctx, xb_rule_hermite(ctx, &h, 128));
-    assert_ok(ctx, xb_rule_laguerre(ctx, &l, 128));
+    assert_ok(ctx, xb_rule_fill_hermite(ctx, &h, 128));
+    assert_ok(ctx, xb_rule_fill_laguerre(ctx, &l, 128));
     for (int j = 0; j < 4; j++) {
         assert_close(h.nodes[hermite[j].i], hermite[j].x, 1e-15);
         assert_close(h.weights[hermite[j].i], hermite[j].weight, 1e-14);
@@ -82,8 +83,8 @@ static void unbounded_rules_are_exact(void **state)
     xb_ctx *ctx = test_ctx();
     for (int n = 1; n <= 40; n += 13) {
         xb_rule laguerre, hermite;
-        assert_ok(ctx, xb_rule_laguerre(ctx, &laguerre, n));
-        assert_ok(ctx, xb_rule_hermite(ctx, &hermite, n));
+        assert_ok(ctx, xb_rule_fill_laguerre(ctx, &laguerre, n));
+        assert_ok(ctx, xb_rule_fill_hermite(ctx, &hermite, n));
         double factorial = 1, odd_product = 1;
         for (int k = 0; k < 2 * n; k++) {
             if (k > 0) factorial *= k;
@@ -95,7 +96,7 @@ static void unbounded_rules_are_exact(void **state)
         xb_rule_free(&hermite);
     }
     xb_rule large; /* weights below the smallest double stay positive */
-    assert_ok(ctx, xb_rule_laguerre(ctx, &large, 1024));
+    assert_ok(ctx, xb_rule_fill_laguerre(ctx, &large, 1024));
     for (int i = 0; i < 1024; i++) assert_true(large.weights[i] > 0);
     assert_close(total(&large), 1, 1e-13);
     xb_rule_free(&large);
@@ -108,7 +109,7 @@ static void lobatto_is_exact(void **state)
     xb_ctx *ctx = test_ctx();
     xb_rule rule;
     for (int n = 2; n <= 60; n += n < 6 ? 1 : 9) {
-        assert_ok(ctx, xb_rule_lobatto(ctx, &rule, n));
+        assert_ok(ctx, xb_rule_fill_lobatto(ctx, &rule, n));
         assert_true(rule.nodes[0] == -1 && rule.nodes[n - 1] == 1);
         assert_close(rule.weights[0], 2.0 / (n * (n - 1.0)), 1e-13);
         for (int k = 0; k <= 2 * n - 3; k++)
@@ -118,7 +119,7 @@ static void lobatto_is_exact(void **state)
         if (n <= 16) assert_true(next > 1e-12); /* and no further */
         xb_rule_free(&rule);
     }
-    assert_ok(ctx, xb_rule_lobatto(ctx, &rule, 3)); /* Simpson */
+    assert_ok(ctx, xb_rule_fill_lobatto(ctx, &rule, 3)); /* Simpson */
     assert_true(rule.nodes[1] == 0);
     assert_close(rule.weights[0], 1.0 / 3, 1e-15);
     assert_close(rule.weights[1], 4.0 / 3, 1e-15);
@@ -131,7 +132,7 @@ static void lobatto_is_exact(void **state)
 static double wheeler_error(xb_ctx *ctx, const xb_law *law, int n)
 {
     xb_rule ours = gauss(ctx, law, n), wheeler;
-    assert_ok(ctx, xb_rule_gauss(ctx, &wheeler, law, n, XB_RECURRENCE_WHEELER));
+    assert_ok(ctx, xb_rule_fill_gauss(ctx, &wheeler, law, n, XB_RECURRENCE_WHEELER));
     double worst = 0;
     for (int i = 0; i < n; i++)
         if (ours.nodes[i] != 0)
@@ -175,7 +176,7 @@ static void wheeler_breaks(void **state)
         assert_true(at_10 > 1e-13 && at_10 < 1e-10);
         assert_true(at_20 > 1e-7 && at_20 < 1e-3);
         xb_rule rule = {7, NULL, NULL};
-        assert_int_equal(xb_rule_gauss(ctx, &rule, law, 200, XB_RECURRENCE_WHEELER),
+        assert_int_equal(xb_rule_fill_gauss(ctx, &rule, law, 200, XB_RECURRENCE_WHEELER),
                          XB_E_NUMERIC);
         assert_true(rule.n == 7);
         xb_law_destroy(law);

@@ -108,8 +108,8 @@ static void errors_of_classes(void **state)
         for (int r = 0; r < RUNS; r++) {
             run_net(value, t, r);
             const xb_class_draws p = {value, S, N, C};
-            xb_class_scores s;
-            assert_ok(ctx, xb_score_classes(ctx, &s, &p, t->label, NULL));
+            class_scores s;
+            assert_ok(ctx, score_classes(ctx, &s, &p, t->label, NULL));
             add(&e[0], "accuracy", &s.accuracy);
             add(&e[1], "ECE", &s.ece);
         }
@@ -133,8 +133,8 @@ static void errors_of_calibration(void **state)
         for (int r = 0; r < RUNS; r++) {
             run_net(value, t, r);
             const xb_mixture p = {value, sd, S, N, .sd_shared = true};
-            xb_regression_scores s;
-            assert_ok(ctx, xb_score_regression(ctx, &s, NULL, &p, t->y, NULL));
+            number_scores s;
+            assert_ok(ctx, score_numbers(ctx, &s, NULL, &p, t->y, NULL));
             add(&e[0], "coverage", &s.coverage);
             add(&e[1], "miscalibration area", &s.miscalibration_area);
         }
@@ -191,7 +191,7 @@ static void ece_by_chance(void **state)
     xb_score_options opt = xb_score_options_default();
     for (int c = 0; c < XB_COUNT(cases); c++) {
         mean_error m = {0};
-        xb_class_scores s = {0};
+        class_scores s = {0};
         for (int i = 0; i < cases[c].n; i++) {
             confidence[i] =
                 cases[c].least + (cases[c].most - cases[c].least) * uniform(SETS, i);
@@ -201,7 +201,7 @@ static void ece_by_chance(void **state)
             for (int i = 0; i < cases[c].n; i++) label[i] = uniform(r, i) > confidence[i];
             const xb_class_draws draws = {&p[0][0], 1, cases[c].n, 2};
             opt.bins = cases[c].bins;
-            assert_ok(ctx, xb_score_classes(ctx, &s, &draws, label, &opt));
+            assert_ok(ctx, score_classes(ctx, &s, &draws, label, &opt));
             add_value(&m, s.ece.value);
         }
         check_floor(cases[c].name, &m, s.ece_floor, 1e-3);

@@ -68,10 +68,10 @@ static void mixtures_agree_with_mpmath(void **state)
     double nll[REF_N], crps[REF_N], pit[REF_N], square[REF_N];
     fill_reference(m, a, y);
     xb_mixture p = {m, a, REF_S, REF_N, false};
-    xb_point_scores points = {square, NULL, nll, crps, pit};
+    point_scores points = {square, NULL, nll, crps, pit};
     xb_score_options opt = xb_score_options_default();
-    xb_regression_scores s;
-    assert_ok(ctx, xb_score_regression(ctx, &s, &points, &p, y, NULL));
+    number_scores s;
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, y, NULL));
     for (int i = 0; i < REF_N; i++) {
         double mean = 0;
         for (int d = 0; d < REF_S; d++) mean += m[d * REF_N + i] / REF_S;
@@ -86,7 +86,7 @@ static void mixtures_agree_with_mpmath(void **state)
     assert_close(s.rmse.value, sqrt(mean_of(square, REF_N)), 1e-14);
     assert_close(s.sharpness.value, hypot(s.epistemic.value, s.aleatoric.value), 1e-14);
     opt.fair = false;
-    assert_ok(ctx, xb_score_regression(ctx, &s, &points, &p, y, &opt));
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, y, &opt));
     for (int i = 0; i < REF_N; i++) assert_close(crps[i], ref_crps[i], 1e-13);
     xb_ctx_destroy(ctx);
 }
@@ -97,9 +97,9 @@ static void one_gaussian_is_closed_form(void **state)
     xb_ctx *ctx = test_ctx();
     double m[] = {3, 3, 3}, a[] = {2, 2, 2}, y[] = {3, 5, -1}, crps[3], pit[3], nll[3];
     xb_mixture p = {m, a, 1, 3, false};
-    xb_point_scores points = {.crps = crps, .pit = pit, .nll = nll};
-    xb_regression_scores s;
-    assert_ok(ctx, xb_score_regression(ctx, &s, &points, &p, y, NULL));
+    point_scores points = {.crps = crps, .pit = pit, .nll = nll};
+    number_scores s;
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, y, NULL));
     for (int i = 0; i < 3; i++) { /* Gneiting & Raftery 2007, (21) */
         double z = (y[i] - 3) / 2, pdf = exp(-z * z / 2) / sqrt(2 * M_PI);
         assert_close(crps[i], 2 * (z * erf(z / M_SQRT2) + 2 * pdf - 1 / sqrt(M_PI)),
@@ -236,29 +236,35 @@ static void plain_samples(void **state)
     double x[40], y = 0.4, level[] = {0.1, 0.77}, crps, nll;
     for (int i = 0; i < 40; i++) x[i] = sin(1 + 3 * i);
     xb_mixture p = {.mean = x, .draws = 40, .n = 1};
-    xb_point_scores points = {.crps = &crps, .nll = &nll};
+    point_scores points = {.crps = &crps, .nll = &nll};
     xb_score_options opt = xb_score_options_default();
     opt.quantile = level, opt.quantiles = 2;
-    xb_regression_scores s;
-    assert_ok(ctx, xb_score_regression(ctx, &s, &points, &p, &y, &opt));
+    number_scores s;
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, &y, &opt));
     assert_close(crps, ref_sample[0], 1e-14);
     assert_close(nll, ref_sample[3], 1e-13);
     assert_close(s.pinball.value,
                  0.5 * (0.1 * (y - ref_sample[1]) + 0.23 * (ref_sample[2] - y)), 1e-14);
     assert_true(isnan(s.crps.std_error) && s.crps.mc_error > 0);
+    double many[200], pinball = s.pinball.value; /* the same levels again and again */
+    for (int i = 0; i < 200; i++) many[i] = level[i % 2];
+    opt.quantile = many, opt.quantiles = 200;
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, &y, &opt));
+    assert_close(s.pinball.value, pinball, 1e-13);
+    opt.quantile = level, opt.quantiles = 2;
     x[0] = x[1] = x[2] = 2, y = 5; /* hand: ties, three equal draws */
     p.draws = 3;
-    assert_ok(ctx, xb_score_regression(ctx, &s, &points, &p, &y, &opt));
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, &y, &opt));
     assert_true(crps == 3 && s.width.value == 0 && s.sharpness.value == 0);
     assert_true(nll == INFINITY && s.coverage.value == 1 && s.rmse.value == 3);
     x[1] = 4, x[2] = 9; /* 2 4 9 at 5: E|x - y| = 8/3, fair spread 14/3 */
-    assert_ok(ctx, xb_score_regression(ctx, &s, &points, &p, &y, &opt));
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, &y, &opt));
     assert_close(crps, 8.0 / 3 - 7.0 / 3, 1e-15);
     opt.fair = false; /* spread 28/9 */
-    assert_ok(ctx, xb_score_regression(ctx, &s, &points, &p, &y, &opt));
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, &y, &opt));
     assert_close(crps, 8.0 / 3 - 14.0 / 9, 1e-15);
     p.draws = 1; /* a point forecast: CRPS is the absolute error */
-    assert_ok(ctx, xb_score_regression(ctx, &s, &points, &p, &y, NULL));
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, &y, NULL));
     assert_true(crps == 3 && s.mae.value == 3);
     xb_ctx_destroy(ctx);
 }
@@ -269,15 +275,15 @@ static void no_noise_at_some_points(void **state)
     xb_ctx *ctx = test_ctx();
     double m[] = {1, 1, 2, 3}, a[] = {0, 0.5}, y[] = {1.5, 2}, nll[2], crps[2];
     xb_mixture p = {m, a, 2, 2, true}; /* point 0: masses at 1 and 2 */
-    xb_point_scores points = {.nll = nll, .crps = crps};
-    xb_regression_scores s;
-    assert_ok(ctx, xb_score_regression(ctx, &s, &points, &p, y, NULL));
+    point_scores points = {.nll = nll, .crps = crps};
+    number_scores s;
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, y, NULL));
     assert_true(nll[0] == INFINITY && s.nll.value == INFINITY);
     assert_close(crps[0], 0, 1e-15); /* fair: 1/2 - 1/2 */
     assert_close(nll[1], 0.5 * 4 + log(0.5 * sqrt(2 * M_PI)), 1e-15);
     double mixed[] = {0, 1, 1, 1}; /* a draw without noise beside one with it */
     p = (xb_mixture){m, mixed, 2, 2, false};
-    assert_ok(ctx, xb_score_regression(ctx, &s, &points, &p, y, NULL));
+    assert_ok(ctx, score_numbers(ctx, &s, &points, &p, y, NULL));
     assert_close(nll[0], 0.125 + log(2 * sqrt(2 * M_PI)), 1e-15);
     assert_true(isfinite(crps[0]) && isfinite(s.width.value));
     xb_ctx_destroy(ctx);

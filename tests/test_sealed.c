@@ -115,7 +115,7 @@ static const kind_of_run kinds[] = {
      .input = {1, 3, 1}},
 };
 
-static xb_model *train_kind(xb_ctx *ctx, const kind_of_run *k, xb_table **trace)
+static xb_model *train_kind(xb_ctx *ctx, const kind_of_run *k, xb_train_report **report)
 {
     xb_train_options opt = quick_options();
     xb_law *law = k->law ? test_law(ctx, k->law) : NULL;
@@ -124,7 +124,7 @@ static xb_model *train_kind(xb_ctx *ctx, const kind_of_run *k, xb_table **trace)
     opt.validation = k->validation, opt.input = k->input;
     opt.mle_epochs = 2, opt.epochs = 3;
     if (k->prior) assert_ok(ctx, xb_prior_parse(ctx, &opt.prior, k->prior));
-    xb_model *m = train_model(ctx, &opt, k->likelihood == XB_LIKELIHOOD_SOFTMAX, trace);
+    xb_model *m = train_model(ctx, &opt, k->likelihood == XB_LIKELIHOOD_SOFTMAX, report);
     xb_law_destroy(law);
     return m;
 }
@@ -146,24 +146,25 @@ static void sealed_runs_give_the_same_bytes(void **state)
     xb_ctx *ctx = test_ctx();
     for (int i = 0; i < XB_COUNT(kinds); i++) {
         xb_model *m[2];
-        xb_table *trace[2] = {NULL, NULL};
+        xb_train_report *report[2] = {NULL, NULL};
         double *value[2], sd[2][ROWS] = {{0}};
         int64_t outputs = kinds[i].likelihood == XB_LIKELIHOOD_SOFTMAX ? 2 : 1;
         int64_t before = sealed_calls();
         for (int k = 0; k < 2; k++) {
             used(k == 1);
-            m[k] = train_kind(ctx, &kinds[i], &trace[k]);
+            m[k] = train_kind(ctx, &kinds[i], &report[k]);
             value[k] = predict_rows(ctx, m[k], outputs, sd[k]);
         }
         assert_true(sealed_calls() > before + 100); /* it was asked */
         assert_true(same_numbers(m[0], m[1]));
-        assert_same_table(trace[0], trace[1]);
+        assert_same_table(xb_train_report_trace(report[0]),
+                          xb_train_report_trace(report[1]));
         assert_memory_equal(value[0], value[1],
                             (size_t)(DRAWS * ROWS * outputs) * sizeof *value[0]);
         assert_memory_equal(sd[0], sd[1], sizeof sd[0]);
         for (int k = 0; k < 2; k++) {
             free(value[k]);
-            xb_table_destroy(trace[k]);
+            xb_train_report_destroy(report[k]);
             xb_model_destroy(m[k]);
         }
         assert_int_equal(sealed_buffers(), 0);

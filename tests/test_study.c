@@ -211,9 +211,9 @@ static double cell(const xb_study *study, const char *table, int n, const char *
 {
     const xb_table *t = xb_study_table(study, table);
     if (!t) fail_msg("no table '%s'", table);
-    int c = xb_table_find(t, column);
+    int c = xb_table_column_find(t, column);
     if (c < 0) fail_msg("no column '%s' in '%s'", column, table);
-    for (int64_t i = 0; i < xb_table_rows(t); i++)
+    for (int64_t i = 0; i < xb_table_row_count(t); i++)
         if (xb_table_get(t, i, 0) == n) return xb_table_get(t, i, c);
     fail_msg("no row for n = %d in '%s'", n, table);
     return NAN;
@@ -275,8 +275,8 @@ static void quadrature_tables_are_consistent(void **state)
                  (now - before) * (now - before), 1e-6);
     for (int t = 0; t < 8; t++) {
         const xb_table *table = xb_study_table_at(study, t);
-        assert_int_equal(xb_table_columns(table), 10);
-        for (int64_t i = 0; i < xb_table_rows(table); i++)
+        assert_int_equal(xb_table_column_count(table), 10);
+        for (int64_t i = 0; i < xb_table_row_count(table); i++)
             for (int c = 0; c < 10; c++) assert_false(xb_table_get(table, i, c) < 0);
     }
     xb_study_destroy(study);

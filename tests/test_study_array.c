@@ -17,8 +17,8 @@ static double at(const xb_study *study, const char *name, int64_t row, const cha
 {
     const xb_table *t = xb_study_table(study, name);
     if (!t) fail_msg("no table '%s'", name);
-    if (row < 0) row += xb_table_rows(t);
-    int c = xb_table_find(t, column);
+    if (row < 0) row += xb_table_row_count(t);
+    int c = xb_table_column_find(t, column);
     if (c < 0) fail_msg("no column '%s'", column);
     return xb_table_get(t, row, c);
 }

@@ -6,6 +6,7 @@
 #include "study/scalar_facts.h"
 #include "study/utkface_facts.h"
 #include "study/utkface_model.h"
+#include "data/images.h"
 
 /* ---- scalar */
 
@@ -77,11 +78,11 @@ static void scalar_facts_by_hand(void **state)
         assert_non_null(strstr(f.text, "at x = 0.5"));
         f = fact_of(study, "gap_sd_device_bound"); /* 0.006 + 2 0.003 is above 0.01 */
         assert_close(f.value, 0.012, 1e-14);
-        assert_non_null(strstr(f.text, xb_verdict_text(XB_VERDICT_UNRESOLVED)));
+        assert_non_null(strstr(f.text, xb_verdict_name(XB_VERDICT_UNRESOLVED)));
         f = fact_of(study, "gap_mean_bimodal_bound");
-        assert_non_null(strstr(f.text, xb_verdict_text(XB_VERDICT_SAME)));
+        assert_non_null(strstr(f.text, xb_verdict_name(XB_VERDICT_SAME)));
         f = fact_of(study, "gap_sd_bimodal_bound");
-        assert_non_null(strstr(f.text, xb_verdict_text(XB_VERDICT_DIFFERENT)));
+        assert_non_null(strstr(f.text, xb_verdict_name(XB_VERDICT_DIFFERENT)));
         xb_study_destroy(study);
     }
     xb_ctx_destroy(ctx);
@@ -107,7 +108,9 @@ static void face_facts_by_hand(void **state)
         xb_table_set(t, row, 3, 1000);
         xb_table_set(t, row, 4, error[row]);
     }
-    const xb_utkface_results r = {.test = 7, .blind = {20, 1}, .mle = {10, 1}};
+    const xb_image_report report = {.files = 9};
+    const xb_utkface_results r = {
+        .report = &report, .test = 7, .blind = {20, 1}, .mle = {10, 1}};
     assert_ok(ctx, xb_utkface_facts(ctx, study, &r));
     const double percent = 100.0 / XB_UTKFACE_AGE_MAX;
     assert_close(fact_of(study, "rmse_gap").value, -0.3 * percent, 1e-12);
@@ -116,6 +119,7 @@ static void face_facts_by_hand(void **state)
     assert_close(fact_of(study, "rmse_dev_device").std_error, 0.2 * percent, 1e-12);
     assert_close(fact_of(study, "rmse_mean").value, 20 * percent, 1e-12);
     assert_true(fact_of(study, "test").value == 7);
+    assert_true(fact_of(study, "images").value == 9);
     xb_study_destroy(study);
     xb_ctx_destroy(ctx);
 }

@@ -21,11 +21,11 @@ static const xb_table *table(const xb_study *study, const char *name)
 /* Mass, mean and variance of a tabulated density, equidistant points. */
 static void integrate(double out[3], const xb_table *t, const char *column)
 {
-    int c = xb_table_find(t, column);
+    int c = xb_table_column_find(t, column);
     assert_true(c > 0);
     out[0] = out[1] = out[2] = 0;
     double h = xb_table_get(t, 1, 0) - xb_table_get(t, 0, 0);
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         double x = xb_table_get(t, r, 0), p = xb_table_get(t, r, c) * h;
         out[0] += p;
         out[1] += p * x;

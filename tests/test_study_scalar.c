@@ -25,7 +25,7 @@ static const xb_table *table(const xb_study *study, const char *name)
 
 static double cell(const xb_table *t, int64_t row, const char *column)
 {
-    int c = xb_table_find(t, column);
+    int c = xb_table_column_find(t, column);
     if (c < 0) fail_msg("no column '%s'", column);
     return xb_table_get(t, row, c);
 }
@@ -169,7 +169,7 @@ static void check_tables(const xb_study *study)
 {
     const xb_table *bands = table(study, "bands"), *scores = table(study, "scores");
     const xb_table *gaps = table(study, "gaps"), *data = table(study, "data");
-    int64_t last = xb_table_rows(bands) - 1;
+    int64_t last = xb_table_row_count(bands) - 1;
     assert_close(cell(bands, 0, "x"), -1.5, 0);
     assert_close(cell(bands, last, "x"), 1.5, 0);
     for (int64_t r = 0; r <= last; r++) {
@@ -181,11 +181,11 @@ static void check_tables(const xb_study *study)
                            cell(bands, r, "epistemic_bimodal") / sd - 1, 1e-9, 1);
         assert_true(cell(gaps, r, "sd_bimodal_error") > 0);
     }
-    assert_int_equal(xb_table_rows(scores), XB_SCALAR_CASES);
+    assert_int_equal(xb_table_row_count(scores), XB_SCALAR_CASES);
     for (int64_t r = 0; r < XB_SCALAR_IDEAL; r++)
-        for (int c = 0; c < xb_table_columns(scores); c++)
+        for (int c = 0; c < xb_table_column_count(scores); c++)
             assert_true(isfinite(xb_table_get(scores, r, c)));
-    assert_int_equal(xb_table_rows(data), 400);
+    assert_int_equal(xb_table_row_count(data), 400);
 }
 
 /* To the last bit; frees the second. */
@@ -197,8 +197,8 @@ static void assert_same_studies(xb_ctx *ctx, const xb_study *one, xb_study *two)
     assert_string_equal(a, b);
     for (int t = 0; t < xb_study_table_count(one); t++) {
         const xb_table *p = xb_study_table_at(one, t), *q = xb_study_table_at(two, t);
-        for (int64_t r = 0; r < xb_table_rows(p); r++)
-            for (int c = 0; c < xb_table_columns(p); c++) {
+        for (int64_t r = 0; r < xb_table_row_count(p); r++)
+            for (int c = 0; c < xb_table_column_count(p); c++) {
                 double u = xb_table_get(p, r, c), v = xb_table_get(q, r, c);
                 assert_memory_equal(&u, &v, sizeof u);
             }

@@ -4,6 +4,7 @@
 #include "studytest.h"
 
 #include "study/faces.h"
+#include "data/images.h"
 
 static void faces_are_a_function_of_the_seed(void **state)
 {
@@ -19,7 +20,7 @@ static void faces_are_a_function_of_the_seed(void **state)
     assert_memory_not_equal(xb_images_bytes(a), xb_images_bytes(c), BYTES);
     for (int i = 0; i < N; i++)
         assert_true(xb_images_target(a)[i] >= 1 && xb_images_target(a)[i] <= 100);
-    assert_int_equal(xb_images_report(a).duplicates, 0);
+    assert_int_equal(xb_images_report(a)->duplicates, 0);
     xb_images_destroy(a);
     xb_images_destroy(b);
     xb_images_destroy(c);
@@ -59,8 +60,8 @@ static void a_net_learns_drawn_faces(void **state)
     assert_at_most(fabs(fact(study, "rmse_gap")), 0.5);
     assert_true(noise_varies_by(study) > 0.01);
     const xb_table *curve = xb_study_table(study, "calibration");
-    int share = xb_table_find(curve, "gaussian");
-    assert_int_equal(xb_table_rows(curve), 99);
+    int share = xb_table_column_find(curve, "gaussian");
+    assert_int_equal(xb_table_row_count(curve), 99);
     for (int64_t i = 1; i < 99; i++)
         assert_true(xb_table_get(curve, i, share) >= xb_table_get(curve, i - 1, share));
     assert_close(xb_table_get(curve, 49, 1), 2 * sqrt(0.5 * 0.5 / fact(study, "test")),

@@ -24,13 +24,13 @@ static void cells_are_kept(void **state)
     xb_ctx *ctx = test_ctx();
     xb_table *t = make(ctx);
     assert_string_equal(xb_table_name(t), "demo");
-    assert_int_equal(xb_table_rows(t), 3);
-    assert_int_equal(xb_table_columns(t), 3);
+    assert_int_equal(xb_table_row_count(t), 3);
+    assert_int_equal(xb_table_column_count(t), 3);
     for (int k = 0; k < 3; k++) {
         assert_string_equal(xb_table_column_name(t, k), names[k]);
-        assert_int_equal(xb_table_find(t, names[k]), k);
+        assert_int_equal(xb_table_column_find(t, names[k]), k);
     }
-    assert_int_equal(xb_table_find(t, "z"), -1);
+    assert_int_equal(xb_table_column_find(t, "z"), -1);
     assert_true(xb_table_get(t, 2, 0) == 0.2);
     assert_true(xb_table_get(t, 0, 1) == 1.0 / 3);
     assert_true(isnan(xb_table_get(t, 0, 2))); /* empty until it is set */

@@ -205,7 +205,7 @@ static void a_model_of_images_comes_back(void **state)
     assert_ok(ctx, xb_model_load(ctx, &back, s.path));
     assert_true(same(model, back));
     assert_true(xb_model_of_images(back));
-    assert_int_equal(xb_model_features(back), PIXELS);
+    assert_int_equal(xb_model_feature_count(back), PIXELS);
     assert_string_equal(xb_model_feature_name(back, 5), "");
     assert_close(xb_model_input_sd(back)[PIXELS - 1], 1, 0);
     assert_close(xb_model_target_sd(back), 116, 0);

@@ -45,7 +45,7 @@ static void resumed_runs_end_the_same(void **state)
     opt.net = "dense 6, batchnorm, elu, dense 1";
     opt.validation = 0.25;
     opt.batch = 30;
-    xb_table *whole = NULL, *parts = NULL;
+    xb_train_report *whole = NULL, *parts = NULL;
     xb_model *undisturbed = train_model(ctx, &opt, false, &whole);
     char path[160];
     snprintf(path, sizeof path, "%s", scratch_path(&s, "model.checkpoint"));
@@ -64,9 +64,9 @@ static void resumed_runs_end_the_same(void **state)
     xb_ctx_set_progress(ctx, NULL, NULL);
     assert_ok(ctx, xb_train(ctx, &model, &parts, &data, &opt));
     assert_true(same_numbers(model, undisturbed));
-    assert_same_table(whole, parts);
-    xb_table_destroy(whole);
-    xb_table_destroy(parts);
+    assert_same_table(xb_train_report_trace(whole), xb_train_report_trace(parts));
+    xb_train_report_destroy(whole);
+    xb_train_report_destroy(parts);
     xb_model_destroy(model);
     xb_model_destroy(undisturbed);
     assert_int_equal(scratch_remove(&s), 1);
@@ -210,10 +210,11 @@ static void noise_takes_the_seed(void **state)
         opt.sigma = 0.1;
         opt.estimator = XB_ESTIMATOR_SHARED;
         opt.seed = 1 + (uint64_t)i;
-        xb_table *trace = NULL;
-        xb_model *model = train_model(ctx, &opt, false, &trace);
-        likelihood[i] = xb_table_get(trace, 0, xb_table_find(trace, "log_likelihood"));
-        xb_table_destroy(trace);
+        xb_train_report *report = NULL;
+        xb_model *model = train_model(ctx, &opt, false, &report);
+        const xb_table *trace = xb_train_report_trace(report);
+        likelihood[i] = xb_table_get(trace, 0, xb_table_column_find(trace, "log_likelihood"));
+        xb_train_report_destroy(report);
         xb_model_destroy(model);
     }
     assert_true(fabs(likelihood[0] - likelihood[1]) > 1e-3 * fabs(likelihood[0]));

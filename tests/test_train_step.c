@@ -19,7 +19,7 @@ static xb_trainer *make_trainer(xb_ctx *ctx, xb_model **model, const rows *r,
     assert_ok(ctx, xb_net_parse(ctx, &(*model)->net, opt.net, (xb_shape){1, 1, COLUMNS},
                                 &random));
     assert_ok(ctx, xb_law_parse(ctx, &(*model)->law, "gaussian"));
-    assert_ok(ctx, xb_trainer_create(ctx, &t, *model, &data, &opt));
+    assert_ok(ctx, xb_trainer_build(ctx, &t, *model, &data, &opt));
     xb_trainer_start_weights(t);
     return t;
 }
@@ -73,7 +73,7 @@ static void gradient_is_that_of_f(void **state)
     float *start = malloc((size_t)n * sizeof *start);
     memcpy(start, t->theta, (size_t)n * sizeof *start);
     double f = objective(t, 0.7);
-    assert_ok(ctx, xb_trainer_step(t));
+    assert_ok(ctx, xb_trainer_move(t));
     assert_close(t->sums.f / ROWS, f, 1e-6);
     int checked = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -161,11 +161,11 @@ static void steps_do_not_allocate(void **state)
     xb_trainer *t = make_trainer(ctx, &model, &r, opt);
     xb_shuffle(t->order, t->n, t->data_key, 0, 0);
     fail_alloc_after(0);
-    for (int i = 0; i < 5; i++) assert_ok(ctx, xb_trainer_step(t));
+    for (int i = 0; i < 5; i++) assert_ok(ctx, xb_trainer_move(t));
     assert_ok(ctx, xb_trainer_start_vi(t));
     t->place.phase = XB_PHASE_VI;
     double score = 0;
-    for (int i = 0; i < 5; i++) assert_ok(ctx, xb_trainer_step(t));
+    for (int i = 0; i < 5; i++) assert_ok(ctx, xb_trainer_move(t));
     assert_ok(ctx, xb_trainer_validate(t, &score));
     assert_false(fail_alloc_happened());
     assert_true(isfinite(score));

@@ -12,7 +12,7 @@ static void few_draws_are_unresolved(void **state)
     opt.paired = opt.standardise = true;
     opt.permutations = 0;
     const double a[] = {0, 1}, b[] = {0, 3};
-    xb_distances d = distances(a, 2, b, 2, &opt);
+    measured d = distances(a, 2, b, 2, &opt);
     assert_int_equal(d.verdict, XB_VERDICT_UNRESOLVED);
     assert_true(!(d.mean.draws_needed < 20) && !(d.sd.draws_needed < 20));
 }
@@ -36,7 +36,7 @@ static void shape_alone_is_different(void **state)
     opt.paired = opt.standardise = true;
     opt.permutations = 0;
     opt.tolerance = 0.1;
-    xb_distances d = distances(a, S, b, S, &opt);
+    measured d = distances(a, S, b, S, &opt);
     print_message("two peaks: mean %.3f, sd %.3f, whole %.3f in [%.3f, %.3f]\n",
                   d.mean.rms, d.sd.rms, d.whole.rms, d.whole.least, d.whole.bound);
     assert_int_equal(d.mean.verdict, XB_VERDICT_SAME);
@@ -64,7 +64,7 @@ static void whole_gaps_read_like_shifts(void **state)
         double c = scale[k % 2], shift = k < 2 ? 0.1 : 0, wider = k < 2 ? 1 : 1.1;
         for (int s = 0; s < S; s++) x[s] = c * a[s], y[s] = c * (wider * a[s] + shift);
         opt.standardise = k == 1;
-        xb_distances d = distances(x, S, y, S, &opt);
+        measured d = distances(x, S, y, S, &opt);
         double unit = opt.standardise ? 1 : c;
         double expected = unit * (k < 2 ? 0.1 : 0.105 / M_SQRT2 * 0.95);
         assert_close(d.whole.excess, expected, 0.05);
@@ -93,7 +93,7 @@ static void verdicts_do_not_flip(void **state)
         for (int i = 0; i < 6; i++) {
             for (int64_t s = 0; s < draws[i]; s++)
                 b[s] = (a[s] + e[s]) / sqrt(1.01) + gap[k];
-            xb_distances d = distances(a, draws[i], b, draws[i], &opt);
+            measured d = distances(a, draws[i], b, draws[i], &opt);
             assert_int_not_equal(d.verdict,
                                  gap[k] < 0.01 ? XB_VERDICT_DIFFERENT : XB_VERDICT_SAME);
             assert_true(d.mean.draws_needed >= (double)draws[i]);
@@ -131,8 +131,8 @@ static void intervals_hold_together(void **state)
                     x[s * N + i] = a[s] * (1 + i),
                               y[s * N + i] = (other + shift) * (1 + i);
                 }
-            xb_distances d;
-            assert_ok(ctx, xb_distance_samples(ctx, &d, x, S, y, S, N, &opt));
+            measured d;
+            assert_ok(ctx, measure(ctx, &d, x, S, y, S, N, &opt));
             double whole = sqrt(M_PI) * (2 * shift * erf(shift / 2) +
                                          4 / sqrt(M_PI) * (exp(-shift * shift / 4) - 1));
             low += sqrt(whole) > d.whole.bound, high += sqrt(whole) < d.whole.least;
@@ -153,8 +153,7 @@ typedef struct misses {
     int any, mean, sd, whole;
 } misses;
 
-static void misses_add(misses *m, const xb_distances *d, double mean, double sd,
-                       double whole)
+static void misses_add(misses *m, const measured *d, double mean, double sd, double whole)
 {
     bool out_mean = mean < d->mean.least || mean > d->mean.bound;
     bool out_sd = sd < d->sd.least || sd > d->sd.bound;
@@ -185,7 +184,7 @@ static void pairs_that_seldom_differ(void **state)
             double *when = normals(sampler, S, 20002 + 3 * r, 0, 1);
             for (int s = 0; s < S; s++)
                 if (0.5 * erfc(-when[s] / M_SQRT2) >= p) b[s] = a[s];
-            xb_distances out = distances(a, S, b, S, &opt);
+            measured out = distances(a, S, b, S, &opt);
             bool equal = memcmp(a, b, S * sizeof *a) == 0;
             none += equal;
             if (equal)
@@ -228,7 +227,7 @@ static void reads_that_remember(void **state)
             double *when = normals(sampler, S, 30001 + 2 * r, 0, 1);
             for (int s = 1; s < S; s++)
                 if (0.5 * erfc(-when[s] / M_SQRT2) < rho[k]) a[s] = a[s - 1];
-            xb_distances out = distances(a, S, b, S, &opt);
+            measured out = distances(a, S, b, S, &opt);
             misses_add(&m, &out, 0, 0, 0);
             noise += out.whole.noise / RUNS, same += out.verdict == XB_VERDICT_SAME;
             free(a), free(b), free(when);
@@ -242,7 +241,7 @@ static void reads_that_remember(void **state)
     }
     opt.memory = 12; /* a thousand reads are worth too few */
     double *a = normals(sampler, S, 30000, 0, 1);
-    xb_distances few = distances(a, S, a, S, &opt);
+    measured few = distances(a, S, a, S, &opt);
     assert_int_equal(few.verdict, XB_VERDICT_UNRESOLVED);
     assert_true(few.mean.draws_needed == 1100 && few.whole.draws_needed == 1100);
     free(a);
@@ -255,7 +254,7 @@ typedef struct repeated {
     int runs;
 } repeated;
 
-static void repeat_add(repeated *r, const xb_distances *d)
+static void repeat_add(repeated *r, const measured *d)
 {
     const xb_distance *all[] = {&d->kl, &d->energy, &d->wasserstein, &d->ks};
     for (int j = 0; j < 4; j++) {
@@ -288,7 +287,7 @@ static void one_law_reads_nothing(void **state)
         double *a = normals(sampler, 60, 7000 + 2 * i, 3, 2);
         double *b = normals(sampler, 90, 7001 + 2 * i, 3, 2);
         opt.seed = i;
-        xb_distances d = distances(a, 60, b, 90, &opt);
+        measured d = distances(a, 60, b, 90, &opt);
         repeat_add(&r, &d);
         floor.sum[0] += d.kl.floor * d.kl.floor, floor.sum[2] += d.wasserstein.floor;
         free(a), free(b);
@@ -322,7 +321,7 @@ static void one_law_reads_nothing_in_pairs(void **state)
             double *b = normals(sampler, 100, 5001 + 2 * i, 0, 0.1);
             for (int s = 0; s < 100; s++) a[s] += b[s], b[s] = a[s] - 2 * b[s];
             opt.seed = i;
-            xb_distances d = distances(a, 100, b, 100, &opt);
+            measured d = distances(a, 100, b, 100, &opt);
             repeat_add(&r, &d);
             free(a), free(b);
         }
@@ -348,7 +347,7 @@ static void standard_errors_are_honest(void **state)
     for (uint32_t i = 0; i < 120; i++) {
         double *a = normals(sampler, 400, 3000 + 2 * i, 0, 1);
         double *b = normals(sampler, 300, 3001 + 2 * i, 1, 1);
-        xb_distances d = distances(a, 400, b, 300, &opt);
+        measured d = distances(a, 400, b, 300, &opt);
         assert_true(isnan(d.kl.p_value) && isnan(d.kl.floor));
         repeat_add(&r, &d);
         free(a), free(b);
@@ -379,17 +378,17 @@ static void pairs_resolve_more(void **state)
     for (int i = 0; i < S * N; i++) near[i] += a[i];
     xb_distance_options opt = xb_distance_options_default();
     opt.standardise = true, opt.permutations = 39;
-    xb_distances d;
-    assert_ok(ctx, xb_distance_samples(ctx, &d, a, S, b, S, N, &opt));
+    measured d;
+    assert_ok(ctx, measure(ctx, &d, a, S, b, S, N, &opt));
     assert_int_equal(d.mean.verdict, XB_VERDICT_UNRESOLVED);
     assert_close(d.mean.noise, sqrt(2.0 / S), 0.2);
     assert_true(d.mean.draws_needed >= S);
     assert_true(d.wasserstein.p_value > 0.025 && d.mean.bound > 0.01);
     opt.paired = true;
-    assert_ok(ctx, xb_distance_samples(ctx, &d, a, S, near, S, N, &opt));
+    assert_ok(ctx, measure(ctx, &d, a, S, near, S, N, &opt));
     print_message("paired: mean %.2g (noise %.2g) %s, sd %.2g (noise %.2g) %s\n",
-                  d.mean.rms, d.mean.noise, xb_verdict_text(d.mean.verdict), d.sd.rms,
-                  d.sd.noise, xb_verdict_text(d.sd.verdict));
+                  d.mean.rms, d.mean.noise, xb_verdict_name(d.mean.verdict), d.sd.rms,
+                  d.sd.noise, xb_verdict_name(d.sd.verdict));
     assert_int_equal(d.mean.verdict, XB_VERDICT_SAME);
     assert_int_equal(d.sd.verdict, XB_VERDICT_SAME);
     assert_at_most(d.mean.bound, 2e-4);
@@ -398,10 +397,10 @@ static void pairs_resolve_more(void **state)
     assert_close(d.mean.bound, d.mean.rms + student * d.mean.noise, 1e-4);
     assert_true(d.mean.rms < 2 * d.mean.noise);
     opt.tolerance = d.mean.rms + d.mean.noise; /* noise could hide as much */
-    assert_ok(ctx, xb_distance_samples(ctx, &d, a, S, near, S, N, &opt));
+    assert_ok(ctx, measure(ctx, &d, a, S, near, S, N, &opt));
     assert_int_equal(d.mean.verdict, XB_VERDICT_UNRESOLVED);
     for (int i = 0; i < S * N; i++) near[i] += 0.05;
-    assert_ok(ctx, xb_distance_samples(ctx, &d, a, S, near, S, N, &opt));
+    assert_ok(ctx, measure(ctx, &d, a, S, near, S, N, &opt));
     assert_int_equal(d.mean.verdict, XB_VERDICT_DIFFERENT);
     assert_close(d.mean.excess, 0.025, 0.05);
     assert_true(d.wasserstein.p_value == 0.025 && d.energy.p_value == 0.025);

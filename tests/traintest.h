@@ -48,12 +48,12 @@ static inline xb_train_options quick_options(void)
 }
 
 static inline xb_model *train_model(xb_ctx *ctx, const xb_train_options *opt,
-                                    bool classes, xb_table **trace)
+                                    bool classes, xb_train_report **report)
 {
     rows r = make_rows(classes);
     xb_train_data data = rows_data(&r, classes);
     xb_model *model = NULL;
-    assert_ok(ctx, xb_train(ctx, &model, trace, &data, opt));
+    assert_ok(ctx, xb_train(ctx, &model, report, &data, opt));
     return model;
 }
 
@@ -69,9 +69,9 @@ static inline bool same_numbers(const xb_model *a, const xb_model *b)
 
 static inline void assert_same_table(const xb_table *a, const xb_table *b)
 {
-    assert_int_equal(xb_table_rows(a), xb_table_rows(b));
-    for (int64_t i = 0; i < xb_table_rows(a); i++)
-        for (int j = 0; j < xb_table_columns(a); j++) {
+    assert_int_equal(xb_table_row_count(a), xb_table_row_count(b));
+    for (int64_t i = 0; i < xb_table_row_count(a); i++)
+        for (int j = 0; j < xb_table_column_count(a); j++) {
             double u = xb_table_get(a, i, j), v = xb_table_get(b, i, j);
             assert_memory_equal(&u, &v, sizeof u);
         }

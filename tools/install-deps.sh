@@ -8,7 +8,11 @@
 #   install-deps.sh lint     what the analysers need besides
 #   install-deps.sh browser  what the pages' check in a browser needs besides
 #   install-deps.sh guard    what counting instructions needs besides
+#   install-deps.sh aarch64  what building and running for AArch64 Linux needs besides
 #   install-deps.sh long     what `make check-long` needs besides
+#   install-deps.sh cross    what tools/cross.sh needs besides: compilers for Windows and
+#                            WebAssembly, Wine; and in $XB_CROSS (~/.cache/crossbayes-cross)
+#                            the sources of three Debian packages, and zig from PyPI
 set -eu
 
 base="gcc g++ clang libc6-dev cmake ninja-build pkg-config
@@ -21,7 +25,9 @@ fuzz="llvm libclang-rt-14-dev"
 memory="valgrind libc6-dbg"
 lint="clang-tidy cppcheck"
 browser="chromium"
+aarch64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 long="dieharder $browser"
+cross="gcc-mingw-w64-x86-64 libz-mingw-w64-dev wine64 emscripten nodejs dpkg-dev python3-venv"
 
 want=$base
 [ "${1-}" = bench ] && want="$base $bench"
@@ -30,14 +36,46 @@ want=$base
 [ "${1-}" = memory ] && want="$base $memory"
 [ "${1-}" = lint ] && want="$base $lint"
 [ "${1-}" = browser ] && want="$base $browser"
+[ "${1-}" = aarch64 ] && want="$base $aarch64"
 [ "${1-}" = long ] && want="$base $long"
+[ "${1-}" = cross ] && want="$base $cross"
 
 missing=
 for package in $want; do
     status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
     [ "$status" = "install ok installed" ] || missing="$missing $package"
 done
-[ -n "$missing" ] || exit 0
+
+# Sources as Debian has them, by this machine's own list of where packages come from.
+fetch_sources() {
+    apt="$home/apt"
+    mkdir -p "$apt/parts" "$apt/lists/partial" "$home/sources"
+    sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources \
+        >"$apt/parts/debian.sources"
+    set -- -q -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$apt/parts" \
+        -o "Dir::State::Lists=$apt/lists" -o APT::Sandbox::User=root
+    apt-get "$@" update
+    for name in jansson zlib cmocka; do
+        rm -rf "$home/sources/$name"
+        (cd "$apt" && apt-get "$@" source --download-only "$name" &&
+            dpkg-source --no-check -x "${name}_"*.dsc "$home/sources/$name")
+    done
+}
+
+cross_extras() {
+    home=${XB_CROSS:-${XDG_CACHE_HOME:-$HOME/.cache}/crossbayes-cross}
+    [ -d "$home/sources/cmocka" ] || { echo "fetching sources to $home"; fetch_sources; }
+    [ -e "$home/zig/bin/python" ] || {
+        echo "installing zig to $home/zig"
+        python3 -m venv "$home/zig"
+        "$home/zig/bin/pip" install -q "ziglang==0.17.0"
+    }
+}
+
+if [ -z "$missing" ]; then
+    [ "${1-}" != cross ] || cross_extras
+    exit 0
+fi
 
 run=
 if [ "$(id -u)" != 0 ]; then
@@ -51,3 +89,4 @@ echo "installing:$missing"
 $run apt-get update -q
 # shellcheck disable=SC2086
 $run env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+[ "${1-}" != cross ] || cross_extras

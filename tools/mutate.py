@@ -33,7 +33,7 @@ EXPLAINED = ROOT / "tools" / "survivors.txt"
 ENOUGH, ENOUGH_RANDOM = 0.95, 0.9
 CPU_SECONDS = 300
 PROGRAM = "crossbayes"
-LIBRARIES = ("xb_objects", "xb_studies_objects")
+LIBRARIES = ("xb_objects", "xb_os", "xb_studies_objects")
 
 
 class Invalid(Exception):
@@ -177,7 +177,7 @@ def notices(build, test, made, room):
 
 def every_test(build):
     return sorted(path.name for path in (build.folder / "tests").glob("test_*")
-                  if path.is_file() and not path.name.endswith("_double"))
+                  if path.is_file() and not path.name.endswith(("_double", "_sealed")))
 
 
 def codes(made):

@@ -100,8 +100,8 @@ XB_API const char *xb_ctx_message(const xb_ctx *ctx);
  * are the same bytes for every value. They are started for a loop and end with it, the
  * calling thread is one of them, and where no other can be started it does all the work.
  * Signals are left to the calling thread. */
-XB_API void xb_ctx_set_threads(xb_ctx *ctx, int threads);
-XB_API int xb_ctx_threads(const xb_ctx *ctx);
+XB_API void xb_ctx_set_threads(xb_ctx *ctx, int64_t threads);
+XB_API int64_t xb_ctx_threads(const xb_ctx *ctx);
 
 /* Provenance that results carry: the command line, or any text. Copied; control
  * characters become blanks. */
@@ -111,6 +111,7 @@ XB_API const char *xb_ctx_origin(const xb_ctx *ctx);
 /* Progress: long work calls `fn` now and then, from one thread at a time. A
  * return value of false asks the work to stop; it then fails with
  * XB_E_CANCELLED and leaves nothing half-written. */
+/* A frozen value. */
 typedef struct xb_progress {
     const char *task; /* what is being done, e.g. "reading noise.csv" */
     int64_t done;     /* in units of the task */
@@ -134,7 +135,7 @@ XB_API const char *xb_plural(int64_t n, const char *one, const char *many);
 /* For "did you mean": of `count` names the one that `word` may have been meant for. At
  * most a third of its letters are wrong (left out, too many, another, neighbours
  * swapped), or it is how the name begins. -1: none. */
-XB_API int xb_nearest(const char *word, const char *const *names, int count);
+XB_API int64_t xb_nearest(const char *word, const char *const *names, int64_t count);
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,14 @@
 /* crossbayes/crossbar.h: a trained model on simulated analog arrays.
  *
- *     xb_array array;
+ *     xb_array *array = NULL;
  *     xb_array_preset(ctx, &array, "mtj");
- *     array.adc_bits = 6;
+ *     xb_array_set(ctx, array, "adc_bits", 6);
  *     xb_analog *analog = NULL;
- *     if (xb_analog_create(ctx, &analog, model, &array, x_train, n_train, NULL) != XB_OK)
+ *     if (xb_analog_create(ctx, &analog, model, array, x_train, n_train, NULL) != XB_OK)
  *         ...
  *     xb_analog_draws(ctx, value, sd, analog, x, n, 0, reads);   // [reads][n]
  *     xb_analog_destroy(analog);
+ *     xb_array_destroy(array);
  *
  * Means sit in pairs of conductances, standard deviations in noise devices, one read of
  * the arrays is one draw of all weights (maths X). Every effect of an array has one
@@ -42,54 +43,43 @@ typedef enum xb_redraw {
 } xb_redraw;
 
 XB_API const char *xb_redraw_name(xb_redraw redraw); /* "network", "input", ... */
-XB_API bool xb_redraw_find(const char *name, xb_redraw *out);
+XB_API xb_status xb_redraw_parse(xb_ctx *ctx, xb_redraw *out, const char *text);
 
-/* A value; 0 turns an effect off. xb_array_field_at() says the same in words, with the
+/* An array: numbers by name, of which 0 turns an effect off, a name, the law of its noise
+ * devices and when they are redrawn. xb_array_field_at() lists the numbers with their
  * ranges. */
-typedef struct xb_array {
-    char name[32];
-    char law[256]; /* of the noise devices: LAW text or file; "": the model's */
-
-    int64_t rows, columns; /* of a tile; 0: as large as the layer */
-
-    double g_min_us, g_max_us; /* conductance range of a mean device, uS */
-    int64_t mean_levels;       /* states of a mean device; 0: any */
-    double program_error;      /* sd of a written conductance, in parts of the range */
-
-    double sigma_min_us, sigma_max_us; /* widths a noise device can have, uS; 0: any */
-    int64_t sigma_levels;              /* of them; 0: any */
-    double sigma_spread;               /* sd of log width from device to device */
-    double shape_spread;               /* sd of the law's deformation (X8) */
-
-    double stuck_low, stuck_high; /* shares of devices stuck at their range's ends */
-    double line_ohm;              /* of a wire from one cell to the next */
-
-    int64_t dac_bits, adc_bits; /* 0: no converter; else 2 to 20 */
-    double dac_range;           /* largest input, in the layer's units; 0: calibrated */
-    double adc_range; /* full scale in parts of what a column can carry; 0: calibrated */
-    double coverage;  /* share of calibration values inside a calibrated range */
-
-    double read_interval_ns;    /* from one read of a device to the next */
-    double correlation_time_ns; /* of its noise; 0: none */
-    xb_redraw redraw;
-} xb_array;
+typedef struct xb_array xb_array;
 
 /* "ideal", "mtj", "ecram": docs/arrays.md has each value with its reason. */
-XB_API int xb_array_preset_count(void);
-XB_API const char *xb_array_preset_name(int i);
-XB_API const char *xb_array_preset_about(int i);
-XB_API xb_status xb_array_preset(xb_ctx *ctx, xb_array *out, const char *name);
+XB_API int64_t xb_array_preset_count(void);
+XB_API const char *xb_array_preset_name(int64_t i);
+XB_API const char *xb_array_preset_about(int64_t i);
+XB_API int64_t xb_array_preset_find(const char *name); /* -1: none */
+XB_API xb_status xb_array_preset(xb_ctx *ctx, xb_array **out, const char *name);
+XB_API xb_status xb_array_copy(xb_ctx *ctx, xb_array **out, const xb_array *array);
+XB_API void xb_array_destroy(xb_array *array); /* NULL is fine */
 
 /* JSON: {"crossbayes": "array", "base": PRESET, KEY: VALUE, ...}; what is left out is
  * the base's, "ideal" by default. Unknown keys and values out of range are refused.
  * "sample_interval_ns" in place of "correlation_time_ns" takes the time from the law
  * file, as xb_array_measured does. */
-XB_API xb_status xb_array_load(xb_ctx *ctx, xb_array *out, const char *path);
+XB_API xb_status xb_array_load(xb_ctx *ctx, xb_array **out, const char *path);
 XB_API xb_status xb_array_save(xb_ctx *ctx, const xb_array *array, const char *path);
 /* A preset's name, or the path of a file. */
-XB_API xb_status xb_array_parse(xb_ctx *ctx, xb_array *out, const char *text);
+XB_API xb_status xb_array_parse(xb_ctx *ctx, xb_array **out, const char *text);
 
-/* The numbers of an array by name, for sweeps and help texts. */
+/* The texts of an array, borrowed, and when it redraws. Texts are copied; one that is too
+ * long is XB_E_ARGUMENT. */
+XB_API const char *xb_array_name(const xb_array *array);
+XB_API xb_status xb_array_set_name(xb_ctx *ctx, xb_array *array, const char *name);
+/* Of the noise devices: LAW text or file; "": the model's. */
+XB_API const char *xb_array_law(const xb_array *array);
+XB_API xb_status xb_array_set_law(xb_ctx *ctx, xb_array *array, const char *law);
+XB_API xb_redraw xb_array_redraw(const xb_array *array);
+XB_API void xb_array_set_redraw(xb_array *array, xb_redraw redraw);
+
+/* The numbers of an array by name, for sweeps and help texts. A frozen value; texts are
+ * the library's own. */
 typedef struct xb_array_field {
     const char *key; /* "adc_bits" */
     bool whole;      /* a whole number */
@@ -99,10 +89,10 @@ typedef struct xb_array_field {
     const char *unit;  /* of the number: "Ω"; "" for none */
 } xb_array_field;
 
-XB_API int xb_array_field_count(void);
-XB_API xb_array_field xb_array_field_at(int i);
-/* `key` with underscores or dashes, here and below. */
-XB_API bool xb_array_field_find(const char *key, xb_array_field *out);
+XB_API int64_t xb_array_field_count(void);
+XB_API xb_array_field xb_array_field_at(int64_t i);
+/* `key` with underscores or dashes, here and below. -1: none. */
+XB_API int64_t xb_array_field_find(const char *key);
 XB_API xb_status xb_array_set(xb_ctx *ctx, xb_array *array, const char *key,
                               double value);
 XB_API xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array,
@@ -111,12 +101,14 @@ XB_API xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array,
 XB_API xb_status xb_array_check(xb_ctx *ctx, const xb_array *array);
 
 /* The effects, each one switch: 0 <= i < xb_array_effect_count(). */
-XB_API int xb_array_effect_count(void);
-XB_API const char *xb_array_effect_name(int i); /* "adc" */
-XB_API const char *xb_array_effect_about(int i);
-XB_API bool xb_array_has(const xb_array *array, int effect);
-/* The array with this effect alone. */
-XB_API xb_array xb_array_only(const xb_array *array, int effect);
+XB_API int64_t xb_array_effect_count(void);
+XB_API const char *xb_array_effect_name(int64_t i); /* "adc" */
+XB_API const char *xb_array_effect_about(int64_t i);
+XB_API int64_t xb_array_effect_find(const char *name); /* -1: none */
+XB_API bool xb_array_has(const xb_array *array, int64_t effect);
+/* A copy of the array with this effect alone. */
+XB_API xb_status xb_array_only(xb_ctx *ctx, xb_array **out, const xb_array *array,
+                               int64_t effect);
 
 /* Share of devices that have not forgotten their noise at the next read (X10). */
 XB_API double xb_array_correlation(const xb_array *array);
@@ -153,9 +145,9 @@ XB_API xb_status xb_analog_draws(xb_ctx *ctx, double *value, double *sd,
                                  const xb_analog *analog, const double *x, int64_t n,
                                  int64_t first, int64_t count);
 
-/* How a layer sits on its arrays. */
+/* How a layer sits on its arrays. A frozen value. */
 typedef struct xb_analog_place {
-    int layer;               /* of the net */
+    int64_t layer;           /* of the net */
     int64_t inputs, outputs; /* of the matrix; conv: taps of a window, filters */
     int64_t operations;      /* for one input: 1, conv: pixels */
     int64_t rows, columns;   /* of a tile */
@@ -166,8 +158,8 @@ typedef struct xb_analog_place {
     bool dac_signed;
 } xb_analog_place;
 
-XB_API int xb_analog_place_count(const xb_analog *analog);
-XB_API xb_analog_place xb_analog_place_at(const xb_analog *analog, int i);
+XB_API int64_t xb_analog_place_count(const xb_analog *analog);
+XB_API xb_analog_place xb_analog_place_at(const xb_analog *analog, int64_t i);
 
 /* What a lab programmes: for each tile G+, G- and the noise width in uS as NPY, and
  * array.json that says which is which; under crosssim/ each layer's matrix and CrossSim
@@ -178,7 +170,7 @@ XB_API xb_status xb_analog_export_plan(xb_ctx *ctx, const char *dir, const char 
 
 /* ---- what a prediction costs */
 
-/* Counted for one input and `reads` reads; writes once for all. */
+/* Counted for one input and `reads` reads; writes once for all. A frozen value. */
 typedef struct xb_analog_counts {
     double devices;         /* mean and noise devices programmed */
     double tile_operations; /* matrix-vector products of a tile */
@@ -189,7 +181,8 @@ typedef struct xb_analog_counts {
 XB_API xb_analog_counts xb_analog_count(const xb_analog *analog, int64_t reads);
 
 /* Costs are the user's: {"crossbayes": "costs", "read_pj", "dac_pj", "adc_pj",
- * "write_pj", "operation_ns", "note"}; a key left out costs nothing. */
+ * "write_pj", "operation_ns", "note"}; a key left out costs nothing. A frozen value, as
+ * is the estimate. */
 typedef struct xb_costs {
     double read_pj; /* of one device in one operation */
     double dac_pj;  /* of a conversion */
@@ -222,15 +215,7 @@ typedef struct xb_assay_options {
 
 XB_OPTIONS(assay);
 
-typedef struct xb_assay_result {
-    xb_regression_scores regression; /* a target of numbers */
-    xb_class_scores classes;         /* classes */
-    xb_score nll_difference;         /* from the digital model, row by row; numbers */
-    xb_distances distance;           /* of the predictives from the digital ones, no kl */
-    double kl_at_least;              /* KL(array || digital), nats: xb_kl_at_least() */
-    xb_verdict verdict;              /* distance.verdict */
-} xb_assay_result;
-
+typedef struct xb_assay_result xb_assay_result;
 typedef struct xb_assay xb_assay;
 
 /* Scores the digital model on x [n][features], y [n] (class numbers for classes). All
@@ -239,10 +224,21 @@ XB_API xb_status xb_assay_create(xb_ctx *ctx, xb_assay **out, const xb_model *mo
                                  const double *x, const double *y, int64_t n,
                                  const xb_assay_options *opt);
 XB_API void xb_assay_destroy(xb_assay *assay); /* NULL is fine */
-/* Its distance and difference are 0. */
+/* Without distances; its difference is 0. Borrowed from the assay. */
 XB_API const xb_assay_result *xb_assay_digital(const xb_assay *assay);
-XB_API xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
+XB_API xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result **out, xb_assay *assay,
                               const xb_array *array);
+XB_API void xb_assay_result_destroy(xb_assay_result *result); /* NULL is fine */
+
+/* All pointers are borrowed from the result. */
+XB_API const xb_scores *xb_assay_result_scores(const xb_assay_result *result);
+/* NLL of the array minus that of the digital model, row by row; numbers. */
+XB_API xb_score xb_assay_result_nll_difference(const xb_assay_result *result);
+/* Of the predictives from the digital ones, without a KL; its verdict is the assay's.
+ * NULL for the digital model itself. */
+XB_API const xb_distances *xb_assay_result_distance(const xb_assay_result *result);
+/* KL(array || digital), nats: xb_kl_at_least(). */
+XB_API double xb_assay_result_kl_at_least(const xb_assay_result *result);
 
 #ifdef __cplusplus
 }

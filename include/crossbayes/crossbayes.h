@@ -1,5 +1,6 @@
-/* crossbayes/crossbayes.h: the whole public API of libcrossbayes. The paper's experiments
- * are in crossbayes/studies.h, of libcrossbayes-studies. */
+/* crossbayes/crossbayes.h: the whole public API of libcrossbayes, but for
+ * crossbayes/json.h, which needs jansson's own header. The paper's experiments are in
+ * crossbayes/studies.h, of libcrossbayes-studies. */
 #ifndef CROSSBAYES_H
 #define CROSSBAYES_H
 
@@ -8,7 +9,10 @@
 #include "crossbayes/crossbar.h"
 #include "crossbayes/data.h"
 #include "crossbayes/density.h"
+#include "crossbayes/device.h"
 #include "crossbayes/draw.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/filekind.h"
 #include "crossbayes/files.h"
 #include "crossbayes/fit.h"
 #include "crossbayes/images.h"
@@ -22,6 +26,7 @@
 #include "crossbayes/rule.h"
 #include "crossbayes/safetensors.h"
 #include "crossbayes/score.h"
+#include "crossbayes/series.h"
 #include "crossbayes/train.h"
 #include "crossbayes/vi.h"
 

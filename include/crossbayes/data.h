@@ -64,24 +64,50 @@ typedef struct xb_frame_options {
 XB_OPTIONS(frame);
 XB_API xb_status xb_frame_read(xb_ctx *ctx, xb_frame **out, const char *path,
                                const xb_frame_options *opt); /* NULL: the defaults */
-XB_API void xb_frame_destroy(xb_frame *frame);               /* NULL is fine */
+
+/* A column in memory, borrowed; a frozen value. */
+typedef enum xb_column_type {
+    XB_COLUMN_F64,
+    XB_COLUMN_F32,
+    XB_COLUMN_I64,
+    XB_COLUMN_I32,
+    XB_COLUMN_U8,  /* bytes and booleans */
+    XB_COLUMN_TEXT /* const char *, a target of classes only */
+} xb_column_type;
+
+typedef struct xb_column {
+    const char *name; /* NULL: its number, from 1 */
+    const void *values;
+    xb_column_type type;
+    int64_t
+        stride; /* bytes from one value to the next, negative too; 0: they are packed */
+} xb_column;
+
+/* The same table from memory as from a file with these columns: arrays of any of these
+ * types, and columns of a row-major matrix, whose stride is a row. All is copied. */
+XB_API xb_status xb_frame_create(xb_ctx *ctx, xb_frame **out, const xb_column *columns,
+                                 int64_t n_columns, int64_t n_rows,
+                                 const xb_frame_options *opt); /* NULL: the defaults */
+XB_API void xb_frame_destroy(xb_frame *frame);                 /* NULL is fine */
 
 /* All borrowed from the frame. */
-XB_API int64_t xb_frame_rows(const xb_frame *frame);
-XB_API int64_t xb_frame_features(const xb_frame *frame);
+XB_API int64_t xb_frame_row_count(const xb_frame *frame);
+XB_API int64_t xb_frame_feature_count(const xb_frame *frame);
 /* Blank lines of a text before its last row: they are passed over, so that row i is not
  * the i-th line after the header where there are some. */
 XB_API int64_t xb_frame_blank_lines(const xb_frame *frame);
 XB_API const char *xb_frame_feature_name(const xb_frame *frame, int64_t i);
+XB_API int64_t xb_frame_feature_find(const xb_frame *frame,
+                                     const char *name);         /* -1: none */
 XB_API const double *xb_frame_values(const xb_frame *frame);    /* [rows][features] */
 XB_API const double *xb_frame_target(const xb_frame *frame);    /* [rows], or NULL */
 XB_API const char *xb_frame_target_name(const xb_frame *frame); /* NULL: no target */
-XB_API int64_t xb_frame_classes(const xb_frame *frame); /* 0: a target of numbers */
+XB_API int64_t xb_frame_class_count(const xb_frame *frame); /* 0: a target of numbers */
 XB_API const char *xb_frame_class_name(const xb_frame *frame, int64_t k);
 
 /* Rows of inputs as they lie in memory, borrowed. One of x, scaled and bytes is not
  * NULL: numbers in the data's own units, which the model scales; floats as the net
- * takes them; or bytes, of which the net takes byte / 255. */
+ * takes them; or bytes, of which the net takes byte / 255. A frozen value. */
 typedef struct xb_rows {
     const double *x;       /* [..][features] */
     const float *scaled;   /* [..][features] */
@@ -98,7 +124,7 @@ XB_API void xb_number_with_error(char *out, size_t size, double value, double er
 
 /* A unit with the SI prefix that brings numbers up to `largest` between 1 and 1000: 2e-6
  * and "S" give 1e-6 and "µS". A unit may have a prefix already ("nA", "uS"). A unit that
- * takes none ("", "%", "counts") stays as it is, with a factor of 1. */
+ * takes none ("", "%", "counts") stays as it is, with a factor of 1. A frozen value. */
 typedef struct xb_si_unit {
     double factor; /* a number in `unit` over this is one in `text` */
     char text[64];
@@ -112,14 +138,19 @@ XB_API bool xb_si_takes_prefix(const char *unit);
 XB_API void xb_quantity_text(char *out, size_t size, double value, double error,
                              const char *unit);
 
+/* "2.5ms", "2.5 ms" or "0.0025" with the unit "s" is 0.0025; "400Hz" and "0.4kHz" with
+ * "Hz" are 400. XB_E_INPUT for anything else, and for what is not finite. */
+XB_API xb_status xb_quantity_parse(xb_ctx *ctx, double *out, const char *text,
+                                   const char *unit);
+
 /* NPY: little-endian float32 and float64, C order; integers, big-endian elements and
  * Fortran order too on reading. */
 typedef enum xb_dtype { XB_F32, XB_F64 } xb_dtype;
 
 XB_API xb_status xb_npy_write(xb_ctx *ctx, const char *path, const void *values,
-                              xb_dtype type, const int64_t *shape, int ndim);
+                              xb_dtype type, const int64_t *shape, int64_t ndim);
 /* Any shape, converted to double, C order. Free *out and keep shape[8]. */
-XB_API xb_status xb_npy_read(xb_ctx *ctx, double **out, int64_t shape[8], int *ndim,
+XB_API xb_status xb_npy_read(xb_ctx *ctx, double **out, int64_t shape[8], int64_t *ndim,
                              const char *path);
 
 /* A table of named columns of equal length: what studies return, what figures
@@ -127,16 +158,17 @@ XB_API xb_status xb_npy_read(xb_ctx *ctx, double **out, int64_t shape[8], int *n
 typedef struct xb_table xb_table;
 
 XB_API xb_status xb_table_create(xb_ctx *ctx, xb_table **out, const char *name,
-                                 int64_t rows, int columns,
+                                 int64_t rows, int64_t columns,
                                  const char *const *column_names);
 XB_API void xb_table_destroy(xb_table *table);
 XB_API const char *xb_table_name(const xb_table *table);
-XB_API int64_t xb_table_rows(const xb_table *table);
-XB_API int xb_table_columns(const xb_table *table);
-XB_API const char *xb_table_column_name(const xb_table *table, int column);
-XB_API int xb_table_find(const xb_table *table, const char *column); /* -1: none */
-XB_API double xb_table_get(const xb_table *table, int64_t row, int column);
-XB_API void xb_table_set(xb_table *table, int64_t row, int column, double value);
+XB_API int64_t xb_table_row_count(const xb_table *table);
+XB_API int64_t xb_table_column_count(const xb_table *table);
+XB_API const char *xb_table_column_name(const xb_table *table, int64_t column);
+XB_API int64_t xb_table_column_find(const xb_table *table,
+                                    const char *name); /* -1: none */
+XB_API double xb_table_get(const xb_table *table, int64_t row, int64_t column);
+XB_API void xb_table_set(xb_table *table, int64_t row, int64_t column, double value);
 XB_API xb_status xb_table_write_csv(xb_ctx *ctx, const xb_table *table, const char *path);
 /* The same table from its CSV, to the last bit; `name` is its name. */
 XB_API xb_status xb_table_read_csv(xb_ctx *ctx, xb_table **out, const char *name,

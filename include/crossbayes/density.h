@@ -25,11 +25,11 @@ extern "C" {
 
 typedef struct xb_density_options {
     size_t struct_size;
-    int64_t draws; /* of the hidden layers; 0: 2^13 (wide nets) to 2^17 (narrow ones),
-                      what a second or two of one core allow */
-    int blocks;    /* 32: groups of draws whose spread gives the errors */
-    int64_t grid;  /* 1024: points of a density, a power of two */
-    uint64_t seed; /* 1 */
+    int64_t draws;  /* of the hidden layers; 0: 2^13 (wide nets) to 2^17 (narrow ones),
+                       what a second or two of one core allow */
+    int64_t blocks; /* 32: groups of draws whose spread gives the errors */
+    int64_t grid;   /* 1024: points of a density, a power of two */
+    uint64_t seed;  /* 1 */
     const char *backend;
 } xb_density_options;
 
@@ -42,7 +42,7 @@ typedef struct xb_densities xb_densities;
  * with. opt NULL: the defaults. */
 XB_API xb_status xb_densities_create(xb_ctx *ctx, xb_densities **out, const xb_net *net,
                                      const xb_weights *weights, const xb_real *x,
-                                     const xb_law *const *law, int laws,
+                                     const xb_law *const *law, int64_t laws,
                                      const xb_density_options *opt);
 XB_API void xb_densities_destroy(xb_densities *d); /* NULL is fine */
 
@@ -57,31 +57,34 @@ XB_API double xb_densities_roughness(const xb_densities *d);
 /* Equally spaced outputs [count], and the density of each law there [count]. */
 XB_API int64_t xb_densities_count(const xb_densities *d);
 XB_API const double *xb_densities_grid(const xb_densities *d);
-XB_API const double *xb_densities_value(const xb_densities *d, int law);
+XB_API const double *xb_densities_value(const xb_densities *d, int64_t law);
 XB_API double xb_densities_step(const xb_densities *d); /* between two outputs */
 
 /* The groups of draws, independent of each other, and the densities [count] by one of
  * them alone: their spread gives the error of any number that is computed from a density.
  */
-XB_API int xb_densities_blocks(const xb_densities *d);
-XB_API const double *xb_densities_block_value(const xb_densities *d, int block, int law);
+XB_API int64_t xb_densities_block_count(const xb_densities *d);
+XB_API const double *xb_densities_block_value(const xb_densities *d, int64_t block,
+                                              int64_t law);
 
+/* A frozen value. */
 typedef struct xb_estimate {
     double value, std_error; /* over hidden draws */
 } xb_estimate;
 
 /* KL(p_law || p_other), free of the bias that noise in the densities gives to leading
  * order: it may come out slightly negative where the laws agree. */
-XB_API xb_estimate xb_densities_kl(const xb_densities *d, int law, int other);
+XB_API xb_estimate xb_densities_kl(const xb_densities *d, int64_t law, int64_t other);
 
 /* Of the output under one law, and how far it is from law 0's: pairs share their
- * noise, so `gap` has far smaller errors than the difference of two `of`s. */
+ * noise, so `gap` has far smaller errors than the difference of two `of`s. A frozen
+ * value. */
 typedef struct xb_output_moments {
     xb_estimate mean, sd, skewness, excess_kurtosis;
 } xb_output_moments;
 
-XB_API xb_output_moments xb_densities_moments(const xb_densities *d, int law);
-XB_API xb_output_moments xb_densities_gap(const xb_densities *d, int law);
+XB_API xb_output_moments xb_densities_moments(const xb_densities *d, int64_t law);
+XB_API xb_output_moments xb_densities_gap(const xb_densities *d, int64_t law);
 
 #ifdef __cplusplus
 }

@@ -58,47 +58,18 @@ XB_API float xb_sampler_value(const xb_sampler *s, uint32_t word);
 /* G in double: mass v in (0, 1/2] in the lower (upper = false) or upper tail. */
 XB_API double xb_sampler_quantile(const xb_sampler *s, double v, bool upper);
 
+/* How a sampler was built. A frozen value. */
 typedef struct xb_sampler_info {
-    int pieces; /* of the float table, both halves of an asymmetric law */
-    int degree;
-    double slow_share; /* share of draws that take the double path */
-    int double_pieces; /* of the double path, all halves */
-    int double_degree;
+    int64_t pieces; /* of the float table, both halves of an asymmetric law */
+    int64_t degree;
+    double slow_share;     /* share of draws that take the double path */
+    int64_t double_pieces; /* of the double path, all halves */
+    int64_t double_degree;
     double float_u_error; /* largest |Q(G(u)) - u| seen when the table was built */
     double double_u_error;
 } xb_sampler_info;
 
 XB_API xb_sampler_info xb_sampler_describe(const xb_sampler *s);
-
-/* Instruction-set levels compiled in: "ref"; "v2", "v3", "v4" (x86-64
- * levels) or "plain" (other machines).
- * The best the machine has is used. For tests and benchmarks only: */
-XB_API const char *xb_sampler_level(void);
-XB_API bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z,
-                                  int64_t n, const xb_stream *where, int64_t first);
-
-/* Quantile approximations of the paper, kept to be compared (D1-D5): a
- * polynomial of the given degree on (0, 1/2) at Gauss-Lobatto points.
- *   DIRECT     Legendre fit of G itself
- *   CORRECTED  Legendre fit of G - G2, G2 = -1 + sqrt(2 v / K)
- *   SPECTRAL   Legendre fit in s = sqrt(2 v)
- * Symmetric laws on [-1, 1] only. CORRECTED fails with XB_E_NUMERIC where the
- * end slope K is too small for it (the fit leaves the support), unless `force`. */
-typedef enum xb_quantile_kind {
-    XB_QUANTILE_DIRECT,
-    XB_QUANTILE_CORRECTED,
-    XB_QUANTILE_SPECTRAL
-} xb_quantile_kind;
-
-typedef struct xb_quantile_fit xb_quantile_fit;
-
-XB_API xb_status xb_quantile_fit_create(xb_ctx *ctx, xb_quantile_fit **out,
-                                        const xb_law *law, xb_quantile_kind kind,
-                                        int degree, bool force);
-XB_API void xb_quantile_fit_destroy(xb_quantile_fit *fit);
-/* v in (0, 1/2]: the lower half; the upper is its mirror image. */
-XB_API double xb_quantile_fit_eval(const xb_quantile_fit *fit, double v);
-XB_API double xb_quantile_fit_u_error(const xb_quantile_fit *fit);
 
 /* n draws of `law` on its own support by its exact quantile, in double: slow, and good
  * for examples and for what examines samplers. Draw i is a function of (seed, i) alone.

@@ -1,7 +1,7 @@
 /* crossbayes/extend.h: what the library itself is written with, for libraries and
  * bindings that stand on it and should behave as it does: errors into the context,
  * checked memory, loops over threads with the same bytes for any number of them.
- * libcrossbayes-studies is one of them. crossbayes.h does not include this header.
+ * libcrossbayes-studies is one of them.
  *
  *     xb_status scale_make(xb_ctx *ctx, double **out, int64_t n)
  *     {
@@ -21,7 +21,9 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define XB_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #define XB_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define XB_PRINTF(text, first)
@@ -135,7 +137,7 @@ XB_API xb_status xb_file_hash(xb_ctx *ctx, uint64_t *hash, int64_t *bytes,
 /* Is the text UTF-8? No overlong forms, no surrogates, nothing beyond U+10FFFF. */
 XB_API bool xb_utf8_valid(const char *text);
 /* Bytes of the character that starts the text; 0 if it is none or the text ends. */
-XB_API int xb_utf8_size(const char *text);
+XB_API int64_t xb_utf8_size(const char *text);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,7 @@ extern "C" {
     X(LAW, "a law file")                                                                 \
     X(ARRAY, "an array file")                                                            \
     X(COSTS, "a costs file")                                                             \
+    X(DEVICE, "a device file")                                                           \
     X(STUDY, "a study's file of facts")                                                  \
     X(EXPORT, "the export of an array")                                                  \
     X(REPRODUCTION, "the claims of a reproduction")                                      \

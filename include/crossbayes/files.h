@@ -45,8 +45,9 @@ XB_API xb_status xb_files_own(xb_ctx *ctx, const char *path);
 /* `to` uses the ledger of `from` from now on: contexts that work on one task. */
 XB_API void xb_files_share(xb_ctx *to, const xb_ctx *from);
 
-/* The i-th file that was written, in the order of first writing; NULL past the last. */
-XB_API const char *xb_files_written(const xb_ctx *ctx, int64_t i);
+/* The files that were written, in the order of first writing. */
+XB_API int64_t xb_files_written_count(const xb_ctx *ctx);
+XB_API const char *xb_files_written_name(const xb_ctx *ctx, int64_t i);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 #define CROSSBAYES_FIT_H
 
 #include "crossbayes/law.h"
+#include "crossbayes/series.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +23,13 @@ extern "C" {
 
 typedef enum xb_optimizer { XB_OPTIMIZER_NEWTON = 0, XB_OPTIMIZER_ADAM = 1 } xb_optimizer;
 typedef enum xb_criterion { XB_CRITERION_AIC = 0, XB_CRITERION_BIC = 1 } xb_criterion;
+
+XB_API const char *xb_optimizer_name(xb_optimizer optimizer); /* "newton", "adam" */
+XB_API xb_status xb_optimizer_parse(xb_ctx *ctx, xb_optimizer *out, const char *text);
+XB_API const char *xb_criterion_name(xb_criterion criterion); /* "aic", "bic" */
+XB_API xb_status xb_criterion_parse(xb_ctx *ctx, xb_criterion *out, const char *text);
+
+typedef struct xb_fit xb_fit;
 
 typedef struct xb_fit_options {
     size_t struct_size;
@@ -32,46 +40,16 @@ typedef struct xb_fit_options {
     double fixed_scale;  /* > 0: the support's half-width is given, not fitted */
     double fixed_offset; /* used when has_fixed_offset; else the sample mean */
     bool has_fixed_offset;
-    const char *unit;   /* NULL or e.g. "S"; kept in the law file */
-    const char *source; /* NULL or the file's name; kept as provenance */
-    double level;       /* 0.01: below this p-value a family does not fit */
-    uint64_t seed;      /* of the simulated null distributions */
+    const char *unit;        /* NULL or e.g. "S"; kept in the law file */
+    const char *source;      /* NULL or the file's name; kept as provenance */
+    double level;            /* 0.01: below this p-value a family does not fit */
+    uint64_t seed;           /* of the simulated null distributions */
+    const xb_series *series; /* NULL or the trace that the samples are the stationary part
+                                of; its findings are kept in the law file */
+    const xb_fit *whole;     /* NULL or the fit of the whole trace; kept beside */
 } xb_fit_options;
 
 XB_OPTIONS(fit);
-
-#define XB_FIT_FAMILY_MAX 16
-#define XB_FIT_NAMED_MAX 26 /* eight levels: position, weight and width of each */
-
-/* One family's fit. Parameters in `name` order: the family's own, then "scale"
- * and "offset" in the user's units. */
-typedef struct xb_fit_family {
-    char family[16];
-    bool converged;
-    int iterations;
-    int n_param; /* of the likelihood, for AIC */
-    int n_named;
-    char name[XB_FIT_NAMED_MAX][8]; /* "w", "B", "m", "scale", "offset" */
-    double value[XB_FIT_NAMED_MAX];
-    double std_error[XB_FIT_NAMED_MAX]; /* from the observed information; NAN if fixed */
-    double gradient_norm; /* largest |d loglik / d log-parameter| / n at the end */
-    double log_likelihood;
-    double aic, bic; /* with the effective number of samples */
-    double ks, ks_p; /* Kolmogorov-Smirnov */
-    double ad, ad_p; /* Anderson-Darling */
-    bool fits;       /* both p-values above the level, and close to the sample where
-                        correlation leaves too few values for a test (F12) */
-} xb_fit_family;
-
-typedef struct xb_fit_sample {
-    int64_t n;
-    double n_effective; /* n / integrated autocorrelation time, at most n */
-    double tau;         /* integrated autocorrelation time, samples */
-    double lag1;        /* autocorrelation at lag 1 */
-    double min, max, mean, sd, skewness, excess_kurtosis;
-    int64_t distinct;  /* distinct values: few means a coarse converter */
-    uint64_t checksum; /* of the values, for provenance */
-} xb_fit_sample;
 
 /* What came out: the verdict's short form. */
 typedef enum xb_fit_outcome {
@@ -82,28 +60,123 @@ typedef enum xb_fit_outcome {
     XB_FIT_DIVERGED   /* the family asked for did not converge */
 } xb_fit_outcome;
 
-typedef struct xb_fit xb_fit;
-
 XB_API xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
                             const xb_fit_options *opt);
 XB_API void xb_fit_destroy(xb_fit *fit);
 
-XB_API const xb_fit_sample *xb_fit_sample_info(const xb_fit *fit);
-XB_API int xb_fit_family_count(const xb_fit *fit);
-XB_API const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int i);
-XB_API int xb_fit_chosen(const xb_fit *fit);        /* index into the above */
+/* The families that were fitted, 0 <= i < xb_fit_family_count(). All that a fit returns
+ * is borrowed from it. */
+typedef struct xb_fit_family xb_fit_family;
+
+XB_API int64_t xb_fit_family_count(const xb_fit *fit);
+XB_API const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int64_t i);
+XB_API int64_t xb_fit_family_find(const xb_fit *fit, const char *name); /* -1: none */
+XB_API int64_t xb_fit_chosen(const xb_fit *fit);    /* the number of the chosen one */
 XB_API const xb_law *xb_fit_law(const xb_fit *fit); /* borrowed */
 /* The law fitted for family i, with its place in the user's units; borrowed. */
 XB_API const xb_law *xb_fit_law_at(const xb_fit *fit, int64_t i);
 XB_API const char *xb_fit_verdict(const xb_fit *fit); /* one or two sentences */
 XB_API xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit);
 /* "fits", "no family fits", "nothing fits", "does not fit", "did not converge". */
-XB_API const char *xb_fit_outcome_text(xb_fit_outcome outcome);
+XB_API const char *xb_fit_outcome_name(xb_fit_outcome outcome);
+
+/* ---- one family's fit */
+
+XB_API const char *xb_fit_family_name(const xb_fit_family *f); /* "mtj" */
+XB_API bool xb_fit_family_converged(const xb_fit_family *f);
+XB_API int64_t xb_fit_family_iterations(const xb_fit_family *f);
+/* Largest |d log-likelihood / d log-parameter| / n at the end. */
+XB_API double xb_fit_family_gradient_norm(const xb_fit_family *f);
+
+/* Named parameters: the family's own, then "scale" and "offset" in the user's units. The
+ * standard error is from the observed information, NAN where the parameter was given. */
+XB_API int64_t xb_fit_family_param_count(const xb_fit_family *f);
+XB_API const char *xb_fit_family_param_name(const xb_fit_family *f, int64_t i);
+XB_API double xb_fit_family_param_value(const xb_fit_family *f, int64_t i);
+XB_API double xb_fit_family_param_error(const xb_fit_family *f, int64_t i);
+XB_API int64_t xb_fit_family_param_find(const xb_fit_family *f,
+                                        const char *name); /* -1: none */
+
+XB_API double xb_fit_family_log_likelihood(const xb_fit_family *f);
+/* Parameters that the likelihood had free: of the two criteria below, which count the
+ * effective number of samples. */
+XB_API int64_t xb_fit_family_free_count(const xb_fit_family *f);
+XB_API double xb_fit_family_aic(const xb_fit_family *f);
+XB_API double xb_fit_family_bic(const xb_fit_family *f);
+
+/* Kolmogorov-Smirnov and Anderson-Darling with their p-values. */
+XB_API double xb_fit_family_ks(const xb_fit_family *f);
+XB_API double xb_fit_family_ks_p(const xb_fit_family *f);
+XB_API double xb_fit_family_ad(const xb_fit_family *f);
+XB_API double xb_fit_family_ad_p(const xb_fit_family *f);
+/* Both p-values are above the level, and the law is close to the sample where correlation
+ * leaves too few values for a test (F12). */
+XB_API bool xb_fit_family_fits(const xb_fit_family *f);
+
+/* ---- the sample itself */
+
+typedef struct xb_fit_sample xb_fit_sample;
+
+XB_API const xb_fit_sample *xb_fit_sample_info(const xb_fit *fit);
+XB_API int64_t xb_fit_sample_count(const xb_fit_sample *s); /* values */
+/* Integrated autocorrelation time in samples, 1 for white noise; the count over it, at
+ * most the count; the autocorrelation at lag 1. */
+XB_API double xb_fit_sample_tau(const xb_fit_sample *s);
+XB_API double xb_fit_sample_effective(const xb_fit_sample *s);
+XB_API double xb_fit_sample_lag1(const xb_fit_sample *s);
+XB_API double xb_fit_sample_min(const xb_fit_sample *s);
+XB_API double xb_fit_sample_max(const xb_fit_sample *s);
+XB_API double xb_fit_sample_mean(const xb_fit_sample *s);
+XB_API double xb_fit_sample_sd(const xb_fit_sample *s);
+XB_API double xb_fit_sample_skewness(const xb_fit_sample *s);
+XB_API double xb_fit_sample_excess_kurtosis(const xb_fit_sample *s);
+/* Distinct values: few of them mean a coarse converter. */
+XB_API int64_t xb_fit_sample_distinct(const xb_fit_sample *s);
+XB_API uint64_t xb_fit_sample_checksum(const xb_fit_sample *s); /* of the values */
 
 /* The law file: law, standard errors, diagnostics, provenance. Atomic. */
 XB_API xb_status xb_fit_save(xb_ctx *ctx, const xb_fit *fit, const char *path);
 /* The same as text; xb_free() it. */
 XB_API xb_status xb_fit_json(xb_ctx *ctx, char **out, const xb_fit *fit);
+
+/* ---- a law that is given, not fitted
+ *
+ *     xb_goodness_result *r = NULL;
+ *     if (xb_law_goodness(ctx, &r, law, x, n, NULL) == XB_OK &&
+ * xb_goodness_result_fits(r))
+ *         ...
+ *     xb_goodness_result_destroy(r);
+ *
+ * Kolmogorov-Smirnov and Anderson-Darling for a law whose parameters were known before
+ * the samples were: their null distributions are wider than after a fit, so a fitted law
+ * is judged by xb_fit_run(), not by this. The law stands where xb_law_placement() says.
+ */
+typedef struct xb_goodness_options {
+    size_t struct_size;
+    double level;     /* 0.01: below this p-value the law does not fit */
+    bool independent; /* the samples are known to be; false: their autocorrelation says
+                         what they are worth (F9) */
+} xb_goodness_options;
+
+XB_OPTIONS(goodness);
+
+typedef struct xb_goodness_result xb_goodness_result;
+
+/* x in time order, n >= 8 finite values, not all the same. */
+XB_API xb_status xb_law_goodness(xb_ctx *ctx, xb_goodness_result **out, const xb_law *law,
+                                 const double *x, int64_t n,
+                                 const xb_goodness_options *opt);
+XB_API void xb_goodness_result_destroy(xb_goodness_result *r); /* NULL is fine */
+XB_API double xb_goodness_result_ks(const xb_goodness_result *r);
+XB_API double xb_goodness_result_ks_p(const xb_goodness_result *r);
+XB_API double xb_goodness_result_ad(const xb_goodness_result *r);
+XB_API double xb_goodness_result_ad_p(const xb_goodness_result *r); /* never below 1e-6 */
+XB_API bool xb_goodness_result_fits(
+    const xb_goodness_result *r); /* both above the level */
+/* How many values the law's support does not hold. */
+XB_API int64_t xb_goodness_result_outside(const xb_goodness_result *r);
+/* Of the sample, borrowed. */
+XB_API const xb_fit_sample *xb_goodness_result_sample(const xb_goodness_result *r);
 
 /* Autocorrelation at lags 0..lags-1 (lags <= n); 1 at lag 0. */
 XB_API xb_status xb_autocorrelation(xb_ctx *ctx, double *rho, int64_t lags,

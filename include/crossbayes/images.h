@@ -86,22 +86,29 @@ XB_API xb_status xb_images_create(xb_ctx *ctx, xb_images **out, const uint8_t *b
 /* Chains to *hash the names and bytes of all JPEG files in a folder and below it. */
 XB_API xb_status xb_images_checksum(xb_ctx *ctx, uint64_t *hash, const char *folder);
 
-/* What was found. Names are borrowed from the images, NULL if there is none such. */
-typedef struct xb_image_report {
-    int64_t files;       /* that look like images, by their names */
-    int64_t others;      /* that do not; left alone */
-    int64_t corrupt;     /* left out */
-    int64_t unlabelled;  /* without a target: left out */
-    int64_t odd;         /* names that are not quite UTKFace's, but have an age */
-    int64_t duplicates;  /* byte-identical with an earlier file of the same target */
-    int64_t conflicting; /* byte-identical with a file of another target */
-    const char *corrupt_name, *unlabelled_name, *odd_name; /* the first of each */
-    bool cache_used;                                       /* nothing had to be decoded */
-    bool cache_kept;                                       /* one is there now */
-    const char *cache; /* its file; NULL: none is kept */
-} xb_image_report;
+/* What was found, borrowed from the images as its texts are. */
+typedef struct xb_image_report xb_image_report;
 
-XB_API xb_image_report xb_images_report(const xb_images *images);
+XB_API const xb_image_report *xb_images_report(const xb_images *images);
+/* Files that look like images, by their names, and those that do not: left alone. */
+XB_API int64_t xb_image_report_files(const xb_image_report *r);
+XB_API int64_t xb_image_report_others(const xb_image_report *r);
+/* Left out: broken files, images without a target. The name is the first of them, NULL:
+ * there is none, here and below. */
+XB_API int64_t xb_image_report_corrupt(const xb_image_report *r);
+XB_API const char *xb_image_report_corrupt_name(const xb_image_report *r);
+XB_API int64_t xb_image_report_unlabelled(const xb_image_report *r);
+XB_API const char *xb_image_report_unlabelled_name(const xb_image_report *r);
+/* Names that are not quite UTKFace's, but have an age. */
+XB_API int64_t xb_image_report_odd(const xb_image_report *r);
+XB_API const char *xb_image_report_odd_name(const xb_image_report *r);
+/* Byte-identical with an earlier file of the same target, and with one of another. */
+XB_API int64_t xb_image_report_duplicates(const xb_image_report *r);
+XB_API int64_t xb_image_report_conflicting(const xb_image_report *r);
+/* Nothing had to be decoded; a cache is there now; its file, NULL: none is kept. */
+XB_API bool xb_image_report_cache_used(const xb_image_report *r);
+XB_API bool xb_image_report_cache_kept(const xb_image_report *r);
+XB_API const char *xb_image_report_cache(const xb_image_report *r);
 
 /* All borrowed. Images are numbered 0 .. count - 1, in the order of their names; some of
  * them may be of no use (corrupt, without a target): see xb_images_select. */
@@ -111,7 +118,8 @@ XB_API const uint8_t *xb_images_bytes(const xb_images *images);    /* [count][h]
 XB_API const double *xb_images_target(const xb_images *images);    /* [count], NAN: none;
                                                                       NULL: unlabelled */
 XB_API const char *xb_images_target_name(const xb_images *images); /* NULL: unlabelled */
-XB_API int64_t xb_images_classes(const xb_images *images); /* 0: a target of numbers */
+XB_API int64_t
+xb_images_class_count(const xb_images *images); /* 0: a target of numbers */
 XB_API const char *xb_images_class_name(const xb_images *images, int64_t k);
 XB_API const char *xb_images_name(const xb_images *images,
                                   int64_t i); /* NULL: it has none, in an IDX */
@@ -127,7 +135,7 @@ typedef enum xb_part {
 } xb_part;
 
 XB_API const char *xb_part_name(xb_part part); /* "all", "train", ... */
-XB_API bool xb_part_find(const char *name, xb_part *out);
+XB_API xb_status xb_part_parse(xb_ctx *ctx, xb_part *out, const char *text);
 
 /* The usable images of a part, ascending; xb_free(*rows). distinct: without copies, and
  * without images whose copies carry different targets. */

@@ -30,7 +30,7 @@ typedef enum xb_likelihood {
 } xb_likelihood;
 
 XB_API const char *xb_likelihood_name(xb_likelihood l); /* "gaussian", ... */
-XB_API bool xb_likelihood_find(const char *name, xb_likelihood *out);
+XB_API xb_status xb_likelihood_parse(xb_ctx *ctx, xb_likelihood *out, const char *text);
 
 typedef struct xb_model xb_model;
 
@@ -80,15 +80,17 @@ XB_API const char *xb_model_provenance(const xb_model *model); /* JSON */
 /* Blocks of the net's layout: mu, sigma (0 where a tensor is fixed), batchnorm's
  * state. */
 XB_API xb_weights xb_model_weights(const xb_model *model);
+/* The noise net's: mu, no sigma, batchnorm's state; all NULL where there is none. */
+XB_API xb_weights xb_model_noise_weights(const xb_model *model);
 
 /* Whether inputs are pixels, byte / 255 each. Their columns have no names (""). */
 XB_API bool xb_model_of_images(const xb_model *model);
 
 /* Columns as they were named in the training data. */
-XB_API int64_t xb_model_features(const xb_model *model);
+XB_API int64_t xb_model_feature_count(const xb_model *model);
 XB_API const char *xb_model_feature_name(const xb_model *model, int64_t i);
 XB_API const char *xb_model_target_name(const xb_model *model);
-XB_API int64_t xb_model_classes(const xb_model *model); /* 0: a target of numbers */
+XB_API int64_t xb_model_class_count(const xb_model *model); /* 0: a target of numbers */
 XB_API const char *xb_model_class_name(const xb_model *model, int64_t k);
 
 /* Inputs enter the net as (x - mean) / sd, outputs leave it as mean + sd y. */

@@ -39,7 +39,7 @@ typedef float xb_real;
 #endif
 
 /* One example: height, width, channels. A vector of features is 1 x 1 x c.
- * Activations are [batch][h][w][c], row-major. */
+ * Activations are [batch][h][w][c], row-major. A frozen value. */
 typedef struct xb_shape {
     int64_t h, w, c;
 } xb_shape;
@@ -51,6 +51,10 @@ typedef enum xb_stochastic {
     XB_STOCHASTIC_ALL = 1,     /* kernels and biases (its energy study) */
     XB_STOCHASTIC_NONE = 2     /* a deterministic net */
 } xb_stochastic;
+
+/* "kernels", "all", "none". */
+XB_API const char *xb_stochastic_name(xb_stochastic stochastic);
+XB_API xb_status xb_stochastic_parse(xb_ctx *ctx, xb_stochastic *out, const char *text);
 
 typedef struct xb_net_options {
     size_t struct_size;
@@ -80,9 +84,9 @@ XB_API xb_shape xb_net_input(const xb_net *net);
 XB_API xb_shape xb_net_output(const xb_net *net);
 XB_API int64_t xb_shape_size(xb_shape shape); /* h w c */
 
-XB_API int xb_net_layer_count(const xb_net *net);
-XB_API const char *xb_net_layer_name(const xb_net *net, int layer); /* "dense" */
-XB_API xb_shape xb_net_layer_output(const xb_net *net, int layer);
+XB_API int64_t xb_net_layer_count(const xb_net *net);
+XB_API const char *xb_net_layer_name(const xb_net *net, int64_t layer); /* "dense" */
+XB_API xb_shape xb_net_layer_output(const xb_net *net, int64_t layer);
 
 typedef enum xb_role {
     XB_ROLE_KERNEL, /* dense [in][out], conv [kh][kw][in][out] */
@@ -91,23 +95,26 @@ typedef enum xb_role {
     XB_ROLE_SHIFT   /* [c], batchnorm */
 } xb_role;
 
-/* A parameter tensor: elements [offset, offset + size) of every parameter block. */
+XB_API const char *xb_role_name(xb_role role); /* "kernel", "bias", ... */
+
+/* A parameter tensor: elements [offset, offset + size) of every parameter block. A frozen
+ * value. */
 typedef struct xb_tensor {
     char name[24]; /* "0.kernel": layer counted from 0, role */
-    int layer;
+    int64_t layer;
     xb_role role;
     int64_t offset, size;
-    int ndim;
+    int64_t ndim;
     int64_t shape[4];
     bool stochastic;
 } xb_tensor;
 
-XB_API int xb_net_tensor_count(const xb_net *net);
-XB_API const xb_tensor *xb_net_tensor_at(const xb_net *net, int i); /* borrowed */
-XB_API int xb_net_tensor_find(const xb_net *net, const char *name); /* -1: none */
+XB_API int64_t xb_net_tensor_count(const xb_net *net);
+XB_API const xb_tensor *xb_net_tensor_at(const xb_net *net, int64_t i); /* borrowed */
+XB_API int64_t xb_net_tensor_find(const xb_net *net, const char *name); /* -1: none */
 
 /* Random or fixed, tensor by tensor; kernels and biases only. */
-XB_API xb_status xb_net_set_stochastic(xb_ctx *ctx, xb_net *net, int tensor,
+XB_API xb_status xb_net_set_stochastic(xb_ctx *ctx, xb_net *net, int64_t tensor,
                                        bool stochastic);
 
 XB_API int64_t xb_net_param_count(const xb_net *net);      /* elements of a block */
@@ -140,7 +147,7 @@ typedef enum xb_estimator {
 } xb_estimator;
 
 XB_API const char *xb_estimator_name(xb_estimator e); /* "shared", "example", ... */
-XB_API bool xb_estimator_find(const char *name, xb_estimator *out);
+XB_API xb_status xb_estimator_parse(xb_ctx *ctx, xb_estimator *out, const char *text);
 
 typedef struct xb_pass_options {
     size_t struct_size;
@@ -158,15 +165,16 @@ typedef struct xb_pass xb_pass;
 /* `net` is borrowed and must outlive the pass. All memory is taken here. */
 XB_API xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
                                 const xb_pass_options *opt);
-XB_API void xb_pass_destroy(xb_pass *pass);       /* NULL is fine */
-XB_API size_t xb_pass_bytes(const xb_pass *pass); /* of workspace */
+XB_API void xb_pass_destroy(xb_pass *pass);        /* NULL is fine */
+XB_API int64_t xb_pass_bytes(const xb_pass *pass); /* of workspace */
 
 /* The backends of this machine, fastest first: "cpu-v4", "cpu-v3", "cpu-v2" (x86-64
  * levels) and "ref"; "cpu" is the first of them. 0 <= i < xb_backend_count(). */
-XB_API int xb_backend_count(void);
-XB_API const char *xb_backend_name_at(int i);
+XB_API int64_t xb_backend_count(void);
+XB_API const char *xb_backend_name(int64_t i);
 
-/* Blocks of the net's layout, borrowed; all but new_state are only read. */
+/* Blocks of the net's layout, borrowed; all but new_state are only read. A frozen value,
+ * as are the noise and the gradient below. */
 typedef struct xb_weights {
     const xb_real *mu;    /* [param_count] */
     const xb_real *sigma; /* [param_count], read where a tensor is stochastic; NULL
@@ -200,6 +208,7 @@ XB_API xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const x
                                  int64_t batch, const xb_weights *weights,
                                  const xb_noise *noise, xb_mode mode);
 
+/* A frozen value. */
 typedef struct xb_gradient {
     xb_real *mu;    /* [param_count], added to */
     xb_real *sigma; /* [param_count], added to where a tensor is stochastic; NULL will do
@@ -211,8 +220,9 @@ typedef struct xb_gradient {
 XB_API xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
                                   const xb_real *dy);
 
-/* dy [batch][output] from y: the gradient of a loss that the caller keeps. */
-typedef void (*xb_loss_fn)(void *arg, xb_real *dy, const xb_real *y, int64_t batch);
+/* dy [batch][output] from y: the gradient of a loss that the caller keeps. false asks to
+ * stop: the step then fails with XB_E_CANCELLED, and gradients are not to be used. */
+typedef bool (*xb_loss_fn)(void *arg, xb_real *dy, const xb_real *y, int64_t batch);
 
 /* A step of training: xb_pass_forward in mode TRAIN, the loss, and xb_pass_backward as
  * one; small nets take a shorter way than by the three calls. There is nothing to go back

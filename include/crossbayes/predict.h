@@ -22,8 +22,6 @@
 extern "C" {
 #endif
 
-#define XB_PREDICT_QUANTILES 16
-
 typedef struct xb_predict_options {
     size_t struct_size;
     const xb_law *law;      /* NULL: the model's */
@@ -34,7 +32,7 @@ typedef struct xb_predict_options {
     bool antithetic;        /* draws in pairs of z and -z; symmetric laws */
     uint64_t seed;          /* 1 */
     const double *quantile; /* levels in (0, 1); NULL: 0.025, 0.975 */
-    int quantiles;          /* at most XB_PREDICT_QUANTILES */
+    int64_t quantiles;      /* how many, 0 or more */
     const char *backend;    /* NULL: the fastest */
 } xb_predict_options;
 
@@ -52,6 +50,8 @@ XB_API void xb_prediction_destroy(xb_prediction *p); /* NULL is fine */
 
 XB_API int64_t xb_prediction_count(const xb_prediction *p); /* n */
 XB_API int64_t xb_prediction_draws(const xb_prediction *p);
+XB_API int64_t xb_prediction_quantiles(const xb_prediction *p); /* 0 for classes */
+XB_API int64_t xb_prediction_classes(const xb_prediction *p);   /* 0 for numbers */
 /* Largest Monte Carlo error of a mean (a class's probability p) over the predictive's
  * standard deviation (sqrt(p (1 - p))); NAN: unknown, fewer than 4 draws. */
 XB_API double xb_prediction_error(const xb_prediction *p);
@@ -64,9 +64,11 @@ XB_API const double *xb_prediction_sd(const xb_prediction *p); /* both together 
 /* [n][quantiles] of the predictive (P4). */
 XB_API const double *xb_prediction_quantile(const xb_prediction *p);
 
-/* Classes (P6): mean probabilities [n][classes], entropy of them [n] and the mutual
- * information of class and weights [n], nats; NULL for numbers. */
+/* Classes (P6): mean probabilities [n][classes], the most probable class [n] (the first
+ * of several), entropy of the probabilities [n] and the mutual information of class and
+ * weights [n], nats; NULL for numbers. */
 XB_API const double *xb_prediction_probability(const xb_prediction *p);
+XB_API const int64_t *xb_prediction_class(const xb_prediction *p);
 XB_API const double *xb_prediction_entropy(const xb_prediction *p);
 XB_API const double *xb_prediction_information(const xb_prediction *p);
 

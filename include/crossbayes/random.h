@@ -19,23 +19,24 @@
 extern "C" {
 #endif
 
-/* Why a number is drawn. A key of another purpose is an independent stream. */
+/* Why a number is drawn. A key of another purpose is an independent stream. 6 is free,
+ * for tests; numbers from 1000 on are for programs. */
 typedef enum xb_purpose {
     XB_PURPOSE_SAMPLE = 1,    /* draws a user asked for */
     XB_PURPOSE_WEIGHT = 2,    /* weight noise of a network */
     XB_PURPOSE_DATA = 3,      /* synthetic data, splits, shuffles */
     XB_PURPOSE_INIT = 4,      /* initial parameters */
     XB_PURPOSE_BOOTSTRAP = 5, /* simulated null distributions, resampling */
-    XB_PURPOSE_TEST = 6,
-    XB_PURPOSE_ARRAY = 16 /* what differs between devices, when they forget */
+    XB_PURPOSE_ARRAY = 16     /* what differs between devices, when they forget */
 } xb_purpose;
 
+/* A frozen value. */
 typedef struct xb_key {
     uint32_t word[2];
 } xb_key;
 
 /* Where a tensor's noise sits. Elements are numbered from 0; at most 2^34 of
- * them (XB_STREAM_MAX). */
+ * them (XB_STREAM_MAX). A frozen value. */
 typedef struct xb_stream {
     xb_key key;
     uint32_t tensor;

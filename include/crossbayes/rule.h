@@ -13,24 +13,23 @@
 extern "C" {
 #endif
 
-/* A value: nodes ascending, weights beside them, one block owned by `nodes`. */
-typedef struct xb_rule {
-    int64_t n;
-    double *nodes;   /* [n] */
-    double *weights; /* [n] */
-} xb_rule;
+typedef struct xb_rule xb_rule;
 
-XB_API void xb_rule_free(xb_rule *rule); /* leaves an empty rule; empty is fine */
+XB_API void xb_rule_destroy(xb_rule *rule); /* NULL is fine */
+XB_API int64_t xb_rule_count(const xb_rule *rule);
+/* [count], ascending, and the weight of each [count]; borrowed from the rule. */
+XB_API const double *xb_rule_nodes(const xb_rule *rule);
+XB_API const double *xb_rule_weights(const xb_rule *rule);
 
 #define XB_RULE_MAX 4096
 
 /* The standard rules (Q2-Q5), n >= 1 (Lobatto n >= 2).
  * Legendre and Lobatto on [-1, 1] with weight 1, Laguerre on [0, inf) with
  * exp(-x), Hermite with the standard normal density (weights add up to 1). */
-XB_API xb_status xb_rule_legendre(xb_ctx *ctx, xb_rule *out, int64_t n);
-XB_API xb_status xb_rule_lobatto(xb_ctx *ctx, xb_rule *out, int64_t n);
-XB_API xb_status xb_rule_laguerre(xb_ctx *ctx, xb_rule *out, int64_t n);
-XB_API xb_status xb_rule_hermite(xb_ctx *ctx, xb_rule *out, int64_t n);
+XB_API xb_status xb_rule_legendre(xb_ctx *ctx, xb_rule **out, int64_t n);
+XB_API xb_status xb_rule_lobatto(xb_ctx *ctx, xb_rule **out, int64_t n);
+XB_API xb_status xb_rule_laguerre(xb_ctx *ctx, xb_rule **out, int64_t n);
+XB_API xb_status xb_rule_hermite(xb_ctx *ctx, xb_rule **out, int64_t n);
 
 /* How the recurrence coefficients of a law are found. WHEELER is the paper's
  * way, from raw moments: it breaks at n of about 10 to 30 and then fails with
@@ -41,14 +40,20 @@ typedef enum xb_recurrence_method {
     XB_RECURRENCE_WHEELER = 1
 } xb_recurrence_method;
 
+/* "stable", "wheeler" */
+XB_API const char *xb_recurrence_method_name(xb_recurrence_method method);
+XB_API xb_status xb_recurrence_method_parse(xb_ctx *ctx, xb_recurrence_method *out,
+                                            const char *text);
+
 /* The most points a Gauss rule of the law can have: XB_RULE_MAX, or fewer where its
- * moments end. n points need those up to 2n - 2, so `student` has (nu + 2) / 2 at most. */
+ * moments end. n points need those up to 2n - 2, so `student` has (nu + 2) / 2 at most.
+ */
 XB_API int64_t xb_rule_gauss_most(const xb_law *law);
 
 /* The Gauss rule with the law as weight, exact for polynomials to degree
  * 2n - 1. Two points give any Gaussian cross entropy exactly (Q7). XB_E_INPUT beyond
  * xb_rule_gauss_most(). */
-XB_API xb_status xb_rule_gauss(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
+XB_API xb_status xb_rule_gauss(xb_ctx *ctx, xb_rule **out, const xb_law *law, int64_t n,
                                xb_recurrence_method method);
 
 /* alpha[0..n-1], beta[0..n-1] of the monic polynomials orthogonal under the
@@ -59,20 +64,20 @@ XB_API xb_status xb_rule_recurrence(xb_ctx *ctx, double *alpha, double *beta,
 
 /* Composite rules for expectations of functions that are not smooth. All of
  * them are rules for E[f] under the law.
- *   PAPER_SPLIT     Gauss-Legendre on [-1,-eps], [eps,1], trapezoid between
- *                   (bounded laws; eps and trapezoid points in the options)
- *   PAPER_LAGUERRE  two-sided Gauss-Laguerre, for laws on the real line
- *   LEGENDRE        plain Gauss-Legendre over the support, kink and all
- *   HERMITE         plain Gauss-Hermite reweighted, for laws on the real line
- *   MODES           Gauss-Hermite about each mode of `bimodal`
- *   TRAPEZOID       equidistant over the effective support (spectral for
- *                   smooth laws on the real line)
- *   SMOOTH          ours: panels split where the law says, and the ends mapped
- *                   by x = edge -+ v^2 so that q log q is smooth
- * `n` is the total number of points asked for; out->n is what was used. */
+ *   SPLIT      Gauss-Legendre on both sides of a peak at 0, trapezoid across it
+ *              (bounded laws; the options say how wide it is)
+ *   LAGUERRE   two-sided Gauss-Laguerre, for laws on the real line
+ *   LEGENDRE   plain Gauss-Legendre over the support, kink and all
+ *   HERMITE    plain Gauss-Hermite reweighted, for laws on the real line
+ *   MODES      Gauss-Hermite about each mode of `bimodal`
+ *   TRAPEZOID  equidistant over the effective support (spectral for smooth laws on the
+ *              real line)
+ *   SMOOTH     panels split where the law says, and the ends mapped by x = edge -+ v^2 so
+ *              that q log q is smooth: the one to use
+ * `n` is the total number of points asked for; xb_rule_count() says what was used. */
 typedef enum xb_composite {
-    XB_COMPOSITE_PAPER_SPLIT,
-    XB_COMPOSITE_PAPER_LAGUERRE,
+    XB_COMPOSITE_SPLIT,
+    XB_COMPOSITE_LAGUERRE,
     XB_COMPOSITE_LEGENDRE,
     XB_COMPOSITE_HERMITE,
     XB_COMPOSITE_MODES,
@@ -80,19 +85,23 @@ typedef enum xb_composite {
     XB_COMPOSITE_SMOOTH
 } xb_composite;
 
+/* "split", "laguerre", ... */
+XB_API const char *xb_composite_name(xb_composite kind);
+XB_API xb_status xb_composite_parse(xb_ctx *ctx, xb_composite *out, const char *text);
+
 typedef struct xb_composite_options {
     size_t struct_size;
-    double epsilon;           /* PAPER_SPLIT: half-width of the trapezoid, 0.01 */
-    int64_t trapezoid_points; /* PAPER_SPLIT: points in it, 2 */
+    double epsilon;           /* SPLIT: half-width of the trapezoid, 0.01 */
+    int64_t trapezoid_points; /* SPLIT: points in it, 2 */
 } xb_composite_options;
 
 XB_OPTIONS(composite);
-XB_API xb_status xb_rule_composite(xb_ctx *ctx, xb_rule *out, const xb_law *law,
+XB_API xb_status xb_rule_composite(xb_ctx *ctx, xb_rule **out, const xb_law *law,
                                    int64_t n, xb_composite kind,
                                    const xb_composite_options *opt);
 
 /* Expectations by a rule of the law. */
-XB_API double xb_rule_expect(const xb_rule *rule, double (*f)(double x, void *arg),
+XB_API double xb_rule_expect(const xb_rule *rule, double (*f)(void *arg, double x),
                              void *arg);
 XB_API double xb_rule_variance(const xb_rule *rule);
 /* KL from the law to N(mean, sd^2). */

@@ -6,7 +6,7 @@
  *     const xb_stored *w = NULL;
  *     status = xb_safetensors_get(ctx, &w, file, "0.kernel.mu", XB_STORED_F32, shape, 2);
  *     ... w->data ...
- *     xb_safetensors_close(file);
+ *     xb_safetensors_destroy(file);
  *
  * Nothing in a file is trusted: every length, offset and shape is checked
  * against the file's size before it is used. Errors are XB_E_INPUT and name the
@@ -35,11 +35,12 @@ typedef enum xb_stored_type {
     XB_STORED_U8
 } xb_stored_type;
 
-/* A view: row-major, contiguous, ndim 0 for a single number. */
+/* A view: row-major, contiguous, ndim 0 for a single number. A frozen value, as is a text
+ * beside it. */
 typedef struct xb_stored {
     const char *name;
     xb_stored_type type;
-    int ndim;
+    int64_t ndim;
     int64_t shape[XB_STORED_DIMENSIONS];
     const void *data;
 } xb_stored;
@@ -70,19 +71,21 @@ typedef struct xb_safetensors xb_safetensors;
 /* Reads a whole file (a regular one: its size must be known). Types other than
  * the four above are refused. */
 XB_API xb_status xb_safetensors_open(xb_ctx *ctx, xb_safetensors **out, const char *path);
-XB_API void xb_safetensors_close(xb_safetensors *file); /* NULL is fine */
+XB_API void xb_safetensors_destroy(xb_safetensors *file); /* NULL is fine */
 
 /* What is in it, tensors in the order of their bytes. All views and texts are
  * borrowed from the file. */
 XB_API int64_t xb_safetensors_count(const xb_safetensors *file);
 XB_API const xb_stored *xb_safetensors_at(const xb_safetensors *file, int64_t i);
-XB_API const xb_stored *xb_safetensors_find(const xb_safetensors *file, const char *name);
+XB_API int64_t xb_safetensors_find(const xb_safetensors *file,
+                                   const char *name); /* -1: none */
 XB_API const char *xb_safetensors_text(const xb_safetensors *file, const char *key);
 
 /* As find, but fails unless it is there with this type and shape. */
 XB_API xb_status xb_safetensors_get(xb_ctx *ctx, const xb_stored **out,
                                     const xb_safetensors *file, const char *name,
-                                    xb_stored_type type, const int64_t *shape, int ndim);
+                                    xb_stored_type type, const int64_t *shape,
+                                    int64_t ndim);
 
 /* The text under `key`, or an error that names it. */
 XB_API xb_status xb_safetensors_get_text(xb_ctx *ctx, const char **out,

@@ -148,7 +148,7 @@ typedef struct xb_adam_block {
  * learning rate (a schedule). Each element on its own: the same bytes for any
  * number of threads. No allocation. */
 XB_API void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *options,
-                         const xb_adam_block *blocks, int n_blocks, int64_t step,
+                         const xb_adam_block *blocks, int64_t n_blocks, int64_t step,
                          double rate);
 
 #ifdef __cplusplus

@@ -82,7 +82,7 @@ struct xb_backend {
     int64_t (*chain_scratch)(const struct xb_chain *chain, const xb_run *run);
     const xb_real *(*chain_forward)(const struct xb_chain *chain, const xb_run *run,
                                     const struct xb_chain_room *room);
-    void (*chain_step)(const struct xb_chain *chain, const xb_run *run,
+    bool (*chain_step)(const struct xb_chain *chain, const xb_run *run,
                        const struct xb_chain_room *room, bool fresh, xb_loss_fn loss,
                        void *arg);
 

@@ -282,7 +282,7 @@ static void add_gradients(const chain_run *c)
         memset(g->sigma, 0, (size_t)c->p * sizeof *g->sigma);
 }
 
-void xb_chain_step(const xb_chain *chain, const xb_run *run, const xb_chain_room *room,
+bool xb_chain_step(const xb_chain *chain, const xb_run *run, const xb_chain_room *room,
                    bool fresh, xb_loss_fn loss, void *arg)
 {
     chain_run c = run_of(chain, run, room, fresh);
@@ -291,8 +291,9 @@ void xb_chain_step(const xb_chain *chain, const xb_run *run, const xb_chain_room
     else if (c.z)
         draw_weights(&c);
     const xb_real *y = forward(&c);
-    loss(arg, c.gradient[0], y, c.rows);
+    if (!loss(arg, c.gradient[0], y, c.rows)) return false;
     last_slope(&c, y);
     backward(&c);
     add_gradients(&c);
+    return true;
 }

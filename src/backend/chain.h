@@ -37,7 +37,7 @@ int64_t xb_chain_scratch(const xb_chain *chain, const xb_run *run);
 const xb_real *xb_chain_forward(const xb_chain *chain, const xb_run *run,
                                 const xb_chain_room *room);
 /* Forward, loss, backward of the run; gradients by x are not found. */
-void xb_chain_step(const xb_chain *chain, const xb_run *run, const xb_chain_room *room,
+bool xb_chain_step(const xb_chain *chain, const xb_run *run, const xb_chain_room *room,
                    bool fresh, xb_loss_fn loss, void *arg);
 
 #endif

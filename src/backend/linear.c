@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/tree.h"
 
 static const xb_estimator_kind *const estimators[] = {
@@ -20,14 +21,14 @@ const xb_estimator_kind *xb_estimator_at(xb_estimator e)
 
 const char *xb_estimator_name(xb_estimator e) { return estimators[e]->name; }
 
-bool xb_estimator_find(const char *name, xb_estimator *out)
+xb_status xb_estimator_parse(xb_ctx *ctx, xb_estimator *out, const char *text)
 {
-    for (int i = 0; i < XB_COUNT(estimators); i++) {
-        if (strcmp(estimators[i]->name, name) != 0) continue;
-        *out = (xb_estimator)i;
-        return true;
-    }
-    return false;
+    const char *names[XB_COUNT(estimators)];
+    int found;
+    for (int i = 0; i < XB_COUNT(estimators); i++) names[i] = estimators[i]->name;
+    XB_TRY(xb_choice_parse(ctx, &found, "estimator", text, names, XB_COUNT(names)));
+    *out = (xb_estimator)found;
+    return XB_OK;
 }
 
 static const xb_linear *linear_of(const xb_layer *layer)

@@ -1,16 +1,15 @@
 /* ctx.c: the context and the status texts. Everything a call may complain about
  * or ask for goes through here; the library has no other state. */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "base/ctx.h"
 
-#include <sched.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/files.h"
+#include "base/os.h"
 
 const char *xb_status_text(xb_status status)
 {
@@ -47,23 +46,14 @@ void xb_ctx_destroy(xb_ctx *ctx)
 
 const char *xb_ctx_message(const xb_ctx *ctx) { return ctx->message; }
 
-void xb_ctx_set_threads(xb_ctx *ctx, int threads)
+void xb_ctx_set_threads(xb_ctx *ctx, int64_t threads)
 {
-    ctx->threads = threads > 0 ? threads : 0;
+    ctx->threads = threads < 0 ? 0 : threads < INT_MAX ? (int)threads : INT_MAX;
 }
 
-/* Cores that this process may use, where a machine has no more than a cpu_set_t holds. */
-static int count_cores(void)
+int64_t xb_ctx_threads(const xb_ctx *ctx)
 {
-    cpu_set_t mine;
-    if (sched_getaffinity(0, sizeof mine, &mine) == 0) return CPU_COUNT(&mine);
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
-
-int xb_ctx_threads(const xb_ctx *ctx)
-{
-    return ctx && ctx->threads > 0 ? ctx->threads : count_cores();
+    return ctx && ctx->threads > 0 ? ctx->threads : xb_os_cores();
 }
 
 /* Names of files and values end up in messages: keep them on one line, and keep what

@@ -2,17 +2,16 @@
 #include "base/file_set.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "crossbayes/extend.h"
 #include "base/memory.h"
 
 enum { FIRST_SLOTS = 64 };
 
-static xb_known_file *find_slot(xb_known_file *slot, int64_t slots, dev_t device,
-                                ino_t number)
+static xb_known_file *find_slot(xb_known_file *slot, int64_t slots, uint64_t device,
+                                uint64_t number)
 {
-    const uint64_t id[] = {(uint64_t)device, (uint64_t)number};
+    const uint64_t id[] = {device, number};
     uint64_t mask = (uint64_t)slots - 1, at = xb_hash_bytes(0, id, sizeof id) & mask;
     while (slot[at].is && (slot[at].device != device || slot[at].number != number))
         at = (at + 1) & mask;
@@ -36,20 +35,20 @@ xb_status xb_file_set_room(xb_ctx *ctx, xb_file_set *set, int64_t more)
     return XB_OK;
 }
 
-xb_known_file *xb_file_set_add(xb_file_set *set, const struct stat *info)
+xb_known_file *xb_file_set_add(xb_file_set *set, const xb_os_info *info)
 {
-    xb_known_file *file = find_slot(set->slot, set->slots, info->st_dev, info->st_ino);
+    xb_known_file *file = find_slot(set->slot, set->slots, info->device, info->number);
     if (file->is) return file;
-    *file = (xb_known_file){.device = info->st_dev, .number = info->st_ino};
+    *file = (xb_known_file){.device = info->device, .number = info->number};
     set->files++;
     return file;
 }
 
-const xb_known_file *xb_file_set_find(const xb_file_set *set, const struct stat *info)
+const xb_known_file *xb_file_set_find(const xb_file_set *set, const xb_os_info *info)
 {
     static const xb_known_file none;
     if (set->slots == 0) return &none;
-    return find_slot(set->slot, set->slots, info->st_dev, info->st_ino);
+    return find_slot(set->slot, set->slots, info->device, info->number);
 }
 
 void xb_file_set_free(xb_file_set *set)

@@ -4,15 +4,11 @@
 #ifndef XB_BASE_FILE_SET_H
 #define XB_BASE_FILE_SET_H
 
-#include <sys/types.h>
-
 #include "base/ctx.h"
-
-struct stat;
+#include "base/os.h"
 
 typedef struct xb_known_file {
-    dev_t device;
-    ino_t number;
+    uint64_t device, number;
     unsigned is;       /* bits of the user; 0: not in the set */
     char *name;        /* freed with the set */
     const char *label; /* borrowed */
@@ -27,10 +23,10 @@ typedef struct xb_file_set {
 xb_status xb_file_set_room(xb_ctx *ctx, xb_file_set *set, int64_t more);
 
 /* The file's entry, a new one if need be, which is in the set once its `is` is set. */
-xb_known_file *xb_file_set_add(xb_file_set *set, const struct stat *info);
+xb_known_file *xb_file_set_add(xb_file_set *set, const xb_os_info *info);
 
 /* The file's entry, or an empty one. */
-const xb_known_file *xb_file_set_find(const xb_file_set *set, const struct stat *info);
+const xb_known_file *xb_file_set_find(const xb_file_set *set, const xb_os_info *info);
 
 void xb_file_set_free(xb_file_set *set);
 

@@ -4,16 +4,10 @@
  * what must not be: whichever comes second is refused. */
 #include "base/files.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
-#include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file_set.h"
 #include "base/memory.h"
@@ -34,7 +28,7 @@ typedef struct written {
 } written;
 
 struct xb_files {
-    pthread_mutex_t lock;
+    xb_os_lock lock;
     int users;
     bool plan_only;
     xb_file_set known;
@@ -52,7 +46,7 @@ xb_files *xb_files_create(void)
     xb_files *f = calloc(1, sizeof *f);
     if (!f) return NULL;
     f->users = 1;
-    pthread_mutex_init(&f->lock, NULL);
+    xb_os_lock_init(&f->lock);
     return f;
 }
 
@@ -70,23 +64,23 @@ static void files_free(xb_files *f)
     for (int64_t i = 0; i < f->outs; i++) free(f->out[i].path);
     free(f->plan);
     free(f->out);
-    pthread_mutex_destroy(&f->lock);
+    xb_os_lock_destroy(&f->lock);
     free(f);
 }
 
 void xb_files_release(xb_files *f)
 {
-    pthread_mutex_lock(&f->lock);
+    xb_os_lock_take(&f->lock);
     bool last = --f->users == 0;
-    pthread_mutex_unlock(&f->lock);
+    xb_os_lock_give(&f->lock);
     if (last) files_free(f);
 }
 
 void xb_files_share(xb_ctx *to, const xb_ctx *from)
 {
-    pthread_mutex_lock(&from->files->lock);
+    xb_os_lock_take(&from->files->lock);
     from->files->users++;
-    pthread_mutex_unlock(&from->files->lock);
+    xb_os_lock_give(&from->files->lock);
     xb_files_release(to->files);
     to->files = from->files;
 }
@@ -131,7 +125,7 @@ static xb_status refuse(xb_ctx *ctx, const char *label, const char *path,
 
 /* ---- what is read */
 
-static xb_status note(xb_ctx *ctx, xb_files *f, const struct stat *info, const char *name)
+static xb_status note(xb_ctx *ctx, xb_files *f, const xb_os_info *info, const char *name)
 {
     const known *before = xb_file_set_find(&f->known, info);
     if (before->is & (READ | OWN)) return XB_OK;
@@ -146,22 +140,22 @@ static xb_status note(xb_ctx *ctx, xb_files *f, const struct stat *info, const c
     return XB_OK;
 }
 
-xb_status xb_files_note(xb_ctx *ctx, const struct stat *info, const char *name)
+xb_status xb_files_note(xb_ctx *ctx, const xb_os_info *info, const char *name)
 {
-    if (!ctx || !S_ISREG(info->st_mode)) return XB_OK;
-    pthread_mutex_lock(&ctx->files->lock);
+    if (!ctx || info->kind != XB_OS_FILE) return XB_OK;
+    xb_os_lock_take(&ctx->files->lock);
     xb_status status = note(ctx, ctx->files, info, name);
-    pthread_mutex_unlock(&ctx->files->lock);
+    xb_os_lock_give(&ctx->files->lock);
     return status;
 }
 
 xb_status xb_files_input(xb_ctx *ctx, const char *path)
 {
-    struct stat info;
-    return stat(path, &info) == 0 ? xb_files_note(ctx, &info, path) : XB_OK;
+    xb_os_info info;
+    return xb_os_look(&info, path) ? xb_files_note(ctx, &info, path) : XB_OK;
 }
 
-static xb_status own(xb_ctx *ctx, xb_files *f, const struct stat *info, const char *path)
+static xb_status own(xb_ctx *ctx, xb_files *f, const xb_os_info *info, const char *path)
 {
     const known *before = xb_file_set_find(&f->known, info);
     if (before->is & READ) return refuse(ctx, NULL, path, before->name);
@@ -172,11 +166,11 @@ static xb_status own(xb_ctx *ctx, xb_files *f, const struct stat *info, const ch
 
 xb_status xb_files_own(xb_ctx *ctx, const char *path)
 {
-    struct stat info;
-    if (!ctx || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return XB_OK;
-    pthread_mutex_lock(&ctx->files->lock);
+    xb_os_info info;
+    if (!ctx || !xb_os_look(&info, path) || info.kind != XB_OS_FILE) return XB_OK;
+    xb_os_lock_take(&ctx->files->lock);
     xb_status status = own(ctx, ctx->files, &info, path);
-    pthread_mutex_unlock(&ctx->files->lock);
+    xb_os_lock_give(&ctx->files->lock);
     return status;
 }
 
@@ -184,7 +178,7 @@ xb_status xb_files_own(xb_ctx *ctx, const char *path)
 
 /* The folder of a path, and what it is called there. */
 typedef struct parts {
-    char folder[PATH_MAX];
+    char folder[XB_OS_PATH_MAX];
     const char *name;
 } parts;
 
@@ -202,21 +196,20 @@ static xb_status split(xb_ctx *ctx, parts *out, const char *path)
 
 static bool same_folder(const char *a, const char *b)
 {
-    struct stat x, y;
+    xb_os_info x, y;
     if (strcmp(a, b) == 0) return true;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+    return xb_os_look(&x, a) && xb_os_look(&y, b) && xb_os_same(&x, &y);
 }
 
 /* Whether `path` lies in the stage; then `out` is what it stands for. */
-static bool is_staged(const xb_files *f, char out[PATH_MAX], const char *path)
+static bool is_staged(const xb_files *f, char out[XB_OS_PATH_MAX], const char *path)
 {
     size_t length = f->stage ? strlen(f->stage) : 0;
     bool staged = length && strncmp(path, f->stage, length) == 0 && path[length] == '/';
     if (staged)
-        snprintf(out, PATH_MAX, "%s%s", f->stage_of, path + length);
+        snprintf(out, XB_OS_PATH_MAX, "%s%s", f->stage_of, path + length);
     else
-        snprintf(out, PATH_MAX, "%s", path);
+        snprintf(out, XB_OS_PATH_MAX, "%s", path);
     return staged;
 }
 
@@ -224,7 +217,7 @@ static const planned *find_plan(const xb_files *f, const parts *p)
 {
     for (int64_t i = 0; i < f->plans; i++) {
         const planned *plan = &f->plan[i];
-        bool fits = plan->pattern ? fnmatch(plan->name, p->name, FNM_PERIOD) == 0
+        bool fits = plan->pattern ? xb_os_name_fits(plan->name, p->name)
                                   : strcmp(plan->name, p->name) == 0;
         if (fits && same_folder(plan->folder, p->folder)) return plan;
     }
@@ -252,8 +245,8 @@ static xb_status add_plan(xb_ctx *ctx, xb_files *f, const char *folder, const ch
 /* An existing file that a plan is going to replace. */
 static xb_status replaces(xb_ctx *ctx, xb_files *f, const char *path, const char *label)
 {
-    struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return XB_OK;
+    xb_os_info info;
+    if (!xb_os_look(&info, path) || info.kind != XB_OS_FILE) return XB_OK;
     const known *before = xb_file_set_find(&f->known, &info);
     if (before->is & READ) return refuse(ctx, label, path, before->name);
     if (before->is & REPLACED) return XB_OK;
@@ -273,17 +266,17 @@ static xb_status replaces(xb_ctx *ctx, xb_files *f, const char *path, const char
 static xb_status check_place(xb_ctx *ctx, const parts *p, const char *path,
                              const char *label)
 {
-    struct stat info;
+    xb_os_info info;
     const char *what = label ? label : path;
     if (!*p->name)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s: expected the name of a file", what);
-    if (stat(p->folder, &info) != 0 || !S_ISDIR(info.st_mode))
+    if (!xb_os_look(&info, p->folder) || info.kind != XB_OS_FOLDER)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s: there is no folder %s; make it first",
                        what, p->folder);
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+    if (xb_os_look(&info, path) && info.kind == XB_OS_FOLDER)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s: is a directory, expected a file name",
                        what);
-    if (access(p->folder, W_OK | X_OK) != 0)
+    if (!xb_os_can_write(p->folder))
         return xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", path, strerror(errno));
     return XB_OK;
 }
@@ -307,12 +300,12 @@ static xb_status plan_file(xb_ctx *ctx, xb_files *f, const char *path, const cha
 
 xb_status xb_files_plan(xb_ctx *ctx, const char *path, const char *label)
 {
-    char final[PATH_MAX];
+    char final[XB_OS_PATH_MAX];
     if (!ctx) return XB_OK;
-    pthread_mutex_lock(&ctx->files->lock);
+    xb_os_lock_take(&ctx->files->lock);
     (void)is_staged(ctx->files, final, path);
     xb_status status = plan_file(ctx, ctx->files, final, label);
-    pthread_mutex_unlock(&ctx->files->lock);
+    xb_os_lock_give(&ctx->files->lock);
     return status;
 }
 
@@ -322,20 +315,20 @@ xb_status xb_files_plan(xb_ctx *ctx, const char *path, const char *label)
  * to. */
 static xb_status check_folder(xb_ctx *ctx, const char *dir, const char *label)
 {
-    char path[PATH_MAX];
+    char path[XB_OS_PATH_MAX];
     parts above;
-    struct stat info;
+    xb_os_info info;
     const char *what = label ? label : dir;
     snprintf(path, sizeof path, "%s", dir);
-    while (stat(path, &info) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
+    while (!xb_os_look(&info, path) && (errno == ENOENT || errno == ENOTDIR) &&
            strcmp(path, ".") != 0) {
         XB_TRY(split(ctx, &above, path));
         snprintf(path, sizeof path, "%s", above.folder);
     }
-    if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+    if (xb_os_look(&info, path) && info.kind != XB_OS_FOLDER)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s: %s is a file, expected a folder", what,
                        path);
-    if (access(path, W_OK | X_OK) != 0)
+    if (!xb_os_can_write(path))
         return xb_fail(ctx, XB_E_IO, "%s: cannot write here: %s", dir, strerror(errno));
     return XB_OK;
 }
@@ -343,17 +336,17 @@ static xb_status check_folder(xb_ctx *ctx, const char *dir, const char *label)
 static xb_status replaces_in(xb_ctx *ctx, xb_files *f, const char *dir,
                              const char *pattern, const char *label)
 {
-    char path[PATH_MAX];
-    DIR *folder = opendir(dir);
+    char path[XB_OS_PATH_MAX];
+    xb_os_folder *folder = xb_os_folder_open(dir);
     if (!folder && errno == ENOMEM)
         return xb_fail(ctx, XB_E_MEMORY, "%s: not enough memory to list it", dir);
     if (!folder) return XB_OK; /* not there yet, or not to be read */
     xb_status status = XB_OK;
-    for (const struct dirent *e; status == XB_OK && (e = readdir(folder));)
-        if (fnmatch(pattern, e->d_name, FNM_PERIOD) == 0 &&
-            snprintf(path, sizeof path, "%s/%s", dir, e->d_name) < (int)sizeof path)
+    for (const char *name; status == XB_OK && (name = xb_os_folder_next(folder));)
+        if (xb_os_name_fits(pattern, name) &&
+            snprintf(path, sizeof path, "%s/%s", dir, name) < (int)sizeof path)
             status = replaces(ctx, f, path, label);
-    closedir(folder);
+    xb_os_folder_close(folder);
     return status;
 }
 
@@ -362,10 +355,10 @@ xb_status xb_files_plan_in(xb_ctx *ctx, const char *dir, const char *pattern,
 {
     if (!ctx) return XB_OK;
     XB_TRY(check_folder(ctx, dir, label));
-    pthread_mutex_lock(&ctx->files->lock);
+    xb_os_lock_take(&ctx->files->lock);
     xb_status status = add_plan(ctx, ctx->files, dir, pattern, label, true);
     if (status == XB_OK) status = replaces_in(ctx, ctx->files, dir, pattern, label);
-    pthread_mutex_unlock(&ctx->files->lock);
+    xb_os_lock_give(&ctx->files->lock);
     return status;
 }
 
@@ -400,16 +393,16 @@ static xb_status add_written(xb_ctx *ctx, xb_files *f, const char *path, bool st
 
 static xb_status begin(xb_ctx *ctx, xb_files *f, const char *path)
 {
-    char final[PATH_MAX];
+    char final[XB_OS_PATH_MAX];
     parts p;
-    struct stat info;
+    xb_os_info info;
     bool staged = is_staged(f, final, path);
     XB_TRY(split(ctx, &p, final));
     const planned *plan = find_plan(f, &p);
     if (f->plan_only && !plan)
         return xb_fail(ctx, XB_E_IO, "internal error: %s was not planned as an output",
                        final);
-    if (stat(final, &info) == 0 && xb_file_set_find(&f->known, &info)->is & READ)
+    if (xb_os_look(&info, final) && xb_file_set_find(&f->known, &info)->is & READ)
         return refuse(ctx, plan ? plan->label : NULL, final,
                       xb_file_set_find(&f->known, &info)->name);
     return add_written(ctx, f, final, staged);
@@ -418,43 +411,50 @@ static xb_status begin(xb_ctx *ctx, xb_files *f, const char *path)
 xb_status xb_files_begin(xb_ctx *ctx, const char *path)
 {
     if (!ctx) return XB_OK;
-    pthread_mutex_lock(&ctx->files->lock);
+    xb_os_lock_take(&ctx->files->lock);
     xb_status status = begin(ctx, ctx->files, path);
-    pthread_mutex_unlock(&ctx->files->lock);
+    xb_os_lock_give(&ctx->files->lock);
     return status;
 }
 
 static void done(xb_files *f, const char *path)
 {
-    char final[PATH_MAX];
-    struct stat info;
+    char final[XB_OS_PATH_MAX];
+    xb_os_info info;
     bool staged = is_staged(f, final, path);
     written *w = find_written(f, final);
     if (w) w->done = !staged;
-    if (stat(path, &info) == 0) xb_file_set_add(&f->known, &info)->is = OWN;
+    if (xb_os_look(&info, path)) xb_file_set_add(&f->known, &info)->is = OWN;
 }
 
 /* Another file may get the inode of one that is gone. */
-static void forget(xb_files *f, const struct stat *info)
+static void forget(xb_files *f, const xb_os_info *info)
 {
     if (xb_file_set_find(&f->known, info)->is)
         xb_file_set_add(&f->known, info)->is = GONE;
 }
 
-int xb_files_rename(xb_ctx *ctx, const char *from, const char *to)
+bool xb_files_rename(xb_ctx *ctx, const char *from, const char *to)
 {
-    struct stat old;
-    bool last = lstat(to, &old) == 0 && old.st_nlink == 1;
-    if (rename(from, to) != 0) return -1;
-    if (!ctx) return 0;
-    pthread_mutex_lock(&ctx->files->lock);
+    xb_os_info old;
+    bool last = xb_os_look_link(&old, to) && old.links == 1;
+    if (!xb_os_rename(from, to)) return false;
+    if (!ctx) return true;
+    xb_os_lock_take(&ctx->files->lock);
     if (last) forget(ctx->files, &old);
     done(ctx->files, to);
-    pthread_mutex_unlock(&ctx->files->lock);
-    return 0;
+    xb_os_lock_give(&ctx->files->lock);
+    return true;
 }
 
-const char *xb_files_written(const xb_ctx *ctx, int64_t i)
+int64_t xb_files_written_count(const xb_ctx *ctx)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < ctx->files->outs; k++) count += ctx->files->out[k].done;
+    return count;
+}
+
+const char *xb_files_written_name(const xb_ctx *ctx, int64_t i)
 {
     const xb_files *f = ctx->files;
     for (int64_t k = 0; k < f->outs; k++)

@@ -5,20 +5,19 @@
 #define XB_BASE_FILES_H
 
 #include "base/ctx.h"
+#include "base/os.h"
 #include "crossbayes/files.h"
-
-struct stat;
 
 xb_files *xb_files_create(void); /* NULL: memory is out */
 void xb_files_release(xb_files *files);
 
 /* A reader has opened this file. Fails where it is about to be replaced. */
-xb_status xb_files_note(xb_ctx *ctx, const struct stat *info, const char *name);
+xb_status xb_files_note(xb_ctx *ctx, const xb_os_info *info, const char *name);
 
-/* Before a file is written, and its renaming into place, as rename() does it. What follows
- * `begin` needs no memory. */
+/* Before a file is written, and its renaming into place, as xb_os_rename() does it. What
+ * follows `begin` needs no memory. */
 xb_status xb_files_begin(xb_ctx *ctx, const char *path);
-int xb_files_rename(xb_ctx *ctx, const char *from, const char *to);
+bool xb_files_rename(xb_ctx *ctx, const char *from, const char *to);
 
 /* While files are written to the folder `stage`, they stand for those of the same name in
  * `dir`; both are borrowed. NULL, NULL: no more. */

@@ -1,23 +1,21 @@
 /* gauss.c: Gauss rules from the Jacobi matrix (Golub & Welsch 1969). maths Q1.
  *
- * Nodes are the eigenvalues of the symmetric tridiagonal Jacobi matrix (LAPACK's
- * root-free QR, dsterf), polished by one Newton step on the orthonormal
+ * Nodes are the eigenvalues of the symmetric tridiagonal Jacobi matrix (eigen.c),
+ * polished by one Newton step on the orthonormal
  * polynomial. Weights come from Christoffel's formula, 1 / sum p_k(x)^2: a sum
  * of positive terms, so small weights keep their relative precision, which the
  * usual squared first components of eigenvectors do not. The recurrence is
  * rescaled as it grows, so nothing overflows at n = 4096.
  *
  * Worst error over the golden rules (n <= 64): nodes 2.3e-15, weights 9.1e-14
- * (tests/test_rule.c). Cost O(n^2). dsterf beside an implicit QL written by hand: 51 and
- * 70 us at n = 64, 0.19 and 0.26 s at 4096; so it is LAPACK's. */
+ * (tests/test_rule.c). Cost O(n^2). */
 #include "base/gauss.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <lapacke.h>
-
+#include "base/eigen.h"
 #include "base/memory.h"
 
 /* The orthonormal polynomials at x: their squared sum as log, and Newton's
@@ -74,8 +72,8 @@ xb_status xb_gauss(xb_ctx *ctx, double *nodes, double *log_weights, const double
         diagonal[k] = alpha[k];
         if (k > 0) off[k - 1] = root[k];
     }
-    lapack_int info = LAPACKE_dsterf((lapack_int)n, diagonal, off); /* (Q1) */
-    if (info == 0) {
+    const bool solved = xb_eigen_tridiagonal(diagonal, off, n); /* (Q1) */
+    if (solved) {
         for (int64_t i = 0; i < n; i++) {
             double x = diagonal[i];
             x -= christoffel_at(x, alpha, root, n).newton;
@@ -85,10 +83,10 @@ xb_status xb_gauss(xb_ctx *ctx, double *nodes, double *log_weights, const double
         if (symmetric) symmetrise(nodes, log_weights, n);
     }
     free(block);
-    if (info != 0)
+    if (!solved)
         return xb_fail(ctx, XB_E_NUMERIC,
-                       "the Jacobi matrix of order %lld has no eigenvalues"
-                       " LAPACK could find",
+                       "the eigenvalues of the Jacobi matrix of order %lld cannot be"
+                       " found",
                        (long long)n);
     return XB_OK;
 }

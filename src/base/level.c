@@ -7,6 +7,8 @@
 
 #if defined(__x86_64__)
 extern const xb_level xb_level_v2, xb_level_v3, xb_level_v4;
+#elif defined(__aarch64__)
+extern const xb_level xb_level_neon;
 #endif
 extern const xb_level xb_level_plain;
 
@@ -15,6 +17,8 @@ static const xb_level *const levels[] = {
     &xb_level_v4,
     &xb_level_v3,
     &xb_level_v2,
+#elif defined(__aarch64__)
+    &xb_level_neon,
 #endif
     &xb_level_plain,
 };

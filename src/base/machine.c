@@ -1,5 +1,5 @@
-/* machine.c: the x86-64 level, by the features that tell the levels apart and by
- * names that GCC and Clang both know. */
+/* machine.c: the level of the instruction set: on x86-64 by the features that tell the
+ * levels apart and by names that GCC and Clang both know; AArch64 has one. */
 #include "base/machine.h"
 
 #include <stdbool.h>
@@ -24,6 +24,8 @@ int xb_machine_level(void)
     if (has_v3()) return has_v4() ? 4 : 3;
     return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") ? 2 : 1;
 }
+#elif defined(__aarch64__)
+int xb_machine_level(void) { return 1; }
 #else
 int xb_machine_level(void) { return 0; }
 #endif

@@ -36,11 +36,12 @@ static int misses(const char *word, int length, const char *name)
     return 3 * d <= longer ? d : WORD_MAX + 1;
 }
 
-int xb_nearest(const char *word, const char *const *names, int count)
+int64_t xb_nearest(const char *word, const char *const *names, int64_t count)
 {
-    int best = -1, fewest = WORD_MAX + 1, length = (int)strlen(word);
+    int64_t best = -1;
+    int fewest = WORD_MAX + 1, length = (int)strlen(word);
     if (length == 0 || length > WORD_MAX) return -1;
-    for (int i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         int d = misses(word, length, names[i]);
         if (d < fewest) best = i, fewest = d;
     }

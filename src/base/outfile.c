@@ -3,17 +3,13 @@
 #include "base/outfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/files.h"
 #include "crossbayes/extend.h"
 #include "base/memory.h"
+#include "base/os.h"
 
 struct xb_outfile {
     FILE *stream;
@@ -36,27 +32,25 @@ static xb_status cannot_write(xb_ctx *ctx, const char *path)
 
 /* A new file beside `path`, its name in `temporary`. Unlike mkstemp's it may be read by
  * whom the umask allows: to ask for the umask is to change it, for other threads too. */
-static int make_beside(char *temporary, size_t size, const char *path)
+static FILE *make_beside(char *temporary, size_t size, const char *path)
 {
     enum { TRIES = 100 };
-    int fd = -1;
+    FILE *stream = NULL;
     for (uint64_t k = 0; k < TRIES; k++) {
-        struct timespec now = {0};
-        clock_gettime(CLOCK_REALTIME, &now);
-        const uint64_t mix[] = {(uint64_t)now.tv_nsec, (uint64_t)now.tv_sec,
-                                (uint64_t)getpid(), (uint64_t)(uintptr_t)temporary, k};
+        const uint64_t mix[] = {(uint64_t)xb_os_time_ns(), (uint64_t)xb_os_process(),
+                                (uint64_t)(uintptr_t)temporary, k};
         snprintf(temporary, size, "%s.tmp-%06x", path,
                  (unsigned)(xb_hash_bytes(0, mix, sizeof mix) & 0xFFFFFF));
-        fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) break;
+        stream = xb_os_create(temporary);
+        if (stream || errno != EEXIST) break;
     }
-    return fd;
+    return stream;
 }
 
 xb_status xb_outfile_open(xb_ctx *ctx, xb_outfile **out, const char *path)
 {
-    struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+    xb_os_info info;
+    if (xb_os_look(&info, path) && info.kind == XB_OS_FOLDER)
         return xb_fail(ctx, XB_E_IO, "%s: is a directory, expected a file name", path);
     XB_TRY(xb_files_begin(ctx, path));
     xb_outfile *f = xb_new(ctx, 1, sizeof *f);
@@ -68,14 +62,9 @@ xb_status xb_outfile_open(xb_ctx *ctx, xb_outfile **out, const char *path)
         outfile_free(f);
         return XB_E_MEMORY;
     }
-    int fd = make_beside(f->temporary, (size_t)size, path);
-    if (fd >= 0) f->stream = fdopen(fd, "wb");
+    f->stream = make_beside(f->temporary, (size_t)size, path);
     if (!f->stream) {
         xb_status status = cannot_write(ctx, path);
-        if (fd >= 0) {
-            close(fd);
-            unlink(f->temporary);
-        }
         outfile_free(f);
         return status;
     }
@@ -89,55 +78,36 @@ void xb_outfile_discard(xb_outfile *f)
 {
     if (!f) return;
     if (f->stream) fclose(f->stream);
-    unlink(f->temporary);
+    (void)xb_os_unlink(f->temporary);
     outfile_free(f);
-}
-
-/* A file system that cannot flush folders, or a folder that may be written to but not
- * read: nothing is broken, and nothing can be done. */
-static bool is_impossible(int reason)
-{
-    return reason == EACCES || reason == EINVAL || reason == EROFS || reason == ENOTSUP ||
-           reason == ENOSYS;
-}
-
-/* The folder of `path`: a new name in it is on the disk after this. 0, or why not. */
-static int flush_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char folder[PATH_MAX] = ".";
-    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - path), path);
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int reason = fd < 0 || fsync(fd) != 0 ? errno : 0;
-    if (fd >= 0) close(fd);
-    return is_impossible(reason) ? 0 : reason;
 }
 
 xb_status xb_folder_flush(xb_ctx *ctx, const char *path)
 {
-    int reason = flush_folder(path);
-    if (reason == 0) return XB_OK;
+    const char *slash = strrchr(path, '/');
+    char folder[XB_OS_PATH_MAX] = ".";
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - path), path);
+    if (xb_os_flush_folder(folder)) return XB_OK;
     return xb_fail(ctx, XB_E_IO, "%s: written, but its folder cannot be flushed: %s",
-                   path, strerror(reason));
+                   path, strerror(errno));
 }
 
 static xb_status give_name(xb_ctx *ctx, const char *from, const char *to)
 {
-    if (xb_files_rename(ctx, from, to) != 0) return cannot_write(ctx, to);
+    if (!xb_files_rename(ctx, from, to)) return cannot_write(ctx, to);
     return xb_folder_flush(ctx, to);
 }
 
 xb_status xb_outfile_commit(xb_ctx *ctx, xb_outfile *f)
 {
-    bool whole =
-        !ferror(f->stream) && fflush(f->stream) == 0 && fsync(fileno(f->stream)) == 0;
+    bool whole = !ferror(f->stream) && fflush(f->stream) == 0 && xb_os_flush(f->stream);
     int reason = errno;
     bool closed = fclose(f->stream) == 0;
     f->stream = NULL;
     if (!whole && reason) errno = reason; /* not that of closing */
     xb_status status = whole && closed ? give_name(ctx, f->temporary, f->path)
                                        : cannot_write(ctx, f->path);
-    if (status != XB_OK) unlink(f->temporary);
+    if (status != XB_OK) (void)xb_os_unlink(f->temporary);
     outfile_free(f);
     return status;
 }
@@ -145,12 +115,7 @@ xb_status xb_outfile_commit(xb_ctx *ctx, xb_outfile *f)
 xb_status xb_outfile_place(xb_ctx *ctx, const char *from, const char *to)
 {
     XB_TRY(xb_files_begin(ctx, to));
-    int fd = open(from, O_RDONLY | O_CLOEXEC);
-    bool flushed = fd >= 0 && fsync(fd) == 0;
-    int reason = errno;
-    if (fd >= 0) close(fd);
-    errno = reason;
-    return flushed ? give_name(ctx, from, to) : cannot_write(ctx, to);
+    return xb_os_flush_file(from) ? give_name(ctx, from, to) : cannot_write(ctx, to);
 }
 
 xb_status xb_outfile_text(xb_ctx *ctx, const char *path, const char *text)
@@ -168,12 +133,12 @@ xb_status xb_dir_make(xb_ctx *ctx, const char *path)
     for (char *p = partial + 1; *p; p++) {
         if (*p != '/') continue;
         *p = '\0';
-        (void)mkdir(partial, 0777);
+        (void)xb_os_make_folder(partial);
         *p = '/';
     }
     free(partial);
-    struct stat info;
-    if (mkdir(path, 0777) == 0 || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+    xb_os_info info;
+    if (xb_os_make_folder(path) || (xb_os_look(&info, path) && info.kind == XB_OS_FOLDER))
         return XB_OK;
     return xb_fail(ctx, XB_E_IO, "%s: cannot make this directory: %s", path,
                    strerror(errno));

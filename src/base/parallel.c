@@ -7,9 +7,9 @@
  * between calls, takes 3 (they spin) or 8 (they sleep). */
 #include "crossbayes/extend.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
+
+#include "base/os.h"
 
 typedef struct loop {
     xb_piece_fn body;
@@ -21,34 +21,28 @@ typedef struct loop {
 
 static void *work(void *arg);
 
-/* Signals are for the thread that called: a helper begins with all of them blocked. */
-static bool start_helper(loop *l, pthread_t *helper)
+static bool start_helper(loop *l, xb_os_thread *helper)
 {
-    sigset_t all, before;
     if (atomic_load(&l->next) >= l->pieces) return false;
     if (atomic_fetch_sub(&l->helpers, 1) <= 0) return false;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = pthread_create(helper, NULL, work, l) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
+    return xb_os_thread_start(helper, work, l);
 }
 
 static void *work(void *arg)
 {
     loop *l = arg;
-    pthread_t helper;
+    xb_os_thread helper;
     const bool helped = start_helper(l, &helper);
     int64_t piece;
     while ((piece = atomic_fetch_add(&l->next, 1)) < l->pieces) l->body(l->arg, piece);
-    if (helped) pthread_join(helper, NULL);
+    if (helped) xb_os_thread_join(&helper);
     return NULL;
 }
 
 void xb_parallel_for(const xb_ctx *ctx, int64_t pieces, xb_piece_fn body, void *arg)
 {
-    int threads = pieces > 1 ? xb_ctx_threads(ctx) : 1;
-    if (threads > pieces) threads = (int)pieces;
+    int64_t threads = pieces > 1 ? xb_ctx_threads(ctx) : 1;
+    if (threads > pieces) threads = pieces;
     if (threads > 1) {
         loop l = {.body = body, .arg = arg, .pieces = pieces, .helpers = threads - 1};
         (void)work(&l);

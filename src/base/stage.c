@@ -4,15 +4,13 @@
  * memory is out. Files in it are flushed already; here it is names that must be on the
  * disk in their order: the list of all gone, the files, the new list. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/files.h"
 #include "base/memory.h"
+#include "base/os.h"
 #include "base/outfile.h"
 
 enum { NAME_ROOM = 512 }; /* of a file in the stage */
@@ -53,12 +51,12 @@ static xb_status make_rooms(xb_ctx *ctx, xb_stage *s, const char *dir)
 
 static xb_status make_folder(xb_ctx *ctx, xb_stage *s)
 {
-    struct stat info;
-    s->new_dir = stat(s->dir, &info) != 0;
+    xb_os_info info;
+    s->new_dir = !xb_os_look(&info, s->dir);
     XB_TRY(xb_dir_make(ctx, s->dir));
-    if (mkdtemp(s->path)) return XB_OK;
+    if (xb_os_make_new_folder(s->path)) return XB_OK;
     int reason = errno;
-    if (s->new_dir) (void)rmdir(s->dir);
+    if (s->new_dir) (void)xb_os_remove_folder(s->dir);
     return xb_fail(ctx, XB_E_IO, "%s: cannot write here: %s", s->dir, strerror(reason));
 }
 
@@ -89,11 +87,11 @@ static bool name_both(xb_stage *s, const char *name)
 void xb_stage_abandon(xb_ctx *ctx)
 {
     const char *stage = xb_files_stage_dir(ctx), *name;
-    char path[PATH_MAX];
+    char path[XB_OS_PATH_MAX];
     for (int64_t i = 0; stage && (name = xb_files_staged(ctx, i)); i++)
         if (snprintf(path, sizeof path, "%s/%s", stage, name) < (int)sizeof path)
-            (void)unlink(path);
-    if (stage) (void)rmdir(stage);
+            (void)xb_os_unlink(path);
+    if (stage) (void)xb_os_remove_folder(stage);
 }
 
 /* Takes the stage away, with whatever is left in it. */
@@ -101,7 +99,7 @@ static void close_stage(xb_ctx *ctx, xb_stage *s, bool in_place)
 {
     xb_stage_abandon(ctx);
     xb_files_stage(ctx, NULL, NULL);
-    if (s->new_dir && !in_place) (void)rmdir(s->dir);
+    if (s->new_dir && !in_place) (void)xb_os_remove_folder(s->dir);
     stage_free(s);
 }
 
@@ -116,11 +114,11 @@ void xb_stage_discard(xb_ctx *ctx, xb_stage *stage)
 static xb_status check_places(xb_ctx *ctx, xb_stage *s)
 {
     const char *name;
-    struct stat info;
+    xb_os_info info;
     for (int64_t i = 0; (name = xb_files_staged(ctx, i)); i++) {
         if (!name_both(s, name))
             return xb_fail(ctx, XB_E_IO, "%s: the path is too long", s->dir);
-        if (stat(s->to, &info) == 0 && S_ISDIR(info.st_mode))
+        if (xb_os_look(&info, s->to) && info.kind == XB_OS_FOLDER)
             return xb_fail(ctx, XB_E_IO, "%s: is a directory, expected a file name",
                            s->to);
     }
@@ -130,7 +128,7 @@ static xb_status check_places(xb_ctx *ctx, xb_stage *s)
 static xb_status remove_old(xb_ctx *ctx, xb_stage *s, const char *name)
 {
     (void)name_both(s, name);
-    if (unlink(s->to) == 0) return xb_folder_flush(ctx, s->to);
+    if (xb_os_unlink(s->to)) return xb_folder_flush(ctx, s->to);
     if (errno == ENOENT) return XB_OK;
     return xb_fail(ctx, XB_E_IO, "%s: cannot replace it: %s", s->to, strerror(errno));
 }
@@ -138,8 +136,8 @@ static xb_status remove_old(xb_ctx *ctx, xb_stage *s, const char *name)
 static xb_status place(xb_ctx *ctx, xb_stage *s, const char *name)
 {
     (void)name_both(s, name);
-    if (xb_files_rename(ctx, s->from, s->to) == 0) return XB_OK;
-    if (errno == ENOENT && access(s->from, F_OK) != 0) return XB_OK; /* it was not made */
+    if (xb_files_rename(ctx, s->from, s->to)) return XB_OK;
+    if (errno == ENOENT && !xb_os_exists(s->from)) return XB_OK; /* it was not made */
     return xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", s->to, strerror(errno));
 }
 

@@ -73,9 +73,9 @@ double xb_miscalibration_floor(int64_t n)
     return sqrt(2 / M_PI) * (M_PI / 8) / sqrt((double)n); /* (C9) */
 }
 
-int xb_confidence_bin(double confidence, int bins)
+int64_t xb_confidence_bin(double confidence, int64_t bins)
 {
-    int bin = (int)ceil(confidence * bins) - 1;
+    int64_t bin = (int64_t)ceil(confidence * (double)bins) - 1;
     return bin < 0 ? 0 : bin >= bins ? bins - 1 : bin;
 }
 
@@ -92,7 +92,7 @@ static surprise surprise_of(double confidence)
     return (surprise){up, up ? confidence : fmax(0, 1 - confidence)};
 }
 
-static double bin_variance(const double *confidence, int64_t n, int bins, int bin)
+static double bin_variance(const double *confidence, int64_t n, int64_t bins, int64_t bin)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -104,7 +104,8 @@ static double bin_variance(const double *confidence, int64_t n, int bins, int bi
 }
 
 /* E|K - E K| of the number K of hits, by its distribution, one point after the other. */
-static double exact_deviation(const double *confidence, int64_t n, int bins, int bin)
+static double exact_deviation(const double *confidence, int64_t n, int64_t bins,
+                              int64_t bin)
 {
     double room[2 * COUNT_MOST + 1] = {0}, *p = room + COUNT_MOST, mean = 0, sum = 0;
     int low = 0, high = 0;
@@ -123,10 +124,10 @@ static double exact_deviation(const double *confidence, int64_t n, int bins, int
     return sum;
 }
 
-double xb_ece_floor(const double *confidence, int64_t n, int bins)
+double xb_ece_floor(const double *confidence, int64_t n, int64_t bins)
 {
     double sum = 0;
-    for (int b = 0; b < bins; b++) {
+    for (int64_t b = 0; b < bins; b++) {
         double variance = bin_variance(confidence, n, bins, b);
         sum += variance > MANY ? sqrt(2 / M_PI * variance) /* (C21) */
                                : exact_deviation(confidence, n, bins, b);

@@ -19,8 +19,8 @@ double xb_miscalibration_area(double *std_error, const double *mass, int64_t n);
 double xb_miscalibration_floor(int64_t n);
 
 /* The bin of a confidence, (b, b + 1] / bins. */
-int xb_confidence_bin(double confidence, int bins);
+int64_t xb_confidence_bin(double confidence, int64_t bins);
 /* (C21) The mean ECE of a perfectly calibrated classifier with these n confidences. */
-double xb_ece_floor(const double *confidence, int64_t n, int bins);
+double xb_ece_floor(const double *confidence, int64_t n, int64_t bins);
 
 #endif

@@ -13,11 +13,12 @@
 #include "base/memory.h"
 #include "crossbayes/extend.h"
 #include "compare/coincide.h"
+#include "compare/distance_items.h"
 #include "compare/distance_stats.h"
 #include "compare/gap.h"
 #include "compare/labelling.h"
 
-enum { POINTS = 16, PIECES = 8, ENERGY_DRAWS_MAX = 65536 };
+enum { POINTS = 16, PIECES = 8, ENERGY_DRAWS_MAX = 65536, PERMUTATIONS_MAX = 1 << 30 };
 
 typedef struct work {
     const double *a, *b;
@@ -45,16 +46,6 @@ void xb_distance_options_init(xb_distance_options *opt, size_t size)
     const xb_distance_options standard = {
         .exponent = 1, .permutations = 199, .tolerance = 0.01};
     xb_options_fill(opt, size, &standard, sizeof standard);
-}
-
-const char *xb_verdict_text(xb_verdict verdict)
-{
-    switch (verdict) {
-    case XB_VERDICT_SAME: return "same";
-    case XB_VERDICT_DIFFERENT: return "different";
-    case XB_VERDICT_UNRESOLVED: return "cannot tell";
-    }
-    return "unknown";
 }
 
 static xb_status check_values(xb_ctx *ctx, const double *x, const char *name,
@@ -91,10 +82,13 @@ static xb_status check_options(xb_ctx *ctx, const xb_distance_options *opt,
             "memory %g: expected 0, or 1 or more with paired draws and exponent"
             " 1",
             opt->memory);
-    if (opt->permutations < 0 || opt->neighbours < -1 || !(opt->tolerance >= 0))
+    if (opt->permutations < 0 || opt->permutations > PERMUTATIONS_MAX ||
+        opt->neighbours < -1 || !(opt->tolerance >= 0))
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%d permutations, %d neighbours, tolerance %g: expected 0 or more",
-                       opt->permutations, opt->neighbours, opt->tolerance);
+                       "%lld permutations, %lld neighbours, tolerance %g: expected 0 or"
+                       " more, and at most %d permutations",
+                       (long long)opt->permutations, (long long)opt->neighbours,
+                       opt->tolerance, PERMUTATIONS_MAX);
     return XB_OK;
 }
 
@@ -319,33 +313,37 @@ static void find_gaps(xb_distances *out, work *w)
                            .tolerance = w->opt->tolerance};
     const xb_distance whole = distance_of(w, XB_STAT_WHOLE);
     if (w->opt->paired && w->differing == 0) take_as_equal(w);
-    out->mean = xb_gap_of(&w->mean, &c);
-    out->sd = xb_gap_of(&w->sd, &c);
+    out->gap[XB_GAP_MEAN] = xb_gap_of(&w->mean, &c);
+    out->gap[XB_GAP_SD] = xb_gap_of(&w->sd, &c);
     double n = (double)w->n;
     const xb_gap_square square = {.fair = whole.value,
                                   .error = hypot(whole.std_error, w->unseen_error / n),
                                   .measured = w->sum[XB_STAT_MEASURED] / n,
                                   .unseen = w->unseen_measured / n};
-    out->whole = xb_gap_of_square(&square, &w->whole, &c);
-    const xb_gap *const all[] = {&out->mean, &out->sd, &out->whole};
-    out->verdict = xb_gap_joint(all, XB_COUNT(all));
+    out->gap[XB_GAP_WHOLE] = xb_gap_of_square(&square, &w->whole, &c);
+    out->verdict = xb_gap_joint(out->gap, XB_GAPS);
 }
 
-static void sum_up(xb_distances *out, work *w)
+static xb_status sum_up(xb_ctx *ctx, xb_distances **out, work *w)
 {
-    *out = (xb_distances){.n = w->n,
-                          .draws_a = w->draws_a,
-                          .draws_b = w->draws_b,
-                          .neighbours = (int)w->neighbours,
-                          .kl_points = w->kl_points,
-                          .kl = distance_of(w, XB_STAT_KL),
-                          .energy = distance_of(w, XB_STAT_ENERGY),
-                          .wasserstein = distance_of(w, XB_STAT_WASSERSTEIN),
-                          .ks = distance_of(w, XB_STAT_KS)};
-    find_gaps(out, w);
+    static const xb_statistic statistic[XB_DISTANCES] = {
+        [XB_DISTANCE_KL] = XB_STAT_KL,
+        [XB_DISTANCE_ENERGY] = XB_STAT_ENERGY,
+        [XB_DISTANCE_WASSERSTEIN] = XB_STAT_WASSERSTEIN,
+        [XB_DISTANCE_KS] = XB_STAT_KS};
+    xb_distances *d = xb_new(ctx, 1, sizeof *d);
+    if (!d) return XB_E_MEMORY;
+    d->n = w->n;
+    d->draws_a = w->draws_a, d->draws_b = w->draws_b;
+    d->neighbours = w->neighbours;
+    d->kl_points = w->kl_points;
+    for (int i = 0; i < XB_DISTANCES; i++) d->distance[i] = distance_of(w, statistic[i]);
+    find_gaps(d, w);
+    *out = d;
+    return XB_OK;
 }
 
-xb_status xb_distance_samples(xb_ctx *ctx, xb_distances *out, const double *a,
+xb_status xb_distance_samples(xb_ctx *ctx, xb_distances **out, const double *a,
                               int64_t draws_a, const double *b, int64_t draws_b,
                               int64_t n, const xb_distance_options *opt)
 {
@@ -356,7 +354,7 @@ xb_status xb_distance_samples(xb_ctx *ctx, xb_distances *out, const double *a,
     XB_TRY(check(ctx, &w));
     xb_status status = work_plan(ctx, &w);
     if (status == XB_OK) status = run(ctx, &w);
-    if (status == XB_OK) sum_up(out, &w);
+    if (status == XB_OK) status = sum_up(ctx, out, &w);
     work_free(&w);
     return status;
 }

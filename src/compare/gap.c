@@ -116,12 +116,12 @@ xb_gap xb_gap_of_square(const xb_gap_square *q, const xb_gap_sums *sums,
     return g;
 }
 
-xb_verdict xb_gap_joint(const xb_gap *const gap[], int count)
+xb_verdict xb_gap_joint(const xb_gap *gap, int count)
 {
     bool same = true;
     for (int i = 0; i < count; i++) {
-        if (gap[i]->verdict == XB_VERDICT_DIFFERENT) return XB_VERDICT_DIFFERENT;
-        same = same && gap[i]->verdict == XB_VERDICT_SAME;
+        if (gap[i].verdict == XB_VERDICT_DIFFERENT) return XB_VERDICT_DIFFERENT;
+        same = same && gap[i].verdict == XB_VERDICT_SAME;
     }
     return same ? XB_VERDICT_SAME : XB_VERDICT_UNRESOLVED;
 }

@@ -43,6 +43,6 @@ xb_gap xb_gap_of_square(const xb_gap_square *square, const xb_gap_sums *sums,
                         const xb_gap_case *c);
 
 /* Different if one is, the same if all are. */
-xb_verdict xb_gap_joint(const xb_gap *const gap[], int count);
+xb_verdict xb_gap_joint(const xb_gap *gap, int count);
 
 #endif

@@ -100,7 +100,7 @@ xb_status xb_blocks_make(xb_ctx *ctx, xb_blocks *out, int64_t draws_a, int64_t d
     b.groups = b.count_a < count_b ? b.count_a : count_b;
     if (b.groups > XB_JACKKNIFE_GROUPS) b.groups = XB_JACKKNIFE_GROUPS;
     if (b.groups < 2) b.groups = 0;
-    b.permutations = opt->permutations;
+    b.permutations = (int)opt->permutations;
     b.balanced = b.permutations < XB_BALANCED_MAX ? b.permutations : XB_BALANCED_MAX;
     b.labellings = 1 + b.groups + b.permutations + b.balanced;
     b.label = xb_new(ctx, (int64_t)b.labellings * b.count, sizeof *b.label);

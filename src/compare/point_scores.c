@@ -67,11 +67,11 @@ static void score_quantiles(scores score, const xb_point *p, double y,
         score[XB_COLUMN_WIDTH][v] = high[v] - low[v];
         score[XB_COLUMN_PINBALL][v] = 0;
     }
-    for (int i = 0; i < opt->quantiles; i++) {
+    for (int64_t i = 0; i < opt->quantiles; i++) {
         xb_mixture_quantile(at, p, opt->quantile[i]);
         for (int v = 0; v < versions; v++)
             score[XB_COLUMN_PINBALL][v] +=
-                pinball(y, at[v], opt->quantile[i]) / opt->quantiles;
+                pinball(y, at[v], opt->quantile[i]) / (double)opt->quantiles;
     }
 }
 

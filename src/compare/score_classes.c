@@ -15,16 +15,14 @@
 #include "compare/scorer.h"
 #include "compare/summary.h"
 
-enum { PIECES = 64 };
+enum { PIECES = 64, BINS_MAX = 1000000 };
 
 typedef enum column { HIT, NLL, BRIER, ENTROPY, INFORMATION, COLUMNS } column;
 
-/* Sums over the points of a piece, for one version. */
+/* Sums over the points of a piece, for one version: where they are in one block. */
 typedef struct tally {
-    double sum[COLUMNS];
-    double count[XB_CALIBRATION_BINS];
-    double confidence[XB_CALIBRATION_BINS];
-    double hits[XB_CALIBRATION_BINS];
+    double *sum;                       /* [COLUMNS] */
+    double *count, *confidence, *hits; /* [bins] each */
 } tally;
 
 struct xb_class_scorer {
@@ -32,14 +30,13 @@ struct xb_class_scorer {
     const int64_t *label;
     int64_t at; /* its first point */
     int64_t n, draws, classes;
-    int bins;
+    int64_t bins;
     xb_jackknife groups;
     int64_t pieces;
     double *scratch;    /* [pieces][groups + versions + shakes][classes] */
     double *value;      /* [columns][n], all draws */
     double *confidence; /* [n] */
-    tally *part;        /* [pieces][versions] */
-    tally *all;         /* [versions] */
+    double *part;       /* [pieces + 1][versions][COLUMNS + 3 bins]; the last of all */
     double *shaken;     /* [pieces][shakes][1 + bins]: hits, excess confidence */
     double *numbers;
 };
@@ -97,16 +94,30 @@ void xb_class_scorer_destroy(work *w)
 }
 
 static xb_status check_sizes(xb_ctx *ctx, int64_t n, int64_t draws, int64_t classes,
-                             int bins)
+                             int64_t bins)
 {
-    if (bins < 1 || bins > XB_CALIBRATION_BINS)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%d bins: expected 1 to %d", bins,
-                       XB_CALIBRATION_BINS);
+    if (bins < 1 || bins > BINS_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld bins: expected 1 to %d", (long long)bins,
+                       BINS_MAX);
     if (n >= 1 && draws >= 1 && classes >= 2) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
                    "draws: %lld, points: %lld, classes: %lld; expected 1 or more, 1 or"
                    " more, 2 or more",
                    (long long)draws, (long long)n, (long long)classes);
+}
+
+static int64_t tally_size(const work *w) { return COLUMNS + 3 * w->bins; }
+
+/* Piece w->pieces is all of them together. */
+static tally tally_of(const work *w, int64_t piece, int version)
+{
+    double *at = w->part + (piece * w->groups.versions + version) * tally_size(w);
+    return (tally){at, at + COLUMNS, at + COLUMNS + w->bins, at + COLUMNS + 2 * w->bins};
+}
+
+static tally all_of(const work *w, int version)
+{
+    return tally_of(w, w->pieces, version);
 }
 
 static int64_t scratch_rows(const work *w)
@@ -115,7 +126,7 @@ static int64_t scratch_rows(const work *w)
 }
 
 xb_status xb_class_scorer_create(xb_ctx *ctx, xb_class_scorer **out, int64_t n,
-                                 int64_t draws, int64_t classes, int bins)
+                                 int64_t draws, int64_t classes, int64_t bins)
 {
     XB_TRY(check_sizes(ctx, n, draws, classes, bins));
     work *w = xb_new(ctx, 1, sizeof *w);
@@ -125,7 +136,8 @@ xb_status xb_class_scorer_create(xb_ctx *ctx, xb_class_scorer **out, int64_t n,
     w->pieces = n < PIECES ? n : PIECES;
     int64_t scratch = w->pieces * scratch_rows(w) * classes;
     w->numbers = xb_new(ctx, scratch + (COLUMNS + 1) * n, sizeof *w->numbers);
-    w->part = xb_new(ctx, (w->pieces + 1) * w->groups.versions, sizeof *w->part);
+    w->part = xb_new(ctx, (w->pieces + 1) * w->groups.versions,
+                     (size_t)tally_size(w) * sizeof *w->part);
     w->shaken = xb_new(ctx, w->pieces * XB_SHAKES * (1 + bins), sizeof *w->shaken);
     if (!w->numbers || !w->part || !w->shaken) {
         xb_class_scorer_destroy(w);
@@ -134,7 +146,6 @@ xb_status xb_class_scorer_create(xb_ctx *ctx, xb_class_scorer **out, int64_t n,
     w->scratch = w->numbers;
     w->value = w->scratch + scratch;
     w->confidence = w->value + COLUMNS * n;
-    w->all = w->part + w->pieces * w->groups.versions;
     *out = w;
     return XB_OK;
 }
@@ -200,14 +211,14 @@ static double score_mean(double score[COLUMNS], const double *mean, int64_t clas
     return mean[best];
 }
 
-static void count_point(tally *t, const double score[COLUMNS], double confidence,
-                        int bins)
+static void count_point(tally t, const double score[COLUMNS], double confidence,
+                        int64_t bins)
 {
-    int bin = xb_confidence_bin(confidence, bins);
-    for (int c = 0; c < COLUMNS; c++) t->sum[c] += score[c];
-    t->count[bin] += 1;
-    t->confidence[bin] += confidence;
-    t->hits[bin] += score[HIT];
+    int64_t bin = xb_confidence_bin(confidence, bins);
+    for (int c = 0; c < COLUMNS; c++) t.sum[c] += score[c];
+    t.count[bin] += 1;
+    t.confidence[bin] += confidence;
+    t.hits[bin] += score[HIT];
 }
 
 /* Hits of a shake, and in each bin how far confidences add up to more. */
@@ -251,7 +262,7 @@ static void score_point(work *w, int64_t piece, int64_t i)
         mean_without(mean, group, w, v);
         double confidence = score_mean(score, mean, classes, w->label[i],
                                        entropy_sum[v] / w->groups.kept[v]);
-        count_point(&w->part[piece * w->groups.versions + v], score, confidence, w->bins);
+        count_point(tally_of(w, piece, v), score, confidence, w->bins);
         if (v > 0) continue;
         for (int c = 0; c < COLUMNS; c++) w->value[c * n + at] = score[c];
         w->confidence[at] = confidence;
@@ -268,55 +279,59 @@ static void score_piece(void *arg, int64_t piece)
 
 static void add_pieces(work *w)
 {
-    enum { NUMBERS = sizeof(tally) / sizeof(double) };
+    const int64_t numbers = w->groups.versions * tally_size(w);
+    double *to = w->part + w->pieces * numbers;
     for (int64_t p = 0; p < w->pieces; p++)
-        for (int v = 0; v < w->groups.versions; v++) {
-            const double *from = (const double *)&w->part[p * w->groups.versions + v];
-            double *to = (double *)&w->all[v];
-            for (int j = 0; j < NUMBERS; j++) to[j] += from[j];
-        }
+        for (int64_t j = 0; j < numbers; j++) to[j] += w->part[p * numbers + j];
 }
 
 static xb_score column_score(const work *w, column c)
 {
     double version[XB_VERSIONS];
     for (int v = 0; v < w->groups.versions; v++)
-        version[v] = w->all[v].sum[c] / (double)w->n;
+        version[v] = all_of(w, v).sum[c] / (double)w->n;
     xb_score score = xb_score_mean(w->value + c * w->n, w->n);
     score.mc_error = xb_score_mc_error(version, &w->groups);
     return score;
 }
 
 /* (C19) */
-static double calibration_error(const tally *t, int bins, int64_t n)
+static double calibration_error(const work *w)
 {
+    const tally t = all_of(w, 0);
     double sum = 0;
-    for (int b = 0; b < bins; b++) sum += fabs(t->confidence[b] - t->hits[b]);
-    return sum / (double)n;
+    for (int64_t b = 0; b < w->bins; b++) sum += fabs(t.confidence[b] - t.hits[b]);
+    return sum / (double)w->n;
 }
 
 /* Points count with the sign of their bin's excess of confidence. */
 static double calibration_std_error(const work *w)
 {
+    const tally t = all_of(w, 0);
     double *signed_gap = w->value + INFORMATION * w->n; /* its scores are taken */
     for (int64_t i = 0; i < w->n; i++) {
-        int b = xb_confidence_bin(w->confidence[i], w->bins);
-        double excess = w->all[0].confidence[b] - w->all[0].hits[b];
+        int64_t b = xb_confidence_bin(w->confidence[i], w->bins);
+        double excess = t.confidence[b] - t.hits[b];
         double gap = w->confidence[i] - w->value[HIT * w->n + i];
         signed_gap[i] = excess >= 0 ? gap : -gap;
     }
     return xb_score_mean(signed_gap, w->n).std_error;
 }
 
-static void fill_bins(xb_class_scores *out, const work *w)
+/* The bins, and each point's columns, of which confidence is the last. */
+static void fill_arrays(xb_scores *out, const work *w)
 {
-    const tally *t = &w->all[0];
-    out->bins = w->bins;
-    for (int b = 0; b < w->bins; b++) {
-        out->bin_share[b] = t->count[b] / (double)w->n;
-        out->bin_confidence[b] = t->count[b] > 0 ? t->confidence[b] / t->count[b] : NAN;
-        out->bin_accuracy[b] = t->count[b] > 0 ? t->hits[b] / t->count[b] : NAN;
+    const tally t = all_of(w, 0);
+    for (int64_t b = 0; b < w->bins; b++) {
+        out->array[XB_ARRAY_BIN_SHARE][b] = t.count[b] / (double)w->n;
+        out->array[XB_ARRAY_BIN_CONFIDENCE][b] =
+            t.count[b] > 0 ? t.confidence[b] / t.count[b] : NAN;
+        out->array[XB_ARRAY_BIN_ACCURACY][b] =
+            t.count[b] > 0 ? t.hits[b] / t.count[b] : NAN;
     }
+    for (int c = 0; c <= COLUMNS; c++)
+        memcpy(out->array[XB_ARRAY_POINTS + c], w->value + c * w->n,
+               (size_t)w->n * sizeof(double));
 }
 
 /* Accuracy and ECE of each shake, of the tallies of all pieces. */
@@ -326,7 +341,7 @@ static void sum_shakes(double hits[XB_SHAKES], double ece[XB_SHAKES], const work
         hits[r] = ece[r] = 0;
         for (int64_t p = 0; p < w->pieces; p++)
             hits[r] += shaken_sums(w, p, r)[0] / (double)w->n;
-        for (int b = 0; b < w->bins; b++) {
+        for (int64_t b = 0; b < w->bins; b++) {
             double excess = 0;
             for (int64_t p = 0; p < w->pieces; p++) excess += shaken_sums(w, p, r)[1 + b];
             ece[r] += fabs(excess) / (double)w->n;
@@ -334,24 +349,31 @@ static void sum_shakes(double hits[XB_SHAKES], double ece[XB_SHAKES], const work
     }
 }
 
-void xb_class_scorer_sum(xb_class_scores *out, xb_class_scorer *w)
+static void score_columns(xb_score *score, const work *w)
 {
-    add_pieces(w);
     double hits[XB_SHAKES], ece[XB_SHAKES];
-    *out = (xb_class_scores){.n = w->n, .draws = w->draws, .classes = w->classes};
-    out->nll = column_score(w, NLL);
-    out->brier = column_score(w, BRIER);
-    out->entropy = column_score(w, ENTROPY);
-    out->information = column_score(w, INFORMATION);
     sum_shakes(hits, ece, w);
-    double accuracy = w->all[0].sum[HIT] / (double)w->n;
-    out->accuracy = (xb_score){accuracy, xb_share_error(accuracy, w->n),
-                               xb_jackknife_shake_error(hits, &w->groups)};
-    out->ece =
-        (xb_score){calibration_error(&w->all[0], w->bins, w->n), calibration_std_error(w),
-                   xb_jackknife_shake_error(ece, &w->groups)};
-    out->ece_floor = xb_ece_floor(w->confidence, w->n, w->bins);
-    fill_bins(out, w);
+    double accuracy = all_of(w, 0).sum[HIT] / (double)w->n;
+    score[XB_CLASS_ACCURACY] = (xb_score){accuracy, xb_share_error(accuracy, w->n),
+                                          xb_jackknife_shake_error(hits, &w->groups)};
+    score[XB_CLASS_NLL] = column_score(w, NLL);
+    score[XB_CLASS_BRIER] = column_score(w, BRIER);
+    score[XB_CLASS_ENTROPY] = column_score(w, ENTROPY);
+    score[XB_CLASS_INFORMATION] = column_score(w, INFORMATION);
+    score[XB_CLASS_ECE] = (xb_score){calibration_error(w), calibration_std_error(w),
+                                     xb_jackknife_shake_error(ece, &w->groups)};
+    score[XB_CLASS_ECE_FLOOR].value = xb_ece_floor(w->confidence, w->n, w->bins);
+}
+
+xb_status xb_class_scorer_sum(xb_ctx *ctx, xb_scores **out, xb_class_scorer *w)
+{
+    xb_scores *found = NULL;
+    XB_TRY(xb_scores_create(ctx, &found, w->n, w->draws, w->classes, w->bins));
+    add_pieces(w);
+    fill_arrays(found, w);
+    score_columns(found->score, w);
+    *out = found;
+    return XB_OK;
 }
 
 xb_status xb_class_scorer_add(xb_ctx *ctx, xb_class_scorer *w,
@@ -364,17 +386,16 @@ xb_status xb_class_scorer_add(xb_ctx *ctx, xb_class_scorer *w,
     return XB_OK;
 }
 
-xb_status xb_score_classes(xb_ctx *ctx, xb_class_scores *out,
-                           const xb_class_draws *predictive, const int64_t *label,
-                           const xb_score_options *opt)
+xb_status xb_score_classes(xb_ctx *ctx, xb_scores **out, const xb_class_draws *predictive,
+                           const int64_t *label, const xb_score_options *opt)
 {
     xb_score_options chosen;
-    XB_TRY(XB_OPTIONS_READ(ctx, score, &chosen, opt, bins));
+    XB_TRY(XB_OPTIONS_READ(ctx, score, &chosen, opt, fair));
     xb_class_scorer *w = NULL;
     XB_TRY(xb_class_scorer_create(ctx, &w, predictive->n, predictive->draws,
                                   predictive->classes, chosen.bins));
     xb_status status = xb_class_scorer_add(ctx, w, predictive, label);
-    if (status == XB_OK) xb_class_scorer_sum(out, w);
+    if (status == XB_OK) status = xb_class_scorer_sum(ctx, out, w);
     xb_class_scorer_destroy(w);
     return status;
 }

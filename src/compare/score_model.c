@@ -75,17 +75,8 @@ static xb_status run(xb_ctx *ctx, work *w, const xb_rows *rows, const double *ta
     return XB_OK;
 }
 
-static xb_status sum_up(xb_ctx *ctx, xb_model_scores *out, double *nll, work *w)
-{
-    const xb_point_scores points = {.nll = nll};
-    if (w->numbers)
-        return xb_regression_scorer_sum(ctx, &out->regression, &points, w->numbers);
-    xb_class_scorer_sum(&out->classes, w->classes);
-    return XB_OK;
-}
-
-xb_status xb_score_model(xb_ctx *ctx, xb_model_scores *out, double *nll,
-                         const xb_model *model, const xb_rows *rows, const double *target,
+xb_status xb_score_model(xb_ctx *ctx, xb_scores **out, const xb_model *model,
+                         const xb_rows *rows, const double *target,
                          const xb_predict_options *opt)
 {
     xb_predict_options chosen;
@@ -94,10 +85,9 @@ xb_status xb_score_model(xb_ctx *ctx, xb_model_scores *out, double *nll,
     w.outputs = xb_model_outputs(model);
     xb_status status = work_plan(ctx, &w);
     if (status == XB_OK) status = run(ctx, &w, rows, target);
-    xb_model_scores *found = status == XB_OK ? xb_new(ctx, 1, sizeof *found) : NULL;
-    if (status == XB_OK) status = found ? sum_up(ctx, found, nll, &w) : XB_E_MEMORY;
-    if (status == XB_OK) *out = *found;
-    free(found);
+    if (status == XB_OK)
+        status = w.numbers ? xb_regression_scorer_sum(ctx, out, w.numbers)
+                           : xb_class_scorer_sum(ctx, out, w.classes);
     work_free(&w);
     return status;
 }

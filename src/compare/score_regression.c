@@ -131,7 +131,7 @@ xb_status xb_regression_scorer_create(xb_ctx *ctx, xb_regression_scorer **out, i
 {
     const xb_score_options standard = xb_score_options_default();
     xb_score_options o;
-    XB_TRY(XB_OPTIONS_READ(ctx, score, &o, opt, bins));
+    XB_TRY(XB_OPTIONS_READ(ctx, score, &o, opt, fair));
     if (!o.quantile) o.quantile = standard.quantile, o.quantiles = standard.quantiles;
     XB_TRY(xb_score_options_check(ctx, &o));
     XB_TRY(check_sizes(ctx, draws, n));
@@ -190,27 +190,29 @@ static xb_score column_score(const work *w, xb_column column)
     return score;
 }
 
-static void score_columns(xb_regression_scores *out, const work *w)
+static void score_columns(xb_score *score, const work *w)
 {
-    out->rmse = xb_score_root(column_score(w, XB_COLUMN_SQUARE));
-    out->mae = column_score(w, XB_COLUMN_ABSOLUTE);
-    out->nll = column_score(w, XB_COLUMN_NLL);
-    out->crps = column_score(w, XB_COLUMN_CRPS);
-    out->width = column_score(w, XB_COLUMN_WIDTH);
-    out->pinball = column_score(w, XB_COLUMN_PINBALL);
-    out->epistemic = xb_score_root(column_score(w, XB_COLUMN_EPISTEMIC));
-    out->aleatoric = xb_score_root(column_score(w, XB_COLUMN_ALEATORIC));
-    out->sharpness = xb_score_root(column_score(w, XB_COLUMN_TOTAL));
+    score[XB_NUMBER_RMSE] = xb_score_root(column_score(w, XB_COLUMN_SQUARE));
+    score[XB_NUMBER_MAE] = column_score(w, XB_COLUMN_ABSOLUTE);
+    score[XB_NUMBER_NLL] = column_score(w, XB_COLUMN_NLL);
+    score[XB_NUMBER_CRPS] = column_score(w, XB_COLUMN_CRPS);
+    score[XB_NUMBER_WIDTH] = column_score(w, XB_COLUMN_WIDTH);
+    score[XB_NUMBER_PINBALL] = column_score(w, XB_COLUMN_PINBALL);
+    score[XB_NUMBER_EPISTEMIC] = xb_score_root(column_score(w, XB_COLUMN_EPISTEMIC));
+    score[XB_NUMBER_ALEATORIC] = xb_score_root(column_score(w, XB_COLUMN_ALEATORIC));
+    score[XB_NUMBER_SHARPNESS] = xb_score_root(column_score(w, XB_COLUMN_TOTAL));
     if (w->draws < 3) /* one draw is left, which has no spread to vary */
-        out->epistemic.mc_error = out->sharpness.mc_error = NAN;
+        score[XB_NUMBER_EPISTEMIC].mc_error = score[XB_NUMBER_SHARPNESS].mc_error = NAN;
 }
 
-static void score_curve(xb_regression_scores *out, const double *mass, int64_t n)
+static void score_curve(xb_scores *out, const double *mass)
 {
-    for (int i = 0; i < XB_CALIBRATION_LEVELS; i++) {
-        out->level[i] = (i + 1.0) / (XB_CALIBRATION_LEVELS + 1);
-        out->share[i] = xb_calibration_share(mass, n, out->level[i]);
-        out->share_error[i] = xb_share_error(out->share[i], n);
+    for (int64_t i = 0; i < out->curve; i++) {
+        const double level = (double)(i + 1) / (double)(out->curve + 1);
+        const double share = xb_calibration_share(mass, out->n, level);
+        out->array[XB_ARRAY_LEVEL][i] = level;
+        out->array[XB_ARRAY_SHARE][i] = share;
+        out->array[XB_ARRAY_SHARE_ERROR][i] = xb_share_error(share, out->n);
     }
 }
 
@@ -228,7 +230,7 @@ static double coverage_mc_error(const work *w)
 }
 
 /* Everything that needs the masses of all points: each version is sorted in place. */
-static xb_status score_calibration(xb_ctx *ctx, xb_regression_scores *out, work *w)
+static xb_status score_calibration(xb_ctx *ctx, xb_scores *out, work *w)
 {
     int64_t n = w->n;
     double area[XB_VERSIONS] = {0}, inside_error = coverage_mc_error(w);
@@ -237,31 +239,25 @@ static xb_status score_calibration(xb_ctx *ctx, xb_regression_scores *out, work 
         XB_TRY(xb_central_masses(ctx, mass, mass, n));
         area[v] = xb_miscalibration_area(NULL, mass, n);
     }
-    score_curve(out, w->pit, n);
+    score_curve(out, w->pit);
     double inside = xb_calibration_share(w->pit, n, w->opt.interval);
-    out->coverage = (xb_score){inside, xb_share_error(inside, n), inside_error};
-    out->miscalibration_area.mc_error = xb_score_mc_error(area, &w->groups);
-    out->miscalibration_area.value =
-        xb_miscalibration_area(&out->miscalibration_area.std_error, w->pit, n);
-    out->miscalibration_floor = xb_miscalibration_floor(n);
+    out->score[XB_NUMBER_COVERAGE] =
+        (xb_score){inside, xb_share_error(inside, n), inside_error};
+    xb_score *whole = &out->score[XB_NUMBER_AREA];
+    whole->mc_error = xb_score_mc_error(area, &w->groups);
+    whole->value = xb_miscalibration_area(&whole->std_error, w->pit, n);
+    out->score[XB_NUMBER_AREA_FLOOR].value = xb_miscalibration_floor(n);
     return XB_OK;
 }
 
-static void copy_points(const xb_point_scores *to, const work *w)
+/* In the order of the arrays. */
+static void copy_points(xb_scores *to, const work *w)
 {
-    int64_t n = w->n;
-    const struct {
-        double *to;
-        xb_column column;
-    } wanted[] = {{to->square_error, XB_COLUMN_SQUARE},
-                  {to->absolute_error, XB_COLUMN_ABSOLUTE},
-                  {to->nll, XB_COLUMN_NLL},
-                  {to->crps, XB_COLUMN_CRPS},
-                  {to->pit, XB_COLUMN_PIT}};
-    for (int i = 0; i < XB_COUNT(wanted); i++)
-        if (wanted[i].to)
-            memcpy(wanted[i].to, w->value + wanted[i].column * n,
-                   (size_t)n * sizeof(double));
+    static const xb_column column[] = {XB_COLUMN_SQUARE, XB_COLUMN_ABSOLUTE,
+                                       XB_COLUMN_NLL, XB_COLUMN_CRPS, XB_COLUMN_PIT};
+    for (int i = 0; i < XB_COUNT(column); i++)
+        memcpy(to->array[XB_ARRAY_POINTS + i], w->value + column[i] * w->n,
+               (size_t)w->n * sizeof(double));
 }
 
 xb_status xb_regression_scorer_add(xb_ctx *ctx, xb_regression_scorer *w,
@@ -274,25 +270,27 @@ xb_status xb_regression_scorer_add(xb_ctx *ctx, xb_regression_scorer *w,
     return XB_OK;
 }
 
-xb_status xb_regression_scorer_sum(xb_ctx *ctx, xb_regression_scores *out,
-                                   const xb_point_scores *points, xb_regression_scorer *w)
+xb_status xb_regression_scorer_sum(xb_ctx *ctx, xb_scores **out, xb_regression_scorer *w)
 {
-    xb_regression_scores found = {.n = w->n, .draws = w->draws};
-    score_columns(&found, w);
-    XB_TRY(score_calibration(ctx, &found, w));
-    if (points) copy_points(points, w);
-    *out = found;
-    return XB_OK;
+    xb_scores *found = NULL;
+    XB_TRY(xb_scores_create(ctx, &found, w->n, w->draws, 0, XB_CALIBRATION_LEVELS));
+    score_columns(found->score, w);
+    copy_points(found, w);
+    xb_status status = score_calibration(ctx, found, w);
+    if (status == XB_OK)
+        *out = found;
+    else
+        xb_scores_destroy(found);
+    return status;
 }
 
-xb_status xb_score_regression(xb_ctx *ctx, xb_regression_scores *out,
-                              const xb_point_scores *points, const xb_mixture *predictive,
+xb_status xb_score_regression(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
                               const double *y, const xb_score_options *opt)
 {
     xb_regression_scorer *w = NULL;
     XB_TRY(xb_regression_scorer_create(ctx, &w, predictive->n, predictive->draws, opt));
     xb_status status = xb_regression_scorer_add(ctx, w, predictive, y);
-    if (status == XB_OK) status = xb_regression_scorer_sum(ctx, out, points, w);
+    if (status == XB_OK) status = xb_regression_scorer_sum(ctx, out, w);
     xb_regression_scorer_destroy(w);
     return status;
 }

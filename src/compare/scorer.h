@@ -4,7 +4,7 @@
 #define XB_COMPARE_SCORER_H
 
 #include "base/ctx.h"
-#include "crossbayes/compare.h"
+#include "compare/score_items.h"
 
 /* Numbers. opt, NULL or not, is copied but for its levels, which are borrowed. */
 typedef struct xb_regression_scorer xb_regression_scorer;
@@ -13,20 +13,18 @@ xb_status xb_regression_scorer_create(xb_ctx *ctx, xb_regression_scorer **out, i
                                       int64_t draws, const xb_score_options *opt);
 xb_status xb_regression_scorer_add(xb_ctx *ctx, xb_regression_scorer *s,
                                    const xb_mixture *predictive, const double *y);
-/* Once, after all n; `points` may be NULL. */
-xb_status xb_regression_scorer_sum(xb_ctx *ctx, xb_regression_scores *out,
-                                   const xb_point_scores *points,
-                                   xb_regression_scorer *s);
+/* Once, after all n. */
+xb_status xb_regression_scorer_sum(xb_ctx *ctx, xb_scores **out, xb_regression_scorer *s);
 void xb_regression_scorer_destroy(xb_regression_scorer *s); /* NULL is fine */
 
 /* Classes, alike. */
 typedef struct xb_class_scorer xb_class_scorer;
 
 xb_status xb_class_scorer_create(xb_ctx *ctx, xb_class_scorer **out, int64_t n,
-                                 int64_t draws, int64_t classes, int bins);
+                                 int64_t draws, int64_t classes, int64_t bins);
 xb_status xb_class_scorer_add(xb_ctx *ctx, xb_class_scorer *s,
                               const xb_class_draws *predictive, const int64_t *label);
-void xb_class_scorer_sum(xb_class_scores *out, xb_class_scorer *s);
+xb_status xb_class_scorer_sum(xb_ctx *ctx, xb_scores **out, xb_class_scorer *s);
 void xb_class_scorer_destroy(xb_class_scorer *s);
 
 #endif

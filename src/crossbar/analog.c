@@ -137,6 +137,7 @@ void xb_analog_destroy(xb_analog *analog)
 {
     if (!analog) return;
     xb_sampler_destroy(analog->sampler);
+    free(analog->held);
     free(analog->mu);
     free(analog->sigma);
     free(analog->bend);
@@ -146,11 +147,11 @@ void xb_analog_destroy(xb_analog *analog)
 
 const xb_array *xb_analog_array(const xb_analog *analog) { return &analog->array; }
 
-int xb_analog_place_count(const xb_analog *analog) { return analog->n_layer; }
+int64_t xb_analog_place_count(const xb_analog *analog) { return analog->n_layer; }
 
 static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-xb_analog_place xb_analog_place_at(const xb_analog *analog, int i)
+xb_analog_place xb_analog_place_at(const xb_analog *analog, int64_t i)
 {
     const xb_analog_layer *p = &analog->layer[i];
     return (xb_analog_place){.layer = p->index,

@@ -7,6 +7,21 @@
 #include "net/layer.h"
 #include "backend/host.h"
 
+/* held.c: (X19) noise that is held for blocks of 2^l operations, level by level. */
+enum { XB_HELD_LEVELS = 32 };
+
+typedef struct xb_held {
+    int top;                      /* the highest level in use */
+    double share[XB_HELD_LEVELS]; /* of the devices, by level */
+    uint32_t below[XB_HELD_LEVELS][XB_HELD_LEVELS];
+} xb_held;
+
+/* From the correlation of reads 1, 2, 4, ... apart, fewer than XB_HELD_LEVELS; what is
+ * not convex in it is taken as the largest convex curve below. free() it. */
+xb_status xb_held_make(xb_ctx *ctx, xb_held **out, const double *correlation, int lags);
+double xb_held_correlation(const xb_held *held, double lag);
+double xb_held_time(const xb_held *held); /* integrated autocorrelation time, reads */
+
 /* One dense or conv layer on its tiles. */
 typedef struct xb_analog_layer {
     const xb_layer *layer;
@@ -29,6 +44,7 @@ struct xb_analog {
     const xb_kernels *kernels;
     xb_key reads, forget, chip; /* keys of noise, of forgetting, of the devices */
     double rho;                 /* (X10) */
+    xb_held *held;              /* (X19); NULL: devices forget at one rate, or at once */
     float *mu, *sigma;          /* [params] as they are on the arrays */
     float *bend;                /* [3][params] of (X8); NULL: all have the law's shape */
     xb_analog_layer *layer;     /* [n_layer], in the order of the net */
@@ -78,6 +94,9 @@ typedef struct xb_devices {
  * the devices that have forgotten. `known`: z holds operation q - 1. */
 void xb_forget_draw(const xb_analog *analog, float *z, const xb_devices *devices,
                     xb_moment when, bool known);
+/* The same where analog->held is; level [to - from] belongs to z. */
+void xb_held_draw(const xb_analog *analog, float *z, int32_t *level,
+                  const xb_devices *devices, xb_moment when, bool known);
 
 /* ---- tile.c: products */
 
@@ -114,6 +133,7 @@ typedef struct xb_reader {
     float *activation[2];   /* [batch][widest] */
     float *input, *columns; /* converted inputs; windows of some lines */
     float *theta, *z;       /* weights of one draw; z of every tensor */
+    int32_t *level;         /* of every z where devices hold theirs (X19); else NULL */
     float *room, *keep;     /* of the backend's conv; of batchnorm */
     xb_tile_room tile;
     xb_sightings seen; /* both NULL: not calibrating */

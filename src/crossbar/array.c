@@ -128,20 +128,27 @@ static const preset presets[] = {
       .correlation_time_ns = 500}},
 };
 
-int xb_array_preset_count(void) { return XB_COUNT(presets); }
-const char *xb_array_preset_name(int i) { return presets[i].array.name; }
-const char *xb_array_preset_about(int i) { return presets[i].about; }
+int64_t xb_array_preset_count(void) { return XB_COUNT(presets); }
+const char *xb_array_preset_name(int64_t i) { return presets[i].array.name; }
+const char *xb_array_preset_about(int64_t i) { return presets[i].about; }
 
-xb_status xb_array_preset(xb_ctx *ctx, xb_array *out, const char *name)
+int64_t xb_array_preset_find(const char *name)
+{
+    for (int i = 0; i < XB_COUNT(presets); i++)
+        if (strcmp(presets[i].array.name, name) == 0) return i;
+    return -1;
+}
+
+xb_status xb_array_fill(xb_ctx *ctx, xb_array *out, const char *name)
 {
     const char *names[XB_COUNT(presets)];
-    for (int i = 0; i < XB_COUNT(presets); i++) {
-        names[i] = presets[i].array.name;
-        if (strcmp(names[i], name) != 0) continue;
-        *out = presets[i].array;
+    int64_t found = xb_array_preset_find(name);
+    if (found >= 0) {
+        *out = presets[found].array;
         return XB_OK;
     }
-    int near = xb_nearest(name, names, XB_COUNT(presets));
+    for (int i = 0; i < XB_COUNT(presets); i++) names[i] = presets[i].array.name;
+    int64_t near = xb_nearest(name, names, XB_COUNT(presets));
     if (near >= 0)
         return xb_fail(ctx, XB_E_INPUT, "no array '%.60s', did you mean '%s'?", name,
                        names[near]);
@@ -151,9 +158,9 @@ xb_status xb_array_preset(xb_ctx *ctx, xb_array *out, const char *name)
 
 /* ---- numbers by name */
 
-int xb_array_field_count(void) { return xb_array_row_count; }
+int64_t xb_array_field_count(void) { return xb_array_row_count; }
 
-xb_array_field xb_array_field_at(int i)
+xb_array_field xb_array_field_at(int64_t i)
 {
     const xb_array_row *row = &xb_array_rows[i];
     return (xb_array_field){row->key,   row->whole, row->min, row->max,
@@ -167,24 +174,20 @@ static bool same_key(const char *key, const char *given)
     return *key == *given;
 }
 
-bool xb_array_field_find(const char *key, xb_array_field *out)
+int64_t xb_array_field_find(const char *key)
 {
     for (int i = 0; i < XB_COUNT(xb_array_rows); i++)
-        if (same_key(xb_array_rows[i].key, key)) {
-            *out = xb_array_field_at(i);
-            return true;
-        }
-    return false;
+        if (same_key(xb_array_rows[i].key, key)) return i;
+    return -1;
 }
 
 const xb_array_row *xb_array_row_find(xb_ctx *ctx, const char *key, const char *where)
 {
     const char *names[XB_COUNT(xb_array_rows)];
-    for (int i = 0; i < XB_COUNT(xb_array_rows); i++) {
-        names[i] = xb_array_rows[i].key;
-        if (same_key(names[i], key)) return &xb_array_rows[i];
-    }
-    int near = xb_nearest(key, names, XB_COUNT(xb_array_rows));
+    int64_t found = xb_array_field_find(key);
+    if (found >= 0) return &xb_array_rows[found];
+    for (int i = 0; i < XB_COUNT(xb_array_rows); i++) names[i] = xb_array_rows[i].key;
+    int64_t near = xb_nearest(key, names, XB_COUNT(xb_array_rows));
     if (near >= 0)
         xb_note(ctx, "%sunknown key '%.60s', did you mean '%s'?", where, key,
                 names[near]);
@@ -235,14 +238,12 @@ static const char *const redraws[] = {"network", "input", "operation"};
 
 const char *xb_redraw_name(xb_redraw redraw) { return redraws[redraw]; }
 
-bool xb_redraw_find(const char *name, xb_redraw *out)
+xb_status xb_redraw_parse(xb_ctx *ctx, xb_redraw *out, const char *text)
 {
-    for (int i = 0; i < XB_COUNT(redraws); i++) {
-        if (strcmp(redraws[i], name) != 0) continue;
-        *out = (xb_redraw)i;
-        return true;
-    }
-    return false;
+    int found;
+    XB_TRY(xb_choice_parse(ctx, &found, "redraw", text, redraws, XB_COUNT(redraws)));
+    *out = (xb_redraw)found;
+    return XB_OK;
 }
 
 /* ---- checks */

@@ -4,8 +4,37 @@
 #ifndef XB_CROSSBAR_ARRAY_H
 #define XB_CROSSBAR_ARRAY_H
 
-#include "base/ctx.h"
+#include "base/choice.h"
 #include "crossbayes/crossbar.h"
+
+/* 0 turns an effect off; the table has each number's meaning in words. */
+struct xb_array {
+    char name[32];
+    char law[256]; /* of the noise devices: LAW text or file; "": the model's */
+
+    int64_t rows, columns; /* of a tile; 0: as large as the layer */
+
+    double g_min_us, g_max_us; /* conductance range of a mean device, uS */
+    int64_t mean_levels;       /* states of a mean device; 0: any */
+    double program_error;      /* sd of a written conductance, in parts of the range */
+
+    double sigma_min_us, sigma_max_us; /* widths a noise device can have, uS; 0: any */
+    int64_t sigma_levels;              /* of them; 0: any */
+    double sigma_spread;               /* sd of log width from device to device */
+    double shape_spread;               /* sd of the law's deformation (X8) */
+
+    double stuck_low, stuck_high; /* shares of devices stuck at their range's ends */
+    double line_ohm;              /* of a wire from one cell to the next */
+
+    int64_t dac_bits, adc_bits; /* 0: no converter; else 2 to 20 */
+    double dac_range;           /* largest input, in the layer's units; 0: calibrated */
+    double adc_range; /* full scale in parts of what a column can carry; 0: calibrated */
+    double coverage;  /* share of calibration values inside a calibrated range */
+
+    double read_interval_ns;    /* from one read of a device to the next */
+    double correlation_time_ns; /* of its noise; 0: none */
+    xb_redraw redraw;
+};
 
 typedef enum xb_effect {
     XB_EFFECT_NONE, /* a size or a unit that does nothing by itself */
@@ -30,7 +59,7 @@ typedef struct xb_array_row {
     bool whole;
     double min, max;
     xb_effect effect;
-    size_t offset; /* of a double, or of an int64_t where whole */
+    size_t offset;            /* of a double, or of an int64_t where whole */
     const char *label, *unit; /* of an axis; "": a number without a unit */
     const char *about;
 } xb_array_row;
@@ -42,6 +71,11 @@ extern const int xb_array_row_count;
  * none, `where` before the message. */
 const xb_array_row *xb_array_row_find(xb_ctx *ctx, const char *key, const char *where);
 double xb_array_value(const xb_array *array, const xb_array_row *row);
+/* Arrays by value, for this folder and its tests: a preset, and a file. */
+xb_status xb_array_fill(xb_ctx *ctx, xb_array *out, const char *preset);
+xb_status xb_array_read(xb_ctx *ctx, xb_array *out, const char *path);
+/* The array with this effect alone. */
+xb_array xb_array_alone(const xb_array *array, int64_t effect);
 xb_status xb_array_put(xb_ctx *ctx, xb_array *array, const xb_array_row *row,
                        double value, const char *where);
 

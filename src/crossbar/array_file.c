@@ -57,7 +57,7 @@ static xb_status read_redraw(xb_ctx *ctx, xb_array *out, const json_t *root,
 {
     char name[32] = "";
     XB_TRY(read_text(ctx, name, sizeof name, root, "redraw", where));
-    if (!*name || xb_redraw_find(name, &out->redraw)) return XB_OK;
+    if (!*name || xb_redraw_parse(ctx, &out->redraw, name) == XB_OK) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,
                    "%s'redraw' is '%s', expected network, input or operation", where,
                    name);
@@ -68,7 +68,7 @@ static xb_status read_base(xb_ctx *ctx, xb_array *out, const json_t *root,
 {
     char base[32] = "ideal";
     XB_TRY(read_text(ctx, base, sizeof base, root, "base", where));
-    if (xb_array_preset(ctx, out, base) == XB_OK) return XB_OK;
+    if (xb_array_fill(ctx, out, base) == XB_OK) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT, "%s'base' is '%s', expected ideal, mtj or ecram",
                    where, base);
 }
@@ -118,7 +118,7 @@ static xb_status read_array(xb_ctx *ctx, xb_array *out, const json_t *root,
     return XB_OK;
 }
 
-xb_status xb_array_load(xb_ctx *ctx, xb_array *out, const char *path)
+xb_status xb_array_read(xb_ctx *ctx, xb_array *out, const char *path)
 {
     json_t *root = NULL;
     char where[WHERE_MAX];
@@ -127,13 +127,6 @@ xb_status xb_array_load(xb_ctx *ctx, xb_array *out, const char *path)
     if (status == XB_OK) status = read_array(ctx, out, root, path, where);
     json_decref(root);
     return xb_filekind_explain(ctx, status, path, XB_KIND_ARRAY);
-}
-
-/* A name without a dot or a slash is meant as a preset. */
-xb_status xb_array_parse(xb_ctx *ctx, xb_array *out, const char *text)
-{
-    if (strpbrk(text, "./")) return xb_array_load(ctx, out, text);
-    return xb_array_preset(ctx, out, text);
 }
 
 json_t *xb_array_to_json(const xb_ctx *ctx, const xb_array *array)

@@ -14,6 +14,13 @@
 /* So many outputs are compared at most, but at least those of so many inputs. */
 enum { COMPARED_MOST = 200, INPUTS_LEAST = 10 };
 
+struct xb_assay_result {
+    xb_scores *scores;
+    xb_score nll_difference;
+    xb_distances *distance;
+    double kl_at_least;
+};
+
 struct xb_assay {
     const xb_model *model;
     const double *x, *y;
@@ -23,9 +30,8 @@ struct xb_assay {
     int64_t *label;      /* [n], classes */
     double *value;       /* [reads][n][outputs] of the case at work */
     double *sd;          /* [n] */
-    double *nll[2];      /* [n], digital and the case's; numbers */
     double *compared[2]; /* [reads][points], digital and the case's */
-    xb_assay_result digital;
+    xb_assay_result *digital;
 };
 
 enum { DIGITAL, CASE };
@@ -52,11 +58,15 @@ static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which
     pick_points(a, a->compared[which]);
     if (a->model->classes > 0) {
         xb_class_draws p = {a->value, a->opt.reads, a->n, a->outputs};
-        return xb_score_classes(ctx, &out->classes, &p, a->label, NULL);
+        return xb_score_classes(ctx, &out->scores, &p, a->label, NULL);
     }
     xb_mixture p = {a->value, a->sd, a->opt.reads, a->n, .sd_shared = true};
-    xb_point_scores points = {.nll = a->nll[which]};
-    return xb_score_regression(ctx, &out->regression, &points, &p, a->y, NULL);
+    return xb_score_regression(ctx, &out->scores, &p, a->y, NULL);
+}
+
+static const double *each_nll(const xb_assay_result *r)
+{
+    return xb_scores_array_get(r->scores, "nll", NULL);
 }
 
 static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double memory)
@@ -69,27 +79,24 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double 
     opt.neighbours = -1;  /* and KL is bounded */
     opt.tolerance = a->opt.tolerance;
     if (a->model->classes == 0)
-        XB_TRY(xb_score_difference(ctx, &out->nll_difference, a->nll[CASE],
-                                   a->nll[DIGITAL], a->n));
+        XB_TRY(xb_score_difference(ctx, &out->nll_difference, each_nll(out),
+                                   each_nll(a->digital), a->n));
     XB_TRY(xb_distance_samples(ctx, &out->distance, a->compared[CASE], a->opt.reads,
                                a->compared[DIGITAL], a->opt.reads, a->points, &opt));
-    XB_TRY(xb_kl_at_least(ctx, &out->kl_at_least, a->compared[CASE], a->compared[DIGITAL],
-                          a->opt.reads, a->points));
-    out->verdict = out->distance.verdict;
-    return XB_OK;
+    return xb_kl_at_least(ctx, &out->kl_at_least, a->compared[CASE], a->compared[DIGITAL],
+                          a->opt.reads, a->points);
 }
 
 static xb_status take_memory(xb_ctx *ctx, xb_assay *a)
 {
-    int64_t numbers = a->model->classes > 0 ? 0 : a->n;
     a->value = xb_new(ctx, a->opt.reads * a->n * a->outputs, sizeof *a->value);
     a->sd = xb_new(ctx, a->n, sizeof *a->sd);
     a->label = xb_new(ctx, a->model->classes > 0 ? a->n : 0, sizeof *a->label);
-    bool all = a->value && a->sd && a->label;
+    a->digital = xb_new(ctx, 1, sizeof *a->digital);
+    bool all = a->value && a->sd && a->label && a->digital;
     for (int i = 0; i < 2; i++) {
-        a->nll[i] = xb_new(ctx, numbers, sizeof(double));
         a->compared[i] = xb_new(ctx, a->opt.reads * a->points, sizeof(double));
-        all = all && a->nll[i] && a->compared[i];
+        all = all && a->compared[i];
     }
     return all ? XB_OK : XB_E_MEMORY;
 }
@@ -103,7 +110,7 @@ static xb_status score_digital(xb_ctx *ctx, xb_assay *a)
         a->label[i] = (int64_t)a->y[i];
     XB_TRY(xb_predict_draws(ctx, a->value, a->sd, a->model, a->x, a->n, 0, a->opt.reads,
                             &opt));
-    return score(ctx, a, &a->digital, DIGITAL);
+    return score(ctx, a, a->digital, DIGITAL);
 }
 
 static xb_status check(xb_ctx *ctx, const xb_model *model, int64_t n,
@@ -158,31 +165,70 @@ void xb_assay_destroy(xb_assay *a)
     free(a->label);
     free(a->value);
     free(a->sd);
-    for (int i = 0; i < 2; i++) {
-        free(a->nll[i]);
-        free(a->compared[i]);
-    }
+    for (int i = 0; i < 2; i++) free(a->compared[i]);
+    xb_assay_result_destroy(a->digital);
     free(a);
 }
 
-const xb_assay_result *xb_assay_digital(const xb_assay *assay) { return &assay->digital; }
+const xb_assay_result *xb_assay_digital(const xb_assay *assay) { return assay->digital; }
 
-xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
-                       const xb_array *array)
+static xb_status run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
+                     const xb_array *array)
 {
     const double *x = assay->opt.calibration;
     int64_t n = assay->opt.calibration_n;
     xb_analog *analog = NULL;
     XB_TRY(xb_analog_create(ctx, &analog, assay->model, array, x ? x : assay->x,
                             x ? n : assay->n, &assay->analog));
-    xb_assay_result result = {0};
     double rho = xb_array_correlation(array);
     double memory = rho > 0 ? (1 + rho) / (1 - rho) : 0; /* (X11) */
     xb_status status = xb_analog_draws(ctx, assay->value, assay->sd, analog, assay->x,
                                        assay->n, 0, assay->opt.reads);
-    if (status == XB_OK) status = score(ctx, assay, &result, CASE);
-    if (status == XB_OK) status = compare(ctx, assay, &result, memory);
+    if (status == XB_OK) status = score(ctx, assay, out, CASE);
+    if (status == XB_OK) status = compare(ctx, assay, out, memory);
     xb_analog_destroy(analog);
-    if (status == XB_OK) *out = result;
     return status;
+}
+
+xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result **out, xb_assay *assay,
+                       const xb_array *array)
+{
+    xb_assay_result *result = xb_new(ctx, 1, sizeof *result);
+    if (!result) return XB_E_MEMORY;
+    xb_status status = run(ctx, result, assay, array);
+    if (status == XB_OK)
+        *out = result;
+    else
+        xb_assay_result_destroy(result);
+    return status;
+}
+
+/* ---- what it found */
+
+void xb_assay_result_destroy(xb_assay_result *result)
+{
+    if (!result) return;
+    xb_scores_destroy(result->scores);
+    xb_distances_destroy(result->distance);
+    free(result);
+}
+
+const xb_scores *xb_assay_result_scores(const xb_assay_result *result)
+{
+    return result->scores;
+}
+
+xb_score xb_assay_result_nll_difference(const xb_assay_result *result)
+{
+    return result->nll_difference;
+}
+
+const xb_distances *xb_assay_result_distance(const xb_assay_result *result)
+{
+    return result->distance;
+}
+
+double xb_assay_result_kl_at_least(const xb_assay_result *result)
+{
+    return result->kl_at_least;
 }

@@ -34,7 +34,8 @@ typedef enum xb_chip_stream {
     XB_CHIP_STUCK_WIDTH,
     XB_CHIP_WIDTH,
     XB_CHIP_SHAPE,
-    XB_CHIP_FORGET /* `step` the read */
+    XB_CHIP_FORGET, /* `step` the read */
+    XB_CHIP_PHASE
 } xb_chip_stream;
 
 xb_stream xb_chip_at(const xb_chip *chip, xb_chip_stream which);

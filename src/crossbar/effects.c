@@ -23,18 +23,25 @@ static const struct effect {
 };
 
 /* XB_EFFECT_NONE is no effect: the public numbers start after it. */
-int xb_array_effect_count(void) { return XB_EFFECTS - 1; }
-const char *xb_array_effect_name(int i) { return effects[i + 1].name; }
-const char *xb_array_effect_about(int i) { return effects[i + 1].about; }
+int64_t xb_array_effect_count(void) { return XB_EFFECTS - 1; }
+const char *xb_array_effect_name(int64_t i) { return effects[i + 1].name; }
+const char *xb_array_effect_about(int64_t i) { return effects[i + 1].about; }
+
+int64_t xb_array_effect_find(const char *name)
+{
+    for (int64_t i = 0; i < xb_array_effect_count(); i++)
+        if (strcmp(xb_array_effect_name(i), name) == 0) return i;
+    return -1;
+}
 
 static xb_array ideal(void)
 {
     xb_array array = {0};
-    (void)xb_array_preset(NULL, &array, "ideal");
+    (void)xb_array_fill(NULL, &array, "ideal");
     return array;
 }
 
-bool xb_array_has(const xb_array *array, int i)
+bool xb_array_has(const xb_array *array, int64_t i)
 {
     const xb_array base = ideal();
     xb_effect effect = (xb_effect)(i + 1);
@@ -53,7 +60,7 @@ bool xb_array_has(const xb_array *array, int i)
     return false;
 }
 
-xb_array xb_array_only(const xb_array *array, int i)
+xb_array xb_array_alone(const xb_array *array, int64_t i)
 {
     const xb_array base = ideal();
     xb_effect effect = (xb_effect)(i + 1);

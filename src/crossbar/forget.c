@@ -8,29 +8,7 @@
  * where a row of reads starts. */
 #include <math.h>
 
-#include "crossbar/analog.h"
-#include "draw/kernel.h"
-#include "predict/predict.h"
-
-enum { WORDS = 16 * XB_BLOCK }; /* at a time: 4 KiB */
-
-/* Element 0 of the tensor at operation q, and the read it belongs to. */
-static int64_t element_of(xb_moment when, int64_t q, int64_t n)
-{
-    return (when.first + q % when.each) * n;
-}
-
-static uint32_t read_of(xb_moment when, int64_t q) { return (uint32_t)(q / when.each); }
-
-static xb_stream draws_at(const xb_analog *a, int tensor, uint32_t read)
-{
-    return (xb_stream){a->reads, (uint32_t)tensor, read, XB_PREDICT_STEP};
-}
-
-static xb_stream words_at(const xb_analog *a, int tensor, uint32_t read)
-{
-    return (xb_stream){a->forget, (uint32_t)tensor, XB_CHIP_FORGET, read};
-}
+#include "crossbar/moment.h"
 
 static uint32_t keep_below(double rho) { return (uint32_t)(ldexp(rho, 32)); }
 
@@ -40,18 +18,17 @@ static float walk_back(const xb_analog *a, const xb_devices *d, xb_moment when, 
 {
     const uint32_t below = keep_below(a->rho);
     for (; q > 0; q--) {
-        xb_stream where = words_at(a, d->tensor, read_of(when, q));
-        if (xb_stream_word(&where, element_of(when, q, d->n) + i) >= below) break;
+        xb_stream where = xb_moment_words(a, d->tensor, xb_moment_read(when, q));
+        int64_t element = xb_moment_element(when, q, d->n) + i;
+        if (xb_stream_word(&where, element) >= below) break;
     }
-    xb_stream where = draws_at(a, d->tensor, read_of(when, q));
-    return xb_sampler_value(a->sampler,
-                            xb_stream_word(&where, element_of(when, q, d->n) + i));
+    return xb_moment_draw(a, d, when, q, i);
 }
 
 /* A stretch of devices at operation q: their words and their fresh draws. */
 typedef struct stretch {
-    uint32_t word[WORDS];
-    float fresh[WORDS];
+    uint32_t word[XB_STRETCH];
+    float fresh[XB_STRETCH];
     int64_t skip, some; /* words before the first device; devices */
 } stretch;
 
@@ -59,11 +36,12 @@ typedef struct stretch {
 static void look_at(const xb_analog *a, stretch *s, const xb_devices *d, xb_moment when,
                     int64_t i)
 {
-    uint32_t read = read_of(when, when.q);
-    xb_stream draws = draws_at(a, d->tensor, read), words = words_at(a, d->tensor, read);
-    int64_t element = element_of(when, when.q, d->n) + i;
+    const uint32_t read = xb_moment_read(when, when.q);
+    xb_stream draws = xb_moment_draws(a, d->tensor, read);
+    xb_stream words = xb_moment_words(a, d->tensor, read);
+    const int64_t element = xb_moment_element(when, when.q, d->n) + i;
     s->skip = element % XB_BLOCK;
-    s->some = WORDS - s->skip < d->to - i ? WORDS - s->skip : d->to - i;
+    s->some = XB_STRETCH - s->skip < d->to - i ? XB_STRETCH - s->skip : d->to - i;
     xb_kernel_best()->words(s->word, (s->skip + s->some + XB_BLOCK - 1) / XB_BLOCK,
                             &words, element / XB_BLOCK);
     xb_sampler_fill(a->sampler, s->fresh, s->some, &draws, element);
@@ -92,7 +70,7 @@ void xb_forget_draw(const xb_analog *analog, float *z, const xb_devices *d,
         step_on(analog, z, d, when, known);
         return;
     }
-    xb_stream where = draws_at(analog, d->tensor, read_of(when, when.q));
+    xb_stream where = xb_moment_draws(analog, d->tensor, xb_moment_read(when, when.q));
     xb_sampler_fill(analog->sampler, z, d->to - d->from, &where,
-                    element_of(when, when.q, d->n) + d->from);
+                    xb_moment_element(when, when.q, d->n) + d->from);
 }

@@ -95,6 +95,11 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
         free(r.memory);
         return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a context");
     }
+    if (analog->held) r.level = xb_new(ctx, s.z, sizeof *r.level);
+    if (analog->held && !r.level) {
+        xb_reader_free(&r);
+        return XB_E_MEMORY;
+    }
     xb_ctx_set_threads(r.ctx, 1);
     float *next = r.memory;
     for (int i = 0; i < 2; i++) r.activation[i] = cut(&next, s.activation);
@@ -112,6 +117,7 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
 void xb_reader_free(xb_reader *r)
 {
     xb_ctx_destroy(r->ctx);
+    free(r->level);
     free(r->memory);
 }
 

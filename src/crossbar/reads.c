@@ -11,13 +11,14 @@
 #include "predict/predict.h"
 #include "vi/model.h"
 
-enum { PIECES = 16, REMEMBERED = 32 };
+enum { PIECES = 16, REMEMBERED = 32, HELD = 256 };
 
 /* Where devices remember, each piece starts with a walk back: pieces are longer. */
 static int pieces_of(const xb_analog *analog, int64_t count)
 {
-    if (!(analog->rho > 0) || count >= (int64_t)PIECES * REMEMBERED) return PIECES;
-    return count < REMEMBERED ? 1 : (int)(count / REMEMBERED);
+    const int64_t least = analog->held ? HELD : analog->rho > 0 ? REMEMBERED : 1;
+    if (least == 1 || count >= PIECES * least) return PIECES;
+    return count < least ? 1 : (int)(count / least);
 }
 
 typedef struct read_job {

@@ -19,9 +19,12 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static const float *noise_of(xb_reader *r, const xb_devices *d, xb_moment when,
                              bool known)
 {
-    float *z = r->z + r->analog->model->net->tensor[d->tensor].offset + d->from;
-    xb_forget_draw(r->analog, z, d, when, known);
-    return z;
+    const int64_t at = r->analog->model->net->tensor[d->tensor].offset + d->from;
+    if (r->level)
+        xb_held_draw(r->analog, r->z + at, r->level + at, d, when, known);
+    else
+        xb_forget_draw(r->analog, r->z + at, d, when, known);
+    return r->z + at;
 }
 
 /* n weights of parameters from `at` on; a bias is digital and not bent (X8). */

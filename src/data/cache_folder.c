@@ -4,15 +4,12 @@
 #include "data/cache_folder.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
+#include "base/os.h"
 #include "base/outfile.h"
 
 enum { PARENT = XB_CACHE_PATH - 16 }; /* bytes of the path without our own name */
@@ -23,15 +20,16 @@ enum { PARENT = XB_CACHE_PATH - 16 }; /* bytes of the path without our own name 
 static const char *absolute(const char *name)
 {
     const char *path = getenv(name);
-    return path && path[0] == '/' ? path : NULL;
+    return path && xb_os_is_absolute(path) ? path : NULL;
 }
 
 /* The parent, then a folder that nobody else may look into. */
 static bool make_folder(const char *parent, const char *path)
 {
-    struct stat info;
+    xb_os_info info;
     if (xb_dir_make(NULL, parent) != XB_OK) return false;
-    return mkdir(path, 0700) == 0 || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+    return xb_os_make_private_folder(path) ||
+           (xb_os_look(&info, path) && info.kind == XB_OS_FOLDER);
 }
 
 bool xb_cache_size_read(int64_t *bytes, const char *text)
@@ -101,7 +99,7 @@ xb_status xb_cache_folder_find(xb_ctx *ctx, xb_cache_folder *out, bool *found,
     return XB_OK;
 }
 
-void xb_cache_touch(const char *file) { (void)utimensat(AT_FDCWD, file, NULL, 0); }
+void xb_cache_touch(const char *file) { (void)xb_os_touch(file); }
 
 /* ---- how large it is */
 
@@ -110,7 +108,7 @@ typedef struct survey {
     const char *ending, *keep;
     int64_t total;              /* bytes of finished files */
     char oldest[XB_CACHE_PATH]; /* "": none that may go */
-    struct timespec used;
+    int64_t used_ns;            /* when it was */
 } survey;
 
 static bool ends_with(const char *name, const char *ending)
@@ -120,45 +118,41 @@ static bool ends_with(const char *name, const char *ending)
 }
 
 /* NAME.ending.tmp-XXXXXX, untouched for a day: its run was killed. */
-static bool is_abandoned(const survey *s, const char *name, const struct stat *info)
+static bool is_abandoned(const survey *s, const char *name, const xb_os_info *info)
 {
-    enum { DAY = 24 * 3600 };
+    const int64_t day_ns = INT64_C(24) * 3600 * 1000000000;
     const char *mark = strstr(name, ".tmp-");
     const size_t tail = strlen(s->ending);
     bool ours = mark && mark - name >= (ptrdiff_t)tail &&
                 memcmp(mark - tail, s->ending, tail) == 0;
-    return ours && time(NULL) - info->st_mtim.tv_sec > DAY;
-}
-
-static bool earlier(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+    return ours && xb_os_time_ns() - info->changed_ns > day_ns;
 }
 
 static void look_at(survey *s, const char *name)
 {
     char path[XB_CACHE_PATH];
-    struct stat info;
+    xb_os_info info;
     int length = snprintf(path, sizeof path, "%s/%s", s->folder->path, name);
-    if (length >= (int)sizeof path || lstat(path, &info) != 0 || !S_ISREG(info.st_mode))
+    if (length >= (int)sizeof path || !xb_os_look_link(&info, path) ||
+        info.kind != XB_OS_FILE)
         return;
-    if (is_abandoned(s, name, &info)) (void)remove(path);
+    if (is_abandoned(s, name, &info)) (void)xb_os_unlink(path);
     if (!ends_with(name, s->ending)) return;
-    s->total += (int64_t)info.st_size;
+    s->total += info.size;
     if (strcmp(path, s->keep) == 0) return;
-    if (*s->oldest && !earlier(&info.st_mtim, &s->used)) return;
-    s->used = info.st_mtim;
+    if (*s->oldest && info.changed_ns >= s->used_ns) return;
+    s->used_ns = info.changed_ns;
     snprintf(s->oldest, sizeof s->oldest, "%s", path);
 }
 
 static void take_survey(survey *s)
 {
-    DIR *dir = opendir(s->folder->path);
+    xb_os_folder *dir = xb_os_folder_open(s->folder->path);
     s->total = 0;
     *s->oldest = '\0';
     if (!dir) return;
-    for (struct dirent *e; (e = readdir(dir)) != NULL;) look_at(s, e->d_name);
-    closedir(dir);
+    for (const char *name; (name = xb_os_folder_next(dir)) != NULL;) look_at(s, name);
+    xb_os_folder_close(dir);
 }
 
 int xb_cache_trim(const xb_cache_folder *folder, const char *ending, const char *keep)
@@ -166,7 +160,7 @@ int xb_cache_trim(const xb_cache_folder *folder, const char *ending, const char 
     survey s = {.folder = folder, .ending = ending, .keep = keep};
     int removed = 0;
     for (take_survey(&s); s.total > folder->limit && *s.oldest; take_survey(&s)) {
-        if (remove(s.oldest) != 0) break;
+        if (!xb_os_unlink(s.oldest)) break;
         removed++;
     }
     return removed;

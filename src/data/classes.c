@@ -83,6 +83,12 @@ xb_status xb_classes_number(xb_classes *c, int64_t *out, xb_slice field, char po
     return status;
 }
 
+xb_status xb_classes_number_of_text(xb_classes *c, int64_t *out, const char *text)
+{
+    char number[XB_NUMBER_TEXT_MAX];
+    return number_of(c, out, canonical(number, text, '.'));
+}
+
 xb_status xb_classes_number_of_value(xb_classes *c, int64_t *out, double value)
 {
     char text[XB_NUMBER_TEXT_MAX];

@@ -24,6 +24,7 @@ void xb_classes_free(xb_classes *classes);
 xb_status xb_classes_number(xb_classes *classes, int64_t *out, xb_slice field,
                             char point);
 xb_status xb_classes_number_of_value(xb_classes *classes, int64_t *out, double value);
+xb_status xb_classes_number_of_text(xb_classes *classes, int64_t *out, const char *text);
 
 /* Closes a set that grew: rank[number] is the class's final number, names[rank]
  * its text, owned by the caller (one block for each, free() them). */

@@ -62,9 +62,8 @@ static xb_status choose_npy(column *c, int64_t *columns, const xb_npy_head *head
     if (c->n == 0 || *columns == 0)
         return xb_fail(s->ctx, XB_E_INPUT, "%s: an empty array", s->name);
     if (!c->wanted && *columns > 1)
-        return xb_fail(s->ctx, XB_E_INPUT,
-                       "%s: %lld columns; choose one with --column NUMBER", s->name,
-                       (long long)*columns);
+        return xb_fail(s->ctx, XB_E_INPUT, "%s: %lld columns; choose one by number",
+                       s->name, (long long)*columns);
     c->index = c->wanted ? xb_column_number(c->wanted, *columns) - 1 : 0;
     if (c->index < 0)
         return xb_fail(s->ctx, XB_E_INPUT,

@@ -9,7 +9,6 @@
 #include "data/dialect.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "data/number.h"
 

@@ -3,13 +3,10 @@
 #include "crossbayes/filekind.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "crossbayes/extend.h"
 
 enum { HEAD = 4096 };
@@ -104,7 +101,7 @@ static const char *find(const char *begin, const char *end, const char *word)
 {
     const size_t length = strlen(word);
     for (const char *p = begin; (size_t)(end - p) >= length; p++)
-        if (strncasecmp(p, word, length) == 0) return p;
+        if (xb_os_same_text(p, word, length)) return p;
     return NULL;
 }
 
@@ -142,6 +139,7 @@ static xb_filekind json_kind(const char *begin, const char *end)
     } own[] = {{"law", XB_KIND_LAW},
                {"array", XB_KIND_ARRAY},
                {"costs", XB_KIND_COSTS},
+               {"device", XB_KIND_DEVICE},
                {"study", XB_KIND_STUDY},
                {"array export", XB_KIND_EXPORT},
                {"reproduction", XB_KIND_REPRODUCTION},
@@ -176,7 +174,7 @@ static bool is_text(const char *head, size_t size)
     if (size > HEAD) size = HEAD;
     memcpy(copy, head, size);
     for (size_t i = 0; i < size;) {
-        const int bytes = xb_utf8_size(copy + i);
+        const int64_t bytes = xb_utf8_size(copy + i);
         const unsigned char c = (unsigned char)copy[i];
         if (c < ' ' && !isspace(c)) return false;
         if (bytes == 0) return c >= 0xC2 && size == HEAD && size - i < 4;
@@ -237,15 +235,10 @@ xb_filekind xb_filekind_of(const void *bytes, size_t size)
 
 xb_filekind xb_filekind_look(const char *path)
 {
-    struct stat info;
+    xb_os_info info;
     char head[HEAD];
-    ssize_t got = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may wait there */
-    if (file < 0) return XB_KIND_UNKNOWN;
-    const bool known = fstat(file, &info) == 0;
-    if (known && S_ISREG(info.st_mode)) got = read(file, head, sizeof head);
-    close(file);
-    if (known && S_ISDIR(info.st_mode)) return XB_KIND_FOLDER;
+    const int64_t got = xb_os_read_head(&info, head, sizeof head, path);
+    if (info.kind == XB_OS_FOLDER) return XB_KIND_FOLDER;
     return got > 0 ? xb_filekind_of(head, (size_t)got) : XB_KIND_UNKNOWN;
 }
 
@@ -258,6 +251,7 @@ static bool may_be(xb_filekind kind, xb_filekind expected)
     case XB_KIND_LAW:
     case XB_KIND_ARRAY:
     case XB_KIND_COSTS:
+    case XB_KIND_DEVICE:
     case XB_KIND_STUDY: return kind == XB_KIND_JSON;
     case XB_KIND_MODEL:
     case XB_KIND_CHECKPOINT: return kind == XB_KIND_SAFETENSORS;

@@ -4,37 +4,32 @@
  * other cost no more than the folders there are. */
 #include "data/folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
 #include "base/files.h"
 #include "base/memory.h"
-
-enum { NANO = 1000000000 };
+#include "base/os.h"
 
 static bool ends_as(const char *name, const char *const *endings)
 {
     size_t length = strlen(name);
     for (; *endings; endings++) {
         size_t tail = strlen(*endings);
-        if (length > tail && strcasecmp(name + length - tail, *endings) == 0) return true;
+        if (length > tail && xb_os_same_text(name + length - tail, *endings, tail))
+            return true;
     }
     return false;
 }
 
-static xb_status add(xb_ctx *ctx, xb_folder *f, const char *name, const struct stat *info)
+static xb_status add(xb_ctx *ctx, xb_folder *f, const char *name, const xb_os_info *info)
 {
     XB_TRY(xb_grow(ctx, (void **)&f->file, &f->capacity, f->n + 1, sizeof *f->file));
     char *copy = xb_strdup(ctx, name);
     if (!copy) return XB_E_MEMORY;
-    f->file[f->n++] = (xb_folder_file){copy, (int64_t)info->st_size,
-                                       (int64_t)info->st_mtim.tv_sec * NANO +
-                                           (int64_t)info->st_mtim.tv_nsec};
+    f->file[f->n++] = (xb_folder_file){copy, info->size, info->changed_ns};
     return XB_OK;
 }
 
@@ -47,43 +42,36 @@ static xb_status join(xb_ctx *ctx, char out[XB_FOLDER_PATH], const char *a, cons
 }
 
 /* A walk through folders: which of them were entered. */
-typedef struct place {
-    dev_t device;
-    ino_t number;
-} place;
-
 typedef struct tour {
     xb_ctx *ctx;
     xb_folder *folder;
     const char *const *endings;
-    place *seen;
+    xb_os_info *seen;
     int64_t n, capacity;
 } tour;
 
 static xb_status walk(tour *t, const char *below, int depth);
 
-static xb_status enter(tour *t, const char *name, const struct stat *info, int depth)
+static xb_status enter(tour *t, const char *name, const xb_os_info *info, int depth)
 {
-    const place here = {info->st_dev, info->st_ino};
     if (depth > XB_FOLDER_DEPTH) return XB_OK;
     for (int64_t i = 0; i < t->n; i++)
-        if (t->seen[i].device == here.device && t->seen[i].number == here.number)
-            return XB_OK;
+        if (xb_os_same(&t->seen[i], info)) return XB_OK;
     XB_TRY(xb_grow(t->ctx, (void **)&t->seen, &t->capacity, t->n + 1, sizeof *t->seen));
-    t->seen[t->n++] = here;
+    t->seen[t->n++] = *info;
     return walk(t, name, depth);
 }
 
 static xb_status visit(tour *t, const char *below, const char *entry, int depth)
 {
     char name[XB_FOLDER_PATH], path[XB_FOLDER_PATH];
-    struct stat info;
+    xb_os_info info;
     xb_folder *f = t->folder;
     XB_TRY(join(t->ctx, name, below, entry));
     XB_TRY(join(t->ctx, path, f->path, name));
-    if (stat(path, &info) != 0) return XB_OK; /* a link to nowhere, or to itself */
-    if (S_ISDIR(info.st_mode)) return enter(t, name, &info, depth + 1);
-    if (!S_ISREG(info.st_mode) || !ends_as(entry, t->endings)) {
+    if (!xb_os_look(&info, path)) return XB_OK; /* a link to nowhere, or to itself */
+    if (info.kind == XB_OS_FOLDER) return enter(t, name, &info, depth + 1);
+    if (info.kind != XB_OS_FILE || !ends_as(entry, t->endings)) {
         f->others++;
         return XB_OK;
     }
@@ -91,36 +79,27 @@ static xb_status visit(tour *t, const char *below, const char *entry, int depth)
     return add(t->ctx, f, name, &info);
 }
 
-static int is_shown(const struct dirent *entry) { return entry->d_name[0] != '.'; }
-
-static int by_entry(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static xb_status walk(tour *t, const char *below, int depth)
 {
     char path[XB_FOLDER_PATH];
     const char *top = t->folder->path;
-    struct dirent **entry = NULL;
+    char **entry = NULL;
     XB_TRY(*below ? join(t->ctx, path, top, below) : join(t->ctx, path, "", top));
-    int n = scandir(path, &entry, is_shown, by_entry);
+    const int64_t n = xb_os_list(&entry, path);
     if (n < 0)
         return xb_fail(t->ctx, errno == ENOMEM ? XB_E_MEMORY : XB_E_INPUT,
                        "%s: cannot read: %s", path, strerror(errno));
     xb_status status = XB_OK;
-    for (int i = 0; i < n; i++) {
-        if (status == XB_OK) status = visit(t, below, entry[i]->d_name, depth);
-        free(entry[i]);
-    }
-    free(entry);
+    for (int64_t i = 0; i < n && status == XB_OK; i++)
+        if (entry[i][0] != '.') status = visit(t, below, entry[i], depth);
+    xb_os_list_free(entry, n);
     return status;
 }
 
 static xb_status walk_all(tour *t)
 {
-    struct stat info;
-    if (stat(t->folder->path, &info) != 0)
+    xb_os_info info;
+    if (!xb_os_look(&info, t->folder->path))
         return xb_fail(t->ctx, XB_E_INPUT, "%s: cannot read: %s", t->folder->path,
                        strerror(errno));
     xb_status status = enter(t, "", &info, 0);
@@ -167,7 +146,7 @@ xb_status xb_folder_read(xb_ctx *ctx, uint8_t **bytes, int64_t *capacity,
     const xb_folder_file *file = &f->file[i];
     XB_TRY(join(ctx, path, f->path, file->name));
     XB_TRY(xb_grow(ctx, (void **)bytes, capacity, file->size + 1, 1));
-    FILE *stream = fopen(path, "rb");
+    FILE *stream = xb_os_open(path, "rb");
     if (!stream)
         return xb_fail(ctx, XB_E_INPUT, "%s: cannot read: %s", path, strerror(errno));
     size_t got = fread(*bytes, 1, (size_t)file->size, stream);

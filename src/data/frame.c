@@ -1,4 +1,4 @@
-/* frame.c: a table of features and a target, from a text table or an NPY file.
+/* frame.c: a table of features and a target, from a text table, an NPY file or memory.
  * Where training and prediction get their data. Rows come one by one through
  * csv.h; classes.c turns labels into numbers. */
 #include <assert.h>
@@ -369,17 +369,38 @@ static xb_status number_classes(filling *f)
     return XB_OK;
 }
 
-static xb_status fill(filling *f, xb_source *source)
+static xb_status start(filling *f)
 {
     const xb_frame_options *opt = f->opt;
-    bool npy = xb_source_starts(source, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE);
     if (opt->target && opt->classes && opt->target_kind == XB_TARGET_NUMBER)
         return xb_fail(f->ctx, XB_E_ARGUMENT, "classes for a target of numbers");
-    XB_TRY(xb_classes_start(f->ctx, &f->classes, opt->classes, opt->n_classes));
     f->as_classes = opt->target_kind == XB_TARGET_CLASS || opt->classes;
+    f->frame = xb_new(f->ctx, 1, sizeof *f->frame);
+    if (!f->frame) return XB_E_MEMORY;
+    return xb_classes_start(f->ctx, &f->classes, opt->classes, opt->n_classes);
+}
+
+/* What was filled, where all went well; frees the rest. */
+static xb_status finish(filling *f, xb_frame **out, xb_status status)
+{
+    if (status == XB_OK && f->target >= 0 && f->as_classes) status = number_classes(f);
+    xb_classes_free(&f->classes);
+    free(f->column);
+    if (status == XB_OK)
+        *out = f->frame;
+    else
+        xb_frame_destroy(f->frame);
+    return status;
+}
+
+static xb_status fill(filling *f, xb_source *source)
+{
+    bool npy = xb_source_starts(source, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE);
+    XB_TRY(start(f));
     XB_TRY(npy ? read_npy(f, source) : read_text(f, source));
     assert(f->frame->rows > 0); /* both readers refuse to find nothing */
-    return f->target >= 0 && f->as_classes ? number_classes(f) : XB_OK;
+    f->frame->blank_lines = source->blank_lines;
+    return XB_OK;
 }
 
 xb_status xb_frame_read(xb_ctx *ctx, xb_frame **out, const char *path,
@@ -390,31 +411,155 @@ xb_status xb_frame_read(xb_ctx *ctx, xb_frame **out, const char *path,
     filling f = {.ctx = ctx, .opt = &chosen, .target = -1};
     xb_source source;
     XB_TRY(xb_source_open(ctx, &source, path));
-    f.frame = xb_new(ctx, 1, sizeof *f.frame);
-    xb_status status = f.frame ? fill(&f, &source) : XB_E_MEMORY;
+    xb_status status = fill(&f, &source);
     xb_source_close(&source);
-    xb_classes_free(&f.classes);
-    free(f.column);
-    if (status == XB_OK) {
-        f.frame->blank_lines = source.blank_lines;
-        *out = f.frame;
-    }
-    if (status != XB_OK) xb_frame_destroy(f.frame);
+    status = finish(&f, out, status);
     return xb_source_explain(&source, status, XB_KIND_TABLE);
 }
 
-int64_t xb_frame_rows(const xb_frame *frame) { return frame->rows; }
-int64_t xb_frame_features(const xb_frame *frame) { return frame->features; }
+/* ---- columns in memory */
+
+static const void *cell_of(const xb_column *c, int64_t row)
+{
+    static const int64_t packed[] = {[XB_COLUMN_F64] = sizeof(double),
+                                     [XB_COLUMN_F32] = sizeof(float),
+                                     [XB_COLUMN_I64] = sizeof(int64_t),
+                                     [XB_COLUMN_I32] = sizeof(int32_t),
+                                     [XB_COLUMN_U8] = 1,
+                                     [XB_COLUMN_TEXT] = sizeof(char *)};
+    return (const char *)c->values + row * (c->stride ? c->stride : packed[c->type]);
+}
+
+/* Strides may be anything, so values are copied out byte by byte. */
+#define READ_AS(type, from)                                                              \
+    ({                                                                                   \
+        type value_;                                                                     \
+        memcpy(&value_, (from), sizeof value_);                                          \
+        value_;                                                                          \
+    })
+
+static double number_of(const xb_column *c, int64_t row)
+{
+    const void *at = cell_of(c, row);
+    switch (c->type) {
+    case XB_COLUMN_F64: return READ_AS(double, at);
+    case XB_COLUMN_F32: return (double)READ_AS(float, at);
+    case XB_COLUMN_I64: return (double)READ_AS(int64_t, at);
+    case XB_COLUMN_I32: return READ_AS(int32_t, at);
+    case XB_COLUMN_U8: return READ_AS(uint8_t, at);
+    default: return NAN;
+    }
+}
+
+static xb_status take_number(const filling *f, double *out, const xb_column *c,
+                             const char *name, int64_t row)
+{
+    *out = number_of(c, row);
+    if (isfinite(*out)) return XB_OK;
+    return xb_fail(f->ctx, XB_E_INPUT, "row %lld, column '%.*s' is not a finite number",
+                   (long long)row + 1, NAME_SHOWN, name);
+}
+
+static xb_status take_class(filling *f, double *out, const xb_column *c, int64_t row)
+{
+    const char *text = c->type == XB_COLUMN_TEXT ? READ_AS(char *, cell_of(c, row)) : "";
+    char where[32], label[NAME_SHOWN];
+    int64_t number = 0;
+    snprintf(where, sizeof where, "row %lld", (long long)row + 1);
+    if (c->type != XB_COLUMN_TEXT) {
+        XB_TRY(take_number(f, out, c, f->frame->target_name, row));
+        snprintf(label, sizeof label, "%g", *out);
+        XB_TRY(xb_classes_number_of_value(&f->classes, &number, *out));
+    } else {
+        if (!text || !*text)
+            return xb_fail(f->ctx, XB_E_INPUT, "%s: the class is missing", where);
+        snprintf(label, sizeof label, "%s", text);
+        XB_TRY(xb_classes_number_of_text(&f->classes, &number, text));
+    }
+    *out = (double)number;
+    return number >= 0 ? XB_OK : no_class(f, where, number, label, (int)strlen(label));
+}
+
+static xb_status take_columns(filling *f, const xb_column *column, int64_t rows)
+{
+    xb_frame *frame = f->frame;
+    XB_TRY(make_room(f, rows));
+    for (; frame->rows < rows; frame->rows++) {
+        double *to = frame->values + frame->rows * frame->features;
+        for (int64_t k = 0; k < frame->features; k++)
+            XB_TRY(take_number(f, &to[k], &column[f->column[k]], frame->feature_name[k],
+                               frame->rows));
+        if (f->target < 0) continue;
+        const xb_column *c = &column[f->target];
+        double *y = &frame->target[frame->rows];
+        XB_TRY(f->as_classes ? take_class(f, y, c, frame->rows)
+                             : take_number(f, y, c, frame->target_name, frame->rows));
+    }
+    return XB_OK;
+}
+
+static xb_status check_columns(xb_ctx *ctx, const xb_column *column, int64_t columns,
+                               int64_t rows)
+{
+    if (columns < 1 || rows < 1)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld %s and %lld %s, expected 1 or more",
+                       (long long)columns, xb_plural(columns, "column", "columns"),
+                       (long long)rows, xb_plural(rows, "row", "rows"));
+    for (int64_t i = 0; i < columns; i++)
+        if (!column[i].values || (int)column[i].type < 0 ||
+            column[i].type > XB_COLUMN_TEXT)
+            return xb_fail(ctx, XB_E_ARGUMENT, "column %lld has no %s", (long long)i + 1,
+                           column[i].values ? "known type" : "values");
+    return XB_OK;
+}
+
+static xb_status fill_columns(filling *f, const xb_column *column, int64_t columns,
+                              int64_t rows)
+{
+    char empty[] = "";
+    char **name = xb_new(f->ctx, columns, sizeof *name);
+    if (!name) return XB_E_MEMORY;
+    for (int64_t i = 0; i < columns; i++)
+        name[i] = column[i].name ? (char *)(uintptr_t)column[i].name : empty;
+    const xb_csv_head head = {f->ctx, "table in memory", {'\0', '.', columns}, name, 1};
+    xb_status status = start(f);
+    if (status == XB_OK) status = choose_columns(f, &head);
+    free(name);
+    if (status != XB_OK) return status;
+    if (f->target >= 0 && f->opt->target_kind == XB_TARGET_AUTO)
+        f->as_classes |= column[f->target].type == XB_COLUMN_TEXT;
+    return take_columns(f, column, rows);
+}
+
+xb_status xb_frame_create(xb_ctx *ctx, xb_frame **out, const xb_column *columns,
+                          int64_t n_columns, int64_t n_rows, const xb_frame_options *opt)
+{
+    xb_frame_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, frame, &chosen, opt, whole));
+    XB_TRY(check_columns(ctx, columns, n_columns, n_rows));
+    filling f = {.ctx = ctx, .opt = &chosen, .target = -1};
+    return finish(&f, out, fill_columns(&f, columns, n_columns, n_rows));
+}
+
+int64_t xb_frame_row_count(const xb_frame *frame) { return frame->rows; }
+int64_t xb_frame_feature_count(const xb_frame *frame) { return frame->features; }
 int64_t xb_frame_blank_lines(const xb_frame *frame) { return frame->blank_lines; }
 const double *xb_frame_values(const xb_frame *frame) { return frame->values; }
 const double *xb_frame_target(const xb_frame *frame) { return frame->target; }
 const char *xb_frame_target_name(const xb_frame *frame) { return frame->target_name; }
-int64_t xb_frame_classes(const xb_frame *frame) { return frame->classes; }
+int64_t xb_frame_class_count(const xb_frame *frame) { return frame->classes; }
 
 const char *xb_frame_feature_name(const xb_frame *frame, int64_t i)
 {
     assert(i >= 0 && i < frame->features);
     return frame->feature_name[i];
+}
+
+int64_t xb_frame_feature_find(const xb_frame *frame, const char *name)
+{
+    for (int64_t i = 0; i < frame->features; i++)
+        if (strcmp(frame->feature_name[i], name) == 0) return i;
+    return -1;
 }
 
 const char *xb_frame_class_name(const xb_frame *frame, int64_t k)

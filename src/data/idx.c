@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <zlib.h>
 
 #include "base/files.h"
+#include "base/os.h"
 #include "crossbayes/extend.h"
 #include "base/memory.h"
 #include "crossbayes/filekind.h"
@@ -121,11 +121,11 @@ static xb_status read_data(const idx_file *f, idx *out)
 
 static xb_status read_idx(xb_ctx *ctx, idx *out, const char *path, int least, int most)
 {
-    struct stat info;
+    xb_os_info info;
     idx_file f = {.ctx = ctx, .path = path};
-    if (stat(path, &info) != 0) return refuse(&f, "cannot read");
-    if (!S_ISREG(info.st_mode)) return refuse(&f, "not a file, expected IDX data");
-    f.size = (int64_t)info.st_size;
+    if (!xb_os_look(&info, path)) return refuse(&f, "cannot read");
+    if (info.kind != XB_OS_FILE) return refuse(&f, "not a file, expected IDX data");
+    f.size = info.size;
     XB_TRY(xb_files_note(ctx, &info, path));
     errno = 0;
     f.stream = gzopen(path, "rb");

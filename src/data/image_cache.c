@@ -12,12 +12,9 @@
 #include "data/image_cache.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "crossbayes/extend.h"
 #include "crossbayes/filekind.h"
 
@@ -163,20 +160,10 @@ static bool check_map(const xb_ctx *ctx, xb_image_cache *out, const xb_folder *f
 bool xb_image_cache_open(xb_ctx *ctx, xb_image_cache *out, const char *path,
                          const xb_folder *folder, xb_jpeg_want *want)
 {
-    struct stat info;
     xb_image_cache c = {0};
     xb_jpeg_want shape = *want;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may wait there */
-    if (file < 0) return false;
-    bool good = fstat(file, &info) == 0 && S_ISREG(info.st_mode) &&
-                info.st_size >= (off_t)sizeof(cache_head);
-    if (good) {
-        c.map_size = (size_t)info.st_size;
-        c.map = mmap(NULL, c.map_size, PROT_READ, MAP_SHARED, file, 0);
-        if (c.map == MAP_FAILED) c.map = NULL;
-    }
-    close(file);
-    good = c.map && check_map(ctx, &c, folder, &shape);
+    c.map = xb_os_map_file(&c.map_size, path, sizeof(cache_head));
+    const bool good = c.map && check_map(ctx, &c, folder, &shape);
     if (good) {
         *out = c;
         *want = shape;
@@ -191,14 +178,12 @@ bool xb_image_cache_open(xb_ctx *ctx, xb_image_cache *out, const char *path,
 /* What is cut short or damaged is still a cache, and so is an empty file. */
 xb_status xb_image_cache_check(xb_ctx *ctx, const char *path)
 {
-    struct stat info;
+    xb_os_info info;
     char head[sizeof MAGIC] = {0};
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) return XB_OK; /* not there, or writing will say why not */
-    bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
-    ssize_t got = regular ? read(file, head, sizeof head) : 0;
-    close(file);
-    if (regular && got >= 0 && memcmp(head, MAGIC, (size_t)got) == 0) return XB_OK;
+    const int64_t got = xb_os_read_head(&info, head, sizeof head, path);
+    if (info.kind == XB_OS_NONE) return XB_OK; /* writing will say why not */
+    if (info.kind == XB_OS_FILE && got >= 0 && memcmp(head, MAGIC, (size_t)got) == 0)
+        return XB_OK;
     xb_status status = xb_fail(
         ctx, XB_E_INPUT, "%s: not an image cache, and would be lost: give another", path);
     return xb_filekind_explain(ctx, status, path, XB_KIND_CACHE);
@@ -227,15 +212,12 @@ xb_status xb_image_cache_make(xb_ctx *ctx, xb_image_cache *out, FILE *stream,
                               const xb_folder *f, const xb_jpeg_want *want)
 {
     layout l = layout_of(f, want);
-    int file = fileno(stream);
-    /* taken from the disk now: a full one must not show as a bus error later */
-    int failed = posix_fallocate(file, 0, (off_t)l.total);
-    if (failed)
+    if (!xb_os_reserve(stream, (int64_t)l.total))
         return xb_fail(ctx, XB_E_IO, "no room for %lld MB of decoded images: %s",
-                       (long long)(l.total >> 20) + 1, strerror(failed));
+                       (long long)(l.total >> 20) + 1, strerror(errno));
     xb_image_cache c = {.map_size = l.total};
-    c.map = mmap(NULL, l.total, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (c.map == MAP_FAILED)
+    c.map = xb_os_map(stream, l.total);
+    if (!c.map)
         return xb_fail(ctx, XB_E_IO, "cannot map decoded images: %s", strerror(errno));
     cache_head head = head_for(f, want, &l);
     memcpy(c.map, &head, sizeof head);
@@ -258,6 +240,6 @@ void xb_image_cache_seal(xb_ctx *ctx, xb_image_cache *c)
 
 void xb_image_cache_close(xb_image_cache *c)
 {
-    if (c->map) munmap(c->map, c->map_size);
+    if (c->map) xb_os_unmap(c->map, c->map_size);
     *c = (xb_image_cache){0};
 }

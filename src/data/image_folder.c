@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/files.h"
 #include "crossbayes/extend.h"
 #include "base/memory.h"
+#include "base/os.h"
 #include "base/outfile.h"
 #include "data/cache_folder.h"
 #include "data/image_cache.h"
@@ -182,17 +181,11 @@ static xb_status fill_named(folder_job *job, xb_outfile *file)
 
 static xb_status fill_nameless(folder_job *job)
 {
-    const char *set = getenv("TMPDIR");
     char path[XB_FOLDER_PATH];
-    snprintf(path, sizeof path, "%s/crossbayes-XXXXXX", set && *set ? set : "/tmp");
-    int file = mkstemp(path);
-    FILE *stream = file >= 0 ? fdopen(file, "w+b") : NULL;
-    if (file >= 0) unlink(path);
-    if (!stream) {
-        if (file >= 0) close(file);
+    FILE *stream = xb_os_nameless(path, sizeof path);
+    if (!stream)
         return xb_fail(job->ctx, XB_E_IO, "%s: cannot make a file: %s", path,
                        strerror(errno));
-    }
     xb_status status = fill(job, stream);
     fclose(stream); /* the map stays */
     return status;
@@ -202,8 +195,8 @@ static xb_status fill_nameless(folder_job *job)
  * absolute path tells folders of one name apart. */
 static xb_status name_in_home(folder_job *job)
 {
-    char size[24] = "full", *real = realpath(job->folder.path, NULL);
-    if (!real)
+    char size[24] = "full", real[XB_OS_PATH_MAX];
+    if (!xb_os_full_path(real, job->folder.path))
         return xb_fail(job->ctx, errno == ENOMEM ? XB_E_MEMORY : XB_E_INPUT,
                        "%s: cannot read: %s", job->folder.path, strerror(errno));
     const char *last = strrchr(real, '/') + 1;
@@ -213,7 +206,6 @@ static xb_status name_in_home(folder_job *job)
         snprintf(job->path, sizeof job->path, "%s/%.80s-%s-%lld-%016llx%s",
                  job->home.path, last, size, (long long)job->opt->channels,
                  (unsigned long long)xb_hash_bytes(0, real, strlen(real)), CACHE_ENDING);
-    free(real);
     if (length < (int)sizeof job->path) return XB_OK;
     return xb_fail(job->ctx, XB_E_INPUT, "%s: the path is too long", job->home.path);
 }
@@ -332,7 +324,7 @@ static xb_status hand_over(folder_job *job, xb_images *m)
         m->broken[i] = job->cache.record[i].broken;
         if (m->broken[i] && m->report.corrupt++ == 0) m->report.corrupt_name = m->name[i];
     }
-    (void)mprotect(job->cache.map, job->cache.map_size, PROT_READ);
+    xb_os_map_protect(job->cache.map, job->cache.map_size);
     m->map = job->cache.map;
     m->map_size = job->cache.map_size;
     m->bytes = job->cache.bytes;

@@ -5,18 +5,16 @@
 #include "data/images.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <zlib.h>
 
+#include "base/choice.h"
 #include "base/memory.h"
+#include "base/os.h"
 
 void xb_image_options_init(xb_image_options *opt, size_t size)
 {
@@ -51,21 +49,18 @@ static bool unpacks_to_idx(const char *path)
 static bool looks_idx(const char *path)
 {
     unsigned char head[HEAD] = {0};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    bool whole = read(file, head, HEAD) == HEAD;
-    close(file);
-    if (!whole) return false;
+    xb_os_info info;
+    if (xb_os_read_head(&info, head, HEAD, path) != HEAD) return false;
     bool gzipped = head[0] == 0x1f && head[1] == 0x8b; /* RFC 1952 */
     return gzipped ? unpacks_to_idx(path) : is_idx_head(head);
 }
 
 xb_image_source xb_images_look(const char *path)
 {
-    struct stat info;
-    if (strcmp(path, "-") == 0 || stat(path, &info) != 0) return XB_IMAGES_NONE;
-    if (S_ISDIR(info.st_mode)) return XB_IMAGES_FOLDER;
-    return S_ISREG(info.st_mode) && looks_idx(path) ? XB_IMAGES_IDX : XB_IMAGES_NONE;
+    xb_os_info info;
+    if (strcmp(path, "-") == 0 || !xb_os_look(&info, path)) return XB_IMAGES_NONE;
+    if (info.kind == XB_OS_FOLDER) return XB_IMAGES_FOLDER;
+    return info.kind == XB_OS_FILE && looks_idx(path) ? XB_IMAGES_IDX : XB_IMAGES_NONE;
 }
 
 static void hash_image(void *arg, int64_t i)
@@ -147,7 +142,7 @@ static void free_texts(char **text, int64_t n)
 void xb_images_destroy(xb_images *images)
 {
     if (!images) return;
-    if (images->map) munmap(images->map, images->map_size);
+    if (images->map) xb_os_unmap(images->map, images->map_size);
     free_texts(images->name, images->n);
     free_texts(images->class_name, images->classes);
     void *const blocks[] = {images->owned,    images->hash,        images->broken,
@@ -220,14 +215,12 @@ static const char *const part_names[] = {"all", "train", "validation", "test"};
 
 const char *xb_part_name(xb_part part) { return part_names[part]; }
 
-bool xb_part_find(const char *name, xb_part *out)
+xb_status xb_part_parse(xb_ctx *ctx, xb_part *out, const char *text)
 {
-    for (int i = 0; i < XB_COUNT(part_names); i++)
-        if (strcmp(part_names[i], name) == 0) {
-            *out = (xb_part)i;
-            return true;
-        }
-    return false;
+    int found;
+    XB_TRY(xb_choice_parse(ctx, &found, "part", text, part_names, XB_COUNT(part_names)));
+    *out = (xb_part)found;
+    return XB_OK;
 }
 
 /* (I1) */
@@ -265,12 +258,12 @@ xb_rows xb_images_rows(const xb_images *m, const int64_t *rows, int64_t n)
 
 /* ---- reading */
 
-xb_image_report xb_images_report(const xb_images *m) { return m->report; }
+const xb_image_report *xb_images_report(const xb_images *m) { return &m->report; }
 int64_t xb_images_count(const xb_images *m) { return m->n; }
 const uint8_t *xb_images_bytes(const xb_images *m) { return m->bytes; }
 const double *xb_images_target(const xb_images *m) { return m->target; }
 const char *xb_images_target_name(const xb_images *m) { return m->target_name; }
-int64_t xb_images_classes(const xb_images *m) { return m->classes; }
+int64_t xb_images_class_count(const xb_images *m) { return m->classes; }
 uint64_t xb_images_hash(const xb_images *m, int64_t i) { return m->hash[i]; }
 
 void xb_images_shape(const xb_images *m, int64_t *h, int64_t *w, int64_t *c)

@@ -5,6 +5,21 @@
 #include "base/ctx.h"
 #include "crossbayes/images.h"
 
+/* What was found; names are borrowed from the images, NULL if there is none such. */
+struct xb_image_report {
+    int64_t files;       /* that look like images, by their names */
+    int64_t others;      /* that do not; left alone */
+    int64_t corrupt;     /* left out */
+    int64_t unlabelled;  /* without a target: left out */
+    int64_t odd;         /* names that are not quite UTKFace's, but have an age */
+    int64_t duplicates;  /* byte-identical with an earlier file of the same target */
+    int64_t conflicting; /* byte-identical with a file of another target */
+    const char *corrupt_name, *unlabelled_name, *odd_name; /* the first of each */
+    bool cache_used;                                       /* nothing had to be decoded */
+    bool cache_kept;                                       /* one is there now */
+    const char *cache; /* its file; NULL: none is kept */
+};
+
 struct xb_images {
     int64_t n, h, w, c;
     const uint8_t *bytes; /* [n][h][w][c]: in `owned` or in `map` */

@@ -5,25 +5,25 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "base/outfile.h"
 #include "data/source.h"
 #include "crossbayes/extend.h"
 
 static xb_status check_file(xb_ctx *ctx, const char *path)
 {
-    struct stat info;
-    if (stat(path, &info) != 0)
+    xb_os_info info;
+    if (!xb_os_look(&info, path))
         return xb_fail(ctx, XB_E_INPUT, "%s: cannot read: %s", path, strerror(errno));
-    if (S_ISDIR(info.st_mode))
+    if (info.kind == XB_OS_FOLDER)
         return xb_fail(ctx, XB_E_INPUT, "%s: this is a folder; a JSON file was expected",
                        path);
-    if (info.st_size > XB_JSON_BYTES_MAX)
+    if (info.size > XB_JSON_BYTES_MAX)
         return xb_fail(ctx, XB_E_INPUT,
                        "%s: %lld bytes, expected a JSON file of at most %d", path,
-                       (long long)info.st_size, XB_JSON_BYTES_MAX);
+                       (long long)info.size, XB_JSON_BYTES_MAX);
     return XB_OK;
 }
 

@@ -222,7 +222,7 @@ xb_status xb_npy_read_source(double **out, int64_t *n, xb_npy_head *head,
     return XB_OK;
 }
 
-xb_status xb_npy_read(xb_ctx *ctx, double **out, int64_t shape[8], int *ndim,
+xb_status xb_npy_read(xb_ctx *ctx, double **out, int64_t shape[8], int64_t *ndim,
                       const char *path)
 {
     xb_source source;
@@ -237,12 +237,12 @@ xb_status xb_npy_read(xb_ctx *ctx, double **out, int64_t shape[8], int *ndim,
     return XB_OK;
 }
 
-static xb_status check_shape(xb_ctx *ctx, int64_t *bytes, const int64_t *shape, int ndim,
-                             int64_t item)
+static xb_status check_shape(xb_ctx *ctx, int64_t *bytes, const int64_t *shape,
+                             int64_t ndim, int64_t item)
 {
     if (ndim < 0 || ndim > XB_NPY_DIMENSIONS)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%d dimensions, expected 0 to %d", ndim,
-                       XB_NPY_DIMENSIONS);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld dimensions, expected 0 to %d",
+                       (long long)ndim, XB_NPY_DIMENSIONS);
     *bytes = item;
     for (int i = 0; i < ndim; i++)
         if (shape[i] < 0 || __builtin_mul_overflow(*bytes, shape[i], bytes))
@@ -265,11 +265,11 @@ static xb_status write_values(xb_ctx *ctx, FILE *stream, const char *path,
 }
 
 xb_status xb_npy_write(xb_ctx *ctx, const char *path, const void *values, xb_dtype type,
-                       const int64_t *shape, int ndim)
+                       const int64_t *shape, int64_t ndim)
 {
     int64_t bytes = 0;
     XB_TRY(check_shape(ctx, &bytes, shape, ndim, type == XB_F32 ? 4 : 8));
-    xb_npy_head head = {.ndim = ndim};
+    xb_npy_head head = {.ndim = (int)ndim};
     memcpy(head.type, type == XB_F32 ? "<f4" : "<f8", sizeof "<f4");
     for (int i = 0; i < ndim; i++) head.shape[i] = shape[i];
     char text[512];

@@ -9,11 +9,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <jansson.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "data/source.h"
 
 enum { LENGTH_SIZE = 8, SHAPE_TEXT = 200, NAME_SHOWN = 80 };
@@ -244,9 +244,8 @@ static xb_status read_file(opening *o)
 static xb_status open_source(xb_ctx *ctx, xb_source *out, const char *path)
 {
     static const char expected[] = "a pipe or device, expected a safetensors file";
-    struct stat info;
-    bool other = path && stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-    if (other && !S_ISDIR(info.st_mode))
+    xb_os_info info;
+    if (path && xb_os_look(&info, path) && info.kind == XB_OS_OTHER)
         return xb_fail(ctx, XB_E_INPUT, "%s: %s", path, expected);
     XB_TRY(xb_source_open(ctx, out, path));
     if (out->size >= 0) return XB_OK;
@@ -265,11 +264,11 @@ xb_status xb_safetensors_open(xb_ctx *ctx, xb_safetensors **out, const char *pat
     if (status == XB_OK) status = read_file(&o);
     xb_source_close(&o.source);
     if (status == XB_OK) *out = o.file;
-    if (status != XB_OK) xb_safetensors_close(o.file);
+    if (status != XB_OK) xb_safetensors_destroy(o.file);
     return status;
 }
 
-void xb_safetensors_close(xb_safetensors *file)
+void xb_safetensors_destroy(xb_safetensors *file)
 {
     if (!file) return;
     json_decref(file->header);
@@ -286,11 +285,11 @@ const xb_stored *xb_safetensors_at(const xb_safetensors *file, int64_t i)
     return &file->tensor[i].view;
 }
 
-const xb_stored *xb_safetensors_find(const xb_safetensors *file, const char *name)
+int64_t xb_safetensors_find(const xb_safetensors *file, const char *name)
 {
     for (int64_t i = 0; i < file->count; i++)
-        if (strcmp(file->tensor[i].view.name, name) == 0) return &file->tensor[i].view;
-    return NULL;
+        if (strcmp(file->tensor[i].view.name, name) == 0) return i;
+    return -1;
 }
 
 const char *xb_safetensors_text(const xb_safetensors *file, const char *key)
@@ -300,7 +299,7 @@ const char *xb_safetensors_text(const xb_safetensors *file, const char *key)
 }
 
 static const char *shape_text(char out[SHAPE_TEXT], xb_stored_type type,
-                              const int64_t *shape, int ndim)
+                              const int64_t *shape, int64_t ndim)
 {
     int used = snprintf(out, SHAPE_TEXT, "%s [", xb_stored_type_name(type));
     for (int k = 0; k < ndim; k++)
@@ -312,12 +311,13 @@ static const char *shape_text(char out[SHAPE_TEXT], xb_stored_type type,
 
 xb_status xb_safetensors_get(xb_ctx *ctx, const xb_stored **out,
                              const xb_safetensors *file, const char *name,
-                             xb_stored_type type, const int64_t *shape, int ndim)
+                             xb_stored_type type, const int64_t *shape, int64_t ndim)
 {
-    const xb_stored *t = xb_safetensors_find(file, name);
-    if (!t)
+    int64_t found = xb_safetensors_find(file, name);
+    if (found < 0)
         return xb_fail(ctx, XB_E_INPUT, "%s: no tensor '%.*s'", file->path, NAME_SHOWN,
                        name);
+    const xb_stored *t = xb_safetensors_at(file, found);
     bool same = t->type == type && t->ndim == ndim &&
                 memcmp(t->shape, shape, (size_t)ndim * sizeof *shape) == 0;
     char is[SHAPE_TEXT], wanted[SHAPE_TEXT];

@@ -6,6 +6,7 @@
 
 #include "base/ctx.h"
 #include "crossbayes/data.h"
+#include "data/number.h"
 
 enum { STEP = 3, POWER_MOST = 24 };
 
@@ -97,4 +98,43 @@ void xb_quantity_text(char *out, size_t size, double value, double error,
     char number[64];
     xb_number_with_error(number, sizeof number, value / u.factor, error / u.factor);
     snprintf(out, size, "%s%s%s", number, *u.text ? " " : "", u.text);
+}
+
+/* The power of ten of a unit that is `unit` with a prefix, or nothing at all. */
+static bool power_of(const char *text, const char *unit, int *power)
+{
+    *power = 0;
+    if (*text == '\0' || strcmp(text, unit) == 0) return true;
+    for (int i = 0; i < XB_COUNT(prefixes); i++) {
+        size_t size = strlen(prefixes[i].text);
+        if (size == 0 || strncmp(text, prefixes[i].text, size) != 0) continue;
+        *power = prefixes[i].power;
+        if (strcmp(text + size, unit) == 0) return true;
+    }
+    return false;
+}
+
+/* Where the number at the start of a text ends: "1e-3s" has an exponent, "1Es" has not.
+ */
+static const char *number_end(const char *text)
+{
+    const char *end = text + strspn(text, "+-.0123456789");
+    if (*end != 'e' && *end != 'E') return end;
+    const char *digits = end + 1 + (end[1] == '-' || end[1] == '+');
+    return *digits >= '0' && *digits <= '9' ? digits + strspn(digits, "0123456789") : end;
+}
+
+xb_status xb_quantity_parse(xb_ctx *ctx, double *out, const char *text, const char *unit)
+{
+    const char *end = number_end(text);
+    double value = NAN;
+    int power = 0;
+    bool number = xb_number_parse(&value, text, end, '.') && isfinite(value);
+    while (*end == ' ') end++;
+    if (!number || !power_of(end, unit, &power))
+        return xb_fail(ctx, XB_E_INPUT,
+                       "'%s': expected a number with the unit %s, such as 2.5m%s", text,
+                       unit, unit);
+    *out = power < 0 ? value / pow(10, -power) : value * pow(10, power);
+    return XB_OK;
 }

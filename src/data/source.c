@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/files.h"
+#include "base/os.h"
 
 enum { TELL_EVERY = 4 << 20 }; /* bytes between progress events */
 
@@ -17,13 +17,13 @@ static xb_status cannot_read(const xb_source *s)
 
 static xb_status look_at(xb_source *s)
 {
-    struct stat info;
-    if (fstat(fileno(s->stream), &info) != 0) return cannot_read(s);
-    if (S_ISDIR(info.st_mode))
+    xb_os_info info;
+    if (!xb_os_look_stream(&info, s->stream)) return cannot_read(s);
+    if (info.kind == XB_OS_FOLDER)
         return xb_fail(s->ctx, XB_E_INPUT, "%s: this is a folder; a file was expected",
                        s->name);
-    bool whole = S_ISREG(info.st_mode) && s->stream != stdin; /* from its start */
-    s->size = whole ? (int64_t)info.st_size : -1;
+    bool whole = info.kind == XB_OS_FILE && s->stream != stdin; /* from its start */
+    s->size = whole ? info.size : -1;
     XB_TRY(xb_files_note(s->ctx, &info, s->name));
     s->head_size = (int64_t)fread(s->head, 1, sizeof s->head, s->stream);
     return ferror(s->stream) ? cannot_read(s) : XB_OK;
@@ -34,7 +34,7 @@ xb_status xb_source_open(xb_ctx *ctx, xb_source *out, const char *path)
     if (!path) return xb_fail(ctx, XB_E_ARGUMENT, "no file name");
     bool standard = strcmp(path, "-") == 0;
     xb_source s = {.ctx = ctx, .name = standard ? "stdin" : path};
-    s.stream = standard ? stdin : fopen(path, "rb");
+    s.stream = standard ? stdin : xb_os_open(path, "rb");
     if (!s.stream) return cannot_read(&s);
     xb_status status = look_at(&s);
     if (status == XB_OK) *out = s;

@@ -13,12 +13,12 @@
 struct xb_table {
     char *name;
     int64_t rows;
-    int columns;
+    int64_t columns;
     char **column_name; /* [columns] */
     double *cell;       /* [columns][rows] */
 };
 
-static xb_status check_names(xb_ctx *ctx, int columns, const char *const *names)
+static xb_status check_names(xb_ctx *ctx, int64_t columns, const char *const *names)
 {
     for (int k = 0; k < columns; k++) {
         if (!names[k] || !*names[k])
@@ -33,7 +33,7 @@ static xb_status check_names(xb_ctx *ctx, int columns, const char *const *names)
 
 static bool copy_names(xb_ctx *ctx, xb_table *table, const char *const *names)
 {
-    for (int k = 0; k < table->columns; k++) {
+    for (int64_t k = 0; k < table->columns; k++) {
         table->column_name[k] = xb_strdup(ctx, names[k]);
         if (!table->column_name[k]) return false;
     }
@@ -41,12 +41,13 @@ static bool copy_names(xb_ctx *ctx, xb_table *table, const char *const *names)
 }
 
 xb_status xb_table_create(xb_ctx *ctx, xb_table **out, const char *name, int64_t rows,
-                          int columns, const char *const *column_names)
+                          int64_t columns, const char *const *column_names)
 {
     int64_t cells = 0;
     if (rows < 0 || columns < 1 || __builtin_mul_overflow(rows, columns, &cells))
-        return xb_fail(ctx, XB_E_ARGUMENT, "a table of %lld %s and %d columns",
-                       (long long)rows, xb_plural(rows, "row", "rows"), columns);
+        return xb_fail(ctx, XB_E_ARGUMENT, "a table of %lld %s and %lld columns",
+                       (long long)rows, xb_plural(rows, "row", "rows"),
+                       (long long)columns);
     XB_TRY(check_names(ctx, columns, column_names));
     xb_table *table = xb_new(ctx, 1, sizeof *table);
     if (!table) return XB_E_MEMORY;
@@ -68,7 +69,7 @@ xb_status xb_table_create(xb_ctx *ctx, xb_table **out, const char *name, int64_t
 void xb_table_destroy(xb_table *table)
 {
     if (!table) return;
-    for (int k = 0; table->column_name && k < table->columns; k++)
+    for (int64_t k = 0; table->column_name && k < table->columns; k++)
         free(table->column_name[k]);
     free(table->column_name);
     free(table->cell);
@@ -77,34 +78,34 @@ void xb_table_destroy(xb_table *table)
 }
 
 const char *xb_table_name(const xb_table *table) { return table->name; }
-int64_t xb_table_rows(const xb_table *table) { return table->rows; }
-int xb_table_columns(const xb_table *table) { return table->columns; }
+int64_t xb_table_row_count(const xb_table *table) { return table->rows; }
+int64_t xb_table_column_count(const xb_table *table) { return table->columns; }
 
-const char *xb_table_column_name(const xb_table *table, int column)
+const char *xb_table_column_name(const xb_table *table, int64_t column)
 {
     assert(column >= 0 && column < table->columns);
     return table->column_name[column];
 }
 
-int xb_table_find(const xb_table *table, const char *column)
+int64_t xb_table_column_find(const xb_table *table, const char *name)
 {
-    for (int k = 0; k < table->columns; k++)
-        if (strcmp(table->column_name[k], column) == 0) return k;
+    for (int64_t k = 0; k < table->columns; k++)
+        if (strcmp(table->column_name[k], name) == 0) return k;
     return -1;
 }
 
-static double *cell_at(const xb_table *table, int64_t row, int column)
+static double *cell_at(const xb_table *table, int64_t row, int64_t column)
 {
     assert(row >= 0 && row < table->rows && column >= 0 && column < table->columns);
     return &table->cell[column * table->rows + row];
 }
 
-double xb_table_get(const xb_table *table, int64_t row, int column)
+double xb_table_get(const xb_table *table, int64_t row, int64_t column)
 {
     return *cell_at(table, row, column);
 }
 
-void xb_table_set(xb_table *table, int64_t row, int column, double value)
+void xb_table_set(xb_table *table, int64_t row, int64_t column, double value)
 {
     *cell_at(table, row, column) = value;
 }
@@ -127,7 +128,7 @@ static void write_name(FILE *stream, const char *name)
 
 static void write_row(FILE *stream, const xb_table *table, int64_t row)
 {
-    for (int k = 0; k < table->columns; k++) {
+    for (int64_t k = 0; k < table->columns; k++) {
         double value = xb_table_get(table, row, k);
         char text[XB_NUMBER_TEXT_MAX];
         if (k > 0) fputc(',', stream);
@@ -146,7 +147,7 @@ xb_status xb_table_write_csv(xb_ctx *ctx, const xb_table *table, const char *pat
     xb_outfile *f = NULL;
     XB_TRY(xb_outfile_open(ctx, &f, path));
     FILE *stream = xb_outfile_stream(f);
-    for (int k = 0; k < table->columns; k++) {
+    for (int64_t k = 0; k < table->columns; k++) {
         if (k > 0) fputc(',', stream);
         write_name(stream, table->column_name[k]);
     }

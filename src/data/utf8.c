@@ -15,7 +15,7 @@ static const struct {
 };
 
 /* A NUL ends every form. */
-int xb_utf8_size(const char *text)
+int64_t xb_utf8_size(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -32,7 +32,7 @@ int xb_utf8_size(const char *text)
 bool xb_utf8_valid(const char *text)
 {
     while (*text) {
-        int size = xb_utf8_size(text);
+        int64_t size = xb_utf8_size(text);
         if (size == 0) return false;
         text += size;
     }

@@ -1,9 +1,7 @@
 /* kernel_body.h: the draw kernel, included once per level; maths R1, R2, D9.
  *
- * A block of 64 draws takes sixteen counters. Philox runs on 64-bit lanes whose
- * low halves count (the 32 x 32 -> 64 bit product needs no shuffling then), even
- * and odd counters apart; joined, they are sixteen words in order. The counter's
- * last three words are the same for all elements of a tensor, so half of the
+ * A block of 64 draws takes sixteen counters, in strands (lanes.h). The
+ * counter's last three words are the same for all elements of a tensor, so half of the
  * first two rounds is done once per call, and the first product is a running sum. A
  * word then costs: conversion, square root, cell, the cell's coefficients (a
  * permutation each, or whole rows loaded and transposed) and `degree` fused
@@ -43,22 +41,19 @@ static philox_start start_of(const xb_stream *where)
     return s;
 }
 
-/* The state of sixteen counters on the way: 64-bit lanes, even and odd counters
- * apart. */
-enum { STRANDS = 2 * PER_BLOCK };
+/* The state of sixteen counters on the way. */
+enum { STRANDS = 16 / STRAND_COUNTERS };
 
 typedef struct philox_state {
     lane_int c[4][STRANDS];
-    lane_int product[STRANDS]; /* M0 * counter of the block to begin next */
+    lane_product product[STRANDS]; /* M0 * counter of the block to begin next */
 } philox_state;
 
 LANE_INLINE void philox_seek(philox_state *p, int64_t block)
 {
     uint32_t counter = (uint32_t)block * 16;
-    for (int i = 0; i < STRANDS; i++) {
-        lane_int even = wide_counters(counter + (uint32_t)(i / 2 * LANES));
-        p->product[i] = wide_mul(i % 2 ? wide_add(even, 1) : even, XB_PHILOX_M0);
-    }
+    for (int i = 0; i < STRANDS; i++)
+        p->product[i] = wide_mul(strand_counters(counter, i), XB_PHILOX_M0);
 }
 
 /* Rounds 1 and 2 of the next block, half of them known. The block after it is `step`
@@ -67,13 +62,14 @@ LANE_INLINE void philox_begin(philox_state *p, const philox_start *s, int64_t st
 {
     const lane_int zero = wide_set(0);
     for (int i = 0; i < STRANDS; i++) {
-        lane_int p0 = p->product[i];
+        lane_product p0 = p->product[i];
         p->product[i] = wide_add(p0, (uint64_t)step * 16 * XB_PHILOX_M0);
         lane_int c2 = wide_xor3(wide_high(p0), wide_set(s->c3_key), zero);
-        lane_int p1 = wide_mul(c2, XB_PHILOX_M1);
+        lane_product p1 = wide_mul(c2, XB_PHILOX_M1);
         p->c[0][i] = wide_xor3(wide_high(p1), wide_set(s->c1), wide_set(s->key[0][1]));
-        p->c[1][i] = p1;
-        p->c[2][i] = wide_xor3(p0, wide_set(s->p0_high), wide_set(s->key[1][1]));
+        p->c[1][i] = wide_low(p1);
+        p->c[2][i] =
+            wide_xor3(wide_low(p0), wide_set(s->p0_high), wide_set(s->key[1][1]));
         p->c[3][i] = wide_set(s->p0_low);
     }
 }
@@ -85,7 +81,7 @@ LANE_INLINE void philox_rounds(philox_state *p, const philox_start *s, int first
 {
 #pragma GCC unroll 16
     for (int round = first; round < last; round++) {
-        lane_int p0[STRANDS], p1[STRANDS];
+        lane_product p0[STRANDS], p1[STRANDS];
         for (int i = 0; i < STRANDS; i++) {
             p0[i] = wide_mul(p->c[0][i], XB_PHILOX_M0);
             p1[i] = wide_mul(p->c[2][i], XB_PHILOX_M1);
@@ -93,10 +89,10 @@ LANE_INLINE void philox_rounds(philox_state *p, const philox_start *s, int first
         for (int i = 0; i < STRANDS; i++) {
             p->c[0][i] =
                 wide_xor3(wide_high(p1[i]), p->c[1][i], wide_set(s->key[0][round]));
-            p->c[1][i] = p1[i];
+            p->c[1][i] = wide_low(p1[i]);
             p->c[2][i] =
                 wide_xor3(wide_high(p0[i]), p->c[3][i], wide_set(s->key[1][round]));
-            p->c[3][i] = p0[i];
+            p->c[3][i] = wide_low(p0[i]);
         }
     }
 }
@@ -106,7 +102,7 @@ LANE_INLINE void philox_end(lane_int word[4][PER_BLOCK], const philox_state *p)
 {
     for (int w = 0; w < 4; w++)
         for (int part = 0; part < PER_BLOCK; part++)
-            word[w][part] = wide_join(p->c[w][2 * part], p->c[w][2 * part + 1]);
+            word[w][part] = strand_words(p->c[w], part);
 }
 
 static void draw_words(uint32_t *out, int64_t blocks, const xb_stream *where,
@@ -374,9 +370,7 @@ static void values(float *z, int64_t blocks, const xb_draw_table *t,
 
 static const xb_kernel XB_OF_LEVEL(xb_kernel) = {
     .level = XB_LEVEL_NAME,
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-    .fused = true,
-#endif
+    .fused = XB_LEVEL_FUSED,
     .words = draw_words,
     .draws = draws,
     .values = values,

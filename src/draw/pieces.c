@@ -33,7 +33,8 @@ static double origin_of(const xb_law *law, bool upper, double to)
 {
     xb_tail_point end = law->family->tail_quantile(law, 0.5 * to * to, upper);
     double edge = upper ? law->upper : law->lower;
-    return isfinite(edge) && end.from_edge < fabs(end.x) ? edge : 0;
+    bool exact = law->family->noise == 0; /* is the distance more than a difference? */
+    return exact && isfinite(edge) && end.from_edge < fabs(end.x) ? edge : 0;
 }
 
 static double value_at(const xb_law *law, const xb_piece *piece, bool upper, double s)
@@ -84,7 +85,9 @@ static bool piece_good(double *worst, const xb_piece *piece, const xb_law *law,
         double error = density * fabs(piece_value(piece, s) - right);
         double rounding = density * 4 * DBL_EPSILON * fabs(right); /* cannot be beaten */
         *worst = fmax(*worst, error);
-        if (!(error <= fmax(ABSOLUTE, rounding)) || !(error <= RELATIVE * v))
+        double noise = law->family->noise > 0 ? fmax(law->family->noise, rounding) : 0;
+        if (!(error <= fmax(fmax(ABSOLUTE, rounding), noise)) ||
+            !(error <= fmax(RELATIVE * v, noise)))
             return false;
     }
     return true;

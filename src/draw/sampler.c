@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "crossbayes/extend.h"
 #include "draw/kernel.h"
 #include "draw/pieces.h"
@@ -30,7 +31,7 @@ void xb_sampler_destroy(xb_sampler *s)
     xb_pieces_free(&s->half[0]);
     if (!s->law->symmetric) xb_pieces_free(&s->half[1]);
     xb_law_destroy(s->law);
-    free(s);
+    xb_os_aligned_free(s);
 }
 
 const xb_law *xb_sampler_law(const xb_sampler *s) { return s->law; }
@@ -56,7 +57,7 @@ xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
 {
     xb_sampler_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, sampler, &chosen, opt, standardise));
-    xb_sampler *s = aligned_alloc(64, (sizeof(xb_sampler) + 63) / 64 * 64);
+    xb_sampler *s = xb_os_aligned(64, sizeof *s);
     if (!s) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a sampler");
     memset(s, 0, sizeof *s);
     s->law = xb_law_share(law);
@@ -156,8 +157,6 @@ bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z, int
     return true;
 }
 
-const char *xb_sampler_level(void) { return xb_kernel_best()->level; }
-
 /* (R3, D7) One bit for the half, 52 for the mass. */
 static double draw_double(const xb_sampler *s, uint64_t bits)
 {
@@ -212,7 +211,7 @@ xb_sampler_info xb_sampler_describe(const xb_sampler *s)
         .pieces = (s->table.columns - 1) * s->table.halves,
         .degree = s->table.degree,
         .slow_share = s->table.slow_share,
-        .double_pieces = (int)(s->half[0].n + (two ? s->half[1].n : 0)),
+        .double_pieces = s->half[0].n + (two ? s->half[1].n : 0),
         .double_degree = XB_PIECE_DEGREE,
         .float_u_error = s->table.u_error,
         .double_u_error = fmax(s->half[0].u_error, s->half[1].u_error),

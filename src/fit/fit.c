@@ -13,6 +13,7 @@
 #include "fit/goodness.h"
 #include "law/lawfile.h"
 #include "fit/spline_fit.h"
+#include "series/series.h"
 
 void xb_fit_options_init(xb_fit_options *opt, size_t size)
 {
@@ -174,11 +175,14 @@ static xb_status fit_sample(xb_ctx *ctx, xb_fit **out, xb_sample *s,
     fit->criterion = opt->criterion, fit->level = opt->level, fit->seed = opt->seed;
     fit->asked = opt->family != NULL;
     fit->source = xb_strdup(ctx, opt->source ? opt->source : "");
+    if (opt->series) fit->series = xb_series_to_json(opt->series);
+    if (opt->whole) fit->whole = xb_fit_short_json(opt->whole);
+    bool kept = fit->source && !fit->series == !opt->series && !fit->whole == !opt->whole;
     run r = {.ctx = ctx, .fit = fit};
     r.task =
         (xb_fit_task){s, opt, opt->has_fixed_offset ? opt->fixed_offset : s->info.mean,
                       sqrt((double)s->n / s->info.n_effective)};
-    xb_status status = fit->source ? run_on(&r) : XB_E_MEMORY;
+    xb_status status = kept ? run_on(&r) : xb_fail(ctx, XB_E_MEMORY, "not enough memory");
     free(r.spread);
     if (status == XB_OK)
         *out = fit;
@@ -209,16 +213,12 @@ void xb_fit_destroy(xb_fit *fit)
     if (!fit) return;
     for (int i = 0; i < fit->count; i++) xb_law_destroy(fit->law[i]);
     free(fit->source);
+    json_decref(fit->series);
+    json_decref(fit->whole);
     free(fit);
 }
 
-const xb_fit_sample *xb_fit_sample_info(const xb_fit *fit) { return &fit->sample; }
-int xb_fit_family_count(const xb_fit *fit) { return fit->count; }
-const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int i)
-{
-    return &fit->family[i];
-}
-int xb_fit_chosen(const xb_fit *fit) { return fit->chosen; }
+int64_t xb_fit_chosen(const xb_fit *fit) { return fit->chosen; }
 const xb_law *xb_fit_law(const xb_fit *fit) { return fit->law[fit->chosen]; }
 const xb_law *xb_fit_law_at(const xb_fit *fit, int64_t i) { return fit->law[i]; }
 const char *xb_fit_verdict(const xb_fit *fit) { return fit->verdict; }

@@ -3,7 +3,9 @@
 #ifndef XB_FIT_FIT_H
 #define XB_FIT_FIT_H
 
-#include "crossbayes/fit.h"
+#include <jansson.h>
+
+#include "fit/fit_results.h"
 
 enum { XB_VERDICT_MAX = 960 };
 
@@ -14,6 +16,7 @@ struct xb_fit {
     uint64_t seed;
     bool asked; /* for one family */
     char *source;
+    json_t *series, *whole; /* NULL: none was given */
     int count;
     xb_fit_family family[XB_FIT_FAMILY_MAX];
     xb_law *law[XB_FIT_FAMILY_MAX]; /* owned, with their place */
@@ -24,6 +27,9 @@ struct xb_fit {
 
 /* Sets `fits` of every family, `chosen`, `outcome` and `verdict`. */
 void xb_fit_choose(xb_fit *fit);
+
+/* What a law file keeps of a fit that it is not of; NULL: memory is out. */
+json_t *xb_fit_short_json(const xb_fit *fit);
 
 /* How many separate peaks the density has. */
 int xb_law_peaks(const xb_law *law);

@@ -59,8 +59,7 @@ static int best_parametric(const xb_fit *fit, bool must_fit)
     return best;
 }
 
-static void say(xb_fit *fit, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static void say(xb_fit *fit, const char *format, ...) XB_PRINTF(2, 3);
 
 static void say(xb_fit *fit, const char *format, ...)
 {
@@ -158,7 +157,7 @@ static void say_few(xb_fit *fit)
             (long long)fit->sample.n);
 }
 
-const char *xb_fit_outcome_text(xb_fit_outcome outcome)
+const char *xb_fit_outcome_name(xb_fit_outcome outcome)
 {
     static const char *const text[] = {
         [XB_FIT_FITS] = "fits",

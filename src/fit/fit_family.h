@@ -2,7 +2,7 @@
 #ifndef XB_FIT_FAMILY_H
 #define XB_FIT_FAMILY_H
 
-#include "crossbayes/fit.h"
+#include "fit/fit_results.h"
 #include "law/family.h"
 #include "fit/sample.h"
 

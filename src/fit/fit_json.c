@@ -72,7 +72,16 @@ static json_t *fit_json(const xb_fit *fit)
     for (int i = 0; i < fit->count; i++)
         xb_json_add(&families, family_json(&fit->family[i]));
     xb_json_set(&object, "families", families);
-    xb_json_set(&object, "outcome", xb_json_string(xb_fit_outcome_text(fit->outcome)));
+    xb_json_set(&object, "outcome", xb_json_string(xb_fit_outcome_name(fit->outcome)));
+    xb_json_set(&object, "verdict", xb_json_string(fit->verdict));
+    return object;
+}
+
+json_t *xb_fit_short_json(const xb_fit *fit)
+{
+    json_t *object = family_json(&fit->family[fit->chosen]);
+    xb_json_set(&object, "sample", sample_json(&fit->sample));
+    xb_json_set(&object, "outcome", xb_json_string(xb_fit_outcome_name(fit->outcome)));
     xb_json_set(&object, "verdict", xb_json_string(fit->verdict));
     return object;
 }
@@ -93,6 +102,8 @@ static json_t *law_file(const xb_ctx *ctx, const xb_fit *fit)
 {
     json_t *root = xb_law_to_json(xb_fit_law(fit));
     xb_json_set(&root, "fit", fit_json(fit));
+    if (fit->series) xb_json_set(&root, "series", json_incref(fit->series));
+    if (fit->whole) xb_json_set(&root, "whole", json_incref(fit->whole));
     xb_json_set(&root, "provenance", provenance_json(ctx, fit));
     return root;
 }

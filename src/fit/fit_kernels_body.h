@@ -7,9 +7,6 @@
 #include "base/philox.h"
 #include "fit/fit_kernels.h"
 
-/* Static functions: how they would pass vectors to others is nobody's business. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 /* ---- sums over values */
 
 enum { WIDE = 8 };

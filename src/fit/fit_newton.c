@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <lapacke.h>
-
+#include "base/eigen.h"
 #include "fit/optimise.h"
 
 enum { STEPS_MAX = 200, HALVINGS = 40 };
@@ -45,19 +44,16 @@ double xb_free_gradient(const xb_problem *p, const double *theta, const double *
 static void take_free(free_part *out, const xb_problem *p, const double *gradient,
                       const double *hessian, const bool *held)
 {
+    double part[XB_VARIABLES_MAX * XB_VARIABLES_MAX];
     out->n = 0;
     for (int i = 0; i < p->n; i++)
         if (!p->fixed[i] && !held[i]) out->index[out->n++] = i;
     for (int a = 0; a < out->n; a++) {
         out->gradient[a] = gradient[out->index[a]];
         for (int b = 0; b < out->n; b++)
-            out->vectors[a * out->n + b] = hessian[out->index[a] * p->n + out->index[b]];
+            part[a * out->n + b] = hessian[out->index[a] * p->n + out->index[b]];
     }
-    enum { BLOCK = 64 }; /* at least LAPACK's own */
-    double work[(BLOCK + 2) * XB_VARIABLES_MAX];
-    if (out->n > 0 && /* column-major, so vector k is row k of ours */
-        LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', out->n, out->vectors, out->n,
-                           out->curvature, work, (lapack_int)XB_COUNT(work)) != 0)
+    if (!xb_eigen_symmetric(out->curvature, out->vectors, part, out->n))
         out->n = 0; /* no directions: no step, and no errors to tell */
 }
 

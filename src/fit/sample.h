@@ -4,7 +4,7 @@
 #define XB_FIT_SAMPLE_H
 
 #include "base/ctx.h"
-#include "crossbayes/fit.h"
+#include "fit/fit_results.h"
 #include "fit/fit_kernels.h"
 
 enum { XB_SAMPLE_MIN = 8 };

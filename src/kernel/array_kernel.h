@@ -53,4 +53,17 @@ static inline void hold(xb_real *restrict z, const xb_real *fresh, const uint32_
     for (int64_t i = 0; i < n; i++) z[i] = word[i] < below ? z[i] : fresh[i];
 }
 
+static inline void hold_level(xb_real *restrict z, int32_t *restrict level,
+                              const xb_real *fresh, const uint32_t *word,
+                              const uint32_t *below, int top, int64_t n)
+{
+    int32_t next[64] = {0}; /* n is at most that */
+    for (int j = 0; j < top; j++)
+        for (int64_t i = 0; i < n; i++) next[i] += word[i] >= below[j];
+    for (int64_t i = 0; i < n; i++) {
+        z[i] = level[i] <= top ? fresh[i] : z[i];
+        level[i] = level[i] <= top ? next[i] : level[i];
+    }
+}
+
 #endif

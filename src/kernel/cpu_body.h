@@ -16,9 +16,7 @@
 
 static const xb_kernels XB_OF_LEVEL(xb_kernels) = {
     .name = "cpu-" XB_LEVEL_NAME,
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-    .fused = true,
-#endif
+    .fused = XB_LEVEL_FUSED,
     .dense_forward = cpu_dense_forward,
     .dense_backward_input = cpu_dense_backward_input,
     .dense_backward_weight = cpu_dense_backward_weight,
@@ -65,4 +63,5 @@ static const xb_kernels XB_OF_LEVEL(xb_kernels) = {
     .bend = bend,
     .panel_bend_add = cpu_panel_bend_add,
     .hold = hold,
+    .hold_level = hold_level,
 };

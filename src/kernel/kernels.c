@@ -16,7 +16,7 @@ static const xb_kernels *vectors_at(int i)
 }
 #endif
 
-int xb_backend_count(void)
+int64_t xb_backend_count(void)
 {
     int count = 1;
     while (vectors_at(count - 1)) count++;
@@ -30,7 +30,7 @@ static const xb_kernels *kernels_at(int i)
     return found ? found : &xb_kernels_ref;
 }
 
-const char *xb_backend_name_at(int i) { return kernels_at(i)->name; }
+const char *xb_backend_name(int64_t i) { return kernels_at((int)i)->name; }
 
 const xb_kernels *xb_kernels_find(const char *name)
 {

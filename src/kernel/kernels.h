@@ -182,6 +182,10 @@ typedef struct xb_kernels {
                            const xb_real *z, const xb_panel *p);
     void (*hold)(xb_real *z, const xb_real *fresh, const uint32_t *word, uint32_t below,
                  int64_t n);
+    /* (X19) where level <= top: z = fresh, and the next level is the number of below[0 ..
+     * top) that are at most word; n <= 64 */
+    void (*hold_level)(xb_real *z, int32_t *level, const xb_real *fresh,
+                       const uint32_t *word, const uint32_t *below, int top, int64_t n);
 } xb_kernels;
 
 /* f's own kernels; NULL: XB_ACT_NONE. */

@@ -88,4 +88,5 @@ const xb_kernels xb_kernels_ref = {
     .quantise_onto = quantise_onto,
     .bend = bend,
     .hold = hold,
+    .hold_level = hold_level,
 };

@@ -10,6 +10,12 @@
 #define XB_QUOTED(text) XB_QUOTED_(text)
 #define XB_LEVEL_NAME XB_QUOTED(XB_LEVEL)
 
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define XB_LEVEL_FUSED 1 /* multiply-adds: all such levels give the same bytes */
+#else
+#define XB_LEVEL_FUSED 0
+#endif
+
 #if XB_LEVEL_NEEDS > 0
 #include "draw/kernel_body.h"
 #include "kernel/cpu_body.h"

@@ -14,7 +14,7 @@
 #include "base/expseries.h"
 #include "kernel/update.h"
 
-#if defined(__FMA__)
+#if XB_LEVEL_FUSED
 #define FUSED(a, b, c) __builtin_fmaf(a, b, c)
 #else
 #define FUSED(a, b, c) ((a) * (b) + (c))
@@ -266,9 +266,7 @@ static void places(int32_t *restrict place, const uint32_t *restrict word, int32
 
 const xb_update XB_OF_LEVEL(xb_update) = {
     .level = XB_LEVEL_NAME,
-#if defined(__FMA__)
-    .fused = true,
-#endif
+    .fused = XB_LEVEL_FUSED,
     .sigma_exp = sigma_exp,
     .chain_exp = chain_exp,
     .normal_sums = normal_sums,

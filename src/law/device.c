@@ -136,10 +136,6 @@ double xb_device_named(const xb_law *law, const char *name)
 {
     if (strcmp(name, "A") == 0) return law->k[XB_DEVICE_A];
     if (strcmp(name, "C") == 0) return law->k[XB_DEVICE_C];
+    if (strcmp(name, "K") == 0) return law->k[XB_DEVICE_SLOPE];
     return NAN;
-}
-
-double xb_device_edge_slope(const xb_law *law)
-{
-    return law->family->peak ? law->k[XB_DEVICE_SLOPE] : NAN;
 }

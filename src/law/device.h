@@ -37,10 +37,6 @@ xb_tail_point xb_device_tail_quantile(const xb_law *law, double v, bool upper);
 int64_t xb_device_panels(const xb_law *law, double *out, int64_t capacity);
 double xb_device_named(const xb_law *law, const char *name);
 
-/* Slope K of the density at the edges (L6), for the corrected quantile fit;
- * NAN for other families. */
-double xb_device_edge_slope(const xb_law *law);
-
 /* The paper's (A, B, C) form: w from C, and whether A agrees (L2). `what` begins
  * the message: a file or a law's text. */
 xb_status xb_device_w_from_ac(xb_ctx *ctx, double *w, const char *what, double a,

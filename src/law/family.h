@@ -48,6 +48,8 @@ typedef struct xb_family {
     int n_param;
     xb_param_info param[XB_LAW_PARAMS];
     bool from_data; /* cannot be made from parameters alone */
+    bool no_file;   /* nor be written to a file */
+    double noise;   /* of its masses, beyond rounding: what nobody can do better than */
 
     /* What the family has that a stage knows a closed form or a better way for. A family
      * that says nothing is fitted, integrated and drawn by its density, tails and

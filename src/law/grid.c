@@ -142,15 +142,15 @@ xb_status xb_law_integrals(xb_ctx *ctx, xb_law *law)
     return XB_OK;
 }
 
-double xb_law_raw_moment(const xb_law *law, int k)
+double xb_law_raw_moment(const xb_law *law, int64_t k)
 {
     enum { LARGEST = 128, BASE_POINTS = 64 };
     if (k < 0 || k > LARGEST) return NAN;
-    if (law->family->raw_moment) return law->family->raw_moment(law, k);
+    if (law->family->raw_moment) return law->family->raw_moment(law, (int)k);
     if (law->symmetric && k % 2) return 0;
     xb_law_grid grid;
-    if (xb_law_grid_make(NULL, &grid, law, BASE_POINTS + k) != XB_OK) return NAN;
-    double moment = central(&grid, 0, k);
+    if (xb_law_grid_make(NULL, &grid, law, BASE_POINTS + (int)k) != XB_OK) return NAN;
+    double moment = central(&grid, 0, (int)k);
     xb_law_grid_free(&grid);
     return moment;
 }

@@ -11,15 +11,21 @@
 #include "law/family.h"
 #include "law/grid.h"
 
-int xb_law_family_count(void) { return xb_families_count; }
-const char *xb_law_family_name(int i) { return xb_families[i]->name; }
-const char *xb_law_family_about(int i) { return xb_families[i]->about; }
+int64_t xb_law_family_count(void) { return xb_families_count; }
+const char *xb_law_family_name(int64_t i) { return xb_families[i]->name; }
+const char *xb_law_family_about(int64_t i) { return xb_families[i]->about; }
+
+int64_t xb_law_family_find(const char *name)
+{
+    for (int i = 0; i < xb_families_count; i++)
+        if (strcmp(xb_families[i]->name, name) == 0) return i;
+    return -1;
+}
 
 const xb_family *xb_family_find(const char *name)
 {
-    for (int i = 0; i < xb_families_count; i++)
-        if (strcmp(xb_families[i]->name, name) == 0) return xb_families[i];
-    return NULL;
+    int64_t i = xb_law_family_find(name);
+    return i < 0 ? NULL : xb_families[i];
 }
 
 static void write_text(xb_law *law)
@@ -52,7 +58,7 @@ xb_status xb_law_finish(xb_ctx *ctx, xb_law **out, xb_law *law)
 }
 
 xb_status xb_law_create(xb_ctx *ctx, xb_law **out, const char *family,
-                        const double *values, int count)
+                        const double *values, int64_t count)
 {
     const xb_family *row = xb_family_find(family);
     if (!row || row->from_data)
@@ -60,8 +66,9 @@ xb_status xb_law_create(xb_ctx *ctx, xb_law **out, const char *family,
                        family);
     if (row->create) return row->create(ctx, out, values, count);
     if (count != row->n_param)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%s takes %d %s, got %d", family, row->n_param,
-                       xb_plural(row->n_param, "parameter", "parameters"), count);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%s takes %d %s, got %lld", family,
+                       row->n_param, xb_plural(row->n_param, "parameter", "parameters"),
+                       (long long)count);
     for (int i = 0; i < count; i++) {
         const xb_param_info *info = &row->param[i];
         if (!(values[i] >= info->min && values[i] <= info->max))
@@ -92,16 +99,24 @@ void xb_law_destroy(xb_law *law)
 
 const char *xb_law_text(const xb_law *law) { return law->text; }
 const char *xb_law_family(const xb_law *law) { return law->family->name; }
-int xb_law_param_count(const xb_law *law) { return law->family->n_param; }
-const char *xb_law_param_name(const xb_law *law, int i)
+int64_t xb_law_param_count(const xb_law *law) { return law->family->n_param; }
+const char *xb_law_param_name(const xb_law *law, int64_t i)
 {
     return law->family->param[i].name;
 }
+double xb_law_param_value(const xb_law *law, int64_t i) { return law->param[i]; }
 
-double xb_law_param(const xb_law *law, const char *name)
+int64_t xb_law_param_find(const xb_law *law, const char *name)
 {
     for (int i = 0; i < law->family->n_param; i++)
-        if (strcmp(law->family->param[i].name, name) == 0) return law->param[i];
+        if (strcmp(law->family->param[i].name, name) == 0) return i;
+    return -1;
+}
+
+double xb_law_number(const xb_law *law, const char *name)
+{
+    int64_t i = xb_law_param_find(law, name);
+    if (i >= 0) return law->param[i];
     return law->family->named ? law->family->named(law, name) : NAN;
 }
 

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "crossbayes/filekind.h"
 #include "law/device.h"
+#include "law/functions.h"
 
 enum { KEYS_MAX = 64 };
 
@@ -26,7 +27,8 @@ static void add_keys(const char *known[KEYS_MAX], const char *const *more)
 static void find_keys(const char *known[KEYS_MAX])
 {
     static const char *const all[] = {"crossbayes", "family", "offset",     "scale",
-                                      "unit",       "fit",    "provenance", NULL};
+                                      "unit",       "fit",    "provenance", "series",
+                                      "whole",      NULL};
     static const char *const device[] = {"A", "C", NULL};
     known[0] = NULL;
     add_keys(known, all);
@@ -68,6 +70,7 @@ json_t *xb_law_to_json(const xb_law *law)
 
 xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path)
 {
+    XB_TRY(xb_law_check_file(ctx, law));
     json_t *root = xb_law_to_json(law);
     xb_json_set(&root, "provenance", xb_provenance(ctx));
     xb_status status = xb_json_save(ctx, root, path);
@@ -77,6 +80,7 @@ xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path)
 
 xb_status xb_law_json(xb_ctx *ctx, char **out, const xb_law *law)
 {
+    XB_TRY(xb_law_check_file(ctx, law));
     json_t *root = xb_law_to_json(law);
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);
@@ -183,11 +187,43 @@ xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
     return status;
 }
 
+/* What whoever uses the law should know of the trace behind it. The rest of "series" is
+ * for people and programs that read the file. */
+static xb_status warn(xb_ctx *ctx, const json_t *root, const char *path)
+{
+    const double few = 50;
+    const json_t *series = json_object_get(root, "series");
+    double independent = INFINITY;
+    if (!series) return XB_OK;
+    if (!json_is_object(series))
+        return xb_fail(ctx, XB_E_INPUT, "%s: 'series' is not an object", path);
+    XB_TRY(
+        xb_json_number_optional(ctx, &independent, series, path, "independent_samples"));
+    if (independent < few)
+        xb_notice_tell(ctx,
+                       "%s: this law is known from only %.1f independent samples: its"
+                       " shape is uncertain",
+                       path, independent);
+    const char *usable = json_string_value(json_object_get(series, "usable"));
+    if (usable && strcmp(usable, "usable") != 0)
+        xb_notice_tell(ctx,
+                       "%s: successive reads of this device are not independent draws"
+                       " (%s)",
+                       path, usable);
+    return XB_OK;
+}
+
 xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path)
 {
     json_t *root = NULL;
+    xb_law *law = NULL;
     xb_status status = xb_json_load(ctx, &root, path);
-    if (status == XB_OK) status = xb_law_from_json(ctx, out, root, path);
+    if (status == XB_OK) status = xb_law_from_json(ctx, &law, root, path);
+    if (status == XB_OK) status = warn(ctx, root, path);
+    if (status == XB_OK)
+        *out = law;
+    else
+        xb_law_destroy(law);
     json_decref(root);
     return xb_filekind_explain(ctx, status, path, XB_KIND_LAW);
 }

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "data/settings.h"
 #include "law/device.h"
 #include "law/family.h"
@@ -115,7 +115,7 @@ xb_status xb_law_parse(xb_ctx *ctx, xb_law **out, const char *text)
     if (length < sizeof name) memcpy(name, text, length);
     const xb_family *family = xb_family_find(name);
     if (!family) {
-        if (access(text, F_OK) == 0) return xb_law_load(ctx, out, text);
+        if (xb_os_exists(text)) return xb_law_load(ctx, out, text);
         return no_such_law(ctx, text, name);
     }
     if (family->from_data)

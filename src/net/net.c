@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/memory.h"
 #include "net/layer.h"
 
@@ -17,10 +18,25 @@ static const xb_layer_kind *const kinds[] = {
 
 enum { LAYERS_MAX = 4096, TENSORS_PER_LAYER = 2 };
 
-static const char *role_name(xb_role role)
+const char *xb_role_name(xb_role role)
 {
     static const char *const name[] = {"kernel", "bias", "scale", "shift"};
     return name[role];
+}
+
+static const char *const choices[] = {[XB_STOCHASTIC_KERNELS] = "kernels",
+                                      [XB_STOCHASTIC_ALL] = "all",
+                                      [XB_STOCHASTIC_NONE] = "none"};
+
+const char *xb_stochastic_name(xb_stochastic stochastic) { return choices[stochastic]; }
+
+xb_status xb_stochastic_parse(xb_ctx *ctx, xb_stochastic *out, const char *text)
+{
+    int found;
+    XB_TRY(xb_choice_parse(ctx, &found, "choice of random tensors", text, choices,
+                           XB_COUNT(choices)));
+    *out = (xb_stochastic)found;
+    return XB_OK;
 }
 
 int64_t xb_shape_size(xb_shape s) { return s.h * s.w * s.c; }
@@ -41,12 +57,12 @@ xb_status xb_net_declare(xb_reading *r, xb_net *net, xb_layer *layer, int index,
                    .size = 1,
                    .ndim = ndim,
                    .stochastic = random_by_choice(net, role)};
-    snprintf(t.name, sizeof t.name, "%d.%s", index, role_name(role));
+    snprintf(t.name, sizeof t.name, "%d.%s", index, xb_role_name(role));
     for (int i = 0; i < ndim; i++) {
         t.shape[i] = shape[i];
         if (t.size > XB_NET_SIZE_MAX / shape[i])
             return xb_reading_fail(r, "its %s has more than 2^31 elements",
-                                   role_name(role));
+                                   xb_role_name(role));
         t.size *= shape[i];
     }
     if (layer->tensors == 0) layer->tensor = net->n_tensor;
@@ -170,30 +186,33 @@ void xb_net_destroy(xb_net *net)
 const char *xb_net_text(const xb_net *net) { return net->text; }
 xb_shape xb_net_input(const xb_net *net) { return net->input; }
 xb_shape xb_net_output(const xb_net *net) { return net->layer[net->n_layer - 1].out; }
-int xb_net_layer_count(const xb_net *net) { return net->n_layer; }
-const char *xb_net_layer_name(const xb_net *net, int layer)
+int64_t xb_net_layer_count(const xb_net *net) { return net->n_layer; }
+const char *xb_net_layer_name(const xb_net *net, int64_t layer)
 {
     return net->layer[layer].kind->name;
 }
-xb_shape xb_net_layer_output(const xb_net *net, int layer)
+xb_shape xb_net_layer_output(const xb_net *net, int64_t layer)
 {
     return net->layer[layer].out;
 }
-int xb_net_tensor_count(const xb_net *net) { return net->n_tensor; }
-const xb_tensor *xb_net_tensor_at(const xb_net *net, int i) { return &net->tensor[i]; }
+int64_t xb_net_tensor_count(const xb_net *net) { return net->n_tensor; }
+const xb_tensor *xb_net_tensor_at(const xb_net *net, int64_t i)
+{
+    return &net->tensor[i];
+}
 
-int xb_net_tensor_find(const xb_net *net, const char *name)
+int64_t xb_net_tensor_find(const xb_net *net, const char *name)
 {
     for (int i = 0; i < net->n_tensor; i++)
         if (strcmp(net->tensor[i].name, name) == 0) return i;
     return -1;
 }
 
-xb_status xb_net_set_stochastic(xb_ctx *ctx, xb_net *net, int tensor, bool stochastic)
+xb_status xb_net_set_stochastic(xb_ctx *ctx, xb_net *net, int64_t tensor, bool stochastic)
 {
     if (tensor < 0 || tensor >= net->n_tensor)
-        return xb_fail(ctx, XB_E_ARGUMENT, "no tensor %d: the net has %d", tensor,
-                       net->n_tensor);
+        return xb_fail(ctx, XB_E_ARGUMENT, "no tensor %lld: the net has %d",
+                       (long long)tensor, net->n_tensor);
     xb_tensor *t = &net->tensor[tensor];
     if (stochastic && t->role != XB_ROLE_KERNEL && t->role != XB_ROLE_BIAS)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s cannot be random: kernels and biases can",
@@ -231,7 +250,7 @@ static void start_bias(const xb_tensor *bias, const xb_tensor *kernel, xb_real *
     }
 }
 
-static bool is_hidden_dense(const xb_net *net, int layer)
+static bool is_hidden_dense(const xb_net *net, int64_t layer)
 {
     return net->layer[layer].kind == &xb_layer_dense && layer + 1 < net->n_layer;
 }

@@ -20,8 +20,7 @@ bool xb_reading_layer(xb_reading *r);
 bool xb_reading_word(xb_reading *r);
 
 /* Fails with "net 'TEXT': layer N: ..." */
-xb_status xb_reading_fail(const xb_reading *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+xb_status xb_reading_fail(const xb_reading *r, const char *format, ...) XB_PRINTF(2, 3);
 /* r->word is none of `known` (count of them): says so, with the likeliest. */
 xb_status xb_reading_unknown(const xb_reading *r, const char *what,
                              const char *const *known, int count);

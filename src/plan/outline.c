@@ -4,10 +4,11 @@
 #include <math.h>
 
 #include "net/layer.h"
+#include "plan/plan.h"
 #include "plan/shares.h"
 
-double xb_plan_rule(double part[XB_PLAN_ORDER + 1], const xb_charfn *law,
-                    const double power[XB_PLAN_ORDER + 1])
+double xb_shares_rule(double part[XB_PLAN_ORDER + 1], const xb_charfn *law,
+                      const double power[XB_PLAN_ORDER + 1])
 {
     double sum = 0, factorial = 2;
     for (int n = 0; n < 3; n++) part[n] = 0;
@@ -92,7 +93,7 @@ xb_status xb_shares_plan(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
     } else {
         plan->n_eff = xb_shares_n_eff(&shares);
         power_sums(power, &shares, total);
-        plan->rule = xb_plan_rule(plan->by_cumulant, law, power);
+        plan->rule = xb_shares_rule(plan->by_cumulant, law, power);
         outline_weights(plan, net, &shares, total);
         outline_layers(plan, net, &shares, total);
     }

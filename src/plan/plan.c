@@ -32,7 +32,7 @@ void xb_plan_options_init(xb_plan_options *opt, size_t size)
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
-const char *xb_plan_verdict_text(xb_plan_verdict verdict)
+const char *xb_plan_verdict_name(xb_plan_verdict verdict)
 {
     static const char *const text[] = {"shape does not matter", "shape matters",
                                        "cannot tell"};
@@ -195,7 +195,7 @@ static xb_status check_input(xb_ctx *ctx, const xb_net *net, const xb_real *x)
     return XB_OK;
 }
 
-xb_status xb_plan_make(xb_ctx *ctx, xb_plan *out, const xb_net *net,
+xb_status xb_plan_fill(xb_ctx *ctx, xb_plan *out, const xb_net *net,
                        const xb_weights *weights, const xb_real *x, const xb_law *law,
                        const xb_plan_options *opt)
 {
@@ -205,7 +205,7 @@ xb_status xb_plan_make(xb_ctx *ctx, xb_plan *out, const xb_net *net,
     XB_TRY(check(ctx, &chosen));
     XB_TRY(check_input(ctx, net, x));
     XB_TRY(xb_plan_predict(ctx, &plan, net, weights, x, law, &chosen));
-    XB_TRY(xb_plan_needed(ctx, &plan.needed, law, chosen.tolerance));
+    XB_TRY(xb_plan_find_needed(ctx, &plan.needed, law, chosen.tolerance));
     if (chosen.measure) XB_TRY(measure(ctx, &plan, net, weights, x, law, &chosen));
     bool bounds = !isfinite(xb_law_raw_moment(law, XB_LOCAL_ORDER));
     plan.verdict = verdict_of(&plan, chosen.tolerance, bounds);

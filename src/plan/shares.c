@@ -223,9 +223,9 @@ double xb_shares_n_eff_of(const xb_shares *s, int64_t from, int64_t to)
     return sum * sum / squares(s, from, to);
 }
 
-xb_status xb_plan_n_eff(xb_ctx *ctx, double *n_eff, const xb_net *net,
-                        const xb_weights *weights, const xb_real *x,
-                        const xb_plan_options *opt)
+xb_status xb_plan_find_n_eff(xb_ctx *ctx, double *n_eff, const xb_net *net,
+                             const xb_weights *weights, const xb_real *x,
+                             const xb_plan_options *opt)
 {
     xb_plan_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, plan, &chosen, opt, backend));

@@ -30,7 +30,7 @@ xb_status xb_shares_plan(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
 
 /* (A2) k_n^2 power_n^2 / (2 n!), n = 3..XB_PLAN_ORDER, and their sum; power[n] is the
  * sum of a^n over (the sum of a^2)^(n / 2). */
-double xb_plan_rule(double part[XB_PLAN_ORDER + 1], const xb_charfn *law,
-                    const double power[XB_PLAN_ORDER + 1]);
+double xb_shares_rule(double part[XB_PLAN_ORDER + 1], const xb_charfn *law,
+                      const double power[XB_PLAN_ORDER + 1]);
 
 #endif

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "crossbayes/rule.h"
+#include "rule/standard.h"
 
 enum { CELLS = 4096, NODES = 1024 };
 static const double STEP = 1.0 / 16;
@@ -51,7 +51,7 @@ static void cumulants(double *series, const xb_rule *rule)
 /* The law's rule moved to mean 0 and variance 1, its weights adding up to 1. */
 static xb_status standard_rule(xb_ctx *ctx, xb_rule *rule, const xb_law *law)
 {
-    XB_TRY(xb_rule_composite(ctx, rule, law, NODES, XB_COMPOSITE_SMOOTH, NULL));
+    XB_TRY(xb_rule_fill_composite(ctx, rule, law, NODES, XB_COMPOSITE_SMOOTH, NULL));
     double sum = 0, mean = xb_law_mean(law), sd = xb_law_sd(law);
     for (int64_t i = 0; i < rule->n; i++) {
         rule->nodes[i] = (rule->nodes[i] - mean) / sd;

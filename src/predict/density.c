@@ -26,17 +26,20 @@ int64_t xb_density_draws(int64_t weights, int blocks)
     return draws < blocks ? blocks : draws;
 }
 
-static xb_status check(xb_ctx *ctx, int laws, const xb_density_options *opt)
+static xb_status check(xb_ctx *ctx, int64_t laws, const xb_density_options *opt)
 {
     if (laws < 1 || laws > LAWS_MOST)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%d laws: expected 1 to %d", laws, LAWS_MOST);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld laws: expected 1 to %d", (long long)laws,
+                       LAWS_MOST);
     if (opt->blocks < 2 || opt->blocks > BLOCKS_MOST)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%d %s: expected 2 to %d", opt->blocks,
-                       xb_plural(opt->blocks, "block", "blocks"), BLOCKS_MOST);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld %s: expected 2 to %d",
+                       (long long)opt->blocks, xb_plural(opt->blocks, "block", "blocks"),
+                       BLOCKS_MOST);
     if (opt->draws != 0 && (opt->draws < opt->blocks || opt->draws > UINT32_MAX))
-        return xb_fail(
-            ctx, XB_E_ARGUMENT, "%lld %s: expected at least one for each of %d blocks",
-            (long long)opt->draws, xb_plural(opt->draws, "draw", "draws"), opt->blocks);
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%lld %s: expected at least one for each of %lld blocks",
+                       (long long)opt->draws, xb_plural(opt->draws, "draw", "draws"),
+                       (long long)opt->blocks);
     if (opt->grid < GRID_LEAST || opt->grid > GRID_MOST || opt->grid & (opt->grid - 1))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "a grid of %lld points: expected a power of two, %d to %d",
@@ -126,7 +129,7 @@ static xb_status run(xb_ctx *ctx, xb_densities *d, const xb_hidden *hidden,
 
 xb_status xb_densities_create(xb_ctx *ctx, xb_densities **out, const xb_net *net,
                               const xb_weights *weights, const xb_real *x,
-                              const xb_law *const *law, int laws,
+                              const xb_law *const *law, int64_t laws,
                               const xb_density_options *opt)
 {
     xb_density_options chosen;
@@ -136,7 +139,8 @@ xb_status xb_densities_create(xb_ctx *ctx, xb_densities **out, const xb_net *net
     XB_TRY(check(ctx, laws, &chosen));
     XB_TRY(xb_hidden_make(ctx, &hidden, net, weights, x, chosen.seed, chosen.backend));
     xb_output_layer last = xb_output_layer_of(net, weights);
-    xb_status status = xb_densities_new(ctx, &d, laws, chosen.blocks, chosen.grid);
+    xb_status status =
+        xb_densities_new(ctx, &d, (int)laws, (int)chosen.blocks, chosen.grid);
     if (status == XB_OK) status = run(ctx, d, &hidden, &last, law, &chosen);
     xb_hidden_free(&hidden);
     if (status == XB_OK)
@@ -150,14 +154,14 @@ int64_t xb_densities_draws(const xb_densities *d) { return d->draws; }
 double xb_densities_roughness(const xb_densities *d) { return d->roughness; }
 int64_t xb_densities_count(const xb_densities *d) { return d->count; }
 double xb_densities_step(const xb_densities *d) { return d->step; }
-int xb_densities_blocks(const xb_densities *d) { return d->blocks; }
+int64_t xb_densities_block_count(const xb_densities *d) { return d->blocks; }
 const double *xb_densities_grid(const xb_densities *d) { return d->grid; }
-const double *xb_densities_value(const xb_densities *d, int law)
+const double *xb_densities_value(const xb_densities *d, int64_t law)
 {
     return d->value + law * d->count;
 }
 
-const double *xb_densities_block_value(const xb_densities *d, int block, int law)
+const double *xb_densities_block_value(const xb_densities *d, int64_t block, int64_t law)
 {
-    return xb_densities_part(d, block, law);
+    return xb_densities_part(d, (int)block, (int)law);
 }

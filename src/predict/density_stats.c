@@ -59,7 +59,7 @@ static double kl_number(const xb_densities *d, int without, int law, int other)
     return sum * d->step;
 }
 
-xb_estimate xb_densities_kl(const xb_densities *d, int law, int other)
+xb_estimate xb_densities_kl(const xb_densities *d, int64_t law, int64_t other)
 {
     return jackknife(d, kl_number, law, other);
 }
@@ -107,12 +107,12 @@ static xb_output_moments moments(const xb_densities *d, int law, int other)
     };
 }
 
-xb_output_moments xb_densities_moments(const xb_densities *d, int law)
+xb_output_moments xb_densities_moments(const xb_densities *d, int64_t law)
 {
     return moments(d, law, -1);
 }
 
-xb_output_moments xb_densities_gap(const xb_densities *d, int law)
+xb_output_moments xb_densities_gap(const xb_densities *d, int64_t law)
 {
     return moments(d, law, 0);
 }

@@ -77,7 +77,7 @@ static void summarise_number(const summary_job *job, int64_t i, const double *dr
     p->epistemic[at] = p->draws > 1 ? s.sd : 0;
     p->sd[at] = hypot(p->epistemic[at], p->aleatoric[at]);
     take_error(error, s.error, p->sd[at]);
-    for (int k = 0; k < p->quantiles; k++)
+    for (int64_t k = 0; k < p->quantiles; k++)
         p->quantile[at * p->quantiles + k] = xb_predictive_quantile(
             draws, p->draws, p->aleatoric[at], job->level[k], job->z[k]);
 }
@@ -101,6 +101,8 @@ static void summarise_class(const summary_job *job, int64_t i, double *error)
         mean[k] = s.mean;
         take_error(error, s.error, sqrt(fmax(0, mean[k] * (1 - mean[k]))));
     }
+    for (int64_t k = 1; k < classes; k++)
+        if (mean[k] > mean[p->class[at]]) p->class[at] = k;
     for (int64_t d = 0; d < p->draws; d++)
         inner += entropy_of(value + d * job->rows * classes, classes) / (double)p->draws;
     p->entropy[at] = entropy_of(mean, classes);
@@ -155,8 +157,7 @@ static xb_status run_chunks(xb_ctx *ctx, summary_job *job, int64_t chunk,
 static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                            const xb_rows *rows, const xb_predict_options *opt)
 {
-    double z[XB_PREDICT_QUANTILES] = {0};
-    for (int k = 0; k < p->quantiles; k++) z[k] = xb_normal_quantile(p->level[k]);
+    const double *level = opt->quantile ? opt->quantile : standard_levels;
     int64_t chunk = VALUES_MAX / (p->draws * xb_model_outputs(model));
     if (chunk < 1) chunk = 1;
     if (chunk > p->n) chunk = p->n;
@@ -165,7 +166,9 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                           numbers ? sizeof(float) : sizeof(double));
     int64_t aside = ASIDE_MAX / p->draws < NEIGHBOURS ? 1 : NEIGHBOURS;
     int64_t pieces = xb_ctx_threads(ctx), room = pieces * aside * p->draws;
-    double *scratch = xb_new(ctx, room + pieces, sizeof *scratch);
+    double *scratch = xb_new(ctx, room + pieces + p->quantiles, sizeof *scratch);
+    double *z = scratch ? scratch + room + pieces : NULL;
+    for (int64_t k = 0; z && k < p->quantiles; k++) z[k] = xb_normal_quantile(level[k]);
     summary_job job = {.p = p,
                        .model = model,
                        .raw = numbers ? values : NULL,
@@ -174,7 +177,7 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                        .aside = aside,
                        .error = scratch ? scratch + room : NULL,
                        .pieces = pieces,
-                       .level = p->level,
+                       .level = level,
                        .z = z};
     xb_status status =
         values && scratch ? run_chunks(ctx, &job, chunk, rows, opt) : XB_E_MEMORY;
@@ -192,10 +195,11 @@ static xb_status take_memory(xb_ctx *ctx, xb_prediction *p)
     p->sd = xb_new(ctx, numbers, sizeof(double));
     p->quantile = xb_new(ctx, numbers * p->quantiles, sizeof(double));
     p->probability = xb_new(ctx, rows * p->classes, sizeof(double));
+    p->class = xb_new(ctx, rows, sizeof *p->class);
     p->entropy = xb_new(ctx, rows, sizeof(double));
     p->information = xb_new(ctx, rows, sizeof(double));
     bool all = p->mean && p->epistemic && p->aleatoric && p->sd && p->quantile &&
-               p->probability && p->entropy && p->information;
+               p->probability && p->class && p->entropy && p->information;
     return all ? XB_OK : XB_E_MEMORY;
 }
 
@@ -210,10 +214,10 @@ static xb_status check_options(xb_ctx *ctx, const xb_predict_options *opt)
     if (opt->samples == 0 && (opt->most < 1 || opt->most > INT32_MAX))
         return xb_fail(ctx, XB_E_ARGUMENT, "at most %lld draws: expected 1 or more",
                        (long long)opt->most);
-    if (opt->quantiles < 0 || opt->quantiles > XB_PREDICT_QUANTILES)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%d quantiles: expected at most %d",
-                       opt->quantiles, XB_PREDICT_QUANTILES);
-    for (int k = 0; opt->quantile && k < opt->quantiles; k++)
+    if (opt->quantiles < 0)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld quantiles: expected 0 or more",
+                       (long long)opt->quantiles);
+    for (int64_t k = 0; opt->quantile && k < opt->quantiles; k++)
         if (!(opt->quantile[k] > 0 && opt->quantile[k] < 1))
             return xb_fail(ctx, XB_E_ARGUMENT, "quantile %g: expected between 0 and 1",
                            opt->quantile[k]);
@@ -254,9 +258,7 @@ xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *mode
     p->n = n;
     p->draws = draws;
     p->classes = model->classes;
-    const double *level = opt->quantile ? opt->quantile : standard_levels;
     p->quantiles = opt->quantile ? opt->quantiles : XB_COUNT(standard_levels);
-    for (int k = 0; k < p->quantiles; k++) p->level[k] = level[k];
     xb_status status = take_memory(ctx, p);
     if (status == XB_OK && n > 0) status = summarise(ctx, p, model, rows, opt);
     if (status == XB_OK)
@@ -279,6 +281,7 @@ void xb_prediction_destroy(xb_prediction *p)
     double *const blocks[] = {p->mean,     p->epistemic,   p->aleatoric, p->sd,
                               p->quantile, p->probability, p->entropy,   p->information};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
+    free(p->class);
     free(p);
 }
 
@@ -294,6 +297,11 @@ static const double *classes(const xb_prediction *p, const double *block)
 
 int64_t xb_prediction_count(const xb_prediction *p) { return p->n; }
 int64_t xb_prediction_draws(const xb_prediction *p) { return p->draws; }
+int64_t xb_prediction_quantiles(const xb_prediction *p)
+{
+    return p->classes > 0 ? 0 : p->quantiles;
+}
+int64_t xb_prediction_classes(const xb_prediction *p) { return p->classes; }
 double xb_prediction_error(const xb_prediction *p) { return p->error; }
 
 const double *xb_prediction_mean(const xb_prediction *p) { return numbers(p, p->mean); }
@@ -313,6 +321,10 @@ const double *xb_prediction_quantile(const xb_prediction *p)
 const double *xb_prediction_probability(const xb_prediction *p)
 {
     return classes(p, p->probability);
+}
+const int64_t *xb_prediction_class(const xb_prediction *p)
+{
+    return p->classes > 0 ? p->class : NULL;
 }
 const double *xb_prediction_entropy(const xb_prediction *p)
 {

@@ -6,13 +6,12 @@
 #include "crossbayes/predict.h"
 
 struct xb_prediction {
-    int64_t n, draws, classes;
-    int quantiles;
-    double level[XB_PREDICT_QUANTILES];
+    int64_t n, draws, classes, quantiles;
     double error;
     double *mean, *epistemic, *aleatoric, *sd; /* [n] */
     double *quantile;                          /* [n][quantiles] */
     double *probability;                       /* [n][classes] */
+    int64_t *class;                            /* [n] */
     double *entropy, *information;             /* [n] */
 };
 

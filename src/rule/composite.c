@@ -92,7 +92,7 @@ static xb_status paper_split(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64
     int64_t middle = opt->trapezoid_points, side = (n - middle) / 2;
     double eps = opt->epsilon;
     xb_rule legendre;
-    XB_TRY(xb_rule_legendre(ctx, &legendre, side));
+    XB_TRY(xb_rule_fill_legendre(ctx, &legendre, side));
     xb_status status = xb_rule_new(ctx, out, 2 * side + middle);
     if (status == XB_OK) {
         put_legendre(out, 0, &legendre, law, xb_law_lower(law), -eps);
@@ -127,7 +127,7 @@ static xb_status plain_legendre(xb_ctx *ctx, xb_rule *out, const xb_law *law, in
 {
     (void)opt;
     xb_rule legendre;
-    XB_TRY(xb_rule_legendre(ctx, &legendre, n));
+    XB_TRY(xb_rule_fill_legendre(ctx, &legendre, n));
     xb_status status = xb_rule_new(ctx, out, n);
     if (status == XB_OK)
         put_legendre(out, 0, &legendre, law, xb_law_lower(law), xb_law_upper(law));
@@ -159,7 +159,7 @@ static xb_status modes(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
     int count = law->family->modes(law, mode);
     int64_t next[XB_LAW_MODES] = {0};
     xb_rule hermite;
-    XB_TRY(xb_rule_hermite(ctx, &hermite, n > count ? n / count : 1));
+    XB_TRY(xb_rule_fill_hermite(ctx, &hermite, n > count ? n / count : 1));
     xb_status status = xb_rule_new(ctx, out, count * hermite.n);
     for (int64_t i = 0; status == XB_OK && i < out->n; i++) { /* merge */
         int first = 0;
@@ -236,7 +236,7 @@ static xb_status smooth(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
     XB_TRY(smooth_edges(ctx, &edge, &edges, law));
     int64_t panels = edges - 1, points = n > panels ? n / panels : 1;
     xb_rule legendre = {0, NULL, NULL};
-    xb_status status = xb_rule_legendre(ctx, &legendre, points);
+    xb_status status = xb_rule_fill_legendre(ctx, &legendre, points);
     if (status == XB_OK) status = xb_rule_new(ctx, out, panels * points);
     if (status == XB_OK) put_panels(out, &legendre, law, edge, panels);
     xb_rule_free(&legendre);
@@ -254,8 +254,8 @@ static const struct {
     support_kind support;
     int64_t least;
 } kinds[] = {
-    [XB_COMPOSITE_PAPER_SPLIT] = {"paper's split", paper_split, BOUNDED, 4},
-    [XB_COMPOSITE_PAPER_LAGUERRE] = {"two-sided Laguerre", paper_laguerre, LINE, 2},
+    [XB_COMPOSITE_SPLIT] = {"paper's split", paper_split, BOUNDED, 4},
+    [XB_COMPOSITE_LAGUERRE] = {"two-sided Laguerre", paper_laguerre, LINE, 2},
     [XB_COMPOSITE_LEGENDRE] = {"Legendre", plain_legendre, BOUNDED, 1},
     [XB_COMPOSITE_HERMITE] = {"Hermite", plain_hermite, LINE, 1},
     [XB_COMPOSITE_MODES] = {"Hermite-by-mode", modes, LINE, 2},
@@ -274,8 +274,8 @@ static xb_status check_support(xb_ctx *ctx, const xb_law *law, xb_composite kind
                    xb_law_text(law));
 }
 
-xb_status xb_rule_composite(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
-                            xb_composite kind, const xb_composite_options *opt)
+xb_status xb_rule_fill_composite(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
+                                 xb_composite kind, const xb_composite_options *opt)
 {
     xb_composite_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, composite, &chosen, opt, trapezoid_points));

@@ -1,13 +1,13 @@
 /* expect.c: expectations by a rule: sums, variance, KL to a Gaussian (L11). */
 #include <math.h>
 
-#include "crossbayes/rule.h"
+#include "rule/standard.h"
 
-double xb_rule_expect(const xb_rule *rule, double (*f)(double x, void *arg), void *arg)
+double xb_rule_expect(const xb_rule *rule, double (*f)(void *arg, double x), void *arg)
 {
     double sum = 0;
     for (int64_t i = 0; i < rule->n; i++)
-        sum += rule->weights[i] * f(rule->nodes[i], arg);
+        sum += rule->weights[i] * f(arg, rule->nodes[i]);
     return sum;
 }
 

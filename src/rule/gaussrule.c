@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "rule/standard.h"
 
-xb_status xb_rule_gauss(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
-                        xb_recurrence_method method)
+xb_status xb_rule_fill_gauss(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
+                             xb_recurrence_method method)
 {
     XB_TRY(xb_rule_check_count(ctx, "Gauss", n, 1));
     xb_rule rule = {0, NULL, NULL};

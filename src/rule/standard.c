@@ -109,12 +109,12 @@ static xb_status standard(xb_ctx *ctx, xb_rule *out, xb_standard kind, int64_t n
     return XB_OK;
 }
 
-xb_status xb_rule_legendre(xb_ctx *ctx, xb_rule *out, int64_t n)
+xb_status xb_rule_fill_legendre(xb_ctx *ctx, xb_rule *out, int64_t n)
 {
     return standard(ctx, out, XB_STANDARD_LEGENDRE, n);
 }
 
-xb_status xb_rule_lobatto(xb_ctx *ctx, xb_rule *out, int64_t n)
+xb_status xb_rule_fill_lobatto(xb_ctx *ctx, xb_rule *out, int64_t n)
 {
     XB_TRY(standard(ctx, out, XB_STANDARD_LOBATTO, n));
     out->nodes[0] = -1; /* what the eigenvalues are to the last bit but one */
@@ -122,12 +122,12 @@ xb_status xb_rule_lobatto(xb_ctx *ctx, xb_rule *out, int64_t n)
     return XB_OK;
 }
 
-xb_status xb_rule_laguerre(xb_ctx *ctx, xb_rule *out, int64_t n)
+xb_status xb_rule_fill_laguerre(xb_ctx *ctx, xb_rule *out, int64_t n)
 {
     return standard(ctx, out, XB_STANDARD_LAGUERRE, n);
 }
 
-xb_status xb_rule_hermite(xb_ctx *ctx, xb_rule *out, int64_t n)
+xb_status xb_rule_fill_hermite(xb_ctx *ctx, xb_rule *out, int64_t n)
 {
     return standard(ctx, out, XB_STANDARD_HERMITE, n);
 }

@@ -13,6 +13,25 @@ typedef enum xb_standard {
     XB_STANDARD_HERMITE
 } xb_standard;
 
+/* A rule as the library holds it: one block, owned by `nodes`. */
+struct xb_rule {
+    int64_t n;
+    double *nodes;   /* [n] ascending */
+    double *weights; /* [n] */
+};
+
+void xb_rule_free(xb_rule *rule); /* leaves an empty rule; empty is fine */
+
+/* The rules of crossbayes/rule.h by value. */
+xb_status xb_rule_fill_legendre(xb_ctx *ctx, xb_rule *out, int64_t n);
+xb_status xb_rule_fill_lobatto(xb_ctx *ctx, xb_rule *out, int64_t n);
+xb_status xb_rule_fill_laguerre(xb_ctx *ctx, xb_rule *out, int64_t n);
+xb_status xb_rule_fill_hermite(xb_ctx *ctx, xb_rule *out, int64_t n);
+xb_status xb_rule_fill_gauss(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
+                             xb_recurrence_method method);
+xb_status xb_rule_fill_composite(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
+                                 xb_composite kind, const xb_composite_options *opt);
+
 /* Zeroed room for n nodes and weights, 1 <= n. */
 xb_status xb_rule_new(xb_ctx *ctx, xb_rule *out, int64_t n);
 

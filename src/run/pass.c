@@ -185,7 +185,7 @@ void xb_pass_destroy(xb_pass *pass)
 }
 
 const xb_backend *xb_pass_backend(const xb_pass *pass) { return pass->run.backend; }
-size_t xb_pass_bytes(const xb_pass *pass) { return pass->bytes; }
+int64_t xb_pass_bytes(const xb_pass *pass) { return (int64_t)pass->bytes; }
 
 static xb_status check_noise(xb_ctx *ctx, const xb_pass *pass, const xb_noise *noise)
 {
@@ -400,6 +400,11 @@ static void clear_gradient(const xb_pass *pass, const xb_gradient *gradient)
     if (gradient->sigma) b->clear(b, gradient->sigma, bytes);
 }
 
+xb_status xb_pass_stopped(xb_ctx *ctx)
+{
+    return xb_fail(ctx, XB_E_CANCELLED, "the loss function asked to stop");
+}
+
 /* `loss` is called with buffers. */
 static xb_status step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient, bool fresh,
                       const xb_real *x, int64_t batch, const xb_weights *weights,
@@ -414,12 +419,15 @@ static xb_status step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient, b
     pass->run.gradient = *gradient;
     if (pass->chain && !gradient->x && batch > 0) {
         const xb_chain_room room = chain_room(pass);
-        pass->run.backend->chain_step(pass->chain, &pass->run, &room, fresh, loss, arg);
-        return XB_OK;
+        return pass->run.backend->chain_step(pass->chain, &pass->run, &room, fresh, loss,
+                                             arg)
+                   ? XB_OK
+                   : xb_pass_stopped(ctx);
     }
     if (fresh) clear_gradient(pass, gradient);
     if (batch == 0) return XB_OK;
-    loss(arg, pass->gradient[0], forward_layers(pass), batch);
+    if (!loss(arg, pass->gradient[0], forward_layers(pass), batch))
+        return xb_pass_stopped(ctx);
     backward_layers(pass, gradient->x);
     return XB_OK;
 }
@@ -430,10 +438,11 @@ typedef struct loss_job {
     double value;
 } loss_job;
 
-static void find_loss(void *arg, xb_real *dy, const xb_real *y, int64_t batch)
+static bool find_loss(void *arg, xb_real *dy, const xb_real *y, int64_t batch)
 {
     loss_job *job = arg;
     job->value = job->backend->loss(job->backend, job->loss, dy, y, batch);
+    return true;
 }
 
 xb_status xb_pass_step_within(xb_ctx *ctx, xb_pass *pass, double *value,

@@ -63,4 +63,7 @@ xb_status xb_pass_draw_within(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
  * finite; -1: none does. For passes with gradients, which keep their outputs. */
 int xb_pass_broken_layer(const xb_pass *pass);
 
+/* The failure of a step whose loss function returned false. */
+xb_status xb_pass_stopped(xb_ctx *ctx);
+
 #endif

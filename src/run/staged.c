@@ -135,7 +135,10 @@ xb_status xb_staged_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient
     xb_real *dy = y + outputs_of(pass);
     if (fresh) zero(gradient->mu, pass->net->param_count);
     if (fresh) zero(gradient->sigma, pass->net->param_count);
-    if (batch > 0) loss(arg, dy, y, batch);
+    if (batch > 0 && !loss(arg, dy, y, batch)) {
+        pass->done = false;
+        return xb_pass_stopped(ctx);
+    }
     xb_status status = xb_pass_backward(ctx, pass, gradient, dy);
     pass->done = false;
     return status;

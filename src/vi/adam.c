@@ -48,7 +48,8 @@ void xb_adam_step_within(const xb_backend *backend, const xb_ctx *ctx,
 }
 
 void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *o,
-                  const xb_adam_block *blocks, int n_blocks, int64_t step, double rate)
+                  const xb_adam_block *blocks, int64_t n_blocks, int64_t step,
+                  double rate)
 {
-    xb_adam_step_within(&xb_backend_host, ctx, o, blocks, n_blocks, step, rate);
+    xb_adam_step_within(&xb_backend_host, ctx, o, blocks, (int)n_blocks, step, rate);
 }

@@ -2,12 +2,11 @@
  * where the run stands, the sums of the epoch under way and the trace. Orders, noise
  * and standard deviations are functions of these. The fingerprint (net, law, settings,
  * checksum of the data) must agree on the way back. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/files.h"
+#include "base/os.h"
 #include "crossbayes/filekind.h"
 #include "crossbayes/safetensors.h"
 #include "vi/trainer.h"
@@ -18,13 +17,13 @@ enum {
 };
 
 /* Nobody is asked whether to go on: a request to stop is what this file is for. */
-static xb_status write_undisturbed(xb_trainer *t, const xb_stored *tensors, int64_t n,
+static xb_status write_undisturbed(xb_trainer *t, const char *path,
+                                   const xb_stored *tensors, int64_t n,
                                    const xb_stored_text *texts, int64_t n_texts)
 {
     xb_progress_fn listener = t->ctx->progress;
     t->ctx->progress = NULL;
-    xb_status status =
-        xb_safetensors_write(t->ctx, t->opt.checkpoint, tensors, n, texts, n_texts);
+    xb_status status = xb_safetensors_write(t->ctx, path, tensors, n, texts, n_texts);
     t->ctx->progress = listener;
     return status;
 }
@@ -34,9 +33,8 @@ static int64_t live_bytes(const xb_trainer *t)
     return t->n_live * (int64_t)sizeof *t->live;
 }
 
-xb_status xb_checkpoint_save(xb_trainer *t)
+xb_status xb_checkpoint_save(xb_trainer *t, const char *path)
 {
-    if (!t->opt.checkpoint) return XB_OK;
     const float *live = xb_host_got(t->backend, t->live, t->room.live, live_bytes(t));
     const xb_stored tensors[] = {
         {"live", XB_STORED_F32, 1, {t->n_live}, live},
@@ -46,7 +44,7 @@ xb_status xb_checkpoint_save(xb_trainer *t)
     };
     const xb_stored_text texts[] = {{"crossbayes", "checkpoint"},
                                     {"fingerprint", t->fingerprint}};
-    return write_undisturbed(t, tensors, XB_COUNT(tensors), texts, XB_COUNT(texts));
+    return write_undisturbed(t, path, tensors, XB_COUNT(tensors), texts, XB_COUNT(texts));
 }
 
 static bool within(int64_t value, int64_t limit) { return value >= 0 && value <= limit; }
@@ -61,18 +59,18 @@ static bool possible(const xb_trainer *t, const xb_train_place *p)
            within(p->best_epoch, epochs);
 }
 
-static xb_status refuse(const xb_trainer *t, const char *why)
+static xb_status refuse(const xb_trainer *t, const char *path, const char *why)
 {
-    return xb_fail(t->ctx, XB_E_INPUT, "%s: %s", t->opt.checkpoint, why);
+    return xb_fail(t->ctx, XB_E_INPUT, "%s: %s", path, why);
 }
 
 /* Says which setting is another one. */
-static xb_status refuse_other(const xb_trainer *t, const char *fingerprint)
+static xb_status refuse_other(const xb_trainer *t, const char *path,
+                              const char *fingerprint)
 {
     char what[XB_MESSAGE_MAX / 2];
     xb_resume_difference(what, sizeof what, fingerprint, t->fingerprint);
-    return xb_fail(t->ctx, XB_E_INPUT, "%s: left by another run: %s", t->opt.checkpoint,
-                   what);
+    return xb_fail(t->ctx, XB_E_INPUT, "%s: left by another run: %s", path, what);
 }
 
 /* Without a score so far the best is -INFINITY. */
@@ -84,24 +82,25 @@ static bool all_finite(const float *live, int64_t n, const xb_train_sums *s)
            isfinite(s->temperature) && s->best_score < INFINITY;
 }
 
-static xb_status take(xb_trainer *t, const xb_safetensors *file)
+static xb_status take(xb_trainer *t, const char *path, const xb_safetensors *file)
 {
     const xb_stored *live = NULL, *place = NULL, *sums = NULL, *trace = NULL;
     const int64_t places = PLACES, n_sums = SUMS;
     const char *kind = xb_safetensors_text(file, "crossbayes");
     const char *fingerprint = xb_safetensors_text(file, "fingerprint");
     if (!kind || strcmp(kind, "checkpoint") != 0 || !fingerprint)
-        return refuse(t, "not a checkpoint of crossbayes");
-    if (strcmp(fingerprint, t->fingerprint) != 0) return refuse_other(t, fingerprint);
+        return refuse(t, path, "not a checkpoint of crossbayes");
+    if (strcmp(fingerprint, t->fingerprint) != 0)
+        return refuse_other(t, path, fingerprint);
     XB_TRY(xb_safetensors_get(t->ctx, &live, file, "live", XB_STORED_F32, &t->n_live, 1));
     XB_TRY(xb_safetensors_get(t->ctx, &place, file, "place", XB_STORED_I64, &places, 1));
     XB_TRY(xb_safetensors_get(t->ctx, &sums, file, "sums", XB_STORED_F64, &n_sums, 1));
     const xb_train_place *p = place->data;
-    if (!possible(t, p)) return refuse(t, "stands at a step that there is not");
+    if (!possible(t, p)) return refuse(t, path, "names an invalid step");
     const int64_t shape[2] = {p->rows, XB_TRACE_COLUMNS};
     XB_TRY(xb_safetensors_get(t->ctx, &trace, file, "trace", XB_STORED_F64, shape, 2));
     if (!all_finite(live->data, t->n_live, sums->data))
-        return refuse(t, "holds a number that is not finite");
+        return refuse(t, path, "holds a number that is not finite");
     t->backend->put(t->backend, t->live, live->data, live_bytes(t));
     memcpy(t->trace, trace->data,
            (size_t)(p->rows * XB_TRACE_COLUMNS) * sizeof *t->trace);
@@ -110,14 +109,12 @@ static xb_status take(xb_trainer *t, const xb_safetensors *file)
     return XB_OK;
 }
 
-xb_status xb_checkpoint_load(xb_trainer *t)
+xb_status xb_checkpoint_load(xb_trainer *t, const char *path)
 {
-    if (!t->opt.checkpoint || !t->opt.resume) return XB_OK;
-    if (access(t->opt.checkpoint, F_OK) != 0 && errno == ENOENT) return XB_OK;
     xb_safetensors *file = NULL;
-    XB_TRY(xb_files_own(t->ctx, t->opt.checkpoint));
-    xb_status status = xb_safetensors_open(t->ctx, &file, t->opt.checkpoint);
-    if (status == XB_OK) status = take(t, file);
-    xb_safetensors_close(file);
-    return xb_filekind_explain(t->ctx, status, t->opt.checkpoint, XB_KIND_CHECKPOINT);
+    XB_TRY(xb_files_own(t->ctx, path));
+    xb_status status = xb_safetensors_open(t->ctx, &file, path);
+    if (status == XB_OK) status = take(t, path, file);
+    xb_safetensors_destroy(file);
+    return xb_filekind_explain(t->ctx, status, path, XB_KIND_CHECKPOINT);
 }

@@ -10,6 +10,19 @@
 #include "base/memory.h"
 #include "vi/trainer.h"
 
+enum { MOST = 8 }; /* four estimators, each with and without pairs */
+
+typedef struct row {
+    xb_estimator estimator;
+    bool antithetic;
+    xb_estimate mean, spread;
+} row;
+
+struct xb_gradient_noise {
+    int64_t count;
+    row row[MOST];
+};
+
 static void send(const xb_trainer *t, float *to, const float *from, int64_t n)
 {
     t->backend->put(t->backend, to, from, n * (int64_t)sizeof *to);
@@ -52,7 +65,7 @@ static void add_value(double *mean, double *square, int64_t count, double value)
 }
 
 /* (V15) Pairs of gradients: half their squared distance has the variance as mean. */
-static xb_status measure(xb_trainer *t, xb_gradient_noise *out, float *kept, int pairs)
+static xb_status measure(xb_trainer *t, row *out, float *kept, int64_t pairs)
 {
     const xb_backend *b = t->backend;
     const int64_t bytes = t->noise * (int64_t)sizeof *kept;
@@ -60,30 +73,29 @@ static xb_status measure(xb_trainer *t, xb_gradient_noise *out, float *kept, int
     double mean[2] = {0}, square[2] = {0}, loss = 0;
     const double cost = (double)t->opt.samples, n = (double)pairs;
     place_weights(t);
-    for (int k = 1; k <= pairs; k++) {
-        t->place.step = 2 * k;
-        XB_TRY(xb_trainer_gradient(t, &loss));
+    for (int64_t k = 1; k <= pairs; k++) {
+        t->draw = 2 * k;
+        XB_TRY(xb_trainer_batch_gradient(t, &loss));
         b->get(b, kept, t->gradient, bytes);
-        t->place.step = 2 * k + 1;
-        XB_TRY(xb_trainer_gradient(t, &loss));
+        t->draw = 2 * k + 1;
+        XB_TRY(xb_trainer_batch_gradient(t, &loss));
         b->get(b, now, t->gradient, bytes);
         for (int part = 0; part < 2; part++)
             add_value(&mean[part], &square[part], k,
                       half_square(kept + part * t->rho, now + part * t->rho, t->p));
     }
     const double to_error = 1 / (n * (n - 1));
-    out->mean = (xb_gradient_variance){cost * mean[0], cost * sqrt(square[0] * to_error)};
-    out->spread =
-        (xb_gradient_variance){cost * mean[1], cost * sqrt(square[1] * to_error)};
+    out->mean = (xb_estimate){cost * mean[0], cost * sqrt(square[0] * to_error)};
+    out->spread = (xb_estimate){cost * mean[1], cost * sqrt(square[1] * to_error)};
     return XB_OK;
 }
 
-static xb_status measure_one(xb_ctx *ctx, xb_gradient_noise *out, const xb_model *model,
+static xb_status measure_one(xb_ctx *ctx, row *out, const xb_model *model,
                              const xb_train_data *data, const xb_train_options *opt,
-                             int pairs)
+                             int64_t pairs)
 {
     xb_trainer *t = NULL;
-    XB_TRY(xb_trainer_create(ctx, &t, model, data, opt));
+    XB_TRY(xb_trainer_build(ctx, &t, model, data, opt));
     float *kept = xb_new(ctx, 2 * t->noise, sizeof *kept);
     xb_status status = kept ? measure(t, out, kept, pairs) : XB_E_MEMORY;
     free(kept);
@@ -91,21 +103,11 @@ static xb_status measure_one(xb_ctx *ctx, xb_gradient_noise *out, const xb_model
     return status;
 }
 
-xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise *out, int *count,
-                                  const xb_model *model, const xb_train_data *data,
-                                  const xb_train_options *opt, int pairs)
+static xb_status measure_all(xb_ctx *ctx, xb_gradient_noise *out, const xb_model *model,
+                             const xb_train_data *data, const xb_train_options *opt,
+                             int64_t pairs)
 {
-    xb_train_options chosen;
-    XB_TRY(XB_OPTIONS_READ(ctx, train, &chosen, opt, task));
-    opt = &chosen;
-    XB_TRY(xb_train_check(ctx, data, opt));
-    if (pairs < 2)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%d %s of gradients, expected 2 or more",
-                       pairs, xb_plural(pairs, "pair", "pairs"));
-    if (data->features != model->features || data->classes != model->classes)
-        return xb_fail(ctx, XB_E_ARGUMENT, "the data have not the model's columns");
-    *count = 0;
-    for (int k = 0; k < XB_GRADIENT_NOISE_MOST; k++) {
+    for (int k = 0; k < MOST; k++) {
         const xb_estimator e = (xb_estimator)(k / 2);
         xb_train_options o = *opt;
         o.estimator = (int)e;
@@ -115,9 +117,54 @@ xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise *out, int *coun
         o.temperature = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};
         if (!xb_model_allows(model, e)) continue;
         if (o.antithetic && !xb_law_symmetric(model->law)) continue;
-        xb_gradient_noise *row = &out[(*count)++];
-        *row = (xb_gradient_noise){.estimator = e, .antithetic = o.antithetic};
-        XB_TRY(measure_one(ctx, row, model, data, &o, pairs));
+        row *at = &out->row[out->count++];
+        *at = (row){.estimator = e, .antithetic = o.antithetic};
+        XB_TRY(measure_one(ctx, at, model, data, &o, pairs));
     }
     return XB_OK;
+}
+
+xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise **out,
+                                  const xb_model *model, const xb_train_data *data,
+                                  const xb_train_options *opt, int64_t pairs)
+{
+    xb_train_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, train, &chosen, opt, task));
+    XB_TRY(xb_train_check(ctx, data, &chosen));
+    if (pairs < 2)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld %s of gradients, expected 2 or more",
+                       (long long)pairs, xb_plural(pairs, "pair", "pairs"));
+    if (data->features != model->features || data->classes != model->classes)
+        return xb_fail(ctx, XB_E_ARGUMENT, "the data do not match the model's columns");
+    xb_gradient_noise *noise = xb_new(ctx, 1, sizeof *noise);
+    if (!noise) return XB_E_MEMORY;
+    xb_status status = measure_all(ctx, noise, model, data, &chosen, pairs);
+    if (status == XB_OK)
+        *out = noise;
+    else
+        xb_gradient_noise_destroy(noise);
+    return status;
+}
+
+void xb_gradient_noise_destroy(xb_gradient_noise *n) { free(n); }
+int64_t xb_gradient_noise_count(const xb_gradient_noise *n) { return n->count; }
+
+xb_estimator xb_gradient_noise_estimator(const xb_gradient_noise *n, int64_t i)
+{
+    return n->row[i].estimator;
+}
+
+bool xb_gradient_noise_antithetic(const xb_gradient_noise *n, int64_t i)
+{
+    return n->row[i].antithetic;
+}
+
+xb_estimate xb_gradient_noise_mean(const xb_gradient_noise *n, int64_t i)
+{
+    return n->row[i].mean;
+}
+
+xb_estimate xb_gradient_noise_spread(const xb_gradient_noise *n, int64_t i)
+{
+    return n->row[i].spread;
 }

@@ -196,7 +196,7 @@ double xb_kl_sum_rho(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
 static xb_status make_rule(xb_ctx *ctx, xb_kl *kl, const xb_law *law, int64_t points)
 {
     kl->cross = cross_rule;
-    XB_TRY(xb_rule_gauss(ctx, &kl->rule, law, points, XB_RECURRENCE_STABLE));
+    XB_TRY(xb_rule_fill_gauss(ctx, &kl->rule, law, points, XB_RECURRENCE_STABLE));
     for (int64_t i = 0; i < points; i++)
         kl->rule.nodes[i] = (kl->rule.nodes[i] - xb_law_mean(law)) / xb_law_sd(law);
     return XB_OK;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/memory.h"
 #include "data/rows.h"
 
@@ -17,14 +18,13 @@ const char *xb_likelihood_name(xb_likelihood l)
     return (int)l >= 0 && (int)l < XB_COUNT(likelihood_names) ? likelihood_names[l] : "?";
 }
 
-bool xb_likelihood_find(const char *name, xb_likelihood *out)
+xb_status xb_likelihood_parse(xb_ctx *ctx, xb_likelihood *out, const char *text)
 {
-    for (int i = 0; i < XB_COUNT(likelihood_names); i++)
-        if (strcmp(likelihood_names[i], name) == 0) {
-            *out = (xb_likelihood)i;
-            return true;
-        }
-    return false;
+    int found = 0;
+    XB_TRY(xb_choice_parse(ctx, &found, "likelihood", text, likelihood_names,
+                           XB_COUNT(likelihood_names)));
+    *out = (xb_likelihood)found;
+    return XB_OK;
 }
 
 xb_status xb_model_new(xb_ctx *ctx, xb_model **out)
@@ -189,14 +189,20 @@ xb_weights xb_model_weights(const xb_model *m)
     return (xb_weights){m->mu, m->sigma, m->state, NULL};
 }
 
+xb_weights xb_model_noise_weights(const xb_model *m)
+{
+    if (!m->noise_net) return (xb_weights){0};
+    return (xb_weights){m->noise_mu, NULL, m->noise_state, NULL};
+}
+
 bool xb_model_of_images(const xb_model *m) { return m->pixels; }
-int64_t xb_model_features(const xb_model *m) { return m->features; }
+int64_t xb_model_feature_count(const xb_model *m) { return m->features; }
 const char *xb_model_feature_name(const xb_model *m, int64_t i)
 {
     return m->feature_name[i] ? m->feature_name[i] : "";
 }
 const char *xb_model_target_name(const xb_model *m) { return m->target_name; }
-int64_t xb_model_classes(const xb_model *m) { return m->classes; }
+int64_t xb_model_class_count(const xb_model *m) { return m->classes; }
 const char *xb_model_class_name(const xb_model *m, int64_t k) { return m->class_name[k]; }
 const double *xb_model_input_mean(const xb_model *m) { return m->x_mean; }
 const double *xb_model_input_sd(const xb_model *m) { return m->x_sd; }

@@ -14,6 +14,7 @@
 #include "crossbayes/filekind.h"
 #include "crossbayes/json.h"
 #include "crossbayes/safetensors.h"
+#include "law/functions.h"
 #include "law/lawfile.h"
 #include "vi/model.h"
 
@@ -135,6 +136,7 @@ static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
 
 xb_status xb_model_save(xb_ctx *ctx, const xb_model *m, const char *path)
 {
+    XB_TRY(xb_law_check_file(ctx, m->law));
     int64_t most = 2 * xb_net_tensor_count(m->net) + TENSORS_BESIDE;
     if (m->noise_net) most += xb_net_tensor_count(m->noise_net);
     const double target[2] = {m->y_mean, m->y_sd};
@@ -296,8 +298,8 @@ static xb_status read_texts(const reader *r, xb_shape input)
     xb_model *m = r->model;
     const char *text = NULL;
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "likelihood"));
-    if (!xb_likelihood_find(text, &m->likelihood) || m->likelihood == XB_LIKELIHOOD_AUTO)
-        return refuse(r, "an unknown likelihood");
+    XB_TRY(in_file(r, xb_likelihood_parse(r->ctx, &m->likelihood, text)));
+    if (m->likelihood == XB_LIKELIHOOD_AUTO) return refuse(r, "an unknown likelihood");
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "prior"));
     XB_TRY(in_file(r, xb_prior_parse(r->ctx, &m->prior, text)));
     XB_TRY(copy_text(r, &m->target_name, "target"));
@@ -349,7 +351,7 @@ static xb_status take_net(const reader *r, xb_net *net, float *mu, float *sigma)
         XB_TRY(take(r, mu ? mu + t->offset : NULL, name, XB_STORED_F32, t->shape, t->ndim,
                     false));
         snprintf(name, sizeof name, "%s.sigma", t->name);
-        bool random = xb_safetensors_find(r->file, name) != NULL;
+        bool random = xb_safetensors_find(r->file, name) >= 0;
         bool can = t->role == XB_ROLE_KERNEL || t->role == XB_ROLE_BIAS;
         if (random && !can) return refuse(r, "a sigma where none can be");
         if (can) XB_TRY(in_file(r, xb_net_set_stochastic(r->ctx, net, i, random)));
@@ -427,7 +429,7 @@ xb_status xb_model_load(xb_ctx *ctx, xb_model **out, const char *path)
     xb_status status = xb_safetensors_open(ctx, &file, path);
     if (status == XB_OK) status = xb_model_new(ctx, &model);
     if (status == XB_OK) status = read_model(&(reader){ctx, path, file, model});
-    xb_safetensors_close(file);
+    xb_safetensors_destroy(file);
     if (status == XB_OK)
         *out = model;
     else

@@ -73,10 +73,10 @@ static void spike_rule(xb_spike *s, const shape *k)
 static xb_status panel_rule(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n)
 {
     xb_rule one; /* one point a panel: how many panels there are */
-    XB_TRY(xb_rule_composite(ctx, &one, law, 1, XB_COMPOSITE_SMOOTH, NULL));
+    XB_TRY(xb_rule_fill_composite(ctx, &one, law, 1, XB_COMPOSITE_SMOOTH, NULL));
     int64_t points = n * one.n < XB_RULE_MAX ? n * one.n : XB_RULE_MAX;
     xb_rule_free(&one);
-    return xb_rule_composite(ctx, out, law, points, XB_COMPOSITE_SMOOTH, NULL);
+    return xb_rule_fill_composite(ctx, out, law, points, XB_COMPOSITE_SMOOTH, NULL);
 }
 
 static xb_status standard_rule(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n)
@@ -86,7 +86,7 @@ static xb_status standard_rule(xb_ctx *ctx, xb_rule *out, const xb_law *law, int
     if (xb_rule_gauss_most(law) < n || xb_law_moments(law).excess_kurtosis > heavy)
         XB_TRY(panel_rule(ctx, out, law, n));
     else
-        XB_TRY(xb_rule_gauss(ctx, out, law, n, XB_RECURRENCE_STABLE));
+        XB_TRY(xb_rule_fill_gauss(ctx, out, law, n, XB_RECURRENCE_STABLE));
     for (int64_t i = 0; i < out->n; i++)
         out->nodes[i] = (out->nodes[i] - xb_law_mean(law)) / xb_law_sd(law);
     return XB_OK;

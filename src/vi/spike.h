@@ -3,7 +3,7 @@
 #ifndef XB_VI_SPIKE_H
 #define XB_VI_SPIKE_H
 
-#include "crossbayes/rule.h"
+#include "rule/standard.h"
 #include "crossbayes/vi.h"
 #include "vi/meanabs.h"
 

@@ -3,9 +3,9 @@
 #include "crossbayes/vi.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "backend/host.h"
+#include "base/choice.h"
 
 static const char *const names[] = {
     [XB_SPREAD_EXP] = "exp",
@@ -16,12 +16,10 @@ const char *xb_spread_name(xb_spread spread) { return names[spread]; }
 
 xb_status xb_spread_parse(xb_ctx *ctx, xb_spread *out, const char *text)
 {
-    for (int i = 0; i < XB_COUNT(names); i++)
-        if (strcmp(names[i], text) == 0) {
-            *out = (xb_spread)i;
-            return XB_OK;
-        }
-    return xb_fail(ctx, XB_E_INPUT, "sigma as '%s', expected exp or softplus", text);
+    int found = 0;
+    XB_TRY(xb_choice_parse(ctx, &found, "spread", text, names, XB_COUNT(names)));
+    *out = (xb_spread)found;
+    return XB_OK;
 }
 
 double xb_spread_sigma(xb_spread spread, double rho)

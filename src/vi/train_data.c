@@ -13,9 +13,9 @@ xb_train_data xb_train_data_of(const xb_frame *frame)
 {
     return (xb_train_data){.x = xb_frame_values(frame),
                            .y = xb_frame_target(frame),
-                           .n = xb_frame_rows(frame),
-                           .features = xb_frame_features(frame),
-                           .classes = xb_frame_classes(frame),
+                           .n = xb_frame_row_count(frame),
+                           .features = xb_frame_feature_count(frame),
+                           .classes = xb_frame_class_count(frame),
                            .names = frame};
 }
 
@@ -29,7 +29,7 @@ xb_train_data xb_train_data_of_images(const xb_images *images, const int64_t *se
                            .select = select,
                            .n = select ? n : xb_images_count(images),
                            .features = xb_shape_size(shape),
-                           .classes = xb_images_classes(images),
+                           .classes = xb_images_class_count(images),
                            .images = images};
 }
 

@@ -114,7 +114,7 @@ static float select_kth(const int32_t *bits, int64_t n, int64_t k)
     return value;
 }
 
-float xb_trainer_sigma_median(xb_trainer *t)
+float xb_trainer_sigma_median(const xb_trainer *t)
 {
     int64_t n = 0;
     for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {

@@ -73,7 +73,7 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
     return XB_OK;
 }
 
-static xb_status check_values(xb_ctx *ctx, const xb_train_data *d)
+xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *d)
 {
     const xb_rows rows = xb_train_rows(d);
     XB_TRY(xb_rows_check(ctx, &rows));
@@ -99,13 +99,22 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
         return xb_fail(ctx, XB_E_ARGUMENT, "the data have no column beside the target");
     if (d->classes == 1) return xb_fail(ctx, XB_E_INPUT, "the target has one class only");
     XB_TRY(check_sizes(ctx, o));
+    if (o->epochs == 0 && o->mle_epochs == 0)
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "0 epochs in both phases: nothing would be learnt; expected 1 or more of"
+            " one of them");
     int64_t held = xb_train_held(d, o);
+    if (o->patience > 0 && held == 0)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "patience counts epochs by the score of rows held out, and none"
+                       " are: set a share of them for validation");
     if (held < 0 || d->n - held < LEAST_ROWS)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld of %lld rows held out: expected %d or more to learn from",
                        (long long)held, (long long)d->n, LEAST_ROWS);
     XB_TRY(xb_adam_check(ctx, &o->adam));
-    return check_values(ctx, d);
+    return xb_train_check_values(ctx, d);
 }
 
 static void set_text(json_t **root, const char *key, const char *text)

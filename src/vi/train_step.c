@@ -49,7 +49,7 @@ static xb_status one_draw(xb_trainer *t, int64_t batch, int64_t draw, double sca
     const xb_gradient gradient = {t->gradient, t->gradient + t->rho, NULL};
     const xb_noise noise = {.sampler = t->sampler,
                             .key = t->noise_key,
-                            .step = (uint32_t)t->place.step,
+                            .step = (uint32_t)t->draw,
                             .sample = (uint32_t)draw,
                             .antithetic = t->opt.antithetic};
     const xb_loss of = loss_of(t, scale);
@@ -100,6 +100,9 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
     t->sums.nll += nll;
     t->sums.kl += kl;
     t->sums.temperature += temperature;
+    t->last[XB_TRACE_LOG_LIKELIHOOD] = -nll;
+    t->last[XB_TRACE_KL] = kl;
+    t->last[XB_TRACE_TEMPERATURE] = temperature;
     return XB_OK;
 }
 
@@ -118,10 +121,8 @@ static xb_status check_step(xb_trainer *t, double loss)
 
 /* The gradient, checked. Batchnorm's state and the epoch's sums move on the way and are
  * put back where the step does not count. */
-xb_status xb_trainer_gradient(xb_trainer *t, double *loss)
+xb_status xb_trainer_gradient_of(xb_trainer *t, int64_t batch, double *loss)
 {
-    int64_t batch = xb_trainer_gather(t, t->place.batch);
-    if (t->opt.mirror) xb_trainer_mirror(t, t->place.batch, batch);
     const xb_backend *b = t->backend;
     const int64_t states = t->states * (int64_t)sizeof *t->state;
     const xb_train_sums kept_sums = t->sums;
@@ -136,11 +137,19 @@ xb_status xb_trainer_gradient(xb_trainer *t, double *loss)
     return status;
 }
 
-xb_status xb_trainer_step(xb_trainer *t)
+xb_status xb_trainer_batch_gradient(xb_trainer *t, double *loss)
+{
+    int64_t batch = xb_trainer_gather(t, t->place.batch);
+    if (t->opt.mirror) xb_trainer_mirror(t, t->place.batch, batch);
+    return xb_trainer_gradient_of(t, batch, loss);
+}
+
+xb_status xb_trainer_move(xb_trainer *t)
 {
     int phase = (int)t->place.phase;
     double loss = 0;
-    XB_TRY(xb_trainer_gradient(t, &loss));
+    t->draw = t->place.step;
+    XB_TRY(xb_trainer_batch_gradient(t, &loss));
     double rate =
         xb_schedule_at(&t->opt.rate, t->place.step, t->epochs[phase] * t->batches);
     xb_adam_step_within(t->backend, t->ctx, &t->opt.adam, t->block[phase],
@@ -148,5 +157,6 @@ xb_status xb_trainer_step(xb_trainer *t)
     bool filled = t->opt.spread == XB_SPREAD_EXP; /* by Adam */
     if (phase == XB_PHASE_VI && !filled) xb_trainer_fill_sigma(t);
     t->sums.f += loss;
+    t->last[XB_TRACE_F] = loss;
     return XB_OK;
 }

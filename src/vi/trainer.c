@@ -329,11 +329,12 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     XB_TRY(make_blocks(t));
     XB_TRY(take_batch(t));
     t->sums.best_score = -INFINITY;
+    for (int i = 0; i < XB_TRACE_COLUMNS; i++) t->last[i] = NAN;
     return make_passes(t);
 }
 
-xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
-                            const xb_train_data *data, const xb_train_options *opt)
+xb_status xb_trainer_build(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
+                           const xb_train_data *data, const xb_train_options *opt)
 {
     xb_trainer *t = xb_new(ctx, 1, sizeof *t);
     if (!t) return XB_E_MEMORY;
@@ -364,5 +365,6 @@ void xb_trainer_destroy(xb_trainer *t)
     free(t->kl);
     xb_pass_destroy(t->pass);
     xb_pass_destroy(t->noise_pass);
+    xb_model_destroy(t->own);
     free(t);
 }

@@ -1,4 +1,5 @@
-/* trainer.h: a training run between two steps. Everything a step touches is here,
+/* trainer.h: a training run between two steps, as xb_trainer of crossbayes/train.h hides
+ * it. Everything a step touches is here,
  * allocated once; everything that must survive a stop is in `live`, `place`, `sums`
  * and `trace`, which is what a checkpoint holds.
  *
@@ -34,19 +35,7 @@ typedef struct xb_train_sums {
     double best_score;
 } xb_train_sums;
 
-enum {
-    XB_TRACE_PHASE,
-    XB_TRACE_EPOCH,
-    XB_TRACE_STEP,
-    XB_TRACE_LOG_LIKELIHOOD,
-    XB_TRACE_KL,
-    XB_TRACE_F,
-    XB_TRACE_TEMPERATURE,
-    XB_TRACE_SIGMA,
-    XB_TRACE_NOISE,
-    XB_TRACE_VALIDATION,
-    XB_TRACE_COLUMNS
-};
+enum { XB_TRACE_COLUMNS = XB_TRACE_VALIDATION + 1 };
 
 /* The host's side of buffers, as large as they are; NULL where buffers are the host's. */
 typedef struct xb_train_rooms {
@@ -57,14 +46,16 @@ typedef struct xb_train_rooms {
 
 enum { XB_TRAIN_BUFFERS = 16 }; /* at most */
 
-typedef struct xb_trainer {
-    xb_ctx *ctx;
+struct xb_trainer {
+    xb_ctx *ctx; /* of the call under way */
     const xb_backend *backend;
     void *buffer[XB_TRAIN_BUFFERS]; /* all of them, to be released */
     int buffers;
     xb_train_rooms room;
     xb_train_options opt;
     const xb_model *model;
+    xb_model
+        *own; /* the same where the trainer made it; its blocks are room for results */
     int64_t features, outputs;
     /* examples, those to learn from first, then those held out. Inputs are a copy in
      * `x`, scaled, or stay where they are, example i in row select[i] */
@@ -90,7 +81,9 @@ typedef struct xb_trainer {
     float *noise_state;                                              /* within state */
     xb_train_place place;
     xb_train_sums sums;
-    double *trace; /* [epochs][XB_TRACE_COLUMNS] */
+    double *trace;                 /* [epochs][XB_TRACE_COLUMNS] */
+    double last[XB_TRACE_COLUMNS]; /* of the last step; NAN: does not apply */
+    bool stopped;                  /* by on_epoch, which keeps the model */
     bool
         traced; /* anyone will read it: sigma's median takes a per cent of a small step */
     /* what can be made again */
@@ -102,19 +95,20 @@ typedef struct xb_trainer {
     xb_kl **kl; /* [tensors], NULL where fixed */
     xb_pass *pass, *noise_pass;
     xb_key noise_key, data_key;
+    int64_t draw;         /* number of the weight draws, a step's own */
     int32_t *order;       /* B [n], this epoch's */
+    bool ordered;         /* it is */
     float *bx, *by, *out; /* B a batch */
     float *raw, *d_raw;   /* B of the noise net */
     int32_t *blabel;      /* B */
     double *peak, *mass;  /* [held]: log-sum-exp over draws */
     double saved_at;      /* seconds, of the last checkpoint */
     char *fingerprint;
-} xb_trainer;
+};
 
 /* trainer.c. The model is borrowed, its nets, law and scales are there. */
-xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
-                            const xb_train_data *data, const xb_train_options *opt);
-void xb_trainer_destroy(xb_trainer *t); /* NULL is fine */
+xb_status xb_trainer_build(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
+                           const xb_train_data *data, const xb_train_options *opt);
 /* The estimator is right for the model's law and net. */
 bool xb_model_allows(const xb_model *m, xb_estimator e);
 
@@ -136,8 +130,10 @@ void xb_trainer_fill_sigma(xb_trainer *t);    /* sigma from rho */
 
 /* train_step.c: the gradient at `place`, checked, and one step; no allocation.
  * XB_E_NUMERIC before anything is changed. */
-xb_status xb_trainer_gradient(xb_trainer *t, double *loss);
-xb_status xb_trainer_step(xb_trainer *t);
+xb_status xb_trainer_batch_gradient(xb_trainer *t, double *loss);
+xb_status xb_trainer_move(xb_trainer *t);
+/* The same of `batch` rows that are in bx, and in by or blabel. */
+xb_status xb_trainer_gradient_of(xb_trainer *t, int64_t batch, double *loss);
 /* train_fault.c: after a step that was not finite, where that began: "in the output of
  * layer 2 (batchnorm)". */
 enum { XB_FAULT_TEXT = 96 };
@@ -147,13 +143,22 @@ bool xb_trainer_is_sound(const xb_trainer *t);
 
 /* train_score.c */
 xb_status xb_trainer_validate(xb_trainer *t, double *score);
-float xb_trainer_sigma_median(xb_trainer *t);
+float xb_trainer_sigma_median(const xb_trainer *t);
 double xb_trainer_noise_sd(const xb_trainer *t);
 double xb_trainer_log_sd(const xb_trainer *t); /* of a gaussian likelihood */
 
 /* checkpoint.c */
-xb_status xb_checkpoint_save(xb_trainer *t);
-xb_status xb_checkpoint_load(xb_trainer *t); /* XB_OK too if there is none */
+xb_status xb_checkpoint_save(xb_trainer *t, const char *path);
+xb_status xb_checkpoint_load(xb_trainer *t, const char *path);
+
+/* train_model.c: the model without its numbers, and what a checkpoint must agree with. */
+xb_status xb_train_model_make(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
+                              const xb_train_options *opt);
+xb_status xb_trainer_fingerprint(xb_trainer *t);
+
+/* train_report.c: what became of a net that was tried too and left. */
+xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,
+                               const xb_train_report *other, const char *net);
 
 /* resume_difference.c: "epochs was 40 and is 80; ...", from two fingerprints that differ.
  */
@@ -166,6 +171,8 @@ xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t);
 xb_prior xb_train_prior(const xb_train_options *opt, xb_likelihood likelihood);
 xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *data,
                          const xb_train_options *opt);
+/* Inputs and targets are numbers and classes that can be. */
+xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *data);
 
 /* train_data.c. Which rows are learnt from, and which held out. */
 typedef struct xb_train_split {
@@ -174,7 +181,7 @@ typedef struct xb_train_split {
 } xb_train_split;
 int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt);
 xb_status xb_train_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
-                        const xb_train_options *opt);
+                              const xb_train_options *opt);
 void xb_train_split_free(xb_train_split *split);
 /* Scales, of the rows learnt from, and names into the model. */
 xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *model, const xb_train_data *data,

@@ -168,10 +168,11 @@ typedef struct energy_loss {
     double value;
 } energy_loss;
 
-static void find_loss(void *arg, float *df, const float *f, int64_t draws)
+static bool find_loss(void *arg, float *df, const float *f, int64_t draws)
 {
     energy_loss *loss = arg;
     loss->value = xb_energy_loss_by(&loss->r->table, df, f, draws);
+    return true;
 }
 
 /* Gradient of the loss by (mu, rho); the loss. */

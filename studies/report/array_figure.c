@@ -39,8 +39,8 @@ static void shape_level(const xb_sketch *k, int law, int task, bool titled)
         snprintf(title, sizeof title, "%s law, %s", laws[law], array_lines[task].title);
     fprintf(k->script,
             "%.6g with lines dashtype %s linewidth 1.6 linecolor '%s' title '%s'",
-            xb_table_get(t, row, xb_table_find(t, "moved")), array_lines[task].dash,
-            xb_style_colour(laws[law]), title);
+            xb_table_get(t, row, xb_table_column_find(t, "moved")),
+            array_lines[task].dash, xb_style_colour(laws[law]), title);
     xb_sketch_next(k);
 }
 
@@ -100,8 +100,8 @@ static double largest_moved(const xb_sketch *k)
     double most = 1;
     for (int i = 0; i < XB_COUNT(array_panels); i++) {
         const xb_table *t = xb_study_table(k->study, array_panels[i].table);
-        for (int64_t r = 0; t && r < xb_table_rows(t); r++)
-            for (int c = 1; c < xb_table_columns(t); c++)
+        for (int64_t r = 0; t && r < xb_table_row_count(t); r++)
+            for (int c = 1; c < xb_table_column_count(t); c++)
                 if (strncmp(xb_table_column_name(t, c), "moved_", 6) == 0)
                     most = fmax(most, xb_table_get(t, r, c));
     }
@@ -112,7 +112,7 @@ static double largest_moved(const xb_sketch *k)
 static void panel_axis(const xb_sketch *k, const array_panel *p)
 {
     const xb_table *t = xb_study_table(k->study, p->table);
-    int64_t rows = t ? xb_table_rows(t) : 0;
+    int64_t rows = t ? xb_table_row_count(t) : 0;
     if (strcmp(p->table, "adc_bits") != 0 || rows == 0)
         fprintf(k->script, "set logscale x\nset xtics autofreq\nset format x '%%g'\n");
     else

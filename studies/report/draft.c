@@ -1,12 +1,10 @@
-/* draft.c: see draft.h. A stream of fopencookie(), whose writes that fail are seen by
- * ferror() as those of a file are. */
-#define _GNU_SOURCE
+/* draft.c: see draft.h. Writes that fail are seen by ferror() as those of a file are. */
 #include "report/draft.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
+#include "base/os.h"
 #include "crossbayes/extend.h"
 
 enum { FIRST_ROOM = 1 << 12 };
@@ -29,22 +27,22 @@ static bool make_room(xb_draft *d, size_t more)
     return true;
 }
 
-/* 0: an error, for fopencookie(). */
-static ssize_t add(void *cookie, const char *bytes, size_t n)
+/* An xb_os_take_fn. */
+static bool add(void *arg, const char *bytes, size_t n)
 {
-    xb_draft *d = cookie;
-    if (!make_room(d, n)) return 0;
+    xb_draft *d = arg;
+    if (!make_room(d, n)) return false;
     memcpy(d->text + d->size, bytes, n);
     d->size += n;
     d->text[d->size] = '\0';
-    return (ssize_t)n;
+    return true;
 }
 
 xb_draft *xb_draft_open(xb_ctx *ctx)
 {
     xb_draft *d = xb_new(ctx, 1, sizeof *d);
     if (!d) return NULL;
-    d->stream = fopencookie(d, "w", (cookie_io_functions_t){.write = add});
+    d->stream = xb_os_sink_open(add, d);
     if (d->stream) return d;
     xb_free(d);
     xb_fail(ctx, XB_E_MEMORY, "not enough memory for a text");
@@ -63,7 +61,7 @@ FILE *xb_draft_stream(const xb_draft *draft) { return draft->stream; }
 
 xb_status xb_draft_text(xb_ctx *ctx, xb_draft *draft, const char **text)
 {
-    if (fflush(draft->stream) != 0 || ferror(draft->stream))
+    if (!xb_os_sink_flush(draft->stream, add, draft))
         return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a text");
     *text = draft->text ? draft->text : "";
     return XB_OK;

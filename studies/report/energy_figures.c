@@ -19,7 +19,7 @@ static int distinct(const xb_sketch *k, const char *table, const char *column,
 {
     const xb_table *t = xb_study_table(k->study, table);
     int c = xb_sketch_column(k, table, column) - 1, n = 0;
-    for (int64_t r = 0; t && c >= 0 && r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; t && c >= 0 && r < xb_table_row_count(t); r++) {
         double value = xb_table_get(t, r, c);
         int i = 0;
         while (i < n && out[i] != value) i++;
@@ -148,7 +148,7 @@ static void kl_range(const xb_sketch *k, const char *table, double out[2])
     const xb_table *t = xb_study_table(k->study, table);
     int kl = xb_sketch_column(k, table, "kl") - 1;
     out[0] = 1, out[1] = 1e-12;
-    for (int64_t r = 0; t && kl >= 0 && r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; t && kl >= 0 && r < xb_table_row_count(t); r++) {
         double value = xb_table_get(t, r, kl);
         if (value > 0) out[0] = fmin(out[0], value), out[1] = fmax(out[1], value);
     }
@@ -258,7 +258,7 @@ static int shown_nets(const xb_sketch *k, shown_net out[LIST_MOST])
 {
     const xb_table *t = xb_study_table(k->study, "densities");
     int n = 0;
-    for (int64_t r = 0; t && r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; t && r < xb_table_row_count(t); r++) {
         shown_net net = {xb_table_get(t, r, 0), xb_table_get(t, r, 1)};
         bool new =
             n == 0 || net.depth != out[n - 1].depth || net.width != out[n - 1].width;
@@ -380,7 +380,7 @@ void xb_draw_narrow(const xb_sketch *k)
     int64_t each = (int64_t)distinct(k, "gaps", "width", width) *
                    distinct(k, "gaps", "depth", depth);
     const xb_table *t = xb_study_table(k->study, "gaps");
-    int64_t per_law = laws > 0 ? xb_table_rows(t) / laws : 0;
+    int64_t per_law = laws > 0 ? xb_table_row_count(t) / laws : 0;
     fprintf(k->script,
             "set multiplot layout %d,%d margins 0.085,0.985,0.11,0.93 spacing 0.025,%g\n"
             "set palette defined (-1 '#0072B2', 0 '#ffffff', 1 '#D55E00')\n"

@@ -4,11 +4,10 @@
 #include "report/figure.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "report/draft.h"
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
@@ -44,23 +43,12 @@ static bool is_made(const char *extension, unsigned formats)
 static xb_status find_ours(xb_ctx *ctx, bool *ours, const char *path)
 {
     char start[sizeof XB_SCRIPT_START] = "";
-    size_t size = sizeof start - 1, have = 0;
-    ssize_t got = 1;
+    xb_os_info info;
     *ours = false;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0 && errno == ENOENT) return XB_OK;
-    while (file >= 0 && have < size && got != 0) {
-        got = read(file, start + have, size - have);
-        if (got < 0 && errno != EINTR) break;
-        if (got > 0) have += (size_t)got;
-    }
-    if (file < 0 || got < 0) {
-        xb_status status =
-            xb_fail(ctx, XB_E_IO, "%s: cannot read: %s", path, strerror(errno));
-        if (file >= 0) close(file);
-        return status;
-    }
-    close(file);
+    if (xb_os_read_head(&info, start, sizeof start - 1, path) < 0)
+        return errno == ENOENT
+                   ? XB_OK
+                   : xb_fail(ctx, XB_E_IO, "%s: cannot read: %s", path, strerror(errno));
     *ours = strcmp(start, XB_SCRIPT_START) == 0;
     return XB_OK;
 }
@@ -75,9 +63,9 @@ static xb_status check_companions(xb_ctx *ctx, const char *path, const char *lab
     if (status == XB_OK) {
         snprintf(script, size, "%s.gp", path);
         snprintf(data, size, "%s.dat", path);
-        bool there = access(script, F_OK) == 0, ours = false;
+        bool there = xb_os_exists(script), ours = false;
         status = find_ours(ctx, &ours, script);
-        if (status == XB_OK && !ours && (there || access(data, F_OK) == 0))
+        if (status == XB_OK && !ours && (there || xb_os_exists(data)))
             status = xb_fail(ctx, XB_E_ARGUMENT,
                              "%s would overwrite %s, which no figure of crossbayes left"
                              " there; choose another name",
@@ -129,9 +117,9 @@ static void remove_work(xb_figure *f)
 {
     for (int i = 0; i < XB_COUNT(extensions); i++) {
         sprintf(f->spare, "%s/%s.%s", f->work, f->name, extensions[i]);
-        (void)unlink(f->spare);
+        (void)xb_os_unlink(f->spare);
     }
-    (void)rmdir(f->work);
+    (void)xb_os_remove_folder(f->work);
 }
 
 static void figure_free(xb_figure *f)
@@ -173,7 +161,7 @@ static xb_status make_work(xb_ctx *ctx, xb_figure *f)
         xb_free(work);
         return XB_E_MEMORY;
     }
-    if (!mkdtemp(work)) {
+    if (!xb_os_make_new_folder(work)) {
         xb_free(work);
         return xb_fail(ctx, XB_E_IO, "%s: cannot write here: %s", f->dir,
                        strerror(errno));
@@ -187,7 +175,7 @@ static xb_status open_part(xb_ctx *ctx, FILE **out, const xb_figure *f,
 {
     char *path = join(ctx, f->work, f->name, extension);
     if (!path) return XB_E_MEMORY;
-    *out = fopen(path, "w");
+    *out = xb_os_open(path, "w");
     xb_status status = XB_OK;
     if (!*out)
         status = xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", path, strerror(errno));
@@ -258,8 +246,7 @@ static xb_status place(xb_ctx *ctx, const xb_figure *f, const char *extension)
     char *from = join(ctx, f->work, f->name, extension);
     char *to = join(ctx, f->dir, f->name, extension);
     xb_status status = from && to ? XB_OK : XB_E_MEMORY;
-    if (status == XB_OK && access(from, F_OK) == 0)
-        status = xb_outfile_place(ctx, from, to);
+    if (status == XB_OK && xb_os_exists(from)) status = xb_outfile_place(ctx, from, to);
     xb_free(from);
     xb_free(to);
     return status;

@@ -8,12 +8,15 @@
 #include "crossbayes/extend.h"
 #include "report/figure.h"
 #include "report/style.h"
+#include "report/trace_panels.h"
 #include "study/bins.h"
 
 enum {
+    FAMILIES_MOST = 16, /* that are drawn */
+    PARAMS_MOST = 8,
     EVEN_POINTS = 401,    /* of a curve, at equal distances */
     QUANTILE_POINTS = 99, /* of it, where its law has its mass */
-    CURVE_POINTS = EVEN_POINTS + (XB_FIT_FAMILY_MAX + 1) * QUANTILE_POINTS,
+    CURVE_POINTS = EVEN_POINTS + (FAMILIES_MOST + 1) * QUANTILE_POINTS,
     QQ_POINTS = 240,
 };
 
@@ -26,9 +29,10 @@ typedef struct curve {
 
 typedef struct fit_view {
     const xb_fit *fit;
-    double *sorted; /* [n] */
+    const xb_trace_view *trace; /* NULL: the fit alone */
+    double *sorted;             /* [n] */
     int64_t n;
-    curve curve[XB_FIT_FAMILY_MAX + 1]; /* the chosen one first */
+    curve curve[FAMILIES_MOST + 1]; /* the chosen one first */
     int curves;
     xb_si_unit unit;
     bool narrow;  /* a peak that needs a log axis */
@@ -37,28 +41,29 @@ typedef struct fit_view {
 
 static double named_value(const xb_fit_family *f, const char *name, double standard)
 {
-    for (int i = 0; i < f->n_named; i++)
-        if (strcmp(f->name[i], name) == 0) return f->value[i];
-    return standard;
+    int64_t i = xb_fit_family_param_find(f, name);
+    return i < 0 ? standard : xb_fit_family_param_value(f, i);
 }
 
 static bool can_draw(const xb_fit_family *f)
 {
     double scale = named_value(f, "scale", NAN), offset = named_value(f, "offset", NAN);
-    return f->converged && scale > 0 && isfinite(offset) &&
-           strcmp(f->family, "empirical") != 0;
+    return xb_fit_family_converged(f) && scale > 0 && isfinite(offset) &&
+           strcmp(xb_fit_family_name(f), "empirical") != 0;
 }
 
 static void collect_curves(fit_view *v)
 {
     for (int chosen = 1; chosen >= 0; chosen--) /* the chosen one first */
-        for (int i = 0; i < xb_fit_family_count(v->fit); i++) {
+        for (int i = 0; i < xb_fit_family_count(v->fit) && v->curves <= FAMILIES_MOST;
+             i++) {
             const xb_fit_family *f = xb_fit_family_at(v->fit, i);
             const xb_law *law = xb_fit_law_at(v->fit, i);
             if ((i == xb_fit_chosen(v->fit)) != chosen) continue;
             if (!chosen && !can_draw(f)) continue;
             xb_law_place place = xb_law_placement(law);
-            v->curve[v->curves++] = (curve){f->family, law, place.offset, place.scale};
+            v->curve[v->curves++] =
+                (curve){xb_fit_family_name(f), law, place.offset, place.scale};
         }
 }
 
@@ -140,7 +145,8 @@ static void proportion_band(double *low, double *high, double u, double n)
 static void write_qq(FILE *data, const fit_view *v)
 {
     const curve *k = &v->curve[0];
-    double n = (double)v->n, effective = xb_fit_sample_info(v->fit)->n_effective;
+    double n = (double)v->n,
+           effective = xb_fit_sample_effective(xb_fit_sample_info(v->fit));
     double reach = log(2 * n - 1);
     int64_t last = -1;
     fprintf(data, "\n\n# q-q: law, sample, low, high\n");
@@ -221,10 +227,40 @@ static void write_script(FILE *script, const fit_view *v, const char *data)
     fprintf(script, "unset multiplot\n");
 }
 
+static void place_panel(FILE *script, double left, double right, double bottom,
+                        double top)
+{
+    fprintf(script,
+            "set lmargin at screen %g\nset rmargin at screen %g\n"
+            "set bmargin at screen %g\nset tmargin at screen %g\n",
+            left, right, bottom, top);
+}
+
+/* The trace over two panels of its law, over two of its memory. */
+static void write_trace_script(FILE *script, const fit_view *v, const char *data)
+{
+    enum { FIRST = 3 }; /* blocks of data before those of the trace */
+    const double left[] = {0.09, 0.59}, right[] = {0.47, 0.97};
+    const xb_trace_view *t = v->trace;
+    fprintf(script, "set multiplot\nset key tmargin center vertical maxrows 2\n");
+    place_panel(script, left[0], right[1], 0.76, 0.95);
+    xb_trace_panel(script, t, data, FIRST);
+    place_panel(script, left[0], right[0], 0.42, 0.64);
+    write_density_panel(script, v, data);
+    place_panel(script, left[1], right[1], 0.42, 0.64);
+    write_quantile_panel(script, v, data);
+    fprintf(script, "set offsets\n");
+    place_panel(script, left[0], right[0], 0.07, 0.30);
+    xb_spectrum_panel(script, t, data, FIRST);
+    place_panel(script, left[1], right[1], 0.07, 0.30);
+    xb_memory_panel(script, t, data, FIRST);
+    fprintf(script, "unset multiplot\n");
+}
+
 static xb_status draw(xb_ctx *ctx, fit_view *v, const char *path, unsigned formats)
 {
     xb_figure *f = NULL;
-    XB_TRY(xb_figure_open(ctx, &f, path, 900, 440));
+    XB_TRY(xb_figure_open(ctx, &f, path, 900, v->trace ? 1100 : 440));
     xb_status status = write_histogram(ctx, xb_figure_data(f), v);
     if (status == XB_OK) status = write_densities(ctx, xb_figure_data(f), v);
     if (status != XB_OK) {
@@ -232,15 +268,20 @@ static xb_status draw(xb_ctx *ctx, fit_view *v, const char *path, unsigned forma
         return status;
     }
     write_qq(xb_figure_data(f), v);
-    write_script(xb_figure_script(f), v, xb_figure_data_name(f));
+    if (v->trace) xb_trace_write_data(xb_figure_data(f), v->trace);
+    (v->trace ? write_trace_script : write_script)(xb_figure_script(f), v,
+                                                   xb_figure_data_name(f));
     return xb_figure_draw(ctx, f, formats);
 }
 
-xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t n,
-                        const char *path, unsigned formats)
+/* x: what the fit is of; `trace`: NULL, or all that it is a part of, with the axis unit
+ * to be set. */
+static xb_status report(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t n,
+                        xb_trace_view *trace, const char *path, unsigned formats)
 {
     if (n < 2) return xb_fail(ctx, XB_E_ARGUMENT, "a figure needs 2 samples or more");
-    fit_view v = {.fit = fit, .n = n, .sorted = xb_new(ctx, n, sizeof(double))};
+    fit_view v = {
+        .fit = fit, .n = n, .trace = trace, .sorted = xb_new(ctx, n, sizeof(double))};
     if (!v.sorted) return XB_E_MEMORY;
     memcpy(v.sorted, x, (size_t)n * sizeof *x);
     xb_status status = xb_sort_doubles(ctx, v.sorted, n);
@@ -248,8 +289,23 @@ xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t
     if (status == XB_OK) {
         v.unit = xb_style_unit(fmax(fabs(v.sorted[0]), fabs(v.sorted[n - 1])),
                                xb_law_placement(xb_fit_law(fit)).unit);
+        if (trace) *trace = xb_trace_view_make(trace->series, trace->x, trace->n, v.unit);
         status = draw(ctx, &v, path, formats);
     }
     xb_free(v.sorted);
     return status;
+}
+
+xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t n,
+                        const char *path, unsigned formats)
+{
+    return report(ctx, fit, x, n, NULL, path, formats);
+}
+
+xb_status xb_report_trace(xb_ctx *ctx, const xb_fit *fit, const xb_series *series,
+                          const double *x, int64_t n, const char *path, unsigned formats)
+{
+    xb_trace_view trace = {.series = series, .x = x, .n = n};
+    return report(ctx, fit, xb_series_values(series), xb_series_count(series), &trace,
+                  path, formats);
 }

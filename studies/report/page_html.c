@@ -34,7 +34,7 @@ void xb_html_text(FILE *out, const char *text)
             }
         text += skipped;
         if (skipped) continue;
-        int size = xb_utf8_size(text);
+        int64_t size = xb_utf8_size(text);
         const char *name = entity(*text);
         if (size == 0)
             fputs("\xEF\xBF\xBD", out); /* U+FFFD */
@@ -211,7 +211,7 @@ void xb_html_rows(FILE *out, const xb_page_rows_info *rows)
 static bool has_error(const xb_table *t, int c)
 {
     static const char tail[] = "_error";
-    if (c + 1 >= xb_table_columns(t)) return false;
+    if (c + 1 >= xb_table_column_count(t)) return false;
     const char *name = xb_table_column_name(t, c), *next = xb_table_column_name(t, c + 1);
     size_t size = strlen(name);
     return strncmp(name, next, size) == 0 && strcmp(next + size, tail) == 0;
@@ -230,7 +230,7 @@ static void number_text(char *out, size_t size, double value, double error)
 static void number_row(FILE *out, const xb_table *t, int64_t r)
 {
     fputs("<tr>", out);
-    for (int c = 0; c < xb_table_columns(t); c++) {
+    for (int c = 0; c < xb_table_column_count(t); c++) {
         char text[64];
         bool pair = has_error(t, c);
         double error = pair ? xb_table_get(t, r, c + 1) : 0;
@@ -244,11 +244,11 @@ static void number_row(FILE *out, const xb_table *t, int64_t r)
 void xb_html_table(FILE *out, const xb_table *t, const char *caption, bool folded)
 {
     table_begin(out, caption, folded);
-    for (int c = 0; c < xb_table_columns(t); c++) {
+    for (int c = 0; c < xb_table_column_count(t); c++) {
         heading_cell(out, xb_table_column_name(t, c));
         c += has_error(t, c);
     }
     heading_end(out);
-    for (int64_t r = 0; r < xb_table_rows(t); r++) number_row(out, t, r);
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) number_row(out, t, r);
     table_end(out, folded);
 }

@@ -3,11 +3,17 @@
  * share names; the size is the page's matter, so only the view box of the root stays;
  * gnuplot's white canvas and its own title go, so that the page shines through.
  * Not a general SVG reader: what it does not know (scripts, handlers, styles, addresses
- * outside the file) is refused with the file's name. */
+ * outside the file) is refused with the file's name.
+ *
+ * An <img> with the file in base64 would need a tenth of this code. Measured on the page
+ * of `study scalar`: 619 kB in place of 471 kB, the words in a figure could not be
+ * searched or selected, and tests/page_browser.py could not see a label that is cut off.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "crossbayes/extend.h"
 #include "report/page.h"
 
@@ -68,7 +74,7 @@ static xb_status read_stream(xb_ctx *ctx, char **out, FILE *f, const char *path)
 
 static xb_status read_text(xb_ctx *ctx, char **out, const char *path)
 {
-    FILE *f = fopen(path, "rb");
+    FILE *f = xb_os_open(path, "rb");
     if (!f) return xb_fail(ctx, XB_E_INPUT, "%s: %s", path, strerror(errno));
     xb_status status = read_stream(ctx, out, f, path);
     fclose(f);
@@ -116,7 +122,8 @@ static bool is_reference(const attribute *a)
 static xb_status check_attribute(const svg_copy *s, const attribute *a)
 {
     if (strncasecmp(a->name, "on", 2) == 0) return refuse(s, "it has a script");
-    if (strcasecmp(a->name, "style") == 0) return refuse(s, "it has styles");
+    if (xb_os_same_text(a->name, "style", sizeof "style"))
+        return refuse(s, "it has styles");
     if (is_reference(a) && !value_starts(a, "#") &&
         !value_starts(a, "data:image/png;base64,"))
         return refuse(s, "it refers to something outside itself");

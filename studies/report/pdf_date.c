@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "report/figure.h"
 
 static const char MARK[] = "/CreationDate (D:";
@@ -31,7 +32,7 @@ static bool all_digits(FILE *file)
 
 xb_status xb_pdf_undate(xb_ctx *ctx, const char *path)
 {
-    FILE *file = fopen(path, "r+b");
+    FILE *file = xb_os_open(path, "r+b");
     if (!file)
         return xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", path, strerror(errno));
     long at = find_date(file);

@@ -132,7 +132,7 @@ static void draw_gap(const xb_sketch *k, const char *kind, bool titled)
 void xb_draw_scalar_gaps(const xb_sketch *k)
 {
     const xb_table *t = xb_study_table(k->study, "gaps");
-    double first = xb_table_rows(t) > 0 ? xb_table_get(t, 0, 0) : 0;
+    double first = xb_table_row_count(t) > 0 ? xb_table_get(t, 0, 0) : 0;
     fprintf(k->script,
             "set multiplot layout 1,2 margins 0.1,0.985,0.14,0.9 spacing 0.11\n"
             "set key at screen 0.535, screen 0.985 center top vertical maxrows 1\n"

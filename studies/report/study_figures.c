@@ -18,11 +18,11 @@ typedef xb_sketch sketch;
 static void write_table(FILE *data, const xb_table *t)
 {
     fprintf(data, "# %s\n#", xb_table_name(t));
-    for (int c = 0; c < xb_table_columns(t); c++)
+    for (int c = 0; c < xb_table_column_count(t); c++)
         fprintf(data, " %s", xb_table_column_name(t, c));
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         fputc('\n', data);
-        for (int c = 0; c < xb_table_columns(t); c++) {
+        for (int c = 0; c < xb_table_column_count(t); c++) {
             double value = xb_table_get(t, r, c);
             if (isnan(value))
                 fprintf(data, "NaN ");
@@ -36,7 +36,7 @@ static void write_table(FILE *data, const xb_table *t)
 int xb_sketch_column(const sketch *k, const char *table, const char *column)
 {
     const xb_table *t = xb_study_table(k->study, table);
-    return t ? xb_table_find(t, column) + 1 : 0;
+    return t ? xb_table_column_find(t, column) + 1 : 0;
 }
 
 /* "index 'table' using x:y"; a column that is not there draws nothing. */
@@ -68,7 +68,7 @@ void xb_sketch_end(const sketch *k) { fprintf(k->script, "\n\n"); }
 static double largest_in_column(const xb_table *t, int column)
 {
     double largest = 0;
-    for (int64_t r = 0; t && r < xb_table_rows(t); r++)
+    for (int64_t r = 0; t && r < xb_table_row_count(t); r++)
         largest = fmax(largest, fabs(xb_table_get(t, r, column)));
     return largest;
 }
@@ -97,8 +97,8 @@ static bool narrow_column(const xb_table *t, const char *column)
 {
     enum { ROWS_MOST = 2048 };
     double x[ROWS_MOST], density[ROWS_MOST];
-    int c = t ? xb_table_find(t, column) : -1;
-    int64_t n = c < 0 ? 0 : xb_table_rows(t);
+    int c = t ? xb_table_column_find(t, column) : -1;
+    int64_t n = c < 0 ? 0 : xb_table_row_count(t);
     if (n > ROWS_MOST) n = ROWS_MOST;
     for (int64_t r = 0; r < n; r++) {
         x[r] = xb_table_get(t, r, 0);
@@ -113,7 +113,7 @@ static void density_axis(const sketch *k, const char *table, const char *column)
     const double decades = 5;
     const xb_table *t = xb_study_table(k->study, table);
     bool narrow = narrow_column(t, column);
-    double most = t ? largest_in_column(t, xb_table_find(t, column)) : 0;
+    double most = t ? largest_in_column(t, xb_table_column_find(t, column)) : 0;
     if (narrow)
         fprintf(k->script,
                 "set logscale y\nset format y '10^{%%L}'\nset yrange [%g*unit:*]\n",
@@ -181,8 +181,8 @@ static const rule_line bimodal_rules[] = {
 static int rule_column(const sketch *k, const char *table, const char *rule)
 {
     const xb_table *t = xb_study_table(k->study, table);
-    int column = t ? xb_table_find(t, rule) : -1;
-    for (int64_t r = 0; column >= 0 && r < xb_table_rows(t); r++)
+    int column = t ? xb_table_column_find(t, rule) : -1;
+    for (int64_t r = 0; column >= 0 && r < xb_table_row_count(t); r++)
         if (!isnan(xb_table_get(t, r, column))) return column + 1;
     return 0;
 }
@@ -200,7 +200,7 @@ static void widen(decades *d, const sketch *k, const char *table, const rule_lin
 {
     const xb_table *t = xb_study_table(k->study, table);
     int column = rule_column(k, table, rule->rule) - 1;
-    for (int64_t r = 0; column >= 0 && r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; column >= 0 && r < xb_table_row_count(t); r++) {
         double value = xb_table_get(t, r, column);
         if (!isfinite(value)) continue;
         value = log10(fmax(value, floor_at));
@@ -284,8 +284,8 @@ static const char *const fits[] = {"direct", "corrected", "spectral"};
 static void few_tics(const sketch *k, const char *table)
 {
     const xb_table *t = xb_study_table(k->study, table);
-    if (!t || xb_table_rows(t) == 0) return;
-    double step = xb_table_get(t, xb_table_rows(t) - 1, 0) / 4;
+    if (!t || xb_table_row_count(t) == 0) return;
+    double step = xb_table_get(t, xb_table_row_count(t) - 1, 0) / 4;
     double unit = pow(10, floor(log10(step)));
     double round = step / unit >= 5 ? 5 : step / unit >= 2 ? 2 : 1;
     fprintf(k->script, "set xtics %g\n", round * unit);

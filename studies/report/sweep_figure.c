@@ -32,11 +32,11 @@ typedef struct sweep_axis {
 
 static void write_rows(FILE *data, const xb_table *t, double factor)
 {
-    for (int c = 0; c < xb_table_columns(t); c++)
+    for (int c = 0; c < xb_table_column_count(t); c++)
         fprintf(data, "%s%s", c ? " " : "# ", xb_table_column_name(t, c));
     fputc('\n', data);
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
-        for (int c = 0; c < xb_table_columns(t); c++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
+        for (int c = 0; c < xb_table_column_count(t); c++) {
             double value = xb_table_get(t, r, c) / (c == 0 ? factor : 1);
             if (isfinite(value))
                 fprintf(data, "%.17g ", value);
@@ -53,10 +53,12 @@ static sweep_axis find_axis(const xb_table *t)
 {
     sweep_axis a = {.label = xb_table_column_name(t, 0), .low = INFINITY};
     const char *unit = "";
-    xb_array_field field;
-    if (xb_array_field_find(a.label, &field))
+    int64_t number = xb_array_field_find(a.label);
+    if (number >= 0) {
+        const xb_array_field field = xb_array_field_at(number);
         a.label = field.label, a.whole = field.whole, unit = field.unit;
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    }
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         a.low = fmin(a.low, xb_table_get(t, r, 0));
         a.high = fmax(a.high, xb_table_get(t, r, 0));
     }
@@ -155,7 +157,7 @@ static score_axis find_score_axis(const xb_table *t, int column)
 {
     const score_kind kind = find_score(xb_table_column_name(t, column));
     score_axis a = {.label = kind.label, .low = INFINITY, .high = -INFINITY};
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         widen(&a, xb_table_get(t, r, column), xb_table_get(t, r, column + 1));
         widen(&a, xb_table_get(t, r, column + 2), 0);
     }
@@ -176,9 +178,9 @@ static void write_ticks(FILE *script, const xb_table *t, const sweep_axis *a)
                 xb_style_whole_step(a->low, a->high));
         return;
     }
-    if (xb_table_rows(t) > TICKS_MOST) return;
+    if (xb_table_row_count(t) > TICKS_MOST) return;
     fprintf(script, "set xtics (");
-    for (int64_t r = 0; r < xb_table_rows(t); r++)
+    for (int64_t r = 0; r < xb_table_row_count(t); r++)
         fprintf(script, "%s%.0f", r ? "," : "", xb_table_get(t, r, 0));
     fprintf(script, ")\n");
 }
@@ -235,10 +237,10 @@ static void draw_panel(FILE *script, const char *data, int column, bool titled)
 xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
                           unsigned formats)
 {
-    int scores = (xb_table_columns(table) - FIRST) / EACH;
-    if (scores < 1 || xb_table_columns(table) != FIRST + EACH * scores)
-        return xb_fail(ctx, XB_E_ARGUMENT, "a sweep of %d columns: expected 1 + 3 k",
-                       xb_table_columns(table));
+    int scores = (int)(xb_table_column_count(table) - FIRST) / EACH;
+    if (scores < 1 || xb_table_column_count(table) != FIRST + EACH * scores)
+        return xb_fail(ctx, XB_E_ARGUMENT, "a sweep of %lld columns: expected 1 + 3 k",
+                       (long long)xb_table_column_count(table));
     if (scores > SCORES_MOST) scores = SCORES_MOST;
     int across = scores < 2 ? 1 : 2, down = (scores + across - 1) / across;
     xb_figure *f = NULL;

@@ -40,7 +40,7 @@ static void calibration_curve(const xb_sketch *k, const trained_panel *panel, in
     char column[32], title[64] = "";
     snprintf(column, sizeof column, "%s%s", panel->prefix, laws[law].law);
     int c = xb_sketch_column(k, "calibration", column);
-    int area = xb_table_find(scores, "miscalibration_area");
+    int area = xb_table_column_find(scores, "miscalibration_area");
     const char *colour = xb_style_colour(laws[law].law);
     if (titled)
         snprintf(title, sizeof title, "%s, area %.4f ± %.4f", laws[law].title,
@@ -78,11 +78,11 @@ static void same_range(const xb_sketch *k)
 {
     const xb_table *t = xb_study_table(k->study, "calibration");
     double low = 0, high = 0;
-    for (int64_t i = 0; i < xb_table_rows(t); i++) {
+    for (int64_t i = 0; i < xb_table_row_count(t); i++) {
         double level = xb_table_get(t, i, 0), band = xb_table_get(t, i, 1);
         low = fmin(low, -band);
         high = fmax(high, band);
-        for (int c = 2; c + 1 < xb_table_columns(t); c += 2) {
+        for (int c = 2; c + 1 < xb_table_column_count(t); c += 2) {
             double gap = xb_table_get(t, i, c) - level;
             double error = 2 * xb_table_get(t, i, c + 1);
             low = fmin(low, gap - error);

@@ -40,7 +40,7 @@ static bool same_line(const kl_cell *a, const kl_cell *b)
 static kl_cell widest_of(const xb_table *t, const kl_cell *cell)
 {
     kl_cell widest = *cell;
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         kl_cell c = cell_at(t, r);
         if (same_line(&c, cell) && c.width > widest.width) widest = c;
     }
@@ -50,7 +50,7 @@ static kl_cell widest_of(const xb_table *t, const kl_cell *cell)
 static double least_width(const xb_table *t)
 {
     double least = INFINITY;
-    for (int64_t r = 0; r < xb_table_rows(t); r++)
+    for (int64_t r = 0; r < xb_table_row_count(t); r++)
         least = fmin(least, xb_table_at(t, r, "width"));
     return least;
 }
@@ -67,7 +67,7 @@ static fall fall_of(const xb_table *t, int law)
 {
     fall f = {0};
     double narrow = least_width(t);
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         kl_cell a = cell_at(t, r);
         if (a.law != law || a.width != narrow) continue;
         kl_cell b = widest_of(t, &a);
@@ -117,7 +117,7 @@ static void judge_bimodal_falls(xb_judgement *j, const xb_evidence *e)
 static double off_target(const xb_table *t, double depth, double width, const char *law)
 {
     double sum = 0, before = NAN;
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         if (xb_table_at(t, r, "depth") != depth) continue;
         if (xb_table_at(t, r, "width") != width) continue;
         double y = xb_table_at(t, r, "y");
@@ -142,7 +142,7 @@ static void judge_target(xb_judgement *j, const xb_evidence *e, bool bimodal)
     const xb_table *t =
         xb_evidence_table(e, "densities", "depth,width,y,target,gaussian,device,bimodal");
     if (!t) return;
-    int64_t last = xb_table_rows(t) - 1;
+    int64_t last = xb_table_row_count(t) - 1;
     const double depth[] = {xb_table_at(t, 0, "depth"), xb_table_at(t, last, "depth")};
     double narrow = xb_table_at(t, 0, "width"), wide = xb_table_at(t, last, "width");
     double gain = INFINITY, first = 0, end = 0;
@@ -183,11 +183,11 @@ static void judge_device_to_target(xb_judgement *j, const xb_evidence *e)
 static double enough_width(const xb_table *t, int law, int sign)
 {
     double enough = least_width(t);
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         kl_cell c = cell_at(t, r);
         if (c.law != law || c.kl + sign * 2 * c.error <= VISIBLE) continue;
         double next = INFINITY; /* the next width that was tried */
-        for (int64_t k = 0; k < xb_table_rows(t); k++) {
+        for (int64_t k = 0; k < xb_table_row_count(t); k++) {
             double width = xb_table_at(t, k, "width");
             if (width > c.width) next = fmin(next, width);
         }
@@ -223,7 +223,7 @@ static void judge_small_width(xb_judgement *j, const xb_evidence *e)
  * KL; by (G6), with all weights sharing alike, it would fall to a quarter. */
 static void count_steps(const xb_table *t, int *steps, int *stalled)
 {
-    for (int64_t r = 0; r + 1 < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r + 1 < xb_table_row_count(t); r++) {
         kl_cell a = cell_at(t, r), b = cell_at(t, r + 1); /* rows lie by width */
         if (!same_line(&a, &b) || b.width < 2 * a.width) continue;
         if (a.kl <= RESOLVED * a.error) continue;
@@ -260,7 +260,7 @@ static void judge_width(xb_judgement *j, const xb_evidence *e)
 static kl_cell worst_of_width(const xb_table *t, double width, double depth)
 {
     kl_cell worst = {.kl = -INFINITY};
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         kl_cell c = cell_at(t, r);
         bool asked = c.law == DEVICE && c.width == width && c.depth <= depth;
         if (asked && c.kl > worst.kl) worst = c;

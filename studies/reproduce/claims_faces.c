@@ -11,8 +11,8 @@ static const double IDENTICAL_SHARE = 0.02; /* of test faces, at any level */
 
 static const char *drawn_words(const xb_evidence *e)
 {
-    return e->made_up ? " But these are drawn faces, of nobody: give --data with the "
-                        "folder of UTKFace to check the claim."
+    return e->made_up ? " But these are synthetic faces: run it with the folder of "
+                        "UTKFace to check the claim."
                       : "";
 }
 
@@ -82,7 +82,7 @@ static xb_estimate curve_gap(const xb_table *t, const char *one, const char *oth
     xb_estimate gap = {-1, 0};
     xb_say(noise[0], sizeof noise[0], "%s_mc", one);
     xb_say(noise[1], sizeof noise[1], "%s_mc", other);
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         double size = fabs(xb_table_at(t, r, one) - xb_table_at(t, r, other));
         if (size > gap.value)
             gap = (xb_estimate){

@@ -28,11 +28,11 @@ static double fit_over_bin(const xb_table *t, int64_t k, int fit)
 /* (H2) Pearson's, over the bins with enough in them. */
 static chi_square histogram_misfit(const xb_table *t, double n)
 {
-    int x = xb_table_find(t, "x"), density = xb_table_find(t, "density"),
-        fit = xb_table_find(t, "fit");
+    int x = xb_table_column_find(t, "x"), density = xb_table_column_find(t, "density"),
+        fit = xb_table_column_find(t, "fit");
     double width = xb_table_get(t, 1, x) - xb_table_get(t, 0, x);
     chi_square c = {0, -FITTED};
-    for (int64_t k = 1; k + 1 < xb_table_rows(t); k++) {
+    for (int64_t k = 1; k + 1 < xb_table_row_count(t); k++) {
         double expected = fit_over_bin(t, k, fit) * n * width;
         double off = xb_table_get(t, k, density) * n * width - expected;
         if (expected < EXPECTED_LEAST) continue;
@@ -46,7 +46,7 @@ static void judge_fit(xb_judgement *j, const xb_evidence *e)
 {
     const xb_table *t = xb_evidence_table(e, "histogram", "x,density,fit");
     double n = xb_evidence_fact(e, "samples").value;
-    if (!t || xb_table_rows(t) < 3) return;
+    if (!t || xb_table_row_count(t) < 3) return;
     chi_square c = histogram_misfit(t, n);
     if (!(c.freedom > 0)) return;
     const double spreads = 3;
@@ -76,7 +76,7 @@ static void judge_parameters(xb_judgement *j, const xb_evidence *e)
 {
     const double limit = 3; /* standard errors; two parameters: false alarm 0.5 % */
     xb_estimate b = xb_evidence_fact(e, "fit_B"), w = xb_evidence_fact(e, "fit_w");
-    double true_b = xb_law_param(e->device, "B"), true_w = xb_law_param(e->device, "w");
+    double true_b = xb_law_number(e->device, "B"), true_w = xb_law_number(e->device, "w");
     double off = fmax(in_errors(b, true_b), in_errors(w, true_w));
     if (isnan(b.value) || isnan(w.value)) off = NAN; /* another family was chosen */
     xb_judge_at_most(j, (xb_estimate){off, 0}, limit);
@@ -107,8 +107,7 @@ static void judge_not_gaussian(xb_judgement *j, const xb_evidence *e)
     double n = xb_evidence_fact(e, "effective_samples").value;
     xb_judge_at_least(j, (xb_estimate){kl, 0}, sure / n);
     xb_judge_unclear_if_made_up(j, e);
-    xb_say(j->number, sizeof j->number, "KL(law‖Gaussian of its variance) %.3g nats",
-           kl);
+    xb_say(j->number, sizeof j->number, "KL(law‖Gaussian of its variance) %.3g nats", kl);
     xb_say(j->why, sizeof j->why,
            "%.0f samples speak against the Gaussian with %.0f nats of likelihood; %.0f "
            "would be enough.%s",
@@ -133,9 +132,9 @@ static void judge_bimodal_further(xb_judgement *j, const xb_evidence *e)
 /* Standard deviation of a tabulated density, points equally far apart. */
 static double sd_of(const xb_table *t, const char *column)
 {
-    int x = xb_table_find(t, "x"), c = xb_table_find(t, column);
+    int x = xb_table_column_find(t, "x"), c = xb_table_column_find(t, column);
     double mass = 0, first = 0, second = 0;
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         double p = xb_table_get(t, r, c), at = xb_table_get(t, r, x);
         mass += p, first += p * at, second += p * at * at;
     }
@@ -160,9 +159,10 @@ static void judge_equal_spread(xb_judgement *j, const xb_evidence *e)
 /* (H3) */
 static double variation(const xb_table *t, const char *one, const char *other)
 {
-    int x = xb_table_find(t, "x"), a = xb_table_find(t, one), b = xb_table_find(t, other);
+    int x = xb_table_column_find(t, "x"), a = xb_table_column_find(t, one),
+        b = xb_table_column_find(t, other);
     double step = xb_table_get(t, 1, x) - xb_table_get(t, 0, x), sum = 0;
-    for (int64_t r = 0; r < xb_table_rows(t); r++)
+    for (int64_t r = 0; r < xb_table_row_count(t); r++)
         sum += fabs(xb_table_get(t, r, a) - xb_table_get(t, r, b)) * step;
     return sum / 2;
 }
@@ -171,7 +171,7 @@ static void judge_near_gaussian(xb_judgement *j, const xb_evidence *e)
 {
     const double similar = 0.1;
     const xb_table *t = xb_evidence_table(e, "densities", "x,gaussian,device");
-    if (!t || xb_table_rows(t) < 2) return;
+    if (!t || xb_table_row_count(t) < 2) return;
     double kl = xb_evidence_fact(e, "kl_device").value;
     double distance = variation(t, "device", "gaussian");
     xb_judge_at_most(j, (xb_estimate){distance, 0}, similar);

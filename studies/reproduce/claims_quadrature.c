@@ -21,8 +21,8 @@ static int ascending(const void *a, const void *b)
 static double late_median(const xb_table *t, const char *rule)
 {
     double value[ORDERS_MOST];
-    int column = xb_table_find(t, rule), n = 0;
-    int64_t rows = xb_table_rows(t);
+    int column = xb_table_column_find(t, rule), n = 0;
+    int64_t rows = xb_table_row_count(t);
     for (int64_t r = rows - rows / 4; r < rows && n < ORDERS_MOST; r++)
         if (isfinite(xb_table_get(t, r, column))) value[n++] = xb_table_get(t, r, column);
     if (n == 0) return NAN;
@@ -45,7 +45,7 @@ static double judge_ratio(xb_judgement *j, const xb_table *t)
 
 static int last_order(const xb_table *t)
 {
-    return (int)xb_table_at(t, xb_table_rows(t) - 1, "n");
+    return (int)xb_table_at(t, xb_table_row_count(t) - 1, "n");
 }
 
 static void judge_steps(xb_judgement *j, const xb_evidence *e, const char *table)
@@ -130,7 +130,7 @@ static void judge_laguerre(xb_judgement *j, const xb_evidence *e)
         xb_evidence_table(e, "bimodal_kl_error", "n,hermite,paper_laguerre");
     if (!t) return;
     double better = 0, all = 0;
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         double laguerre = xb_table_at(t, r, "paper_laguerre");
         double hermite = xb_table_at(t, r, "hermite");
         if (isnan(laguerre) || isnan(hermite)) continue;

@@ -11,7 +11,7 @@ enum { DEGREE = 10 }; /* of the polynomials that the figure shows */
 /* Row of the degree shown; -1: none. */
 static int64_t degree_row(const xb_table *t)
 {
-    for (int64_t r = 0; r < xb_table_rows(t); r++)
+    for (int64_t r = 0; r < xb_table_row_count(t); r++)
         if (xb_table_at(t, r, "degree") == DEGREE) return r;
     return -1;
 }
@@ -36,7 +36,7 @@ static void judge_whole(xb_judgement *j, const xb_evidence *e)
 static double largest_gap(const xb_table *t, const char *column)
 {
     double largest = 0;
-    for (int64_t r = 0; r < xb_table_rows(t); r++)
+    for (int64_t r = 0; r < xb_table_row_count(t); r++)
         largest =
             fmax(largest, fabs(xb_table_at(t, r, column) - xb_table_at(t, r, "exact")));
     return largest;
@@ -58,7 +58,7 @@ static void judge_edge(xb_judgement *j, const xb_evidence *e)
 /* |estimate - exact| in standard errors at the largest number of draws. */
 static double off_in_noise(const xb_table *t, const char *fit)
 {
-    int64_t last = xb_table_rows(t) - 1;
+    int64_t last = xb_table_row_count(t) - 1;
     return xb_table_at(t, last, fit) / xb_table_at(t, last, "std_error");
 }
 
@@ -74,9 +74,9 @@ static void judge_direct_bias(xb_judgement *j, const xb_evidence *e)
     xb_say(j->why, sizeof j->why,
            "With %.2g draws the estimate made with the direct fit stands off the KL of "
            "%.4g by %.2g.",
-           xb_table_at(t, xb_table_rows(t) - 1, "draws"),
+           xb_table_at(t, xb_table_row_count(t) - 1, "draws"),
            xb_evidence_fact(e, "kl_exact").value,
-           xb_table_at(t, xb_table_rows(t) - 1, "direct"));
+           xb_table_at(t, xb_table_row_count(t) - 1, "direct"));
 }
 
 static void judge_corrected_converges(xb_judgement *j, const xb_evidence *e)
@@ -84,7 +84,7 @@ static void judge_corrected_converges(xb_judgement *j, const xb_evidence *e)
     const double noise = 3;
     const xb_table *t = xb_evidence_table(e, "kl_error", "draws,corrected,std_error");
     if (!t) return;
-    int64_t last = xb_table_rows(t) - 1;
+    int64_t last = xb_table_row_count(t) - 1;
     double off = off_in_noise(t, "corrected");
     double draws = xb_table_at(t, last, "draws");
     double error = xb_table_at(t, last, "std_error");
@@ -106,7 +106,7 @@ static void judge_slope(xb_judgement *j, const xb_evidence *e)
     const double exact = 1e-6;
     double edge = 1e-7; /* from the edge: the slope is right to about this */
     double slope = xb_law_pdf(e->device, xb_law_lower(e->device) + edge) / edge;
-    double printed = 2 * xb_law_param(e->device, "C");
+    double printed = 2 * xb_law_number(e->device, "C");
     xb_judge_at_most(j, (xb_estimate){slope / printed - 1, 0}, exact);
     xb_say(j->number, sizeof j->number, "slope of the density at the edge %.5g, not %.5g",
            slope, printed);

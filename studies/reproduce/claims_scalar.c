@@ -90,7 +90,7 @@ static void judge_formula(xb_judgement *j, const xb_evidence *e)
     const xb_table *t = xb_evidence_table(e, "bands", "x,true_sd");
     double all = 0, below = 0, off = 0;
     if (!t) return;
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         double x = xb_table_at(t, r, "x");
         if (fabs(x) > 1) continue;
         all++;
@@ -103,7 +103,7 @@ static void judge_formula(xb_judgement *j, const xb_evidence *e)
     xb_say(j->why, sizeof j->why,
            "0.1(1 + min(0, x-1)) is 0.1 x up to 1: a standard deviation cannot be "
            "negative. We take its absolute value (to %.1g at the points drawn); "
-           "--noise-scale max of the study is the other reading.",
+           "the study's noise scale 'max' is the other reading.",
            off);
 }
 
@@ -113,7 +113,7 @@ static void judge_aleatoric(xb_judgement *j, const xb_evidence *e)
     const xb_table *t = xb_evidence_table(e, "bands", "x,true_sd");
     double n = 0, sum = 0;
     if (!t) return;
-    for (int64_t r = 0; r < xb_table_rows(t); r++)
+    for (int64_t r = 0; r < xb_table_row_count(t); r++)
         if (fabs(xb_table_at(t, r, "x")) <= 1) sum += xb_table_at(t, r, "true_sd"), n++;
     xb_estimate error = xb_evidence_fact(e, "sigma_a_error");
     error.value /= sum / n, error.std_error /= sum / n;

@@ -22,7 +22,7 @@ static bool has_columns(const xb_table *table, const char *columns)
         char name[64];
         int length = (int)strcspn(columns, ",");
         snprintf(name, sizeof name, "%.*s", length, columns);
-        if (xb_table_find(table, name) < 0) return false;
+        if (xb_table_column_find(table, name) < 0) return false;
         columns += length;
         columns += *columns == ',';
     }
@@ -33,7 +33,7 @@ const xb_table *xb_evidence_table(const xb_evidence *e, const char *name,
                                   const char *columns)
 {
     const xb_table *table = xb_study_table(e->study, name);
-    bool some = table && xb_table_rows(table) > 0 && has_columns(table, columns);
+    bool some = table && xb_table_row_count(table) > 0 && has_columns(table, columns);
     return some ? table : NULL;
 }
 

@@ -14,6 +14,7 @@
 #define XB_REPRODUCE_EVIDENCE_H
 
 #include "crossbayes/density.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/report.h"
 #include "crossbayes/study.h"
 #include "study/findings.h"
@@ -52,8 +53,7 @@ void xb_judge_at_least(xb_judgement *j, xb_estimate x, double limit);
 /* Takes a finding back: what was found on synthetic data is no word about the real. */
 void xb_judge_unclear_if_made_up(xb_judgement *j, const xb_evidence *e);
 
-void xb_say(char *out, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void xb_say(char *out, size_t size, const char *format, ...) XB_PRINTF(3, 4);
 xb_shown xb_show_estimate(xb_estimate x);
 
 #endif

@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/files.h"
@@ -39,13 +38,6 @@ typedef struct job {
 
 /* ---- progress */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double cost_of(const job *j, int figure)
 {
     return xb_exhibit_at(figure)->cost[j->r->opt.effort];
@@ -59,7 +51,8 @@ static double share_done(const job *j, const xb_progress *event)
     if (xb_exhibit_at(j->figure)->steady && event->total > 0)
         return (double)event->done / (double)event->total;
     double pace = j->cost_done > 0 ? j->spent / j->cost_done : 1;
-    return fmin((now() - j->started) / (pace * cost_of(j, j->figure)), never_quite);
+    return fmin((xb_os_seconds() - j->started) / (pace * cost_of(j, j->figure)),
+                never_quite);
 }
 
 /* An xb_progress_fn: a study's event as one of the whole. */
@@ -80,12 +73,12 @@ static void figure_begins(job *j, int figure)
 {
     j->figure = figure;
     j->share = 0;
-    j->started = now();
+    j->started = xb_os_seconds();
 }
 
 static void figure_ends(job *j)
 {
-    j->spent += now() - j->started;
+    j->spent += xb_os_seconds() - j->started;
     j->cost_done += cost_of(j, j->figure);
     j->figure = 0;
 }
@@ -164,7 +157,7 @@ static xb_status remove_story(const job *j)
     char path[XB_REPRODUCE_PATH];
     for (int i = 0; i < XB_COUNT(name); i++) {
         XB_TRY(xb_reproduction_path(j->ctx, path, j->dir, name[i]));
-        if (unlink(path) != 0 && errno != ENOENT)
+        if (!xb_os_unlink(path) && errno != ENOENT)
             return xb_fail(j->ctx, XB_E_IO, "%s: cannot replace it: %s", path,
                            strerror(errno));
     }

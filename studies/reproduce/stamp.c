@@ -2,14 +2,12 @@
  * from another run), not against malice. */
 #include "reproduce/stamp.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/json.h"
@@ -82,20 +80,9 @@ static bool is_named_for(const char *name, const char *study)
 static bool belongs(const char *name, const xb_stamp *stamp)
 {
     char path[STAMP_PATH];
-    struct stat info;
+    xb_os_info info;
     return is_named_for(name, stamp->study) && join(path, stamp->dir, name) &&
-           lstat(path, &info) == 0 && !S_ISDIR(info.st_mode);
-}
-
-static int visible(const struct dirent *entry)
-{
-    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-}
-
-/* Sorted names in a folder; free each and all. -1 where there is no folder. */
-static int list(struct dirent ***out, const char *dir)
-{
-    return scandir(dir, out, visible, alphasort);
+           xb_os_look_link(&info, path) && info.kind != XB_OS_FOLDER;
 }
 
 static xb_status cannot_list(xb_ctx *ctx, const char *dir)
@@ -103,12 +90,6 @@ static xb_status cannot_list(xb_ctx *ctx, const char *dir)
     if (errno == ENOMEM)
         return xb_fail(ctx, XB_E_MEMORY, "%s: not enough memory to list it", dir);
     return xb_fail(ctx, XB_E_IO, "%s: cannot list this folder: %s", dir, strerror(errno));
-}
-
-static void free_list(struct dirent **entry, int n)
-{
-    for (int i = 0; i < n; i++) free(entry[i]);
-    if (n >= 0) free(entry);
 }
 
 typedef bool chosen_fn(const char *name);
@@ -123,25 +104,24 @@ static bool any(const char *name)
     return true;
 }
 
-/* unlink() of a folder says EISDIR, or EPERM where POSIX is followed. */
 static bool remove_one(const char *path)
 {
-    if (unlink(path) == 0) return true;
-    if (errno != EISDIR && errno != EPERM) return false;
-    return remove_chosen(path, any) && rmdir(path) == 0;
+    xb_os_info info;
+    if (!xb_os_look_link(&info, path)) return false;
+    if (info.kind != XB_OS_FOLDER) return xb_os_unlink(path);
+    return remove_chosen(path, any) && xb_os_remove_folder(path);
 }
 
 static bool remove_chosen(const char *dir, chosen_fn *chosen)
 {
-    struct dirent **entry = NULL;
+    char **entry = NULL;
     char path[STAMP_PATH];
-    int n = list(&entry, dir);
+    const int64_t n = xb_os_list(&entry, dir);
     bool good = n >= 0;
-    for (int i = 0; i < n && good; i++)
-        if (chosen(entry[i]->d_name))
-            good = join(path, dir, entry[i]->d_name) && remove_one(path);
+    for (int64_t i = 0; i < n && good; i++)
+        if (chosen(entry[i])) good = join(path, dir, entry[i]) && remove_one(path);
     int reason = errno;
-    free_list(entry, n);
+    xb_os_list_free(entry, n);
     errno = reason;
     return good;
 }
@@ -153,8 +133,7 @@ void xb_sweep(const char *dir) { (void)remove_chosen(dir, half_written); }
 /* A file that is written anew has another inode, or was written at another time. */
 struct xb_older_file {
     char *name;
-    ino_t inode;
-    struct timespec written;
+    xb_os_info info;
 };
 
 void xb_older_free(xb_older *older)
@@ -168,27 +147,27 @@ static xb_status older_add(xb_ctx *ctx, xb_older *older, const char *dir,
                            const char *name)
 {
     char path[STAMP_PATH];
-    struct stat info;
-    if (!join(path, dir, name) || lstat(path, &info) != 0) return XB_OK;
+    xb_os_info info;
+    if (!join(path, dir, name) || !xb_os_look_link(&info, path)) return XB_OK;
     char *copy = xb_strdup(ctx, name);
     if (!copy) return XB_E_MEMORY;
-    older->file[older->n++] = (struct xb_older_file){copy, info.st_ino, info.st_mtim};
+    older->file[older->n++] = (struct xb_older_file){copy, info};
     return XB_OK;
 }
 
 xb_status xb_older_note(xb_ctx *ctx, xb_older *out, const xb_stamp *stamp)
 {
-    struct dirent **entry = NULL;
+    char **entry = NULL;
     xb_older older = {0};
     xb_sweep(stamp->dir);
-    int n = list(&entry, stamp->dir);
+    const int64_t n = xb_os_list(&entry, stamp->dir);
     if (n < 0 && errno == ENOMEM) return cannot_list(ctx, stamp->dir);
     older.file = xb_new(ctx, n > 0 ? n : 1, sizeof *older.file);
     xb_status status = older.file ? XB_OK : XB_E_MEMORY;
-    for (int i = 0; i < n && status == XB_OK; i++)
-        if (belongs(entry[i]->d_name, stamp))
-            status = older_add(ctx, &older, stamp->dir, entry[i]->d_name);
-    free_list(entry, n);
+    for (int64_t i = 0; i < n && status == XB_OK; i++)
+        if (belongs(entry[i], stamp))
+            status = older_add(ctx, &older, stamp->dir, entry[i]);
+    xb_os_list_free(entry, n);
     if (status == XB_OK)
         *out = older;
     else
@@ -201,11 +180,10 @@ void xb_older_remove(const xb_older *older, const xb_stamp *stamp)
     for (int i = 0; i < older->n; i++) {
         const struct xb_older_file *f = &older->file[i];
         char path[STAMP_PATH];
-        struct stat now;
-        if (join(path, stamp->dir, f->name) && lstat(path, &now) == 0 &&
-            now.st_ino == f->inode && now.st_mtim.tv_sec == f->written.tv_sec &&
-            now.st_mtim.tv_nsec == f->written.tv_nsec)
-            (void)unlink(path);
+        xb_os_info now;
+        if (join(path, stamp->dir, f->name) && xb_os_look_link(&now, path) &&
+            xb_os_same(&now, &f->info) && now.changed_ns == f->info.changed_ns)
+            (void)xb_os_unlink(path);
     }
 }
 
@@ -234,13 +212,12 @@ static xb_status add_file(xb_ctx *ctx, json_t *files, const char *dir, const cha
 
 static xb_status files_json(xb_ctx *ctx, json_t *files, const xb_stamp *stamp)
 {
-    struct dirent **entry = NULL;
-    int n = list(&entry, stamp->dir);
+    char **entry = NULL;
+    const int64_t n = xb_os_list(&entry, stamp->dir);
     xb_status status = n >= 0 ? XB_OK : cannot_list(ctx, stamp->dir);
-    for (int i = 0; i < n && status == XB_OK; i++)
-        if (belongs(entry[i]->d_name, stamp))
-            status = add_file(ctx, files, stamp->dir, entry[i]->d_name);
-    free_list(entry, n);
+    for (int64_t i = 0; i < n && status == XB_OK; i++)
+        if (belongs(entry[i], stamp)) status = add_file(ctx, files, stamp->dir, entry[i]);
+    xb_os_list_free(entry, n);
     return status;
 }
 
@@ -317,7 +294,7 @@ static xb_status made_for(xb_ctx *ctx, bool *same, const char *path,
     uint64_t hash = 0;
     int64_t bytes = 0;
     *same = false;
-    if (access(path, F_OK) != 0) return XB_OK;
+    if (!xb_os_exists(path)) return XB_OK;
     XB_TRY(hash_own(ctx, &hash, &bytes, path));
     *same = bytes == (int64_t)length && hash == xb_hash_bytes(0, fingerprint, length);
     return XB_OK;
@@ -326,9 +303,9 @@ static xb_status made_for(xb_ctx *ctx, bool *same, const char *path,
 /* A folder that has no file to say what it was made for must be empty. */
 static xb_status check_empty(xb_ctx *ctx, const char *dir)
 {
-    struct dirent **entry = NULL;
-    int n = list(&entry, dir);
-    free_list(entry, n);
+    char **entry = NULL;
+    const int64_t n = xb_os_list(&entry, dir);
+    xb_os_list_free(entry, n);
     if (n == 0) return XB_OK;
     if (n < 0) return cannot_list(ctx, dir);
     return xb_fail(ctx, XB_E_INPUT,
@@ -349,7 +326,7 @@ xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint)
     xb_sweep(dir);
     XB_TRY(made_for(ctx, &same, path, fingerprint));
     if (same) return XB_OK;
-    if (access(path, F_OK) != 0) XB_TRY(check_empty(ctx, dir));
+    if (!xb_os_exists(path)) XB_TRY(check_empty(ctx, dir));
     if (!remove_chosen(dir, is_work))
         return xb_fail(ctx, errno == ENOMEM ? XB_E_MEMORY : XB_E_IO,
                        "%s: cannot remove what was made with other options: %s", dir,

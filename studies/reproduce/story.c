@@ -187,7 +187,9 @@ static void add_provenance(xb_page *page, const xb_reproduction *r)
     snprintf(laws, sizeof laws, "%s; %s; gaussian; bimodal", xb_exhibit_at(1)->device,
              xb_exhibit_at(7)->device);
     xb_page_provenance(page, "laws", laws);
-    xb_page_provenance(page, "faces", r->opt.faces ? r->data : "synthetic (no --data)");
+    xb_page_provenance(page, "faces",
+                       r->opt.faces ? r->data
+                                    : "synthetic (no folder of faces was given)");
 }
 
 static xb_status fill(xb_ctx *ctx, xb_page *page, const xb_reproduction *r,

@@ -6,7 +6,7 @@
 double xb_array_tolerated(const xb_table *table, int column, bool fewer, double limit)
 {
     double last = NAN;
-    int64_t rows = xb_table_rows(table);
+    int64_t rows = xb_table_row_count(table);
     for (int64_t k = 0; k < rows; k++) {
         int64_t row = fewer ? k : rows - 1 - k;
         if (!(xb_table_get(table, row, column) <= limit)) break;

@@ -86,13 +86,19 @@ static int settings_of(const job *j, const imperfection *p)
     return (n + stride_of(j) - 1) / stride_of(j);
 }
 
-static xb_array ideal_array(void)
+/* The ideal array with an on/off ratio of 10; one of its numbers may be another. */
+static xb_status ideal_array(xb_ctx *ctx, xb_array **out, const char *key, double value)
 {
-    xb_array array = {0};
-    (void)xb_array_preset(NULL, &array, "ideal");
-    array.g_min_us = 10; /* an on/off ratio of 10 */
-    array.sigma_max_us = 1;
-    return array;
+    xb_array *array = NULL;
+    XB_TRY(xb_array_preset(ctx, &array, "ideal"));
+    xb_status status = xb_array_set(ctx, array, "g_min_us", 10);
+    if (status == XB_OK) status = xb_array_set(ctx, array, "sigma_max_us", 1);
+    if (status == XB_OK && key) status = xb_array_set(ctx, array, key, value);
+    if (status == XB_OK)
+        *out = array;
+    else
+        xb_array_destroy(array);
+    return status;
 }
 
 static xb_status tell(job *j)
@@ -103,12 +109,16 @@ static xb_status tell(job *j)
 /* (X18) */
 static xb_status measure(job *j, int task, change *out, const xb_array *array)
 {
-    xb_assay_result r;
+    xb_assay_result *r = NULL;
     XB_TRY(tell(j));
     XB_TRY(xb_assay_run(j->ctx, &r, j->task[task].assay, array));
-    *out = (change){{hypot(r.distance.mean.rms, r.distance.sd.rms),
-                     hypot(r.distance.mean.noise, r.distance.sd.noise),
-                     r.nll_difference.value, r.nll_difference.std_error}};
+    const xb_distances *d = xb_assay_result_distance(r);
+    const xb_gap mean = xb_distances_gap_get(d, "mean");
+    const xb_gap sd = xb_distances_gap_get(d, "sd");
+    const xb_score nll = xb_assay_result_nll_difference(r);
+    *out = (change){
+        {hypot(mean.rms, sd.rms), hypot(mean.noise, sd.noise), nll.value, nll.std_error}};
+    xb_assay_result_destroy(r);
     return XB_OK;
 }
 
@@ -124,6 +134,16 @@ static xb_status shape_fact(job *j, const char *law, const char *text, int task,
                              task_names[task]);
 }
 
+static xb_status measure_law(job *j, int task, change *out, const char *law)
+{
+    xb_array *array = NULL;
+    XB_TRY(ideal_array(j->ctx, &array, NULL, 0));
+    xb_status status = xb_array_set_law(j->ctx, array, law);
+    if (status == XB_OK) status = measure(j, task, out, array);
+    xb_array_destroy(array);
+    return status;
+}
+
 static xb_status run_shape(job *j)
 {
     static const char *const names[] = {"task",  "law", "moved",
@@ -137,14 +157,8 @@ static xb_status run_shape(job *j)
         for (int l = 0; l < XB_COUNT(laws); l++) {
             int64_t row = (int64_t)t * XB_COUNT(laws) + l;
             change c;
-            xb_array array = ideal_array();
             const char *law = l == 0 && j->opt->device ? j->opt->device : text[l];
-            if (strlen(law) >= sizeof array.law)
-                return xb_fail(j->ctx, XB_E_ARGUMENT,
-                               "%s: an array's law has at most %d characters", law,
-                               (int)sizeof array.law - 1);
-            snprintf(array.law, sizeof array.law, "%s", law);
-            XB_TRY(measure(j, t, &c, &array));
+            XB_TRY(measure_law(j, t, &c, law));
             xb_table_set(table, row, 0, t);
             xb_table_set(table, row, 1, l);
             for (int f = 0; f < FIELDS; f++) xb_table_set(table, row, 2 + f, c.field[f]);
@@ -193,15 +207,18 @@ static xb_status run_imperfection(job *j, const imperfection *p)
     int n = settings_of(j, p);
     XB_TRY(new_table(j, &table, p->key, n));
     for (int k = 0; k < n; k++) {
-        xb_array array = ideal_array();
+        xb_array *array = NULL;
         double setting = p->setting[k * stride_of(j)];
-        XB_TRY(xb_array_set(j->ctx, &array, p->key, setting));
+        XB_TRY(ideal_array(j->ctx, &array, p->key, setting));
         xb_table_set(table, k, 0, setting);
-        for (int t = 0; t < TASKS; t++) {
+        xb_status status = XB_OK;
+        for (int t = 0; t < TASKS && status == XB_OK; t++) {
             change c;
-            XB_TRY(measure(j, t, &c, &array));
-            put_change(table, k, t, &c);
+            status = measure(j, t, &c, array);
+            if (status == XB_OK) put_change(table, k, t, &c);
         }
+        xb_array_destroy(array);
+        XB_TRY(status);
     }
     for (int t = 0; t < TASKS; t++)
         XB_TRY(need_fact(j, table, t, p->need, p->fewer, TOLERATED));
@@ -214,16 +231,19 @@ static xb_status few_reads(job *j, double *moved, int task, double time, double 
                            int64_t blocks)
 {
     const xb_array_task *t = &j->task[task];
-    xb_array array = ideal_array();
+    xb_array *array = NULL;
     xb_analog_options opt = xb_analog_options_default();
     xb_analog *analog = NULL;
     opt.seed = j->opt->seed + 1; /* not the draws of the reference */
-    array.read_interval_ns = 1;
-    array.correlation_time_ns = time;
     XB_TRY(tell(j));
-    XB_TRY(xb_analog_create(j->ctx, &analog, t->model, &array, NULL, 0, &opt));
-    xb_status status = xb_analog_draws(j->ctx, value, NULL, analog, t->test_x, t->n_test,
-                                       0, blocks * FEW_READS);
+    XB_TRY(ideal_array(j->ctx, &array, "read_interval_ns", 1));
+    xb_status status = xb_array_set(j->ctx, array, "correlation_time_ns", time);
+    if (status == XB_OK)
+        status = xb_analog_create(j->ctx, &analog, t->model, array, NULL, 0, &opt);
+    if (status == XB_OK)
+        status = xb_analog_draws(j->ctx, value, NULL, analog, t->test_x, t->n_test, 0,
+                                 blocks * FEW_READS);
+    xb_array_destroy(array);
     if (status == XB_OK)
         *moved = xb_array_moved(value, blocks, FEW_READS, t->mean, t->sd, t->n_test);
     xb_analog_destroy(analog);
@@ -273,9 +293,10 @@ static xb_status data_facts(job *j)
         const char *what = t == SCALAR    ? "the noisy sine"
                            : j->opt->data ? j->opt->data
                                           : "the built-in table (Friedman's function)";
-        const xb_regression_scores *s = &xb_assay_digital(j->task[t].assay)->regression;
+        const xb_assay_result *digital = xb_assay_digital(j->task[t].assay);
+        const xb_score nll = xb_scores_get(xb_assay_result_scores(digital), "nll");
         snprintf(name, sizeof name, "nll_%s", task_names[t]);
-        XB_TRY(xb_study_add_fact(j->ctx, j->study, name, s->nll.value, s->nll.std_error,
+        XB_TRY(xb_study_add_fact(j->ctx, j->study, name, nll.value, nll.std_error,
                                  "mean negative log density of the digital model, %s"
                                  " task: %.80s, %lld rows to learn, %lld to test",
                                  task_names[t], what, (long long)j->task[t].n_train,

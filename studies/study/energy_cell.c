@@ -80,8 +80,8 @@ static double tail_mass(const xb_densities *d, const double *p, double mean, dou
 /* Of a law from the Gaussian; the blocks are independent, the laws within one not. */
 static xb_estimate tail_gap(const xb_densities *d, int law, double mean, double edge)
 {
-    double sum = 0, square = 0, blocks = xb_densities_blocks(d);
-    for (int b = 0; b < xb_densities_blocks(d); b++) {
+    double sum = 0, square = 0, blocks = xb_densities_block_count(d);
+    for (int b = 0; b < xb_densities_block_count(d); b++) {
         double gap = tail_mass(d, xb_densities_block_value(d, b, law), mean, edge) -
                      tail_mass(d, xb_densities_block_value(d, b, 0), mean, edge);
         sum += gap, square += gap * gap;
@@ -95,7 +95,7 @@ static double half_density(const xb_densities *d, int from, int64_t i)
 {
     double sum = 0;
     int count = 0;
-    for (int b = from; b < xb_densities_blocks(d); b += 2, count++)
+    for (int b = from; b < xb_densities_block_count(d); b += 2, count++)
         sum += xb_densities_block_value(d, b, 0)[i];
     return sum / count;
 }
@@ -189,8 +189,8 @@ static xb_status shares(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
     opt.weight_draws = plan->share_draws;
     opt.seed = cell->seed;
     XB_TRY(xb_cell_slopes_find(ctx, &s, model, plan->share_draws, cell->seed));
-    XB_TRY(xb_plan_n_eff(ctx, &values[XB_CELL_N_EFF_A1], xb_model_net(model), &weights,
-                         &x, &opt));
+    XB_TRY(xb_plan_find_n_eff(ctx, &values[XB_CELL_N_EFF_A1], xb_model_net(model),
+                              &weights, &x, &opt));
     double variance = values[XB_CELL_SD] * values[XB_CELL_SD];
     values[XB_CELL_N_EFF] = variance * variance / s.fourth; /* (G4) */
     values[XB_CELL_TOP_SHARE] = s.largest / s.fourth;
@@ -206,11 +206,13 @@ static xb_status neighbours(xb_ctx *ctx, double *at, const double *y, const doub
                             int64_t draws)
 {
     xb_distance_options opt = xb_distance_options_default();
-    xb_distances d;
+    xb_distances *d = NULL;
     opt.permutations = 0;
     XB_TRY(xb_distance_samples(ctx, &d, y, draws, base, draws, 1, &opt));
-    at[0] = d.kl.value;
-    at[1] = d.kl.std_error;
+    const xb_distance kl = xb_distances_get(d, "kl");
+    at[0] = kl.value;
+    at[1] = kl.std_error;
+    xb_distances_destroy(d);
     return XB_OK;
 }
 

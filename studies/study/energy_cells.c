@@ -4,10 +4,10 @@
  * are on disk. */
 #include "study/energy_cells.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/files.h"
@@ -47,7 +47,7 @@ typedef struct cells_job {
     bool stop; /* someone failed, or was asked to stop */
     xb_status status;
     char message[XB_MESSAGE_MAX];
-    pthread_mutex_t lock; /* of what stands here, but for ctx, cells, dir and order */
+    xb_os_lock lock; /* of what stands here, but for ctx, cells, dir and order */
 } cells_job;
 
 /* Weights drawn and multiplied, up to a factor; never 0. */
@@ -70,7 +70,7 @@ static void sort_by_cost(const xb_net_cells *cells, int64_t *order)
 /* Tells the caller where the cells stand; false: stop. From any thread. */
 static bool tell(cells_job *job, int64_t finished)
 {
-    pthread_mutex_lock(&job->lock);
+    xb_os_lock_take(&job->lock);
     job->done += finished;
     if (!job->stop && xb_progress_tell(job->ctx, "training and comparing nets", job->done,
                                        job->cells->count) != XB_OK) {
@@ -79,7 +79,7 @@ static bool tell(cells_job *job, int64_t finished)
         snprintf(job->message, sizeof job->message, "%s", xb_ctx_message(job->ctx));
     }
     const bool go_on = !job->stop;
-    pthread_mutex_unlock(&job->lock);
+    xb_os_lock_give(&job->lock);
     return go_on;
 }
 
@@ -91,7 +91,7 @@ static bool listen(void *arg, const xb_progress *event)
 
 static void fail(cells_job *job, xb_status status, const xb_cell *cell, const char *why)
 {
-    pthread_mutex_lock(&job->lock);
+    xb_os_lock_take(&job->lock);
     if (!job->stop) {
         job->stop = true;
         job->status = status;
@@ -99,7 +99,7 @@ static void fail(cells_job *job, xb_status status, const xb_cell *cell, const ch
                  "width %lld, depth %lld, seed %llu: %s", (long long)cell->width,
                  (long long)cell->depth, (unsigned long long)cell->seed, why);
     }
-    pthread_mutex_unlock(&job->lock);
+    xb_os_lock_give(&job->lock);
 }
 
 /* *out is NULL before. */
@@ -171,9 +171,9 @@ static xb_status take_finished(cells_job *job)
 static xb_status run_left(cells_job *job)
 {
     XB_TRY(take_finished(job));
-    pthread_mutex_init(&job->lock, NULL);
+    xb_os_lock_init(&job->lock);
     xb_parallel_for(job->ctx, job->cells->count - job->done, run_cell, job);
-    pthread_mutex_destroy(&job->lock);
+    xb_os_lock_destroy(&job->lock);
     if (job->status == XB_OK) return XB_OK;
     return xb_fail(job->ctx, job->status, "%s", job->message);
 }

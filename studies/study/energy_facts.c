@@ -41,8 +41,9 @@ static bool resolved(const about *a, int64_t i)
     return kl_at(a, i) > RESOLVED * error_at(a, i);
 }
 
-__attribute__((format(printf, 5, 6))) static xb_status add_fact(
-    const about *a, const char *key, double value, double error, const char *format, ...)
+XB_PRINTF(5, 6)
+static xb_status add_fact(const about *a, const char *key, double value, double error,
+                          const char *format, ...)
 {
     char name[64], text[256];
     va_list args;

@@ -156,6 +156,6 @@ xb_status xb_cell_load_values(xb_ctx *ctx, bool *taken, double *values,
     xb_status status = xb_safetensors_open(ctx, &file, path);
     if (status != XB_OK) return unless_memory(status);
     status = take(ctx, taken, values, plan, cell, file);
-    xb_safetensors_close(file);
+    xb_safetensors_destroy(file);
     return status;
 }

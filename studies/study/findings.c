@@ -73,8 +73,8 @@ xb_shown xb_show_fact(const xb_study *study, const char *name)
 
 double xb_table_at(const xb_table *t, int64_t row, const char *column)
 {
-    int c = t ? xb_table_find(t, column) : -1;
+    int c = t ? xb_table_column_find(t, column) : -1;
     return c < 0 ? NAN : xb_table_get(t, row, c);
 }
 
-int64_t xb_table_length(const xb_table *t) { return t ? xb_table_rows(t) : 0; }
+int64_t xb_table_length(const xb_table *t) { return t ? xb_table_row_count(t) : 0; }

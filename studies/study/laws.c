@@ -133,12 +133,13 @@ static xb_status add_densities(laws_study *s)
 static xb_status add_parameters(laws_study *s)
 {
     const xb_fit_family *f = xb_fit_family_at(s->fit, xb_fit_chosen(s->fit));
-    for (int i = 0; i < f->n_named; i++) {
+    for (int i = 0; i < xb_fit_family_param_count(f); i++) {
         char name[32];
-        snprintf(name, sizeof name, "fit_%s", f->name[i]);
-        XB_TRY(xb_study_add_fact(s->ctx, s->study, name, f->value[i], f->std_error[i],
-                                 "%s of the fitted law, family %s", f->name[i],
-                                 f->family));
+        snprintf(name, sizeof name, "fit_%s", xb_fit_family_param_name(f, i));
+        XB_TRY(xb_study_add_fact(s->ctx, s->study, name, xb_fit_family_param_value(f, i),
+                                 xb_fit_family_param_error(f, i),
+                                 "%s of the fitted law, family %s",
+                                 xb_fit_family_param_name(f, i), xb_fit_family_name(f)));
     }
     return XB_OK;
 }
@@ -169,7 +170,7 @@ static shape_errors fitted_errors(const laws_study *s)
         if (!isfinite(a)) continue; /* beyond the support */
         n++, kl += a, kl_square += a * a, k += b, k_square += b * b;
     }
-    double independent = xb_fit_sample_info(s->fit)->n_effective;
+    double independent = xb_fit_sample_effective(xb_fit_sample_info(s->fit));
     return (shape_errors){error_of_mean(kl, kl_square, n, independent),
                           error_of_mean(k, k_square, n, independent)};
 }
@@ -192,12 +193,13 @@ static xb_status add_gaussian(laws_study *s)
 {
     for (int i = 0; i < xb_fit_family_count(s->fit); i++) {
         const xb_fit_family *f = xb_fit_family_at(s->fit, i);
-        if (strcmp(f->family, "gaussian") != 0) continue;
-        XB_TRY(xb_study_add_fact(s->ctx, s->study, "gaussian_p", fmin(f->ks_p, f->ad_p),
-                                 NAN,
+        if (strcmp(xb_fit_family_name(f), "gaussian") != 0) continue;
+        XB_TRY(xb_study_add_fact(s->ctx, s->study, "gaussian_p",
+                                 fmin(xb_fit_family_ks_p(f), xb_fit_family_ad_p(f)), NAN,
                                  "p-value of a Gaussian law, the smaller of"
                                  " Kolmogorov-Smirnov's and Anderson-Darling's"));
-        return xb_study_add_fact(s->ctx, s->study, "gaussian_fits", f->fits, NAN,
+        return xb_study_add_fact(s->ctx, s->study, "gaussian_fits", xb_fit_family_fits(f),
+                                 NAN,
                                  "does a Gaussian law fit the samples? 1: yes, 0: no");
     }
     return XB_OK;
@@ -209,8 +211,9 @@ static xb_status add_facts(laws_study *s)
     XB_TRY(xb_study_add_fact(s->ctx, s->study, "samples", (double)s->n, NAN, "%s%s",
                              s->drawn ? "synthetic samples, draws of " : "samples",
                              s->drawn ? xb_law_text(s->device) : ""));
-    XB_TRY(xb_study_add_fact(s->ctx, s->study, "effective_samples", info->n_effective,
-                             NAN, "of them effectively independent"));
+    XB_TRY(xb_study_add_fact(s->ctx, s->study, "effective_samples",
+                             xb_fit_sample_effective(info), NAN,
+                             "of them effectively independent"));
     XB_TRY(add_parameters(s));
     XB_TRY(add_gaussian(s));
     XB_TRY(add_shape(s, "device", xb_fit_law(s->fit), fitted_errors(s)));

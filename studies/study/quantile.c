@@ -19,6 +19,7 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/draw.h"
 #include "crossbayes/random.h"
+#include "study/quantile_fit.h"
 #include "study/study.h"
 
 enum { DIRECT, CORRECTED, SPECTRAL, FITS };
@@ -88,12 +89,13 @@ static double exact_bias(const xb_quantile_fit *fit, const xb_law *law,
     enum { PANELS = 64 };
     double bias = 0;
     for (int panel = 0; panel < PANELS; panel++)
-        for (int64_t j = 0; j < rule->n; j++) {
-            double s = (panel + 0.5 * (1 + rule->nodes[j])) / PANELS, v = 0.5 * s * s;
+        for (int64_t j = 0; j < xb_rule_count(rule); j++) {
+            double s = (panel + 0.5 * (1 + xb_rule_nodes(rule)[j])) / PANELS,
+                   v = 0.5 * s * s;
             double difference = log_ratio(law, xb_quantile_fit_eval(fit, v)) -
                                 log_ratio(law, xb_law_quantile(law, v));
             /* 2 dv = 2 s ds */
-            bias += 2 * s * 0.5 * rule->weights[j] / PANELS * difference;
+            bias += 2 * s * 0.5 * xb_rule_weights(rule)[j] / PANELS * difference;
         }
     return bias;
 }
@@ -141,10 +143,10 @@ static xb_status fill_degrees(xb_ctx *ctx, xb_study *study, const xb_law *law,
 static xb_status degree_tables(xb_ctx *ctx, xb_study *study, const xb_law *law)
 {
     enum { POINTS = 24 };
-    xb_rule rule = {0};
+    xb_rule *rule = NULL;
     XB_TRY(xb_rule_legendre(ctx, &rule, POINTS));
-    xb_status status = fill_degrees(ctx, study, law, &rule);
-    xb_rule_free(&rule);
+    xb_status status = fill_degrees(ctx, study, law, rule);
+    xb_rule_destroy(rule);
     return status;
 }
 
@@ -262,14 +264,14 @@ static xb_status sampler_facts(xb_ctx *ctx, xb_study *study, xb_sampler_info inf
 {
     XB_TRY(
         xb_study_add_fact(ctx, study, "sampler_u_error_double", info.double_u_error, NAN,
-                          "largest |Q(G(u)) - u| of the sampler in double precision (%d"
-                          " pieces of degree %d)",
-                          info.double_pieces, info.double_degree));
+                          "largest |Q(G(u)) - u| of the sampler in double precision (%lld"
+                          " pieces of degree %lld)",
+                          (long long)info.double_pieces, (long long)info.double_degree));
     return xb_study_add_fact(
         ctx, study, "sampler_u_error_float", info.float_u_error, NAN,
-        "largest |Q(G(u)) - u| of the sampler in single precision (%d"
-        " cells of degree %d)",
-        info.pieces, info.degree);
+        "largest |Q(G(u)) - u| of the sampler in single precision (%lld"
+        " cells of degree %lld)",
+        (long long)info.pieces, (long long)info.degree);
 }
 
 static xb_status sampler_run(xb_ctx *ctx, xb_study *study, const xb_law *law)

@@ -87,10 +87,11 @@ static xb_status score(job *s, double *result, const xb_model *model, const xb_l
                        uint64_t seed)
 {
     static const int first[REGIONS] = {RMSE, RMSE_OUT};
+    static const char *const kept[] = {"rmse", "nll", "coverage"};
     xb_predict_options o = predict_options(s, seed);
     o.law = law;
     for (int r = 0; r < REGIONS; r++) {
-        xb_regression_scores scores;
+        xb_scores *scores = NULL;
         xb_mixture p = {.mean = s->value,
                         .sd = s->sd,
                         .draws = s->plan.score_draws,
@@ -98,12 +99,13 @@ static xb_status score(job *s, double *result, const xb_model *model, const xb_l
                         .sd_shared = true};
         XB_TRY(xb_predict_draws(s->ctx, s->value, s->sd, model, s->x[r], p.n, 0, p.draws,
                                 &o));
-        XB_TRY(xb_score_regression(s->ctx, &scores, NULL, &p, s->y[r], NULL));
-        const xb_score *const kept[] = {&scores.rmse, &scores.nll, &scores.coverage};
+        XB_TRY(xb_score_regression(s->ctx, &scores, &p, s->y[r], NULL));
         for (int f = 0; f < XB_COUNT(kept); f++) {
-            result[first[r] + f] = kept[f]->value;
-            result[RMSE_ERROR + first[r] + f] = kept[f]->std_error;
+            const xb_score of = xb_scores_get(scores, kept[f]);
+            result[first[r] + f] = of.value;
+            result[RMSE_ERROR + first[r] + f] = of.std_error;
         }
+        xb_scores_destroy(scores);
     }
     return XB_OK;
 }
@@ -157,20 +159,21 @@ static void write_gaps(const job *s, int k, const xb_paired *p)
     }
 }
 
-static double last_sigma(const xb_table *trace)
+static double last_sigma(const xb_train_report *report)
 {
-    int column = xb_table_find(trace, "sigma_median");
-    return xb_table_get(trace, xb_table_rows(trace) - 1, column);
+    const xb_table *trace = xb_train_report_trace(report);
+    int column = xb_table_column_find(trace, "sigma_median");
+    return xb_table_get(trace, xb_table_row_count(trace) - 1, column);
 }
 
 static xb_status train(job *s, xb_model **out, double *sigma, const xb_train_options *o)
 {
     const xb_train_data data = {
         .x = s->train_x, .y = s->train_y, .n = TRAIN_POINTS, .features = 1};
-    xb_table *trace = NULL;
-    XB_TRY(xb_train(s->ctx, out, &trace, &data, o));
-    *sigma = last_sigma(trace);
-    xb_table_destroy(trace);
+    xb_train_report *report = NULL;
+    XB_TRY(xb_train(s->ctx, out, &report, &data, o));
+    *sigma = last_sigma(report);
+    xb_train_report_destroy(report);
     return XB_OK;
 }
 

@@ -65,12 +65,13 @@ static const struct score_fact {
 static xb_status score_fact(xb_ctx *ctx, xb_study *study, const struct score_fact *f)
 {
     const xb_table *t = xb_study_table(study, "scores");
-    int column = xb_table_find(t, f->column), which = xb_table_find(t, "case");
+    int column = xb_table_column_find(t, f->column),
+        which = xb_table_column_find(t, "case");
     char name[48];
     snprintf(name, sizeof name, "%s_error", f->column);
-    int by_points = xb_table_find(t, name);          /* -1: this score has none */
+    int by_points = xb_table_column_find(t, name);   /* -1: this score has none */
     double n = 0, mean = 0, square = 0, error = NAN; /* Welford */
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         if (xb_table_get(t, r, which) != (double)f->which) continue;
         if (by_points >= 0) error = xb_table_get(t, r, by_points);
         double value = xb_table_get(t, r, column), step = value - mean;
@@ -92,15 +93,15 @@ typedef struct gap {
 static gap gap_read(const xb_table *t, int column)
 {
     gap g = {0};
-    double n = (double)xb_table_rows(t), square = 0, variance = 0;
-    for (int64_t r = 0; r < xb_table_rows(t); r++) {
+    double n = (double)xb_table_row_count(t), square = 0, variance = 0;
+    for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         double value = xb_table_get(t, r, column), error = xb_table_get(t, r, column + 1);
         square += value * value / n;
         variance += error * error / n;
         if (r > 0 && fabs(value) <= fabs(g.largest)) continue;
         g.largest = value;
         g.largest_error = error;
-        g.largest_at = xb_table_get(t, r, xb_table_find(t, "x"));
+        g.largest_at = xb_table_get(t, r, xb_table_column_find(t, "x"));
     }
     g.rms = sqrt(square);
     g.noise = sqrt(variance);
@@ -121,7 +122,7 @@ static xb_status gap_facts(xb_ctx *ctx, xb_study *study, const char *kind,
     const xb_table *t = xb_study_table(study, "gaps");
     char column[32], name[48];
     snprintf(column, sizeof column, "%s_%s", kind, law);
-    gap g = gap_read(t, xb_table_find(t, column));
+    gap g = gap_read(t, xb_table_column_find(t, column));
     snprintf(name, sizeof name, "gap_%s_largest", column);
     XB_TRY(xb_study_add_fact(ctx, study, name, g.largest, g.largest_error,
                              "%s law: largest difference of its %s from the Gaussian"
@@ -137,7 +138,7 @@ static xb_status gap_facts(xb_ctx *ctx, xb_study *study, const char *kind,
         ctx, study, name, g.rms + 2 * g.noise, NAN,
         "%s law, %s: the true root mean square is below this with 95 %%; within %g"
         " sigma_e? %s",
-        law, kind, TOLERANCE, xb_verdict_text(gap_verdict(&g)));
+        law, kind, TOLERANCE, xb_verdict_name(gap_verdict(&g)));
 }
 
 xb_status xb_scalar_facts(xb_ctx *ctx, xb_study *study)

@@ -287,10 +287,11 @@ static json_t *table_json(const xb_study *study, const xb_table *table)
     char file[FILE_MAX_LENGTH];
     csv_name(file, sizeof file, study, table);
     json_t *columns = json_array();
-    for (int c = 0; c < xb_table_columns(table); c++)
+    for (int c = 0; c < xb_table_column_count(table); c++)
         xb_json_add(&columns, xb_json_string(xb_table_column_name(table, c)));
     return json_pack("{s:s, s:o, s:I, s:s}", "name", xb_table_name(table), "columns",
-                     columns, "rows", (json_int_t)xb_table_rows(table), "file", file);
+                     columns, "rows", (json_int_t)xb_table_row_count(table), "file",
+                     file);
 }
 
 static json_t *tables_json(const xb_study *study)

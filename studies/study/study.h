@@ -58,15 +58,13 @@ xb_status xb_study_set_command(xb_ctx *ctx, xb_study *study, const char *command
 
 /* std_error NAN: exact to the digits shown. */
 xb_status xb_study_add_fact(xb_ctx *ctx, xb_study *study, const char *name, double value,
-                            double std_error, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+                            double std_error, const char *format, ...) XB_PRINTF(6, 7);
 
 /* The fact of that name; a value of NAN where there is none. */
 xb_fact xb_study_fact(const xb_study *study, const char *name);
 
 xb_status xb_study_add_finding(xb_ctx *ctx, xb_study *study, xb_finding_kind kind,
-                               const char *word, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+                               const char *word, const char *format, ...) XB_PRINTF(5, 6);
 
 /* "none", "agrees", "differs", "unclear": what files say. */
 const char *xb_finding_name(xb_finding_kind kind);

@@ -86,7 +86,7 @@ static xb_status read_table(xb_ctx *ctx, xb_study *study, const json_t *entry,
     XB_TRY(xb_files_own(ctx, file));
     XB_TRY(xb_table_read_csv(ctx, &table, name, file));
     json_int_t rows = json_integer_value(json_object_get(entry, "rows"));
-    if (rows != (json_int_t)xb_table_rows(table)) {
+    if (rows != (json_int_t)xb_table_row_count(table)) {
         xb_table_destroy(table);
         return not_a_study(ctx, path, "a table has other rows than it says");
     }

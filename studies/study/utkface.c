@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/os.h"
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/compare.h"
@@ -44,7 +44,7 @@ typedef struct job {
     double *age;   /* [n_test] */
     double *value; /* [draws][n_test] */
     double *sd;    /* [n_test] */
-    xb_table *trace[STAGES];
+    xb_train_report *report[STAGES];
     xb_table *calibration, *scores;
     xb_utkface_results results;
 } job;
@@ -159,7 +159,7 @@ static xb_status train(job *s, xb_model **out, int stage, xb_train_options *o)
         o->checkpoint_seconds = 120;
         o->resume = s->opt->resume;
     }
-    return xb_train(s->ctx, out, &s->trace[stage], &data, o);
+    return xb_train(s->ctx, out, &s->report[stage], &data, o);
 }
 
 /* Those of a run before this one, or of this one when all is done. */
@@ -167,7 +167,7 @@ static void remove_checkpoints(const job *s)
 {
     char path[4096];
     for (int stage = 0; stage < STAGES; stage++)
-        if (checkpoint_path(s, path, stage)) (void)unlink(path);
+        if (checkpoint_path(s, path, stage)) (void)xb_os_unlink(path);
 }
 
 /* ---- asking */
@@ -198,13 +198,15 @@ static xb_status curve_error(job *s, double *error)
     const int64_t part = s->plan.draws / GROUPS;
     double sum[XB_CALIBRATION_LEVELS] = {0}, square[XB_CALIBRATION_LEVELS] = {0};
     for (int g = 0; g < GROUPS; g++) {
-        xb_regression_scores r;
+        xb_scores *r = NULL;
         xb_mixture p = mixture(s, g * part, part);
-        XB_TRY(xb_score_regression(s->ctx, &r, NULL, &p, s->age, NULL));
+        XB_TRY(xb_score_regression(s->ctx, &r, &p, s->age, NULL));
+        const double *share = xb_scores_array_get(r, "share", NULL);
         for (int i = 0; i < levels; i++) {
-            sum[i] += r.share[i];
-            square[i] += r.share[i] * r.share[i];
+            sum[i] += share[i];
+            square[i] += share[i] * share[i];
         }
+        xb_scores_destroy(r);
     }
     for (int i = 0; i < levels; i++) {
         double spread = (square[i] - sum[i] * sum[i] / GROUPS) / (GROUPS - 1);
@@ -213,47 +215,53 @@ static xb_status curve_error(job *s, double *error)
     return XB_OK;
 }
 
-static xb_status write_curve(job *s, int which, const xb_regression_scores *r)
+static xb_status write_curve(job *s, int which, const xb_scores *r)
 {
-    double error[XB_CALIBRATION_LEVELS];
+    const double *level = xb_scores_array_get(r, "level", NULL);
+    const double *share = xb_scores_array_get(r, "share", NULL);
+    double error[XB_CALIBRATION_LEVELS], n = (double)xb_scores_points(r);
     XB_TRY(curve_error(s, error));
     for (int i = 0; i < XB_CALIBRATION_LEVELS; i++) {
-        double p = r->level[i];
+        double p = level[i];
         xb_table_set(s->calibration, i, 0, p);
-        xb_table_set(s->calibration, i, 1, 2 * sqrt(p * (1 - p) / (double)r->n));
-        xb_table_set(s->calibration, i, 2 + 2 * which, r->share[i]);
+        xb_table_set(s->calibration, i, 1, 2 * sqrt(p * (1 - p) / n));
+        xb_table_set(s->calibration, i, 2 + 2 * which, share[i]);
         xb_table_set(s->calibration, i, 3 + 2 * which, error[i]);
     }
     return XB_OK;
 }
 
-static void write_scores(job *s, int which, const xb_regression_scores *r)
+static void write_scores(job *s, int which, const xb_scores *r)
 {
-    const xb_score *const score[] = {&r->rmse,      &r->mae,      &r->nll,
-                                     &r->crps,      &r->coverage, &r->miscalibration_area,
-                                     &r->epistemic, &r->aleatoric};
+    static const char *const kept[] = {"rmse",      "mae",      "nll",
+                                       "crps",      "coverage", "miscalibration_area",
+                                       "epistemic", "aleatoric"};
     const int model = which / LAWS;
     int column = 0;
     xb_table_set(s->scores, which, column++, model);
     xb_table_set(s->scores, which, column++, which % LAWS);
-    for (int i = 0; i < XB_COUNT(score); i++) {
-        xb_table_set(s->scores, which, column++, score[i]->value);
-        xb_table_set(s->scores, which, column++, score[i]->std_error);
-        xb_table_set(s->scores, which, column++, score[i]->mc_error);
+    for (int i = 0; i < XB_COUNT(kept); i++) {
+        const xb_score score = xb_scores_get(r, kept[i]);
+        xb_table_set(s->scores, which, column++, score.value);
+        xb_table_set(s->scores, which, column++, score.std_error);
+        xb_table_set(s->scores, which, column++, score.mc_error);
     }
-    xb_table_set(s->scores, which, column, r->miscalibration_floor);
+    xb_table_set(s->scores, which, column,
+                 xb_scores_get(r, "miscalibration_floor").value);
 }
 
 static xb_status ask(job *s, int trained, const xb_model *model)
 {
     for (int l = 0; l < LAWS; l++) {
         int which = trained * LAWS + l;
-        xb_regression_scores r;
+        xb_scores *r = NULL;
         XB_TRY(draw(s, model, s->law[l], s->plan.draws));
         xb_mixture p = mixture(s, 0, s->plan.draws);
-        XB_TRY(xb_score_regression(s->ctx, &r, NULL, &p, s->age, NULL));
-        XB_TRY(write_curve(s, which, &r));
-        write_scores(s, which, &r);
+        XB_TRY(xb_score_regression(s->ctx, &r, &p, s->age, NULL));
+        write_scores(s, which, r);
+        xb_status status = write_curve(s, which, r);
+        xb_scores_destroy(r);
+        if (status != XB_OK) return status;
     }
     return XB_OK;
 }
@@ -307,21 +315,27 @@ static xb_status make_tables(job *s)
                               XB_COUNT(scores), scores);
 }
 
+static const xb_table *trace_of(const job *s, int stage)
+{
+    return xb_train_report_trace(s->report[stage]);
+}
+
 static xb_status trace_table(job *s)
 {
     static const char *const names[] = {"stage", "epoch", "f", "validation",
                                         "sigma_median"};
     int64_t rows = 0, at = 0;
     xb_table *table = NULL;
-    for (int stage = 0; stage < STAGES; stage++) rows += xb_table_rows(s->trace[stage]);
+    for (int stage = 0; stage < STAGES; stage++)
+        rows += xb_table_row_count(trace_of(s, stage));
     XB_TRY(xb_study_new_table(s->ctx, s->study, &table, "trace", rows, XB_COUNT(names),
                               names));
     for (int stage = 0; stage < STAGES; stage++)
-        for (int64_t i = 0; i < xb_table_rows(s->trace[stage]); i++, at++) {
+        for (int64_t i = 0; i < xb_table_row_count(trace_of(s, stage)); i++, at++) {
             xb_table_set(table, at, 0, stage + 1);
             for (int c = 1; c < XB_COUNT(names); c++) {
-                int from = xb_table_find(s->trace[stage], names[c]);
-                xb_table_set(table, at, c, xb_table_get(s->trace[stage], i, from));
+                int from = xb_table_column_find(trace_of(s, stage), names[c]);
+                xb_table_set(table, at, c, xb_table_get(trace_of(s, stage), i, from));
             }
         }
     return XB_OK;
@@ -372,7 +386,8 @@ static xb_status run_job(job *s)
 
 static void free_job(job *s)
 {
-    for (int stage = 0; stage < STAGES; stage++) xb_table_destroy(s->trace[stage]);
+    for (int stage = 0; stage < STAGES; stage++)
+        xb_train_report_destroy(s->report[stage]);
     xb_images_destroy(s->images);
     void *const blocks[] = {s->select, s->test, s->age, s->value, s->sd};
     for (int i = 0; i < XB_COUNT(blocks); i++) xb_free(blocks[i]);

@@ -22,12 +22,14 @@ static xb_status count_facts(xb_ctx *ctx, xb_study *study, const xb_utkface_resu
         int64_t count;
         const char *text;
     } counts[] = {
-        {"images", r->report.files, "images found"},
-        {"corrupt", r->report.corrupt, "broken files left out"},
-        {"unlabelled", r->report.unlabelled, "names without an age, left out"},
-        {"odd_names", r->report.odd, "odd names that have an age, kept"},
-        {"duplicates", r->report.duplicates, "byte-identical copies left out"},
-        {"conflicting", r->report.conflicting,
+        {"images", xb_image_report_files(r->report), "images found"},
+        {"corrupt", xb_image_report_corrupt(r->report), "broken files left out"},
+        {"unlabelled", xb_image_report_unlabelled(r->report),
+         "names without an age, left out"},
+        {"odd_names", xb_image_report_odd(r->report), "odd names that have an age, kept"},
+        {"duplicates", xb_image_report_duplicates(r->report),
+         "byte-identical copies left out"},
+        {"conflicting", xb_image_report_conflicting(r->report),
          "images left out because byte-identical ones carry another age"},
         {"train", r->train, "images trained on"},
         {"validation", r->held, "images the best epoch is chosen by"},
@@ -44,8 +46,8 @@ static xb_status count_facts(xb_ctx *ctx, xb_study *study, const xb_utkface_resu
 static xb_status rmse_facts(xb_ctx *ctx, xb_study *study)
 {
     const xb_table *t = xb_study_table(study, "scores");
-    int at = xb_table_find(t, "rmse");
-    for (int row = 0; row < (int)xb_table_rows(t); row++) {
+    int at = xb_table_column_find(t, "rmse");
+    for (int row = 0; row < (int)xb_table_row_count(t); row++) {
         int trained = row / LAWS, asked = row % LAWS;
         char name[64];
         snprintf(name, sizeof name, "rmse_%s%s", trained ? "dev_" : "", laws[asked]);
@@ -62,9 +64,9 @@ static xb_status rmse_facts(xb_ctx *ctx, xb_study *study)
 static xb_status gap_fact(xb_ctx *ctx, xb_study *study)
 {
     const xb_table *t = xb_study_table(study, "scores");
-    int at = xb_table_find(t, "rmse");
+    int at = xb_table_column_find(t, "rmse");
     double largest = 0, error = 0;
-    for (int64_t row = 0; row < xb_table_rows(t); row++) {
+    for (int64_t row = 0; row < xb_table_row_count(t); row++) {
         int64_t first = row / LAWS * LAWS;
         double gap = xb_table_get(t, row, at) - xb_table_get(t, first, at);
         if (fabs(gap) <= fabs(largest)) continue;

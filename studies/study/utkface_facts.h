@@ -11,7 +11,7 @@ typedef struct xb_utkface_rmse {
 
 /* What the tables do not hold; in years. */
 typedef struct xb_utkface_results {
-    xb_image_report report;
+    const xb_image_report *report;
     int64_t train, held, test, size;
     xb_utkface_rmse blind, mle; /* who says the mean age; the ordinary net */
 } xb_utkface_results;

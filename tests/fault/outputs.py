@@ -65,6 +65,7 @@ CASES = [
     Case(["fit", "noise.csv", "-o", "fitted.json", "--figure", "pic"], ("noise.csv",)),
     Case(["fit", "noise.csv", "-o", "fitted.json", "--figure", "pic.pdf"], ("noise.csv",)),
     Case(["fit", "noise.csv", "--json", "--figure", "sub/pic.png"], ("noise.csv",)),
+    Case(["device", "cells.csv", "-o", "device.json"], ("cells.csv",)),
     Case(["sample", "law.json", "-n", "20", "-o", "z.csv"], ("law.json",)),
     Case(["sample", "law.json", "-n", "20", "-o", "z.npy", "--json"], ("law.json",)),
     Case([*TRAIN, "--trace", "trace.csv", "--law", "law.json", "--resume"],
@@ -103,6 +104,9 @@ def make_files(program, folder):
     make_inputs(program, folder)
     write(folder, "sub/empty", b"")
     write(folder, "more.csv", b"x,y\n1,1\n2,4\n7,49\n")
+    write(folder, "cells.csv", b"cell,level,time_s,conductance_S\n" + b"".join(
+        b"%d,%d,%d,%de-7\n" % (i, i % 2, t, 100 + 100 * (i % 2) + t * (i % 7))
+        for i in range(60) for t in (0, 1)))
     write(folder, "ages.csv", b"file,age\n" + b"".join(
         b"%d_0_0_2017.jpg,%d\n" % (20 + i, 20 + i) for i in range(12)))
     for old, new in (("digits-idx3-ubyte", "t-images-idx3-ubyte"),

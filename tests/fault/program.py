@@ -57,7 +57,7 @@ class Program:
         return path
 
     def environment(self, fault=None, report=None, fork=None):
-        env = dict(os.environ, ASAN_OPTIONS=ASAN_OPTIONS, OPENBLAS_NUM_THREADS="1",
+        env = dict(os.environ, ASAN_OPTIONS=ASAN_OPTIONS,
                    LC_ALL="C", XDG_CACHE_HOME=os.path.join(self.room, "cache"))
         env.pop("LD_PRELOAD", None)
         if fault or report or fork:

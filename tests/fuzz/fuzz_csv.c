@@ -10,7 +10,7 @@ static void read_frame(xb_ctx *ctx, const char *path, const char *target,
     opt.target_kind = kind;
     xb_status status = xb_frame_read(ctx, &frame, path, &opt);
     fuzz_check(ctx, status);
-    if (status == XB_OK && xb_frame_rows(frame) < 1) abort();
+    if (status == XB_OK && xb_frame_row_count(frame) < 1) abort();
     xb_frame_destroy(frame);
 }
 

@@ -21,7 +21,8 @@ static void use(const xb_images *images)
     fuzz_touch(xb_images_bytes(images), (size_t)(n * h * w * c));
     const double *target = xb_images_target(images);
     for (int64_t i = 0; target && i < n; i++)
-        if (!(target[i] >= 0 && target[i] < (double)xb_images_classes(images))) abort();
+        if (!(target[i] >= 0 && target[i] < (double)xb_images_class_count(images)))
+            abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

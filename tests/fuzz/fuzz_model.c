@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     xb_model *model = NULL;
     xb_status status = xb_model_load(ctx, &model, file.path);
     fuzz_check(ctx, status);
-    if (status == XB_OK && xb_model_features(model) <= FEATURES_MOST) {
+    if (status == XB_OK && xb_model_feature_count(model) <= FEATURES_MOST) {
         const double x[FEATURES_MOST] = {0};
         xb_predict_options opt = xb_predict_options_default();
         xb_prediction *p = NULL;

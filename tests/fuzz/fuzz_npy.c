@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_file file = fuzz_file_make(data, size);
     double *x = NULL;
     int64_t shape[8], n = 1;
-    int ndim = 0;
+    int64_t ndim = 0;
     xb_status status = xb_npy_read(ctx, &x, shape, &ndim, file.path);
     fuzz_check(ctx, status);
     for (int k = 0; status == XB_OK && k < ndim; k++) n *= shape[k];

@@ -20,10 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_check(ctx, status);
     for (int64_t i = 0; status == XB_OK && i < xb_safetensors_count(tensors); i++) {
         const xb_stored *t = xb_safetensors_at(tensors, i);
-        if (xb_safetensors_find(tensors, t->name) != t) abort();
+        if (xb_safetensors_find(tensors, t->name) != i) abort();
         use(t);
     }
-    xb_safetensors_close(tensors);
+    xb_safetensors_destroy(tensors);
     fuzz_file_close(&file);
     xb_ctx_destroy(ctx);
     return 0;

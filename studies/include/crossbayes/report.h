@@ -33,6 +33,13 @@ XB_API xb_status xb_report_study(xb_ctx *ctx, const xb_study *study, const char 
 XB_API xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t n,
                                const char *path, unsigned formats);
 
+/* The same with what is around it: the trace against time with its parts, the spectrum
+ * with its fit, the autocorrelation. x has all n samples of the trace, `fit` is of the
+ * stationary part of `series`. */
+XB_API xb_status xb_report_trace(xb_ctx *ctx, const xb_fit *fit, const xb_series *series,
+                                 const double *x, int64_t n, const char *path,
+                                 unsigned formats);
+
 /* Plans (crossbayes/files.h) what a figure is going to write: NAME.gp, NAME.dat and its
  * formats; `path` without extension. The others: in a folder that need not exist yet. */
 XB_API xb_status xb_report_plan(xb_ctx *ctx, const char *path, unsigned formats,

@@ -8,15 +8,14 @@
  *              and useless where K is so small that G2 leaves the support
  *   spectral   G as a function of s = sqrt(2 v): analytic, error geometric
  * Quantile values at the points come from Brent's method. */
-#include "crossbayes/draw.h"
+#include "study/quantile_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "crossbayes/rule.h"
-#include "draw/brent.h"
-#include "law/device.h"
+#include "study/brent.h"
 
 enum { DEGREE_MAX = 200, CHECKS = 2000 };
 
@@ -36,14 +35,14 @@ typedef struct quantile_target {
 static double excess_mass(const void *arg, double x)
 {
     const quantile_target *at = arg;
-    return at->law->family->tail(at->law, x, false) - at->v;
+    return xb_law_cdf(at->law, x) - at->v;
 }
 
 static double quantile_by_brent(const xb_law *law, double v)
 {
     quantile_target at = {law, v};
-    if (v <= 0) return law->lower;
-    return xb_brent(excess_mass, &at, law->lower, 0, 1e-15);
+    if (v <= 0) return xb_law_lower(law);
+    return xb_brent(excess_mass, &at, xb_law_lower(law), 0, 1e-15);
 }
 
 /* (D3) The inverse of the distribution's second-order expansion at the edge. */
@@ -66,11 +65,12 @@ static void legendre_fit(double *coef, int degree, const xb_rule *lobatto,
                          const double *value)
 {
     for (int k = 0; k <= degree; k++) coef[k] = 0;
-    for (int64_t j = 0; j < lobatto->n; j++) {
-        double older = 0, p = 1, x = lobatto->nodes[j];
+    const double *node = xb_rule_nodes(lobatto), *weight = xb_rule_weights(lobatto);
+    for (int64_t j = 0; j < xb_rule_count(lobatto); j++) {
+        double older = 0, p = 1, x = node[j];
         for (int k = 0; k <= degree; k++) {
             double norm = k < degree ? k + 0.5 : 0.5 * degree; /* 1 / discrete norm */
-            coef[k] += norm * lobatto->weights[j] * value[j] * p;
+            coef[k] += norm * weight[j] * value[j] * p;
             double next = ((2 * k + 1) * x * p - k * older) / (k + 1);
             older = p;
             p = next;
@@ -105,7 +105,7 @@ static double judge(xb_quantile_fit *fit, const xb_law *law)
     for (int j = 1; j <= CHECKS; j++) {
         double s = (double)j / CHECKS, v = 0.5 * s * s;
         double x = xb_quantile_fit_eval(fit, v);
-        fit->u_error = fmax(fit->u_error, fabs(law->family->tail(law, x, false) - v));
+        fit->u_error = fmax(fit->u_error, fabs(xb_law_cdf(law, x) - v));
         outside = fmax(outside, fmax(-1 - x, x));
     }
     return outside;
@@ -113,21 +113,22 @@ static double judge(xb_quantile_fit *fit, const xb_law *law)
 
 static xb_status make_fit(xb_ctx *ctx, xb_quantile_fit *fit, const xb_law *law)
 {
-    xb_rule lobatto = {0};
+    xb_rule *lobatto = NULL;
     XB_TRY(xb_rule_lobatto(ctx, &lobatto, fit->degree + 1));
-    double *value = xb_new(ctx, lobatto.n, sizeof *value);
+    double *value = xb_new(ctx, xb_rule_count(lobatto), sizeof *value);
     if (value) {
-        for (int64_t j = 0; j < lobatto.n; j++) {
-            double v = mass_at(fit->kind, lobatto.nodes[j]);
+        for (int64_t j = 0; j < xb_rule_count(lobatto); j++) {
+            double v = mass_at(fit->kind, xb_rule_nodes(lobatto)[j]);
             value[j] = quantile_by_brent(law, v);
             if (fit->kind == XB_QUANTILE_CORRECTED)
                 value[j] -= edge_expansion(v, fit->slope);
         }
-        legendre_fit(fit->coef, fit->degree, &lobatto, value);
+        legendre_fit(fit->coef, fit->degree, lobatto, value);
     }
-    xb_rule_free(&lobatto);
-    free(value);
-    return value ? XB_OK : XB_E_MEMORY;
+    xb_rule_destroy(lobatto);
+    xb_status status = value ? XB_OK : XB_E_MEMORY;
+    xb_free(value);
+    return status;
 }
 
 /* The corrected fit is useless where the expansion it subtracts leaves the
@@ -147,7 +148,7 @@ static xb_status check_use(xb_ctx *ctx, const xb_quantile_fit *fit, const xb_law
 xb_status xb_quantile_fit_create(xb_ctx *ctx, xb_quantile_fit **out, const xb_law *law,
                                  xb_quantile_kind kind, int degree, bool force)
 {
-    double slope = xb_device_edge_slope(law);
+    double slope = xb_law_number(law, "K");
     if (isnan(slope))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%s: one-polynomial quantiles are for mtj and ecram",
@@ -166,11 +167,11 @@ xb_status xb_quantile_fit_create(xb_ctx *ctx, xb_quantile_fit **out, const xb_la
     double outside = status == XB_OK ? judge(fit, law) : 0;
     if (status == XB_OK && !force) status = check_use(ctx, fit, law, outside);
     if (status != XB_OK) {
-        free(fit);
+        xb_free(fit);
         return status;
     }
     *out = fit;
     return XB_OK;
 }
 
-void xb_quantile_fit_destroy(xb_quantile_fit *fit) { free(fit); }
+void xb_quantile_fit_destroy(xb_quantile_fit *fit) { xb_free(fit); }

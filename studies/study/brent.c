@@ -1,8 +1,8 @@
 /* brent.c: root finding without derivatives (Brent 1973, chapter 4): inverse
  * quadratic interpolation or the secant where they help, bisection otherwise.
- * The laws solve their quantiles by Newton (law/solve.c); this is the paper's
+ * The laws solve their quantiles by Newton; this is the paper's
  * way, for the fits that are compared with it. */
-#include "draw/brent.h"
+#include "study/brent.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* brent.h: Brent's root finder, as the paper uses it. */
-#ifndef XB_DRAW_BRENT_H
-#define XB_DRAW_BRENT_H
+#ifndef XB_STUDY_BRENT_H
+#define XB_STUDY_BRENT_H
 
 /* A zero of f in [a, b], where f(a) and f(b) differ in sign (or one is zero), to
  * about `tolerance`. */

@@ -1,0 +1,304 @@
+/* cmd_device.c: `crossbayes device`: the readings of a campaign in, a device file out. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "outputs.h"
+#include "print.h"
+
+/* The columns of a campaign: the option, and names it is known by. */
+typedef enum campaign_column {
+    CELL,
+    STATE,
+    TIME,
+    VALUE,
+    PROGRAMMED,
+    COLUMNS
+} campaign_column;
+
+static const struct {
+    const char *option, *what;
+    const char *names[4];
+} known[COLUMNS] = {
+    [CELL] = {"cell", "which cell was read", {"cell", "device", "cell_id", NULL}},
+    [STATE] = {"state", "the state it was programmed to", {"level", "state", NULL}},
+    [TIME] = {"time", "the time since", {"nominal_time_s", "time_s", "time", NULL}},
+    [VALUE] = {"value", "the conductance", {"conductance_S", "conductance", "g", NULL}},
+    [PROGRAMMED] = {"programmed",
+                    "what was programmed",
+                    {"programmed_S", "programmed", NULL}},
+};
+
+static int64_t column_of(const xb_frame *frame, const char *name)
+{
+    for (int64_t i = 0; i < xb_frame_feature_count(frame); i++)
+        if (strcmp(xb_frame_feature_name(frame, i), name) == 0) return i;
+    return -1;
+}
+
+/* Which column of the table has it: by the option, else by the first name that is there;
+ * -1: none. */
+static int64_t find_column(const cli_session *s, const xb_frame *frame, campaign_column c)
+{
+    const char *given = cli_text(&s->args, known[c].option, NULL);
+    if (given) return column_of(frame, given);
+    int64_t found = -1;
+    for (int k = 0; found < 0 && known[c].names[k]; k++)
+        found = column_of(frame, known[c].names[k]);
+    return found;
+}
+
+static cli_exit find_columns(cli_session *s, int64_t at[COLUMNS], const xb_frame *frame)
+{
+    for (int c = 0; c < COLUMNS; c++) {
+        at[c] = find_column(s, frame, (campaign_column)c);
+        const char *given = cli_text(&s->args, known[c].option, NULL);
+        if (at[c] < 0 && given)
+            return cli_fail(s, CLI_USAGE, "%s: there is no column '%s' for --%s",
+                            s->args.arg[0], given, known[c].option);
+        if (at[c] < 0 && c != PROGRAMMED)
+            return cli_fail(s, CLI_USAGE,
+                            "%s: no column says %s: name it with --%s COLUMN",
+                            s->args.arg[0], known[c].what, known[c].option);
+    }
+    return CLI_DONE;
+}
+
+/* Columns of their own from the rows of the table; free(block) them. */
+static double *take_columns(xb_campaign *out, const xb_frame *frame,
+                            const int64_t at[COLUMNS])
+{
+    const int64_t n = xb_frame_row_count(frame), width = xb_frame_feature_count(frame);
+    const double *values = xb_frame_values(frame);
+    double *block = malloc((size_t)(n * COLUMNS) * sizeof *block);
+    if (!block) return NULL;
+    for (int c = 0; c < COLUMNS; c++)
+        for (int64_t i = 0; i < n && at[c] >= 0; i++)
+            block[c * n + i] = values[i * width + at[c]];
+    *out =
+        (xb_campaign){.n = n,
+                      .cell = block + CELL * n,
+                      .state = block + STATE * n,
+                      .time = block + TIME * n,
+                      .value = block + VALUE * n,
+                      .programmed = at[PROGRAMMED] < 0 ? NULL : block + PROGRAMMED * n};
+    return block;
+}
+
+static cli_exit measure(cli_session *s, xb_device **out, const xb_frame *frame)
+{
+    int64_t at[COLUMNS];
+    xb_campaign campaign;
+    cli_exit code = find_columns(s, at, frame);
+    if (code != CLI_DONE) return code;
+    double *block = take_columns(&campaign, frame, at);
+    if (!block) return cli_fail(s, CLI_FAILED, "not enough memory for the campaign");
+    xb_device_options opt = xb_device_options_default();
+    opt.least = (int64_t)cli_count(&s->args, "least", (uint64_t)opt.least);
+    opt.unit = cli_text(&s->args, "unit", opt.unit);
+    opt.source = s->args.arg[0];
+    code = cli_status(s, xb_device_measure(s->ctx, out, &campaign, &opt));
+    free(block);
+    return code;
+}
+
+/* ---- shown */
+
+/* A state a line: what was programmed, the spread at three times, the shift at the last.
+ */
+enum { SHOWN_TIMES = 3, SHOWN_STATES = 12, FIRST_SPREAD = 3 };
+
+typedef struct shown {
+    const xb_device *device;
+    int64_t time[SHOWN_TIMES];
+    int times;
+    int64_t state[SHOWN_STATES];
+    int states;
+    xb_si_unit unit;
+} shown;
+
+/* `count` of n, evenly, the first and the last among them. */
+static int choose_evenly(int64_t *out, int count, int64_t n)
+{
+    const int used = n < count ? (int)n : count;
+    for (int i = 0; i < used; i++) out[i] = used == 1 ? 0 : i * (n - 1) / (used - 1);
+    return used;
+}
+
+/* "10 ms", "10000 s": nobody counts in kiloseconds. */
+static void format_time(char *out, size_t size, double seconds)
+{
+    if (seconds < 1)
+        xb_quantity_text(out, size, seconds, NAN, "s");
+    else
+        snprintf(out, size, "%g s", seconds);
+}
+
+static void header_cell(const shown *v, int column, char *out, size_t size)
+{
+    static const char *const first[] = {"state", "cells", "programmed"};
+    if (column < FIRST_SPREAD) {
+        snprintf(out, size, "%s", first[column]);
+        return;
+    }
+    const bool spread = column < FIRST_SPREAD + v->times;
+    const int64_t time = v->time[spread ? column - FIRST_SPREAD : v->times - 1];
+    char when[64];
+    format_time(when, sizeof when, xb_device_time_at(v->device, time));
+    snprintf(out, size, "%s, %s", spread ? "spread" : "shift", when);
+}
+
+static void body_cell(const shown *v, int row, int column, char *out, size_t size)
+{
+    const xb_device_state state = xb_device_state_at(v->device, v->state[row]);
+    const double unit = v->unit.factor;
+    const bool spread = column < FIRST_SPREAD + v->times;
+    if (column == 0) snprintf(out, size, "%g", state.label);
+    if (column == 1) snprintf(out, size, "%lld", (long long)state.cells);
+    if (column == 2)
+        cli_format_error(out, size, state.conductance / unit, state.error / unit);
+    if (column < FIRST_SPREAD) return;
+    const int64_t time = v->time[spread ? column - FIRST_SPREAD : v->times - 1];
+    const xb_device_move m = xb_device_move_at(v->device, v->state[row], time);
+    if (spread)
+        cli_format_error(out, size, m.spread / unit, m.spread_error / unit);
+    else
+        cli_format_error(out, size, m.shift / unit, m.shift_error / unit);
+}
+
+static void grid_cell(const void *arg, int row, int column, char *out, size_t size)
+{
+    if (row == 0)
+        header_cell(arg, column, out, size);
+    else
+        body_cell(arg, row - 1, column, out, size);
+}
+
+/* The state that spreads most (sign 1) or least (-1) at the last time, beyond its error.
+ */
+static int64_t extreme_state(const xb_device *d, int sign)
+{
+    const int64_t last = xb_device_time_count(d) - 1;
+    int64_t best = 0;
+    double best_value = -INFINITY;
+    for (int64_t i = 0; i < xb_device_state_count(d); i++) {
+        const xb_device_move m = xb_device_move_at(d, i, last);
+        const double value = sign * m.spread - 2 * m.spread_error;
+        if (value > best_value) best = i, best_value = value;
+    }
+    return best;
+}
+
+static void show_extreme(const xb_device *d, int sign, const char *words)
+{
+    const int64_t last = xb_device_time_count(d) - 1, i = extreme_state(d, sign);
+    const xb_device_move m = xb_device_move_at(d, i, last);
+    char where[64], spread[64], when[64];
+    xb_quantity_text(where, sizeof where, xb_device_state_at(d, i).conductance, NAN,
+                     xb_device_unit(d));
+    xb_quantity_text(spread, sizeof spread, m.spread, m.spread_error, xb_device_unit(d));
+    format_time(when, sizeof when, xb_device_time_at(d, last));
+    printf("  Cells programmed to %s are the %s: their spread after %s is %s.\n", where,
+           words, when, spread);
+}
+
+static void show(const xb_device *d, const char *source)
+{
+    const int64_t last = xb_device_state_count(d) - 1;
+    shown v = {.device = d,
+               .unit = xb_si_unit_for(xb_device_state_at(d, last).conductance,
+                                      xb_device_unit(d))};
+    v.times = choose_evenly(v.time, SHOWN_TIMES, xb_device_time_count(d));
+    v.states = choose_evenly(v.state, SHOWN_STATES, xb_device_state_count(d));
+    char name[CLI_SHOWN];
+    printf("%s: %lld cells in %lld %s, read at %lld %s after programming\n",
+           cli_shown(name, source), (long long)xb_device_cells(d), (long long)last + 1,
+           xb_plural(last + 1, "state", "states"), (long long)xb_device_time_count(d),
+           xb_plural(xb_device_time_count(d), "time", "times"));
+    if (xb_device_states_left_out(d) > 0)
+        printf("  left out: %lld %s with too few readings (%lld cells)\n",
+               (long long)xb_device_states_left_out(d),
+               xb_plural(xb_device_states_left_out(d), "state", "states"),
+               (long long)xb_device_cells_left_out(d));
+    printf("\n  how far cells have moved from what was programmed, %s\n", v.unit.text);
+    cli_print_grid(v.states + 1, FIRST_SPREAD + v.times + 1, grid_cell, &v);
+    if (v.states < last + 1)
+        printf("  %d of %lld states are shown; the file has all\n", v.states,
+               (long long)last + 1);
+    if (last == 0) return; /* nothing to compare */
+    printf("\n");
+    show_extreme(d, -1, "quietest");
+    show_extreme(d, 1, "loudest");
+}
+
+static cli_exit print_json(cli_session *s, const xb_device *device)
+{
+    char *text = NULL;
+    xb_status status = xb_device_json(s->ctx, &text, device);
+    if (status != XB_OK) return cli_status(s, status);
+    puts(text);
+    xb_free(text);
+    return CLI_DONE;
+}
+
+static cli_exit deliver(cli_session *s, const xb_device *device)
+{
+    const char *file = cli_text(&s->args, "output", NULL);
+    const bool to_stdout = file && strcmp(file, "-") == 0;
+    if (file && !to_stdout) {
+        cli_exit code = cli_status(s, xb_device_save(s->ctx, device, file));
+        if (code != CLI_DONE) return code;
+    }
+    cli_progress_clear(&s->progress);
+    if (cli_json(s) || to_stdout) return print_json(s, device);
+    show(device, s->args.arg[0]);
+    return CLI_DONE;
+}
+
+static cli_exit run(cli_session *s)
+{
+    xb_frame *frame = NULL;
+    xb_device *device = NULL;
+    cli_exit code = cli_plan_file(s, "output", "");
+    if (code == CLI_DONE)
+        code = cli_status(s, xb_frame_read(s->ctx, &frame, s->args.arg[0], NULL));
+    if (code == CLI_DONE) code = measure(s, &device, frame);
+    xb_frame_destroy(frame);
+    if (code == CLI_DONE) code = deliver(s, device);
+    xb_device_destroy(device);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"cell", 0, CLI_TEXT, "COLUMN", "the number of the cell [cell]", 0, 0},
+    {"state", 0, CLI_TEXT, "COLUMN", "the state it was programmed to [level or state]", 0,
+     0},
+    {"time", 0, CLI_TEXT, "COLUMN",
+     "seconds since programming [nominal_time_s, time_s or time]", 0, 0},
+    {"value", 0, CLI_TEXT, "COLUMN", "the conductance [conductance_S or conductance]", 0,
+     0},
+    {"programmed", 0, CLI_TEXT, "COLUMN",
+     "conductance right after programming [programmed_S; else the reading at time 0]", 0,
+     0},
+    {"least", 0, CLI_COUNT, "CELLS", "leave out states of fewer cells [20]", 8, 1e9},
+    {"unit", 0, CLI_TEXT, "UNIT", "unit of the conductance [S]", 0, 0},
+    {"output", 'o', CLI_OUTPUT, "FILE", "write the device file (JSON); - is stdout", 0,
+     0},
+};
+
+const cli_command cli_command_device = {
+    .name = "device",
+    .group = "What is my device's noise?",
+    .about = "readings of many cells to a device: how far each state moves with time",
+    .usage = "CAMPAIGN.csv [-o device.json] [options]",
+    .example = "printf 'cell,level,time_s,conductance_S\\n' > campaign.csv\n"
+               "printf '%s,1,0,5e-5\\n%s,1,100,4.%se-5\\n' $(seq 10 49 | sed 'p;p')"
+               " >> campaign.csv\n"
+               "crossbayes device campaign.csv -o device.json",
+    .options = options,
+    .n_options = CLI_COUNT_OF(options),
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};

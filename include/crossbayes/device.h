@@ -1,0 +1,110 @@
+/* crossbayes/device.h: what a campaign of measurements says of a device: how far a
+ * programmed conductance moves with time, by the state it was programmed to.
+ *
+ *     xb_device *device = NULL;
+ *     xb_campaign c = {.n = rows, .cell = cell, .state = level, .time = seconds,
+ *                      .value = g, .programmed = g0};
+ *     if (xb_device_measure(ctx, &device, &c, NULL) == XB_OK)
+ *         printf("%g S\n", xb_device_moved(device, 50e-6, 1e4).spread);
+ *     xb_device_destroy(device);
+ *
+ * States are the levels that cells were programmed to. Times are seconds after
+ * programming. At each state and time the difference of a cell's conductance from what it
+ * was programmed to has a mean (`shift`), a standard deviation (`spread`) and a shape,
+ * kept as quantiles. Between states everything is linear in the conductance, between
+ * times in the logarithm of time (maths K1-K4). A device never changes: threads may share
+ * it. */
+#ifndef CROSSBAYES_DEVICE_H
+#define CROSSBAYES_DEVICE_H
+
+#include "crossbayes/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rows of a campaign, borrowed for the call, in any order: one reading each. A value:
+ * frozen. */
+typedef struct xb_campaign {
+    int64_t n;
+    const double *cell;       /* which cell; any number */
+    const double *state;      /* what it was programmed to, as a number of the level */
+    const double *time;       /* seconds after programming, 0 or more */
+    const double *value;      /* conductance, 0 or more */
+    const double *programmed; /* conductance right after programming; NULL: the cell's
+                                 reading at time 0 */
+} xb_campaign;
+
+typedef struct xb_device_options {
+    size_t struct_size;
+    int64_t least;      /* 20: a state of fewer cells is left out */
+    const char *unit;   /* "S" */
+    const char *source; /* NULL or the file's name: for messages, and kept */
+} xb_device_options;
+
+XB_OPTIONS(device);
+
+typedef struct xb_device xb_device;
+
+/* XB_E_INPUT, with the row, for a time or a conductance that is negative or not finite,
+ * two readings of a cell at one time and readings of a cell that is programmed twice; and
+ * where no state has cells enough, or all times are 0. Times must be the same for all
+ * cells: at most XB_DEVICE_TIMES different ones. */
+#define XB_DEVICE_TIMES 64
+#define XB_DEVICE_STATES 256
+XB_API xb_status xb_device_measure(xb_ctx *ctx, xb_device **out,
+                                   const xb_campaign *campaign,
+                                   const xb_device_options *opt);
+XB_API void xb_device_destroy(xb_device *device); /* NULL is fine */
+
+/* A device file is JSON. Loading trusts nothing. Saving is atomic. */
+XB_API xb_status xb_device_save(xb_ctx *ctx, const xb_device *device, const char *path);
+XB_API xb_status xb_device_load(xb_ctx *ctx, xb_device **out, const char *path);
+/* The same as text; xb_free() it. */
+XB_API xb_status xb_device_json(xb_ctx *ctx, char **out, const xb_device *device);
+
+XB_API const char *xb_device_unit(const xb_device *device);
+XB_API int64_t xb_device_cells(const xb_device *device); /* in the states that are kept */
+/* Cells of states with too few of them, and how many such states there were. */
+XB_API int64_t xb_device_cells_left_out(const xb_device *device);
+XB_API int64_t xb_device_states_left_out(const xb_device *device);
+
+/* Ascending in conductance. Frozen. */
+typedef struct xb_device_state {
+    double label;       /* the campaign's number */
+    double conductance; /* mean of the programmed ones */
+    double error;       /* their standard deviation: what programming misses by */
+    int64_t cells;
+} xb_device_state;
+
+XB_API int64_t xb_device_state_count(const xb_device *device);
+XB_API xb_device_state xb_device_state_at(const xb_device *device, int64_t i);
+
+/* Seconds, ascending, above 0. */
+XB_API int64_t xb_device_time_count(const xb_device *device);
+XB_API double xb_device_time_at(const xb_device *device, int64_t i);
+
+/* How cells have moved away from what they were programmed to. Frozen. */
+typedef struct xb_device_move {
+    double shift, shift_error;   /* mean, and its standard error */
+    double spread, spread_error; /* standard deviation, and its standard error */
+    double skewness;
+    int64_t cells;     /* 0: between the states and times that were measured */
+    bool extrapolated; /* later than the last time, or outside the states */
+} xb_device_move;
+
+/* As measured at a state and a time, by their numbers. */
+XB_API xb_device_move xb_device_move_at(const xb_device *device, int64_t state,
+                                        int64_t time);
+/* At any conductance and time: (K2, K3). Nothing has moved at time 0. */
+XB_API xb_device_move xb_device_moved(const xb_device *device, double conductance,
+                                      double seconds);
+/* (K4) What a cell programmed to `conductance` has become, never below 0: the cell of
+ * rank u in (0, 1) among its like. */
+XB_API double xb_device_relaxed(const xb_device *device, double conductance,
+                                double seconds, double u);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

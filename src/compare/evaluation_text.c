@@ -1,0 +1,115 @@
+/* evaluation_text.c: what an evaluation found about a law against the first one, as
+ * sentences. Each is made from the numbers and the verdict it states. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "compare/evaluation.h"
+#include "crossbayes/data.h"
+
+enum { DRAWS_FEW = 20 }; /* (C17) */
+
+XB_PRINTF(3, 4) static xb_status say(xb_ctx *ctx, char **out, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int size = vsnprintf(NULL, 0, format, args);
+    *out = xb_new(ctx, size + 1, 1);
+    if (*out) vsnprintf(*out, (size_t)size + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return *out ? XB_OK : XB_E_MEMORY;
+}
+
+/* "0.012 of it (noise alone 0.003)". */
+static const char *gap_text(char *out, size_t size, const xb_gap *gap, const char *of)
+{
+    if (isnan(gap->noise))
+        snprintf(out, size, "%.2g of %s (noise unknown)", gap->rms, of);
+    else
+        snprintf(out, size, "%.2g of %s (noise alone %.2g)", gap->rms, of, gap->noise);
+    return out;
+}
+
+static char **next(xb_evaluated_law *law) { return &law->finding[law->findings++]; }
+
+static xb_status describe_gaps(xb_ctx *ctx, xb_evaluated_law *law)
+{
+    static const char *const what[][3] = {
+        {"mean", "means differ by", "the epistemic sd"},
+        {"sd", "epistemic sds differ by", "it"},
+        {"whole", "distributions, shape and all, differ as much as a mean shift of",
+         "it"}};
+    char text[128];
+    for (int i = 0; i < XB_COUNT(what); i++) {
+        const xb_gap gap = xb_distances_gap_get(law->outputs, what[i][0]);
+        XB_TRY(say(ctx, next(law), "%s %s: %s", what[i][1],
+                   gap_text(text, sizeof text, &gap, what[i][2]),
+                   xb_verdict_name(gap.verdict)));
+    }
+    return XB_OK;
+}
+
+/* A bound, not an estimate: samples cannot say how large KL is at most (maths C22). */
+static xb_status describe_kl(xb_ctx *ctx, xb_evaluated_law *law, const char *first)
+{
+    const double nats = law->kl_at_least;
+    char text[96] = "indistinguishable from 0 with this many draws";
+    if (isnan(nats))
+        snprintf(text, sizeof text, "unknown: fewer than 200 draws");
+    else if (nats > 0)
+        snprintf(text, sizeof text, "at least %.2g nats (95 %% confidence)", nats);
+    return say(ctx, next(law), "KL(%s‖%s), mean over rows, is %s", law->name, first,
+               text);
+}
+
+static xb_status describe_predictive(xb_ctx *ctx, xb_evaluated_law *law)
+{
+    char text[128];
+    if (!law->predictive)
+        return say(ctx, next(law), "predicted probabilities (the means) differ by %.2g",
+                   law->probability_gap);
+    const xb_gap whole = xb_distances_gap_get(law->predictive, "whole");
+    XB_TRY(say(ctx, next(law),
+               "predictives, with the data's noise, differ as much as a mean shift of"
+               " %s: %s",
+               gap_text(text, sizeof text, &whole, "their sd"),
+               xb_verdict_name(xb_distances_verdict(law->predictive))));
+    xb_number_with_error(text, sizeof text, law->nll_difference.value,
+                         law->nll_difference.std_error);
+    return say(ctx, next(law), "NLL differs by %s (error over rows)", text);
+}
+
+/* The draws for which C17 expects a verdict, as far as one can run them. */
+static xb_status describe_needed(xb_ctx *ctx, xb_evaluated_law *law)
+{
+    const xb_distances *d = law->outputs;
+    const double needed = xb_distances_draws_needed(d);
+    const int64_t draws = xb_distances_draws_a(d);
+    if (xb_distances_verdict(d) != XB_VERDICT_UNRESOLVED) return XB_OK;
+    if (draws < DRAWS_FEW)
+        return say(ctx, &law->needed, "fewer than %d draws cannot tell", DRAWS_FEW);
+    if (!(needed <= XB_DRAWS_MOST))
+        return say(ctx, &law->needed,
+                   "the gap is so near the tolerance that more than %.0e draws, the most"
+                   " there can be, would be needed",
+                   XB_DRAWS_MOST);
+    if (needed <= (double)draws)
+        return say(ctx, &law->needed, "a few more draws would tell");
+    return say(ctx, &law->needed, "about %.2g draws would tell", needed);
+}
+
+xb_status xb_evaluation_describe(xb_ctx *ctx, xb_evaluation *e)
+{
+    for (int64_t i = 1; i < e->laws; i++) {
+        xb_evaluated_law *law = &e->law[i];
+        XB_TRY(describe_needed(ctx, law));
+        if (e->draws < 2) continue; /* no spread, no noise: gaps would read 0 or NaN */
+        XB_TRY(describe_gaps(ctx, law));
+        XB_TRY(describe_kl(ctx, law, e->law[0].name));
+        XB_TRY(describe_predictive(ctx, law));
+    }
+    return XB_OK;
+}

@@ -1,0 +1,63 @@
+/* score_items.h: what xb_scores holds, and where a scorer writes it. */
+#ifndef XB_COMPARE_SCORE_ITEMS_H
+#define XB_COMPARE_SCORE_ITEMS_H
+
+#include "base/ctx.h"
+#include "crossbayes/compare.h"
+
+/* Places of the scores of numbers, and of classes. */
+typedef enum xb_number_score {
+    XB_NUMBER_RMSE,
+    XB_NUMBER_MAE,
+    XB_NUMBER_NLL,
+    XB_NUMBER_CRPS,
+    XB_NUMBER_COVERAGE,
+    XB_NUMBER_WIDTH,
+    XB_NUMBER_PINBALL,
+    XB_NUMBER_AREA,
+    XB_NUMBER_AREA_FLOOR,
+    XB_NUMBER_SHARPNESS,
+    XB_NUMBER_EPISTEMIC,
+    XB_NUMBER_ALEATORIC,
+    XB_NUMBER_SCORES
+} xb_number_score;
+
+typedef enum xb_class_score {
+    XB_CLASS_ACCURACY,
+    XB_CLASS_NLL,
+    XB_CLASS_BRIER,
+    XB_CLASS_ECE,
+    XB_CLASS_ECE_FLOOR,
+    XB_CLASS_ENTROPY,
+    XB_CLASS_INFORMATION,
+    XB_CLASS_SCORES
+} xb_class_score;
+
+/* Places of the arrays: three of the curve or the bins, then those of the points. */
+typedef enum xb_score_array {
+    XB_ARRAY_LEVEL,
+    XB_ARRAY_SHARE,
+    XB_ARRAY_SHARE_ERROR,
+    XB_ARRAY_BIN_SHARE = XB_ARRAY_LEVEL,
+    XB_ARRAY_BIN_CONFIDENCE,
+    XB_ARRAY_BIN_ACCURACY,
+    XB_ARRAY_POINTS
+} xb_score_array;
+
+enum { XB_SCORE_ARRAYS_MAX = XB_ARRAY_POINTS + 6 };
+
+struct xb_scores {
+    int64_t n, draws, classes;
+    int64_t curve;                      /* length of the curve, or how many bins */
+    xb_score score[XB_NUMBER_SCORES];   /* of either kind: numbers have more */
+    double *array[XB_SCORE_ARRAYS_MAX]; /* [curve] or [n] */
+    double *numbers;                    /* the block behind them */
+    char doubt[64];                     /* "": none */
+};
+
+/* With room for everything, scores NAN. classes 0: numbers, curve
+ * XB_CALIBRATION_LEVELS. */
+xb_status xb_scores_create(xb_ctx *ctx, xb_scores **out, int64_t n, int64_t draws,
+                           int64_t classes, int64_t curve);
+
+#endif

@@ -1,0 +1,79 @@
+/* array_handle.c: arrays as their users hold them: made by the library, changed by name.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "crossbar/array.h"
+
+static xb_status keep(xb_ctx *ctx, xb_array **out, const xb_array *array)
+{
+    xb_array *kept = xb_new(ctx, 1, sizeof *kept);
+    if (!kept) return XB_E_MEMORY;
+    *kept = *array;
+    *out = kept;
+    return XB_OK;
+}
+
+xb_status xb_array_preset(xb_ctx *ctx, xb_array **out, const char *name)
+{
+    xb_array array;
+    XB_TRY(xb_array_fill(ctx, &array, name));
+    return keep(ctx, out, &array);
+}
+
+xb_status xb_array_load(xb_ctx *ctx, xb_array **out, const char *path)
+{
+    xb_array array;
+    XB_TRY(xb_array_read(ctx, &array, path));
+    return keep(ctx, out, &array);
+}
+
+/* A name without a dot or a slash is meant as a preset. */
+xb_status xb_array_parse(xb_ctx *ctx, xb_array **out, const char *text)
+{
+    if (strpbrk(text, "./")) return xb_array_load(ctx, out, text);
+    return xb_array_preset(ctx, out, text);
+}
+
+xb_status xb_array_copy(xb_ctx *ctx, xb_array **out, const xb_array *array)
+{
+    return keep(ctx, out, array);
+}
+
+xb_status xb_array_only(xb_ctx *ctx, xb_array **out, const xb_array *array,
+                        int64_t effect)
+{
+    const xb_array alone = xb_array_alone(array, effect);
+    return keep(ctx, out, &alone);
+}
+
+void xb_array_destroy(xb_array *array) { free(array); }
+
+/* ---- texts */
+
+static xb_status set_text(xb_ctx *ctx, char *out, size_t size, const char *text)
+{
+    if (strlen(text) >= size)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "'%.60s...' is too long: expected at most %zu bytes", text,
+                       size - 1);
+    memmove(out, text, strlen(text) + 1);
+    return XB_OK;
+}
+
+const char *xb_array_name(const xb_array *array) { return array->name; }
+xb_status xb_array_set_name(xb_ctx *ctx, xb_array *array, const char *name)
+{
+    return set_text(ctx, array->name, sizeof array->name, name);
+}
+
+const char *xb_array_law(const xb_array *array) { return array->law; }
+xb_status xb_array_set_law(xb_ctx *ctx, xb_array *array, const char *law)
+{
+    return set_text(ctx, array->law, sizeof array->law, law);
+}
+
+xb_redraw xb_array_redraw(const xb_array *array) { return array->redraw; }
+void xb_array_set_redraw(xb_array *array, xb_redraw redraw) { array->redraw = redraw; }

@@ -1,0 +1,40 @@
+/* relaxation.h: a device inside, and what its file shares with the campaign. */
+#ifndef XB_DEVICE_RELAXATION_H
+#define XB_DEVICE_RELAXATION_H
+
+#include "crossbayes/device.h"
+#include "crossbayes/extend.h"
+
+/* Ranks at which quantiles are kept: close to each other towards the ends, where a few
+ * cells go far. */
+enum { XB_DEVICE_RANKS = 27, XB_DEVICE_TEXT = 256 };
+extern const double xb_device_rank[XB_DEVICE_RANKS];
+
+/* One state at one time. */
+typedef struct xb_device_node {
+    xb_device_move move;
+    double shape[XB_DEVICE_RANKS]; /* quantiles of (g - programmed - shift) / spread */
+} xb_device_node;
+
+struct xb_device {
+    char unit[XB_DEVICE_TEXT], source[XB_DEVICE_TEXT];
+    int64_t states, times, cells, cells_left_out, states_left_out;
+    xb_device_state *state; /* [states] */
+    double *time;           /* [times] */
+    xb_device_node *node;   /* [states][times] */
+};
+
+/* A device without numbers. */
+xb_status xb_device_new(xb_ctx *ctx, xb_device **out, int64_t states, int64_t times);
+
+/* (K4) Shapes so that mean 0 and variance 1 hold for the curve through the quantiles;
+ * false: they do not ascend, or are all the same. */
+bool xb_device_shape_scale(double *shape);
+
+static inline xb_device_node *xb_device_node_at(const xb_device *d, int64_t state,
+                                                int64_t time)
+{
+    return &d->node[state * d->times + time];
+}
+
+#endif

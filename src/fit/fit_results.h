@@ -1,0 +1,43 @@
+/* fit_results.h: what a fit found, as the library holds it; users read it by the
+ * functions of crossbayes/fit.h. */
+#ifndef XB_FIT_RESULTS_H
+#define XB_FIT_RESULTS_H
+
+#include "crossbayes/fit.h"
+
+enum {
+    XB_FIT_FAMILY_MAX = 16,
+    XB_FIT_NAMED_MAX = 26 /* eight levels: position, weight and width of each */
+};
+
+/* One family's fit. Parameters in `name` order: the family's own, then "scale"
+ * and "offset" in the user's units. */
+struct xb_fit_family {
+    char family[16];
+    bool converged;
+    int iterations;
+    int n_param; /* of the likelihood, for AIC */
+    int n_named;
+    char name[XB_FIT_NAMED_MAX][8]; /* "w", "B", "m", "scale", "offset" */
+    double value[XB_FIT_NAMED_MAX];
+    double std_error[XB_FIT_NAMED_MAX]; /* from the observed information; NAN if fixed */
+    double gradient_norm; /* largest |d loglik / d log-parameter| / n at the end */
+    double log_likelihood;
+    double aic, bic; /* with the effective number of samples */
+    double ks, ks_p; /* Kolmogorov-Smirnov */
+    double ad, ad_p; /* Anderson-Darling */
+    bool fits;       /* both p-values above the level, and close to the sample where
+                        correlation leaves too few values for a test (F12) */
+};
+
+struct xb_fit_sample {
+    int64_t n;
+    double n_effective; /* n / integrated autocorrelation time, at most n */
+    double tau;         /* integrated autocorrelation time, samples */
+    double lag1;        /* autocorrelation at lag 1 */
+    double min, max, mean, sd, skewness, excess_kurtosis;
+    int64_t distinct;  /* distinct values: few means a coarse converter */
+    uint64_t checksum; /* of the values, for provenance */
+};
+
+#endif

@@ -1,0 +1,195 @@
+/* bursts.c: how many independent draws the reads of a trace are worth; maths T12-T14.
+ *
+ * A burst is read S times at one interval. What differs between its reads is what a
+ * network can use as a draw; what its mean is off by stays an error until the next burst.
+ * Both follow from the autocovariance of the stationary part. Lags up to a quarter of it
+ * are measured (of a long trace the far ones at every stride-th sample); longer bursts
+ * follow from the fitted power law, cut off at one period a burst. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "crossbayes/fit.h" /* xb_autocorrelation */
+#include "series/series.h"
+
+enum { LAGS_MAX = 1 << 18, LAGS_LONG = 1 << 14, LONG = 1 << 21 };
+
+/* (T14) Share of the reads that must be worth a draw, with a standard error to spare. */
+static const double ENOUGH = 0.5;
+
+static xb_status measure(xb_ctx *ctx, double **rho, int64_t *lags, const double *x,
+                         int64_t n, int64_t most)
+{
+    *lags = n / 4 + 1 < most ? n / 4 + 1 : most;
+    *rho = xb_new(ctx, *lags, sizeof **rho);
+    if (!*rho) return XB_E_MEMORY;
+    return xb_autocorrelation(ctx, *rho, *lags, x, n);
+}
+
+static xb_status measure_far(xb_ctx *ctx, xb_series *s)
+{
+    int64_t count;
+    s->stride = (s->count + LONG / 2 - 1) / (LONG / 2);
+    count = s->count / s->stride;
+    double *some = xb_room(ctx, count, sizeof *some);
+    if (!some) return XB_E_MEMORY;
+    for (int64_t i = 0; i < count; i++) some[i] = s->value[i * s->stride];
+    xb_status status = measure(ctx, &s->coarse, &s->coarse_lags, some, count, LAGS_MAX);
+    free(some);
+    return status;
+}
+
+xb_status xb_bursts_prepare(xb_ctx *ctx, xb_series *s)
+{
+    bool is_long = s->count > LONG;
+    s->stride = 1;
+    XB_TRY(measure(ctx, &s->rho, &s->lags, s->value, s->count,
+                   is_long ? LAGS_LONG : LAGS_MAX));
+    if (is_long) XB_TRY(measure_far(ctx, s));
+    XB_TRY(xb_autocorrelation_time(ctx, &s->tau, s->value, s->count));
+    s->independent = (double)s->count / fmax(1, s->tau);
+    return XB_OK;
+}
+
+double xb_series_autocorrelation(const xb_series *s, int64_t lag)
+{
+    if (lag < 0) return NAN;
+    if (lag < s->lags) return s->rho[lag];
+    int64_t far = (lag + s->stride / 2) / s->stride;
+    return s->coarse && far < s->coarse_lags ? s->coarse[far] : NAN;
+}
+
+/* (T12) Variance of the mean of `reads` reads, over that of one. */
+static double mean_share(const xb_series *s, int64_t step, int64_t reads)
+{
+    double sum = 1;
+    for (int64_t k = 1; k < reads; k++)
+        sum +=
+            2 * (1 - (double)k / (double)reads) * xb_series_autocorrelation(s, k * step);
+    return sum / (double)reads;
+}
+
+/* (T13) Power that the mean of a burst lets through at frequency f. */
+static double passed(double f, double interval, int64_t reads)
+{
+    double angle = M_PI * f * interval, below = sin(angle);
+    if (fabs(below) < 1e-9) return 1;
+    double gain = sin((double)reads * angle) / ((double)reads * below);
+    return gain * gain;
+}
+
+/* (T13) The variances of a spectrum above `low`; beyond the first aliases the mean lets
+ * 1/reads through. */
+static void integrate(double *draw, double *mean, const xb_power_law *law, double low,
+                      double nyquist, double interval, int64_t reads)
+{
+    enum { FINE = 8, ALIASES = 4, COARSE = 2000 };
+    double step = 1 / (FINE * (double)reads * interval), all = 0, through = 0;
+    double resolved = fmin(nyquist, ALIASES / interval);
+    for (double f = low; f < resolved; f += step) {
+        double width = fmin(step, resolved - f), at = f + 0.5 * width;
+        double power = xb_power_law_at(law, at) * width;
+        all += power;
+        through += power * passed(at, interval, reads);
+    }
+    double ratio = log(nyquist / resolved) / COARSE;
+    for (int i = 0; i < COARSE && ratio > 0; i++) {
+        double at = resolved * exp(((double)i + 0.5) * ratio);
+        double power = xb_power_law_at(law, at) * at * 2 * sinh(0.5 * ratio);
+        all += power;
+        through += power / (double)reads;
+    }
+    *draw = all - through;
+    *mean = through;
+}
+
+/* The law with its exponent moved, turned about the middle of its band. */
+static xb_power_law turned(const xb_power_law *law, double by)
+{
+    xb_power_law t = *law;
+    double middle = sqrt(law->low * law->high);
+    t.exponent += by;
+    t.power *= pow(middle, by);
+    return t;
+}
+
+static double worth(double draw, double mean, int64_t reads)
+{
+    double most = (double)reads;
+    return mean > 0 ? fmin(most, (draw + mean) / mean) : most;
+}
+
+static xb_burst extrapolate(const xb_series *s, double interval, int64_t reads)
+{
+    double record = fmax((double)s->count * s->interval, interval * (double)reads);
+    double nyquist = 0.5 / s->interval, independent[3], draw[3], mean[3];
+    double error = isfinite(s->law.exponent_error) ? s->law.exponent_error : 0;
+    for (int i = 0; i < 3; i++) {
+        xb_power_law law = turned(&s->law, (i - 1) * error);
+        integrate(&draw[i], &mean[i], &law, 1 / record, nyquist, interval, reads);
+        independent[i] = worth(draw[i], mean[i], reads);
+    }
+    return (xb_burst){sqrt(draw[1]), sqrt(mean[1]), independent[1],
+                      0.5 * fabs(independent[2] - independent[0]), true};
+}
+
+xb_burst xb_series_burst(const xb_series *s, double interval, int64_t reads)
+{
+    int64_t step = (int64_t)fmin(fmax(1, round(interval / s->interval)), 1e15);
+    if (reads < 1) reads = 1;
+    if ((double)step * (double)reads > 0.25 * (double)s->count) {
+        if (reads > 1 && s->spectrum.bins >= 4)
+            return extrapolate(s, (double)step * s->interval, reads);
+    }
+    double share = mean_share(s, step, reads), variance = s->sd * s->sd;
+    if (reads == 1 || isnan(share)) return (xb_burst){0, s->sd, 1, 0, reads > 1};
+    share = fmin(1, fmax(share, 1e-9));
+    double bursts = (double)s->count / ((double)step * (double)reads);
+    double independent = fmin((double)reads, 1 / share);
+    return (xb_burst){sqrt(variance * (1 - share)), sqrt(variance * share), independent,
+                      independent * sqrt(2 / bursts), false};
+}
+
+double xb_series_in_turn(const xb_series *s, double interval, int64_t reads,
+                         int64_t cells)
+{
+    int64_t each = (reads + cells - 1) / cells;
+    xb_burst b = xb_series_burst(s, interval * (double)cells, each);
+    return fmin((double)reads, b.independent * (double)cells);
+}
+
+/* (T14) The shortest interval of a grid that is good with a standard error to spare, and
+ * after which none is seen to be bad; NAN if there is none that the trace is long enough
+ * for. */
+static double measured_from(const xb_series *s)
+{
+    const double ratio = 1.3;
+    double from = NAN, least = ENOUGH * (double)s->reads;
+    for (double t = s->read_interval;; t = fmax(t * ratio, t + s->interval)) {
+        t = fmax(1, round(t / s->interval)) * s->interval;
+        xb_burst b = xb_series_burst(s, t, s->reads);
+        if (b.extrapolated) return from;
+        if (b.independent < least)
+            from = NAN;
+        else if (isnan(from) && b.independent - b.error >= least)
+            from = t;
+        if (s->reads == 1) return from;
+    }
+}
+
+void xb_bursts_judge(xb_series *s)
+{
+    s->usable_from = measured_from(s);
+    bool at_once = s->usable_from <= s->read_interval * (1 + 1e-9);
+    s->usable = isnan(s->usable_from) ? XB_USABLE_LONGER
+                : at_once             ? XB_USABLE
+                                      : XB_USABLE_SLOWER;
+}
+
+const char *xb_usable_name(xb_usable usable)
+{
+    static const char *const name[] = {[XB_USABLE] = "usable",
+                                       [XB_USABLE_SLOWER] = "not usable at this interval",
+                                       [XB_USABLE_LONGER] = "measure longer"};
+    return name[usable];
+}

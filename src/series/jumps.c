@@ -1,0 +1,298 @@
+/* jumps.c: jumps of the mean, and a trend of it; maths T4-T6.
+ *
+ * The trace is reduced to at most 1024 means of blocks. A jump is a difference between
+ * the means of two neighbouring windows, of all widths at once, that stationary noise of
+ * the trace's own spectrum does not show anywhere in a trace: the spectrum is the median
+ * over stretches (a jump is in one or two of them), the noise is simulated (surrogate.c).
+ * So 1/f noise, which wanders, does not make jumps. Of overlapping differences the
+ * clearest is kept, and no window reaches across a jump that was found. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "crossbayes/extend.h"
+#include "series/series.h"
+#include "series/surrogate.h"
+
+enum {
+    BLOCKS = 1024,
+    BLOCK_LEAST = 8,   /* samples */
+    WINDOW_LEAST = 64, /* samples: their mean is nearly Gaussian */
+    WIDTHS = 12,
+    LASTING = 32, /* a state lasts this share of the trace, or is part of the noise */
+    PAIRS = 200,  /* of simulated traces */
+    PARTS = 16,   /* stretches of the robust spectrum */
+};
+
+/* The spectrum is known from the trace only: with the whole level more traces than it
+ * says would show a jump (tests). */
+static const double OF_LEVEL = 0.5;
+
+typedef struct scan {
+    int64_t blocks, block; /* samples a block */
+    double *prefix;        /* [blocks + 1] */
+    double *mean;          /* [blocks] */
+    int widths;
+    int64_t width[WIDTHS]; /* blocks */
+    double sd[WIDTHS];     /* of a difference, in simulated noise */
+    double *noise;         /* [2 PAIRS][blocks] simulated traces */
+    double *worst;         /* [2 PAIRS] largest difference of a simulated trace, sorted */
+    double *slope;         /* [2 PAIRS] of simulated traces */
+} scan;
+
+static void scan_free(scan *s)
+{
+    free(s->prefix);
+    free(s->mean);
+    free(s->noise);
+    free(s->worst);
+    free(s->slope);
+}
+
+static void choose_widths(scan *s)
+{
+    int64_t least = (WINDOW_LEAST + s->block - 1) / s->block;
+    for (int64_t w = least; w <= s->blocks / 3 && s->widths < WIDTHS; w *= 2)
+        s->width[s->widths++] = w;
+}
+
+static xb_status scan_make(xb_ctx *ctx, scan *s, int64_t n)
+{
+    s->block = (n + BLOCKS - 1) / BLOCKS;
+    if (s->block < BLOCK_LEAST) s->block = BLOCK_LEAST;
+    s->blocks = n / s->block;
+    choose_widths(s);
+    s->prefix = xb_new(ctx, s->blocks + 1, sizeof(double));
+    s->mean = xb_new(ctx, s->blocks, sizeof(double));
+    s->noise = xb_new(ctx, 2 * PAIRS * s->blocks, sizeof(double));
+    s->worst = xb_new(ctx, 2 * PAIRS, sizeof(double));
+    s->slope = xb_new(ctx, 2 * PAIRS, sizeof(double));
+    bool made = s->prefix && s->mean && s->noise && s->worst && s->slope;
+    return made ? XB_OK : XB_E_MEMORY;
+}
+
+/* Values far beyond the bulk count as its edge: a spike is no jump. */
+static xb_status clip_range(xb_ctx *ctx, double range[2], const double *x, int64_t n)
+{
+    enum { LOOK = 4096 };
+    const double reach = 6 / 1.349; /* standard deviations, in quartile ranges */
+    int64_t count = n < LOOK ? n : LOOK;
+    double *some = xb_room(ctx, count, sizeof *some);
+    if (!some) return XB_E_MEMORY;
+    for (int64_t i = 0; i < count; i++)
+        some[i] = x[(int64_t)((double)i * (double)n / (double)count)];
+    xb_status status = xb_sort_doubles(ctx, some, count);
+    double low = some[count / 4], high = some[count - 1 - count / 4];
+    bool levels = !(high > low); /* more than half of the samples are equal */
+    range[0] = levels ? some[0] : low - reach * (high - low);
+    range[1] = levels ? some[count - 1] : high + reach * (high - low);
+    free(some);
+    return status;
+}
+
+static xb_status take_means(xb_ctx *ctx, scan *s, const double *x, int64_t n)
+{
+    double range[2];
+    XB_TRY(clip_range(ctx, range, x, n));
+    for (int64_t b = 0; b < s->blocks; b++) {
+        double sum = 0;
+        for (int64_t i = b * s->block; i < (b + 1) * s->block; i++)
+            sum += fmin(fmax(x[i], range[0]), range[1]) - range[0];
+        s->mean[b] = sum / (double)s->block;
+    }
+    return XB_OK;
+}
+
+static void set_prefix(scan *s, const double *mean)
+{
+    for (int64_t b = 0; b < s->blocks; b++) s->prefix[b + 1] = s->prefix[b] + mean[b];
+}
+
+/* (T4) */
+static double difference(const scan *s, int64_t at, int64_t width)
+{
+    double after = s->prefix[at + width] - s->prefix[at];
+    double before = s->prefix[at] - s->prefix[at - width];
+    return (after - before) / (double)width;
+}
+
+/* Windows shorter than a state lasts are placed at the start only: a transient. */
+static int64_t last_place(const scan *s, int64_t width)
+{
+    return width * LASTING < s->blocks ? width : s->blocks - width;
+}
+
+static double slope_of(const double *y, int64_t n)
+{
+    double sum = 0, squares = 0, centre = 0.5 * (double)(n - 1);
+    for (int64_t i = 0; i < n; i++) {
+        double t = (double)i - centre;
+        sum += t * y[i];
+        squares += t * t;
+    }
+    return sum / squares;
+}
+
+/* Largest difference at one width; adds the mean of their squares to *square. */
+static double largest(const scan *s, int64_t width, double *square)
+{
+    int64_t last = last_place(s, width);
+    double sum = 0, most = 0;
+    for (int64_t at = width; at <= last; at++) {
+        double d = difference(s, at, width);
+        sum += d * d;
+        most = fmax(most, fabs(d));
+    }
+    *square += sum / (double)(last - width + 1);
+    return most;
+}
+
+/* Over all simulated traces: the spread of differences at each width, then the largest in
+ * units of it. */
+static void judge_noise(scan *s)
+{
+    double unused = 0, square[WIDTHS] = {0};
+    for (int i = 0; i < 2 * PAIRS; i++) {
+        set_prefix(s, s->noise + i * s->blocks);
+        for (int k = 0; k < s->widths; k++) largest(s, s->width[k], &square[k]);
+    }
+    for (int k = 0; k < s->widths; k++) s->sd[k] = sqrt(square[k] / (2 * PAIRS));
+    for (int i = 0; i < 2 * PAIRS; i++) {
+        set_prefix(s, s->noise + i * s->blocks);
+        for (int k = 0; k < s->widths; k++)
+            s->worst[i] = fmax(s->worst[i], largest(s, s->width[k], &unused) / s->sd[k]);
+        s->slope[i] = fabs(slope_of(s->noise + i * s->blocks, s->blocks));
+    }
+}
+
+static xb_status calibrate(xb_ctx *ctx, scan *s, const double *x, int64_t n,
+                           uint64_t seed)
+{
+    xb_log_spectrum spectrum;
+    xb_surrogate noise;
+    XB_TRY(xb_welch(ctx, &spectrum, x, n, 1, PARTS, XB_WELCH_MEDIAN));
+    XB_TRY(xb_surrogate_make(ctx, &noise, &spectrum, s->blocks, s->block, 1, seed));
+    for (int64_t pair = 0; pair < PAIRS; pair++) {
+        double *first = s->noise + 2 * pair * s->blocks;
+        xb_surrogate_pair(&noise, first, first + s->blocks, pair);
+    }
+    xb_surrogate_free(&noise);
+    judge_noise(s);
+    XB_TRY(xb_sort_doubles(ctx, s->worst, 2 * PAIRS));
+    return xb_sort_doubles(ctx, s->slope, 2 * PAIRS);
+}
+
+/* Share of simulated traces, this one among them, that reach `value`. */
+static double share_beyond(const double *sorted, double value)
+{
+    int64_t below = 0;
+    while (below < 2 * PAIRS && sorted[below] < value) below++;
+    return (double)(2 * PAIRS - below + 1) / (2 * PAIRS + 1);
+}
+
+typedef struct candidate {
+    int64_t at, width;
+    double size, clear; /* in units of its spread in noise */
+} candidate;
+
+/* The clearest difference whose windows keep a block away from the jumps found before. */
+static candidate clearest(const scan *s, const int64_t *found, int64_t count)
+{
+    candidate best = {0, 0, 0, 0};
+    for (int64_t j = 0; j <= count; j++) {
+        int64_t from = j == 0 ? 0 : found[j - 1] + 1;
+        int64_t to = j == count ? s->blocks : found[j] - 1;
+        for (int k = 0; k < s->widths; k++) {
+            int64_t w = s->width[k];
+            int64_t last = last_place(s, w) < to - w ? last_place(s, w) : to - w;
+            for (int64_t at = from + w; at <= last; at++) {
+                double d = difference(s, at, w), clear = fabs(d) / s->sd[k];
+                if (clear > best.clear) best = (candidate){at, w, d, clear};
+            }
+        }
+    }
+    return best;
+}
+
+static double mean_of(const double *x, int64_t from, int64_t to)
+{
+    double sum = 0;
+    for (int64_t i = from; i < to; i++) sum += x[i] - x[from];
+    return x[from] + sum / (double)(to - from);
+}
+
+/* The sample near the place where two levels explain the values best. */
+static int64_t refine(const scan *s, const candidate *c, const double *x)
+{
+    int64_t reach = c->width < 8 ? c->width : 8, block = s->block;
+    int64_t from = (c->at - reach) * block, to = (c->at + reach) * block, best = from;
+    double before = mean_of(x, (c->at - c->width) * block, c->at * block);
+    double after = mean_of(x, c->at * block, (c->at + c->width) * block);
+    double gain = 0, most = -INFINITY;
+    for (int64_t i = from; i < to; i++) {
+        if (gain > most) most = gain, best = i;
+        gain -= (x[i] - 0.5 * (before + after)) * (after > before ? 1 : -1);
+    }
+    return best;
+}
+
+static int64_t insert(int64_t *found, int64_t count, int64_t at)
+{
+    int64_t i = count;
+    for (; i > 0 && found[i - 1] > at; i--) found[i] = found[i - 1];
+    found[i] = at;
+    return i;
+}
+
+static int64_t collect(const scan *s, xb_jump *jump, const double *x, int64_t first,
+                       double level)
+{
+    int64_t found[XB_JUMPS_MAX], count = 0;
+    while (count < XB_JUMPS_MAX) {
+        candidate c = clearest(s, found, count);
+        if (c.width == 0) break;
+        double p = share_beyond(s->worst, c.clear);
+        if (p > OF_LEVEL * level) break;
+        int64_t i = insert(found, count, c.at);
+        memmove(jump + i + 1, jump + i, (size_t)(count - i) * sizeof *jump);
+        jump[i] = (xb_jump){first + refine(s, &c, x), c.size, p / OF_LEVEL};
+        count++;
+    }
+    return count;
+}
+
+xb_status xb_jumps_find(xb_ctx *ctx, xb_jump *jump, int64_t *jumps, const double *x,
+                        int64_t n, int64_t first, double level, uint64_t seed)
+{
+    scan s = {0};
+    xb_jump found[XB_JUMPS_MAX + 1];
+    xb_status status = scan_make(ctx, &s, n);
+    if (status == XB_OK) status = calibrate(ctx, &s, x, n, seed);
+    if (status == XB_OK) status = take_means(ctx, &s, x, n);
+    if (status == XB_OK) {
+        set_prefix(&s, s.mean);
+        *jumps = collect(&s, found, x, first, level);
+        memcpy(jump, found, (size_t)*jumps * sizeof *jump);
+    }
+    scan_free(&s);
+    return status;
+}
+
+xb_status xb_trend_find(xb_ctx *ctx, xb_trend *out, const double *x, int64_t n,
+                        double interval, uint64_t seed)
+{
+    scan s = {0};
+    xb_status status = scan_make(ctx, &s, n);
+    if (status == XB_OK) status = calibrate(ctx, &s, x, n, seed);
+    if (status == XB_OK) status = take_means(ctx, &s, x, n);
+    if (status == XB_OK) {
+        double slope = slope_of(s.mean, s.blocks), unit = (double)s.block * interval;
+        double squares = 0;
+        for (int i = 0; i < 2 * PAIRS; i++) squares += s.slope[i] * s.slope[i];
+        *out = (xb_trend){slope / unit, sqrt(squares / (2 * PAIRS)) / unit,
+                          fmin(1, share_beyond(s.slope, fabs(slope)) / OF_LEVEL)};
+    }
+    scan_free(&s);
+    return status;
+}

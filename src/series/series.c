@@ -1,0 +1,305 @@
+/* series.c: from a trace to its stationary part: the driver. Checks the trace, runs the
+ * searches in order, cuts the segment that was asked for out of it and prepares it. Maths
+ * T1-T14. */
+#include "series/series.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "crossbayes/extend.h"
+
+void xb_series_options_init(xb_series_options *opt, size_t size)
+{
+    const xb_series_options standard = {
+        .segment = XB_SEGMENT_LONGEST, .reads = 100, .level = 0.01};
+    xb_options_fill(opt, size, &standard, sizeof standard);
+}
+
+static const char *const detrend_names[] = {[XB_DETREND_NONE] = "none",
+                                            [XB_DETREND_LINEAR] = "linear",
+                                            [XB_DETREND_WINDOW] = "window"};
+
+const char *xb_detrend_name(xb_detrend detrend) { return detrend_names[detrend]; }
+
+xb_status xb_detrend_parse(xb_ctx *ctx, xb_detrend *out, const char *text)
+{
+    int count = XB_COUNT(detrend_names);
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, detrend_names[i]) == 0) {
+            *out = (xb_detrend)i;
+            return XB_OK;
+        }
+    int near = xb_nearest(text, detrend_names, count);
+    return xb_fail(ctx, XB_E_INPUT,
+                   "no detrending '%s': expected none, linear or window%s%s%s", text,
+                   near < 0 ? "" : ", did you mean '",
+                   near < 0 ? "" : detrend_names[near], near < 0 ? "" : "'?");
+}
+
+static xb_status check_options(xb_ctx *ctx, const xb_series_options *o, int64_t n)
+{
+    if (!(o->interval >= 0) || !isfinite(o->interval))
+        return xb_fail(ctx, XB_E_INPUT, "interval %g: expected more than 0", o->interval);
+    if (o->first < 0 || o->end < 0 || o->end > n || o->first >= (o->end ? o->end : n))
+        return xb_fail(
+            ctx, XB_E_INPUT, "samples %lld to %lld of %lld: expected a range within them",
+            (long long)o->first + 1, (long long)(o->end ? o->end : n), (long long)n);
+    if (o->detrend == XB_DETREND_WINDOW && !(o->detrend_window > 0))
+        return xb_fail(ctx, XB_E_INPUT, "window %g: expected more than 0",
+                       o->detrend_window);
+    if (o->segment < XB_SEGMENT_LAST)
+        return xb_fail(ctx, XB_E_INPUT, "no segment %lld", (long long)o->segment + 1);
+    if (o->reads < 1 || !(o->read_interval >= 0))
+        return xb_fail(ctx, XB_E_INPUT, "%lld reads at %g: expected 1 or more",
+                       (long long)o->reads, o->read_interval);
+    if (!(o->level > 0 && o->level < 1))
+        return xb_fail(ctx, XB_E_INPUT, "level %g: expected between 0 and 1", o->level);
+    return XB_OK;
+}
+
+static xb_segment summed(const double *x, int64_t first, int64_t count)
+{
+    double sum = 0, squares = 0, base = x[first];
+    for (int64_t i = first; i < first + count; i++) {
+        sum += x[i] - base;
+        squares += (x[i] - base) * (x[i] - base);
+    }
+    double mean = sum / (double)count, variance = squares / (double)count - mean * mean;
+    return (xb_segment){first, count, base + mean, sqrt(fmax(0, variance))};
+}
+
+/* (T3-T5) */
+static xb_status search(xb_ctx *ctx, xb_series *s, const double *x, int64_t end,
+                        const xb_series_options *o)
+{
+    int64_t first = s->first, n = end - first;
+    s->searched = n >= XB_SERIES_SEARCH && !o->whole;
+    if (!s->searched) return XB_OK;
+    XB_TRY(xb_settling_find(ctx, &s->settling, x + first, n, o->level));
+    first += s->settling;
+    if (end - first < XB_SERIES_SEARCH) return XB_OK;
+    return xb_jumps_find(ctx, s->jump, &s->jumps, x + first, end - first, first, o->level,
+                         o->seed);
+}
+
+static void cut(xb_series *s, const double *x, int64_t end)
+{
+    int64_t from = s->first + s->settling;
+    for (int64_t i = 0; i <= s->jumps; i++) {
+        int64_t to = i < s->jumps ? s->jump[i].sample : end;
+        if (to > from) s->segment[s->segments++] = summed(x, from, to - from);
+        from = to;
+    }
+}
+
+static xb_status choose(xb_ctx *ctx, xb_series *s, int64_t asked)
+{
+    if (asked >= s->segments)
+        return xb_fail(ctx, XB_E_INPUT, "no segment %lld: the trace has %lld %s",
+                       (long long)asked + 1, (long long)s->segments,
+                       xb_plural(s->segments, "segment", "segments"));
+    s->chosen = asked >= 0 ? asked : asked == XB_SEGMENT_LAST ? s->segments - 1 : 0;
+    for (int64_t i = 0; i < s->segments && asked == XB_SEGMENT_LONGEST; i++)
+        if (s->segment[i].count > s->segment[s->chosen].count) s->chosen = i;
+    return XB_OK;
+}
+
+static void detrend_line(double *x, int64_t n)
+{
+    double centre = 0.5 * (double)(n - 1), sum = 0, squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double t = (double)i - centre;
+        sum += t * (x[i] - x[0]);
+        squares += t * t;
+    }
+    for (int64_t i = 0; i < n; i++) x[i] -= sum / squares * ((double)i - centre);
+}
+
+/* Minus the mean of the `window` values about each, fewer at the ends; plus the mean of
+ * all, so that the level stays. */
+static xb_status detrend_window(xb_ctx *ctx, double *x, int64_t n, int64_t window)
+{
+    if (window < 2 || window > n)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "a window of %lld samples: expected 2 to the segment's %lld",
+                       (long long)window, (long long)n);
+    double *prefix = xb_room(ctx, n + 1, sizeof *prefix), base = x[0];
+    if (!prefix) return XB_E_MEMORY;
+    prefix[0] = 0;
+    for (int64_t i = 0; i < n; i++) prefix[i + 1] = prefix[i] + (x[i] - base);
+    double all = prefix[n] / (double)n;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t from = i - window / 2, to = from + window;
+        from = from < 0 ? 0 : from, to = to > n ? n : to;
+        x[i] -= (prefix[to] - prefix[from]) / (double)(to - from) - all;
+    }
+    free(prefix);
+    return XB_OK;
+}
+
+static xb_status prepare(xb_ctx *ctx, xb_series *s, const double *x,
+                         const xb_series_options *o)
+{
+    const xb_segment *part = &s->segment[s->chosen];
+    s->count = part->count;
+    s->value = xb_room(ctx, s->count, sizeof *s->value);
+    if (!s->value) return XB_E_MEMORY;
+    memcpy(s->value, x + part->first, (size_t)s->count * sizeof *x);
+    if (o->detrend == XB_DETREND_LINEAR) detrend_line(s->value, s->count);
+    if (o->detrend == XB_DETREND_WINDOW)
+        XB_TRY(
+            detrend_window(ctx, s->value, s->count,
+                           (int64_t)fmin(1e15, round(o->detrend_window / s->interval))));
+    for (int64_t i = 1; i < s->count && o->difference; i++)
+        s->value[i - 1] = s->value[i] - s->value[i - 1];
+    s->count -= o->difference;
+    return XB_OK;
+}
+
+/* A short segment, or one of a single value, is refused by name. */
+static xb_status check_prepared(xb_ctx *ctx, const xb_series *s)
+{
+    xb_segment all = s->count > 0 ? summed(s->value, 0, s->count) : (xb_segment){0};
+    if (s->count >= XB_SERIES_MIN && all.sd > 0) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "segment %lld has %lld %s%s: too few for a law",
+                   (long long)s->chosen + 1, (long long)s->count,
+                   xb_plural(s->count, "sample", "samples"),
+                   s->count >= XB_SERIES_MIN ? ", all of one value" : "");
+}
+
+static xb_status analyse(xb_ctx *ctx, xb_series *s, const xb_series_options *o)
+{
+    XB_TRY(check_prepared(ctx, s));
+    XB_TRY(xb_lines_find(ctx, s->line, &s->lines, s->value, s->count, s->interval,
+                         o->level));
+    s->lines_removed = o->remove_lines && s->lines > 0;
+    if (s->lines_removed)
+        xb_lines_remove(s->value, s->count, s->interval, s->line, s->lines);
+    xb_segment all = summed(s->value, 0, s->count);
+    s->mean = all.mean, s->sd = all.sd;
+    s->law = (xb_power_law){NAN, NAN, NAN, 0, NAN, NAN, NAN};
+    if (s->count >= XB_SERIES_SEARCH) {
+        XB_TRY(xb_welch(ctx, &s->spectrum, s->value, s->count, s->interval, 8,
+                        XB_WELCH_MEAN));
+        XB_TRY(xb_power_law_fit(ctx, &s->law, &s->spectrum, 0, INFINITY, true));
+    }
+    XB_TRY(xb_bursts_prepare(ctx, s));
+    XB_TRY(xb_levels_find(ctx, s->level, &s->levels, s->value, s->count, s->interval,
+                          s->independent));
+    xb_bursts_judge(s);
+    return XB_OK;
+}
+
+static xb_status run(xb_ctx *ctx, xb_series *s, const double *x, int64_t n,
+                     const xb_series_options *o)
+{
+    int64_t end = o->end ? o->end : n;
+    XB_TRY(xb_trace_check(ctx, x + o->first, end - o->first));
+    XB_TRY(xb_progress_tell(ctx, "looking for jumps", 0, 2));
+    XB_TRY(search(ctx, s, x, end, o));
+    cut(s, x, end);
+    XB_TRY(choose(ctx, s, o->segment));
+    const xb_segment *part = &s->segment[s->chosen];
+    s->trend = (xb_trend){NAN, NAN, NAN};
+    if (part->count >= XB_SERIES_SEARCH && !o->whole)
+        XB_TRY(xb_trend_find(ctx, &s->trend, x + part->first, part->count, s->interval,
+                             o->seed));
+    XB_TRY(xb_progress_tell(ctx, "taking spectra", 1, 2));
+    XB_TRY(prepare(ctx, s, x, o));
+    XB_TRY(analyse(ctx, s, o));
+    xb_series_say(s);
+    return xb_progress_tell(ctx, "taking spectra", 2, 2);
+}
+
+static void keep_options(xb_series *s, const xb_series_options *o, int64_t n)
+{
+    s->timed = o->interval > 0;
+    s->interval = s->timed ? o->interval : 1;
+    s->first = o->first;
+    s->total = (o->end ? o->end : n) - o->first;
+    s->reads = o->reads;
+    s->read_interval = o->read_interval > 0 ? o->read_interval : s->interval;
+    s->detrend = o->detrend, s->detrend_window = o->detrend_window;
+    s->difference = o->difference, s->whole = o->whole;
+    s->level_asked = o->level;
+    snprintf(s->unit, sizeof s->unit, "%s", o->unit ? o->unit : "");
+}
+
+xb_status xb_series_run(xb_ctx *ctx, xb_series **out, const double *x, int64_t n,
+                        const xb_series_options *opt)
+{
+    xb_series_options o;
+    XB_TRY(XB_OPTIONS_READ(ctx, series, &o, opt, seed));
+    xb_series *s = xb_new(ctx, 1, sizeof *s);
+    if (!s) return XB_E_MEMORY;
+    xb_status status = n > 0 ? check_options(ctx, &o, n) : xb_trace_check(ctx, x, n);
+    if (status == XB_OK) {
+        keep_options(s, &o, n);
+        status = run(ctx, s, x, n, &o);
+    }
+    if (status == XB_OK) {
+        *out = s;
+        return XB_OK;
+    }
+    xb_series_destroy(s);
+    if (status == XB_E_INPUT && o.source) /* say whose samples they are */
+        return xb_fail(ctx, status, "%s: %s", o.source, xb_ctx_message(ctx));
+    return status;
+}
+
+void xb_series_destroy(xb_series *s)
+{
+    if (!s) return;
+    free(s->value);
+    free(s->rho);
+    free(s->coarse);
+    free(s);
+}
+
+xb_status xb_series_power_law_in(xb_ctx *ctx, xb_power_law *out, const xb_series *s,
+                                 double low, double high, bool floor)
+{
+    return xb_power_law_fit(ctx, out, &s->spectrum, low, high, floor);
+}
+
+xb_spectrum_point xb_series_spectrum_at(const xb_series *s, int64_t i)
+{
+    const xb_log_spectrum *p = &s->spectrum;
+    return (xb_spectrum_point){p->frequency[i], p->power[i],
+                               p->power[i] / sqrt(p->weight[i]),
+                               xb_power_law_at(&s->law, p->frequency[i])};
+}
+
+double xb_series_interval(const xb_series *s) { return s->interval; }
+bool xb_series_has_interval(const xb_series *s) { return s->timed; }
+int64_t xb_series_settling(const xb_series *s) { return s->settling; }
+int64_t xb_series_jump_count(const xb_series *s) { return s->jumps; }
+xb_jump xb_series_jump_at(const xb_series *s, int64_t i) { return s->jump[i]; }
+int64_t xb_series_segment_count(const xb_series *s) { return s->segments; }
+xb_segment xb_series_segment_at(const xb_series *s, int64_t i) { return s->segment[i]; }
+int64_t xb_series_segment_chosen(const xb_series *s) { return s->chosen; }
+const double *xb_series_values(const xb_series *s) { return s->value; }
+int64_t xb_series_count(const xb_series *s) { return s->count; }
+xb_trend xb_series_trend(const xb_series *s) { return s->trend; }
+int64_t xb_series_line_count(const xb_series *s) { return s->lines; }
+xb_line xb_series_line_at(const xb_series *s, int64_t i) { return s->line[i]; }
+xb_power_law xb_series_power_law(const xb_series *s) { return s->law; }
+int64_t xb_series_spectrum_count(const xb_series *s) { return s->spectrum.bins; }
+int64_t xb_series_level_count(const xb_series *s) { return s->levels; }
+xb_trace_level xb_series_level_at(const xb_series *s, int64_t i) { return s->level[i]; }
+double xb_series_correlation_time(const xb_series *s) { return s->tau; }
+double xb_series_independent(const xb_series *s) { return s->independent; }
+xb_usable xb_series_usable(const xb_series *s) { return s->usable; }
+double xb_series_usable_from(const xb_series *s) { return s->usable_from; }
+int64_t xb_series_finding_count(const xb_series *s) { return s->findings; }
+const char *xb_series_finding_name(const xb_series *s, int64_t i)
+{
+    return s->finding[i].name;
+}
+const char *xb_series_finding_text(const xb_series *s, int64_t i)
+{
+    return s->finding[i].text;
+}

@@ -1,0 +1,100 @@
+/* series.h: what a series holds. Filled by series.c from the searches, one a file:
+ * settling.c, jumps.c, lines, spectrum, levels, bursts; said by series_words.c. */
+#ifndef XB_SERIES_SERIES_H
+#define XB_SERIES_SERIES_H
+
+#include <jansson.h>
+
+#include "base/ctx.h"
+#include "crossbayes/series.h"
+#include "series/welch.h"
+
+enum {
+    XB_SERIES_MIN = 8,      /* samples */
+    XB_SERIES_SEARCH = 256, /* samples below which nothing is searched for */
+    XB_JUMPS_MAX = 256,
+    XB_LINES_MAX = 16,
+    XB_LEVELS_MAX = 4,
+    XB_FINDINGS_MAX = 8,
+};
+
+typedef struct xb_finding_text {
+    char name[24], text[512];
+} xb_finding_text;
+
+struct xb_series {
+    double interval;
+    bool timed;           /* the interval is known */
+    int64_t first, total; /* samples looked at */
+    int64_t settling;
+    int64_t jumps;
+    xb_jump jump[XB_JUMPS_MAX];
+    int64_t segments, chosen;
+    xb_segment segment[XB_JUMPS_MAX + 1];
+    bool searched; /* long enough to look for jumps */
+    double *value; /* [count] the stationary part as asked for */
+    int64_t count;
+    double mean, sd; /* of value */
+    xb_trend trend;
+    int64_t lines;
+    xb_line line[XB_LINES_MAX];
+    bool lines_removed;
+    xb_log_spectrum spectrum; /* of value */
+    xb_power_law law;
+    int64_t levels;
+    xb_trace_level level[XB_LEVELS_MAX];
+    double *rho; /* [lags] of value */
+    int64_t lags;
+    double *coarse; /* [coarse_lags] of every stride-th value; NULL: rho has all */
+    int64_t coarse_lags, stride;
+    double tau, independent;
+    int64_t reads;
+    double read_interval;
+    xb_usable usable;
+    double usable_from;
+    xb_detrend detrend;
+    double detrend_window;
+    bool difference, whole;
+    double level_asked;
+    char unit[32];
+    int64_t findings;
+    xb_finding_text finding[XB_FINDINGS_MAX];
+};
+
+/* (T1) Refuses what is no noise: constant, monotone, a counter. */
+xb_status xb_trace_check(xb_ctx *ctx, const double *x, int64_t n);
+
+/* (T3) Samples of a start-up transient. */
+xb_status xb_settling_find(xb_ctx *ctx, int64_t *out, const double *x, int64_t n,
+                           double level);
+
+/* (T4, T5) Jumps of x, in order, counted from `first`; at most XB_JUMPS_MAX. */
+xb_status xb_jumps_find(xb_ctx *ctx, xb_jump *jump, int64_t *jumps, const double *x,
+                        int64_t n, int64_t first, double level, uint64_t seed);
+
+/* (T6) */
+xb_status xb_trend_find(xb_ctx *ctx, xb_trend *out, const double *x, int64_t n,
+                        double interval, uint64_t seed);
+
+/* (T7) Lines, strongest first. */
+xb_status xb_lines_find(xb_ctx *ctx, xb_line *line, int64_t *lines, const double *x,
+                        int64_t n, double interval, double level);
+/* Subtracts them from x. */
+void xb_lines_remove(double *x, int64_t n, double interval, const xb_line *line,
+                     int64_t lines);
+
+/* (T10, T11) */
+xb_status xb_levels_find(xb_ctx *ctx, xb_trace_level *level, int64_t *levels,
+                         const double *x, int64_t n, double interval, double independent);
+
+/* (T12-T14) rho, coarse, tau, independent; then the verdict. */
+xb_status xb_bursts_prepare(xb_ctx *ctx, xb_series *s);
+void xb_bursts_judge(xb_series *s);
+
+/* The findings in words. */
+void xb_series_say(xb_series *s);
+
+/* The object of xb_series_json(); NULL when memory is out. */
+json_t *xb_series_to_json(const xb_series *s);
+
+#endif

@@ -1,0 +1,249 @@
+/* series_words.c: what was found in a trace, a sentence each. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "crossbayes/data.h"
+#include "crossbayes/extend.h"
+#include "series/series.h"
+
+enum { QUANTITY = 96 };
+
+static void start(xb_series *s, const char *name)
+{
+    xb_finding_text *f = &s->finding[s->findings++];
+    snprintf(f->name, sizeof f->name, "%s", name);
+    f->text[0] = '\0';
+}
+
+static void say(xb_series *s, const char *format, ...) XB_PRINTF(2, 3);
+
+static void say(xb_series *s, const char *format, ...)
+{
+    xb_finding_text *f = &s->finding[s->findings - 1];
+    size_t used = strlen(f->text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(f->text + used, sizeof f->text - used, format, args);
+    va_end(args);
+}
+
+/* "2.5 ms", or "3 samples" where the interval is not known. */
+static const char *duration(char out[QUANTITY], const xb_series *s, double value,
+                            double error)
+{
+    if (s->timed)
+        xb_quantity_text(out, QUANTITY, value, error, "s");
+    else {
+        xb_number_with_error(out, QUANTITY - 16, value, error);
+        strcat(out, value == 1 && isnan(error) ? " sample" : " samples");
+    }
+    return out;
+}
+
+static const char *frequency(char out[QUANTITY], const xb_series *s, double value)
+{
+    if (s->timed)
+        xb_quantity_text(out, QUANTITY, value, NAN, "Hz");
+    else {
+        xb_number_with_error(out, QUANTITY - 16, value, NAN);
+        strcat(out, " per sample");
+    }
+    return out;
+}
+
+static const char *amount(char out[QUANTITY], const xb_series *s, double value,
+                          double error)
+{
+    xb_quantity_text(out, QUANTITY, value, error, s->unit);
+    return out;
+}
+
+static void say_settling(xb_series *s)
+{
+    char time[QUANTITY];
+    start(s, "settling");
+    if (!s->searched)
+        say(s,
+            s->whole ? "Not searched for, as asked." : "Too few samples to search for.");
+    else if (s->settling == 0)
+        say(s, "None.");
+    else if (s->timed)
+        say(s, "The first %lld samples (%s) are a start-up transient.",
+            (long long)s->settling,
+            duration(time, s, (double)s->settling * s->interval, NAN));
+    else
+        say(s, "The first %lld samples are a start-up transient.",
+            (long long)s->settling);
+}
+
+static const xb_jump *largest_jump(const xb_series *s)
+{
+    const xb_jump *most = &s->jump[0];
+    for (int64_t i = 1; i < s->jumps; i++)
+        if (fabs(s->jump[i].size) > fabs(most->size)) most = &s->jump[i];
+    return most;
+}
+
+static void say_jumps(xb_series *s)
+{
+    char size[QUANTITY];
+    start(s, "jumps");
+    if (!s->searched) {
+        say(s,
+            s->whole ? "Not searched for, as asked." : "Too few samples to search for.");
+    } else if (s->jumps == 0) {
+        say(s, "None that noise of this spectrum would not show.");
+    } else {
+        const xb_jump *most = largest_jump(s);
+        say(s, "%lld %s of the mean, %s%s before sample %lld.", (long long)s->jumps,
+            xb_plural(s->jumps, "jump", "jumps"),
+            s->jumps > 1 ? "the largest by " : "by ", amount(size, s, most->size, NAN),
+            (long long)most->sample + 1);
+    }
+}
+
+static void say_drift(xb_series *s)
+{
+    char slope[QUANTITY];
+    double length = (double)s->segment[s->chosen].count * s->interval;
+    start(s, "drift");
+    if (isnan(s->trend.p)) {
+        say(s, "Not searched for.");
+        return;
+    }
+    amount(slope, s, s->trend.slope * length, s->trend.error * length);
+    if (s->trend.p > s->level_asked)
+        say(s,
+            "None that noise of this spectrum would not show (%s over the stationary"
+            " part).",
+            slope);
+    else
+        say(s, "The mean drifts by %s over the stationary part%s.", slope,
+            s->detrend == XB_DETREND_NONE ? "; detrending would remove it" : "");
+}
+
+static void say_part(xb_series *s)
+{
+    const xb_segment *part = &s->segment[s->chosen];
+    char mean[QUANTITY], sd[QUANTITY];
+    start(s, "stationary part");
+    if (part->count == s->total)
+        say(s, "All %lld samples", (long long)s->total);
+    else
+        say(s, "Samples %lld to %lld, segment %lld of %lld", (long long)part->first + 1,
+            (long long)(part->first + part->count), (long long)s->chosen + 1,
+            (long long)s->segments);
+    if (s->detrend != XB_DETREND_NONE)
+        say(s, ", %s removed",
+            s->detrend == XB_DETREND_LINEAR ? "linear trend" : "moving mean");
+    if (s->difference) say(s, ", as successive differences");
+    say(s, ": mean %s, standard deviation %s.", amount(mean, s, s->mean, NAN),
+        amount(sd, s, s->sd, NAN));
+}
+
+static void say_lines(xb_series *s)
+{
+    enum { SHOWN = 3 };
+    char at[QUANTITY], size[QUANTITY];
+    start(s, "lines");
+    if (s->lines == 0) say(s, "None.");
+    for (int64_t i = 0; i < s->lines && i < SHOWN; i++)
+        say(s, "%s%s with an amplitude of %s", i ? ", " : "",
+            frequency(at, s, s->line[i].frequency),
+            amount(size, s, s->line[i].amplitude, s->line[i].amplitude_error));
+    if (s->lines > SHOWN) say(s, " and %lld more", (long long)s->lines - SHOWN);
+    if (s->lines > 0) say(s, s->lines_removed ? "; removed." : "; not removed.");
+}
+
+static void say_spectrum(xb_series *s)
+{
+    const xb_power_law *l = &s->law;
+    char low[QUANTITY], high[QUANTITY], corner[QUANTITY], exponent[QUANTITY];
+    start(s, "spectrum");
+    if (isnan(l->exponent)) {
+        say(s, "Too few samples.");
+        return;
+    }
+    xb_number_with_error(exponent, sizeof exponent, l->exponent, l->exponent_error);
+    bool white = fabs(l->exponent) < fmax(0.05, 3 * l->exponent_error);
+    say(s, white ? "White (1/f^a with a = %s)" : "1/f^a with a = %s", exponent);
+    say(s, " from %s to %s", frequency(low, s, l->low), frequency(high, s, l->high));
+    if (l->floor > 0)
+        say(s, ", and a white floor above %s", frequency(corner, s, l->corner));
+    say(s, ".");
+    if (!white && l->exponent - 2 * l->exponent_error > 1)
+        say(s, " The variance grows with the length of the trace.");
+}
+
+static void say_levels(xb_series *s)
+{
+    char value[QUANTITY], dwell[QUANTITY];
+    start(s, "levels");
+    if (s->levels == 1) say(s, "One: no telegraph noise.");
+    for (int64_t i = 0; i < s->levels && s->levels > 1; i++) {
+        const xb_trace_level *l = &s->level[i];
+        if (i == 0) say(s, "%lld: ", (long long)s->levels);
+        say(s, "%s%s for %.0f %% of the time", i ? "; " : "",
+            amount(value, s, l->value, l->sd), 100 * l->occupation);
+        if (l->visits > 0)
+            say(s, ", %s a visit (%lld%s)", duration(dwell, s, l->dwell, l->dwell_error),
+                (long long)l->visits,
+                isnan(l->exponential_p)   ? ""
+                : l->exponential_p > 0.01 ? ", exponential"
+                                          : ", not exponential");
+    }
+    if (s->levels > 1) say(s, ".");
+}
+
+/* Cells of this kind to read in turn for half of the reads to be draws. */
+static int64_t cells_needed(const xb_series *s)
+{
+    for (int64_t cells = 2; cells < s->reads; cells++)
+        if (xb_series_in_turn(s, s->read_interval, s->reads, cells) >=
+            0.5 * (double)s->reads)
+            return cells;
+    return s->reads;
+}
+
+static void say_draws(xb_series *s)
+{
+    char at[QUANTITY], number[QUANTITY], from[QUANTITY];
+    xb_burst b = xb_series_burst(s, s->read_interval, s->reads);
+    start(s, "draws");
+    duration(at, s, s->read_interval, NAN);
+    xb_number_with_error(number, sizeof number, b.independent, b.error);
+    if (s->usable == XB_USABLE_LONGER)
+        say(s,
+            "Measure longer: at no read interval that the trace is long enough for are"
+            " half of %lld reads independent. ",
+            (long long)s->reads);
+    else
+        say(s,
+            s->usable == XB_USABLE ? "Usable as a source of draws from a read interval"
+                                     " of %s on. "
+                                   : "Not usable at a read interval of %s. ",
+            at);
+    say(s, "%lld reads, one every %s, are worth %s independent draws%s.",
+        (long long)s->reads, at, number, b.extrapolated ? " by the fitted spectrum" : "");
+    if (s->usable == XB_USABLE_SLOWER)
+        say(s, " Usable from a read interval of %s on.",
+            duration(from, s, s->usable_from, NAN));
+    if (s->usable != XB_USABLE)
+        say(s, " Reading %lld such cells in turn makes half of the reads independent.",
+            (long long)cells_needed(s));
+}
+
+void xb_series_say(xb_series *s)
+{
+    s->findings = 0;
+    say_settling(s);
+    say_jumps(s);
+    say_drift(s);
+    say_part(s);
+    say_lines(s);
+    say_spectrum(s);
+    say_levels(s);
+    say_draws(s);
+}

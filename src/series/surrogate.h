@@ -1,0 +1,28 @@
+/* surrogate.h: simulated noise of a given spectrum, as means of blocks: what the searches
+ * for jumps and trends are judged by. */
+#ifndef XB_SERIES_SURROGATE_H
+#define XB_SERIES_SURROGATE_H
+
+#include <complex.h>
+
+#include "base/fft.h"
+#include "series/welch.h"
+
+typedef struct xb_surrogate {
+    int64_t blocks;
+    xb_fft fft;        /* of twice the blocks or more: what is made does not close */
+    double *amplitude; /* [fft.n] */
+    double complex *z; /* [fft.n] */
+    xb_key key;
+} xb_surrogate;
+
+/* (T5) Means of `block` samples of `interval` seconds each. */
+xb_status xb_surrogate_make(xb_ctx *ctx, xb_surrogate *out, const xb_log_spectrum *s,
+                            int64_t blocks, int64_t block, double interval,
+                            uint64_t seed);
+void xb_surrogate_free(xb_surrogate *s);
+
+/* Two independent traces, [blocks] each; `pair` counts from 0. */
+void xb_surrogate_pair(xb_surrogate *s, double *a, double *b, int64_t pair);
+
+#endif

@@ -1,0 +1,230 @@
+/* train_model.c: the model at both ends of training: made with nets, law and scales but
+ * no numbers before it, and from the numbers a trainer holds at any time. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "crossbayes/json.h"
+#include "law/family.h"
+#include "law/lawfile.h"
+#include "vi/trainer.h"
+
+/* ---- before */
+
+static xb_status copy_law(xb_ctx *ctx, xb_law **out, const xb_law *law)
+{
+    if (!law) return xb_law_parse(ctx, out, "gaussian");
+    if (law->family->no_file) { /* the same functions: another owner */
+        *out = xb_law_share(law);
+        return XB_OK;
+    }
+    json_t *root = xb_law_to_json(law);
+    if (!root) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a law");
+    xb_status status = xb_law_from_json(ctx, out, root, xb_law_text(law));
+    json_decref(root);
+    return status;
+}
+
+static xb_status choose_likelihood(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
+                                   const xb_train_options *opt)
+{
+    bool classes = data->classes > 0;
+    m->likelihood = opt->likelihood;
+    if (m->likelihood == XB_LIKELIHOOD_AUTO)
+        m->likelihood = opt->noise_net ? XB_LIKELIHOOD_HETEROSCEDASTIC
+                        : classes      ? XB_LIKELIHOOD_SOFTMAX
+                                       : XB_LIKELIHOOD_GAUSSIAN;
+    if (classes == (m->likelihood == XB_LIKELIHOOD_SOFTMAX)) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT, "likelihood %s does not suit a target of %s",
+                   xb_likelihood_name(m->likelihood), classes ? "classes" : "numbers");
+}
+
+static const char STANDARD_DENSE[] = "dense 50, relu";
+static const char STANDARD_CONV[] =
+    "conv 16, relu, maxpool 2 ceil, batchnorm, conv 32, relu, maxpool 2 ceil, batchnorm,"
+    " flatten, dense 64, relu";
+
+static xb_shape input_shape(const xb_train_data *data, const xb_train_options *opt)
+{
+    xb_shape shape = opt->input;
+    if (xb_shape_size(shape) == 0 && data->images)
+        xb_images_shape(data->images, &shape.h, &shape.w, &shape.c);
+    return shape;
+}
+
+static xb_status make_nets(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
+                           const xb_train_options *opt)
+{
+    xb_shape input = input_shape(data, opt);
+    bool picture = input.h * input.w > 1;
+    char standard[160];
+    snprintf(standard, sizeof standard, "%s, dense %lld",
+             picture ? STANDARD_CONV : STANDARD_DENSE, (long long)xb_model_outputs(m));
+    const char *text = opt->net ? opt->net : standard;
+    xb_net_options net = xb_net_options_default();
+    net.stochastic = opt->stochastic;
+    xb_net_options fixed = xb_net_options_default();
+    fixed.stochastic = XB_STOCHASTIC_NONE;
+    if (xb_shape_size(input) == 0) input = (xb_shape){1, 1, m->features};
+    if (xb_shape_size(input) != m->features)
+        return xb_fail(ctx, XB_E_ARGUMENT, "an input of %lld x %lld x %lld for %lld %s",
+                       (long long)input.h, (long long)input.w, (long long)input.c,
+                       (long long)m->features,
+                       xb_plural(m->features, "column", "columns"));
+    XB_TRY(xb_net_parse(ctx, &m->net, text, input, &net));
+    if (m->likelihood == XB_LIKELIHOOD_HETEROSCEDASTIC)
+        XB_TRY(xb_net_parse(ctx, &m->noise_net, opt->noise_net ? opt->noise_net : text,
+                            input, &fixed));
+    return xb_model_check_nets(ctx, m);
+}
+
+/* Another model's means only fit a net that is the same. */
+static xb_status check_start(xb_ctx *ctx, const xb_model *m, const xb_model *start)
+{
+    if (!start) return XB_OK;
+    xb_shape a = xb_net_input(m->net), b = xb_net_input(start->net);
+    bool same = strcmp(xb_net_text(m->net), xb_net_text(start->net)) == 0 && a.h == b.h &&
+                a.w == b.w && a.c == b.c;
+    if (same) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT, "net '%s' cannot start from a model of net '%s'",
+                   xb_net_text(m->net), xb_net_text(start->net));
+}
+
+xb_status xb_train_model_make(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
+                              const xb_train_options *opt)
+{
+    XB_TRY(choose_likelihood(ctx, m, data, opt));
+    m->prior = xb_train_prior(opt, m->likelihood);
+    XB_TRY(xb_model_fit_columns(ctx, m, data, opt));
+    XB_TRY(make_nets(ctx, m, data, opt));
+    XB_TRY(check_start(ctx, m, opt->start));
+    XB_TRY(copy_law(ctx, &m->law, opt->law));
+    return xb_model_blocks(ctx, m);
+}
+
+/* What a checkpoint must agree with. */
+xb_status xb_trainer_fingerprint(xb_trainer *t)
+{
+    char *settings = NULL, prior[XB_PRIOR_TEXT];
+    const xb_model *m = t->model;
+    XB_TRY(xb_train_settings(t->ctx, &settings, t));
+    xb_prior_text(prior, &m->prior);
+    const char *noise = m->noise_net ? xb_net_text(m->noise_net) : "";
+    int64_t size = (int64_t)(strlen(settings) + strlen(xb_net_text(m->net)) +
+                             strlen(noise) + strlen(xb_law_text(m->law))) +
+                   512;
+    t->fingerprint = xb_new(t->ctx, size, 1);
+    if (t->fingerprint)
+        snprintf(t->fingerprint, (size_t)size,
+                 "%s|%s|%lld|%s|%.17g|%s|%s|%016llx|%016llx|%s", xb_net_text(m->net),
+                 noise, (long long)xb_net_stochastic_count(m->net), xb_law_text(m->law),
+                 xb_law_sd(m->law), xb_likelihood_name(m->likelihood), prior,
+                 (unsigned long long)t->checksum,
+                 (unsigned long long)(t->opt.start ? xb_model_checksum(t->opt.start) : 0),
+                 settings);
+    free(settings);
+    return t->fingerprint ? XB_OK : XB_E_MEMORY;
+}
+
+/* ---- after */
+
+static void fetch(const xb_trainer *t, float *to, const float *from, int64_t n)
+{
+    t->backend->get(t->backend, to, from, n * (int64_t)sizeof *to);
+}
+
+static void fetch_numbers(xb_trainer *t)
+{
+    xb_model *m = t->own;
+    xb_trainer_fill_sigma(t);
+    fetch(t, m->mu, t->theta, t->p);
+    fetch(t, m->sigma, t->sigma, t->p);
+    fetch(t, m->state, t->state, t->net_states);
+    if (m->noise_net) {
+        fetch(t, m->noise_mu, t->theta + t->noise, t->q);
+        fetch(t, m->noise_state, t->noise_state, t->states - t->net_states);
+    } else if (t->q == 1) {
+        m->noise_log_sd = xb_trainer_log_sd(t);
+    }
+}
+
+static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
+{
+    const xb_model *m = t->own;
+    char *settings = NULL, *provenance = NULL;
+    xb_model_parts parts = {.net = m->net,
+                            .weights = xb_model_weights(m),
+                            .law = m->law,
+                            .prior = m->prior,
+                            .likelihood = m->likelihood,
+                            .noise_sd = xb_model_noise_sd(m),
+                            .noise_net = m->noise_net,
+                            .noise_mu = m->noise_mu,
+                            .noise_state = m->noise_state,
+                            .pixels = m->pixels,
+                            .feature_name = (const char *const *)m->feature_name,
+                            .input_mean = m->x_mean,
+                            .input_sd = m->x_sd,
+                            .target_name = m->target_name,
+                            .target_mean = m->y_mean,
+                            .target_sd = m->y_sd,
+                            .classes = m->classes,
+                            .class_name = (const char *const *)m->class_name};
+    xb_status status = xb_train_settings(ctx, &settings, t);
+    if (status == XB_OK) status = xb_train_provenance(ctx, &provenance, t);
+    parts.settings = settings;
+    parts.provenance = provenance;
+    if (status == XB_OK) status = xb_model_create(ctx, out, &parts);
+    if (status == XB_OK) (*out)->noise_log_sd = m->noise_log_sd; /* to the last bit */
+    free(settings);
+    free(provenance);
+    return status;
+}
+
+/* A copy of the state [n_live], to be given back; NULL: no memory. */
+static float *lend(const xb_trainer *t)
+{
+    float *live = xb_new(t->ctx, t->n_live, sizeof *live);
+    if (live) fetch(t, live, t->live, t->n_live);
+    return live;
+}
+
+static void give_back(xb_trainer *t, float *live)
+{
+    t->backend->put(t->backend, t->live, live, t->n_live * (int64_t)sizeof *live);
+    xb_trainer_fill_sigma(t);
+    free(live);
+}
+
+static void move(const xb_trainer *t, float *to, const float *from, int64_t n)
+{
+    t->backend->copy(t->backend, to, from, n * (int64_t)sizeof *to);
+}
+
+/* Before the second phase the model is the one that it would start from. */
+xb_status xb_trainer_model(xb_ctx *ctx, xb_model **out, xb_trainer *t)
+{
+    t->ctx = ctx;
+    const bool early = t->place.phase == XB_PHASE_MLE;
+    float *kept = early ? lend(t) : NULL;
+    if (early && !kept) return XB_E_MEMORY;
+    xb_status status = early ? xb_trainer_start_vi(t) : XB_OK;
+    fetch_numbers(t);
+    if (early) give_back(t, kept);
+    return status == XB_OK ? copy_model(ctx, out, t) : status;
+}
+
+xb_status xb_trainer_best_model(xb_ctx *ctx, xb_model **out, xb_trainer *t)
+{
+    t->ctx = ctx;
+    if (!isfinite(t->sums.best_score)) return xb_trainer_model(ctx, out, t);
+    float *kept = lend(t);
+    if (!kept) return XB_E_MEMORY;
+    move(t, t->theta, t->best_theta, t->n_theta);
+    move(t, t->state, t->best_state, t->states);
+    fetch_numbers(t);
+    give_back(t, kept);
+    return copy_model(ctx, out, t);
+}

@@ -1,0 +1,158 @@
+/* train_report.c: what became of a training run.
+ *
+ * Numbers are those of the epoch whose weights were kept: the best by the rows held out,
+ * else the last. F and the log likelihood of one epoch are noisy (few draws of the
+ * weights), so of these the mean over the epochs just before it is told, with its
+ * standard error; a twentieth of the second phase, during which little moves. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "vi/trainer.h"
+
+static const char *const columns[XB_TRACE_COLUMNS] = {
+    [XB_TRACE_PHASE] = "phase",
+    [XB_TRACE_EPOCH] = "epoch",
+    [XB_TRACE_STEP] = "step",
+    [XB_TRACE_LOG_LIKELIHOOD] = "log_likelihood",
+    [XB_TRACE_KL] = "kl",
+    [XB_TRACE_F] = "f",
+    [XB_TRACE_TEMPERATURE] = "temperature",
+    [XB_TRACE_SIGMA_MEDIAN] = "sigma_median",
+    [XB_TRACE_NOISE_SD] = "noise_sd",
+    [XB_TRACE_VALIDATION] = "validation",
+};
+
+struct xb_train_report {
+    xb_table *trace;
+    int64_t learnt, held;       /* rows of data */
+    int64_t row, epoch, epochs; /* row of the trace kept; counted in the second phase */
+    xb_estimate f, log_likelihood;
+    bool stopped;
+    char *other_net; /* NULL: none was tried */
+    xb_estimate other_f;
+    double other_score;
+};
+
+void xb_train_report_destroy(xb_train_report *r)
+{
+    if (!r) return;
+    xb_table_destroy(r->trace);
+    free(r->other_net);
+    free(r);
+}
+
+static double cell(const xb_train_report *r, int64_t row, xb_trace_column c)
+{
+    return row < 0 ? NAN : xb_table_get(r->trace, row, (int)c);
+}
+
+/* The last one where none was scored; -1: there are no epochs. */
+static int64_t kept_row(const xb_train_report *r)
+{
+    int64_t kept = xb_table_row_count(r->trace) - 1;
+    double best = -INFINITY;
+    for (int64_t i = 0; i < xb_table_row_count(r->trace); i++) {
+        double score = cell(r, i, XB_TRACE_VALIDATION);
+        if (!(score > best)) continue;
+        best = score;
+        kept = i;
+    }
+    return kept;
+}
+
+/* Mean and standard error of a column over `n` rows, the last of them the one kept. */
+static xb_estimate mean_before(const xb_train_report *r, xb_trace_column c, int64_t n)
+{
+    double mean = 0, square = 0;
+    for (int64_t i = 0; i < n; i++) mean += cell(r, r->row - i, c) / (double)n;
+    for (int64_t i = 0; i < n; i++) {
+        double d = cell(r, r->row - i, c) - mean;
+        square += d * d;
+    }
+    return (xb_estimate){mean, n > 1 ? sqrt(square / (double)(n * (n - 1))) : NAN};
+}
+
+static void summarise(xb_train_report *r)
+{
+    enum { PART = 20, MOST = 20 };
+    r->row = kept_row(r);
+    for (int64_t i = 0; i < xb_table_row_count(r->trace); i++)
+        r->epochs += cell(r, i, XB_TRACE_PHASE) == 2;
+    if (cell(r, r->row, XB_TRACE_PHASE) == 2)
+        r->epoch = (int64_t)cell(r, r->row, XB_TRACE_EPOCH);
+    int64_t n = r->epochs / PART;
+    if (n > MOST) n = MOST;
+    if (n > r->epoch) n = r->epoch;
+    if (n < 1) n = 1;
+    r->f = mean_before(r, XB_TRACE_F, n);
+    r->log_likelihood = mean_before(r, XB_TRACE_LOG_LIKELIHOOD, n);
+}
+
+static xb_status make_trace(xb_table **out, const xb_trainer *t)
+{
+    const int64_t rows = t->place.rows;
+    XB_TRY(xb_table_create(t->ctx, out, "trace", rows, XB_TRACE_COLUMNS, columns));
+    for (int64_t i = 0; i < rows; i++)
+        for (int j = 0; j < XB_TRACE_COLUMNS; j++)
+            xb_table_set(*out, i, j, t->trace[i * XB_TRACE_COLUMNS + j]);
+    return XB_OK;
+}
+
+xb_status xb_trainer_report(xb_ctx *ctx, xb_train_report **out, xb_trainer *t)
+{
+    t->ctx = ctx;
+    xb_train_report *r = xb_new(ctx, 1, sizeof *r);
+    if (!r) return XB_E_MEMORY;
+    *r = (xb_train_report){.learnt = t->n,
+                           .held = t->held,
+                           .stopped = t->stopped,
+                           .other_f = {NAN, NAN},
+                           .other_score = NAN};
+    xb_status status = make_trace(&r->trace, t);
+    if (status != XB_OK) {
+        xb_train_report_destroy(r);
+        return status;
+    }
+    summarise(r);
+    *out = r;
+    return XB_OK;
+}
+
+xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *r,
+                               const xb_train_report *other, const char *net)
+{
+    r->other_net = xb_strdup(ctx, net);
+    r->other_f = other->f;
+    r->other_score = xb_train_report_value(other, XB_TRACE_VALIDATION);
+    return r->other_net ? XB_OK : XB_E_MEMORY;
+}
+
+const char *xb_trace_column_name(xb_trace_column c) { return columns[c]; }
+const xb_table *xb_train_report_trace(const xb_train_report *r) { return r->trace; }
+int64_t xb_train_report_row_count(const xb_train_report *r) { return r->learnt; }
+int64_t xb_train_report_held_count(const xb_train_report *r) { return r->held; }
+int64_t xb_train_report_epoch_count(const xb_train_report *r) { return r->epochs; }
+int64_t xb_train_report_epoch_kept(const xb_train_report *r) { return r->epoch; }
+bool xb_train_report_stopped(const xb_train_report *r) { return r->stopped; }
+xb_estimate xb_train_report_f(const xb_train_report *r) { return r->f; }
+const char *xb_train_report_other_net(const xb_train_report *r) { return r->other_net; }
+xb_estimate xb_train_report_other_f(const xb_train_report *r) { return r->other_f; }
+double xb_train_report_other_score(const xb_train_report *r) { return r->other_score; }
+
+xb_estimate xb_train_report_log_likelihood(const xb_train_report *r)
+{
+    return r->log_likelihood;
+}
+
+double xb_train_report_value(const xb_train_report *r, xb_trace_column c)
+{
+    return cell(r, r->row, c);
+}
+
+const char *xb_train_report_judge(const xb_train_report *r)
+{
+    if (!r->other_net) return NULL;
+    return r->held > 0 ? "validation" : "F";
+}

@@ -1,0 +1,90 @@
+#!/bin/sh
+# Builds the libraries and the program for another system, warnings as errors, and runs
+# what can be run of the tests there. docs/platforms.md says what came of it.
+#   cross.sh windows|wasm|macos [test]
+# `tools/install-deps.sh cross` installs what it needs: compilers, Wine, and the sources of
+# the three libraries that are built along (jansson, zlib, cmocka) in $XB_CROSS. Everything
+# else is written to build/cross/SYSTEM.
+set -eu
+system=${1-} what=${2-build}
+case $system in
+windows | wasm | macos) ;;
+*) echo "usage: cross.sh windows|wasm|macos [test]" >&2; exit 2 ;;
+esac
+case $what in
+build | test) ;;
+*) echo "cross.sh: '$what' is not a thing to do, expected 'test' or nothing" >&2; exit 2 ;;
+esac
+[ "$system $what" != "macos test" ] || {
+    echo "cross.sh: macOS programs cannot be run here" >&2
+    exit 2
+}
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+home=${XB_CROSS:-${XDG_CACHE_HOME:-$HOME/.cache}/crossbayes-cross}
+work=$root/build/cross/$system
+export XB_CROSS_PREFIX="$work/prefix"
+export PKG_CONFIG_LIBDIR="$work/prefix/lib/pkgconfig"
+mkdir -p "$work"
+
+need() {
+    [ -e "$1" ] || command -v "$1" >/dev/null || {
+        echo "cross.sh: $1 is missing; tools/install-deps.sh cross installs it" >&2
+        exit 1
+    }
+}
+
+# ---- the compilers
+toolchain=$root/cmake/cross-$system.cmake
+case $system in
+windows)
+    need x86_64-w64-mingw32-gcc
+    if [ "$what" = test ]; then
+        export XB_CROSS_RUN=/usr/lib/wine/wine64 WINEDEBUG=-all WINEPREFIX="$work/wine"
+        need "$XB_CROSS_RUN"
+    fi
+    ;;
+wasm)
+    need emcc
+    need node
+    export XB_CROSS_EMSCRIPTEN=/usr/share/emscripten NODE_PATH=/usr/share/nodejs
+    ;;
+macos)
+    need "$home/zig/bin/python"
+    export XB_CROSS_ZIG="$work/zig" ZIG_GLOBAL_CACHE_DIR="$work/zig-cache"
+    mkdir -p "$XB_CROSS_ZIG"
+    for tool in cc ar ranlib; do
+        target=
+        [ $tool != cc ] || target="-target aarch64-macos"
+        printf '#!/bin/sh\nexec "%s" -m ziglang %s %s "$@"\n' \
+            "$home/zig/bin/python" $tool "$target" >"$XB_CROSS_ZIG/$tool"
+        chmod +x "$XB_CROSS_ZIG/$tool"
+    done
+    ;;
+esac
+
+# ---- the libraries we stand on
+configure() { # FOLDER BUILD OPTION...
+    from=$1 to=$2
+    shift 2
+    cmake -G Ninja -S "$from" -B "$to" -DCMAKE_TOOLCHAIN_FILE="$toolchain" \
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$work/prefix" \
+        -DCMAKE_INSTALL_LIBDIR=lib "$@" >"$to.log" 2>&1 ||
+        { tail -n 30 "$to.log" >&2; exit 1; }
+}
+
+[ -e "$work/prefix/lib/libcmocka.a" ] || {
+    need "$home/sources/cmocka"
+    configure "$root/cmake/cross-libraries" "$work/libraries" -DSOURCES="$home/sources"
+    cmake --build "$work/libraries" --target install >"$work/libraries.log" 2>&1 ||
+        { tail -n 30 "$work/libraries.log" >&2; exit 1; }
+}
+
+# ---- ours
+tests=OFF
+[ "$what" != test ] || tests=ON
+configure "$root" "$work/crossbayes" -DXB_WERROR=ON -DXB_JPEG=OFF -DXB_SHARED=OFF \
+    -DXB_TESTS=$tests
+cmake --build "$work/crossbayes"
+[ "$what" != test ] ||
+    (cd "$work/crossbayes" && ctest --output-on-failure -j2 --timeout 900)
