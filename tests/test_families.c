@@ -6,8 +6,8 @@
 #include <jansson.h>
 
 #include "law/family.h"
-#include "rule/standard.h"
 #include "plan/plan.h"
+#include "rule/standard.h"
 
 static const double PRECISION = 1e-13; /* what the headers promise for pdf and cdf */
 

@@ -11,12 +11,16 @@
 static const struct {
     const char *role, *colour;
 } palette[] = {
-    {"gaussian", "#0072B2"},  /* blue */
-    {"device", "#D55E00"},    /* vermillion */
-    {"mtj", "#D55E00"},       /* the same thing */
-    {"bimodal", "#009E73"},   /* bluish green */
-    {"ecram", "#E69F00"},     /* orange */
-    {"empirical", "#CC79A7"}, /* reddish purple */
+    {"gaussian", "#0072B2"},     /* blue */
+    {"device", "#D55E00"},       /* vermillion */
+    {"mtj", "#D55E00"},          /* the same thing */
+    {"bimodal", "#009E73"},      /* bluish green */
+    {"ecram", "#E69F00"},        /* orange */
+    {"empirical", "#CC79A7"},    /* reddish purple */
+    {"laplace", "#56B4E9"},      /* sky blue */
+    {"student", "#8C564B"},      /* brown */
+    {"sinh-arcsinh", "#6A3D9A"}, /* violet */
+    {"levels", "#1B5E20"},       /* dark green */
     {"data", "#C4C4C4"},
     {"exact", "#000000"},
     {"direct", "#0072B2"},
