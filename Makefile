@@ -7,7 +7,7 @@ CMAKE = cmake -G Ninja -S .
 SAY_SKIPPED = grep -h "skipped: "
 
 .PHONY: all deps demo check check-long check-aarch64 check-cross fuzz races memory mutate bench scaling guard abi \
-	install clean format lint
+	install clean format lint cuda cuda-compiles check-cuda bench-cuda
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -44,7 +44,7 @@ check-long: check
 	$(CLANG) -B $(BUILD)/clang
 	ninja -C $(BUILD)/clang
 	cd $(BUILD)/clang && ctest --output-on-failure -j2 --timeout 300
-	$(MAKE) check-cross races memory guard lint
+	$(MAKE) check-cross races memory guard lint cuda-compiles
 	$(MAKE) fuzz FUZZ_SECONDS=60
 	$(MAKE) check-aarch64
 
@@ -62,6 +62,31 @@ check-cross: deps
 	./tools/cross.sh windows test
 	./tools/cross.sh wasm test
 	./tools/cross.sh macos
+
+# The module for NVIDIA GPUs, beside the program; needs nvcc, and no GPU.
+NVCC = $(or $(shell command -v nvcc),$(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_BUILD = CUDACXX=$(NVCC) $(CMAKE) -DXB_CUDA=ON
+cuda: deps
+	$(if $(NVCC),,@echo "nvcc was not found" >&2; exit 1)
+	$(CUDA_BUILD) -B $(BUILD) -DXB_TESTS=OFF
+	ninja -C $(BUILD) crossbayes_cuda crossbayes_cli
+
+# Of `make check-long`, where there is nvcc: the module compiles for every GPU it is for.
+cuda-compiles:
+	$(if $(NVCC),$(CUDA_BUILD) -B $(BUILD)/cuda -DXB_TESTS=OFF && \
+		ninja -C $(BUILD)/cuda crossbayes_cuda,@echo "skipped: no nvcc to compile the GPU module with")
+
+# Its tests on this machine's GPU: every word of five laws, and the suites of nets.
+check-cuda: deps
+	$(CUDA_BUILD) -B $(BUILD)/cuda -DXB_TESTS=ON
+	ninja -C $(BUILD)/cuda
+	cd $(BUILD)/cuda && XB_LONG=1 ctest --output-on-failure -R '_gpu$$'
+
+# Its rates beside PyTorch's, which python3 must have.
+bench-cuda: deps
+	$(CUDA_BUILD) -B $(BUILD)/cuda
+	ninja -C $(BUILD)/cuda cuda_rates
+	python3 bench/bench_cuda.py $(BUILD)/cuda/cuda_rates | tee $(BUILD)/cuda/rates.txt
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
 FUZZ_SECONDS ?= 600

@@ -250,6 +250,7 @@ static const cli_option options[] = {
     {"tolerance", 0, CLI_NUMBER, "X",
      "laws whose outputs are this near, in units of their sd, are the same (0.01)", 1e-6,
      10},
+    CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
 };
 

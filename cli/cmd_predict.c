@@ -254,6 +254,7 @@ static const cli_option options[] = {
      "auto: Monte Carlo error of the means over the predictive sd (0.02)", 1e-4, 1},
     {"interval", 0, CLI_NUMBER, "SHARE", "of the central interval (0.95)", 1e-6,
      0.999999},
+    CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
 };
 

@@ -250,6 +250,7 @@ static const cli_option options[] = {
     {"size", 0, CLI_COUNT, "N", "utkface: images of N x N (100; --quick 64)", 8, 512},
     CLI_CACHE_OPTIONS("utkface: "),
     {"resume", 0, CLI_FLAG, NULL, "utkface: go on where a stopped run was", 0, 0},
+    CLI_BACKEND_OPTION,
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},

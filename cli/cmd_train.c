@@ -242,6 +242,7 @@ static const cli_option options[] = {
     {"mirror", 0, CLI_FLAG, NULL, "images: half of them seen in a mirror, by epoch", 0,
      0},
     {"grey", 0, CLI_FLAG, NULL, "images: without colour", 0, 0},
+    CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
 };
 

@@ -201,6 +201,11 @@ const cli_value *cli_get(const cli_args *args, const char *name)
     return &args->value[index];
 }
 
+bool cli_in_table(const cli_args *args, const char *name)
+{
+    return find_long(args->command, name, strlen(name)) >= 0;
+}
+
 bool cli_flag(const cli_args *args, const char *name)
 {
     return cli_get(args, name)->given;

@@ -95,6 +95,13 @@ typedef struct cli_args {
     cli_value value[CLI_OPTIONS_MAX]; /* the command's options, then the common ones */
 } cli_args;
 
+/* Of commands that run nets; whoever has it in its table need not read it. */
+#define CLI_BACKEND_OPTION                                                               \
+    {                                                                                    \
+        "backend", 0, CLI_CHOICE, "auto|cpu|cuda", "what runs the nets (auto: cpu)", 0,  \
+            0                                                                            \
+    }
+
 /* Options every command has. */
 extern const cli_option cli_common[];
 extern const int cli_common_count;
@@ -110,6 +117,7 @@ void cli_args_free(cli_args *args);
 /* Values by name. The name must be in the command's table (asserted). */
 const cli_value *cli_get(const cli_args *args, const char *name);
 bool cli_flag(const cli_args *args, const char *name);
+bool cli_in_table(const cli_args *args, const char *name);
 const char *cli_text(const cli_args *args, const char *name, const char *standard);
 double cli_number(const cli_args *args, const char *name, double standard);
 uint64_t cli_count(const cli_args *args, const char *name, uint64_t standard);

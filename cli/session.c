@@ -113,6 +113,8 @@ static cli_exit run(cli_session *s, const cli_command *command, int argc, char *
         return CLI_FAILED;
     }
     xb_ctx_set_threads(s->ctx, cli_count(&s->args, "threads", 0));
+    if (cli_in_table(&s->args, "backend"))
+        xb_ctx_set_backend(s->ctx, cli_text(&s->args, "backend", NULL));
     cli_progress_start(&s->progress, cli_quiet(s));
     xb_ctx_set_progress(s->ctx, cli_progress_event, &s->progress);
     if (!cli_quiet(s)) xb_ctx_set_notice(s->ctx, say_notice, s);

@@ -151,7 +151,8 @@ XB_API xb_status xb_estimator_parse(xb_ctx *ctx, xb_estimator *out, const char *
 
 typedef struct xb_pass_options {
     size_t struct_size;
-    const char *backend; /* NULL or "cpu": the fastest; "ref": plain C */
+    const char *backend; /* NULL: the context's; "cpu": the fastest; "ref": plain C;
+                            "cuda": a GPU, by libcrossbayes-cuda.so */
     int64_t batch;       /* the largest, 100 */
     bool gradients;      /* true; false: forward only, in less memory */
     xb_estimator estimator;

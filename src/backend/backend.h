@@ -8,6 +8,8 @@
  * between the two sides are left out: xb_host_side() and its neighbours below.
  *
  * Operations never fail and take whole batches: a backend cuts them into pieces itself.
+ * One whose device can fail keeps the first error, does nothing more, and answers `check`
+ * with it: who has got numbers out of a backend asks before believing them.
  * What says `optional` may be NULL; everything else must be there. Where sizes are counts
  * of numbers, numbers are xb_real (updates: float). */
 #ifndef XB_BACKEND_BACKEND_H
@@ -58,6 +60,10 @@ struct xb_chain_room;
 struct xb_backend {
     bool host;
     void *self; /* a module's own; the host has none */
+
+    /* Optional: whether all operations so far were done; if not, one line that says why.
+     */
+    xb_status (*check)(const xb_backend *b, xb_ctx *ctx);
 
     /* Memory: zeroed, at a cache line's start. */
     xb_status (*take)(const xb_backend *b, xb_ctx *ctx, void **out, int64_t bytes);
@@ -110,8 +116,17 @@ struct xb_backend {
 /* This machine's, whichever its kernels (xb_run has them): host.c. */
 extern const xb_backend xb_backend_host;
 
-/* By name; NULL name: "cpu". NULL: there is none, or the machine lacks it. */
+/* The host's by name; NULL name: "cpu". NULL: there is none, or the machine lacks it. */
 const xb_backend *xb_backend_find(const char *name);
+/* Any by name, NULL: the context's; a module is loaded for it. */
+xb_status xb_backend_open(xb_ctx *ctx, const xb_backend **out, const char *name);
+/* The name that stands for. */
+const char *xb_backend_chosen(const xb_ctx *ctx, const char *name);
+
+static inline xb_status xb_backend_check(const xb_backend *b, xb_ctx *ctx)
+{
+    return b->check ? b->check(b, ctx) : XB_OK;
+}
 
 /* The operations of a layer alone. */
 const xb_layer_ops *xb_backend_layer(const xb_backend *b, const xb_layer *layer);

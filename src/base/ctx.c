@@ -51,6 +51,11 @@ void xb_ctx_set_threads(xb_ctx *ctx, int64_t threads)
     ctx->threads = threads < 0 ? 0 : threads < INT_MAX ? (int)threads : INT_MAX;
 }
 
+void xb_ctx_set_backend(xb_ctx *ctx, const char *name)
+{
+    snprintf(ctx->backend, sizeof ctx->backend, "%s", name ? name : "");
+}
+
 int64_t xb_ctx_threads(const xb_ctx *ctx)
 {
     return ctx && ctx->threads > 0 ? ctx->threads : xb_os_cores();

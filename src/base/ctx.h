@@ -4,12 +4,15 @@
 
 #include "crossbayes/extend.h"
 
+enum { XB_BACKEND_MAX = 32 }; /* bytes of a backend's name */
+
 typedef struct xb_files xb_files; /* see base/files.h */
 
 struct xb_ctx {
     char message[XB_MESSAGE_MAX];
     char origin[XB_ORIGIN_MAX];
-    int threads; /* 0: one per core */
+    int threads;                  /* 0: one per core */
+    char backend[XB_BACKEND_MAX]; /* for those who name none; "": the library's choice */
     xb_progress_fn progress;
     void *progress_arg;
     xb_notice_fn notice;

@@ -1,7 +1,10 @@
-/* philox.h: Philox4x32-10, and its constants for the vector kernels. */
+/* philox.h: Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) and the addressing of
+ * streams, word by word; maths R1, R2. The one source of both: the plain kernels use it,
+ * the GPU's compiler reads it too, and the vector kernels are compared with it. */
 #ifndef XB_BASE_PHILOX_H
 #define XB_BASE_PHILOX_H
 
+#include "base/both.h"
 #include "crossbayes/random.h"
 
 enum { XB_PHILOX_ROUNDS = 10 };
@@ -13,6 +16,38 @@ enum { XB_PHILOX_ROUNDS = 10 };
 #define XB_PHILOX_W1 UINT32_C(0xBB67AE85)
 
 /* (R1) Four words from a counter and a key: Random123's Philox4x32-10. */
-void xb_philox4x32(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
+XB_BOTH void xb_philox4x32(uint32_t out[4], const uint32_t counter[4],
+                           const uint32_t key[2])
+{
+    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    uint32_t k0 = key[0], k1 = key[1];
+    XB_UNROLLED
+    for (int round = 0; round < XB_PHILOX_ROUNDS; round++) { /* (R1) */
+        uint64_t p0 = (uint64_t)XB_PHILOX_M0 * c0;
+        uint64_t p1 = (uint64_t)XB_PHILOX_M1 * c2;
+        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+        c1 = (uint32_t)p1;
+        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+        c3 = (uint32_t)p0;
+        k0 += XB_PHILOX_W0;
+        k1 += XB_PHILOX_W1;
+    }
+    out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+}
+
+/* The four words of a stream's counter. */
+XB_BOTH void xb_stream_counter_words(uint32_t word[4], const xb_stream *stream,
+                                     uint32_t number)
+{
+    const uint32_t counter[4] = {number, stream->tensor, stream->sample, stream->step};
+    xb_philox4x32(word, counter, stream->key.word);
+}
+
+/* (R2) The counter an element's word comes from, and which of its words it is. */
+XB_BOTH uint32_t xb_element_counter(uint64_t i)
+{
+    return (uint32_t)((i >> 6) * 16 + (i & 15));
+}
+XB_BOTH int xb_element_place(uint64_t i) { return (int)(i >> 4 & 3); }
 
 #endif

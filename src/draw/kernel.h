@@ -58,6 +58,9 @@ extern const xb_kernel xb_kernel_ref; /* plain C, what is right */
 static inline const xb_kernel *xb_kernel_best(void) { return xb_level_at(0)->draw; }
 const xb_kernel *xb_kernel_find(const char *level);
 
+/* What a sampler's draws are made from, for those who make them elsewhere. Borrowed. */
+const xb_draw_source *xb_sampler_source(const xb_sampler *s);
+
 /* The product with the draws of elements from `first` on, a multiple of XB_BLOCK, by a
  * kernel that has `multiply`; the bytes are those of its draws, multiplied and added. */
 void xb_sampler_multiply(const xb_sampler *s, const xb_kernel *kernel,

@@ -64,12 +64,6 @@ static void piece_fit(xb_piece *piece, const xb_law *law, bool upper)
     piece->coef[0] += level;
 }
 
-static double piece_value(const xb_piece *piece, double s)
-{
-    double y = xb_estrin16(piece->coef, (s - piece->middle) * piece->inverse_half);
-    return piece->times_s ? y * s : y;
-}
-
 /* The worst error in u between the nodes; stops early when it is too large. */
 static bool piece_good(double *worst, const xb_piece *piece, const xb_law *law,
                        bool upper)
@@ -82,7 +76,7 @@ static bool piece_good(double *worst, const xb_piece *piece, const xb_law *law,
         double right = value_at(law, piece, upper, s);
         double x = piece->origin + right;
         double density = law->family->pdf(law, x);
-        double error = density * fabs(piece_value(piece, s) - right);
+        double error = density * fabs(xb_piece_value(piece, s) - right);
         double rounding = density * 4 * DBL_EPSILON * fabs(right); /* cannot be beaten */
         *worst = fmax(*worst, error);
         double noise = law->family->noise > 0 ? fmax(law->family->noise, rounding) : 0;
@@ -206,9 +200,5 @@ double xb_pieces_eval(const xb_pieces *p, double v)
     double s = sqrt(2 * v); /* (D6) */
     if (!(s >= p->piece[0].from))
         return p->law->family->tail_quantile(p->law, v, p->upper).x;
-    /* from the end of its 64th downwards: s^2 is uniform, and pieces crowd at 0 */
-    int i = (int)(s * XB_PIECE_INDEX) + 1;
-    const xb_piece *piece = &p->piece[i < XB_PIECE_INDEX ? p->index[i] : p->n - 1];
-    while (piece > p->piece && s <= piece[-1].to) piece--;
-    return piece->origin + piece_value(piece, s);
+    return xb_pieces_value(p, s);
 }

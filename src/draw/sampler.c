@@ -20,30 +20,49 @@
 
 struct xb_sampler {
     xb_law *law; /* shared */
-    xb_affine affine;
-    xb_pieces half[2]; /* [1] is a view of [0] when the law is symmetric */
-    xb_draw_table table;
+    xb_draw_source source;
 };
 
 void xb_sampler_destroy(xb_sampler *s)
 {
     if (!s) return;
-    xb_pieces_free(&s->half[0]);
-    if (!s->law->symmetric) xb_pieces_free(&s->half[1]);
+    xb_pieces_free(&s->source.half[0]);
+    if (!s->law->symmetric) xb_pieces_free(&s->source.half[1]);
     xb_law_destroy(s->law);
     xb_os_aligned_free(s);
 }
 
 const xb_law *xb_sampler_law(const xb_sampler *s) { return s->law; }
+const xb_draw_source *xb_sampler_source(const xb_sampler *s) { return &s->source; }
+
+/* Of all that a draw is made from; without what pads structs. */
+static uint64_t identity_of(const xb_draw_source *d)
+{
+    const xb_draw_table *t = &d->table;
+    uint64_t hash = xb_hash_bytes(0, t->row, sizeof t->row);
+    const int64_t shape[] = {t->columns, t->degree, t->halves, d->symmetric};
+    hash = xb_hash_bytes(hash, shape, sizeof shape);
+    hash = xb_hash_bytes(hash, &d->affine, sizeof d->affine);
+    for (int h = 0; h < (d->symmetric ? 1 : 2); h++)
+        for (int64_t i = 0; i < d->half[h].n; i++) {
+            const xb_piece *p = &d->half[h].piece[i];
+            const double place[] = {p->to, p->middle, p->inverse_half, p->origin,
+                                    p->times_s};
+            hash = xb_hash_bytes(hash, place, sizeof place);
+            hash = xb_hash_bytes(hash, p->coef, sizeof p->coef);
+        }
+    return hash;
+}
 
 static xb_status sampler_build(xb_ctx *ctx, xb_sampler *s)
 {
-    XB_TRY(xb_pieces_build(ctx, &s->half[0], s->law, false));
+    XB_TRY(xb_pieces_build(ctx, &s->source.half[0], s->law, false));
     if (s->law->symmetric)
-        s->half[1] = s->half[0];
+        s->source.half[1] = s->source.half[0];
     else
-        XB_TRY(xb_pieces_build(ctx, &s->half[1], s->law, true));
-    return xb_table_build(ctx, &s->table, s->law, s->half, s->affine);
+        XB_TRY(xb_pieces_build(ctx, &s->source.half[1], s->law, true));
+    return xb_table_build(ctx, &s->source.table, s->law, s->source.half,
+                          s->source.affine);
 }
 
 void xb_sampler_options_init(xb_sampler_options *opt, size_t size)
@@ -61,13 +80,16 @@ xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
     if (!s) return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a sampler");
     memset(s, 0, sizeof *s);
     s->law = xb_law_share(law);
-    s->affine = chosen.standardise ? (xb_affine){law->moments.mean, law->sd, 1 / law->sd}
-                                   : (xb_affine){0, 1, 1};
+    s->source.symmetric = law->symmetric;
+    s->source.affine = chosen.standardise
+                           ? (xb_affine){law->moments.mean, law->sd, 1 / law->sd}
+                           : (xb_affine){0, 1, 1};
     xb_status status = sampler_build(ctx, s);
     if (status != XB_OK) {
         xb_sampler_destroy(s);
         return status;
     }
+    s->source.identity = identity_of(&s->source);
     *out = s;
     return XB_OK;
 }
@@ -75,36 +97,35 @@ xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
 double xb_sampler_quantile(const xb_sampler *s, double v, bool upper)
 {
     if (!(v > 0 && v <= 0.5)) return NAN;
-    double x = s->law->symmetric && upper ? -xb_pieces_eval(&s->half[0], v)
-                                          : xb_pieces_eval(&s->half[upper], v);
-    return (x - s->affine.shift) * s->affine.inverse;
+    double x = xb_pieces_eval(&s->source.half[s->source.symmetric ? 0 : upper], v);
+    return xb_source_standardised(&s->source, x, upper);
 }
 
 float xb_sampler_value(const xb_sampler *s, uint32_t word)
 {
-    float z = xb_table_value(&s->table, word);
-    return isnan(z) ? (float)xb_sampler_quantile(s, xb_word_mass(word), word >> 31) : z;
+    float z = xb_table_value(&s->source.table, word);
+    return isnan(z) ? xb_source_slow(&s->source, word) : z;
 }
 
 static void redo_slow(const xb_sampler *s, float *z, const xb_slow_draw *slow,
                       int64_t count)
 {
     for (int64_t j = 0; j < count; j++)
-        z[slow[j].at] =
-            (float)xb_sampler_quantile(s, xb_word_mass(slow[j].word), slow[j].word >> 31);
+        z[slow[j].at] = xb_source_slow(&s->source, slow[j].word);
 }
 
 static void fill_blocks(const xb_sampler *s, const xb_kernel *kernel, float *z,
                         int64_t blocks, const xb_stream *where, int64_t first_block)
 {
-    if (blocks > 0) kernel->draws(z, blocks, &s->table, where, first_block, redo_slow, s);
+    if (blocks > 0)
+        kernel->draws(z, blocks, &s->source.table, where, first_block, redo_slow, s);
 }
 
 void xb_sampler_map(const xb_sampler *s, float *z, const uint32_t *word, int64_t n)
 {
     const xb_kernel *kernel = xb_kernel_best();
     int64_t blocks = n / XB_BLOCK;
-    kernel->values(z, blocks, &s->table, word, redo_slow, s);
+    kernel->values(z, blocks, &s->source.table, word, redo_slow, s);
     for (int64_t i = blocks * XB_BLOCK; i < n; i++) z[i] = xb_sampler_value(s, word[i]);
 }
 
@@ -145,7 +166,7 @@ void xb_sampler_multiply(const xb_sampler *s, const xb_kernel *kernel,
 {
     assert(first % XB_BLOCK == 0 && job->width % XB_BLOCK == 0);
     assert(job->w_row % XB_BLOCK == 0 && job->width > 0);
-    kernel->multiply(job, &s->table, where, first / XB_BLOCK, redo_slow, s);
+    kernel->multiply(job, &s->source.table, where, first / XB_BLOCK, redo_slow, s);
 }
 
 bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z, int64_t n,
@@ -208,12 +229,12 @@ xb_sampler_info xb_sampler_describe(const xb_sampler *s)
 {
     bool two = !s->law->symmetric;
     return (xb_sampler_info){
-        .pieces = (s->table.columns - 1) * s->table.halves,
-        .degree = s->table.degree,
-        .slow_share = s->table.slow_share,
-        .double_pieces = s->half[0].n + (two ? s->half[1].n : 0),
+        .pieces = (s->source.table.columns - 1) * s->source.table.halves,
+        .degree = s->source.table.degree,
+        .slow_share = s->source.table.slow_share,
+        .double_pieces = s->source.half[0].n + (two ? s->source.half[1].n : 0),
         .double_degree = XB_PIECE_DEGREE,
-        .float_u_error = s->table.u_error,
-        .double_u_error = fmax(s->half[0].u_error, s->half[1].u_error),
+        .float_u_error = s->source.table.u_error,
+        .double_u_error = fmax(s->source.half[0].u_error, s->source.half[1].u_error),
     };
 }

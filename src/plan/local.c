@@ -110,6 +110,8 @@ xb_status xb_local_make(xb_ctx *ctx, xb_local *out, const xb_net *net,
                   .symmetric = charfn->symmetric,
                   .kernels = xb_kernels_find(backend),
                   .key = xb_key_make(seed, XB_PURPOSE_WEIGHT)};
+    if (!l.kernels)
+        l.kernels = xb_kernels_find(NULL); /* a module's nets; here the host */
     double factorial = 1;
     l.moments = isfinite(xb_law_raw_moment(law, XB_LOCAL_ORDER));
     for (int n = 1; n <= XB_LOCAL_ORDER; n++)

@@ -100,6 +100,7 @@ static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int6
                                       w->theta ? NULL : &noise, XB_MODE_PREDICT));
         const float *got =
             xb_host_got(b, out, raw, some * job->outputs * (int64_t)sizeof *out);
+        XB_TRY(xb_backend_check(b, w->ctx));
         if (job->value) xb_predict_values(m, job->value + at, got, some);
     }
     return XB_OK;
@@ -334,10 +335,7 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
 static xb_status run(xb_ctx *ctx, draw_job *job, double *sd)
 {
     XB_TRY(check(ctx, job->model, job->rows, job->first, job->count));
-    job->backend = xb_backend_find(job->opt->backend);
-    if (!job->backend)
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
-                       job->opt->backend);
+    XB_TRY(xb_backend_open(ctx, &job->backend, job->opt->backend));
     job->n = job->rows->n;
     job->outputs = xb_model_outputs(job->model);
     plan_rows(job);

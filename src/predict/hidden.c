@@ -24,10 +24,8 @@ xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net, const xb_weights *weig
         return xb_fail(ctx, XB_E_ARGUMENT, "the last kernel of '%s' is not random",
                        net->text);
     if (!weights->sigma) return xb_fail(ctx, XB_E_ARGUMENT, "random weights need sigma");
-    if (!xb_backend_find(backend))
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
-                       backend);
-    return XB_OK;
+    const xb_backend *found = NULL;
+    return xb_backend_open(ctx, &found, backend);
 }
 
 /* The layers below the last, with the same tensors random. */

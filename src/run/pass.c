@@ -109,9 +109,6 @@ static xb_status take_memory(xb_ctx *ctx, xb_pass *pass)
 
 static xb_status check_options(xb_ctx *ctx, const xb_pass_options *opt)
 {
-    if (!xb_backend_find(opt->backend))
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
-                       opt->backend);
     if (!xb_estimator_at(opt->estimator))
         return xb_fail(ctx, XB_E_ARGUMENT, "there is no estimator number %d",
                        (int)opt->estimator);
@@ -143,6 +140,8 @@ xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
     xb_pass_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, pass, &chosen, opt, group));
     opt = &chosen;
+    const xb_backend *backend = NULL;
+    XB_TRY(xb_backend_open(ctx, &backend, opt->backend));
     XB_TRY(check_options(ctx, opt));
     XB_TRY(check_sizes(ctx, net, opt->batch));
     xb_pass *pass = xb_new(ctx, 1, sizeof *pass);
@@ -150,8 +149,8 @@ xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
     pass->net = net;
     pass->opt = *opt;
     pass->run = (xb_run){.net = net,
-                         .backend = xb_backend_find(opt->backend),
-                         .kernels = xb_kernels_find(opt->backend),
+                         .backend = backend,
+                         .kernels = xb_kernels_find(xb_backend_chosen(ctx, opt->backend)),
                          .estimator = opt->estimator,
                          .group = opt->group,
                          .gradients = opt->gradients,

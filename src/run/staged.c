@@ -98,7 +98,7 @@ xb_status xb_staged_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_rea
     get(b, y, s->y, outputs_of(pass));
     if (mode == XB_MODE_TRAIN && batch > 0)
         get(b, weights->new_state, s->state, pass->net->state_count);
-    return XB_OK;
+    return xb_backend_check(b, ctx);
 }
 
 xb_status xb_staged_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
@@ -116,7 +116,7 @@ xb_status xb_staged_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *grad
     get(b, gradient->mu, s->d_mu, p);
     get(b, gradient->sigma, s->d_sigma, p);
     get(b, gradient->x, s->dx, pass->run.batch * xb_shape_size(pass->net->input));
-    return XB_OK;
+    return xb_backend_check(b, ctx);
 }
 
 static void zero(xb_real *x, int64_t n)

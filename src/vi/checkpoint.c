@@ -36,6 +36,7 @@ static int64_t live_bytes(const xb_trainer *t)
 xb_status xb_checkpoint_save(xb_trainer *t, const char *path)
 {
     const float *live = xb_host_got(t->backend, t->live, t->room.live, live_bytes(t));
+    XB_TRY(xb_backend_check(t->backend, t->ctx));
     const xb_stored tensors[] = {
         {"live", XB_STORED_F32, 1, {t->n_live}, live},
         {"place", XB_STORED_I64, 1, {PLACES}, &t->place},

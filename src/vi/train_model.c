@@ -154,6 +154,7 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
 {
     const xb_model *m = t->own;
     char *settings = NULL, *provenance = NULL;
+    XB_TRY(xb_backend_check(t->backend, ctx));
     xb_model_parts parts = {.net = m->net,
                             .weights = xb_model_weights(m),
                             .law = m->law,

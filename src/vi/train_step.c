@@ -108,8 +108,10 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
 
 static xb_status check_step(xb_trainer *t, double loss)
 {
-    if (isfinite(loss) && t->backend->squares_finite(t->backend, t->gradient, t->n_theta))
-        return XB_OK;
+    const xb_backend *b = t->backend;
+    bool finite = isfinite(loss) && b->squares_finite(b, t->gradient, t->n_theta);
+    XB_TRY(xb_backend_check(b, t->ctx)); /* or the numbers mean nothing */
+    if (finite) return XB_OK;
     char where[XB_FAULT_TEXT];
     xb_trainer_fault(where, t);
     return xb_fail(

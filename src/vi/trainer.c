@@ -308,10 +308,7 @@ static xb_status make_passes(xb_trainer *t)
 static xb_status build(xb_trainer *t, const xb_train_data *data)
 {
     const xb_model *m = t->model;
-    t->backend = xb_backend_find(t->opt.backend);
-    if (!t->backend)
-        return xb_fail(t->ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
-                       t->opt.backend);
+    XB_TRY(xb_backend_open(t->ctx, &t->backend, t->opt.backend));
     t->features = m->features;
     t->outputs = xb_model_outputs(m);
     t->noise_key = xb_key_make(t->opt.seed, XB_PURPOSE_WEIGHT);

@@ -1,0 +1,158 @@
+/* cuda_rates.c: how many draws and weights a second the GPU module's kernels make: draws
+ * to memory, and products of one input a draw (x [row] has weights of its own), by the
+ * host's clock around many calls. A line each: what, law, size, rate. bench_cuda.py runs
+ * it beside PyTorch. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "crossbayes/crossbayes.h"
+#include "device.h"
+#include "draw/kernel.h"
+
+static const double SECONDS = 0.2; /* of one measurement */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void stop(const char *why)
+{
+    fprintf(stderr, "cuda_rates: %s\n", why);
+    exit(1);
+}
+
+static void *taken(size_t bytes)
+{
+    void *p = xbc_take(bytes);
+    if (!p) stop("no memory on the device");
+    return p;
+}
+
+static void *bring(const void *from, size_t bytes)
+{
+    void *to = taken(bytes);
+    xbc_put(to, from, bytes);
+    return to;
+}
+
+static xbc_source source_of(const xb_sampler *s)
+{
+    const xb_draw_source *from = xb_sampler_source(s);
+    xb_draw_source *d = malloc(sizeof *d);
+    if (!d) stop("no memory");
+    memcpy(d, from, sizeof *d);
+    for (int h = 0; h < 2; h++)
+        d->half[h].piece =
+            bring(from->half[h].piece, (size_t)from->half[h].n * sizeof(xb_piece));
+    xbc_source source = {bring(d, sizeof *d), from->table.columns, from->table.degree,
+                         from->table.halves};
+    free(d);
+    return source;
+}
+
+static float *numbers(int64_t n, double low, double high)
+{
+    float *host = malloc((size_t)n * sizeof *host);
+    if (!host) stop("no memory");
+    for (int64_t i = 0; i < n; i++)
+        host[i] = (float)(low + (high - low) * fmod(0.6180339887 * (double)(i + 1), 1));
+    float *there = bring(host, (size_t)n * sizeof *host);
+    free(host);
+    return there;
+}
+
+typedef void (*job_fn)(void *job);
+
+/* Seconds a call: the median of five measurements. */
+static double seconds_of(job_fn run, void *job)
+{
+    double best[5];
+    int64_t calls = 1;
+    run(job), xbc_wait();
+    for (double took = 0; took < SECONDS / 10; calls *= 2) {
+        double from = now();
+        for (int64_t i = 0; i < calls; i++) run(job);
+        xbc_wait();
+        took = now() - from;
+    }
+    for (int k = 0; k < 5; k++) {
+        double from = now();
+        for (int64_t i = 0; i < calls; i++) run(job);
+        xbc_wait();
+        best[k] = (now() - from) / (double)calls;
+        for (int j = k; j > 0 && best[j] < best[j - 1]; j--) {
+            double t = best[j];
+            best[j] = best[j - 1], best[j - 1] = t;
+        }
+    }
+    if (xbc_error()) stop(xbc_error());
+    return best[2];
+}
+
+static void run_draws(void *job) { xbc_draw(job); }
+static void run_fused(void *job) { xbc_fused_forward(job); }
+
+static void time_draws(const char *law, xbc_source source)
+{
+    const int64_t n = INT64_C(1) << 28;
+    float *z = taken((size_t)n * sizeof *z);
+    xbc_draws job = {.source = source, .count = n, .size = n, .z = z};
+    printf("draws %s %lld %.4g\n", law, (long long)n,
+           (double)n / seconds_of(run_draws, &job));
+    xbc_release(z);
+}
+
+static void time_fused(const char *law, xbc_source source, int64_t n, int64_t rows)
+{
+    xbc_fused job = {.source = source,
+                     .rows = rows,
+                     .in = n,
+                     .out = n,
+                     .y = taken((size_t)(rows * n) * sizeof(float)),
+                     .x = numbers(rows * n, -1, 1),
+                     .mu = numbers(n * n, -1, 1),
+                     .sigma = numbers(n * n, 0.1, 0.5),
+                     .room = taken((size_t)xbc_fused_room(rows, n, n) * sizeof(float))};
+    double seconds = seconds_of(run_fused, &job);
+    printf("product-%lld %s %lld %.4g\n", (long long)n, law, (long long)rows,
+           (double)(rows * n * n) / seconds);
+    xbc_release(job.y), xbc_release(job.room);
+}
+
+int main(void)
+{
+    static const char *const laws[] = {"gaussian", "mtj:B=0.15,w=0.5",
+                                       "ecram:B=0.1,w=0.6"};
+    char why[XBC_TEXT];
+    xb_ctx *ctx = NULL;
+    if (!xbc_open(why)) stop(why);
+    if (xb_ctx_create(&ctx) != XB_OK) stop("no memory");
+    for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
+        xb_law *law = NULL;
+        xb_sampler *s = NULL;
+        if (xb_law_parse(ctx, &law, laws[i]) != XB_OK ||
+            xb_sampler_create(ctx, &s, law, NULL) != XB_OK)
+            stop(xb_ctx_message(ctx));
+        xbc_source source = source_of(s);
+        printf("# %s: %d columns, degree %d, halves %d, slow share %.3g\n", laws[i],
+               source.columns, source.degree, source.halves,
+               xb_sampler_describe(s).slow_share);
+        time_draws(laws[i], source);
+        time_fused(laws[i], source, 1024, 1);
+        time_fused(laws[i], source, 1024, 64);
+        time_fused(laws[i], source, 1024, 256);
+        time_fused(laws[i], source, 4096, 1);
+        time_fused(laws[i], source, 4096, 16);
+        fflush(stdout);
+        xb_sampler_destroy(s);
+        xb_law_destroy(law);
+    }
+    xb_ctx_destroy(ctx);
+    return 0;
+}

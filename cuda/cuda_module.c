@@ -1,0 +1,216 @@
+/* cuda_module.c: the backend object on a GPU, and the one function the library asks for.
+ * Operations are asked for in order and run on one stream of the device; where a number
+ * comes back the host waits. */
+#include "cuda_module.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+const xb_module_host *xbc_host;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void xbc_enter(void) { pthread_mutex_lock(&lock); }
+void xbc_leave(void) { pthread_mutex_unlock(&lock); }
+
+/* ---- memory */
+
+static xb_status failed(xb_ctx *ctx, const char *why)
+{
+    xbc_host->note(ctx, "the GPU failed while %s", why);
+    return XB_E_NUMERIC;
+}
+
+static xb_status take(const xb_backend *b, xb_ctx *ctx, void **out, int64_t bytes)
+{
+    (void)b;
+    void *p;
+    const char *why;
+    XBC_INSIDE(p = xbc_take((size_t)bytes); why = xbc_error());
+    if (why) return failed(ctx, why);
+    if (!p) {
+        xbc_host->note(ctx, "the GPU has no %lld bytes of memory left", (long long)bytes);
+        return XB_E_MEMORY;
+    }
+    *out = p;
+    return XB_OK;
+}
+
+static void release(const xb_backend *b, void *buffer)
+{
+    (void)b;
+    XBC_INSIDE(xbc_release(buffer));
+}
+
+static void put(const xb_backend *b, void *to, const void *host, int64_t bytes)
+{
+    (void)b;
+    XBC_INSIDE(xbc_put(to, host, (size_t)bytes));
+}
+
+/* After an error there are no numbers: zeros, which `check` warns of. */
+static void get(const xb_backend *b, void *host, const void *from, int64_t bytes)
+{
+    (void)b;
+    XBC_INSIDE(xbc_get(host, from, (size_t)bytes);
+               if (xbc_error() && bytes > 0) memset(host, 0, (size_t)bytes));
+}
+
+static void copy(const xb_backend *b, void *to, const void *from, int64_t bytes)
+{
+    (void)b;
+    XBC_INSIDE(xbc_copy(to, from, (size_t)bytes));
+}
+
+static void clear(const xb_backend *b, void *to, int64_t bytes)
+{
+    (void)b;
+    XBC_INSIDE(xbc_clear(to, (size_t)bytes));
+}
+
+static void fill(const xb_backend *b, xb_real *to, xb_real value, int64_t n)
+{
+    (void)b;
+    XBC_INSIDE(xbc_fill(to, value, n));
+}
+
+static void gather(const xb_backend *b, void *to, const void *from, const int32_t *row,
+                   int64_t rows, int64_t bytes)
+{
+    (void)b;
+    XBC_INSIDE(xbc_gather(to, from, row, rows, bytes));
+}
+
+static xb_status check(const xb_backend *b, xb_ctx *ctx)
+{
+    (void)b;
+    const char *why;
+    XBC_INSIDE(xbc_wait(); why = xbc_error());
+    return why ? failed(ctx, why) : XB_OK;
+}
+
+/* ---- sources of draws */
+
+enum { SOURCES = 8 }; /* kept on the device */
+
+typedef struct kept_source {
+    uint64_t identity;
+    void *source, *piece[2];
+} kept_source;
+
+static kept_source kept[SOURCES];
+static int oldest;
+
+static void forget(kept_source *k)
+{
+    xbc_release(k->source), xbc_release(k->piece[0]), xbc_release(k->piece[1]);
+    *k = (kept_source){0};
+}
+
+static void *bring(const void *from, size_t bytes)
+{
+    void *to = xbc_take(bytes);
+    if (to) xbc_put(to, from, bytes);
+    return to;
+}
+
+/* A copy whose pieces are the device's too. */
+static bool keep(kept_source *k, const xb_draw_source *from)
+{
+    xb_draw_source *d = malloc(sizeof *d);
+    if (!d) return false;
+    memcpy(d, from, sizeof *d);
+    for (int h = 0; h < (from->symmetric ? 1 : 2); h++) {
+        size_t bytes = (size_t)from->half[h].n * sizeof(xb_piece);
+        k->piece[h] = d->half[h].piece = bring(from->half[h].piece, bytes);
+    }
+    if (from->symmetric) d->half[1].piece = d->half[0].piece;
+    k->source = bring(d, sizeof *d);
+    k->identity = from->identity;
+    free(d);
+    return k->source && k->piece[0] && (from->symmetric || k->piece[1]);
+}
+
+static kept_source *kept_of(const xb_draw_source *from)
+{
+    for (int i = 0; i < SOURCES; i++)
+        if (kept[i].source && kept[i].identity == from->identity) return &kept[i];
+    kept_source *k = &kept[oldest];
+    oldest = (oldest + 1) % SOURCES;
+    forget(k);
+    if (keep(k, from)) return k;
+    forget(k);
+    xbc_fail("taking memory for a law's tables");
+    return k;
+}
+
+xbc_source xbc_source_of(const xb_sampler *sampler)
+{
+    const xb_draw_source *from = xbc_host->source(sampler);
+    return (xbc_source){kept_of(from)->source, from->table.columns, from->table.degree,
+                        from->table.halves};
+}
+
+/* ---- the object */
+
+static const xb_backend backend = {
+    .check = check,
+    .take = take,
+    .release = release,
+    .put = put,
+    .get = get,
+    .copy = copy,
+    .clear = clear,
+    .fill = fill,
+    .gather = gather,
+    .dense = &xbc_dense,
+    .conv = &xbc_conv,
+    .maxpool = &xbc_maxpool_ops,
+    .batchnorm = &xbc_batchnorm,
+    .activation = &xbc_activation,
+    .flatten = &xbc_flatten,
+    .draw = xbc_op_draw,
+    .loss = xbc_op_loss,
+    .finite = xbc_op_finite,
+    .squares_finite = xbc_op_squares_finite,
+    .adam = xbc_op_adam,
+    .spread_fill = xbc_op_spread_fill,
+    .spread_chain = xbc_op_spread_chain,
+    .kl_normal = xbc_op_kl_normal,
+};
+
+static bool agrees(const xb_module_host *host)
+{
+    const xb_module_layout layout = XB_MODULE_LAYOUT;
+    return host->struct_size == sizeof *host && host->version == XB_MODULE_VERSION &&
+           memcmp(&host->layout, &layout, sizeof layout) == 0;
+}
+
+/* The device is opened once. */
+static bool opened(char why[XBC_TEXT])
+{
+    static bool open;
+    bool is_open;
+    XBC_INSIDE(is_open = open = open || xbc_open(why));
+    return is_open;
+}
+
+__attribute__((visibility("default"))) xb_status xb_backend_module(
+    xb_ctx *ctx, const xb_backend **out, const xb_module_host *host);
+
+xb_status xb_backend_module(xb_ctx *ctx, const xb_backend **out,
+                            const xb_module_host *host)
+{
+    char why[XBC_TEXT];
+    if (!agrees(host)) { /* what it calls `note` may be elsewhere: nothing is said */
+        return XB_E_ARGUMENT;
+    }
+    xbc_host = host;
+    if (!opened(why)) {
+        host->note(ctx, "there is no GPU to use: %s", why);
+        return XB_E_ARGUMENT;
+    }
+    XB_TRY(check(&backend, ctx));
+    *out = &backend;
+    return XB_OK;
+}

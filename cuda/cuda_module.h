@@ -1,0 +1,42 @@
+/* cuda_module.h: the module's own state, and the tables that its files fill. */
+#ifndef XBC_CUDA_MODULE_H
+#define XBC_CUDA_MODULE_H
+
+#include "backend/module.h"
+#include "device.h"
+
+/* What the library gave; there after the module's entry was called. */
+extern const xb_module_host *xbc_host;
+
+/* One operation at a time: threads may ask at once. */
+void xbc_enter(void);
+void xbc_leave(void);
+
+#define XBC_INSIDE(CALL)                                                                 \
+    do {                                                                                 \
+        xbc_enter();                                                                     \
+        CALL;                                                                            \
+        xbc_leave();                                                                     \
+    } while (0)
+
+/* The sampler's source on the device, kept for the next time; inside. */
+xbc_source xbc_source_of(const xb_sampler *sampler);
+
+/* cuda_linear.c, cuda_layers.c, cuda_updates.c */
+extern const xb_layer_ops xbc_dense, xbc_conv, xbc_maxpool_ops, xbc_batchnorm,
+    xbc_activation, xbc_flatten;
+
+void xbc_op_draw(const xb_run *run, xb_real *theta);
+double xbc_op_loss(const xb_backend *b, const xb_loss *loss, xb_real *dy,
+                   const xb_real *y, int64_t rows);
+bool xbc_op_finite(const xb_backend *b, const xb_real *x, int64_t n);
+bool xbc_op_squares_finite(const xb_backend *b, const float *x, int64_t n);
+void xbc_op_adam(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *block,
+                 const xb_adam_rates *rates);
+void xbc_op_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
+                        float *sigma, const float *rho, int64_t n);
+void xbc_op_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
+                         float *gradient, const float *sigma, int64_t n);
+double xbc_op_kl_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k);
+
+#endif

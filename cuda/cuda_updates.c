@@ -1,0 +1,107 @@
+/* cuda_updates.c: losses, checks and updates of a step: the library's structs handed to
+ * the device; maths N13-N16, V3, V7, V8. */
+#include <math.h>
+
+#include "cuda_module.h"
+
+static xbc_loss_kind kind_of(xb_loss_kind kind)
+{
+    switch (kind) {
+    case XB_LOSS_SQUARE: return XBC_SQUARE;
+    case XB_LOSS_GAUSSIAN: return XBC_GAUSSIAN;
+    case XB_LOSS_HETEROSCEDASTIC: return XBC_HETEROSCEDASTIC;
+    case XB_LOSS_SOFTMAX: break;
+    }
+    return XBC_SOFTMAX;
+}
+
+double xbc_op_loss(const xb_backend *b, const xb_loss *l, xb_real *dy, const xb_real *y,
+                   int64_t rows)
+{
+    (void)b;
+    const xbc_loss job = {.kind = kind_of(l->kind),
+                          .rows = rows,
+                          .outputs = l->outputs,
+                          .y = y,
+                          .target = l->target,
+                          .log_sd = l->log_sd,
+                          .raw = l->raw,
+                          .label = l->label,
+                          .dy = dy,
+                          .d_log_sd = l->d_log_sd,
+                          .d_raw = l->d_raw,
+                          .least = l->least,
+                          .scale = l->scale};
+    double value;
+    XBC_INSIDE(value = xbc_find_loss(&job));
+    return value;
+}
+
+static bool all_below(const float *x, int64_t n, float limit)
+{
+    bool all = true;
+    if (n > 0) XBC_INSIDE(all = xbc_all_below(x, n, limit));
+    return all;
+}
+
+bool xbc_op_finite(const xb_backend *b, const xb_real *x, int64_t n)
+{
+    (void)b;
+    return all_below(x, n, INFINITY);
+}
+
+bool xbc_op_squares_finite(const xb_backend *b, const float *x, int64_t n)
+{
+    (void)b;
+    return all_below(x, n, 0x1p64f);
+}
+
+void xbc_op_adam(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *k,
+                 const xb_adam_rates *r)
+{
+    (void)b, (void)ctx;
+    const xbc_adam job = {.parameter = k->parameter,
+                          .first = k->first,
+                          .second = k->second,
+                          .sigma = k->sigma,
+                          .gradient = k->gradient,
+                          .n = k->n,
+                          .rate = r->rate,
+                          .beta1 = r->beta1,
+                          .beta2 = r->beta2,
+                          .rest1 = r->rest1,
+                          .rest2 = r->rest2,
+                          .epsilon = r->epsilon};
+    XBC_INSIDE(xbc_adam_step(&job));
+}
+
+void xbc_op_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
+                        float *sigma, const float *rho, int64_t n)
+{
+    (void)b, (void)ctx;
+    XBC_INSIDE(xbc_spread_fill(sigma, rho, n, spread == XB_SPREAD_EXP));
+}
+
+void xbc_op_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
+                         float *gradient, const float *sigma, int64_t n)
+{
+    (void)b, (void)ctx;
+    XBC_INSIDE(xbc_spread_chain(gradient, sigma, n, spread == XB_SPREAD_EXP));
+}
+
+double xbc_op_kl_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k)
+{
+    (void)b, (void)ctx;
+    const xbc_kl job = {.grad_mu = k->grad_mu,
+                        .grad_sigma = k->grad_sigma,
+                        .mu = k->mu,
+                        .sigma = k->sigma,
+                        .rho = k->rho,
+                        .n = k->n,
+                        .mean = k->mean,
+                        .precision = k->precision,
+                        .weight = k->weight};
+    double sum;
+    XBC_INSIDE(sum = xbc_find_kl(&job));
+    return sum;
+}

@@ -1,0 +1,204 @@
+/* device.h: what the module's kernels do, as plain functions; the module's other files
+ * are C and know CUDA through this header alone. Pointers to numbers are the device's.
+ * Nothing here fails: the first error stays, and nothing is done after it. */
+#ifndef XBC_DEVICE_H
+#define XBC_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crossbayes/random.h"
+#include "draw/draw_scalar.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the device and its memory (device_memory.cu) */
+
+enum { XBC_TEXT = 256 };
+
+/* False: `why` says in a few words what is missing. */
+bool xbc_open(char why[XBC_TEXT]);
+/* The first error: what was asked for and what the driver says; NULL: none. */
+const char *xbc_error(void);
+void xbc_fail(const char *what); /* makes it an error, the first if there is none */
+void *xbc_take(size_t bytes); /* zeroed; NULL: there is not so much, which is no error */
+void xbc_release(void *p);
+void xbc_put(void *to, const void *host, size_t bytes);
+void xbc_get(void *host, const void *from, size_t bytes);
+void xbc_copy(void *to, const void *from, size_t bytes);
+void xbc_clear(void *to, size_t bytes);
+void xbc_wait(void);
+int xbc_processors(void);
+void xbc_fill(float *to, float value, int64_t n);
+void xbc_gather(void *to, const void *from, const int32_t *row, int64_t rows,
+                int64_t bytes);
+
+/* ---- draws (device_draw.cu) */
+
+/* A law's draws: its source on the device, and the shape of the table on the host. */
+typedef struct xbc_source {
+    const xb_draw_source *at;
+    int columns, degree, halves;
+} xbc_source;
+
+/* (N7) Elements first .. first + count - 1 of a stream, in panels of `size`: element i of
+ * panel p is out[p * stride + i], z itself and mu + sigma z, NULL: not wanted. */
+typedef struct xbc_draws {
+    xbc_source source;
+    xb_stream where;
+    int64_t first, count, size, stride;
+    bool negate;
+    float *z, *theta;
+    const float *mu, *sigma; /* [size] */
+} xbc_draws;
+
+void xbc_draw(const xbc_draws *job);
+/* The same of a tensor that is not random: mu in every panel of theta. */
+void xbc_repeat(float *theta, const float *mu, int64_t size, int64_t stride,
+                int64_t count);
+/* (N10) -1 or 1, by the top bits of words. */
+void xbc_signs(float *sign, const xb_stream *where, int64_t first, int64_t count);
+/* For each of `chunks` runs of 2^16 words from first on, a sum over the bits of their
+ * values. */
+void xbc_check_words(uint64_t *sum, const xbc_source *source, uint32_t first, int chunks);
+
+/* The term of that sum. */
+XB_BOTH uint64_t xbc_check_term(uint32_t word, uint32_t bits)
+{
+    uint64_t h = ((uint64_t)word << 32 | bits) * UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ (h >> 32)) * UINT64_C(0xbf58476d1ce4e5b9);
+    return h ^ (h >> 29);
+}
+enum { XBC_CHECK_WORDS = 1 << 16 };
+
+/* ---- linear layers (device_product.cu); maths N1, N2 */
+
+/* A dense layer is a window of one pixel. */
+typedef struct xbc_window {
+    int h, w, c, oh, ow, oc, kh, kw, stride, top, left;
+} xbc_window;
+
+/* The batch in parts of `rows` examples, the first of them shorter by `skip`; part p has
+ * weights of its own, w + p * stride. */
+typedef struct xbc_parts {
+    int64_t rows, skip, batch, count, stride;
+} xbc_parts;
+
+/* y = x w, + b behind the kernel in w; dx = dy w^T; dw [count][n], the kernel's, then b's
+ */
+void xbc_forward(float *y, const float *x, const float *w, bool bias,
+                 const xbc_window *win, const xbc_parts *parts);
+void xbc_backward_input(float *dx, const float *dy, const float *w, const xbc_window *win,
+                        const xbc_parts *parts);
+void xbc_backward_weight(float *dw, const float *x, const float *dy, bool bias,
+                         const xbc_window *win, const xbc_parts *parts);
+
+/* (N9) Dense, one example a draw: y [rows][out] = x (mu + sigma z), draws used up as they
+ * are made; out a multiple of 64. `room`: xbc_fused_room() floats. */
+typedef struct xbc_fused {
+    xbc_source source;
+    xb_stream where;
+    int64_t first; /* element of the first row's draw, a multiple of 64 */
+    bool negate;
+    int64_t rows, in, out;
+    float *y;
+    const float *x, *mu, *sigma, *bias; /* bias [rows][out]; NULL: none */
+    float *room;
+} xbc_fused;
+
+int64_t xbc_fused_room(int64_t rows, int64_t in, int64_t out);
+void xbc_fused_forward(const xbc_fused *job);
+
+/* ---- element by element (device_layers.cu) */
+
+typedef enum xbc_act { XBC_NONE, XBC_ELU, XBC_RELU, XBC_TANH, XBC_SIGMOID } xbc_act;
+
+void xbc_activate(float *y, const float *x, int64_t n, xbc_act f);
+void xbc_deactivate(float *dx, const float *dy, const float *y, int64_t n, xbc_act f);
+void xbc_multiply(float *out, const float *a, const float *b, int64_t n);
+/* to [n] += factor sum over parts p of dw[p] c[p], `stride` from one c to the next; c
+ * NULL:
+ * 1. Sums in double, in the order of parts. */
+void xbc_add_parts(float *to, const float *dw, int64_t dw_stride, const float *c,
+                   int64_t stride, int64_t count, int64_t n, float factor);
+/* x [rows][pixels][c] times r [rows][c]; set, or added to out */
+void xbc_channels(float *out, const float *x, const float *r, int64_t rows,
+                  int64_t pixels, int64_t c, bool add);
+/* (N11) */
+void xbc_local_forward(float *y, const float *v, const float *e, int64_t n);
+void xbc_local_backward(float *dv, const float *dy, const float *v, const float *e,
+                        int64_t n);
+void xbc_local_input(float *dx, const float *dxx, const float *x, int64_t n);
+
+/* (N3) */
+void xbc_maxpool(float *y, const float *x, int64_t rows, const xbc_window *win);
+void xbc_maxpool_backward(float *dx, const float *dy, const float *x, int64_t rows,
+                          const xbc_window *win);
+
+/* (N4, N5) x [rows][c]; keep is mean, inverse, gain, a, b, [c] each; state the running
+ * mean and variance, from which they are moved to `moved`. `room`: xbc_norm_room()
+ * doubles. */
+typedef struct xbc_norm {
+    int64_t rows, c;
+    float *keep;
+    const float *scale, *shift, *state;
+    float *moved; /* NULL: the running statistics are used */
+    double momentum, epsilon;
+    double *room;
+} xbc_norm;
+
+int64_t xbc_norm_room(int64_t rows, int64_t c);
+void xbc_norm_forward(const xbc_norm *job, float *y, const float *x);
+void xbc_norm_backward(const xbc_norm *job, float *dx, float *d_scale, float *d_shift,
+                       const float *dy, const float *x);
+
+/* ---- steps (device_step.cu) */
+
+typedef enum xbc_loss_kind {
+    XBC_SQUARE,
+    XBC_GAUSSIAN,
+    XBC_HETEROSCEDASTIC,
+    XBC_SOFTMAX
+} xbc_loss_kind;
+
+typedef struct xbc_loss {
+    xbc_loss_kind kind;
+    int64_t rows, outputs;
+    const float *y, *target, *log_sd, *raw;
+    const int32_t *label;
+    float *dy, *d_log_sd, *d_raw;
+    double least, scale;
+} xbc_loss;
+
+/* (N13-N16) */
+double xbc_find_loss(const xbc_loss *job);
+bool xbc_all_below(const float *x, int64_t n, float limit); /* of |x|; a NaN is not */
+
+typedef struct xbc_adam {
+    float *parameter, *first, *second, *sigma;
+    const float *gradient;
+    int64_t n;
+    float rate, beta1, beta2, rest1, rest2, epsilon;
+} xbc_adam;
+
+void xbc_adam_step(const xbc_adam *job);
+void xbc_spread_fill(float *sigma, const float *rho, int64_t n, bool exponential);
+void xbc_spread_chain(float *gradient, const float *sigma, int64_t n, bool exponential);
+
+/* (V3) */
+typedef struct xbc_kl {
+    float *grad_mu, *grad_sigma;
+    const float *mu, *sigma, *rho;
+    int64_t n;
+    double mean, precision, weight;
+} xbc_kl;
+
+double xbc_find_kl(const xbc_kl *job);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

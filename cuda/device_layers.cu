@@ -1,0 +1,373 @@
+/* device_layers.cu: what goes element by element or channel by channel: activations,
+ * estimators' noise, maxpool, batchnorm; maths N3-N6, N9-N11. Rounded as the plain
+ * kernels of the CPU are, but for exponentials. */
+#include "launch.cuh"
+
+/* ---- activations (N6) */
+
+static __device__ __forceinline__ float activated(float x, xbc_act f)
+{
+    switch (f) {
+    case XBC_ELU: return x > 0 ? x : expm1f(x);
+    case XBC_RELU: return x <= 0 ? 0 : x; /* NaN stays */
+    case XBC_TANH: return tanhf(x);
+    case XBC_SIGMOID: return 1 / (1 + expf(-x));
+    default: return x;
+    }
+}
+
+static __device__ __forceinline__ float slope(float y, xbc_act f)
+{
+    switch (f) {
+    case XBC_ELU: return y > 0 ? 1 : y + 1;
+    case XBC_RELU: return y > 0 ? 1 : 0;
+    case XBC_TANH: return 1 - y * y;
+    case XBC_SIGMOID: return y * (1 - y);
+    default: return 1;
+    }
+}
+
+static __global__ void activate(float *y, const float *x, int64_t n, xbc_act f)
+{
+    for
+        EACH(i, n) y[i] = activated(x[i], f);
+}
+
+/* relu's gradient is 0, not 0 times dy, where y is not positive */
+static __global__ void deactivate(float *dx, const float *dy, const float *y, int64_t n,
+                                  xbc_act f)
+{
+    for
+        EACH(i, n)
+    dx[i] = f == XBC_RELU ? (y[i] > 0 ? dy[i] : 0) : dy[i] * slope(y[i], f);
+}
+
+void xbc_activate(float *y, const float *x, int64_t n, xbc_act f)
+{
+    XBC_LAUNCH("activating", activate, blocks_for(n), THREADS, y, x, n, f);
+}
+
+void xbc_deactivate(float *dx, const float *dy, const float *y, int64_t n, xbc_act f)
+{
+    XBC_LAUNCH("activating backwards", deactivate, blocks_for(n), THREADS, dx, dy, y, n,
+               f);
+}
+
+/* ---- of estimators */
+
+static __global__ void multiply(float *out, const float *a, const float *b, int64_t n)
+{
+    for
+        EACH(i, n) out[i] = a[i] * b[i];
+}
+
+void xbc_multiply(float *out, const float *a, const float *b, int64_t n)
+{
+    if (n > 0) XBC_LAUNCH("multiplying", multiply, blocks_for(n), THREADS, out, a, b, n);
+}
+
+static __global__ void add_parts(float *to, const float *dw, int64_t dw_stride,
+                                 const float *c, int64_t stride, int64_t count, int64_t n,
+                                 float factor)
+{
+    for
+        EACH(i, n)
+        {
+            double sum = 0;
+            for (int64_t p = 0; p < count; p++) {
+                double part = dw[p * dw_stride + i];
+                sum += c ? part * (double)c[p * stride + i] : part;
+            }
+            to[i] += (float)((double)factor * sum);
+        }
+}
+
+void xbc_add_parts(float *to, const float *dw, int64_t dw_stride, const float *c,
+                   int64_t stride, int64_t count, int64_t n, float factor)
+{
+    if (n > 0)
+        XBC_LAUNCH("adding gradients", add_parts, blocks_for(n), THREADS, to, dw,
+                   dw_stride, c, stride, count, n, factor);
+}
+
+static __global__ void channels(float *out, const float *x, const float *r, int64_t n,
+                                int64_t pixels, int64_t c, bool add)
+{
+    for
+        EACH(i, n)
+        {
+            float product = x[i] * r[i / (pixels * c) * c + i % c];
+            out[i] = add ? out[i] + product : product;
+        }
+}
+
+void xbc_channels(float *out, const float *x, const float *r, int64_t rows,
+                  int64_t pixels, int64_t c, bool add)
+{
+    int64_t n = rows * pixels * c;
+    XBC_LAUNCH("turning signs", channels, blocks_for(n), THREADS, out, x, r, n, pixels, c,
+               add);
+}
+
+static __global__ void local_forward(float *y, const float *v, const float *e, int64_t n)
+{
+    for
+        EACH(i, n) y[i] += sqrtf(v[i]) * e[i];
+}
+
+void xbc_local_forward(float *y, const float *v, const float *e, int64_t n)
+{
+    XBC_LAUNCH("adding noise", local_forward, blocks_for(n), THREADS, y, v, e, n);
+}
+
+static __global__ void local_backward(float *dv, const float *dy, const float *v,
+                                      const float *e, int64_t n)
+{
+    for
+        EACH(i, n) dv[i] = v[i] > 0 ? dy[i] * e[i] / (2 * sqrtf(v[i])) : 0;
+}
+
+void xbc_local_backward(float *dv, const float *dy, const float *v, const float *e,
+                        int64_t n)
+{
+    XBC_LAUNCH("noise backwards", local_backward, blocks_for(n), THREADS, dv, dy, v, e,
+               n);
+}
+
+static __global__ void local_input(float *dx, const float *dxx, const float *x, int64_t n)
+{
+    for
+        EACH(i, n) dx[i] += 2 * (x[i] * dxx[i]);
+}
+
+void xbc_local_input(float *dx, const float *dxx, const float *x, int64_t n)
+{
+    XBC_LAUNCH("noise backwards", local_input, blocks_for(n), THREADS, dx, dxx, x, n);
+}
+
+/* ---- maxpool (N3) */
+
+struct pixel {
+    int64_t row;
+    int y, x, c;
+};
+
+static __device__ __forceinline__ pixel pixel_at(int64_t i, int h, int w, int c)
+{
+    pixel p;
+    p.c = (int)(i % c), i /= c;
+    p.x = (int)(i % w), i /= w;
+    p.y = (int)(i % h), p.row = i / h;
+    return p;
+}
+
+/* Which place of a window holds the largest, the first of equals; a NaN wins for good. */
+static __device__ __forceinline__ int largest(float *best, const float *image,
+                                              const xbc_window &g, int oy, int ox, int c)
+{
+    int y0 = oy * g.stride, x0 = ox * g.stride, place = 0;
+    *best = image[((int64_t)y0 * g.w + x0) * g.c + c];
+    for (int ky = 0; ky < g.kh && y0 + ky < g.h; ky++)
+        for (int kx = 0; kx < g.kw && x0 + kx < g.w; kx++) {
+            float v = image[((int64_t)(y0 + ky) * g.w + x0 + kx) * g.c + c];
+            if (v <= *best || *best != *best) continue;
+            *best = v, place = ky * g.kw + kx;
+        }
+    return place;
+}
+
+static __global__ void maxpool(float *y, const float *x, int64_t n, xbc_window g)
+{
+    for
+        EACH(i, n)
+        {
+            pixel p = pixel_at(i, g.oh, g.ow, g.c);
+            largest(y + i, x + p.row * g.h * g.w * g.c, g, p.y, p.x, p.c);
+        }
+}
+
+void xbc_maxpool(float *y, const float *x, int64_t rows, const xbc_window *g)
+{
+    int64_t n = rows * g->oh * g->ow * g->c;
+    XBC_LAUNCH("pooling", maxpool, blocks_for(n), THREADS, y, x, n, *g);
+}
+
+/* The windows that an input is in, asked which place they took. */
+static __global__ void maxpool_backward(float *dx, const float *dy, const float *x,
+                                        int64_t n, xbc_window g)
+{
+    for
+        EACH(i, n)
+        {
+            pixel p = pixel_at(i, g.h, g.w, g.c);
+            const float *image = x + p.row * g.h * g.w * g.c;
+            float sum = 0;
+            int oy = p.y < g.kh ? 0 : (p.y - g.kh) / g.stride + 1;
+            for (; oy < g.oh && oy * g.stride <= p.y; oy++) {
+                int ox = p.x < g.kw ? 0 : (p.x - g.kw) / g.stride + 1;
+                for (; ox < g.ow && ox * g.stride <= p.x; ox++) {
+                    float best;
+                    int mine = (p.y - oy * g.stride) * g.kw + p.x - ox * g.stride;
+                    if (largest(&best, image, g, oy, ox, p.c) == mine)
+                        sum += dy[((p.row * g.oh + oy) * g.ow + ox) * g.c + p.c];
+                }
+            }
+            dx[i] = sum;
+        }
+}
+
+void xbc_maxpool_backward(float *dx, const float *dy, const float *x, int64_t rows,
+                          const xbc_window *g)
+{
+    int64_t n = rows * g->h * g->w * g->c;
+    XBC_LAUNCH("pooling backwards", maxpool_backward, blocks_for(n), THREADS, dx, dy, x,
+               n, *g);
+}
+
+/* ---- batchnorm (N4, N5): sums over pieces of the rows, then over pieces, in double */
+
+static const int64_t NORM_PIECES = 1024, NORM_ROWS = 64;
+
+static int64_t pieces_of(int64_t rows)
+{
+    int64_t pieces = (rows + NORM_ROWS - 1) / NORM_ROWS;
+    return pieces < NORM_PIECES ? pieces : NORM_PIECES;
+}
+
+int64_t xbc_norm_room(int64_t rows, int64_t c) { return pieces_of(rows) * 2 * c; }
+
+/* Of a channel: sums of x; of (x - mean)^2; of dy and dy (x - mean). */
+enum norm_sums { SUM_X, SUM_SQUARES, SUM_GRADIENTS };
+
+static __global__ void norm_sum(xbc_norm job, int64_t pieces, norm_sums what,
+                                const float *x, const float *dy)
+{
+    const int64_t c = job.c;
+    for
+        EACH(i, pieces * c)
+        {
+            int64_t piece = i / c, channel = i % c;
+            double first = 0, second = 0, mean = job.keep[channel];
+            for (int64_t r = piece * job.rows / pieces;
+                 r < (piece + 1) * job.rows / pieces; r++) {
+                float v = x[r * c + channel];
+                double d = (double)(v - (float)mean);
+                if (what == SUM_X) first += (double)v;
+                if (what == SUM_SQUARES) first += d * d;
+                if (what != SUM_GRADIENTS) continue;
+                double g = (double)dy[r * c + channel];
+                first += g, second += g * d;
+            }
+            job.room[2 * piece * c + channel] = first;
+            job.room[(2 * piece + 1) * c + channel] = second;
+        }
+}
+
+static __device__ __forceinline__ double total(const xbc_norm &job, int64_t pieces,
+                                               int64_t at)
+{
+    double sum = 0;
+    for (int64_t p = 0; p < pieces; p++) sum += job.room[2 * p * job.c + at];
+    return sum;
+}
+
+static __global__ void norm_mean(xbc_norm job, int64_t pieces)
+{
+    for
+        EACH(i, job.c)
+        {
+            double mean = total(job, pieces, i) / (double)job.rows;
+            job.keep[i] = (float)mean;
+            job.moved[i] =
+                (float)(job.momentum * (double)job.state[i] + (1 - job.momentum) * mean);
+        }
+}
+
+static __global__ void norm_variance(xbc_norm job, int64_t pieces)
+{
+    const int64_t c = job.c;
+    for
+        EACH(i, c)
+        {
+            bool batch = job.moved != NULL;
+            if (!batch) job.keep[i] = job.state[i];
+            double v =
+                batch ? total(job, pieces, i) / (double)job.rows : job.state[c + i];
+            float inverse = (float)(1 / sqrt(v + job.epsilon));
+            job.keep[c + i] = inverse;
+            job.keep[2 * c + i] = job.scale[i] * inverse;
+            if (batch)
+                job.moved[c + i] = (float)(job.momentum * (double)job.state[c + i] +
+                                           (1 - job.momentum) * v);
+        }
+}
+
+static __global__ void norm_apply(xbc_norm job, float *y, const float *x)
+{
+    const int64_t c = job.c;
+    for
+        EACH(i, job.rows * c)
+        {
+            int64_t k = i % c;
+            y[i] = (x[i] - job.keep[k]) * job.keep[2 * c + k] + job.shift[k];
+        }
+}
+
+void xbc_norm_forward(const xbc_norm *job, float *y, const float *x)
+{
+    int64_t pieces = pieces_of(job->rows), n = pieces * job->c;
+    if (job->moved) {
+        XBC_LAUNCH("normalising", norm_sum, blocks_for(n), THREADS, *job, pieces, SUM_X,
+                   x, (const float *)NULL);
+        XBC_LAUNCH("normalising", norm_mean, blocks_for(job->c), THREADS, *job, pieces);
+        XBC_LAUNCH("normalising", norm_sum, blocks_for(n), THREADS, *job, pieces,
+                   SUM_SQUARES, x, (const float *)NULL);
+    }
+    XBC_LAUNCH("normalising", norm_variance, blocks_for(job->c), THREADS, *job, pieces);
+    XBC_LAUNCH("normalising", norm_apply, blocks_for(job->rows * job->c), THREADS, *job,
+               y, x);
+}
+
+/* (N5) With running statistics mean and variance do not depend on x: a = b = 0. */
+static __global__ void norm_slopes(xbc_norm job, int64_t pieces, float *d_scale,
+                                   float *d_shift)
+{
+    const int64_t c = job.c;
+    for
+        EACH(i, c)
+        {
+            double inverse = (double)job.keep[c + i];
+            double share = job.moved ? 1 / (double)job.rows : 0;
+            double shift = total(job, pieces, i),
+                   scale = total(job, pieces, c + i) * inverse;
+            d_scale[i] += (float)scale;
+            d_shift[i] += (float)shift;
+            job.keep[3 * c + i] = (float)(share * shift);
+            job.keep[4 * c + i] = (float)(share * scale * inverse);
+        }
+}
+
+static __global__ void norm_back(xbc_norm job, float *dx, const float *dy, const float *x)
+{
+    const int64_t c = job.c;
+    for
+        EACH(i, job.rows * c)
+        {
+            int64_t k = i % c;
+            dx[i] = job.keep[2 * c + k] * (dy[i] - job.keep[3 * c + k] -
+                                           (x[i] - job.keep[k]) * job.keep[4 * c + k]);
+        }
+}
+
+void xbc_norm_backward(const xbc_norm *job, float *dx, float *d_scale, float *d_shift,
+                       const float *dy, const float *x)
+{
+    int64_t pieces = pieces_of(job->rows);
+    XBC_LAUNCH("normalising backwards", norm_sum, blocks_for(pieces * job->c), THREADS,
+               *job, pieces, SUM_GRADIENTS, x, dy);
+    XBC_LAUNCH("normalising backwards", norm_slopes, blocks_for(job->c), THREADS, *job,
+               pieces, d_scale, d_shift);
+    if (dx)
+        XBC_LAUNCH("normalising backwards", norm_back, blocks_for(job->rows * job->c),
+                   THREADS, *job, dx, dy, x);
+}

@@ -1,0 +1,128 @@
+/* device_memory.cu: the device, its memory, copies; the first error. Everything goes
+ * through one stream, in the order it was asked for. */
+#include <stdio.h>
+
+#include "launch.cuh"
+
+static char error[XBC_TEXT]; /* the first; "": none */
+
+bool xbc_good(cudaError_t status, const char *what)
+{
+    if (status == cudaSuccess) return error[0] == '\0';
+    if (error[0] == '\0')
+        snprintf(error, sizeof error, "%s: %s", what, cudaGetErrorString(status));
+    return false;
+}
+
+void xbc_fail(const char *what)
+{
+    if (error[0] == '\0') snprintf(error, sizeof error, "%s", what);
+}
+
+bool xbc_sound(void) { return error[0] == '\0'; }
+const char *xbc_error(void) { return error[0] == '\0' ? NULL : error; }
+
+static int processors = 1;
+int xbc_processors(void) { return processors; }
+
+bool xbc_open(char why[XBC_TEXT])
+{
+    int count = 0, major = 0;
+    cudaError_t status = cudaGetDeviceCount(&count);
+    if (status == cudaSuccess && count > 0) status = cudaSetDevice(0);
+    if (status == cudaSuccess && count > 0)
+        status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+    if (status == cudaSuccess && count > 0)
+        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    bool good = status == cudaSuccess && count > 0 && major >= 8;
+    if (status != cudaSuccess)
+        snprintf(why, XBC_TEXT, "%s", cudaGetErrorString(status));
+    else if (count == 0)
+        snprintf(why, XBC_TEXT, "the driver finds no device");
+    else if (major < 8)
+        snprintf(why, XBC_TEXT, "the device is of generation %d, expected 8 or later",
+                 major);
+    return good;
+}
+
+void *xbc_take(size_t bytes)
+{
+    void *p = NULL;
+    if (!xbc_sound()) return NULL;
+    cudaError_t status = cudaMalloc(&p, bytes > 0 ? bytes : 1);
+    if (status == cudaErrorMemoryAllocation) {
+        cudaGetLastError(); /* it is told by the NULL */
+        return NULL;
+    }
+    if (!xbc_good(status, "taking memory")) return NULL;
+    xbc_clear(p, bytes);
+    return p;
+}
+
+void xbc_release(void *p)
+{
+    if (p && xbc_sound()) xbc_good(cudaFree(p), "releasing memory");
+}
+
+static void move(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                 const char *what)
+{
+    if (bytes > 0 && xbc_sound()) xbc_good(cudaMemcpy(to, from, bytes, kind), what);
+}
+
+void xbc_put(void *to, const void *host, size_t bytes)
+{
+    move(to, host, bytes, cudaMemcpyHostToDevice, "copying to the device");
+}
+
+void xbc_get(void *host, const void *from, size_t bytes)
+{
+    move(host, from, bytes, cudaMemcpyDeviceToHost, "copying from the device");
+}
+
+void xbc_copy(void *to, const void *from, size_t bytes)
+{
+    move(to, from, bytes, cudaMemcpyDeviceToDevice, "copying on the device");
+}
+
+void xbc_clear(void *to, size_t bytes)
+{
+    if (bytes > 0 && xbc_sound()) xbc_good(cudaMemset(to, 0, bytes), "clearing memory");
+}
+
+void xbc_wait(void)
+{
+    if (xbc_sound()) xbc_good(cudaDeviceSynchronize(), "waiting for the device");
+}
+
+static __global__ void fill(float *to, float value, int64_t n)
+{
+    for
+        EACH(i, n) to[i] = value;
+}
+
+void xbc_fill(float *to, float value, int64_t n)
+{
+    if (n > 0) XBC_LAUNCH("filling", fill, blocks_for(n), THREADS, to, value, n);
+}
+
+/* In units of 4 bytes, or of one. */
+template <class Unit>
+static __global__ void gather(Unit *to, const Unit *from, const int32_t *row,
+                              int64_t rows, int64_t units)
+{
+    for
+        EACH(i, rows * units) to[i] = from[row[i / units] * units + i % units];
+}
+
+void xbc_gather(void *to, const void *from, const int32_t *row, int64_t rows,
+                int64_t bytes)
+{
+    if (rows * bytes <= 0) return;
+    if (bytes % 4 == 0 && (uintptr_t)to % 4 == 0 && (uintptr_t)from % 4 == 0)
+        XBC_LAUNCH("gathering", gather<uint32_t>, blocks_for(rows * bytes / 4), THREADS,
+                   (uint32_t *)to, (const uint32_t *)from, row, rows, bytes / 4);
+    else
+        XBC_LAUNCH("gathering", gather<char>, blocks_for(rows * bytes), THREADS,
+                   (char *)to, (const char *)from, row, rows, bytes);
+}

@@ -1,0 +1,243 @@
+/* device_product.cu: dense and conv, forward and backward, as products of matrices whose
+ * elements are looked up where they are (implicit im2col); maths N1, N2. Every output is
+ * one chain of fused multiply-adds in the order of the inner index: no atomics, the same
+ * bytes each time. Parts of the batch run side by side (blockIdx.z). */
+#include "launch.cuh"
+
+enum { TILE = 64, DEPTH = 16, SIDE = 16, MICRO = TILE / SIDE, THIN = 8 };
+static const int64_t PARTS_MOST = 32768; /* of one launch */
+
+/* Rows [row, row + rows) of the batch and the sizes of their product. */
+struct part_sizes {
+    int64_t row;
+    int m, n, k;
+};
+
+struct common {
+    xbc_window g;
+    xbc_parts p;
+    int64_t first; /* part */
+    bool one_pixel;
+
+    __device__ __forceinline__ int64_t part() const { return first + blockIdx.z; }
+    __device__ __forceinline__ int rows(int64_t *row) const
+    {
+        int64_t begin = part() * p.rows - p.skip, end = begin + p.rows;
+        *row = begin < 0 ? 0 : begin;
+        return (int)((end < p.batch ? end : p.batch) - *row);
+    }
+    __device__ __forceinline__ int kernel() const { return g.kh * g.kw * g.c; }
+    __device__ __forceinline__ int pixels() const { return g.oh * g.ow; }
+
+    /* x where the window of output pixel m, counted over examples, has its element k */
+    __device__ __forceinline__ float input(const float *x, int64_t row, int m,
+                                           int k) const
+    {
+        if (one_pixel) return x[(row + m) * g.c + k];
+        int r = m / pixels(), q = m - r * pixels(), oy = q / g.ow, ox = q - oy * g.ow;
+        int c = k % g.c, place = k / g.c, ky = place / g.kw, kx = place - ky * g.kw;
+        int y = oy * g.stride - g.top + ky, at = ox * g.stride - g.left + kx;
+        if (y < 0 || y >= g.h || at < 0 || at >= g.w) return 0;
+        return x[(((row + r) * g.h + y) * g.w + at) * g.c + c];
+    }
+};
+
+struct forward_op : common {
+    enum { A_ALONG_K = 1, B_ALONG_K = 0 };
+    const float *x, *w;
+    float *y;
+    bool bias;
+
+    __device__ __forceinline__ part_sizes sizes() const
+    {
+        part_sizes s;
+        s.m = rows(&s.row) * pixels(), s.n = g.oc, s.k = kernel();
+        return s;
+    }
+    __device__ __forceinline__ float a(const part_sizes &s, int m, int k) const
+    {
+        return input(x, s.row, m, k);
+    }
+    __device__ __forceinline__ float b(const part_sizes &, int k, int n) const
+    {
+        return w[part() * p.stride + (int64_t)k * g.oc + n];
+    }
+    __device__ __forceinline__ void store(const part_sizes &s, int m, int n,
+                                          float v) const
+    {
+        if (bias) v += w[part() * p.stride + (int64_t)s.k * g.oc + n];
+        y[(s.row * pixels() + m) * g.oc + n] = v;
+    }
+};
+
+struct input_op : common {
+    enum { A_ALONG_K = 1, B_ALONG_K = 1 };
+    const float *dy, *w;
+    float *dx;
+
+    __device__ __forceinline__ part_sizes sizes() const
+    {
+        part_sizes s;
+        s.m = rows(&s.row) * g.h * g.w, s.n = g.c, s.k = g.kh * g.kw * g.oc;
+        return s;
+    }
+    /* dy of the output pixel that sees input pixel m at place k / oc of its window */
+    __device__ __forceinline__ float a(const part_sizes &s, int m, int k) const
+    {
+        if (one_pixel) return dy[(s.row + m) * g.oc + k];
+        int size = g.h * g.w, r = m / size, q = m - r * size, y = q / g.w,
+            at = q - y * g.w;
+        int o = k % g.oc, place = k / g.oc, ky = place / g.kw, kx = place - ky * g.kw;
+        int oy = y + g.top - ky, ox = at + g.left - kx;
+        if (oy < 0 || ox < 0 || oy % g.stride || ox % g.stride) return 0;
+        oy /= g.stride, ox /= g.stride;
+        if (oy >= g.oh || ox >= g.ow) return 0;
+        return dy[(((s.row + r) * g.oh + oy) * g.ow + ox) * g.oc + o];
+    }
+    __device__ __forceinline__ float b(const part_sizes &, int k, int n) const
+    {
+        int o = k % g.oc, place = k / g.oc;
+        return w[part() * p.stride + ((int64_t)place * g.c + n) * g.oc + o];
+    }
+    __device__ __forceinline__ void store(const part_sizes &s, int m, int n,
+                                          float v) const
+    {
+        dx[(s.row * g.h * g.w + m) * g.c + n] = v;
+    }
+};
+
+/* The bias is one more row of the kernel, whose input is 1. */
+struct weight_op : common {
+    enum { A_ALONG_K = 0, B_ALONG_K = 0 };
+    const float *x, *dy;
+    float *dw;
+    bool bias;
+
+    __device__ __forceinline__ part_sizes sizes() const
+    {
+        part_sizes s;
+        s.k = rows(&s.row) * pixels(), s.n = g.oc, s.m = kernel() + bias;
+        return s;
+    }
+    __device__ __forceinline__ float a(const part_sizes &s, int m, int k) const
+    {
+        return m < kernel() ? input(x, s.row, k, m) : 1.0f;
+    }
+    __device__ __forceinline__ float b(const part_sizes &s, int k, int n) const
+    {
+        return dy[(s.row * pixels() + k) * g.oc + n];
+    }
+    __device__ __forceinline__ void store(const part_sizes &s, int m, int n,
+                                          float v) const
+    {
+        dw[part() * ((int64_t)s.m * g.oc) + (int64_t)m * g.oc + n] = v;
+    }
+};
+
+template <class Op>
+static __device__ __forceinline__ void load_tiles(float a[DEPTH][TILE],
+                                                  float b[DEPTH][TILE], const Op &op,
+                                                  const part_sizes &s, int m0, int n0,
+                                                  int k0)
+{
+    int t = (int)threadIdx.x;
+    for (int i = 0; i < DEPTH * TILE / THREADS; i++) {
+        int ka = Op::A_ALONG_K ? t % DEPTH : t / TILE + THREADS / TILE * i;
+        int m = Op::A_ALONG_K ? t / DEPTH + THREADS / DEPTH * i : t % TILE;
+        int kb = Op::B_ALONG_K ? t % DEPTH : t / TILE + THREADS / TILE * i;
+        int n = Op::B_ALONG_K ? t / DEPTH + THREADS / DEPTH * i : t % TILE;
+        bool has_a = m0 + m < s.m && k0 + ka < s.k, has_b = n0 + n < s.n && k0 + kb < s.k;
+        a[ka][m] = has_a ? op.a(s, m0 + m, k0 + ka) : 0;
+        b[kb][n] = has_b ? op.b(s, k0 + kb, n0 + n) : 0;
+    }
+}
+
+template <class Op> static __global__ void __launch_bounds__(THREADS) tiles(Op op)
+{
+    __shared__ float a[DEPTH][TILE], b[DEPTH][TILE];
+    part_sizes s = op.sizes();
+    int m0 = (int)blockIdx.x * TILE, n0 = (int)blockIdx.y * TILE;
+    int x = (int)threadIdx.x % SIDE, y = (int)threadIdx.x / SIDE;
+    float sum[MICRO][MICRO] = {};
+    if (m0 >= s.m) return; /* the whole block */
+    for (int k0 = 0; k0 < s.k; k0 += DEPTH) {
+        load_tiles(a, b, op, s, m0, n0, k0);
+        __syncthreads();
+        XB_UNROLLED
+        for (int k = 0; k < DEPTH; k++) XB_UNROLLED
+        for (int i = 0; i < MICRO; i++) XB_UNROLLED
+        for (int j = 0; j < MICRO; j++)
+            sum[i][j] = fmaf(a[k][y + SIDE * i], b[k][x + SIDE * j], sum[i][j]);
+        __syncthreads();
+    }
+    for (int i = 0; i < MICRO; i++)
+        for (int j = 0; j < MICRO; j++) {
+            int m = m0 + y + SIDE * i, n = n0 + x + SIDE * j;
+            if (m < s.m && n < s.n) op.store(s, m, n, sum[i][j]);
+        }
+}
+
+/* Few rows: a thread an output. */
+template <class Op> static __global__ void __launch_bounds__(THREADS) thin(Op op)
+{
+    part_sizes s = op.sizes();
+    int n = (int)(blockIdx.x * THREADS + threadIdx.x), m = (int)blockIdx.y;
+    if (n >= s.n || m >= s.m) return;
+    float sum = 0;
+    for (int k = 0; k < s.k; k++) sum = fmaf(op.a(s, m, k), op.b(s, k, n), sum);
+    op.store(s, m, n, sum);
+}
+
+static unsigned cut(int64_t n, int size) { return (unsigned)((n + size - 1) / size); }
+
+/* m: rows of the largest part's product */
+template <class Op> static void launch(Op op, const char *what, int64_t m, int64_t n)
+{
+    for (op.first = 0; op.first < op.p.count; op.first += PARTS_MOST) {
+        int64_t left = op.p.count - op.first;
+        unsigned parts = (unsigned)(left < PARTS_MOST ? left : PARTS_MOST);
+        if (m <= THIN)
+            XBC_LAUNCH(what, thin<Op>, dim3(cut(n, THREADS), (unsigned)m, parts), THREADS,
+                       op);
+        else
+            XBC_LAUNCH(what, tiles<Op>, dim3(cut(m, TILE), cut(n, TILE), parts), THREADS,
+                       op);
+    }
+}
+
+template <class Op> static Op op_of(const xbc_window *g, const xbc_parts *p)
+{
+    Op op;
+    op.g = *g, op.p = *p, op.first = 0;
+    op.one_pixel = g->kh * g->kw * g->oh * g->ow * g->h * g->w == 1;
+    return op;
+}
+
+static int64_t most_rows(const xbc_parts *p)
+{
+    return p->rows < p->batch ? p->rows : p->batch;
+}
+
+void xbc_forward(float *y, const float *x, const float *w, bool bias, const xbc_window *g,
+                 const xbc_parts *p)
+{
+    forward_op op = op_of<forward_op>(g, p);
+    op.x = x, op.w = w, op.y = y, op.bias = bias;
+    launch(op, "multiplying", most_rows(p) * g->oh * g->ow, g->oc);
+}
+
+void xbc_backward_input(float *dx, const float *dy, const float *w, const xbc_window *g,
+                        const xbc_parts *p)
+{
+    input_op op = op_of<input_op>(g, p);
+    op.dx = dx, op.dy = dy, op.w = w;
+    launch(op, "multiplying backwards", most_rows(p) * g->h * g->w, g->c);
+}
+
+void xbc_backward_weight(float *dw, const float *x, const float *dy, bool bias,
+                         const xbc_window *g, const xbc_parts *p)
+{
+    weight_op op = op_of<weight_op>(g, p);
+    op.dw = dw, op.x = x, op.dy = dy, op.bias = bias;
+    launch(op, "finding gradients", (int64_t)g->kh * g->kw * g->c + bias, g->oc);
+}

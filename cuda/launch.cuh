@@ -1,0 +1,51 @@
+/* launch.cuh: how kernels are started, and where errors go. The tests compile the same
+ * sources for the CPU (tests/cuda_emulated.h). */
+#ifndef XBC_LAUNCH_CUH
+#define XBC_LAUNCH_CUH
+
+#if defined(XB_EMULATED)
+#include "cuda_emulated.h"
+#else
+#include <cuda_runtime.h>
+#define XBC_START(kernel, blocks, threads, ...) kernel<<<blocks, threads>>>(__VA_ARGS__)
+#endif
+
+#include "device.h"
+
+/* Keeps the first error; false: there is one. */
+bool xbc_good(cudaError_t status, const char *what);
+bool xbc_sound(void);
+
+#define XBC_LAUNCH(name, kernel, blocks, threads, ...)                                   \
+    do {                                                                                 \
+        if (!xbc_sound()) break;                                                         \
+        XBC_START(kernel, blocks, threads, __VA_ARGS__);                                 \
+        xbc_good(cudaGetLastError(), name);                                              \
+    } while (0)
+
+enum { THREADS = 256 };
+
+/* Blocks for n elements; kernels go on in strides of the grid. */
+static inline unsigned blocks_for(int64_t n)
+{
+    const int64_t most = 1 << 14, wanted = (n + THREADS - 1) / THREADS;
+    return (unsigned)(wanted < 1 ? 1 : wanted < most ? wanted : most);
+}
+
+#define EACH(i, n)                                                                       \
+    (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n);                \
+     i += (int64_t)gridDim.x * blockDim.x)
+
+/* The sum over a block's threads, in a fixed order, for thread 0; `sum` is its own
+ * [THREADS]. */
+static __device__ __forceinline__ double block_sum(double *sum, double value)
+{
+    sum[threadIdx.x] = value;
+    for (unsigned w = THREADS / 2; w > 0; w /= 2) {
+        __syncthreads();
+        if (threadIdx.x < w) sum[threadIdx.x] += sum[threadIdx.x + w];
+    }
+    return sum[0];
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* draw_scalar.h: what one draw is, from a word to a value: the tables and the arithmetic,
+ * once for the CPU and the GPU; maths D6-D9. The plain kernel (kernel_ref.c) uses it, the
+ * vector kernels reproduce it bit for bit, the GPU's compiler reads it. */
+#ifndef XB_DRAW_DRAW_SCALAR_H
+#define XB_DRAW_DRAW_SCALAR_H
+
+#include <stdbool.h>
+
+#include "base/both.h"
+
+/* ---- float polynomials on equal cells of s = sqrt(2 v) */
+
+enum {
+    XB_COLUMNS = 32,        /* narrow: a coefficient's row is two AVX-512 registers */
+    XB_COLUMNS_WIDE = 1024, /* wide: in the first-level cache */
+    XB_TABLE_DEGREE_MAX = 7,
+    XB_WIDE_DEGREE = 3,
+    XB_ROW = XB_WIDE_DEGREE + 1
+};
+
+/* The lower half's table, then (asymmetric laws) the upper half's with its
+ * values negated; so every table ascends with s, and bit 31 of the word is the
+ * sign to flip. A slow cell holds NAN in its constant coefficient: its draws take
+ * the double path. */
+typedef struct xb_draw_table {
+    int columns; /* per half: narrow or wide; cells 0 .. columns - 2, and s = 1 itself */
+    int degree;  /* 3 to XB_TABLE_DEGREE_MAX; XB_WIDE_DEGREE if wide */
+    int halves;  /* 1: symmetric, 2 */
+    double slow_share; /* of draws */
+    double u_error;    /* worst seen at the check points, slow cells left out */
+    /* narrow only: a power's coefficients of all columns, for permutations */
+    __attribute__((aligned(64))) float coef[XB_TABLE_DEGREE_MAX + 1][2 * XB_COLUMNS];
+    /* a column's coefficients, ascending; two rows a column if narrow, one if wide */
+    __attribute__((aligned(64))) float row[2 * XB_COLUMNS_WIDE][XB_ROW];
+} xb_draw_table;
+
+/* The tail mass of a word: (k + 1/2) 2^-32 with k its low 31 bits (D9). None is below
+ * 2^-33, which is where the largest draw is (D10). */
+XB_BOTH double xb_word_mass(uint32_t word)
+{
+    return ((double)(word & 0x7fffffffu) + 0.5) * 0x1p-32;
+}
+
+/* (D9) 2 v (columns - 1)^2 = k * slope + offset, whose square root is the cell and
+ * the place in it. */
+XB_BOTH float xb_table_slope(int columns)
+{
+    return (float)((columns - 1) * (columns - 1)) * 0x1p-31f;
+}
+XB_BOTH float xb_table_offset(int columns) { return 0.5f * xb_table_slope(columns); }
+
+XB_BOTH float xb_table_root(uint32_t word, int columns)
+{
+    float k = (float)(int32_t)(word & 0x7fffffffu);
+    return xb_root(fmaf(k, xb_table_slope(columns), xb_table_offset(columns)));
+}
+
+/* The whole number below q, 0 <= q < 2^23, and it as an integer. The GPU has no fast
+ * conversion: rounding down to a multiple of 1 leaves the number in the lowest bits. */
+XB_BOTH float xb_table_cell(int *column, float q)
+{
+#if defined(__CUDA_ARCH__)
+    float shifted = __fadd_rz(q, 0x1p23f);
+    *column = __float_as_int(shifted) & 0x7fffff;
+    return shifted - 0x1p23f;
+#else
+    *column = (int)q;
+    return (float)*column;
+#endif
+}
+
+/* Coefficients ascending. */
+XB_BOTH float xb_polynomial(const float *coef, int degree, float r)
+{
+    float y = coef[degree];
+    XB_UNROLLED
+    for (int j = degree - 1; j >= 0; j--) y = fmaf(y, r, coef[j]);
+    return y;
+}
+
+/* The column of a word, of both halves' columns, and its place in the cell. */
+XB_BOTH int xb_table_column(float *r, uint32_t word, int columns, int halves)
+{
+    float q = xb_table_root(word, columns);
+    int column;
+    *r = q - xb_table_cell(&column, q); /* exact */
+    return halves == 2 && word >> 31 ? column + columns : column;
+}
+
+/* The fast path's value, from the polynomial's: the word's top bit turns the sign. */
+XB_BOTH float xb_table_signed(float y, uint32_t word)
+{
+#if defined(__CUDA_ARCH__)
+    return __int_as_float(__float_as_int(y) ^ (int)(word & 0x80000000u));
+#else
+    return word >> 31 ? -y : y;
+#endif
+}
+
+/* ---- double polynomials on pieces of s, for what the table cannot give */
+
+enum { XB_PIECE_DEGREE = 15, XB_PIECES_MAX = 4096, XB_PIECE_INDEX = 64 };
+
+/* On [from, to] in s: x = origin + r-polynomial, times s in the first piece of a
+ * bounded law (x - edge is analytic in s and vanishes there). r in [-1, 1]. */
+typedef struct xb_piece {
+    double from, to;
+    double middle, inverse_half; /* r = (s - middle) * inverse_half */
+    double origin;
+    bool times_s;
+    double coef[XB_PIECE_DEGREE + 1]; /* ascending powers of r */
+} xb_piece;
+
+/* One half of a law: tail mass v in (0, 1/2], lower or upper. */
+typedef struct xb_pieces {
+    const struct xb_law *law; /* borrowed; answers below pieces[0].from itself */
+    bool upper;
+    int64_t n;
+    xb_piece *piece;               /* [n], ascending in s, the last ends at 1 */
+    int32_t index[XB_PIECE_INDEX]; /* the piece each 64th of [0, 1] begins in */
+    double u_error;                /* worst |Q(G(u)) - u| seen while building */
+} xb_pieces;
+
+/* sum of coef[k] r^k, k < 16, paired as a tree (Estrin): short chains, and plain
+ * multiplications and additions, so the same bytes on every machine. */
+XB_BOTH double xb_estrin16(const double *coef, double r)
+{
+    double r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
+    double pair[8], quad[4];
+    XB_UNROLLED
+    for (int k = 0; k < 8; k++) pair[k] = coef[2 * k] + r * coef[2 * k + 1];
+    XB_UNROLLED
+    for (int k = 0; k < 4; k++) quad[k] = pair[2 * k] + r2 * pair[2 * k + 1];
+    return (quad[0] + r4 * quad[1]) + r8 * (quad[2] + r4 * quad[3]);
+}
+
+XB_BOTH double xb_piece_value(const xb_piece *piece, double s)
+{
+    double y = xb_estrin16(piece->coef, (s - piece->middle) * piece->inverse_half);
+    return piece->times_s ? y * s : y;
+}
+
+/* G at s = sqrt(2 v), piece[0].from <= s <= 1: every word's is above that. From the end
+ * of its 64th downwards: s^2 is uniform, and pieces crowd at 0. */
+XB_BOTH double xb_pieces_value(const xb_pieces *p, double s)
+{
+    int i = (int)(s * XB_PIECE_INDEX) + 1;
+    const xb_piece *piece = &p->piece[i < XB_PIECE_INDEX ? p->index[i] : p->n - 1];
+    while (piece > p->piece && s <= piece[-1].to) piece--;
+    return piece->origin + xb_piece_value(piece, s);
+}
+
+/* ---- a law's draws */
+
+/* What a word becomes before the law's own quantile: an affine map. */
+typedef struct xb_affine {
+    double shift, scale, inverse; /* z = (x - shift) * inverse, inverse = 1 / scale */
+} xb_affine;
+
+/* All that draws are made from; a copy of it makes the same draws elsewhere. */
+typedef struct xb_draw_source {
+    uint64_t identity; /* a hash of the rest: sources that have the same are the same */
+    bool symmetric;
+    xb_affine affine;
+    xb_pieces half[2]; /* [1] is a view of [0] when the law is symmetric */
+    xb_draw_table table;
+} xb_draw_source;
+
+/* The mirror image of a symmetric law's lower half is its upper one. */
+XB_BOTH double xb_source_standardised(const xb_draw_source *d, double x, bool upper)
+{
+    return ((d->symmetric && upper ? -x : x) - d->affine.shift) * d->affine.inverse;
+}
+
+/* The slow path for one word. */
+XB_BOTH float xb_source_slow(const xb_draw_source *d, uint32_t word)
+{
+    bool upper = word >> 31;
+    double s = sqrt(2 * xb_word_mass(word)); /* (D6) */
+    double x = xb_pieces_value(&d->half[d->symmetric ? 0 : upper], s);
+    return (float)xb_source_standardised(d, x, upper);
+}
+
+#endif

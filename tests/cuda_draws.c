@@ -1,0 +1,270 @@
+/* cuda_draws.c: draws on the GPU have the bytes they have on the CPU: every word of
+ * five laws (XB_LONG=1; else some words of each, slow cells among them), any part of a
+ * stream, and products of draws within float's reach, the same bytes each time. On the
+ * device, or as the CPU emulates it: whichever libxbc-device.so is loaded. */
+#include "xbtest.h"
+
+#include "crossbayes/extend.h"
+#include "device.h"
+#include "draw/kernel.h"
+
+static void open_device(void)
+{
+    char why[XBC_TEXT];
+    if (!xbc_open(why)) fail_msg("no device: %s", why);
+}
+
+static void sound(void)
+{
+    xbc_wait();
+    if (xbc_error()) fail_msg("%s", xbc_error());
+}
+
+/* A source and its pieces, on the device. */
+typedef struct there {
+    xbc_source source;
+    void *memory, *piece[2];
+} there;
+
+static void *bring(const void *from, size_t bytes)
+{
+    void *to = xbc_take(bytes);
+    assert_non_null(to);
+    xbc_put(to, from, bytes);
+    return to;
+}
+
+static there bring_source(const xb_sampler *s)
+{
+    const xb_draw_source *from = xb_sampler_source(s);
+    xb_draw_source *d = malloc(sizeof *d);
+    assert_non_null(d);
+    memcpy(d, from, sizeof *d);
+    there t = {{NULL, from->table.columns, from->table.degree, from->table.halves},
+               NULL,
+               {NULL, NULL}};
+    for (int h = 0; h < 2; h++)
+        d->half[h].piece = t.piece[h] =
+            bring(from->half[h].piece, (size_t)from->half[h].n * sizeof(xb_piece));
+    t.source.at = t.memory = bring(d, sizeof *d);
+    free(d);
+    return t;
+}
+
+static void leave_source(there *t)
+{
+    xbc_release(t->memory), xbc_release(t->piece[0]), xbc_release(t->piece[1]);
+}
+
+static xb_law *skewed_law(xb_ctx *ctx)
+{
+    enum { N = 4000 };
+    static double x[N];
+    xb_law *law = NULL;
+    for (int i = 0; i < N; i++) x[i] = -log(1 - (i + 0.5) / N);
+    assert_ok(ctx, xb_law_from_samples(ctx, &law, x, N));
+    return law;
+}
+
+static const char *const laws[] = {"gaussian", "mtj:B=0.15,w=0.5", "ecram:B=0.1,w=0.6",
+                                   "bimodal:m=0.9", "skewed"};
+enum { LAWS = 5 };
+
+static xb_sampler *sampler_of(xb_ctx *ctx, int i)
+{
+    xb_sampler *s = NULL;
+    xb_law *law = i + 1 < LAWS ? test_law(ctx, laws[i]) : skewed_law(ctx);
+    assert_ok(ctx, xb_sampler_create(ctx, &s, law, NULL));
+    xb_law_destroy(law);
+    return s;
+}
+
+/* ---- words */
+
+typedef struct word_check {
+    const xb_sampler *sampler;
+    uint64_t *sum;
+    uint32_t first; /* word */
+} word_check;
+
+static void sum_chunk(void *arg, int64_t chunk)
+{
+    const word_check *job = arg;
+    static _Thread_local uint32_t word[XBC_CHECK_WORDS];
+    static _Thread_local float z[XBC_CHECK_WORDS];
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < XBC_CHECK_WORDS; i++)
+        word[i] = job->first + (uint32_t)chunk * XBC_CHECK_WORDS + i;
+    xb_sampler_map(job->sampler, z, word, XBC_CHECK_WORDS);
+    for (uint32_t i = 0; i < XBC_CHECK_WORDS; i++) {
+        uint32_t bits;
+        memcpy(&bits, z + i, sizeof bits);
+        sum += xbc_check_term(word[i], bits);
+    }
+    job->sum[chunk] = sum;
+}
+
+static void check_words(xb_ctx *ctx, int law, uint32_t first, int chunks)
+{
+    xb_sampler *s = sampler_of(ctx, law);
+    there t = bring_source(s);
+    size_t bytes = (size_t)chunks * sizeof(uint64_t);
+    uint64_t *device = xbc_take(bytes), *got = malloc(bytes), *want = malloc(bytes);
+    assert_true(device && got && want);
+    xbc_check_words(device, &t.source, first, chunks);
+    word_check job = {s, want, first};
+    xb_parallel_for(ctx, chunks, sum_chunk, &job);
+    xbc_get(got, device, bytes);
+    sound();
+    for (int i = 0; i < chunks; i++)
+        if (got[i] != want[i])
+            fail_msg("%s: words from %#x on are not the CPU's", laws[law],
+                     first + (uint32_t)i * XBC_CHECK_WORDS);
+    free(got), free(want);
+    xbc_release(device);
+    leave_source(&t);
+    xb_sampler_destroy(s);
+}
+
+static void words_have_the_cpus_bytes(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    open_device();
+    for (int law = 0; law < LAWS; law++) {
+        if (getenv("XB_LONG")) {
+            check_words(ctx, law, 0, 1 << 16);
+            print_message("%s: all 2^32 words\n", laws[law]);
+            continue;
+        }
+        check_words(ctx, law, 0, 1); /* the far tails, in slow cells */
+        check_words(ctx, law, UINT32_C(0x80000000) - XBC_CHECK_WORDS, 2);
+        check_words(ctx, law, UINT32_C(0xabcd0000), 1);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+/* ---- streams */
+
+enum { SIZE = 150, PANELS = 7, STRIDE = 170, FIRST = 1234567 };
+
+static void any_part_of_a_stream_has_the_cpus_bytes(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    open_device();
+    for (int law = 0; law < LAWS; law++) {
+        xb_sampler *s = sampler_of(ctx, law);
+        there t = bring_source(s);
+        static float want[SIZE * PANELS], got[STRIDE * PANELS], sum[STRIDE * PANELS];
+        static float mu[SIZE], sigma[SIZE];
+        for (int i = 0; i < SIZE; i++)
+            mu[i] = 0.1f * (float)i, sigma[i] = 1.0f / (float)(i + 1);
+        xbc_draws job = {.source = t.source,
+                         .where = {xb_key_make(3, XB_PURPOSE_TEST), 5, 7, 9},
+                         .first = FIRST,
+                         .count = SIZE * PANELS,
+                         .size = SIZE,
+                         .stride = STRIDE,
+                         .z = xbc_take(sizeof got),
+                         .theta = xbc_take(sizeof got),
+                         .mu = bring(mu, sizeof mu),
+                         .sigma = bring(sigma, sizeof sigma)};
+        for (int turn = 0; turn < 2; turn++) {
+            job.negate = turn;
+            xbc_draw(&job);
+            xb_sampler_fill(s, want, SIZE * PANELS, &job.where, FIRST);
+            xbc_get(got, job.z, sizeof got), xbc_get(sum, job.theta, sizeof sum);
+            sound();
+            for (int i = 0; i < SIZE * PANELS; i++) {
+                int at = i / SIZE * STRIDE + i % SIZE, k = i % SIZE;
+                float z = turn ? -want[i] : want[i];
+                assert_true(got[at] == z && sum[at] == mu[k] + sigma[k] * z);
+            }
+        }
+        job.first = 640, job.count = job.size = 640, job.theta = NULL; /* whole blocks */
+        xbc_draw(&job);
+        xb_sampler_fill(s, want, 640, &job.where, 640);
+        xbc_get(got, job.z, 640 * sizeof *got);
+        for (int i = 0; i < 640; i++) assert_true(got[i] == -want[i]);
+        sound();
+        leave_source(&t);
+        xb_sampler_destroy(s);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+/* ---- draws used up as they are made */
+
+static void check_fused(xb_ctx *ctx, int law, int64_t rows, int64_t in, int64_t out)
+{
+    xb_sampler *s = sampler_of(ctx, law);
+    there t = bring_source(s);
+    int64_t size = in * out;
+    float *x = calloc((size_t)(rows * in), sizeof *x),
+          *mu = calloc((size_t)size, sizeof *mu);
+    float *sigma = calloc((size_t)size, sizeof *sigma),
+          *z = calloc((size_t)size, sizeof *z);
+    float *y[2] = {calloc((size_t)(rows * out), sizeof *x),
+                   calloc((size_t)(rows * out), sizeof *x)};
+    assert_true(x && mu && sigma && z && y[0] && y[1]);
+    for (int64_t i = 0; i < rows * in; i++) x[i] = (float)sin(0.7 * (double)i);
+    for (int64_t i = 0; i < size; i++)
+        mu[i] = (float)cos(0.3 * (double)i), sigma[i] = 0.1f + 0.01f * (float)(i % 37);
+    xbc_fused job = {.source = t.source,
+                     .where = {xb_key_make(8, XB_PURPOSE_TEST), 1, 2, 3},
+                     .first = 3 * size,
+                     .rows = rows,
+                     .in = in,
+                     .out = out,
+                     .y = xbc_take((size_t)(rows * out) * sizeof *x),
+                     .x = bring(x, (size_t)(rows * in) * sizeof *x),
+                     .mu = bring(mu, (size_t)size * sizeof *mu),
+                     .sigma = bring(sigma, (size_t)size * sizeof *mu),
+                     .room = xbc_take((size_t)xbc_fused_room(rows, in, out) * sizeof *x)};
+    for (int turn = 0; turn < 2; turn++) {
+        xbc_fused_forward(&job);
+        xbc_get(y[turn], job.y, (size_t)(rows * out) * sizeof *x);
+    }
+    sound();
+    assert_memory_equal(y[0], y[1], (size_t)(rows * out) * sizeof *x);
+    for (int64_t r = 0; r < rows; r++) {
+        xb_sampler_fill(s, z, size, &job.where, (3 + r) * size);
+        for (int64_t j = 0; j < out; j++) {
+            double sum = 0, scale = 1;
+            for (int64_t k = 0; k < in; k++) {
+                double w = (double)mu[k * out + j] +
+                           (double)sigma[k * out + j] * (double)z[k * out + j];
+                sum += (double)x[r * in + k] * w,
+                    scale += fabs((double)x[r * in + k] * w);
+            }
+            assert_at_most(fabs((double)y[0][r * out + j] - sum), 2e-6 * scale);
+        }
+    }
+    float *all[] = {x, mu, sigma, z, y[0], y[1]};
+    for (int i = 0; i < XB_COUNT(all); i++) free(all[i]);
+    leave_source(&t);
+    xb_sampler_destroy(s);
+}
+
+static void products_of_draws_are_right(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    open_device();
+    check_fused(ctx, 0, 1, 70, 64);
+    check_fused(ctx, 1, 4, 33, 128);
+    check_fused(ctx, 4, 6, 130, 64);
+    if (getenv("XB_LONG")) check_fused(ctx, 0, 10, 1000, 1024);
+    xb_ctx_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_have_the_cpus_bytes),
+        cmocka_unit_test(any_part_of_a_stream_has_the_cpus_bytes),
+        cmocka_unit_test(products_of_draws_are_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* cuda_emulated.cpp: see cuda_emulated.h. The environment says what is to go wrong:
+ *   XB_EMULATED_DEVICES=N  how many devices there are (1)
+ *   XB_EMULATED_MAJOR=N    of which generation (9)
+ *   XB_EMULATED_MEMORY=N   bytes of memory (no limit)
+ *   XB_EMULATED_FAIL=N     call number N of the driver fails, and all that follow */
+#include "cuda_emulated.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include <memory>
+#include <vector>
+
+dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
+
+/* ---- threads of a block, each a context of its own that leaves off at a barrier */
+
+namespace
+{
+
+enum { STACK = 1 << 16 };
+
+struct fiber {
+    jmp_buf place; /* where it left off */
+    std::unique_ptr<char[]> stack{new char[STACK]};
+    unsigned thread = 0;
+    bool begun = false, done = true;
+};
+
+std::vector<std::unique_ptr<fiber>> fibers;
+jmp_buf scheduler;
+fiber *current;
+const std::function<void()> *kernel;
+
+/* Contexts are slow, since they save the signals' mask: they only begin a fiber, which
+ * then runs one thread after the other. */
+void leave_off()
+{
+    if (_setjmp(current->place) == 0) _longjmp(scheduler, 1);
+}
+
+void run_fiber()
+{
+    for (;;) {
+        (*kernel)();
+        current->done = true;
+        leave_off();
+    }
+}
+
+void begin(fiber *f)
+{
+    static ucontext_t context, unused;
+    f->begun = true;
+    getcontext(&context);
+    context.uc_stack.ss_sp = f->stack.get();
+    context.uc_stack.ss_size = STACK;
+    context.uc_link = nullptr;
+    makecontext(&context, run_fiber, 0);
+    swapcontext(&unused, &context);
+}
+
+void go_on(fiber *f)
+{
+    current = f;
+    emulated_thread = dim3(f->thread, 0, 0);
+    if (_setjmp(scheduler) != 0) return;
+    if (f->begun) _longjmp(f->place, 1);
+    begin(f);
+}
+
+void start(fiber *f, unsigned thread) { f->thread = thread, f->done = false; }
+
+/* All threads to their first barrier or end; then those that wait go on, round by round.
+ */
+void run_block(unsigned threads)
+{
+    size_t waiting = 0;
+    for (unsigned t = 0; t < threads; t++) {
+        if (fibers.size() == waiting) fibers.emplace_back(new fiber);
+        start(fibers[waiting].get(), t);
+        go_on(fibers[waiting].get());
+        if (!fibers[waiting]->done) waiting++;
+    }
+    for (bool more = waiting > 0; more;) {
+        more = false;
+        for (size_t i = 0; i < waiting; i++) {
+            if (fibers[i]->done) continue;
+            go_on(fibers[i].get());
+            more |= !fibers[i]->done;
+        }
+    }
+}
+
+} // namespace
+
+void emulated_barrier(void) { leave_off(); }
+
+/* ---- the driver's calls */
+
+static long long setting(const char *name, long long standard)
+{
+    const char *text = getenv(name);
+    return text ? atoll(text) : standard;
+}
+
+static long long calls, taken;
+static bool broken;
+
+/* Every call counts. */
+static cudaError_t call(void)
+{
+    long long fail = setting("XB_EMULATED_FAIL", 0);
+    if (fail > 0 && ++calls >= fail) broken = true;
+    return broken ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+void emulated_launch(dim3 blocks, unsigned threads, const std::function<void()> &body)
+{
+    if (call() != cudaSuccess) return;
+    kernel = &body;
+    emulated_grid = blocks, emulated_threads = dim3(threads);
+    for (unsigned z = 0; z < blocks.z; z++)
+        for (unsigned y = 0; y < blocks.y; y++)
+            for (unsigned x = 0; x < blocks.x; x++) {
+                emulated_block = dim3(x, y, z);
+                run_block(threads);
+            }
+}
+
+enum { HEAD = 64 }; /* bytes before a block: its size */
+
+cudaError_t cudaMalloc(void **out, size_t bytes)
+{
+    if (call() != cudaSuccess) return cudaErrorLaunchFailure;
+    long long limit = setting("XB_EMULATED_MEMORY", -1), size = (long long)bytes;
+    if (limit >= 0 && size > limit - taken) return cudaErrorMemoryAllocation;
+    char *p = (char *)aligned_alloc(HEAD, (bytes / HEAD + 2) * HEAD);
+    if (!p) return cudaErrorMemoryAllocation;
+    taken += size;
+    memcpy(p, &size, sizeof size);
+    memset(p + HEAD, 0xff, bytes); /* NaN, until something is put there */
+    *out = p + HEAD;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *p)
+{
+    if (call() != cudaSuccess) return cudaErrorLaunchFailure;
+    long long size = 0;
+    memcpy(&size, (char *)p - HEAD, sizeof size);
+    taken -= size;
+    free((char *)p - HEAD);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+    (void)kind;
+    if (call() != cudaSuccess) return cudaErrorLaunchFailure;
+    memmove(to, from, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void *to, int value, size_t bytes)
+{
+    if (call() != cudaSuccess) return cudaErrorLaunchFailure;
+    memset(to, value, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    return broken ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize(void) { return call(); }
+cudaError_t cudaSetDevice(int) { return call(); }
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = (int)setting("XB_EMULATED_DEVICES", 1);
+    return *count < 0 ? cudaErrorNoDevice : call();
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
+{
+    bool major = attribute == cudaDevAttrComputeCapabilityMajor;
+    *value = major ? (int)setting("XB_EMULATED_MAJOR", 9) : 2;
+    return call();
+}
+
+const char *cudaGetErrorString(cudaError_t status)
+{
+    switch (status) {
+    case cudaSuccess: return "no error";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    case cudaErrorLaunchFailure: break;
+    }
+    return "unspecified launch failure";
+}

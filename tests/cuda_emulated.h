@@ -1,0 +1,71 @@
+/* cuda_emulated.h: enough of CUDA to compile the GPU module's sources for the CPU and run
+ * them block by block, a thread after the other up to each barrier. So the module is
+ * tested where there is no GPU: its kernels, its host's side, and what it does when a
+ * call fails (see cuda_emulated.cpp for how to ask for that). */
+#ifndef CUDA_EMULATED_H
+#define CUDA_EMULATED_H
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <functional>
+
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+};
+struct __attribute__((aligned(16))) float4 {
+    float x, y, z, w;
+};
+
+/* Where the thread at work stands. */
+extern dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
+#define gridDim emulated_grid
+#define blockIdx emulated_block
+#define blockDim emulated_threads
+#define threadIdx emulated_thread
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __noinline__
+#define __shared__ static
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __launch_bounds__(...)
+#define __syncthreads() emulated_barrier()
+
+void emulated_barrier(void);
+void emulated_launch(dim3 blocks, unsigned threads, const std::function<void()> &body);
+#define XBC_START(kernel, blocks, threads, ...)                                          \
+    emulated_launch(blocks, threads, [&] { kernel(__VA_ARGS__); })
+
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorNoDevice = 100,
+    cudaErrorLaunchFailure = 719
+};
+enum cudaMemcpyKind {
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice
+};
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrComputeCapabilityMajor };
+
+cudaError_t cudaMalloc(void **out, size_t bytes);
+cudaError_t cudaFree(void *p);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemset(void *to, int value, size_t bytes);
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+const char *cudaGetErrorString(cudaError_t status);
+
+#endif
