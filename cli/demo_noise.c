@@ -35,7 +35,6 @@ static void add_estimate(rows *r, const char *name, double value, double error,
     add_row(r, name, "%s", text);
 }
 
-/* Standard errors are those of independent draws of a Gaussian, at the effective n. */
 static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
 {
     const xb_fit_sample *x = xb_fit_sample_info(fit);
@@ -55,11 +54,12 @@ static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
     add_row(r, "range", "%s", range);
     add_estimate(r, "mean", xb_fit_sample_mean(x), xb_fit_sample_sd(x) / sqrt(n),
                  place.unit);
-    add_estimate(r, "standard deviation", xb_fit_sample_sd(x),
-                 xb_fit_sample_sd(x) / sqrt(2 * n), place.unit);
-    add_estimate(r, "skewness", xb_fit_sample_skewness(x), sqrt(6 / n), "");
-    add_estimate(r, "excess kurtosis", xb_fit_sample_excess_kurtosis(x), sqrt(24 / n),
-                 "");
+    add_estimate(r, "standard deviation", xb_fit_sample_sd(x), xb_fit_sample_sd_error(x),
+                 place.unit);
+    add_estimate(r, "skewness", xb_fit_sample_skewness(x),
+                 xb_fit_sample_skewness_error(x), "");
+    add_estimate(r, "excess kurtosis", xb_fit_sample_excess_kurtosis(x),
+                 xb_fit_sample_excess_kurtosis_error(x), "");
 }
 
 static void show_sample(const cli_demo *d, const xb_fit *fit)
@@ -124,7 +124,7 @@ static void family_cells(char out[CELLS][TEXT], const xb_fit *fit, int i, double
     snprintf(out[2], TEXT, "%.3f", xb_fit_family_ks(f));
     cli_format_p(out[3], TEXT, xb_fit_family_ks_p(f));
     cli_format_p(out[4], TEXT, xb_fit_family_ad_p(f));
-    snprintf(out[5], TEXT, "%s", xb_fit_family_fits(f) ? "yes" : "no");
+    snprintf(out[5], TEXT, "%s", xb_fit_decision_name(xb_fit_family_decision(f)));
     size_t used = 0;
     out[6][0] = '\0';
     for (int k = 0; k < xb_fit_family_param_count(f) && used < TEXT; k++) {
@@ -164,9 +164,10 @@ static void show_families(const cli_demo *d, const xb_fit *fit)
 static xb_finding fit_finding(const xb_fit *fit)
 {
     xb_fit_outcome outcome = xb_fit_outcome_of(fit);
-    xb_finding_kind kind = outcome == XB_FIT_FITS       ? XB_FINDING_AGREES
-                           : outcome == XB_FIT_DIVERGED ? XB_FINDING_UNCLEAR
-                                                        : XB_FINDING_DIFFERS;
+    xb_finding_kind kind = outcome == XB_FIT_FITS ? XB_FINDING_AGREES
+                           : outcome == XB_FIT_DIVERGED || outcome == XB_FIT_UNTESTED
+                               ? XB_FINDING_UNCLEAR
+                               : XB_FINDING_DIFFERS;
     return (xb_finding){kind, xb_fit_outcome_name(outcome), xb_fit_verdict(fit)};
 }
 

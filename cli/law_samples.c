@@ -34,7 +34,7 @@ void cli_show_goodness(const cli_session *s, const xb_goodness_result *r)
     const double level =
         cli_number(&s->args, "level", xb_goodness_options_default().level);
     long long n = xb_fit_sample_count(x), outside = xb_goodness_result_outside(r);
-    printf("\n  against %s: %lld samples, as good as %.0f independent ones\n",
+    printf("\n  against %s: %lld samples, worth %.0f independent ones\n",
            cli_text(&s->args, "samples", ""), n, xb_fit_sample_effective(x));
     print_test("Kolmogorov-Smirnov", "D", xb_goodness_result_ks(r),
                xb_goodness_result_ks_p(r));

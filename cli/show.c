@@ -9,7 +9,6 @@
 
 static void show_sample(const xb_fit_sample *x, const char *source, const char *unit)
 {
-    /* standard errors for independent draws of a Gaussian, at the effective n */
     double n = xb_fit_sample_effective(x);
     printf("%s: %lld samples, %lld distinct values\n\n", source,
            (long long)xb_fit_sample_count(x), (long long)xb_fit_sample_distinct(x));
@@ -20,10 +19,11 @@ static void show_sample(const xb_fit_sample *x, const char *source, const char *
     cli_print_estimate("mean", xb_fit_sample_mean(x), xb_fit_sample_sd(x) / sqrt(n),
                        unit);
     cli_print_estimate("standard deviation", xb_fit_sample_sd(x),
-                       xb_fit_sample_sd(x) / sqrt(2 * n), unit);
-    cli_print_estimate("skewness", xb_fit_sample_skewness(x), sqrt(6 / n), "");
-    cli_print_estimate("excess kurtosis", xb_fit_sample_excess_kurtosis(x), sqrt(24 / n),
-                       "");
+                       xb_fit_sample_sd_error(x), unit);
+    cli_print_estimate("skewness", xb_fit_sample_skewness(x),
+                       xb_fit_sample_skewness_error(x), "");
+    cli_print_estimate("excess kurtosis", xb_fit_sample_excess_kurtosis(x),
+                       xb_fit_sample_excess_kurtosis_error(x), "");
     printf("  %-20s%.*f of %lld\n", "independent samples", n < 100 ? 1 : 0, n,
            (long long)xb_fit_sample_count(x));
     printf("  %-20s%.3f at lag 1, correlation time %.3g samples\n\n", "autocorrelation",
@@ -37,7 +37,7 @@ static double error_of(const xb_fit_family *f, int i, const xb_fit_sample *x)
     if (xb_fit_family_param_value(f, i) == xb_fit_sample_mean(x))
         return xb_fit_sample_sd(x) / sqrt(xb_fit_sample_effective(x));
     return xb_fit_family_param_value(f, i) == xb_fit_sample_sd(x)
-               ? xb_fit_sample_sd(x) / sqrt(2 * xb_fit_sample_effective(x))
+               ? xb_fit_sample_sd_error(x)
                : NAN;
 }
 
@@ -124,9 +124,9 @@ static double best_score(const xb_fit *fit, xb_criterion criterion)
 
 static void show_families(const xb_fit *fit, xb_criterion criterion, const char *unit)
 {
-    enum { COLUMN = 57 };
+    enum { COLUMN = 64 };
     double best = best_score(fit, criterion);
-    printf("    %-13s%11s%7s%8s%8s%5s %s\n", "family",
+    printf("    %-13s%11s%7s%8s%8s%12s %s\n", "family",
            criterion == XB_CRITERION_BIC ? "BIC - best" : "AIC - best", "KS", "KS p",
            "AD p", "fits", "parameters");
     for (int i = 0; i < xb_fit_family_count(fit); i++) {
@@ -136,9 +136,9 @@ static void show_families(const xb_fit *fit, xb_criterion criterion, const char 
         if (isfinite(above)) snprintf(text, sizeof text, "%.1f", above);
         cli_format_p(ks, sizeof ks, xb_fit_family_ks_p(f));
         cli_format_p(ad, sizeof ad, xb_fit_family_ad_p(f));
-        printf("  %s %-13s%11s%7.3f%8s%8s%5s ", i == xb_fit_chosen(fit) ? "*" : " ",
+        printf("  %s %-13s%11s%7.3f%8s%8s%12s ", i == xb_fit_chosen(fit) ? "*" : " ",
                xb_fit_family_name(f), text, xb_fit_family_ks(f), ks, ad,
-               xb_fit_family_fits(f) ? "yes" : "no");
+               xb_fit_decision_name(xb_fit_family_decision(f)));
         show_parameters(f, xb_fit_sample_info(fit), unit, COLUMN,
                         i == xb_fit_chosen(fit));
     }

@@ -2,10 +2,10 @@
  * is called so or is a regular clock is taken, and the output says it. */
 #include "trace_input.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "inputs.h"
 #include "print.h"
@@ -63,13 +63,20 @@ static double unit_in(const char *name)
     return 1;
 }
 
+static bool same_letters(const char *lower, const char *name, size_t size)
+{
+    if (strlen(lower) != size) return false;
+    for (size_t i = 0; i < size; i++)
+        if (tolower((unsigned char)name[i]) != lower[i]) return false;
+    return true;
+}
+
 static bool called_time(const char *name)
 {
     static const char *const names[] = {"time", "t", "timestamp", "seconds", "elapsed"};
     size_t size = strcspn(name, "_[({ ");
     for (int i = 0; i < CLI_COUNT_OF(names); i++)
-        if (strlen(names[i]) == size && strncasecmp(names[i], name, size) == 0)
-            return true;
+        if (same_letters(names[i], name, size)) return true;
     return false;
 }
 

@@ -185,6 +185,114 @@ static void fit_leaves_its_files(void **state)
     json_decref(law);
 }
 
+/* Two columns, 2.5 ms apart, a jump after 3000 of 10000 rows. */
+static void make_trace(const char *name, const char *time, double gap)
+{
+    enum { ROWS = 10000 };
+    char path[512];
+    in_folder(path, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "%s,current\n", time);
+    uint64_t state = 88172645463325252u;
+    for (int i = 0; i < ROWS; i++) {
+        double sum = 0;
+        for (int k = 0; k < 12; k++) {
+            state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+            sum += (double)(state >> 11) / 9007199254740992.0;
+        }
+        fprintf(f, "%.1f,%.6f\n", 2.5 * i + (i > 700 ? gap : 0),
+                sum - 6 + (i < 3000 ? 0 : 3));
+    }
+    fclose(f);
+}
+
+/* The time is found by its name, the law is of the longest part, and the file says so. */
+static void fit_reads_a_time_series(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_trace("trace.csv", "time_ms", 0);
+    run_well("fit trace.csv --unit A -o law.json");
+    assert_non_null(strstr(out_text, "column 'time_ms' taken as the time"));
+    assert_non_null(strstr(out_text, "one every 2.5 ms"));
+    assert_non_null(strstr(out_text, "segment 2 of 2"));
+    assert_non_null(strstr(out_text, "The law of the whole trace would be"));
+    json_t *law = run_json("fit trace.csv --json");
+    const json_t *series = json_object_get(law, "series");
+    assert_close(number(series, "interval_s"), 2.5e-3, 1e-6);
+    assert_int_equal(json_array_size(json_object_get(series, "jumps")), 1);
+    const json_t *jump = json_array_get(json_object_get(series, "jumps"), 0);
+    assert_in_range((int)number(jump, "sample"), 2990, 3010);
+    assert_string_equal(words(series, "usable"), "usable");
+    assert_non_null(json_object_get(law, "whole"));
+    json_decref(law);
+    static const struct {
+        const char *line;
+        double rows;
+    } parts[] = {
+        {"fit trace.csv --segment 1 --json", 3000},
+        {"fit trace.csv --segment all --json", 10000},
+        {"fit trace.csv --skip 4000 --json", 6000},
+        {"fit trace.csv --rows 4001:5000 --json", 1000},
+        {"fit trace.csv --segment last --detrend linear --json", 7000},
+        {"fit trace.csv --skip 4000 --difference --json", 5999},
+        {"fit trace.csv -c current --rate 400Hz --skip 4000 --json", 6000},
+        {"fit trace.csv -c 2 --time time_ms --skip 4000 --json", 6000},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        law = run_json(parts[i].line);
+        double n = number(json_object_get(law, "fit"), "n");
+        assert_true(fabs(n - parts[i].rows) <=
+                    (parts[i].rows == 3000 || parts[i].rows == 7000 ? 10 : 0));
+        assert_close(number(json_object_get(law, "series"), "interval_s"), 2.5e-3, 1e-6);
+        json_decref(law);
+    }
+}
+
+static void bad_series_are_one_line(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_trace("trace.csv", "t", 0);
+    make_trace("gap.csv", "t", 40);
+    make_trace("back.csv", "t", -4);
+    run_badly("fit trace.csv -c t", "only increase");
+    run_badly("fit gap.csv", "expected regular times");
+    run_badly("fit back.csv", "expected times that increase");
+    run_badly("fit trace.csv --interval 0", "expected more than 0");
+    run_badly("fit trace.csv --interval 2parsec", "with the unit s");
+    run_badly("fit trace.csv --rate 400Hz --interval 1s", "expected one of them");
+    run_badly("fit trace.csv --rows 9:2", "expected A:B within 1:10000");
+    run_badly("fit trace.csv --rows 5", "expected A:B");
+    run_badly("fit trace.csv --skip 3 --rows 1:9", "not both");
+    run_badly("fit trace.csv --skip 10000", "leaves nothing");
+    run_badly("fit trace.csv --segment 3", "no segment 3: the trace has 2 segments");
+    run_badly("fit trace.csv --segment first", "expected longest, last, all");
+    run_badly("fit trace.csv --detrend window", "window:TIME");
+    run_badly("fit trace.csv --detrend window:1h", "with the unit s");
+    run_badly("fit trace.csv --detrend window:1ms", "a window of 0 samples");
+    run_badly("fit trace.csv --rows 1:2", "2 samples: at least 8");
+}
+
+/* What the law's trace was like is said where the law is used. */
+static void laws_carry_their_warning(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_text("few.json", "{\"crossbayes\": \"law\", \"family\": \"gaussian\","
+                          " \"series\": {\"independent_samples\": 7.7, \"usable\":"
+                          " \"measure longer\", \"correlation_time\": 13000}}");
+    make_text("odd.json", "{\"crossbayes\": \"law\", \"family\": \"gaussian\","
+                          " \"series\": 3}");
+    assert_int_equal(run("sample few.json -n 3 -o -"), 0);
+    assert_non_null(strstr(err_text, "only 7.7 independent samples"));
+    assert_non_null(strstr(err_text, "not independent draws (measure longer)"));
+    run_well("sample few.json -n 3 -o - -q");
+    assert_string_equal(err_text, "");
+    run_badly("law odd.json", "'series' is not an object");
+}
+
 /* The samples are not overwritten by their law; a law goes to stdout too. */
 static void fit_keeps_its_samples(void **state)
 {
@@ -465,6 +573,9 @@ int main(void)
         cmocka_unit_test(wrong_usage_is_one_line),
         cmocka_unit_test(options_have_many_forms),
         cmocka_unit_test(fit_leaves_its_files),
+        cmocka_unit_test(fit_reads_a_time_series),
+        cmocka_unit_test(bad_series_are_one_line),
+        cmocka_unit_test(laws_carry_their_warning),
         cmocka_unit_test(fit_keeps_its_samples),
         cmocka_unit_test(odd_names_are_told),
         cmocka_unit_test(law_json_is_golden),

@@ -3,6 +3,7 @@
 #include "scratch.h"
 
 #include <ctype.h>
+#include <dirent.h>
 
 #include "crossbar/array.h"
 #include "rule/standard.h"

@@ -6,6 +6,8 @@
 #include <jansson.h>
 
 #include "law/family.h"
+#include "rule/standard.h"
+#include "plan/plan.h"
 
 static const double PRECISION = 1e-13; /* what the headers promise for pdf and cdf */
 
@@ -122,7 +124,7 @@ static void check_rules(xb_ctx *ctx, const xb_law *law, const json_t *entry)
         const json_t *nodes = json_object_get(one, "nodes");
         const json_t *weights = json_object_get(one, "weights");
         xb_rule rule;
-        assert_ok(ctx, xb_rule_gauss(ctx, &rule, law, n, XB_RECURRENCE_STABLE));
+        assert_ok(ctx, xb_rule_fill_gauss(ctx, &rule, law, n, XB_RECURRENCE_STABLE));
         for (int64_t k = 0; k < n; k++) {
             check_value(law, "node", (double)n, rule.nodes[k],
                         number_at(nodes, (size_t)k), 1e-12, xb_law_sd(law));
@@ -237,7 +239,8 @@ static void rules_end_where_moments_do(void **state)
         xb_law_destroy(law);
     }
     xb_law *law = test_law(ctx, "student:nu=5");
-    assert_int_equal(xb_rule_gauss(ctx, &rule, law, 4, XB_RECURRENCE_STABLE), XB_E_INPUT);
+    assert_int_equal(xb_rule_fill_gauss(ctx, &rule, law, 4, XB_RECURRENCE_STABLE),
+                     XB_E_INPUT);
     assert_string_equal(
         xb_ctx_message(ctx),
         "student:nu=5 has no moments for a Gauss rule of 4 points: at most 3 points");
@@ -274,8 +277,8 @@ static void texts_and_files(void **state)
     xb_law *law = test_law(ctx, "levels:x=2/-1/0,s=0.5");
     assert_string_equal(xb_law_text(law),
                         "levels:x=-1/0/2,p=0.3333333333/0.3333333333/0.3333333333,s=0.5");
-    assert_true(xb_law_param(law, "x3") == 2 && isnan(xb_law_param(law, "x4")));
-    assert_true(xb_law_param(law, "s1") == 0.5 && isnan(xb_law_param(law, "x")));
+    assert_true(xb_law_number(law, "x3") == 2 && isnan(xb_law_number(law, "x4")));
+    assert_true(xb_law_number(law, "s1") == 0.5 && isnan(xb_law_number(law, "x")));
     xb_law_destroy(law);
     xb_ctx_destroy(ctx);
 }
@@ -425,7 +428,7 @@ static void plan_of_one_layer(void **state)
     for (int i = 0; i < XB_COUNT(each); i++) {
         xb_law *law = test_law(ctx, each[i]);
         xb_plan plan;
-        assert_ok(ctx, xb_plan_make(ctx, &plan, net, &weights, x, law, NULL));
+        assert_ok(ctx, xb_plan_fill(ctx, &plan, net, &weights, x, law, NULL));
         double predicted = plan.predicted.value, measured = plan.measured.value;
         print_message("%s: predicted %.5g, measured %.5g ± %.2g, %s\n", each[i],
                       predicted, measured, plan.measured.std_error,
@@ -436,7 +439,7 @@ static void plan_of_one_layer(void **state)
         if (i == 0) assert_close(measured, 0.0075525, 1e-3);
         xb_plan_options opt = xb_plan_options_default();
         opt.tolerance = 0.1;
-        assert_ok(ctx, xb_plan_make(ctx, &plan, net, &weights, x, law, &opt));
+        assert_ok(ctx, xb_plan_fill(ctx, &plan, net, &weights, x, law, &opt));
         assert_true(plan.verdict == (i == HEAVY ? XB_PLAN_UNSURE : XB_PLAN_MET));
         xb_law_destroy(law);
     }

@@ -4,8 +4,8 @@
  * program in cli/ includes the public headers and its own files only. Both may include
  * the layer of the operating system, src/base/os.h, and nothing outside it includes a
  * system header: those of ISO C and of the libraries we stand on, no others. File names
- * are unique across src/, studies/ and cli/. No text of the libraries names a command-line
- * flag. Broken rules are reported as file:line. */
+ * are unique across src/, studies/ and cli/. No text of the libraries names a
+ * command-line flag. Broken rules are reported as file:line. */
 #include "scratch.h"
 
 #include <ctype.h>

@@ -481,6 +481,14 @@ static void the_report_is_of_the_last_epochs(void **state)
     double mean = 0;
     for (int i = 60; i < 63; i++) mean += xb_table_get(trace, i, XB_TRACE_F) / 3;
     assert_int_equal(xb_table_row_count(trace), 63);
+    for (int c = 0; c <= XB_TRACE_VALIDATION; c++) {
+        xb_trace_column found = XB_TRACE_PHASE;
+        assert_ok(ctx, xb_trace_column_parse(ctx, &found,
+                                             xb_trace_column_name((xb_trace_column)c)));
+        assert_int_equal(found, c);
+        assert_string_equal(xb_table_column_name(trace, c),
+                            xb_trace_column_name((xb_trace_column)c));
+    }
     assert_close(xb_train_report_f(r).value, mean, 1e-14);
     assert_true(xb_train_report_f(r).std_error > 0);
     assert_true(xb_train_report_value(r, XB_TRACE_KL) ==

@@ -51,13 +51,23 @@ typedef struct xb_fit_options {
 
 XB_OPTIONS(fit);
 
+/* (F12) Does a family fit? */
+typedef enum xb_fit_decision {
+    XB_FIT_NO,         /* distance, tails, skewness or kurtosis speak against it */
+    XB_FIT_YES,        /* none of them does */
+    XB_FIT_CANNOT_TELL /* none does, but too few independent samples could */
+} xb_fit_decision;
+
+XB_API const char *xb_fit_decision_name(xb_fit_decision decision); /* "no", "yes", ... */
+
 /* What came out: the verdict's short form. */
 typedef enum xb_fit_outcome {
     XB_FIT_FITS,      /* the chosen family does */
     XB_FIT_EMPIRICAL, /* no parametric family; the empirical law is chosen and fits */
     XB_FIT_NOTHING,   /* not even the empirical law, which is chosen all the same */
     XB_FIT_REFUSED,   /* the family asked for does not fit */
-    XB_FIT_DIVERGED   /* the family asked for did not converge */
+    XB_FIT_DIVERGED,  /* the family asked for did not converge */
+    XB_FIT_UNTESTED   /* too few independent samples to test any law */
 } xb_fit_outcome;
 
 XB_API xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
@@ -77,7 +87,8 @@ XB_API const xb_law *xb_fit_law(const xb_fit *fit); /* borrowed */
 XB_API const xb_law *xb_fit_law_at(const xb_fit *fit, int64_t i);
 XB_API const char *xb_fit_verdict(const xb_fit *fit); /* one or two sentences */
 XB_API xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit);
-/* "fits", "no family fits", "nothing fits", "does not fit", "did not converge". */
+/* "fits", "no family fits", "nothing fits", "does not fit", "did not converge", "cannot
+ * be tested". */
 XB_API const char *xb_fit_outcome_name(xb_fit_outcome outcome);
 
 /* ---- one family's fit */
@@ -109,9 +120,11 @@ XB_API double xb_fit_family_ks(const xb_fit_family *f);
 XB_API double xb_fit_family_ks_p(const xb_fit_family *f);
 XB_API double xb_fit_family_ad(const xb_fit_family *f);
 XB_API double xb_fit_family_ad_p(const xb_fit_family *f);
-/* Both p-values are above the level, and the law is close to the sample where correlation
- * leaves too few values for a test (F12). */
-XB_API bool xb_fit_family_fits(const xb_fit_family *f);
+/* Of samples of the law whose skewness and kurtosis are as far from its own (F18). */
+XB_API double xb_fit_family_skewness_p(const xb_fit_family *f);
+XB_API double xb_fit_family_kurtosis_p(const xb_fit_family *f);
+XB_API xb_fit_decision xb_fit_family_decision(const xb_fit_family *f);
+XB_API bool xb_fit_family_fits(const xb_fit_family *f); /* the decision is yes */
 
 /* ---- the sample itself */
 
@@ -130,6 +143,10 @@ XB_API double xb_fit_sample_mean(const xb_fit_sample *s);
 XB_API double xb_fit_sample_sd(const xb_fit_sample *s);
 XB_API double xb_fit_sample_skewness(const xb_fit_sample *s);
 XB_API double xb_fit_sample_excess_kurtosis(const xb_fit_sample *s);
+/* Standard errors of the last three, for any law (F17). */
+XB_API double xb_fit_sample_sd_error(const xb_fit_sample *s);
+XB_API double xb_fit_sample_skewness_error(const xb_fit_sample *s);
+XB_API double xb_fit_sample_excess_kurtosis_error(const xb_fit_sample *s);
 /* Distinct values: few of them mean a coarse converter. */
 XB_API int64_t xb_fit_sample_distinct(const xb_fit_sample *s);
 XB_API uint64_t xb_fit_sample_checksum(const xb_fit_sample *s); /* of the values */

@@ -142,6 +142,8 @@ typedef enum xb_trace_column {
 } xb_trace_column;
 
 XB_API const char *xb_trace_column_name(xb_trace_column c); /* "phase", ... */
+XB_API xb_status xb_trace_column_parse(xb_ctx *ctx, xb_trace_column *out,
+                                       const char *text);
 
 typedef struct xb_train_report xb_train_report;
 

@@ -21,7 +21,7 @@
 
 static const double U_ERROR_MAX = 2.5e-7;
 
-enum { CHECKS = 24, CHECKS_WIDE = 4, WIDE = 30, SLOW = 120 };
+enum { CHECKS = 24, CHECKS_WIDE = 4, CHECKS_GAP = 256, WIDE = 30, SLOW = 120 };
 
 static float coef_of(const xb_draw_table *t, int power, int column)
 {
@@ -56,7 +56,29 @@ typedef struct table_maker {
     const xb_law *law;
     const xb_pieces *half;
     xb_affine affine;
+    int gaps; /* between levels: the quantile jumps within a small part of a cell */
+    double gap[2 * XB_LAW_MODES]; /* s of them, of either half */
 } table_maker;
+
+/* Between two levels, as many widths from either. */
+static void find_gaps(table_maker *m)
+{
+    xb_law_mode mode[XB_LAW_MODES];
+    int count = m->law->family->levels ? m->law->family->modes(m->law, mode) : 0;
+    for (int i = 1; i < count; i++) {
+        const xb_law_mode *a = &mode[i - 1], *b = &mode[i];
+        double x = (a->mean * b->sd + b->mean * a->sd) / (a->sd + b->sd);
+        double below = m->law->family->tail(m->law, x, false);
+        m->gap[m->gaps++] = sqrt(2 * fmin(below, 1 - below));
+    }
+}
+
+static int checks_of(const table_maker *m, const xb_draw_table *t, int cell)
+{
+    for (int i = 0; i < m->gaps; i++)
+        if (fabs(m->gap[i] * (t->columns - 1) - cell - 0.5) < 1.5) return CHECKS_GAP;
+    return t->columns == XB_COLUMNS_WIDE && m->gaps == 0 ? CHECKS_WIDE : CHECKS;
+}
 
 /* What the table holds at s: z, negated in the upper half; ascending in s. */
 static double wanted(const table_maker *m, bool upper, double s)
@@ -119,7 +141,7 @@ static void cell_judge(xb_draw_table *t, const table_maker *m, bool upper, int c
 {
     double worst = 0;
     bool good = true;
-    int checks = t->columns == XB_COLUMNS_WIDE ? CHECKS_WIDE : CHECKS;
+    int checks = checks_of(m, t, cell);
     for (int j = 0; good && j <= checks; j++) {
         double s = (cell + (double)j / checks) / (t->columns - 1), error;
         good = u_excess_at(&error, m, t, word_of(s, upper)) <= 1; /* a NAN is not */
@@ -163,7 +185,8 @@ xb_status xb_table_build(xb_ctx *ctx, xb_draw_table *out, const xb_law *law,
                          const xb_pieces *half, xb_affine affine)
 {
     (void)ctx;
-    table_maker m = {law, half, affine};
+    table_maker m = {.law = law, .half = half, .affine = affine};
+    find_gaps(&m);
     double best = INFINITY;
     static const struct {
         int columns, degree;

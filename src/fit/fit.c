@@ -12,6 +12,7 @@
 #include "fit/fit_family.h"
 #include "fit/goodness.h"
 #include "law/lawfile.h"
+#include "fit/shape_test.h"
 #include "fit/spline_fit.h"
 #include "series/series.h"
 
@@ -126,6 +127,7 @@ static xb_status set_goodness(run *r, xb_fit_family *f, const xb_law *law)
                                r->task.opt->seed);
     free(model);
     f->ks = g.ks, f->ks_p = g.ks_p, f->ad = g.ad, f->ad_p = g.ad_p;
+    if (status == XB_OK) status = xb_shape_test(r->ctx, f, law, s, r->task.opt->seed);
     return status;
 }
 
@@ -169,6 +171,7 @@ static xb_status fit_sample(xb_ctx *ctx, xb_fit **out, xb_sample *s,
                             const xb_fit_options *opt)
 {
     XB_TRY(xb_sample_memory(ctx, s));
+    xb_shape_errors(&s->info, s->x, s->n);
     xb_fit *fit = xb_new(ctx, 1, sizeof *fit);
     if (!fit) return XB_E_MEMORY;
     fit->sample = s->info;

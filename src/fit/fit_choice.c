@@ -3,8 +3,8 @@
  * Among the parametric families that fit the criterion decides. If none does,
  * `empirical` is taken, and the verdict says why, and whether it fits itself. The outcome
  * is decided once; the verdict in words, the file and the page read it. A trace that is
- * nearly all drift has so few independent values that no test can reject anything; then a
- * family must also look like the trace (KS distance), or it is not believed. */
+ * nearly all drift has so few independent values that no test can reject anything: then
+ * no law can be tested, and the empirical one, which assumes no shape, is taken. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,6 @@
 
 static const double FEW_EFFECTIVE = 50; /* below this the tests have no power ... */
 static const double MANY_EACH = 20;     /* ... and each stands for this many values */
-static const double FAR_OFF = 0.05;     /* KS distance one can see */
 
 static bool is_empirical(const xb_fit *fit, int i)
 {
@@ -28,15 +27,19 @@ static bool too_correlated(const xb_fit *fit)
     return s->n_effective < FEW_EFFECTIVE && (double)s->n >= MANY_EACH * s->n_effective;
 }
 
-static bool accepted(const xb_fit *fit, const xb_fit_family *f)
+/* (F12) One rule for all, the empirical law among them. */
+static xb_fit_decision decide(const xb_fit *fit, const xb_fit_family *f)
 {
-    return f->ks_p > fit->level && f->ad_p > fit->level;
+    double least = fmin(fmin(f->ks_p, f->ad_p), fmin(f->skewness_p, f->kurtosis_p));
+    if (!(least > fit->level)) return XB_FIT_NO;
+    return too_correlated(fit) ? XB_FIT_CANNOT_TELL : XB_FIT_YES;
 }
 
-/* (F12) One rule for all, the empirical law among them. */
-static bool fits(const xb_fit *fit, const xb_fit_family *f)
+const char *xb_fit_decision_name(xb_fit_decision decision)
 {
-    return accepted(fit, f) && !(too_correlated(fit) && f->ks > FAR_OFF);
+    static const char *const name[] = {
+        [XB_FIT_NO] = "no", [XB_FIT_YES] = "yes", [XB_FIT_CANNOT_TELL] = "cannot tell"};
+    return name[decision];
 }
 
 static double criterion(const xb_fit *fit, int i)
@@ -98,38 +101,46 @@ int xb_law_peaks(const xb_law *law)
     return peaks;
 }
 
+/* Peaks of the empirical law; 1 where it was not fitted. */
+static int count_peaks(const xb_fit *fit)
+{
+    for (int i = 0; i < fit->count; i++)
+        if (is_empirical(fit, i)) return xb_law_peaks(fit->law[i]);
+    return 1;
+}
+
 /* What about the shape speaks against symmetric one-peaked laws. */
 static void say_shape(xb_fit *fit)
 {
     const double skewed = 0.3;
     const xb_fit_sample *s = &fit->sample;
-    int peaks = 1;
-    for (int i = 0; i < fit->count; i++)
-        if (is_empirical(fit, i)) peaks = xb_law_peaks(fit->law[i]);
+    int peaks = count_peaks(fit);
     if (fabs(s->skewness) > skewed)
         say(fit, "; the sample is skewed (%.2g)", s->skewness);
     if (peaks > 1) say(fit, "; it has %d separate levels", peaks);
     say(fit, ". ");
 }
 
-/* The numbers a family passes or fails by: what fits() looks at. */
+/* The numbers a family passes or fails by: what decide() looks at. */
 static void say_numbers(xb_fit *fit, const xb_fit_family *f)
 {
-    if (too_correlated(fit) && accepted(fit, f))
-        say(fit, "its KS distance from the trace is %.3f, the limit %g", f->ks, FAR_OFF);
-    else
-        say(fit, "KS p = %.2g, Anderson-Darling p = %.2g", f->ks_p, f->ad_p);
+    say(fit,
+        "KS p = %.2g, Anderson-Darling p = %.2g, skewness p = %.2g, kurtosis p = %.2g",
+        f->ks_p, f->ad_p, f->skewness_p, f->kurtosis_p);
 }
 
-/* A drifting trace: which test was not to be had. */
-static void say_too_few(xb_fit *fit)
+static void say_untested(xb_fit *fit)
 {
     const xb_fit_sample *s = &fit->sample;
-    if (too_correlated(fit))
-        say(fit,
-            "%lld samples are worth only %.0f independent ones, too few for a test:"
-            " the KS distance decides. ",
-            (long long)s->n, s->n_effective);
+    say(fit,
+        "%lld samples are worth only %.1f independent ones: too few to test any law. ",
+        (long long)s->n, s->n_effective);
+    if (fit->asked)
+        say(fit, "%s is used as asked. ", fit->family[fit->chosen].family);
+    else
+        say(fit, "Using the empirical law, which assumes no shape. ");
+    int levels = count_peaks(fit);
+    if (levels > 1) say(fit, "The trace has %d separate levels. ", levels);
 }
 
 static void say_correlated(xb_fit *fit)
@@ -165,6 +176,7 @@ const char *xb_fit_outcome_name(xb_fit_outcome outcome)
         [XB_FIT_NOTHING] = "nothing fits",
         [XB_FIT_REFUSED] = "does not fit",
         [XB_FIT_DIVERGED] = "did not converge",
+        [XB_FIT_UNTESTED] = "cannot be tested",
     };
     return text[outcome];
 }
@@ -173,6 +185,7 @@ static xb_fit_outcome outcome_of(const xb_fit *fit)
 {
     const xb_fit_family *f = &fit->family[fit->chosen];
     if (!f->converged) return XB_FIT_DIVERGED;
+    if (f->decision == XB_FIT_CANNOT_TELL) return XB_FIT_UNTESTED;
     if (fit->asked) return f->fits ? XB_FIT_FITS : XB_FIT_REFUSED;
     if (is_empirical(fit, fit->chosen))
         return f->fits ? XB_FIT_EMPIRICAL : XB_FIT_NOTHING;
@@ -254,13 +267,17 @@ static void say_outcome(xb_fit *fit)
         say(fit, "%s did not converge: its parameters are unreliable. ",
             fit->family[fit->chosen].family);
         break;
+    case XB_FIT_UNTESTED: say_untested(fit); break;
     }
-    say_too_few(fit);
 }
 
 void xb_fit_choose(xb_fit *fit)
 {
-    for (int i = 0; i < fit->count; i++) fit->family[i].fits = fits(fit, &fit->family[i]);
+    for (int i = 0; i < fit->count; i++) {
+        xb_fit_family *f = &fit->family[i];
+        f->decision = decide(fit, f);
+        f->fits = f->decision == XB_FIT_YES;
+    }
     fit->verdict[0] = '\0';
     fit->chosen = choose(fit);
     fit->outcome = outcome_of(fit);

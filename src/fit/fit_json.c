@@ -35,7 +35,10 @@ static json_t *family_json(const xb_fit_family *f)
     set(&object, "ks_p", f->ks_p);
     set(&object, "ad", f->ad);
     set(&object, "ad_p", f->ad_p);
+    set(&object, "skewness_p", f->skewness_p);
+    set(&object, "kurtosis_p", f->kurtosis_p);
     xb_json_set(&object, "fits", json_boolean(f->fits));
+    xb_json_set(&object, "decision", xb_json_string(xb_fit_decision_name(f->decision)));
     return object;
 }
 
@@ -53,6 +56,9 @@ static json_t *sample_json(const xb_fit_sample *s)
     set(&object, "sd", s->sd);
     set(&object, "skewness", s->skewness);
     set(&object, "excess_kurtosis", s->excess_kurtosis);
+    set(&object, "sd_error", s->sd_error);
+    set(&object, "skewness_error", s->skewness_error);
+    set(&object, "excess_kurtosis_error", s->excess_kurtosis_error);
     return object;
 }
 

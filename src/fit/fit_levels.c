@@ -274,7 +274,8 @@ xb_status xb_fit_levels(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task
     if (status == XB_OK) {
         const double least = 2e-3, of_range = 2e-5; /* as bimodal's; a law can have */
         double range = (s->info.max - s->info.min) / s->info.sd;
-        all.thinnest = fmax(fmax(least, of_range * range), 0.5 * s->step / s->info.sd);
+        all.thinnest = fmax(fmax(least, of_range * range),
+                            xb_level_reach(s->step, s->info.distinct) / s->info.sd);
         search(&all, best);
         describe(out, best, &all);
     }

@@ -42,7 +42,7 @@ double xb_free_gradient(const xb_problem *p, const double *theta, const double *
 }
 
 static void take_free(free_part *out, const xb_problem *p, const double *gradient,
-                  const double *hessian, const bool *held)
+                      const double *hessian, const bool *held)
 {
     double part[XB_VARIABLES_MAX * XB_VARIABLES_MAX];
     out->n = 0;

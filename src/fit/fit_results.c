@@ -77,6 +77,9 @@ double xb_fit_family_ks(const xb_fit_family *f) { return f->ks; }
 double xb_fit_family_ks_p(const xb_fit_family *f) { return f->ks_p; }
 double xb_fit_family_ad(const xb_fit_family *f) { return f->ad; }
 double xb_fit_family_ad_p(const xb_fit_family *f) { return f->ad_p; }
+double xb_fit_family_skewness_p(const xb_fit_family *f) { return f->skewness_p; }
+double xb_fit_family_kurtosis_p(const xb_fit_family *f) { return f->kurtosis_p; }
+xb_fit_decision xb_fit_family_decision(const xb_fit_family *f) { return f->decision; }
 bool xb_fit_family_fits(const xb_fit_family *f) { return f->fits; }
 
 /* ---- the sample */
@@ -91,6 +94,12 @@ double xb_fit_sample_max(const xb_fit_sample *s) { return s->max; }
 double xb_fit_sample_mean(const xb_fit_sample *s) { return s->mean; }
 double xb_fit_sample_sd(const xb_fit_sample *s) { return s->sd; }
 double xb_fit_sample_skewness(const xb_fit_sample *s) { return s->skewness; }
+double xb_fit_sample_sd_error(const xb_fit_sample *s) { return s->sd_error; }
+double xb_fit_sample_skewness_error(const xb_fit_sample *s) { return s->skewness_error; }
+double xb_fit_sample_excess_kurtosis_error(const xb_fit_sample *s)
+{
+    return s->excess_kurtosis_error;
+}
 double xb_fit_sample_excess_kurtosis(const xb_fit_sample *s)
 {
     return s->excess_kurtosis;

@@ -23,11 +23,12 @@ struct xb_fit_family {
     double std_error[XB_FIT_NAMED_MAX]; /* from the observed information; NAN if fixed */
     double gradient_norm; /* largest |d loglik / d log-parameter| / n at the end */
     double log_likelihood;
-    double aic, bic; /* with the effective number of samples */
-    double ks, ks_p; /* Kolmogorov-Smirnov */
-    double ad, ad_p; /* Anderson-Darling */
-    bool fits;       /* both p-values above the level, and close to the sample where
-                        correlation leaves too few values for a test (F12) */
+    double aic, bic;               /* with the effective number of samples */
+    double ks, ks_p;               /* Kolmogorov-Smirnov */
+    double ad, ad_p;               /* Anderson-Darling */
+    bool fits;                     /* the decision is yes */
+    double skewness_p, kurtosis_p; /* of samples as far from the law's own (F18) */
+    xb_fit_decision decision;      /* (F12) */
 };
 
 struct xb_fit_sample {
@@ -38,6 +39,7 @@ struct xb_fit_sample {
     double min, max, mean, sd, skewness, excess_kurtosis;
     int64_t distinct;  /* distinct values: few means a coarse converter */
     uint64_t checksum; /* of the values, for provenance */
+    double sd_error, skewness_error, excess_kurtosis_error; /* (F17) */
 };
 
 #endif

@@ -149,6 +149,17 @@ static xb_status climb(xb_ctx *ctx, xb_optimum *best, xb_problem *p, const smoot
     return XB_OK;
 }
 
+/* What the gradient left could still add to the mean log likelihood, at most. Where a law
+ * bends into another shape (two distant values) rounding keeps the gradient above its
+ * limit. */
+static bool nothing_to_gain(const xb_optimum *at, const double *cov, int n)
+{
+    const double nothing = 1e-13;
+    double spread = 0;
+    for (int i = 0; i < n; i++) spread += cov[i * n + i];
+    return at->gradient_norm * at->gradient_norm * spread < nothing;
+}
+
 /* (F6) */
 static void describe(xb_fit_family *out, const xb_problem *p, const xb_optimum *at,
                      const smooth_fit *f)
@@ -172,7 +183,7 @@ static void describe(xb_fit_family *out, const xb_problem *p, const xb_optimum *
                 given ? f->task->offset : f->centre + f->unit * at->theta[own + 1],
                 given ? NAN : f->unit * error[own + 1]);
     out->n_param = n - given;
-    out->converged = at->converged;
+    out->converged = at->converged || nothing_to_gain(at, cov, n);
     out->iterations = at->iterations;
     out->gradient_norm = at->gradient_norm;
     out->log_likelihood = count * (at->value - log(f->unit));

@@ -187,6 +187,8 @@ xb_optimum xb_mixture_newton(xb_problem *p, xb_mixture *m, const xb_points *poin
         p->upper[i] = place ? 1e6 : width ? 14 : logit_most;
     }
     xb_mixture_to_theta(theta, m);
+    for (int i = 0; i < p->n; i++)
+        theta[i] = fmax(p->lower[i], fmin(p->upper[i], theta[i]));
     xb_optimum best = xb_newton(p, theta);
     xb_mixture_from_theta(m, best.theta);
     p->arg = NULL; /* its data end here */

@@ -191,21 +191,22 @@ xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
  * for people and programs that read the file. */
 static xb_status warn(xb_ctx *ctx, const json_t *root, const char *path)
 {
-    const double few = 50;
+    const double few = 50, correlated = 2; /* samples */
     const json_t *series = json_object_get(root, "series");
-    double independent = INFINITY;
+    double independent = INFINITY, memory = 1;
     if (!series) return XB_OK;
     if (!json_is_object(series))
         return xb_fail(ctx, XB_E_INPUT, "%s: 'series' is not an object", path);
     XB_TRY(
         xb_json_number_optional(ctx, &independent, series, path, "independent_samples"));
-    if (independent < few)
+    XB_TRY(xb_json_number_optional(ctx, &memory, series, path, "correlation_time"));
+    if (independent < few && memory > correlated)
         xb_notice_tell(ctx,
                        "%s: this law is known from only %.1f independent samples: its"
                        " shape is uncertain",
                        path, independent);
     const char *usable = json_string_value(json_object_get(series, "usable"));
-    if (usable && strcmp(usable, "usable") != 0)
+    if (usable && strcmp(usable, "usable") != 0 && memory > correlated)
         xb_notice_tell(ctx,
                        "%s: successive reads of this device are not independent draws"
                        " (%s)",

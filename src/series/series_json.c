@@ -1,5 +1,6 @@
 /* series_json.c: a series as JSON: what law files keep under "series". */
 #include <math.h>
+#include <stdio.h>
 
 #include "crossbayes/json.h"
 #include "series/series.h"
@@ -127,8 +128,13 @@ static json_t *bursts_json(const xb_series *s)
 static json_t *findings_json(const xb_series *s)
 {
     json_t *object = json_object();
-    for (int64_t i = 0; i < s->findings; i++)
-        xb_json_set(&object, s->finding[i].name, xb_json_string(s->finding[i].text));
+    for (int64_t i = 0; i < s->findings; i++) {
+        char key[sizeof s->finding[i].name];
+        snprintf(key, sizeof key, "%s", s->finding[i].name);
+        for (char *p = key; *p; p++)
+            if (*p == ' ') *p = '_';
+        xb_json_set(&object, key, xb_json_string(s->finding[i].text));
+    }
     return object;
 }
 

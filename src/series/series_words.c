@@ -170,7 +170,7 @@ static void say_spectrum(xb_series *s)
     bool white = fabs(l->exponent) < fmax(0.05, 3 * l->exponent_error);
     say(s, white ? "White (1/f^a with a = %s)" : "1/f^a with a = %s", exponent);
     say(s, " from %s to %s", frequency(low, s, l->low), frequency(high, s, l->high));
-    if (l->floor > 0)
+    if (l->floor > 0 && l->corner < l->high)
         say(s, ", and a white floor above %s", frequency(corner, s, l->corner));
     say(s, ".");
     if (!white && l->exponent - 2 * l->exponent_error > 1)
@@ -207,9 +207,16 @@ static int64_t cells_needed(const xb_series *s)
     return s->reads;
 }
 
+/* "one every 2.5 ms", "one every sample", "one every 5 samples". */
+static const char *spacing(char out[QUANTITY], const xb_series *s, double value)
+{
+    if (!s->timed && value == 1) return "sample";
+    return duration(out, s, value, NAN);
+}
+
 static void say_draws(xb_series *s)
 {
-    char at[QUANTITY], number[QUANTITY], from[QUANTITY];
+    char at[QUANTITY], number[QUANTITY], from[QUANTITY], every[QUANTITY];
     xb_burst b = xb_series_burst(s, s->read_interval, s->reads);
     start(s, "draws");
     duration(at, s, s->read_interval, NAN);
@@ -226,7 +233,8 @@ static void say_draws(xb_series *s)
                                    : "Not usable at a read interval of %s. ",
             at);
     say(s, "%lld reads, one every %s, are worth %s independent draws%s.",
-        (long long)s->reads, at, number, b.extrapolated ? " by the fitted spectrum" : "");
+        (long long)s->reads, spacing(every, s, s->read_interval), number,
+        b.extrapolated ? " by the fitted spectrum" : "");
     if (s->usable == XB_USABLE_SLOWER)
         say(s, " Usable from a read interval of %s on.",
             duration(from, s, s->usable_from, NAN));

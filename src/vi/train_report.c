@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/memory.h"
 #include "vi/trainer.h"
 
@@ -130,6 +131,16 @@ xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *r,
 }
 
 const char *xb_trace_column_name(xb_trace_column c) { return columns[c]; }
+
+xb_status xb_trace_column_parse(xb_ctx *ctx, xb_trace_column *out, const char *text)
+{
+    int found = 0;
+    XB_TRY(xb_choice_parse(ctx, &found, "column of the trace", text, columns,
+                           XB_TRACE_COLUMNS));
+    *out = (xb_trace_column)found;
+    return XB_OK;
+}
+
 const xb_table *xb_train_report_trace(const xb_train_report *r) { return r->trace; }
 int64_t xb_train_report_row_count(const xb_train_report *r) { return r->learnt; }
 int64_t xb_train_report_held_count(const xb_train_report *r) { return r->held; }

@@ -121,9 +121,10 @@ void xb_spectrum_panel(FILE *script, const xb_trace_view *v, const char *data, i
 {
     bool timed = xb_series_has_interval(v->series);
     xb_style_label(script, "x", "frequency", "", timed ? v->rate.text : "per sample");
-    char power[96];
-    snprintf(power, sizeof power, "%s%s%s per %s", *v->unit.text ? "(" : "", v->unit.text,
-             *v->unit.text ? ")^2" : "1", timed ? "Hz" : "1/sample");
+    char power[96] = "";
+    if (timed || *v->unit.text)
+        snprintf(power, sizeof power, "%s%s%s", *v->unit.text ? v->unit.text : "1",
+                 *v->unit.text ? "\u00B2" : "", timed ? "/Hz" : " times samples");
     xb_style_label(script, "y", "power density", "", power);
     fprintf(script,
             "set autoscale fix\nset logscale xy\nset format y '10^{%%L}'\n"

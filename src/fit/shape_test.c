@@ -1,0 +1,107 @@
+/* shape_test.c: skewness and kurtosis; maths F17, F18.
+ *
+ * Errors by influence functions, for any law with the moments: a Gaussian's sqrt(6/n)
+ * would be half of what it is for an exponential law. Whether a law's skewness and
+ * kurtosis agree with the sample's is judged by samples simulated from the law, because
+ * kurtosis is far from Gaussian in samples of any practical size. */
+#include "fit/shape_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/random.h"
+
+/* (F17) */
+void xb_shape_errors(xb_fit_sample *info, const double *x, int64_t n)
+{
+    double skew = info->skewness, kurtosis = info->excess_kurtosis + 3;
+    double sd = 0, third = 0, fourth = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double z = (x[i] - info->mean) / info->sd, square = z * z;
+        double a = square - 1;
+        double b = z * (square - 3) - skew - 1.5 * skew * a;
+        double c = square * square - kurtosis - 4 * skew * z - 2 * kurtosis * a;
+        sd += a * a, third += b * b, fourth += c * c;
+    }
+    double count = (double)n * info->n_effective;
+    info->sd_error = 0.5 * info->sd * sqrt(sd / count);
+    info->skewness_error = sqrt(third / count);
+    info->excess_kurtosis_error = sqrt(fourth / count);
+}
+
+enum { TABLE = 4096, SAMPLES = 200, SIZE_MAX_SIMULATED = 500, SIZE_LEAST = 8 };
+
+typedef struct shape {
+    double skewness, kurtosis;
+} shape;
+
+static shape shape_of(const double *x, int64_t n)
+{
+    double mean = 0, m2 = 0, m3 = 0, m4 = 0;
+    for (int64_t i = 0; i < n; i++) mean += x[i] / (double)n;
+    for (int64_t i = 0; i < n; i++) {
+        double d = x[i] - mean, square = d * d;
+        m2 += square, m3 += square * d, m4 += square * square;
+    }
+    double variance = m2 / (double)n;
+    if (!(variance > 0)) return (shape){0, 0};
+    return (shape){m3 / (double)n / (variance * sqrt(variance)),
+                   m4 / (double)n / (variance * variance) - 3};
+}
+
+static void draw_sample(double *x, int64_t n, const double *table, uint64_t seed,
+                        uint32_t number)
+{
+    xb_stream stream = {xb_key_make(seed, XB_PURPOSE_BOOTSTRAP), 1, number, 0};
+    for (int64_t i = 0; i < n; i++) {
+        double at = xb_stream_uniform(&stream, i) * TABLE - 0.5;
+        double inside = fmin(fmax(at, 0), TABLE - 1.001);
+        int64_t cell = (int64_t)inside;
+        x[i] = table[cell] + (inside - (double)cell) * (table[cell + 1] - table[cell]);
+    }
+}
+
+/* Is a moment there, and in what the quantiles see? Heavy tails have it beyond them, or
+ * not at all, and no sample tells. */
+static bool testable(double exact, double seen)
+{
+    const double share = 0.25;
+    return isfinite(exact) && fabs(exact - seen) <= share * (1 + fabs(exact));
+}
+
+/* (F18) Two-sided: how many of the simulated are as far from the law's as the sample. */
+static void count_beyond(xb_fit_family *out, const double *table, double *room,
+                         int64_t size, shape law, shape off, uint64_t seed)
+{
+    int skewness = 0, kurtosis = 0;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        draw_sample(room, size, table, seed, i);
+        shape s = shape_of(room, size);
+        skewness += fabs(s.skewness - law.skewness) >= off.skewness;
+        kurtosis += fabs(s.kurtosis - law.kurtosis) >= off.kurtosis;
+    }
+    out->skewness_p = (1.0 + skewness) / (SAMPLES + 1);
+    out->kurtosis_p = (1.0 + kurtosis) / (SAMPLES + 1);
+}
+
+xb_status xb_shape_test(xb_ctx *ctx, xb_fit_family *out, const xb_law *law,
+                        const xb_fit_sample *info, uint64_t seed)
+{
+    double effective = fmax(SIZE_LEAST, info->n_effective);
+    int64_t size = (int64_t)fmin(effective, SIZE_MAX_SIMULATED);
+    double *table = xb_room(ctx, TABLE + SIZE_MAX_SIMULATED, sizeof *table);
+    if (!table) return XB_E_MEMORY;
+    for (int i = 0; i < TABLE; i++) table[i] = xb_law_quantile(law, (i + 0.5) / TABLE);
+    xb_moments m = xb_law_moments(law);
+    double scale = sqrt(effective / (double)size); /* errors shrink with the root of n */
+    shape off = {scale * fabs(info->skewness - m.skewness),
+                 scale * fabs(info->excess_kurtosis - m.excess_kurtosis)};
+    shape seen = shape_of(table, TABLE);
+    count_beyond(out, table, table + TABLE, size, seen, off, seed);
+    if (!testable(m.skewness, seen.skewness)) out->skewness_p = 1;
+    if (!testable(m.excess_kurtosis, seen.kurtosis)) out->kurtosis_p = 1;
+    free(table);
+    return XB_OK;
+}
