@@ -76,9 +76,10 @@ endif()
 
 # On this machine's GPU: `make check-cuda`.
 if(XB_CUDA)
-  xb_cuda_draws(cuda_draws_gpu $<TARGET_OBJECTS:xbc_kernels>)
-  set_target_properties(cuda_draws_gpu PROPERTIES LINKER_LANGUAGE CUDA
+  add_library(xbc_device SHARED $<TARGET_OBJECTS:xbc_kernels>)
+  set_target_properties(xbc_device PROPERTIES OUTPUT_NAME xbc-device LINKER_LANGUAGE CUDA
     CUDA_RUNTIME_LIBRARY Static CUDA_ARCHITECTURES OFF)
+  xb_cuda_draws(cuda_draws_gpu xbc_device)
   foreach(name IN ITEMS test_net_ops test_net_pass test_train test_predict)
     xb_cuda_suite(${name} $<TARGET_FILE:crossbayes_cuda> _gpu)
   endforeach()
