@@ -221,7 +221,7 @@ static void write_quantile_panel(FILE *script, const fit_view *v, const char *da
 static void write_script(FILE *script, const fit_view *v, const char *data)
 {
     fprintf(script, "set multiplot layout 1,2 margins 0.09,0.97,0.14,0.84 spacing 0.12\n"
-                    "set key tmargin center vertical maxrows 2\n");
+                    "set key tmargin center vertical maxrows 3\n");
     write_density_panel(script, v, data);
     write_quantile_panel(script, v, data);
     fprintf(script, "unset multiplot\n");
@@ -244,7 +244,7 @@ static void write_trace_script(FILE *script, const fit_view *v, const char *data
     const xb_trace_view *t = v->trace;
     fprintf(script,
             "set multiplot\n"
-            "set key at graph 0.5, graph 1.04 center bottom vertical maxrows 2\n");
+            "set key at graph 0.5, graph 1.04 center bottom vertical maxrows 3\n");
     place_panel(script, left[0], right[1], 0.76, 0.95);
     xb_trace_panel(script, t, data, FIRST);
     place_panel(script, left[0], right[0], 0.42, 0.64);

@@ -110,11 +110,22 @@ void xb_trace_panel(FILE *script, const xb_trace_view *v, const char *data, int 
         "set autoscale fix\nset offsets 0, 0, graph 0.05, graph 0.05\n"
         "plot %s index %d using 1:2:3 with filledcurves fill solid 1 noborder linecolor"
         " '%s' title 'range of the samples', \\\n"
+        "     '' index %d using 1:2 with lines linecolor '%s' notitle, \\\n"
         "     NaN with boxes fill solid 1 noborder linecolor '#dcebdc' title"
         " 'part that the law is of', \\\n"
         "     NaN with lines dashtype (4,4) linecolor '#444444' title 'jump'\n"
         "unset object 1\nunset arrow\nset offsets\n",
-        data, first, xb_style_colour("data"));
+        data, first, xb_style_colour("data"), first, xb_style_colour("data"));
+}
+
+/* gnuplot refuses axes without a single point. */
+static void empty_panel(FILE *script, const char *words)
+{
+    fprintf(script,
+            "set label 1 '%s' at graph 0.5, graph 0.5 center\n"
+            "set xrange [0:1]\nset yrange [0:1]\nplot NaN notitle\n"
+            "unset label 1\nset autoscale\n",
+            words);
 }
 
 void xb_spectrum_panel(FILE *script, const xb_trace_view *v, const char *data, int first)
@@ -126,6 +137,10 @@ void xb_spectrum_panel(FILE *script, const xb_trace_view *v, const char *data, i
         snprintf(power, sizeof power, "%s%s%s", *v->unit.text ? v->unit.text : "1",
                  *v->unit.text ? "\u00B2" : "", timed ? "/Hz" : " times samples");
     xb_style_label(script, "y", "power density", "", power);
+    if (xb_series_spectrum_count(v->series) < 2) {
+        empty_panel(script, "too few samples for a spectrum");
+        return;
+    }
     fprintf(script,
             "set autoscale fix\nset logscale xy\nset format y '10^{%%L}'\n"
             "plot %s index %d using 1:3:4 with filledcurves fill solid 0.35 noborder"
