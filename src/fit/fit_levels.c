@@ -244,7 +244,7 @@ static void describe(xb_fit_family *out, const candidate *c, const level_search 
     spread_errors(variance, c, count, given, offset);
     const double exact = 1e-10; /* of a variance: the answer does not depend on the fit */
     for (int i = 0; i < 3 * k; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "%c%d", "xps"[i / k], i % k + 1);
         xb_fit_name(out, name, value[i],
                     variance[i] > exact ? sqrt(variance[i]) * unit : NAN);

@@ -242,11 +242,11 @@ static void write_trace_script(FILE *script, const fit_view *v, const char *data
     enum { FIRST = 3 }; /* blocks of data before those of the trace */
     const double left[] = {0.09, 0.59}, right[] = {0.47, 0.97};
     const xb_trace_view *t = v->trace;
-    fprintf(script,
-            "set multiplot\n"
-            "set key at graph 0.5, graph 1.04 center bottom vertical maxrows 3\n");
+    static const char above[] = "set key at graph 0.5, graph 1.04 center bottom vertical";
+    fprintf(script, "set multiplot\n%s maxrows 1\n", above);
     place_panel(script, left[0], right[1], 0.76, 0.95);
     xb_trace_panel(script, t, data, FIRST);
+    fprintf(script, "%s maxrows 3\n", above);
     place_panel(script, left[0], right[0], 0.42, 0.64);
     write_density_panel(script, v, data);
     place_panel(script, left[1], right[1], 0.42, 0.64);
