@@ -89,6 +89,34 @@ static cli_exit read_sweeps(crossbar_job *job)
     return CLI_DONE;
 }
 
+/* The law, and where it is of a trace whose interval is known, the trace's memory. */
+static xb_status use_law(crossbar_job *job, const char *law)
+{
+    xb_ctx *ctx = job->s->ctx;
+    double interval = 0;
+    const bool file = strpbrk(law, "./") != NULL;
+    XB_TRY(xb_array_get(ctx, &interval, job->array, "read_interval_ns"));
+    if (file && interval > 0 && xb_array_measured(ctx, job->array, law, 0) == XB_OK)
+        return XB_OK;
+    if (file && !(interval > 0) && !cli_quiet(job->s))
+        fprintf(stderr,
+                "  reads are taken as independent draws; --read-interval TIME lets"
+                " them follow the trace behind the law\n");
+    return xb_array_set_law(ctx, job->array, law);
+}
+
+static cli_exit read_interval(crossbar_job *job)
+{
+    cli_session *s = job->s;
+    const char *text = cli_text(&s->args, "read-interval", NULL);
+    double seconds = 0;
+    if (!text) return CLI_DONE;
+    if (xb_quantity_parse(s->ctx, &seconds, text, "s") != XB_OK)
+        return cli_fail(s, CLI_USAGE, "--read-interval: %s", xb_ctx_message(s->ctx));
+    return cli_status(
+        s, xb_array_set(s->ctx, job->array, "read_interval_ns", 1e9 * seconds));
+}
+
 static cli_exit read_array(crossbar_job *job)
 {
     cli_session *s = job->s;
@@ -104,8 +132,10 @@ static cli_exit read_array(crossbar_job *job)
     const char *wanted = cli_text(&s->args, "redraw", NULL);
     if (wanted) status = xb_redraw_parse(s->ctx, &redraw, wanted);
     xb_array_set_redraw(job->array, redraw);
+    cli_exit code = read_interval(job);
+    if (code != CLI_DONE) return code;
     const char *law = cli_text(&s->args, "law", NULL);
-    if (law && xb_array_set_law(s->ctx, job->array, law) != XB_OK)
+    if (law && use_law(job, law) != XB_OK)
         return cli_fail(s, CLI_USAGE, "--law: the text is too long");
     if (status == XB_OK) status = xb_array_check(s->ctx, job->array);
     if (status != XB_OK) return cli_status(s, status);
@@ -288,6 +318,8 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
                              (json_int_t)job->reads, "calibration",
                              cli_json_text(cli_text(args, "calibration", "the data")),
                              "cases", list, "sweeps", sweeps);
+    json_object_set_new(root, "independent_draws",
+                        cli_json_real(xb_array_independent(job->array, job->reads)));
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
@@ -299,6 +331,10 @@ static void print_text(const crossbar_job *job)
            (long long)xb_frame_row_count(job->frame),
            xb_plural(xb_frame_row_count(job->frame), "row", "rows"),
            (long long)job->reads, xb_array_name(job->array));
+    const double worth = xb_array_independent(job->array, job->reads);
+    if (worth < 0.99 * (double)job->reads)
+        printf("  devices remember: the reads are worth %.3g independent %s\n", worth,
+               worth < 1.005 ? "draw" : "draws");
     cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay),
                    "effect alone");
     for (int i = 0; i < job->n_sweeps; i++)
@@ -406,6 +442,8 @@ static const cli_option options[] = {
     {"sweep", 0, CLI_TEXTS, "KEY=A:B", "scores over a number, also A:B:STEP or A,B,C", 0,
      0},
     {"law", 0, CLI_TEXT, "LAW", "of the noise devices (the array's)", 0, 0},
+    {"read-interval", 0, CLI_TEXT, "TIME",
+     "from one read of a device to the next, e.g. 2.5ms [the array's]", 0, 0},
     {"redraw", 0, CLI_CHOICE, "network|input|operation",
      "when weights are drawn anew (the array's)", 0, 0},
     {"calibration", 0, CLI_PATH, "FILE",

@@ -97,10 +97,12 @@ static cli_exit stopped_code(cli_exit code)
     }
 }
 
-/* An xb_notice_fn; arg is the session. */
+/* An xb_notice_fn; arg is the session. A law may be loaded more than once. */
 static void say_notice(void *arg, const char *sentence)
 {
     cli_session *s = arg;
+    if (strncmp(s->noticed, sentence, sizeof s->noticed - 1) == 0) return;
+    snprintf(s->noticed, sizeof s->noticed, "%s", sentence);
     cli_progress_clear(&s->progress);
     fprintf(stderr, "  %s\n", sentence);
 }

@@ -11,6 +11,7 @@ struct cli_session {
     cli_args args;
     xb_ctx *ctx;
     cli_progress progress;
+    char noticed[256]; /* the last notice, not to be repeated */
 };
 
 /* Parses, runs, reports: the whole life of one command. */

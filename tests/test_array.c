@@ -181,6 +181,58 @@ static void correlation_comes_from_the_fit(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* A trace's correlation lag by lag: read at its own interval, at half and at thrice of
+ * it, worth what the sum over lags says; saved, loaded, kept by the effect alone, given
+ * up for a correlation time or another law. */
+static void reads_follow_the_trace(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    static const char law[] =
+        "{\"crossbayes\": \"law\", \"family\": \"gaussian\", \"fit\": {\"tau\": 9},"
+        " \"series\": {\"interval_s\": 1e-6, \"correlation\": [0.6, 0.4, 0.2]}}";
+    char path[160];
+    snprintf(path, sizeof path, "%s", scratch_write(&s, "law.json", law, strlen(law)));
+    xb_array array = test_array("ideal");
+    array.read_interval_ns = 1000;
+    assert_close(xb_array_independent(&array, 100), 100, 1e-12);
+    assert_ok(ctx, xb_array_measured(ctx, &array, path, 0));
+    double r[XB_MEMORY_LAGS];
+    xb_array_memory(&array, r);
+    assert_close(r[0], 0.6, 1e-12);
+    assert_close(r[2], 0.2, 1e-12);
+    assert_true(r[3] == 0); /* beyond what was measured */
+    /* lags 1, 2, 3, 4 read 0.6, 0.4, 0.3, 0.2, then straight to 0 at 8 */
+    const double lag[] = {1, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1, 0.05};
+    double sum = 1;
+    for (int k = 1; k < 8; k++) sum += 2 * (1 - k / 50.0) * lag[k];
+    assert_close(xb_array_independent(&array, 50), 50 / sum, 1e-12);
+    array.read_interval_ns = 500;
+    xb_array_memory(&array, r);
+    assert_close(r[0], 0.8, 1e-12); /* between 1 at lag 0 and 0.6 */
+    array.read_interval_ns = 3000;
+    xb_array_memory(&array, r);
+    assert_close(r[0], 0.3, 1e-12);
+
+    xb_array back = {0};
+    assert_ok(ctx, xb_array_save(ctx, &array, scratch_path(&s, "a.json")));
+    assert_ok(ctx, xb_array_read(ctx, &back, s.path));
+    assert_int_equal(back.memory.lags, 3);
+    assert_close(back.memory.interval_ns, 1000, 1e-12);
+    assert_int_equal(
+        xb_array_alone(&array, xb_array_effect_find("correlation")).memory.lags, 3);
+    assert_int_equal(xb_array_alone(&array, xb_array_effect_find("law")).memory.lags, 0);
+    assert_ok(ctx, xb_array_set(ctx, &back, "read_interval_ns", 7));
+    assert_int_equal(back.memory.lags, 3);
+    assert_ok(ctx, xb_array_set(ctx, &back, "correlation_time_ns", 7));
+    assert_int_equal(back.memory.lags, 0);
+    assert_ok(ctx, xb_array_set_law(ctx, &array, "gaussian"));
+    assert_int_equal(array.memory.lags, 0);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
 /* ---- export */
 
 static double *read_tile(xb_ctx *ctx, const char *dir, const char *name, int64_t high,
@@ -323,6 +375,7 @@ int main(void)
         cmocka_unit_test(a_file_comes_back),
         cmocka_unit_test(hostile_files_are_refused),
         cmocka_unit_test(correlation_comes_from_the_fit),
+        cmocka_unit_test(reads_follow_the_trace),
         cmocka_unit_test(what_is_exported_is_the_model),
         cmocka_unit_test(costs_are_the_users),
     };

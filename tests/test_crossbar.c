@@ -404,6 +404,37 @@ static void memory_that_runs_out_is_told(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Reads of a whole model whose devices remember as a trace did: the mean over S of them
+ * has the variance that xb_array_independent() says. 4000 means of 50 reads, nearly
+ * independent since nothing is remembered for more than 8: 2.2 % for the variance. */
+static void reads_are_worth_what_the_array_says(void **state)
+{
+    (void)state;
+    enum { BURSTS = 4000, EACH = 50 };
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = net_model(ctx, "dense 1 nobias", (xb_shape){1, 1, 2}, 0, 0.2);
+    const double x[2] = {0.7, -0.4};
+    xb_array a = test_array("ideal");
+    a.read_interval_ns = 1;
+    a.correlation_time_ns = 5;
+    a.memory = (xb_trace_memory){1, {0.6, 0.4, 0.2}, 3};
+    double *v = test_reads(ctx, m, &a, x, 1, 0, (int64_t)BURSTS * EACH);
+    double square = 0, mean = 0, all = 0;
+    for (int64_t i = 0; i < (int64_t)BURSTS * EACH; i++) mean += v[i];
+    mean /= (double)BURSTS * EACH;
+    for (int64_t i = 0; i < (int64_t)BURSTS * EACH; i++)
+        all += (v[i] - mean) * (v[i] - mean) / ((double)BURSTS * EACH);
+    for (int b = 0; b < BURSTS; b++) {
+        double burst = 0;
+        for (int i = 0; i < EACH; i++) burst += v[b * EACH + i] / EACH;
+        square += (burst - mean) * (burst - mean) / BURSTS;
+    }
+    assert_close(all / square, xb_array_independent(&a, EACH), 0.11);
+    free(v);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +449,7 @@ int main(void)
         cmocka_unit_test(an_assay_sees_through_memory),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(memory_that_runs_out_is_told),
+        cmocka_unit_test(reads_are_worth_what_the_array_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

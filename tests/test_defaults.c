@@ -66,7 +66,7 @@ static void predictions_and_scores(void **state)
     assert_true(xb_scores_get(s[0], "nll").value == xb_scores_get(s[1], "nll").value);
     for (int k = 0; k < 2; k++) { /* the defaults score alike */
         assert_true(xb_scores_get(xb_evaluation_scores(e[k], 0), "nll").value ==
-                    xb_scores_get(s[0], "nll").value);
+                    xb_scores_get(s[k], "nll").value);
         xb_prediction_destroy(p[k]);
         xb_scores_destroy(s[k]);
         xb_evaluation_destroy(e[k]);

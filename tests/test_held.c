@@ -32,6 +32,14 @@ static void shares_give_back_the_correlation(void **state)
     assert_close(xb_held_correlation(held, 3), (r[1] + r[2]) / 2, 1e-12);
     for (int k = 1; k <= 1 << held->top; k++) time += 2 * xb_held_correlation(held, k);
     assert_close(xb_held_time(held), time, 1e-10);
+    for (int64_t n = 1; n <= 3000;
+         n *= 7) { /* blocks shorter and longer than the reads */
+        double burst = 1;
+        for (int64_t k = 1; k < n; k++)
+            burst +=
+                2 * (1 - (double)k / (double)n) * xb_held_correlation(held, (double)k);
+        assert_close(xb_held_sum(held, n), burst, 1e-10);
+    }
     free(held);
     xb_ctx_destroy(ctx);
 }

@@ -112,8 +112,12 @@ XB_API xb_status xb_array_only(xb_ctx *ctx, xb_array **out, const xb_array *arra
 
 /* Share of devices that have not forgotten their noise at the next read (X10). */
 XB_API double xb_array_correlation(const xb_array *array);
+/* How many independent draws that many reads in a row are worth (T12), 1 or more. */
+XB_API double xb_array_independent(const xb_array *array, int64_t reads);
 /* Law and correlation time of a device as they were measured: `path` is a law file made
- * by a fit to a trace with samples every sample_interval_ns (X11). */
+ * by a fit to a trace with samples every sample_interval_ns (X11); 0: the interval that the
+ * fit was told. Where the file has the trace's correlation lag by lag, reads follow that
+ * (X19, X20), until a correlation time or another law is set. */
 XB_API xb_status xb_array_measured(xb_ctx *ctx, xb_array *array, const char *path,
                                    double sample_interval_ns);
 

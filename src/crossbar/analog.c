@@ -91,6 +91,18 @@ static xb_status calibrate(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n
     return status;
 }
 
+/* At the rates of the trace where they are known, else at one rate. */
+static xb_status remember(xb_ctx *ctx, xb_analog *a)
+{
+    double correlation[XB_MEMORY_LAGS];
+    if (a->array.memory.lags == 0) {
+        a->rho = xb_array_correlation(&a->array);
+        return XB_OK;
+    }
+    xb_array_memory(&a->array, correlation);
+    return xb_held_make(ctx, &a->held, correlation, XB_MEMORY_LAGS);
+}
+
 static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
                       const xb_analog_options *opt)
 {
@@ -101,7 +113,7 @@ static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
     a->reads = xb_key_make(opt->seed, XB_PURPOSE_WEIGHT);
     a->forget = xb_key_make(opt->seed, XB_PURPOSE_ARRAY);
     a->chip = xb_key_make(opt->chip, XB_PURPOSE_ARRAY);
-    a->rho = xb_array_correlation(&a->array);
+    XB_TRY(remember(ctx, a));
     XB_TRY(make_sampler(ctx, a, opt->law));
     XB_TRY(place_layers(ctx, a));
     XB_TRY(take_blocks(ctx, a));

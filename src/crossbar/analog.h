@@ -18,9 +18,12 @@ typedef struct xb_held {
 
 /* From the correlation of reads 1, 2, 4, ... apart, fewer than XB_HELD_LEVELS; what is
  * not convex in it is taken as the largest convex curve below. free() it. */
+void xb_held_fill(xb_held *out, const double *correlation, int lags);
 xb_status xb_held_make(xb_ctx *ctx, xb_held **out, const double *correlation, int lags);
 double xb_held_correlation(const xb_held *held, double lag);
 double xb_held_time(const xb_held *held); /* integrated autocorrelation time, reads */
+/* The sum of (1 - |k|/n) r(k) over lags |k| < n: n reads are worth n over this (T12). */
+double xb_held_sum(const xb_held *held, int64_t reads);
 
 /* One dense or conv layer on its tiles. */
 typedef struct xb_analog_layer {

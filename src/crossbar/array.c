@@ -217,6 +217,7 @@ xb_status xb_array_put(xb_ctx *ctx, xb_array *array, const xb_array_row *row,
         *(int64_t *)(void *)at = (int64_t)value;
     else
         *(double *)(void *)at = value;
+    if (row->offset == offsetof(xb_array, correlation_time_ns)) array->memory.lags = 0;
     return XB_OK;
 }
 

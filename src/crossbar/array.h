@@ -7,6 +7,15 @@
 #include "base/choice.h"
 #include "crossbayes/crossbar.h"
 
+/* (X20) The correlation of a measured trace at lags of 1, 2, 4, ... of its samples. */
+enum { XB_MEMORY_LAGS = 31 };
+
+typedef struct xb_trace_memory {
+    double interval_ns; /* from sample to sample */
+    double correlation[XB_MEMORY_LAGS];
+    int lags; /* 0: not known */
+} xb_trace_memory;
+
 /* 0 turns an effect off; the table has each number's meaning in words. */
 struct xb_array {
     char name[32];
@@ -33,6 +42,7 @@ struct xb_array {
 
     double read_interval_ns;    /* from one read of a device to the next */
     double correlation_time_ns; /* of its noise; 0: none */
+    xb_trace_memory memory;     /* of the law's trace: counts instead of that time */
     xb_redraw redraw;
 };
 
@@ -74,6 +84,8 @@ double xb_array_value(const xb_array *array, const xb_array_row *row);
 /* Arrays by value, for this folder and its tests: a preset, and a file. */
 xb_status xb_array_fill(xb_ctx *ctx, xb_array *out, const char *preset);
 xb_status xb_array_read(xb_ctx *ctx, xb_array *out, const char *path);
+/* (X20) Correlation of reads 1, 2, 4, ... intervals apart, XB_MEMORY_LAGS of them. */
+void xb_array_memory(const xb_array *array, double *correlation);
 /* The array with this effect alone. */
 xb_array xb_array_alone(const xb_array *array, int64_t effect);
 xb_status xb_array_put(xb_ctx *ctx, xb_array *array, const xb_array_row *row,

@@ -138,6 +138,12 @@ json_t *xb_array_to_json(const xb_ctx *ctx, const xb_array *array)
     for (int i = 0; i < xb_array_row_count; i++) {
         const xb_array_row *row = &xb_array_rows[i];
         double value = xb_array_value(array, row);
+        if (array->memory.lags > 0 &&
+            row->offset == offsetof(xb_array, correlation_time_ns)) {
+            xb_json_set(&root, "sample_interval_ns",
+                        json_real(array->memory.interval_ns));
+            continue; /* what it is follows from the law's file */
+        }
         xb_json_set(&root, row->key,
                     row->whole ? json_integer((json_int_t)value) : json_real(value));
     }

@@ -72,7 +72,9 @@ xb_status xb_array_set_name(xb_ctx *ctx, xb_array *array, const char *name)
 const char *xb_array_law(const xb_array *array) { return array->law; }
 xb_status xb_array_set_law(xb_ctx *ctx, xb_array *array, const char *law)
 {
-    return set_text(ctx, array->law, sizeof array->law, law);
+    XB_TRY(set_text(ctx, array->law, sizeof array->law, law));
+    array->memory.lags = 0; /* it was that of another trace */
+    return XB_OK;
 }
 
 xb_redraw xb_array_redraw(const xb_array *array) { return array->redraw; }

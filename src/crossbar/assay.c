@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "crossbar/array.h"
+#include "crossbar/analog.h"
 #include "vi/model.h"
 
 /* So many outputs are compared at most, but at least those of so many inputs. */
@@ -180,8 +180,9 @@ static xb_status run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
     xb_analog *analog = NULL;
     XB_TRY(xb_analog_create(ctx, &analog, assay->model, array, x ? x : assay->x,
                             x ? n : assay->n, &assay->analog));
-    double rho = xb_array_correlation(array);
-    double memory = rho > 0 ? (1 + rho) / (1 - rho) : 0; /* (X11) */
+    double memory =
+        analog->rho > 0 ? (1 + analog->rho) / (1 - analog->rho) : 0; /* (X11) */
+    if (analog->held) memory = xb_held_time(analog->held);
     xb_status status = xb_analog_draws(ctx, assay->value, assay->sd, analog, assay->x,
                                        assay->n, 0, assay->opt.reads);
     if (status == XB_OK) status = score(ctx, assay, out, CASE);

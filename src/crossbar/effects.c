@@ -71,6 +71,7 @@ xb_array xb_array_alone(const xb_array *array, int64_t i)
             (void)xb_array_put(NULL, &out, row, xb_array_value(&base, row), "");
     }
     if (effect != XB_EFFECT_LAW) out.law[0] = '\0';
+    if (effect == XB_EFFECT_CORRELATION) out.memory = array->memory;
     if (effect != XB_EFFECT_REDRAW) out.redraw = base.redraw;
     return out;
 }

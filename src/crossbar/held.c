@@ -79,23 +79,27 @@ static void find_words(xb_held *held)
     }
 }
 
-xb_status xb_held_make(xb_ctx *ctx, xb_held **out, const double *correlation, int lags)
+void xb_held_fill(xb_held *held, const double *correlation, int lags)
 {
     double r[XB_HELD_LEVELS + 1] = {1};
-    if (lags < 1 || lags >= XB_HELD_LEVELS)
-        return xb_fail(ctx, XB_E_ARGUMENT, "a correlation at %d lags: expected 1 to %d",
-                       lags, XB_HELD_LEVELS - 1);
-    for (int i = 0; i < lags; i++) {
-        if (!isfinite(correlation[i]))
-            return xb_fail(ctx, XB_E_ARGUMENT, "a correlation of %g", correlation[i]);
-        r[i + 1] = fmin(fmax(correlation[i], 0), r[i]);
-    }
-    xb_held *held = xb_new(ctx, 1, sizeof *held);
-    if (!held) return XB_E_MEMORY;
+    for (int i = 0; i < lags; i++) r[i + 1] = fmin(fmax(correlation[i], 0), r[i]);
     const int knots = run_out(r, lags + 1);
     make_convex(r, knots);
     find_shares(held, r, knots);
     find_words(held);
+}
+
+xb_status xb_held_make(xb_ctx *ctx, xb_held **out, const double *correlation, int lags)
+{
+    if (lags < 1 || lags >= XB_HELD_LEVELS)
+        return xb_fail(ctx, XB_E_ARGUMENT, "a correlation at %d lags: expected 1 to %d",
+                       lags, XB_HELD_LEVELS - 1);
+    for (int i = 0; i < lags; i++)
+        if (!isfinite(correlation[i]))
+            return xb_fail(ctx, XB_E_ARGUMENT, "a correlation of %g", correlation[i]);
+    xb_held *held = xb_new(ctx, 1, sizeof *held);
+    if (!held) return XB_E_MEMORY;
+    xb_held_fill(held, correlation, lags);
     *out = held;
     return XB_OK;
 }
@@ -112,6 +116,18 @@ double xb_held_time(const xb_held *held)
 {
     double sum = 0; /* 1 + 2 sum_k (1 - k / 2^l) = 2^l */
     for (int l = 0; l <= held->top; l++) sum += ldexp(held->share[l], l);
+    return sum;
+}
+
+double xb_held_sum(const xb_held *held, int64_t reads)
+{
+    double sum = 0;
+    for (int l = 0; l <= held->top; l++) {
+        const double m = ldexp(1, l), s = (double)reads, n = fmin(m, s) - 1;
+        const double first = n * (n + 1) / 2, second = n * (n + 1) * (2 * n + 1) / 6;
+        sum +=
+            held->share[l] * (1 + 2 * (n - first * (1 / s + 1 / m) + second / (s * m)));
+    }
     return sum;
 }
 

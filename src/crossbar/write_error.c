@@ -1,5 +1,5 @@
-/* write_error.c: a written conductance misses its target by a normal error, the same in size
- * over the whole range (maths X5). No conductance is below 0. */
+/* write_error.c: a written conductance misses its target by a normal error, the same in
+ * size over the whole range (maths X5). No conductance is below 0. */
 #include <math.h>
 
 #include "crossbar/cells.h"

@@ -138,6 +138,19 @@ static json_t *findings_json(const xb_series *s)
     return object;
 }
 
+/* At lags of 1, 2, 4, ... samples, as far as it is known. */
+static json_t *correlation_json(const xb_series *s)
+{
+    enum { LAGS = 31 };
+    json_t *list = json_array();
+    for (int i = 0; i < LAGS; i++) {
+        const double rho = xb_series_autocorrelation(s, INT64_C(1) << i);
+        if (!isfinite(rho)) break;
+        xb_json_add(&list, xb_json_real(rho));
+    }
+    return list;
+}
+
 json_t *xb_series_to_json(const xb_series *s)
 {
     json_t *root = json_object();
@@ -155,6 +168,7 @@ json_t *xb_series_to_json(const xb_series *s)
     xb_json_set(&root, "spectrum", spectrum_json(&s->law));
     xb_json_set(&root, "levels", levels_json(s));
     set(&root, "correlation_time", s->tau);
+    xb_json_set(&root, "correlation", correlation_json(s));
     set(&root, "independent_samples", s->independent);
     xb_json_set(&root, "bursts", bursts_json(s));
     xb_json_set(&root, "usable", xb_json_string(xb_usable_name(s->usable)));
