@@ -6,7 +6,7 @@
  * 1952). Fitting makes them dependent: the eigenvalues of their covariance, each over
  * the root of j (j + 1), are the weights of a sum of chi-squares. 24 terms and a
  * remainder of the right mean and variance. 5 % points: 2.492 (2.492), normal with fitted
- * mean and variance 0.752 (0.752). 0.2 ms. */
+ * mean and variance 0.752 (0.752). */
 #include <math.h>
 #include <string.h>
 
