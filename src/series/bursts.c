@@ -4,7 +4,7 @@
  * network can use as a draw; what its mean is off by stays an error until the next burst.
  * Both follow from the autocovariance of the stationary part. Lags up to a quarter of it
  * are measured (of a long trace the far ones at every stride-th sample); longer bursts
- * follow from the fitted power law, cut off at one period a burst. */
+ * follow from the fitted power law, down to a hundredth of a period a burst. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -84,10 +84,11 @@ static void integrate(double *draw, double *mean, const xb_power_law *law, doubl
                       double nyquist, double interval, int64_t reads)
 {
     enum { FINE = 8, ALIASES = 4, COARSE = 2000 };
-    double step = 1 / (FINE * (double)reads * interval), all = 0, through = 0;
+    double step = 1 / (FINE * (double)reads * interval), all = 0, through = 0, width;
     double resolved = fmin(nyquist, ALIASES / interval);
-    for (double f = low; f < resolved; f += step) {
-        double width = fmin(step, resolved - f), at = f + 0.5 * width;
+    for (double f = low; f < resolved; f += width) {
+        width = fmin(fmin(step, 0.1 * f), resolved - f); /* power laws are steep at 0 */
+        const double at = f + 0.5 * width;
         double power = xb_power_law_at(law, at) * width;
         all += power;
         through += power * passed(at, interval, reads);
@@ -119,14 +120,18 @@ static double worth(double draw, double mean, int64_t reads)
     return mean > 0 ? fmin(most, (draw + mean) / mean) : most;
 }
 
+/* (T13) What is slower than a burst is an error of its mean: how slow noise can be is not
+ * known, so the slowest part is varied as the exponent is. */
 static xb_burst extrapolate(const xb_series *s, double interval, int64_t reads)
 {
-    double record = fmax((double)s->count * s->interval, interval * (double)reads);
-    double nyquist = 0.5 / s->interval, independent[3], draw[3], mean[3];
-    double error = isfinite(s->law.exponent_error) ? s->law.exponent_error : 0;
+    static const double slowest[] = {10, 100, 1000}; /* bursts */
+    const double burst = interval * (double)reads, nyquist = 0.5 / s->interval;
+    const double error = isfinite(s->law.exponent_error) ? s->law.exponent_error : 0;
+    double independent[3], draw[3], mean[3];
     for (int i = 0; i < 3; i++) {
         xb_power_law law = turned(&s->law, (i - 1) * error);
-        integrate(&draw[i], &mean[i], &law, 1 / record, nyquist, interval, reads);
+        integrate(&draw[i], &mean[i], &law, 1 / (slowest[i] * burst), nyquist, interval,
+                  reads);
         independent[i] = worth(draw[i], mean[i], reads);
     }
     return (xb_burst){sqrt(draw[1]), sqrt(mean[1]), independent[1],
