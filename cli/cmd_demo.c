@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "demo.h"
+#include "trace_input.h"
 #include "inputs.h"
 #include "outputs.h"
 #include "print.h"
@@ -89,22 +90,26 @@ static xb_status keep_samples(cli_demo *d)
     return status;
 }
 
-static xb_status load_noise(cli_demo *d, const char *kept)
+static cli_exit load_noise(cli_demo *d, const char *kept)
 {
     enum { BUILTIN_N = 100000 };
     const char *given = cli_text(&d->s->args, "noise", NULL);
     bool in_file = given && strcmp(given, "-") != 0;
-    xb_status status;
-    d->n = BUILTIN_N;
+    cli_trace trace = {.n = BUILTIN_N};
+    cli_exit code;
     if (given)
-        status = cli_column_read(d->s, &d->x, &d->n, given);
+        code = cli_trace_read(d->s, &trace, given);
     else
-        status = xb_builtin_noise(d->s->ctx, &d->x, d->n, cli_seed(d->s));
+        code = cli_status(d->s,
+                          xb_builtin_noise(d->s->ctx, &trace.x, trace.n, cli_seed(d->s)));
+    d->x = trace.x;
+    d->n = trace.n;
+    d->interval = trace.interval;
     d->source = in_file ? given : given ? "standard input" : "the built-in sample";
     d->noise = in_file ? given : kept;
     d->kept = !in_file;
     d->column = in_file ? cli_text(&d->s->args, "column", NULL) : NULL;
-    return status;
+    return code;
 }
 
 /* ---- the page */
@@ -181,8 +186,8 @@ static xb_status write_fit(cli_demo *d, const xb_fit *fit)
 {
     char *figure = cli_join(xb_stage_dir(d->stage), "fit", ""), *text = NULL;
     if (!figure) return XB_E_MEMORY;
-    xb_status status =
-        xb_report_fit(d->s->ctx, fit, d->x, d->n, figure, cli_demo_formats(d->s));
+    xb_status status = xb_report_trace(d->s->ctx, fit, d->series, d->x, d->n, figure,
+                                       cli_demo_formats(d->s));
     free(figure);
     if (status == XB_OK) status = xb_fit_save(d->s->ctx, fit, d->staged);
     if (status == XB_OK && d->kept) status = keep_samples(d);
@@ -191,19 +196,35 @@ static xb_status write_fit(cli_demo *d, const xb_fit *fit)
     return status;
 }
 
+/* As `fit` does it: the law is of the stationary part. */
+static xb_status fit_parts(cli_demo *d, xb_fit **fit, xb_fit **whole)
+{
+    xb_ctx *ctx = d->s->ctx;
+    xb_series_options search = xb_series_options_default();
+    xb_fit_options options = xb_fit_options_default();
+    search.seed = options.seed = cli_seed(d->s);
+    search.source = options.source = d->source;
+    search.unit = options.unit = cli_text(&d->s->args, "unit", NULL);
+    search.interval = d->interval;
+    XB_TRY(xb_series_run(ctx, &d->series, d->x, d->n, &search));
+    if (xb_series_count(d->series) != d->n)
+        XB_TRY(xb_fit_run(ctx, whole, d->x, d->n, &options));
+    options.series = d->series;
+    options.whole = *whole;
+    return xb_fit_run(ctx, fit, xb_series_values(d->series), xb_series_count(d->series),
+                      &options);
+}
+
 static xb_status fit_noise(cli_demo *d)
 {
-    xb_fit_options options = xb_fit_options_default();
-    options.seed = cli_seed(d->s);
-    options.source = d->source;
-    options.unit = cli_text(&d->s->args, "unit", NULL);
-    xb_fit *fit = NULL;
-    xb_status status = xb_fit_run(d->s->ctx, &fit, d->x, d->n, &options);
+    xb_fit *fit = NULL, *whole = NULL;
+    xb_status status = fit_parts(d, &fit, &whole);
     if (status == XB_OK) status = write_fit(d, fit);
     if (status == XB_OK) status = begin_page(d);
     if (status == XB_OK) status = cli_demo_noise(d, fit);
     if (status == XB_OK) add_provenance(d, fit);
     xb_fit_destroy(fit);
+    xb_fit_destroy(whole);
     return status;
 }
 
@@ -225,6 +246,7 @@ static cli_exit make_files(cli_demo *d, const char *path)
     xb_status status = staged ? XB_OK : XB_E_MEMORY;
     d->staged = staged;
     if (status == XB_OK) status = fit_noise(d);
+    xb_ctx_set_notice(d->s->ctx, NULL, NULL); /* of the law: the page has said it */
     if (status == XB_OK) status = cli_demo_studies(d);
     cli_exit code = status == XB_OK ? end_page(d, path) : cli_status(d->s, status);
     free(staged);
@@ -234,7 +256,7 @@ static cli_exit make_files(cli_demo *d, const char *path)
 static cli_exit make_page(cli_demo *d, const char *kept, const char *path)
 {
     cli_exit code = plan_outputs(d->s, d->dir);
-    if (code == CLI_DONE) code = cli_status(d->s, load_noise(d, kept));
+    if (code == CLI_DONE) code = load_noise(d, kept);
     if (code == CLI_DONE)
         code = cli_status(d->s, xb_stage_open(d->s->ctx, &d->stage, d->dir));
     if (code != CLI_DONE) return code;
@@ -257,6 +279,7 @@ static cli_exit run(cli_session *s)
         code = make_page(&d, kept, path);
     xb_page_destroy(d.page);
     json_decref(d.json);
+    xb_series_destroy(d.series);
     xb_free(d.x);
     free(law);
     free(kept);
@@ -269,6 +292,9 @@ static const cli_option options[] = {
      "folder of the results, made if missing (crossbayes-demo)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "your own samples (a built-in sample)", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
+    {"interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},
+    {"rate", 0, CLI_TEXT, "RATE", "sampling rate, e.g. 400Hz", 0, 0},
+    {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]", 0, 0},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures beside the page (svg)", 0, 0},
 };

@@ -9,6 +9,7 @@
 #include "print.h"
 #include "show.h"
 #include "study_words.h"
+#include "trace_input.h"
 
 static cli_exit check_name(cli_session *s, const char *name)
 {
@@ -29,6 +30,7 @@ static cli_exit check_name(cli_session *s, const char *name)
 static const char *const owners[][2] = {
     {"noise", "laws"},
     {"column", "laws"},
+    {"rows", "laws"},
     {"noise-scale", "scalar"},
     {"law", "energy|narrow"},
     {"widths", "energy|narrow"},
@@ -53,6 +55,8 @@ static cli_exit check_options(cli_session *s, const char *name)
                             owners[i][0], owners[i][1], name);
     if (cli_flag(&s->args, "column") && !cli_flag(&s->args, "noise"))
         return cli_fail(s, CLI_USAGE, "--column goes with --noise");
+    if (cli_flag(&s->args, "rows") && !cli_flag(&s->args, "noise"))
+        return cli_fail(s, CLI_USAGE, "--rows goes with --noise");
     if (cli_flag(&s->args, "target") && !cli_flag(&s->args, "data"))
         return cli_fail(s, CLI_USAGE, "--target goes with --data");
     if (cli_flag(&s->args, "cache") && cli_flag(&s->args, "no-cache"))
@@ -185,10 +189,15 @@ static cli_exit run_study(cli_session *s, const char *name, const char *dir,
     double *x = NULL;
     xb_study *study = NULL;
     xb_status status = XB_OK;
-    if (noise) status = cli_column_read(s, &x, &options->noise_n, noise);
-    options->noise = x;
-    if (status == XB_OK) status = xb_study_run(s->ctx, &study, name, options);
-    cli_exit code = status == XB_OK ? deliver(s, study, dir) : cli_status(s, status);
+    int64_t first = 0, end = 0;
+    if (noise) status = cli_column_read(s, &x, &end, noise);
+    cli_exit code = cli_status(s, status);
+    if (code == CLI_DONE && noise) code = cli_trace_rows(s, &first, &end, end);
+    options->noise = x ? x + first : NULL;
+    options->noise_n = end - first;
+    if (code == CLI_DONE)
+        code = cli_status(s, xb_study_run(s->ctx, &study, name, options));
+    if (code == CLI_DONE) code = deliver(s, study, dir);
     xb_study_destroy(study);
     xb_free(x);
     return code;
@@ -233,6 +242,7 @@ static const cli_option options[] = {
      "folder of the results, made if missing (named as the study)", 0, 0},
     {"device", 0, CLI_TEXT, "LAW", "the device's law (mtj:B=0.15,w=0.5)", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "laws: measured samples (a built-in sample)", 0, 0},
+    {"rows", 0, CLI_TEXT, "A:B", "laws: samples A to B, counted from 1 [all]", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
     {"law", 'l', CLI_TEXTS, "LAW", "energy, narrow: one more law; may be repeated", 0, 0},
     {"widths", 0, CLI_NUMBERS, "W,..", "energy, narrow: of the nets' layers", 0, 0},

@@ -19,6 +19,8 @@ typedef struct cli_demo {
     const char *source; /* what the page calls the samples */
     double *x;
     int64_t n;
+    double interval;   /* seconds between samples; 0: not known */
+    xb_series *series; /* what is in them */
     xb_page *page;
     json_t *json;        /* what --json prints; NULL without it */
     json_t *findings;    /* in it */

@@ -40,8 +40,8 @@ static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
     const xb_fit_sample *x = xb_fit_sample_info(fit);
     xb_law_place place = xb_law_placement(xb_fit_law(fit));
     double n = xb_fit_sample_effective(x);
-    add_row(r, "samples", "%lld from %.64s", (long long)xb_fit_sample_count(x),
-            d->source);
+    add_row(r, "samples", "%lld of %lld from %.64s", (long long)xb_fit_sample_count(x),
+            (long long)d->n, d->source);
     if (d->column) add_row(r, "column", "%.64s", d->column);
     add_row(r, "unit", "%s", *place.unit ? place.unit : "not given");
     add_row(r, "independent samples",
@@ -64,7 +64,7 @@ static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
 
 static void show_sample(const cli_demo *d, const xb_fit *fit)
 {
-    static const char *const heading[] = {"", "the samples"};
+    static const char *const heading[] = {"", "the stationary part"};
     rows r = {.n = 0};
     const char *cell[ROWS_MOST][2];
     collect_sample(&r, d, fit);
@@ -73,6 +73,30 @@ static void show_sample(const cli_demo *d, const xb_fit *fit)
     xb_page_rows(d->page,
                  &(xb_page_rows_info){
                      .columns = 2, .heading = heading, .rows = r.n, .cell = &cell[0][0]});
+}
+
+/* What is in the trace, a line for each search; the last, on draws, is a finding. */
+static void show_series(cli_demo *d)
+{
+    static const char *const heading[] = {"", "the trace as a time series"};
+    enum { SEARCHES_MOST = 16 };
+    const char *cell[SEARCHES_MOST][2];
+    const int64_t last = xb_series_finding_count(d->series) - 1;
+    int64_t n = last < SEARCHES_MOST ? last : SEARCHES_MOST;
+    for (int64_t i = 0; i < n; i++) {
+        cell[i][0] = xb_series_finding_name(d->series, i);
+        cell[i][1] = xb_series_finding_text(d->series, i);
+    }
+    xb_page_rows(d->page, &(xb_page_rows_info){.columns = 2,
+                                               .heading = heading,
+                                               .rows = (int)n,
+                                               .cell = &cell[0][0]});
+    const xb_usable usable = xb_series_usable(d->series);
+    const xb_finding_kind kind = usable == XB_USABLE          ? XB_FINDING_AGREES
+                                 : usable == XB_USABLE_SLOWER ? XB_FINDING_DIFFERS
+                                                              : XB_FINDING_UNCLEAR;
+    cli_demo_finding(d, (xb_finding){kind, xb_usable_name(usable),
+                                     xb_series_finding_text(d->series, last)});
 }
 
 /* ---- warnings */
@@ -181,10 +205,14 @@ static char *fit_command(const cli_demo *d)
         free(figure);
         return NULL;
     }
-    const char *const words[][2] = {{"--column", d->column},
-                                    {"--unit", cli_text(&d->s->args, "unit", NULL)},
-                                    {"-o", d->law},
-                                    {"--figure", figure}};
+    const char *const words[][2] = {
+        {"--column", d->column},
+        {"--unit", cli_text(&d->s->args, "unit", NULL)},
+        {"--interval", cli_text(&d->s->args, "interval", NULL)},
+        {"--rate", cli_text(&d->s->args, "rate", NULL)},
+        {"--time", cli_text(&d->s->args, "time", NULL)},
+        {"-o", d->law},
+        {"--figure", figure}};
     fprintf(out, "crossbayes fit ");
     cli_quote(out, d->noise);
     for (int i = 0; i < CLI_COUNT_OF(words); i++) {
@@ -204,17 +232,21 @@ xb_status cli_demo_noise(cli_demo *d, const xb_fit *fit)
     char caption[256];
     char *command = fit_command(d);
     if (!command) return XB_E_MEMORY;
-    snprintf(caption, sizeof caption,
-             "Samples with the fitted densities, and their quantiles against those of the"
-             " chosen law, %s: the two distributions are nowhere more than %.2g apart.",
-             xb_fit_family_name(f), xb_fit_family_ks(f));
+    snprintf(
+        caption, sizeof caption,
+        "The trace and the part that the law is of; its samples with the fitted"
+        " densities, and their quantiles against those of the chosen law, %s: the two"
+        " distributions are nowhere more than %.2g apart; spectrum and memory.",
+        xb_fit_family_name(f), xb_fit_family_ks(f));
     cli_demo_section(d, "noise", "The noise and its law");
+    show_series(d);
     show_sample(d, fit);
     show_warnings(d, fit);
     xb_status status = cli_demo_figure(
         d, "fit",
-        "Left: histogram of the samples and the fitted densities. Right: quantiles of the"
-        " samples against quantiles of the chosen law, with the diagonal.",
+        "Above: the trace against time. Middle: histogram of the stationary part with the"
+        " fitted densities, and its quantiles against those of the chosen law. Below: its"
+        " spectrum and its autocorrelation.",
         caption, command, fit_finding(fit));
     show_families(d, fit);
     free(command);

@@ -22,6 +22,16 @@ static void put_option(FILE *out, const char *name, const char *value)
     cli_quote(out, value);
 }
 
+/* The stationary part, where it is not all. */
+static void put_rows(FILE *out, const xb_series *series)
+{
+    const xb_segment part =
+        xb_series_segment_at(series, xb_series_segment_chosen(series));
+    if (xb_series_segment_count(series) > 1 || part.first > 0)
+        fprintf(out, " --rows %lld:%lld", (long long)part.first + 1,
+                (long long)(part.first + part.count));
+}
+
 /* The command that makes a study again; free() it. NULL: memory is out. */
 static char *study_command(const cli_demo *d, const char *study)
 {
@@ -33,6 +43,7 @@ static char *study_command(const cli_demo *d, const char *study)
     if (strcmp(study, "laws") == 0) {
         put_option(out, "--noise", d->noise);
         put_option(out, "--column", d->column);
+        put_rows(out, d->series);
     }
     if (strcmp(study, "utkface") == 0) put_option(out, "--data", "synthetic");
     if (cli_seed(d->s) != 1)
@@ -51,8 +62,8 @@ static xb_status run_study(const cli_demo *d, xb_study **out, const char *name)
     options.quick = true;
     options.seed = cli_seed(d->s);
     options.device = d->staged;
-    options.noise = d->x;
-    options.noise_n = d->n;
+    options.noise = xb_series_values(d->series);
+    options.noise_n = xb_series_count(d->series);
     xb_status status = xb_study_run(ctx, out, name, &options);
     const char *dir = xb_stage_dir(d->stage);
     if (status == XB_OK) status = xb_study_write(ctx, *out, dir);

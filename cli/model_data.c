@@ -7,7 +7,8 @@
 xb_status cli_model_frame(xb_ctx *ctx, xb_frame **out, const xb_model *model,
                           const char *path, bool target)
 {
-    int64_t features = xb_model_feature_count(model), classes = xb_model_class_count(model);
+    int64_t features = xb_model_feature_count(model),
+            classes = xb_model_class_count(model);
     const char **name = calloc((size_t)(features + classes), sizeof *name);
     if (!name) return XB_E_MEMORY;
     for (int64_t i = 0; i < features; i++) name[i] = xb_model_feature_name(model, i);

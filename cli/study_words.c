@@ -14,7 +14,8 @@ static const cli_study_figure figures[] = {
     {NULL, NULL, "laws", "", 0,
      "Above: histogram of the samples with the fitted density. Below: the densities of"
      " the Gaussian, the device and a bimodal law of the same variance.",
-     "The law beside two others of the same variance: KL(law‖Gaussian) is {kl_device} nats"
+     "The law beside two others of the same variance: KL(law‖Gaussian) is {kl_device} "
+     "nats"
      " for the device, {kl_bimodal} for the bimodal law."},
     {"rule", "Its quadrature rule and its draws", "quadrature", "", 0,
      "Error of the variance and of the KL divergence over the number of points, for the"

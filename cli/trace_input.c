@@ -185,28 +185,33 @@ cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path)
 
 /* ---- the series that is asked for */
 
-static cli_exit read_rows(cli_session *s, xb_series_options *o, int64_t n)
+cli_exit cli_trace_rows(cli_session *s, int64_t *first, int64_t *end, int64_t n)
 {
     const char *text = cli_text(&s->args, "rows", NULL);
-    char *end = NULL;
-    o->first = (int64_t)cli_count(&s->args, "skip", 0);
-    if (!text) {
-        if (o->first < n) return CLI_DONE;
-        return cli_fail(s, CLI_USAGE, "--skip %lld leaves nothing of %lld samples",
-                        (long long)o->first, (long long)n);
-    }
-    if (o->first > 0) return cli_fail(s, CLI_USAGE, "--skip or --rows, not both");
-    long long from = *text == ':' ? 1 : strtoll(text, &end, 10);
-    const char *colon = *text == ':' ? text : end;
+    char *stop = NULL;
+    if (!text) return CLI_DONE;
+    long long from = *text == ':' ? 1 : strtoll(text, &stop, 10);
+    const char *colon = *text == ':' ? text : stop;
     bool good = *colon == ':' && from >= 1;
-    long long to = good && colon[1] ? strtoll(colon + 1, &end, 10) : n;
-    if (good && colon[1]) good = *end == '\0';
+    long long to = good && colon[1] ? strtoll(colon + 1, &stop, 10) : n;
+    if (good && colon[1]) good = *stop == '\0';
     if (!good || to < from || to > n)
         return cli_fail(s, CLI_USAGE, "--rows: '%s': expected A:B within 1:%lld", text,
                         (long long)n);
-    o->first = from - 1;
-    o->end = to;
+    *first = from - 1;
+    *end = to;
     return CLI_DONE;
+}
+
+static cli_exit read_rows(cli_session *s, xb_series_options *o, int64_t n)
+{
+    o->first = (int64_t)cli_count(&s->args, "skip", 0);
+    if (o->first > 0 && cli_flag(&s->args, "rows"))
+        return cli_fail(s, CLI_USAGE, "--skip or --rows, not both");
+    if (o->first >= n)
+        return cli_fail(s, CLI_USAGE, "--skip %lld leaves nothing of %lld samples",
+                        (long long)o->first, (long long)n);
+    return cli_trace_rows(s, &o->first, &o->end, n);
 }
 
 static cli_exit read_detrend(cli_session *s, xb_series_options *o)

@@ -59,6 +59,9 @@ typedef struct cli_trace {
 cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path);
 void cli_trace_free(cli_trace *trace);
 
+/* Samples first <= i < end of --rows A:B; both stay as they are without it. */
+cli_exit cli_trace_rows(cli_session *s, int64_t *first, int64_t *end, int64_t n);
+
 /* The options of the series that the command line asks for. */
 cli_exit cli_trace_options(cli_session *s, xb_series_options *out,
                            const cli_trace *trace);
