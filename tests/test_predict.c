@@ -213,7 +213,7 @@ static void an_unknown_error_is_not_zero(void **state)
     xb_prediction *p = NULL;
     for (opt.samples = 1; opt.samples <= 4; opt.samples++) {
         assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
-        assert_true(isnan(xb_prediction_error(p)) == (opt.samples < 4));
+        assert_true((isnan(xb_prediction_error(p)) != 0) == (opt.samples < 4));
         xb_prediction_destroy(p);
     }
     xb_model_destroy(m);
