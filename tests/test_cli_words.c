@@ -89,7 +89,6 @@ static void demo_left_its_page(void)
     free(page);
 }
 
-/* Those that take long run in the optimised build only. */
 static void examples_run_as_printed(void **state)
 {
     (void)state;
@@ -100,11 +99,6 @@ static void examples_run_as_printed(void **state)
     run_lines(list, "\nFirst steps\n");
     free(list);
     for (int i = 0; i < count; i++) {
-        if (SANITIZED &&
-            strstr("demo reproduce predict eval plan crossbar study", command[i])) {
-            print_message("skipped: %s's example under sanitizers\n", command[i]);
-            continue;
-        }
         folder_empty(folder);
         snprintf(line, sizeof line, "%.31s --help", command[i]);
         run_well(line);

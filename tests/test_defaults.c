@@ -57,6 +57,7 @@ static void predictions_and_scores(void **state)
         assert_ok(ctx, xb_predict(ctx, &p[k], model, r.x, ROWS, o));
         assert_ok(ctx, xb_predict_draws(ctx, value[k], NULL, model, r.x, ROWS, 0, 2, o));
         assert_ok(ctx, xb_score_model(ctx, &s[k], model, &all, r.y, o));
+        if (SANITIZED) continue; /* the evaluation is the same again, and slow there */
         assert_ok(ctx, xb_evaluate(ctx, &e[k], model, &all, r.y, NULL, 0,
                                    k ? &evaluate : NULL));
     }
@@ -65,8 +66,9 @@ static void predictions_and_scores(void **state)
     assert_memory_equal(value[0], value[1], sizeof value[0]);
     assert_true(xb_scores_get(s[0], "nll").value == xb_scores_get(s[1], "nll").value);
     for (int k = 0; k < 2; k++) { /* the defaults score alike */
-        assert_true(xb_scores_get(xb_evaluation_scores(e[k], 0), "nll").value ==
-                    xb_scores_get(s[k], "nll").value);
+        if (e[k])
+            assert_true(xb_scores_get(xb_evaluation_scores(e[k], 0), "nll").value ==
+                        xb_scores_get(s[k], "nll").value);
         xb_prediction_destroy(p[k]);
         xb_scores_destroy(s[k]);
         xb_evaluation_destroy(e[k]);
