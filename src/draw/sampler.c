@@ -35,11 +35,13 @@ void xb_sampler_destroy(xb_sampler *s)
 const xb_law *xb_sampler_law(const xb_sampler *s) { return s->law; }
 const xb_draw_source *xb_sampler_source(const xb_sampler *s) { return &s->source; }
 
-/* Of all that a draw is made from; without what pads structs. */
+/* Of all that a draw is made from; without what pads structs, and without rows that a
+ * narrow table has no use for. */
 static uint64_t identity_of(const xb_draw_source *d)
 {
     const xb_draw_table *t = &d->table;
-    uint64_t hash = xb_hash_bytes(0, t->row, sizeof t->row);
+    const int rows = t->halves * t->columns * (t->columns == XB_COLUMNS_WIDE ? 1 : 2);
+    uint64_t hash = xb_hash_bytes(0, t->row, (size_t)rows * sizeof t->row[0]);
     const int64_t shape[] = {t->columns, t->degree, t->halves, d->symmetric};
     hash = xb_hash_bytes(hash, shape, sizeof shape);
     hash = xb_hash_bytes(hash, &d->affine, sizeof d->affine);
