@@ -194,7 +194,7 @@ static cli_exit deliver(const request *r)
 
 /* ---- the run */
 
-/* Laws made from samples are told apart by their files. */
+/* All laws made from samples are called "empirical": their file names tell which. */
 static xb_status parse_laws(request *r)
 {
     const cli_value *given = cli_get(&r->s->args, "law");

@@ -195,7 +195,7 @@ static xb_finding fit_finding(const xb_fit *fit)
     return (xb_finding){kind, xb_fit_outcome_name(outcome), xb_fit_verdict(fit)};
 }
 
-/* The command that fits the samples again; free() it. NULL: memory is out. */
+/* The command that fits the samples again; free() it. NULL: memory has run out. */
 static char *fit_command(const cli_demo *d)
 {
     char *text = NULL;

@@ -32,7 +32,7 @@ static void put_rows(FILE *out, const xb_series *series)
                 (long long)(part.first + part.count));
 }
 
-/* The command that makes a study again; free() it. NULL: memory is out. */
+/* The command that makes a study again; free() it. NULL: memory has run out. */
 static char *study_command(const cli_demo *d, const char *study)
 {
     char *text = NULL;

@@ -62,7 +62,7 @@ void cli_quote(FILE *out, const char *word)
     if (!bare) fputc('\'', out);
 }
 
-/* The command line as provenance; a long one is cut. False: memory is out. */
+/* The command line as provenance; a long one is cut. False: memory has run out. */
 static bool set_origin(xb_ctx *ctx, const cli_command *command, int argc, char **argv)
 {
     char text[1024] = "";

@@ -23,7 +23,7 @@ void cli_show_scores(const xb_table *scores);
 unsigned cli_formats(const char *list);
 #define CLI_FORMATS "svg,png,pdf"
 
-/* DIR/NAME.EXT; free() it. NULL when memory is out. */
+/* DIR/NAME.EXT; free() it. NULL when memory has run out. */
 char *cli_join(const char *dir, const char *name, const char *extension);
 
 #endif

@@ -20,7 +20,7 @@ const cli_study_figure *cli_study_figure_at(int i);
 /* The fact whose name is the first `size` characters of `name`; NAN: there is none. */
 xb_fact cli_study_fact(const xb_study *study, const char *name, size_t size);
 
-/* The caption with its facts in it; free() it. NULL: memory is out. */
+/* The caption with its facts in it; free() it. NULL: memory has run out. */
 char *cli_study_caption(const char *caption, const xb_study *study);
 
 /* study_page.c: DIR/NAME.html: the headline, the findings, the figures of the study that

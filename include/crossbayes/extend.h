@@ -67,7 +67,7 @@ XB_API xb_progress_fn xb_ctx_progress(const xb_ctx *ctx, void **arg);
 /* ---- memory; free with xb_free() */
 
 /* Zeroed room for `count` items; NULL with the reason in ctx when the product
- * overflows or memory is out. count 0 gives a valid pointer. */
+ * overflows or memory has run out. count 0 gives a valid pointer. */
 XB_API void *xb_new(xb_ctx *ctx, int64_t count, size_t item);
 
 /* Grows *block (of *capacity items) to hold at least `need`; contents kept. */

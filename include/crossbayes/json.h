@@ -20,7 +20,8 @@ XB_API xb_status xb_json_load(xb_ctx *ctx, json_t **out, const char *path);
 /* Atomic; keys in the order they were set, numbers with 17 digits. Steals
  * nothing. */
 XB_API xb_status xb_json_save(xb_ctx *ctx, const json_t *root, const char *path);
-/* The text alone, xb_free() it; `line`: as short as can be. NULL for root: memory is out.
+/* The text alone, xb_free() it; `line`: as short as can be. NULL for root: memory has run
+ * out.
  */
 XB_API xb_status xb_json_text(xb_ctx *ctx, char **out, const json_t *root);
 XB_API xb_status xb_json_line(xb_ctx *ctx, char **out, const json_t *root);
@@ -38,13 +39,13 @@ XB_API xb_status xb_json_number_optional(xb_ctx *ctx, double *out, const json_t 
 
 /* json_real, but null for NAN and infinities, which JSON cannot say. */
 XB_API json_t *xb_json_real(double value);
-/* json_string, but "?" for what is not UTF-8. NULL: memory is out. */
+/* json_string, but "?" for what is not UTF-8. NULL: memory has run out. */
 XB_API json_t *xb_json_string(const char *text);
 
-/* Building. They take `value` over. Where memory is out (a NULL value says so too) the
- * whole is given up: *object or *list becomes NULL and stays it, through all that is put
- * into it and all that it is put into, and who writes it says so: nothing is left out in
- * silence. */
+/* Building. They take `value` over. Where memory has run out (a NULL value says so too)
+ * the whole is given up: *object or *list becomes NULL and stays it, through all that is
+ * put into it and all that it is put into, and who writes it says so: nothing is left out
+ * in silence. */
 XB_API void xb_json_set(json_t **object, const char *key, json_t *value);
 XB_API void xb_json_add(json_t **list, json_t *value);
 

@@ -8,7 +8,7 @@
 #include "base/os.h"
 #include "crossbayes/files.h"
 
-xb_files *xb_files_create(void); /* NULL: memory is out */
+xb_files *xb_files_create(void); /* NULL: memory has run out */
 void xb_files_release(xb_files *files);
 
 /* A reader has opened this file. Fails where it is about to be replaced. */

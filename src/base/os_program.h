@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* At the start of main(): streams write the bytes that they are given, and the arguments
- * are UTF-8. They stay as they are where memory is out. */
+ * are UTF-8. They stay as they are where memory has run out. */
 void xb_os_start(int *argc, char ***argv);
 
 /* From now on a request to stop, by the user (Ctrl-C) or by the system, calls `asked`

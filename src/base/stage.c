@@ -1,8 +1,8 @@
 /* stage.c: a folder of results that is replaced as a whole; see crossbayes/outfile.h.
  *
  * What lies in the stage is known from the ledger of files: so it can be taken away when
- * memory is out. Files in it are flushed already; here it is names that must be on the
- * disk in their order: the list of all gone, the files, the new list. */
+ * memory has run out. Files in it are flushed already; here it is names that must be on
+ * the disk in their order: the list of all gone, the files, the new list. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

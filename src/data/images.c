@@ -29,8 +29,8 @@ static bool is_idx_head(const unsigned char head[HEAD])
     return head[0] == 0 && head[1] == 0 && head[2] == 8 && (head[3] == 3 || head[3] == 4);
 }
 
-/* Where memory is out nothing can be told of a gzipped file; read as an IDX file, it says
- * so. */
+/* Where memory has run out nothing can be told of a gzipped file; read as an IDX file, it
+ * says so. */
 static bool unpacks_to_idx(const char *path)
 {
     unsigned char head[HEAD] = {0};

@@ -186,16 +186,22 @@ static bool state_is_known(const readings *all, span state, const times *when,
 
 /* ---- numbers */
 
+static double mean_programmed(const readings *all, span s)
+{
+    double sum = 0;
+    for (int64_t i = s.from; i < s.to; i++) sum += all->r[i].programmed;
+    return sum / (double)(s.to - s.from);
+}
+
 /* (K1) The programmed conductances of a state, over its readings. */
 static void describe_state(xb_device_state *out, const readings *all, span state)
 {
-    double sum = 0, square = 0;
-    const double n = (double)(state.to - state.from);
-    for (int64_t i = state.from; i < state.to; i++) sum += all->r[i].programmed;
+    const double n = (double)(state.to - state.from), mean = mean_programmed(all, state);
+    double square = 0;
     for (int64_t i = state.from; i < state.to; i++)
-        square += pow(all->r[i].programmed - sum / n, 2);
+        square += pow(all->r[i].programmed - mean, 2);
     *out = (xb_device_state){.label = all->r[state.from].state,
-                             .conductance = sum / n,
+                             .conductance = mean,
                              .error = sqrt(square / n),
                              .cells = count_cells(all, state)};
 }
@@ -276,13 +282,6 @@ static xb_status choose_states(const readings *all, chosen *out, const times *wh
     return xb_fail(all->ctx, XB_E_INPUT,
                    "%sno state has %lld cells and %d readings at each time", all->source,
                    (long long)least, NODE_LEAST);
-}
-
-static double mean_programmed(const readings *all, span s)
-{
-    double sum = 0;
-    for (int64_t i = s.from; i < s.to; i++) sum += all->r[i].programmed;
-    return sum / (double)(s.to - s.from);
 }
 
 /* Ascending in conductance: few, so by insertion. */

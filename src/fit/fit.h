@@ -28,7 +28,7 @@ struct xb_fit {
 /* Sets `fits` of every family, `chosen`, `outcome` and `verdict`. */
 void xb_fit_choose(xb_fit *fit);
 
-/* What a law file keeps of a fit that it is not of; NULL: memory is out. */
+/* What a law file keeps of a fit that it is not of; NULL: memory has run out. */
 json_t *xb_fit_short_json(const xb_fit *fit);
 
 /* How many separate peaks the density has. */

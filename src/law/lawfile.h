@@ -6,7 +6,7 @@
 #include "law/family.h"
 
 /* {"crossbayes": "law", "family", parameters, "offset", "scale", "unit"}; NULL
- * when memory is out. The caller owns it. */
+ * when memory has run out. The caller owns it. */
 json_t *xb_law_to_json(const xb_law *law);
 
 /* The law such an object describes, checked as a file is; `path` names it in

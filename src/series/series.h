@@ -94,7 +94,7 @@ void xb_bursts_judge(xb_series *s);
 /* The findings in words. */
 void xb_series_say(xb_series *s);
 
-/* The object of xb_series_json(); NULL when memory is out. */
+/* The object of xb_series_json(); NULL when memory has run out. */
 json_t *xb_series_to_json(const xb_series *s);
 
 #endif

@@ -10,7 +10,7 @@
 
 typedef struct xb_draft xb_draft;
 
-/* NULL with the reason in ctx: memory is out. */
+/* NULL with the reason in ctx: memory has run out. */
 xb_draft *xb_draft_open(xb_ctx *ctx);
 
 void xb_draft_free(xb_draft *draft);

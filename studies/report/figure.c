@@ -103,7 +103,7 @@ xb_status xb_report_plan_in(xb_ctx *ctx, const char *dir, const char *name,
     return XB_OK;
 }
 
-/* DIR/NAME.EXT; NULL when memory is out. */
+/* DIR/NAME.EXT; NULL when memory has run out. */
 static char *join(xb_ctx *ctx, const char *dir, const char *name, const char *extension)
 {
     size_t size = strlen(dir) + strlen(name) + strlen(extension) + 3;

@@ -67,7 +67,7 @@ static json_t *claim_json(const xb_claim *c)
                      c->why);
 }
 
-/* NULL when memory is out; json_pack passes it on. */
+/* NULL when memory has run out; json_pack passes it on. */
 static json_t *claims_json(const xb_reproduction *r)
 {
     json_t *list = json_array();

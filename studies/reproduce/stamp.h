@@ -16,7 +16,7 @@ typedef struct xb_stamp {
 } xb_stamp;
 
 /* The figure formats that are there, whole and made as wanted; 0: nothing is. Fails only
- * where memory is out. */
+ * where memory has run out. */
 xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp);
 /* After all files are in place. */
 xb_status xb_stamp_write(xb_ctx *ctx, const xb_stamp *stamp, unsigned formats);

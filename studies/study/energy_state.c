@@ -82,7 +82,7 @@ xb_status xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *pl
 
 /* ---- numbers */
 
-/* NULL where memory is out. */
+/* NULL where memory has run out. */
 static json_t *laws_json(xb_ctx *ctx, const xb_cell_plan *plan)
 {
     json_t *list = json_array();

@@ -164,7 +164,7 @@ def check_words(fault, status, err):
     if len(lines) != 1 or not ERROR_LINE.match(lines[0]):
         raise Wrong("status %d and %d lines: %s" % (status, len(lines), " | ".join(lines)))
     if fault.startswith(("alloc", "buffer")) and "memory" not in lines[0]:
-        raise Wrong("does not say that memory is out: " + lines[0])
+        raise Wrong("does not say that memory has run out: " + lines[0])
     return lines[0]
 
 

@@ -107,7 +107,7 @@ static void try_copies(int kind, long reached)
 
 static bool is_due(int kind, long count)
 {
-    if (kind == BUFFER && due.kind == ALLOC) /* all memory is out */
+    if (kind == BUFFER && due.kind == ALLOC) /* all memory has run out */
         return due.stays && atomic_load(&counts[ALLOC]) >= due.at;
     return kind == due.kind && (count == due.at || (due.stays && count > due.at));
 }
