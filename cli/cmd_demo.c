@@ -199,20 +199,14 @@ static xb_status write_fit(cli_demo *d, const xb_fit *fit)
 /* As `fit` does it: the law is of the stationary part. */
 static xb_status fit_parts(cli_demo *d, xb_fit **fit, xb_fit **whole)
 {
-    xb_ctx *ctx = d->s->ctx;
     xb_series_options search = xb_series_options_default();
     xb_fit_options options = xb_fit_options_default();
     search.seed = options.seed = cli_seed(d->s);
     search.source = options.source = d->source;
     search.unit = options.unit = cli_text(&d->s->args, "unit", NULL);
     search.interval = d->interval;
-    XB_TRY(xb_series_run(ctx, &d->series, d->x, d->n, &search));
-    if (xb_series_count(d->series) != d->n)
-        XB_TRY(xb_fit_run(ctx, whole, d->x, d->n, &options));
-    options.series = d->series;
-    options.whole = *whole;
-    return xb_fit_run(ctx, fit, xb_series_values(d->series), xb_series_count(d->series),
-                      &options);
+    XB_TRY(xb_series_run(d->s->ctx, &d->series, d->x, d->n, &search));
+    return cli_trace_fit(d->s, fit, whole, d->x, d->n, d->series, &options);
 }
 
 static xb_status fit_noise(cli_demo *d)

@@ -89,20 +89,6 @@ static cli_exit deliver(cli_session *s, const job *j)
     return CLI_DONE;
 }
 
-/* The law is of the stationary part; that of all samples is kept beside it. */
-static xb_status fit_both(cli_session *s, job *j, xb_fit_options *o)
-{
-    xb_status status = XB_OK;
-    if (xb_series_count(j->series) != j->trace.n)
-        status = xb_fit_run(s->ctx, &j->whole, j->trace.x, j->trace.n, o);
-    o->series = j->series;
-    o->whole = j->whole;
-    if (status == XB_OK)
-        status = xb_fit_run(s->ctx, &j->fit, xb_series_values(j->series),
-                            xb_series_count(j->series), o);
-    return status;
-}
-
 static cli_exit work(cli_session *s, job *j, xb_fit_options *o)
 {
     xb_series_options series;
@@ -111,7 +97,9 @@ static cli_exit work(cli_session *s, job *j, xb_fit_options *o)
     if (code == CLI_DONE)
         code = cli_status(
             s, xb_series_run(s->ctx, &j->series, j->trace.x, j->trace.n, &series));
-    if (code == CLI_DONE) code = cli_status(s, fit_both(s, j, o));
+    if (code == CLI_DONE)
+        code = cli_status(s, cli_trace_fit(s, &j->fit, &j->whole, j->trace.x, j->trace.n,
+                                           j->series, o));
     return code == CLI_DONE ? deliver(s, j) : code;
 }
 

@@ -270,3 +270,13 @@ cli_exit cli_trace_options(cli_session *s, xb_series_options *out, const cli_tra
     if (code == CLI_DONE) code = read_segment(s, out);
     return code;
 }
+
+xb_status cli_trace_fit(cli_session *s, xb_fit **fit, xb_fit **whole, const double *x,
+                        int64_t n, const xb_series *series, xb_fit_options *options)
+{
+    if (xb_series_count(series) != n) XB_TRY(xb_fit_run(s->ctx, whole, x, n, options));
+    options->series = series;
+    options->whole = *whole;
+    return xb_fit_run(s->ctx, fit, xb_series_values(series), xb_series_count(series),
+                      options);
+}

@@ -1,4 +1,4 @@
-/* trace_input.h: a trace with its time axis, as `fit` reads it. */
+/* trace_input.h: a trace with its time axis, and its law, as `fit` has them. */
 #ifndef XB_CLI_TRACE_INPUT_H
 #define XB_CLI_TRACE_INPUT_H
 
@@ -65,5 +65,10 @@ cli_exit cli_trace_rows(cli_session *s, int64_t *first, int64_t *end, int64_t n)
 /* The options of the series that the command line asks for. */
 cli_exit cli_trace_options(cli_session *s, xb_series_options *out,
                            const cli_trace *trace);
+
+/* The law of the stationary part, and that of all n samples x beside it: *whole stays
+ * NULL where they are the same. */
+xb_status cli_trace_fit(cli_session *s, xb_fit **fit, xb_fit **whole, const double *x,
+                        int64_t n, const xb_series *series, xb_fit_options *options);
 
 #endif
