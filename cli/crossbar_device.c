@@ -42,7 +42,7 @@ static double number_of(const xb_array *array, const char *key)
 cli_exit cli_show_device(cli_session *s, const xb_array *array)
 {
     const char *file = xb_array_device(array);
-    const double age = number_of(array, "age_s"), quiet = number_of(array, "quiet_us");
+    const double age = number_of(array, "age_s");
     xb_device *device = NULL;
     char name[CLI_SHOWN], when[64];
     if (!file[0]) return CLI_DONE;
@@ -61,9 +61,9 @@ cli_exit cli_show_device(cli_session *s, const xb_array *array)
         printf("  this is later than the last time measured (%s): shift and spread are"
                " extrapolated on the logarithm of time\n",
                when);
-    if (quiet > 0)
-        printf("  only states whose spread after %s is at most %g µS are used\n", when,
-               quiet);
+    if (number_of(array, "quiet_pairs") > 0)
+        printf("  each weight sits in the pair of states that spreads least after %s\n",
+               when);
     xb_device_destroy(device);
     return CLI_DONE;
 }

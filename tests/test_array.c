@@ -79,7 +79,7 @@ static void a_file_comes_back(void **state)
     xb_array array = test_array("ecram"), back;
     array.redraw = XB_REDRAW_INPUT;
     array.sigma_spread = 1.0 / 3;
-    array.age_s = 1e4, array.quiet_us = 1.5;
+    array.age_s = 1e4, array.quiet_pairs = 1;
     snprintf(array.device, sizeof array.device, "device.json");
     assert_ok(ctx, xb_array_save(ctx, &array, scratch_path(&s, "a.json")));
     xb_array *parsed = NULL;

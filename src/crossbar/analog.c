@@ -112,7 +112,7 @@ static xb_status take_device(xb_ctx *ctx, xb_analog *a)
     a->aged.device = a->device;
     xb_status status = xb_device_microsiemens(ctx, &a->aged.us, a->device);
     if (status == XB_OK) status = xb_relax_check(ctx, &a->array, &a->aged);
-    if (status == XB_OK && a->array.quiet_us > 0)
+    if (status == XB_OK && a->array.quiet_pairs > 0)
         status = xb_quiet_make(ctx, &a->quiet, &a->array, &a->aged);
     if (status != XB_E_INPUT) return status;
     char why[XB_MESSAGE_MAX];
@@ -172,7 +172,6 @@ void xb_analog_destroy(xb_analog *analog)
     free(analog->sigma);
     free(analog->bend);
     free(analog->quiet.first);
-    free(analog->quiet.apart);
     xb_device_destroy(analog->device);
     free(analog->layer);
     free(analog);

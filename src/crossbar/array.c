@@ -35,9 +35,9 @@ const xb_array_row xb_array_rows[] = {
          "sd of a written conductance in parts of the range"),
     REAL(age_s, 0, 1e12, XB_EFFECT_RELAX, "time since programming", "s",
          "time since programming, s: conductances have moved as the device file says"),
-    REAL(quiet_us, 0, 1e9, XB_EFFECT_NONE, "largest spread of a state that is used", "µS",
-         "largest spread of a state that is used, µS, at the device file's last time;"
-         " 0: any"),
+    WHOLE(quiet_pairs, 0, 1, XB_EFFECT_NONE, "quietest pairs of states",
+          "1: of all pairs of states with a weight's difference the one that moves least"
+          " by the device file; 0: one device at its lowest"),
     REAL(sigma_min_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE, "smallest noise width of a device",
          "µS", "smallest width of a noise device, µS"),
     REAL(sigma_max_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE, "largest noise width of a device",
@@ -269,9 +269,9 @@ static xb_status check_bits(xb_ctx *ctx, const char *key, int64_t bits)
 
 static xb_status check_device(xb_ctx *ctx, const xb_array *a)
 {
-    if (a->device[0] || !(a->age_s > 0 || a->quiet_us > 0)) return XB_OK;
+    if (a->device[0] || !(a->age_s > 0 || a->quiet_pairs > 0)) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT, "'%s' needs 'device', a device file",
-                   a->age_s > 0 ? "age_s" : "quiet_us");
+                   a->age_s > 0 ? "age_s" : "quiet_pairs");
 }
 
 static xb_status check_ranges(xb_ctx *ctx, const xb_array *a)

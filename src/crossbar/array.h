@@ -28,7 +28,7 @@ struct xb_array {
     int64_t mean_levels;       /* states of a mean device; 0: any */
     double program_error;      /* sd of a written conductance, in parts of the range */
     double age_s;              /* since programming; 0: right after it */
-    double quiet_us;           /* largest spread of a state that is used; 0: any */
+    int64_t quiet_pairs;       /* 1: the quietest pair of states for each weight (X22) */
 
     double sigma_min_us, sigma_max_us; /* widths a noise device can have, uS; 0: any */
     int64_t sigma_levels;              /* of them; 0: any */

@@ -62,17 +62,17 @@ void xb_cells_relax(xb_cells *c, const xb_array *a, const xb_aged *aged,
 /* The array's states are among those of the device. */
 xb_status xb_relax_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged);
 
-/* quiet.c: (X22) pairs of states that move little. */
+/* quiet.c: (X22) weights as the quietest pairs of states. */
 typedef struct xb_quiet {
     int64_t n;        /* states, evenly spaced */
     double low, step; /* uS */
     int32_t *first;   /* [n]: the lower state of the quietest pair k steps apart */
-    int32_t *apart;   /* [n]: k, or what is nearest where no such pair is quiet */
 } xb_quiet;
 
-/* Narrows the range of the array to its quiet states. free() first and apart. */
-xb_status xb_quiet_make(xb_ctx *ctx, xb_quiet *out, xb_array *a, const xb_aged *aged);
-void xb_cells_quiet(xb_cells *c, const xb_array *a, const xb_quiet *quiet);
+/* free() first. */
+xb_status xb_quiet_make(xb_ctx *ctx, xb_quiet *out, const xb_array *a,
+                        const xb_aged *aged);
+void xb_cells_quiet(xb_cells *c, const xb_quiet *quiet);
 
 /* stuck.c: (X6) devices at an end of their range. */
 void xb_cells_stuck(xb_cells *c, const xb_array *a, const xb_chip *chip);

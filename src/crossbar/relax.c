@@ -28,7 +28,7 @@ xb_status xb_relax_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged)
 {
     const int64_t states = xb_device_state_count(aged->device);
     const double slack = 1e-9; /* of a conductance that was written with few digits */
-    if (!(a->age_s > 0 || a->quiet_us > 0)) return XB_OK;
+    if (!(a->age_s > 0 || a->quiet_pairs > 0)) return XB_OK;
     if (states == 0)
         return xb_fail(ctx, XB_E_INPUT,
                        "the device file has no relaxation: it was made without readings"

@@ -52,7 +52,7 @@ void xb_workbench_target(xb_workbench *bench, xb_cells *c, const xb_analog *anal
     c->rows = p->rows, c->columns = p->columns;
     if (!m->net->tensor[p->tensor].stochastic) c->width = NULL;
     xb_cells_target(c, &analog->array, m->mu + p->offset, m->sigma + p->offset);
-    if (analog->quiet.n > 0) xb_cells_quiet(c, &analog->array, &analog->quiet);
+    if (analog->quiet.n > 0) xb_cells_quiet(c, &analog->quiet);
     xb_cells_levels(c, &analog->array);
 }
 
@@ -60,7 +60,7 @@ void xb_workbench_target(xb_workbench *bench, xb_cells *c, const xb_analog *anal
 static bool means_change(const xb_array *a)
 {
     return a->mean_levels > 0 || a->program_error > 0 || a->line_ohm > 0 ||
-           a->stuck_low + a->stuck_high > 0 || a->age_s > 0 || a->quiet_us > 0;
+           a->stuck_low + a->stuck_high > 0 || a->age_s > 0 || a->quiet_pairs > 0;
 }
 
 static bool widths_change(const xb_array *a)
