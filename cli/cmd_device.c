@@ -5,6 +5,8 @@
 
 #include "commands.h"
 #include "crossbar_device.h"
+#include "device_page.h"
+#include "show.h"
 #include "outputs.h"
 #include "print.h"
 
@@ -167,24 +169,9 @@ static void grid_cell(const void *arg, int row, int column, char *out, size_t si
         body_cell(arg, row - 1, column, out, size);
 }
 
-/* The state that spreads most (sign 1) or least (-1) at the last time, beyond its error.
- */
-static int64_t extreme_state(const xb_device *d, int sign)
-{
-    const int64_t last = xb_device_time_count(d) - 1;
-    int64_t best = 0;
-    double best_value = -INFINITY;
-    for (int64_t i = 0; i < xb_device_state_count(d); i++) {
-        const xb_device_move m = xb_device_move_at(d, i, last);
-        const double value = sign * m.spread - 2 * m.spread_error;
-        if (value > best_value) best = i, best_value = value;
-    }
-    return best;
-}
-
 static void show_extreme(const xb_device *d, int sign, const char *words)
 {
-    const int64_t last = xb_device_time_count(d) - 1, i = extreme_state(d, sign);
+    const int64_t last = xb_device_time_count(d) - 1, i = cli_device_extreme(d, sign);
     const xb_device_move m = xb_device_move_at(d, i, last);
     char where[64], spread[64], when[64];
     xb_quantity_text(where, sizeof where, xb_device_state_at(d, i).conductance, NAN,
@@ -239,9 +226,11 @@ static cli_exit deliver(cli_session *s, const xb_device *device)
     const char *file = cli_text(&s->args, "output", NULL);
     const bool to_stdout = file && strcmp(file, "-") == 0;
     if (file && !to_stdout) {
-        cli_exit code = cli_status(s, xb_device_save(s->ctx, device, file));
-        if (code != CLI_DONE) return code;
+        const cli_exit saved = cli_status(s, xb_device_save(s->ctx, device, file));
+        if (saved != CLI_DONE) return saved;
     }
+    const cli_exit code = cli_device_report(s, device);
+    if (code != CLI_DONE) return code;
     cli_progress_clear(&s->progress);
     if (cli_json(s) || to_stdout) return print_json(s, device);
     show(device, s->args.arg[0]);
@@ -253,6 +242,7 @@ static cli_exit run(cli_session *s)
     xb_frame *frame = NULL;
     xb_device *device = NULL;
     cli_exit code = cli_plan_file(s, "output", "");
+    if (code == CLI_DONE) code = cli_device_plan(s);
     if (code == CLI_DONE)
         code = cli_status(s, xb_frame_read(s->ctx, &frame, s->args.arg[0], NULL));
     if (code == CLI_DONE) code = measure(s, &device, frame);
@@ -277,6 +267,9 @@ static const cli_option options[] = {
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the conductance [S]", 0, 0},
     {"output", 'o', CLI_OUTPUT, "FILE", "write the device file (JSON); - is stdout", 0,
      0},
+    {"report", 0, CLI_OUTPUT, "DIR",
+     "folder of a page with figures and tables, made if missing", 0, 0},
+    {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
 };
 
 const cli_command cli_command_device = {
@@ -287,7 +280,7 @@ const cli_command cli_command_device = {
     .example = "printf 'cell,level,time_s,conductance_S\\n' > campaign.csv\n"
                "printf '%s,1,0,5e-5\\n%s,1,100,4.%se-5\\n' $(seq 10 49 | sed 'p;p')"
                " >> campaign.csv\n"
-               "crossbayes device campaign.csv -o device.json",
+               "crossbayes device campaign.csv -o device.json --report device",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 1,

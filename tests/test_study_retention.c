@@ -24,10 +24,11 @@ static void a_loss_passes_its_limit(void **state)
     const double error = log(10) * (4.0 / 9) / 2;
     assert_close(r.high / r.seconds, exp(error), 1e-9);
     assert_close(r.seconds / r.low, exp(error), 1e-9);
+    assert_close(r.half, 10, 1e-12); /* the first chip, one of two */
     r = xb_refresh_find(loss, age, 2, 3, 0.01);
     assert_true(r.seconds == 0 && isnan(r.low));
     r = xb_refresh_find(loss, age, 2, 3, 0.5);
-    assert_true(isinf(r.seconds) && isnan(r.high));
+    assert_true(isinf(r.seconds) && isnan(r.high) && isinf(r.half));
     r = xb_refresh_find(loss, age, 2, 3, 0.25); /* the second chip never passes it */
     assert_true(isfinite(r.seconds) && isnan(r.low));
     r = xb_refresh_find(loss, age, 1, 3, 0.2);

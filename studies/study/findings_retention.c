@@ -40,22 +40,32 @@ static void refresh_text(char *out, size_t size, const xb_study *study, int way)
         snprintf(out, size, "it would have to be refreshed before %g s", first);
 }
 
+/* Few chips make most of the mean: what the others do. */
+static void half_text(char *out, size_t size, double seconds)
+{
+    *out = '\0';
+    if (isfinite(seconds))
+        snprintf(out, size, "; half of the chips stay below it for %.2g s", seconds);
+}
+
 static xb_status find_way(xb_ctx *ctx, xb_study *study, int way)
 {
-    char name[64], refresh[128];
+    char name[64], refresh[128], half[64];
     snprintf(name, sizeof name, "loss_%s", ways[way].name);
     const xb_fact loss = xb_study_fact(study, name);
     const double limit = xb_study_fact(study, "loss").value;
     const double gained = loss.value < 0 ? 0 : loss.value; /* NAN stays */
     const xb_finding_kind kind = xb_judge(gained, loss.std_error, limit, ERRORS);
     refresh_text(refresh, sizeof refresh, study, way);
+    snprintf(name, sizeof name, "half_%s", ways[way].name);
+    half_text(half, sizeof half, xb_study_fact(study, name).value);
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, (xb_finding_words){"keeps", "forgets"}),
         "%s the array has lost %s nats of log density after %s s, %s %s. To stay below"
-        " that %s.",
+        " that in the mean %s%s.",
         ways[way].text, xb_show(loss.value, loss.std_error).text,
         xb_show_fact(study, "measured_s").text, xb_finding_side(kind),
-        xb_show(limit, 0).text, refresh);
+        xb_show(limit, 0).text, refresh, half);
 }
 
 xb_status xb_find_retention(xb_ctx *ctx, xb_study *study)

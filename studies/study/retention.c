@@ -7,7 +7,8 @@
  *             nll, loss (nll over that right after programming), coverage95 and rmse,
  * each with its error over chips chips     way, chip, age_s, nll, coverage95, rmse
  *   refresh   way, loss, seconds after which the mean loss passes it, low and high (one
- *             error); empty: not within the ages
+ *             error), half: seconds by which half of the chips have passed it; empty: not
+ *             within the ages
  *   states    conductance_us, spread_us at the last time, quiet (1: in the quiet range)
  */
 #include <math.h>
@@ -259,15 +260,23 @@ static xb_status refresh_fact(job *j, int way, double limit, const xb_refresh *r
     else if (isfinite(r->low))
         snprintf(bound, sizeof bound, ": %.2g to %.2g s within one error", r->low,
                  r->high);
-    return xb_study_add_fact(
+    XB_TRY(xb_study_add_fact(
         j->ctx, j->study, name, known ? r->seconds : NAN, NAN,
         "seconds until the mean negative log density has grown by %g nats, %s%s", limit,
-        way_words[way], bound);
+        way_words[way], bound));
+    snprintf(name, sizeof name, "half_%s", way_names[way]);
+    const bool half = r->half > 0 && isfinite(r->half);
+    return xb_study_add_fact(j->ctx, j->study, name, half ? r->half : NAN, NAN,
+                             "seconds until that of half of the chips has, %s%s",
+                             way_words[way],
+                             half           ? ""
+                             : r->half == 0 ? ": before the first age"
+                                            : ": not within the ages");
 }
 
 static xb_status refresh_table(job *j)
 {
-    static const char *const names[] = {"way", "loss", "seconds", "low", "high"};
+    static const char *const names[] = {"way", "loss", "seconds", "low", "high", "half"};
     const double limit = j->opt->loss > 0 ? j->opt->loss : LOSS;
     xb_table *table = NULL;
     XB_TRY(xb_study_new_table(j->ctx, j->study, &table, "refresh", WAYS, XB_COUNT(names),
@@ -279,7 +288,9 @@ static xb_status refresh_table(job *j)
             xb_refresh_find(loss, j->age + 1, j->chips, j->ages - 1, limit);
         xb_free(loss);
         const bool known = r.seconds > 0 && isfinite(r.seconds);
-        const double row[] = {way, limit, known ? r.seconds : NAN, r.low, r.high};
+        const bool half = r.half > 0 && isfinite(r.half);
+        const double row[] = {way,   limit,  known ? r.seconds : NAN,
+                              r.low, r.high, half ? r.half : NAN};
         for (int c = 0; c < XB_COUNT(row); c++) xb_table_set(table, way, c, row[c]);
         XB_TRY(refresh_fact(j, way, limit, &r));
     }

@@ -90,11 +90,35 @@ static double jackknife(const double *loss, const double *age, int64_t chips,
     return isfinite(square) ? sqrt(square * (n - 1) / n) : NAN;
 }
 
+/* How many chips have passed the limit by the time at which one of them does. */
+static int64_t passed_by(const double *loss, const double *age, int64_t chips,
+                         int64_t ages, double limit, double at)
+{
+    int64_t count = 0;
+    for (int64_t c = 0; c < chips; c++)
+        count += crossing(loss + c * ages, age, 1, ages, limit, -1) <= at;
+    return count;
+}
+
+/* The earliest passing of a chip by which half of them have passed. */
+static double half_passed(const double *loss, const double *age, int64_t chips,
+                          int64_t ages, double limit)
+{
+    double best = INFINITY;
+    for (int64_t c = 0; c < chips; c++) {
+        const double at = crossing(loss + c * ages, age, 1, ages, limit, -1);
+        if (at < best && 2 * passed_by(loss, age, chips, ages, limit, at) >= chips)
+            best = at;
+    }
+    return best;
+}
+
 xb_refresh xb_refresh_find(const double *loss, const double *age, int64_t chips,
                            int64_t ages, double limit)
 {
     const double at = crossing(loss, age, chips, ages, limit, -1); /* (S6) */
-    if (!isfinite(at)) return (xb_refresh){at > 0 ? INFINITY : 0, NAN, NAN};
+    const double half = exp(half_passed(loss, age, chips, ages, limit));
+    if (!isfinite(at)) return (xb_refresh){exp(at), NAN, NAN, half};
     const double error = jackknife(loss, age, chips, ages, limit);
-    return (xb_refresh){exp(at), exp(at - error), exp(at + error)};
+    return (xb_refresh){exp(at), exp(at - error), exp(at + error), half};
 }

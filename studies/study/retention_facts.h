@@ -19,6 +19,7 @@ xb_state_range xb_quiet_range(const xb_device *device);
 typedef struct xb_refresh {
     double seconds;   /* 0: before the first age; INFINITY: later than the last */
     double low, high; /* one standard error to both sides; NAN: not known */
+    double half;      /* until half of the chips have passed it; 0, INFINITY as above */
 } xb_refresh;
 
 /* (S6) loss [chips][ages], age ascending, all above 0. */
