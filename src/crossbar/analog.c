@@ -112,6 +112,7 @@ static xb_status take_device(xb_ctx *ctx, xb_analog *a)
     a->aged.device = a->device;
     xb_status status = xb_device_microsiemens(ctx, &a->aged.us, a->device);
     if (status == XB_OK) status = xb_relax_check(ctx, &a->array, &a->aged);
+    if (status == XB_OK) status = xb_read_noise_check(ctx, &a->array, &a->aged);
     if (status == XB_OK && a->array.quiet_pairs > 0)
         status = xb_quiet_make(ctx, &a->quiet, &a->array, &a->aged);
     if (status != XB_E_INPUT) return status;

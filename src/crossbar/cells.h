@@ -62,6 +62,11 @@ void xb_cells_relax(xb_cells *c, const xb_array *a, const xb_aged *aged,
 /* The array's states are among those of the device. */
 xb_status xb_relax_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged);
 
+/* pair_noise.c: (X23) read noise of the pair into sigma [in][out]. */
+void xb_cells_read_noise(const xb_cells *c, const xb_array *a, const xb_aged *aged,
+                         float *sigma);
+xb_status xb_read_noise_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged);
+
 /* quiet.c: (X22) weights as the quietest pairs of states. */
 typedef struct xb_quiet {
     int64_t n;        /* states, evenly spaced */

@@ -67,7 +67,10 @@ CASES = [
     Case(["fit", "noise.csv", "-o", "fitted.json", "--figure", "pic"], ("noise.csv",)),
     Case(["fit", "noise.csv", "-o", "fitted.json", "--figure", "pic.pdf"], ("noise.csv",)),
     Case(["fit", "noise.csv", "--json", "--figure", "sub/pic.png"], ("noise.csv",)),
-    Case(["device", "cells.csv", "-o", "device.json"], ("cells.csv",)),
+    Case(["device", "cells.csv", "-o", "device.json", "--report", "device", *FORMATS],
+         ("cells.csv",)),
+    Case(["device", "noise1.csv", "noise2.csv", "-o", "device.json"],
+         ("noise1.csv", "noise2.csv")),
     Case(["sample", "law.json", "-n", "20", "-o", "z.csv"], ("law.json",)),
     Case(["sample", "law.json", "-n", "20", "-o", "z.npy", "--json"], ("law.json",)),
     Case([*TRAIN, "--trace", "trace.csv", "--law", "law.json", "--resume"],
@@ -116,6 +119,9 @@ def make_files(program, folder):
         shutil.copy(os.path.join(folder, old), os.path.join(folder, new))
     program.must(["fit", "noise.csv", "-o", "law.json", "-q"], folder)
     program.must(["device", "cells.csv", "-o", "aged.json", "-q"], folder)
+    for name, level in (("noise1.csv", 5), ("noise2.csv", 9)):
+        write(folder, name, b"".join(b"%d.%d\n" % (level, (i * i * 7 + i) % 97)
+                                     for i in range(100)))
     program.must(["fit", "noise.csv", "-o", "law2.json", "--family", "ecram", "-q"], folder)
     program.must([*TRAIN[:-len(NET) - 1], "model.safetensors", *NET, "-q"], folder)
     program.must(["train", "faces", "--target", "age", "--size", "8", "--no-cache", "-o",
