@@ -91,7 +91,7 @@ XB_API xb_score xb_scores_get(const xb_scores *s, const char *name); /* NAN: non
  * shares; 1 if larger is better, -1 if smaller is, 0 if neither. */
 XB_API const char *xb_scores_about(const xb_scores *s, int64_t i);
 XB_API const char *xb_scores_unit(const xb_scores *s, int64_t i);
-XB_API int xb_scores_better(const xb_scores *s, int64_t i);
+XB_API int64_t xb_scores_better(const xb_scores *s, int64_t i);
 
 /* Arrays behind the scores, by name; `size` (NULL is fine) is how long each is.
  *
