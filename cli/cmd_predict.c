@@ -129,11 +129,11 @@ static void set_numbers(json_t *root, const xb_prediction *p, const request *r)
         set_target(root, p, r, 0);
         return;
     }
-    json_t *each = json_object();
+    json_t *each = json_array();
     for (int64_t k = 0; k < targets; k++) {
-        json_t *one = json_object();
+        json_t *one = json_pack("{s:s}", "target", xb_model_target_at(r->model, k).name);
         set_target(one, p, r, k);
-        json_object_set_new(each, xb_model_target_at(r->model, k).name, one);
+        json_array_append_new(each, one);
     }
     json_object_set_new(root, "targets", each);
 }

@@ -81,11 +81,11 @@ void cli_scores_json(json_t *root, const xb_scores *s)
     const int64_t targets = xb_scores_target_count(s);
     scores_json(root, s);
     if (targets == 1) return;
-    json_t *each = json_object();
+    json_t *each = json_array();
     for (int64_t k = 0; k < targets; k++) {
-        json_t *one = json_object();
+        json_t *one = json_pack("{s:s}", "target", xb_scores_target_name(s, k));
         scores_json(one, xb_scores_target_at(s, k));
-        json_object_set_new(each, xb_scores_target_name(s, k), one);
+        json_array_append_new(each, one);
     }
     json_object_set_new(root, "targets", each);
 }

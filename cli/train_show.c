@@ -29,11 +29,11 @@ static json_t *noise_json(const cli_trained *o)
 /* Of several targets each with its noise. */
 static json_t *targets_json(const xb_model *m)
 {
-    json_t *each = json_object();
+    json_t *each = json_array();
     for (int64_t k = 0; k < xb_model_target_count(m); k++) {
         const xb_model_target t = xb_model_target_at(m, k);
-        json_object_set_new(each, t.name,
-                            json_pack("{s:o}", "noise_sd", cli_json_real(t.noise_sd)));
+        json_array_append_new(each, json_pack("{s:s, s:o}", "target", t.name, "noise_sd",
+                                              cli_json_real(t.noise_sd)));
     }
     return each;
 }

@@ -35,7 +35,7 @@ double xbc_op_loss(const xb_backend *b, const xb_loss *l, xb_real *dy, const xb_
                     .least = l->least,
                     .scale = l->scale};
     double value, sum = 0;
-    for (int64_t k = 0; k < targets; k++) { /* (V19) */
+    for (int64_t k = 0; k < targets; k++) { /* (V30) */
         XBC_INSIDE(value = xbc_find_loss(&job));
         sum += value;
         job.y++, job.target++, job.log_sd++;

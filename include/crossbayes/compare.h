@@ -133,7 +133,7 @@ XB_API xb_status xb_score_regression(xb_ctx *ctx, xb_scores **out,
 /* Several targets of each of n points at once: predictive->n is n targets, values of one
  * point side by side, and so is y [n][targets]; independent noise on each, the draws
  * shared. The scores of each target are in xb_scores_target_at; of all together there are
- * nll, of the joint density of a point's targets (C23), with its array, and coverage, the
+ * nll, of the joint density of a point's targets (C30), with its array, and coverage, the
  * mean of theirs; the others are NAN. targets 1: as xb_score_regression. */
 XB_API xb_status xb_score_targets(xb_ctx *ctx, xb_scores **out,
                                   const xb_mixture *predictive, const double *y,

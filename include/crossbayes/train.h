@@ -113,7 +113,7 @@ typedef struct xb_train_options {
     void *on_epoch_arg;
     bool stop_keeps; /* such a stop is early stopping, with the model reached so far as
                         its result; false: it fails with XB_E_CANCELLED */
-    int64_t targets; /* numbers of y a row, one output of the net for each (V19); 0: as
+    int64_t targets; /* numbers of y a row, one output of the net for each (V30); 0: as
                         many as data.names has, or 1 */
 } xb_train_options;
 

@@ -125,7 +125,7 @@ static void scale_all(xb_real *x, int64_t n, double factor)
     for (int64_t i = 0; i < n; i++) x[i] = (xb_real)((double)x[i] * factor);
 }
 
-/* (V19) Targets side by side, each with a noise of its own. */
+/* (V30) Targets side by side, each with a noise of its own. */
 static double gaussian_targets(const xb_loss *l, xb_real *dy, const xb_real *y,
                                int64_t rows)
 {

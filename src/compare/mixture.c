@@ -140,7 +140,7 @@ void xb_mixture_joint_density(double *version, const xb_mixture *in, int64_t fir
             log_add(&group[b], sum, 1);
         }
     }
-    log_means(version, group, g, 0.5 * (double)targets * log(2 * M_PI)); /* (C23) */
+    log_means(version, group, g, 0.5 * (double)targets * log(2 * M_PI)); /* (C30) */
 }
 
 /* (C7) Order statistics, linear between them; place counted from 1. */

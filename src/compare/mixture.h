@@ -50,7 +50,7 @@ void xb_mixture_pit(double *version, const xb_point *p, double y);
 void xb_mixture_log_density(double *version, const xb_point *p, const double *sd,
                             double y);
 
-/* (C23) Joint log density of y [targets] under points first, first + 1, ... of the
+/* (C30) Joint log density of y [targets] under points first, first + 1, ... of the
  * predictive, which has sds; all versions. */
 void xb_mixture_joint_density(double *version, const xb_mixture *predictive,
                               int64_t first, int64_t targets, const double *y,

@@ -1,4 +1,4 @@
-/* score_targets.c: scores of several targets at once; maths C23.
+/* score_targets.c: scores of several targets at once; maths C30.
  *
  * Each target is scored as if it were alone (score_regression.c). Together a point has
  * the density of all its targets under the same weights, averaged over draws: where the
