@@ -295,7 +295,7 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_r
         for (int64_t i = 0; status == XB_OK && i < rows * targets; i++)
             sd[row * targets + i] =
                 m->y_sd[i % targets] *
-                xb_sd_of(XB_SD_SOFTPLUS, XB_NOISE_LEAST, (double)raw[i]);
+                xb_sd_of(XB_SD_SOFTPLUS, m->noise_least, (double)raw[i]);
     }
     xb_pass_destroy(pass);
     free(x);

@@ -2,11 +2,12 @@
  *
  * Tensors: "0.kernel.mu" and, where random, "0.kernel.sigma" for each of the net's
  * tensors; "noise.0.kernel" for those of the noise net; "input.mean", "input.sd" [c],
- * "target.scale" [mean, sd], "noise.log_sd" [1], "batchnorm.state". Of several targets
- * (metadata "targets") there is a row of target.scale and a noise.log_sd for each. Where
- * inputs are pixels (metadata "inputs"), they have neither names nor scales. A tensor
- * without a sigma is a fixed one, so no list of them is needed. Reading checks every
- * shape before it takes memory and every value after. */
+ * "target.scale" [mean, sd], "noise.log_sd" [1] or "noise.least" [1] (1e-3 where it is
+ * missing), "batchnorm.state". Of several targets (metadata "targets") there is a row of
+ * target.scale and a noise.log_sd for each. Where inputs are pixels (metadata "inputs"),
+ * they have neither names nor scales. A tensor without a sigma is a fixed one, so no list
+ * of them is needed. Reading checks every shape before it takes memory and every value
+ * after. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,8 @@ static void add_tensors(writer *w, const xb_model *m, const double *target)
         add_vector(w, "input.sd", XB_STORED_F64, m->x_sd, m->features);
     }
     add_targets(w, m, target);
+    if (m->noise_net && m->noise_least != XB_NOISE_LEAST)
+        add_vector(w, "noise.least", XB_STORED_F64, &m->noise_least, 1);
     int64_t state = xb_net_state_count(m->net);
     if (state > 0) add_vector(w, "batchnorm.state", XB_STORED_F32, m->state, state);
     state = xb_model_noise_states(m);
@@ -454,6 +457,9 @@ static xb_status take_scales(const reader *r)
         XB_TRY(take(r, m->x_mean, "input.mean", XB_STORED_F64, &m->features, 1, false));
         XB_TRY(take(r, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true));
     }
+    const int64_t one = 1;
+    if (m->noise_net && xb_safetensors_find(r->file, "noise.least") >= 0)
+        XB_TRY(take(r, &m->noise_least, "noise.least", XB_STORED_F64, &one, 1, true));
     double *target = xb_new(r->ctx, 2 * m->targets, sizeof *target);
     if (!target) return XB_E_MEMORY;
     xb_status status = take_targets(r, target);

@@ -168,6 +168,22 @@ static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     return copy_names(ctx, model, data);
 }
 
+/* (V19) Of several targets the smallest: one that is rounded coarsely sets none for the
+ * others. */
+static xb_status fit_noise_least(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
+                                 const xb_train_split *split, const xb_train_options *opt,
+                                 int64_t k)
+{
+    if (!(opt->noise_prior > 0) || model->pixels ||
+        model->likelihood != XB_LIKELIHOOD_HETEROSCEDASTIC)
+        return XB_OK;
+    double step = 0;
+    XB_TRY(xb_target_step(ctx, &step, data->y + k, model->targets, split->row, split->n));
+    const double least = fmax(XB_NOISE_LEAST, step / sqrt(12) / model->y_sd[k]);
+    model->noise_least = k == 0 ? least : fmin(model->noise_least, least);
+    return XB_OK;
+}
+
 static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
                             const xb_train_split *split, const xb_train_options *opt,
                             int64_t k)
@@ -184,6 +200,7 @@ static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     }
     model->y_mean[k] = mean;
     model->y_sd[k] = sd;
+    XB_TRY(fit_noise_least(ctx, model, data, split, opt, k));
     if (fabs(mean) <= XB_TARGET_MOST && sd <= XB_TARGET_MOST && sd >= 1 / XB_TARGET_MOST)
         return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,

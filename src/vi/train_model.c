@@ -181,6 +181,7 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
         status = xb_model_create_targets(ctx, out, &parts, target, m->targets);
     for (int64_t k = 0; status == XB_OK && k < m->targets; k++)
         (*out)->noise_log_sd[k] = m->noise_log_sd[k]; /* to the last bit */
+    if (status == XB_OK) (*out)->noise_least = m->noise_least;
     free(target);
     free(settings);
     free(provenance);

@@ -37,7 +37,7 @@ static double log_density(const xb_trainer *t, const held_rows *h, int64_t i)
     const int64_t targets = t->targets, at = i * targets;
     if (t->model->noise_net)
         return -xb_nll_heteroscedastic(NULL, NULL, y, h->raw + at, h->by + at, 1, targets,
-                                       targets, XB_SD_SOFTPLUS, XB_NOISE_LEAST);
+                                       targets, XB_SD_SOFTPLUS, t->model->noise_least);
     double sum = 0;
     for (int64_t k = 0; k < targets; k++)
         sum -= xb_nll_gaussian(NULL, NULL, y + k, h->by + at + k, t->log_sd[k], 1);
