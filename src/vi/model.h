@@ -5,6 +5,7 @@
 #include "base/ctx.h"
 #include "crossbayes/data.h"
 #include "crossbayes/model.h"
+#include "data/recipe.h"
 
 /* Standard deviations of the second net are this plus softplus of its output, in units
  * of the target's own: a noise that vanishes somewhere must not take the likelihood
@@ -24,6 +25,7 @@ struct xb_model {
     bool pixels; /* inputs enter as they are and have no names */
     int64_t features;
     char **feature_name;   /* [features] */
+    xb_recipe *recipe;     /* of a table: how its columns become features */
     double *x_mean, *x_sd; /* [features] */
     char *target_name;
     double y_mean, y_sd;
@@ -46,6 +48,11 @@ xb_status xb_model_blocks(xb_ctx *ctx, xb_model *model);
 /* Room for the names and scales of `features` columns, XB_MODEL_INPUTS_MAX at most. */
 xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
                            int64_t classes);
+
+/* A table whose columns are features as they are, once those have names and scales. */
+xb_status xb_model_plain_recipe(xb_ctx *ctx, xb_model *model);
+/* A copy of another's; NULL: leave it. */
+xb_status xb_model_set_recipe(xb_ctx *ctx, xb_model *model, const xb_recipe *recipe);
 
 /* Outputs the net must have: 1, or the number of classes. */
 int64_t xb_model_outputs(const xb_model *model);

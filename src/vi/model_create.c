@@ -96,6 +96,7 @@ static xb_status copy_columns(xb_ctx *ctx, xb_model *m, const xb_model_parts *p)
     for (int64_t k = 0; k < p->classes; k++)
         XB_TRY(
             copy_text(ctx, &m->class_name[k], p->class_name ? p->class_name[k] : NULL));
+    XB_TRY(xb_model_plain_recipe(ctx, m));
     return copy_text(ctx, &m->target_name, p->target_name);
 }
 

@@ -177,10 +177,16 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
     if (status == XB_OK) status = xb_train_provenance(ctx, &provenance, t);
     parts.settings = settings;
     parts.provenance = provenance;
-    if (status == XB_OK) status = xb_model_create(ctx, out, &parts);
-    if (status == XB_OK) (*out)->noise_log_sd = m->noise_log_sd; /* to the last bit */
+    xb_model *copy = NULL;
+    if (status == XB_OK) status = xb_model_create(ctx, &copy, &parts);
+    if (status == XB_OK) copy->noise_log_sd = m->noise_log_sd; /* to the last bit */
+    if (status == XB_OK) status = xb_model_set_recipe(ctx, copy, m->recipe);
     free(settings);
     free(provenance);
+    if (status == XB_OK)
+        *out = copy;
+    else
+        xb_model_destroy(copy);
     return status;
 }
 
