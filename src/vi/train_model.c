@@ -180,6 +180,7 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
     xb_model *copy = NULL;
     if (status == XB_OK) status = xb_model_create(ctx, &copy, &parts);
     if (status == XB_OK) copy->noise_log_sd = m->noise_log_sd; /* to the last bit */
+    if (status == XB_OK) copy->noise_least = m->noise_least;
     if (status == XB_OK) status = xb_model_set_recipe(ctx, copy, m->recipe);
     free(settings);
     free(provenance);
