@@ -74,6 +74,13 @@ typedef struct xb_frame_options {
     uint64_t test_seed;      /* xb_frame_test_count */
     xb_missing missing;      /* prepare and recipe: impute */
     bool prepare;            /* a table of any kind; false: of numbers */
+    /* recipe: a table of any length in little memory. Whenever there are `block` rows or
+     * more, on_block gets them, and they are forgotten; those that are left at the end are
+     * the frame that is read, none perhaps. False stops with XB_E_CANCELLED. Arrays come
+     * in one piece. 0: all rows at once */
+    int64_t block;
+    bool (*on_block)(void *arg, const xb_frame *rows);
+    void *on_block_arg;
 } xb_frame_options;
 
 XB_OPTIONS(frame);
@@ -107,6 +114,8 @@ XB_API void xb_frame_destroy(xb_frame *frame);                 /* NULL is fine *
 
 /* All borrowed from the frame. */
 XB_API int64_t xb_frame_row_count(const xb_frame *frame);
+/* Rows before these, that on_block was given. */
+XB_API int64_t xb_frame_first(const xb_frame *frame);
 XB_API int64_t xb_frame_feature_count(const xb_frame *frame);
 /* Blank lines of a text before its last row: they are passed over, so that row i is not
  * the i-th line after the header where there are some. */

@@ -287,6 +287,21 @@ static bool is_prepared(const filling *f)
     return f->prepare.learns || f->prepare.applies;
 }
 
+/* Enough rows for those who take them a block at a time. */
+static xb_status give_block(filling *f)
+{
+    xb_frame *frame = f->frame;
+    const xb_frame_options *o = f->opt;
+    if (!o->recipe || o->block < 1 || frame->rows < o->block) return XB_OK;
+    if (!o->on_block(o->on_block_arg, frame))
+        return xb_fail(f->ctx, XB_E_CANCELLED, "reading %s was stopped on request",
+                       f->file);
+    frame->first += frame->rows;
+    frame->rows = 0;
+    frame->row_used = 0;
+    return XB_OK;
+}
+
 static xb_status take_row(void *arg, const xb_csv_row *row)
 {
     filling *f = arg;
@@ -298,7 +313,7 @@ static xb_status take_row(void *arg, const xb_csv_row *row)
         XB_TRY(number_in(&to[i], row, f->column[i], frame->feature_name[i]));
     if (f->target >= 0) XB_TRY(take_target(f, row));
     frame->rows++;
-    return XB_OK;
+    return give_block(f);
 }
 
 /* Every column is a feature or a target of numbers, which the first row may decide. */
@@ -322,7 +337,7 @@ static xb_status take_numbers(void *arg, const double *value, int64_t rows)
         if (f->target >= 0) frame->target[frame->rows] = value[f->target];
         frame->rows++;
     }
-    return XB_OK;
+    return give_block(f);
 }
 
 /* ---- the two kinds of file */
@@ -463,7 +478,7 @@ static xb_status fill(filling *f, xb_source *source)
     bool npy = xb_source_starts(source, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE);
     XB_TRY(start(f));
     XB_TRY(npy ? read_npy(f, source) : read_text(f, source));
-    assert(f->frame->rows > 0); /* both readers refuse to find nothing */
+    assert(f->frame->first + f->frame->rows > 0); /* both readers refuse to find nothing */
     f->frame->blank_lines = source->blank_lines;
     return XB_OK;
 }
@@ -626,6 +641,7 @@ xb_status xb_frame_create(xb_ctx *ctx, xb_frame **out, const xb_column *columns,
 }
 
 int64_t xb_frame_row_count(const xb_frame *frame) { return frame->rows; }
+int64_t xb_frame_first(const xb_frame *frame) { return frame->first; }
 int64_t xb_frame_feature_count(const xb_frame *frame) { return frame->features; }
 int64_t xb_frame_blank_lines(const xb_frame *frame) { return frame->blank_lines; }
 const double *xb_frame_values(const xb_frame *frame) { return frame->values; }

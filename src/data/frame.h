@@ -9,6 +9,7 @@
 
 struct xb_frame {
     int64_t rows, features, blank_lines;
+    int64_t first; /* rows before these, given away */
     char **feature_name; /* [features] */
     double *values;      /* [rows][features] */
     char *target_name;   /* NULL: no target */

@@ -365,7 +365,8 @@ xb_status xb_prepare_finish(xb_filling *f)
     else if (held)
         status = rebuild(f, NULL, held);
     if (status == XB_OK && f->prepare.applies)
-        status = xb_applier_tell(&f->prepare.applier, &f->frame->notes, f->frame->rows);
+        status = xb_applier_tell(&f->prepare.applier, &f->frame->notes,
+                                 f->frame->first + f->frame->rows);
     free(held);
     return status;
 }
