@@ -36,6 +36,18 @@ static json_t *test_json(const xb_evaluation *test)
     return root;
 }
 
+/* Of several targets each with its noise. */
+static json_t *targets_json(const xb_model *m)
+{
+    json_t *each = json_array();
+    for (int64_t k = 0; k < xb_model_target_count(m); k++) {
+        const xb_model_target t = xb_model_target_at(m, k);
+        json_array_append_new(each, json_pack("{s:s, s:o}", "target", t.name, "noise_sd",
+                                              cli_json_real(t.noise_sd)));
+    }
+    return each;
+}
+
 cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
 {
     const xb_model *m = o->model;
@@ -71,6 +83,8 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
             json_pack("{s:s, s:o, s:o}", "net", xb_train_report_other_net(r), "f",
                       cli_json_real(xb_train_report_other_f(r).value), "validation",
                       cli_json_real(xb_train_report_other_score(r))));
+    if (xb_model_target_count(m) > 1)
+        json_object_set_new(root, "targets", targets_json(m));
     if (o->noise) json_object_set_new(root, "gradient_noise", noise_json(o));
     if (o->test) json_object_set_new(root, "test", test_json(o->test));
     json_object_set_new(root, "settings", json_loads(xb_model_settings(m), 0, NULL));
@@ -103,7 +117,9 @@ static void print_noise(const xb_gradient_noise *g)
 /* Targets that are numbers are learnt standardised, and densities are of those. */
 static const char *target_unit(const cli_trained *o)
 {
-    return xb_model_class_count(o->model) > 0 ? "" : ", standardised target";
+    if (xb_model_class_count(o->model) > 0) return "";
+    const bool several = xb_model_target_count(o->model) > 1;
+    return several ? ", standardised targets" : ", standardised target";
 }
 
 /* "nats", "per row" and so on, with the unit of the target. */
@@ -142,20 +158,45 @@ static void print_elbo(const cli_trained *o)
                    "");
 }
 
+/* Those that there are: several targets together have few. */
+static void print_test_scores(const xb_scores *s, const char *of)
+{
+    if (of) printf("    %s\n", of);
+    for (int i = 0; i < cli_score_count(s); i++) {
+        const cli_score row = cli_score_at(s, i);
+        char text[64];
+        if (isnan(row.score.value)) continue;
+        cli_format_error(text, sizeof text, row.score.value, row.score.std_error);
+        printf("    %-18s%s\n", row.name, text);
+    }
+}
+
 /* Rows that training never saw. */
 static void print_test(const xb_evaluation *test)
 {
     const xb_scores *s = xb_evaluation_scores(test, 0);
-    const int64_t rows = xb_evaluation_rows(test);
+    const int64_t rows = xb_evaluation_rows(test), targets = xb_scores_target_count(s);
+    char name[CLI_SHOWN];
     printf("  test                %lld %s held out of training\n", (long long)rows,
            xb_plural(rows, "row", "rows"));
-    for (int i = 0; i < cli_score_count(s); i++) {
-        const cli_score row = cli_score_at(s, i);
-        char text[64];
-        cli_format_error(text, sizeof text, row.score.value, row.score.std_error);
-        printf("    %-18s%s\n", row.name, text);
-    }
+    for (int64_t k = 0; targets > 1 && k < targets; k++)
+        print_test_scores(xb_scores_target_at(s, k),
+                          cli_shown(name, xb_scores_target_name(s, k)));
+    print_test_scores(s, targets > 1 ? "all targets together" : NULL);
     cli_print_doubts(s);
+}
+
+/* Its error is that of n residuals. */
+static void print_noise_sd(const cli_trained *o, int64_t k)
+{
+    const xb_model_target t = xb_model_target_at(o->model, k);
+    const double n = (double)xb_train_report_row_count(o->report);
+    const bool several = xb_model_target_count(o->model) > 1;
+    char unit[CLI_SHOWN + 32], name[CLI_SHOWN];
+    if (xb_model_likelihood(o->model) != XB_LIKELIHOOD_GAUSSIAN) return;
+    snprintf(unit, sizeof unit, several ? "in units of %s" : "in the target's units",
+             cli_shown(name, t.name));
+    cli_print_estimate("noise sd", t.noise_sd, t.noise_sd / sqrt(2 * n), unit);
 }
 
 void cli_trained_print(const cli_trained *o)
@@ -186,10 +227,7 @@ void cli_trained_print(const cli_trained *o)
                (long long)xb_train_report_epoch_count(r), (long long)held,
                xb_plural(held, "row", "rows"));
     if (xb_train_report_epoch_count(r) > 0) print_elbo(o);
-    if (xb_model_likelihood(m) == XB_LIKELIHOOD_GAUSSIAN)
-        cli_print_estimate("noise sd", xb_model_noise_sd(m), /* error: of n residuals */
-                           xb_model_noise_sd(m) / sqrt(2 * (double)learnt),
-                           "in the target's units");
+    for (int64_t k = 0; k < xb_model_target_count(m); k++) print_noise_sd(o, k);
     if (held > 0)
         print_density(o, "validation", xb_train_report_value(r, XB_TRACE_VALIDATION), NAN,
                       "log density per held-out row");

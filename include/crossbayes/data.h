@@ -53,7 +53,8 @@ typedef enum xb_target_kind {
 
 typedef struct xb_frame_options {
     size_t struct_size;
-    const char *target; /* a column's name, or its number from 1; NULL: none */
+    const char *target; /* a column's name, or its number from 1; several of numbers with
+                           commas between them; NULL: none */
     xb_target_kind target_kind;
     const char *const *classes; /* the only classes there may be, in their order; */
     int64_t n_classes;          /* NULL: those that are found */
@@ -62,6 +63,7 @@ typedef struct xb_frame_options {
     bool whole; /* `columns` and one target were all there was where they come from: a
                    file without names has exactly these, with the target or, where none
                    is asked for, without it, in the same order */
+    int64_t whole_targets; /* how many targets there were; 0: one */
     const xb_recipe *recipe; /* the features of that table from this one: `columns`, */
                              /* `prepare`, `drop` and `keep` are not read */
     const char *const *drop; /* columns to leave out, names or numbers */
@@ -122,7 +124,7 @@ XB_API int64_t xb_frame_feature_count(const xb_frame *frame);
 XB_API int64_t xb_frame_blank_lines(const xb_frame *frame);
 XB_API const char *xb_frame_feature_name(const xb_frame *frame, int64_t i);
 XB_API int64_t xb_frame_feature_find(const xb_frame *frame,
-                                     const char *name); /* -1: none */
+                                     const char *name);      /* -1: none */
 /* How its columns became features; NULL: each is one, as it is. */
 XB_API const xb_recipe *xb_frame_recipe(const xb_frame *frame);
 /* What became of columns and cells, a sentence each; and how many columns were left out
@@ -137,9 +139,13 @@ XB_API int64_t xb_frame_test_count(const xb_frame *frame);
 /* Cell of the column that names rows, and its name; NULL: there is none. */
 XB_API const char *xb_frame_row_name(const xb_frame *frame, int64_t row);
 XB_API const char *xb_frame_id(const xb_frame *frame);
-XB_API const double *xb_frame_values(const xb_frame *frame);    /* [rows][features] */
-XB_API const double *xb_frame_target(const xb_frame *frame);    /* [rows], or NULL */
-XB_API const char *xb_frame_target_name(const xb_frame *frame); /* NULL: no target */
+XB_API const double *xb_frame_values(const xb_frame *frame); /* [rows][features] */
+/* [rows], of several targets [rows][targets]; or NULL. */
+XB_API const double *xb_frame_target(const xb_frame *frame);
+/* The name, of several targets all with commas between them; NULL: no target. */
+XB_API const char *xb_frame_target_name(const xb_frame *frame);
+XB_API int64_t xb_frame_target_count(const xb_frame *frame); /* 0: no target */
+XB_API const char *xb_frame_target_name_at(const xb_frame *frame, int64_t k);
 XB_API int64_t xb_frame_class_count(const xb_frame *frame); /* 0: a target of numbers */
 XB_API const char *xb_frame_class_name(const xb_frame *frame, int64_t k);
 

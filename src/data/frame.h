@@ -12,8 +12,10 @@ struct xb_frame {
     int64_t first; /* rows before these, given away */
     char **feature_name; /* [features] */
     double *values;      /* [rows][features] */
-    char *target_name;   /* NULL: no target */
-    double *target;      /* [rows] */
+    int64_t targets;
+    char *target_name;  /* NULL: no target; of several, joined by commas */
+    char **target_each; /* [targets] */
+    double *target;     /* [rows][targets] */
     int64_t classes;
     char **class_name; /* [classes] */
     xb_recipe *recipe; /* NULL: every column is a feature */
@@ -47,7 +49,9 @@ typedef struct xb_filling {
     xb_frame *frame;
     int64_t wanted;  /* columns that features come from */
     int64_t *column; /* [wanted] where each is in the file */
-    int64_t target;  /* -1: none */
+    int64_t target;  /* the first one's; -1: none */
+    int64_t *more;   /* [targets] where each is in the file */
+    int64_t targets;
     int64_t columns; /* of the file */
     bool as_classes;
     xb_classes classes;

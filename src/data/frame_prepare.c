@@ -24,13 +24,20 @@ xb_status xb_prepare_id(xb_filling *f, const xb_csv_head *head)
     return XB_OK;
 }
 
+static int64_t targets_before(const xb_filling *f, int64_t column)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < f->targets; k++) n += f->more[k] < column;
+    return n;
+}
+
 static xb_status mark(const xb_filling *f, bool *out, const xb_csv_head *head,
                       const char *const *names, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         int64_t k = 0;
         XB_TRY(xb_csv_column(&k, head, names[i]));
-        if (k == f->target)
+        if (targets_before(f, k + 1) > targets_before(f, k))
             return xb_fail(f->ctx, XB_E_INPUT, "%s: column '%.*s' is the target",
                            head->file, NAME_SHOWN, names[i]);
         out[k] = true;
@@ -52,7 +59,7 @@ static xb_status mark_kept(xb_filling *f, const xb_csv_head *head)
     xb_status status = mark(f, kept, head, f->opt->keep, f->opt->n_keep);
     for (int64_t i = 0; i < f->wanted; i++) {
         p->keep[i] = kept[f->column[i]] || f->opt->columns;
-        p->place[i] = f->column[i] - (f->target >= 0 && f->column[i] > f->target);
+        p->place[i] = f->column[i] - targets_before(f, f->column[i]);
     }
     free(kept);
     return status;
@@ -63,7 +70,7 @@ static xb_status start_learning(xb_filling *f, const xb_csv_head *head)
     xb_preparing *p = &f->prepare;
     p->learns = true;
     p->name = f->frame->feature_name;
-    p->beside = f->columns - (f->target >= 0);
+    p->beside = f->columns - f->targets;
     p->named = head->names != NULL;
     p->keep = xb_new(f->ctx, f->wanted, sizeof *p->keep);
     p->place = xb_new(f->ctx, f->wanted, sizeof *p->place);
@@ -299,8 +306,8 @@ static xb_status rebuild(xb_filling *f, const xb_recipe *recipe, const bool *hel
     xb_frame *frame = f->frame;
     const int64_t width = recipe ? recipe->features : frame->features;
     double *values = xb_room(f->ctx, frame->rows * width, sizeof *values);
-    double *target = f->target >= 0 ? xb_room(f->ctx, frame->rows, sizeof *target) : NULL;
-    if (!values || (f->target >= 0 && !target)) {
+    double *target = xb_room(f->ctx, frame->rows * f->targets, sizeof *target);
+    if (!values || !target) {
         free(values);
         free(target);
         return XB_E_MEMORY;
@@ -313,12 +320,14 @@ static xb_status rebuild(xb_filling *f, const xb_recipe *recipe, const bool *hel
             xb_learner_expand(&f->prepare.learner, values + at * width, recipe, row);
         else
             memcpy(values + at * width, row, (size_t)width * sizeof *values);
-        if (target) target[at] = frame->target[i];
+        for (int64_t k = 0; k < f->targets; k++)
+            target[at * f->targets + k] = frame->target[i * f->targets + k];
     }
     free(frame->values);
     free(frame->target);
     frame->values = values;
-    frame->target = target;
+    frame->target = f->targets > 0 ? target : NULL;
+    if (f->targets == 0) free(target);
     return XB_OK;
 }
 

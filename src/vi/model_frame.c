@@ -10,8 +10,12 @@ static xb_status choose(xb_ctx *ctx, xb_frame_options *out, const xb_model *m,
         return xb_fail(ctx, XB_E_ARGUMENT, "the model is of images, and takes no table");
     *out = xb_frame_options_default();
     out->recipe = m->recipe;
+    out->whole_targets = m->targets;
     out->missing = given.missing;
     out->id = given.id;
+    out->block = given.block;
+    out->on_block = given.on_block;
+    out->on_block_arg = given.on_block_arg;
     if (!target) return XB_OK;
     out->target = m->target_name;
     out->target_kind = m->classes ? XB_TARGET_CLASS : XB_TARGET_NUMBER;
