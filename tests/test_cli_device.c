@@ -84,6 +84,7 @@ static void mistakes_are_one_line(void **state)
     run_shell("cp level1.csv other1.csv");
     run_well("device cells.csv -o device.json -q");
     run_shell("head -c 900 device.json > half.json");
+    run_well("device level1.csv level2.csv -o noise.json -q");
     run_badly("device negative.csv -o x.json", "expected a conductance of 0 or more");
     run_badly("device one.csv -o x.json", "no state has 20 cells");
     run_badly("device level1.csv back.csv -o x.json", "back.csv: column 't'");
@@ -102,6 +103,8 @@ static void mistakes_are_one_line(void **state)
     run_badly("crossbar m.safetensors xy.csv --set age_s=1", "'age_s' needs 'device'");
     run_badly("study retention -o x", "missing --device FILE");
     run_badly("study retention --device half.json -o x", "half.json");
+    run_badly("demo --device half.json -o x", "half.json");
+    run_badly("demo --device noise.json -o x", "noise.json: relaxation of fewer than 2");
     run_badly("plan device.json --net 'dense 1'", "no law of its read noise");
     run_shell("test ! -e x.json && test ! -e x");
 }
