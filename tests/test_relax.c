@@ -266,10 +266,11 @@ static void a_model_relaxes(void **state)
                            1);
         assert_true(analog->sigma[p->offset + i] == m->sigma[p->offset + i]);
     }
+    const int64_t size = p->size;
     xb_analog_destroy(analog);
     a.age_s = 0, a.quiet_pairs = 1;
     analog = test_analog(ctx, m, &a, NULL, 0);
-    for (int64_t i = 0; i < p->size; i++)
+    for (int64_t i = 0; i < size; i++)
         assert_close_floor((double)analog->mu[i], (double)m->mu[i], 1e-6, 1);
     xb_analog_destroy(analog);
     xb_device_destroy(d);

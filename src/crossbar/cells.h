@@ -59,7 +59,9 @@ typedef struct xb_aged {
 
 void xb_cells_relax(xb_cells *c, const xb_array *a, const xb_aged *aged,
                     const xb_chip *chip);
-/* The array's states are among those of the device. */
+/* The array's range lies within what was measured; `what` begins the message. */
+xb_status xb_range_check(xb_ctx *ctx, const xb_array *a, const char *what, double low_us,
+                         double high_us);
 xb_status xb_relax_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged);
 
 /* pair_noise.c: (X23) read noise of the pair into sigma [in][out]. */

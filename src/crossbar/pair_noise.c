@@ -27,19 +27,13 @@ void xb_cells_read_noise(const xb_cells *c, const xb_array *a, const xb_aged *ag
 
 xb_status xb_read_noise_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged)
 {
-    const int64_t traces = xb_device_trace_count(aged->device);
-    const double slack = 1e-9; /* of a conductance that was written with few digits */
+    const xb_device *d = aged->device;
+    const int64_t last = xb_device_trace_count(d) - 1;
     if (!(a->read_noise > 0)) return XB_OK;
-    if (traces == 0)
+    if (last < 0)
         return xb_fail(ctx, XB_E_INPUT,
                        "the device file has no read noise: it was made without traces");
-    const double low = aged->us * xb_device_trace_at(aged->device, 0).conductance;
-    const double high =
-        aged->us * xb_device_trace_at(aged->device, traces - 1).conductance;
-    if (a->g_min_us >= low * (1 - slack) && a->g_max_us <= high * (1 + slack))
-        return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT,
-                   "read noise was measured from %.4g to %.4g µS, but the array uses %.4g"
-                   " to %.4g µS (g_min_us, g_max_us)",
-                   low, high, a->g_min_us, a->g_max_us);
+    return xb_range_check(ctx, a, "read noise was",
+                          aged->us * xb_device_trace_at(d, 0).conductance,
+                          aged->us * xb_device_trace_at(d, last).conductance);
 }
