@@ -1,0 +1,72 @@
+"""Bayesian neural networks on noisy analog memory, from Python.
+
+>>> import crossbayes as xb
+>>> mtj = xb.law("mtj:B=0.15,w=0.5")
+>>> mtj
+Law('mtj:B=0.15,w=0.5')
+"""
+
+from __future__ import annotations
+
+from crossbayes._library import (
+    ArgumentError,
+    Cancelled,
+    Error,
+    FileError,
+    InputError,
+    NumericError,
+    set_threads,
+    text,
+)
+from crossbayes._native import lib
+from crossbayes.devices import (
+    Array,
+    Device,
+    Move,
+    array_fields,
+    array_presets,
+    device,
+    measure_device,
+)
+from crossbayes.draws import Generator, Rule, composite_rule, gauss_rule, standard_rule
+from crossbayes.fits import Estimate, Fit, Goodness, Series, fit, goodness, series
+from crossbayes.laws import Law, Moments, families, law, law_from_density, law_from_samples
+
+__version__ = text(lib.xb_version())
+build_id = text(lib.xb_build_id())
+
+__all__ = [
+    "ArgumentError",
+    "Array",
+    "Cancelled",
+    "Device",
+    "Error",
+    "Estimate",
+    "FileError",
+    "Fit",
+    "Generator",
+    "Goodness",
+    "InputError",
+    "Law",
+    "Moments",
+    "Move",
+    "NumericError",
+    "Rule",
+    "Series",
+    "array_fields",
+    "array_presets",
+    "build_id",
+    "composite_rule",
+    "device",
+    "families",
+    "fit",
+    "gauss_rule",
+    "goodness",
+    "law",
+    "law_from_density",
+    "law_from_samples",
+    "measure_device",
+    "series",
+    "set_threads",
+    "standard_rule",
+]
