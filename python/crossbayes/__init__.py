@@ -19,6 +19,7 @@ from crossbayes._library import (
     text,
 )
 from crossbayes._native import lib
+from crossbayes.analog import AnalogModel, Assay
 from crossbayes.devices import (
     Array,
     Device,
@@ -31,28 +32,42 @@ from crossbayes.devices import (
 from crossbayes.draws import Generator, Rule, composite_rule, gauss_rule, standard_rule
 from crossbayes.fits import Estimate, Fit, Goodness, Series, fit, goodness, series
 from crossbayes.laws import Law, Moments, families, law, law_from_density, law_from_samples
+from crossbayes.models import Model, Plan, Prediction
+from crossbayes.scores import Comparison, Evaluation, Score, Scores
+from crossbayes.training import Epoch, TrainReport, train, train_presets
 
 __version__ = text(lib.xb_version())
 build_id = text(lib.xb_build_id())
 
 __all__ = [
+    "AnalogModel",
     "ArgumentError",
     "Array",
+    "Assay",
     "Cancelled",
+    "Comparison",
     "Device",
+    "Epoch",
     "Error",
     "Estimate",
+    "Evaluation",
     "FileError",
     "Fit",
     "Generator",
     "Goodness",
     "InputError",
     "Law",
+    "Model",
     "Moments",
     "Move",
     "NumericError",
+    "Plan",
+    "Prediction",
     "Rule",
+    "Score",
+    "Scores",
     "Series",
+    "TrainReport",
     "array_fields",
     "array_presets",
     "build_id",
@@ -69,4 +84,6 @@ __all__ = [
     "series",
     "set_threads",
     "standard_rule",
+    "train",
+    "train_presets",
 ]

@@ -61,6 +61,14 @@ _errors: dict[int, type[Exception]] = {
 _raised = threading.local()
 
 
+def raise_kept() -> None:
+    """Raises what a callback raised where the library took it for a wish to stop."""
+    error = getattr(_raised, "error", None)
+    _raised.error = None
+    if error is not None:
+        raise error
+
+
 def keep_error(kind: type, error: BaseException, trace: TracebackType | None) -> None:
     _raised.error = error
 

@@ -7,7 +7,7 @@ there in Python without a line of code.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crossbayes._library import Session, count, encoded, named_enum
@@ -72,26 +72,31 @@ def settings(kind: str) -> dict[str, Any]:
     return {name: field.type for name, field in fields.items()}
 
 
-def make(
-    kind: str,
-    values: Mapping[str, Any],
-    keep: list[Any],
-    known: Mapping[str, Any] | None = None,
-) -> Any:
+def make(kind: str, values: Mapping[str, Any], keep: list[Any]) -> Any:
     """xb_KIND_options with these values; None leaves a default.
 
-    `keep` gets what the options point to. `known` names what a caller sets by itself, for
-    the message.
+    `keep` gets what the options point to.
     """
     default = getattr(lib, f"xb_{kind}_options_default")()
     options = ffi.new(f"xb_{kind}_options *", default)
+    fill(kind, options, values, keep)
+    return options
+
+
+def fill(
+    kind: str,
+    options: Any,
+    values: Mapping[str, Any],
+    keep: list[Any],
+    known: Sequence[str] = (),
+) -> None:
+    """Sets fields by name; `known` are names that the caller takes besides, for messages."""
     fields = settings(kind)
     for name, value in values.items():
         if name not in fields:
-            raise unknown(name, [*fields, *(known or {})])
+            raise unknown(name, [*fields, *known])
         if value is not None:
             _set(options, name, fields[name], value, keep)
-    return options
 
 
 def unknown(name: str, names: list[str]) -> TypeError:

@@ -49,4 +49,4 @@ def data():
 
 @pytest.fixture(scope="session")
 def model(data):
-    return xb.train(*data, net="dense 8, relu, dense 1", epochs=20, mle_epochs=20)
+    return xb.train(*data, net="dense 8, relu, dense 1", epochs=300, mle_epochs=300)

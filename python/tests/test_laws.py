@@ -134,7 +134,7 @@ def test_densities_of_ones_own():
     z = law.rvs(20000, seed=1)
     del law
     assert abs(z.std() - 0.2**0.5) < 0.01
-    with pytest.raises(xb.InputError, match="integrate|mass"):
+    with pytest.raises(xb.InputError, match=r"integrate|mass"):
         xb.law_from_density(lambda x: 0.7 * (1 - x * x), "wrong", support=(-1, 1))
     with pytest.raises(xb.InputError) as caught:
         xb.law_from_density(lambda x: 1 / 0, "broken")
