@@ -112,6 +112,9 @@ typedef struct xb_train_options {
     void *on_epoch_arg;
     bool stop_keeps; /* such a stop is early stopping, with the model reached so far as
                         its result; false: it fails with XB_E_CANCELLED */
+    double noise_prior; /* scale of the prior of the noise net's kernels, 0.3; before the
+                           factor of prior_by_fan, which they always have; 0: no prior,
+                           maximum likelihood as in the paper. Of images it is 0 (V19) */
 } xb_train_options;
 
 XB_OPTIONS(train);
