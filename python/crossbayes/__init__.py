@@ -8,6 +8,8 @@ Law('mtj:B=0.15,w=0.5')
 
 from __future__ import annotations
 
+from typing import Any
+
 from crossbayes._library import (
     ArgumentError,
     Cancelled,
@@ -35,6 +37,18 @@ from crossbayes.laws import Law, Moments, families, law, law_from_density, law_f
 from crossbayes.models import Model, Plan, Prediction
 from crossbayes.scores import Comparison, Evaluation, Score, Scores
 from crossbayes.training import Epoch, TrainReport, train, train_presets
+
+_LEARN = ("BayesianClassifier", "BayesianRegressor")
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the estimators when they are asked for: they need scikit-learn."""
+    if name in _LEARN:
+        from crossbayes import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module 'crossbayes' has no attribute {name!r}")
+
 
 __version__ = text(lib.xb_version())
 build_id = text(lib.xb_build_id())

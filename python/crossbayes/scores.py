@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crossbayes import _html
-from crossbayes._library import Doubles, Handle, text, view
+from crossbayes._library import Doubles, Handle, encoded, text, view
 from crossbayes._native import ffi, lib
 
 
@@ -49,7 +49,7 @@ class Scores(Mapping[str, Score]):
         return (text(lib.xb_scores_name(self._c, i)) for i in range(len(self)))
 
     def __getitem__(self, name: str) -> Score:
-        i = lib.xb_scores_find(self._c, name.encode())
+        i = lib.xb_scores_find(self._c, encoded(name, "score")) if isinstance(name, str) else -1
         if i < 0:
             raise KeyError(f"no score {name!r}; there are {', '.join(self)}")
         return score_of(lib.xb_scores_at(self._c, i))
@@ -57,7 +57,7 @@ class Scores(Mapping[str, Score]):
     def array(self, name: str) -> Doubles:
         """Numbers behind the scores: pit, crps and nll of each point, share by level, ..."""
         size = ffi.new("int64_t *")
-        address = lib.xb_scores_array_get(self._c, name.encode(), size)
+        address = lib.xb_scores_array_get(self._c, encoded(name, "array"), size)
         if not address:
             names = range(lib.xb_scores_array_count(self._c))
             known = ", ".join(text(lib.xb_scores_array_name(self._c, i)) for i in names)

@@ -3,9 +3,8 @@
 import hashlib
 import platform
 
-import numpy as np
-
 import crossbayes as xb
+import numpy as np
 
 x = np.linspace(-2, 2, 50).reshape(-1, 1)
 model = xb.train(x, np.sin(x[:, 0]), net="dense 4, tanh, dense 1", epochs=10, mle_epochs=10)
