@@ -130,7 +130,9 @@ class BayesianRegressor(RegressorMixin, _Bayesian):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> BayesianRegressor:
         """Trains the network."""
-        x, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        x, target = validate_data(
+            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
+        )
         self._train(x, target.astype(np.float64), classes=False)
         return self
 
@@ -162,5 +164,6 @@ class BayesianClassifier(ClassifierMixin, _Bayesian):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of each row."""
-        labels: npt.NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        number = np.argmax(self.predict_proba(X), axis=1)
+        labels: npt.NDArray[Any] = self.classes_[number]
         return labels

@@ -14,11 +14,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-QUICK = {"net": None, "epochs": 40, "mle_epochs": 40, "samples": 200}
-REGRESSOR = xb.BayesianRegressor(**{**QUICK, "net": "dense 10, tanh, dense 1"})
+REGRESSOR = xb.BayesianRegressor(
+    net="dense 10, tanh, dense 1", epochs=40, mle_epochs=40, samples=200
+)
+# The defaults take seconds a fit, and there are a hundred.
+SOON = {"epochs": 200, "mle_epochs": 200, "samples": 200}
 
 
-@parametrize_with_checks([xb.BayesianRegressor(), xb.BayesianClassifier()])
+@parametrize_with_checks([xb.BayesianRegressor(**SOON), xb.BayesianClassifier(**SOON)])
 def test_check_estimator(estimator, check):
     check(estimator)
 
