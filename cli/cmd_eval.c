@@ -89,6 +89,7 @@ static cli_exit print_json(const request *r)
     json_object_set_new(root, "rows", json_integer(xb_evaluation_rows(r->e)));
     json_object_set_new(root, "draws", json_integer(xb_evaluation_draws(r->e)));
     json_object_set_new(root, "seed", json_integer((json_int_t)cli_seed(r->s)));
+    json_object_set_new(root, "members", json_integer(xb_model_member_count(r->model)));
     json_object_set_new(root, "laws", list);
     return cli_json_print(r->s, root);
 }
@@ -147,6 +148,11 @@ static void print_legend(const xb_evaluation *e)
         if (row.bins > 0) printf(", %lld bins", (long long)row.bins);
         printf("\n");
     }
+    if (!isnan(xb_scores_get(s, "disagreement").value))
+        printf(
+            "  disagreement: share of the epistemic %s that lies between the ensemble's"
+            " members\n",
+            xb_scores_classes(s) > 0 ? "information" : "variance");
 }
 
 static void print_law(const xb_evaluation *e, int64_t i)

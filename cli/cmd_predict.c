@@ -40,16 +40,25 @@ static void write_name(FILE *out, const request *r, int64_t i)
     fputc(',', out);
 }
 
+/* Of an ensemble how far its members are apart. */
+static void end_row(FILE *out, const double *apart, int64_t i)
+{
+    if (apart) fprintf(out, ",%.10g", apart[i]);
+    fputc('\n', out);
+}
+
 static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
 {
     if (cli_inputs_name(&r->in, 0)) fprintf(out, "file,");
-    fprintf(out, "mean,sd,epistemic,aleatoric,q%.10g,q%.10g\n", r->level[0], r->level[1]);
-    const double *q = xb_prediction_quantile(p);
+    const double *q = xb_prediction_quantile(p), *apart = xb_prediction_disagreement(p);
+    fprintf(out, "mean,sd,epistemic,aleatoric,q%.10g,q%.10g%s\n", r->level[0],
+            r->level[1], apart ? ",disagreement" : "");
     for (int64_t i = 0; i < xb_prediction_count(p); i++) {
         write_name(out, r, i);
-        fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g\n", xb_prediction_mean(p)[i],
+        fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g", xb_prediction_mean(p)[i],
                 xb_prediction_sd(p)[i], xb_prediction_epistemic(p)[i],
                 xb_prediction_aleatoric(p)[i], q[2 * i], q[2 * i + 1]);
+        end_row(out, apart, i);
     }
 }
 
@@ -62,14 +71,16 @@ static void write_classes(FILE *out, const xb_prediction *p, const request *r)
         fputc(',', out);
         write_cell(out, "p_", xb_model_class_name(r->model, k));
     }
-    fprintf(out, ",entropy,information\n");
+    const double *apart = xb_prediction_disagreement(p);
+    fprintf(out, ",entropy,information%s\n", apart ? ",disagreement" : "");
     for (int64_t i = 0; i < xb_prediction_count(p); i++) {
         const double *row = xb_prediction_probability(p) + i * classes;
         write_name(out, r, i);
         write_cell(out, "", xb_model_class_name(r->model, xb_prediction_class(p)[i]));
         for (int64_t k = 0; k < classes; k++) fprintf(out, ",%.10g", row[k]);
-        fprintf(out, ",%.10g,%.10g\n", xb_prediction_entropy(p)[i],
+        fprintf(out, ",%.10g,%.10g", xb_prediction_entropy(p)[i],
                 xb_prediction_information(p)[i]);
+        end_row(out, apart, i);
     }
 }
 
@@ -127,6 +138,9 @@ static void set_predictions(json_t *root, const xb_prediction *p, const request 
         set_classes(root, p, r);
     else
         set_numbers(root, p, r);
+    if (xb_prediction_disagreement(p))
+        set_column(root, "disagreement", xb_prediction_disagreement(p),
+                   xb_prediction_count(p), 1);
 }
 
 static int64_t blank_lines(const request *r)
@@ -148,6 +162,12 @@ static cli_exit print_json(const request *r, const xb_prediction *p, const xb_la
     json_object_set_new(root, "blank_lines", json_integer(blank_lines(r)));
     json_object_set_new(root, "draws", json_integer(xb_prediction_draws(p)));
     json_object_set_new(root, "mc_error", cli_json_real(xb_prediction_error(p)));
+    if (xb_prediction_disagreement(p)) {
+        json_object_set_new(root, "members",
+                            json_integer(xb_model_member_count(r->model)));
+        json_object_set_new(root, "disagreement_share",
+                            cli_json_real(xb_prediction_disagreement_share(p)));
+    }
     return cli_json_print(r->s, root);
 }
 
@@ -198,6 +218,11 @@ static cli_exit deliver(const request *r, const xb_prediction *p)
     else
         printf("  Monte Carlo error of the means: at most %.2g of the predictive sd\n",
                xb_prediction_error(p));
+    if (xb_prediction_disagreement(p))
+        printf("  %lld members: %.0f %% of the epistemic %s lies between them\n",
+               (long long)xb_model_member_count(r->model),
+               100 * xb_prediction_disagreement_share(p),
+               xb_prediction_classes(p) > 0 ? "information" : "variance");
     return CLI_DONE;
 }
 

@@ -65,12 +65,15 @@ XB_OPTIONS(score);
  *     central interval) and width of that interval, pinball (mean over points and
  *     levels), miscalibration_area (between the calibration curve and the diagonal),
  *     miscalibration_floor (its mean for a perfectly calibrated predictive), sharpness
- *     (root mean predictive variance) and its parts epistemic, aleatoric
+ *     (root mean predictive variance) and its parts epistemic, aleatoric; disagreement
+ *     (share of the epistemic variance that lies between an ensemble's members, P7)
  * Classes:
  *     accuracy, nll, brier, ece (expected calibration error, biased upwards by noise),
  *     ece_floor (its mean for a perfectly calibrated classifier, C21), entropy (of the
- *     predictive), information (mutual information of class and weights: epistemic)
+ *     predictive), information (mutual information of class and weights: epistemic),
+ *     disagreement (the share of it that lies between an ensemble's members, P7)
  *
+ * disagreement is NAN where xb_score_model did not score an ensemble.
  * The floors have no errors of their own (NAN). Names that are here stay; more may come.
  */
 typedef struct xb_scores xb_scores;

@@ -112,7 +112,15 @@ typedef struct xb_train_options {
     void *on_epoch_arg;
     bool stop_keeps; /* such a stop is early stopping, with the model reached so far as
                         its result; false: it fails with XB_E_CANCELLED */
+    int64_t members; /* of xb_train: 1; more train an ensemble (V19), a start, shuffles
+                        and draws each, in one model. The net is chosen for the first,
+                        whose numbers are those of a single model. Members are trained
+                        side by side, one after another where on_epoch is set; the report
+                        and the checkpoint are the first one's. 0: XB_MEMBERS_DEFAULT */
 } xb_train_options;
+
+/* What xb_train takes where members is 0. */
+enum { XB_MEMBERS_DEFAULT = 1 };
 
 XB_OPTIONS(train);
 

@@ -36,6 +36,9 @@ static const item of_numbers[XB_NUMBER_SCORES] = {
                              "root mean variance due to the weights"},
     [XB_NUMBER_ALEATORIC] = {"aleatoric", "target", 0,
                              "root mean variance due to the data's noise"},
+    [XB_NUMBER_DISAGREEMENT] = {"disagreement", "", 0,
+                                "share of the epistemic variance that lies between the"
+                                " members of an ensemble"},
 };
 
 static const item of_classes[XB_CLASS_SCORES] = {
@@ -49,6 +52,9 @@ static const item of_classes[XB_CLASS_SCORES] = {
     [XB_CLASS_ENTROPY] = {"entropy", "nats", 0, "entropy of the predictive"},
     [XB_CLASS_INFORMATION] = {"information", "nats", 0,
                               "mutual information of class and weights"},
+    [XB_CLASS_DISAGREEMENT] = {"disagreement", "", 0,
+                               "share of that information that lies between the members"
+                               " of an ensemble"},
 };
 
 static const char *const arrays_of_numbers[] = {

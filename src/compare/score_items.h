@@ -19,6 +19,7 @@ typedef enum xb_number_score {
     XB_NUMBER_SHARPNESS,
     XB_NUMBER_EPISTEMIC,
     XB_NUMBER_ALEATORIC,
+    XB_NUMBER_DISAGREEMENT,
     XB_NUMBER_SCORES
 } xb_number_score;
 
@@ -30,6 +31,7 @@ typedef enum xb_class_score {
     XB_CLASS_ECE_FLOOR,
     XB_CLASS_ENTROPY,
     XB_CLASS_INFORMATION,
+    XB_CLASS_DISAGREEMENT,
     XB_CLASS_SCORES
 } xb_class_score;
 

@@ -81,6 +81,10 @@ static void free_names(char **name, int64_t n)
 void xb_model_destroy(xb_model *model)
 {
     if (!model) return;
+    if (model->member) {
+        xb_model_part(model);
+        return;
+    }
     xb_net_destroy(model->net);
     xb_net_destroy(model->noise_net);
     xb_law_destroy(model->law);
@@ -209,7 +213,16 @@ const double *xb_model_input_sd(const xb_model *m) { return m->x_sd; }
 double xb_model_target_mean(const xb_model *m) { return m->y_mean; }
 double xb_model_target_sd(const xb_model *m) { return m->y_sd; }
 
-double xb_model_noise_sd(const xb_model *m)
+static double noise_sd(const xb_model *m)
 {
     return m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? m->y_sd * exp(m->noise_log_sd) : NAN;
+}
+
+/* (P7) */
+double xb_model_noise_sd(const xb_model *m)
+{
+    double square = 0;
+    if (!m->member) return noise_sd(m);
+    for (int64_t i = 0; i < m->members; i++) square += pow(noise_sd(m->member[i]), 2);
+    return sqrt(square / (double)m->members);
 }

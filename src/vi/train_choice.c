@@ -120,6 +120,7 @@ xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
     xb_status status = train_one(ctx, &one, data, &chosen, report, report || open);
     if (status == XB_OK && open && !xb_train_report_stopped(one.report))
         status = try_deeper(ctx, &one, data, &chosen, report);
+    if (status == XB_OK) status = xb_train_members(ctx, &one.model, data, &chosen);
     if (status != XB_OK) {
         drop(&one);
         return status;

@@ -156,6 +156,13 @@ xb_status xb_train_model_make(xb_ctx *ctx, xb_model *m, const xb_train_data *dat
                               const xb_train_options *opt);
 xb_status xb_trainer_fingerprint(xb_trainer *t);
 
+/* train_members.c: (V19) members 2 .. opt->members beside the one in *model, which they
+ * share the settings of; *model becomes the ensemble. */
+xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
+                           const xb_train_options *opt);
+/* The seed of member i, from 0. */
+uint64_t xb_member_seed(uint64_t seed, int64_t i);
+
 /* train_report.c: what became of a net that was tried too and left. */
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,
                                const xb_train_report *other, const char *net);
