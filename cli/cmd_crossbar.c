@@ -331,6 +331,9 @@ static void print_text(const crossbar_job *job)
            (long long)xb_frame_row_count(job->frame),
            xb_plural(xb_frame_row_count(job->frame), "row", "rows"),
            (long long)job->reads, xb_array_name(job->array));
+    if (xb_model_member_count(job->model) > 1)
+        printf("  %lld members on tiles of their own, reads dealt over them\n",
+               (long long)xb_model_member_count(job->model));
     const double worth = xb_array_independent(job->array, job->reads);
     if (worth < 0.99 * (double)job->reads)
         printf("  devices remember: the reads are worth %.3g independent %s\n", worth,

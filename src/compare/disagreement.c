@@ -1,4 +1,4 @@
-/* disagreement.c: see disagreement.h; maths P7, C2, C8.
+/* disagreement.c: see disagreement.h; maths P7, C2.
  *
  * For each row two numbers: the spread over all draws, and the part of it that is left
  * where each member is replaced by its mean; variances for numbers, information for
@@ -163,7 +163,7 @@ void xb_disagreement_add(xb_disagreement *d, const double *value, int64_t rows)
     }
 }
 
-/* (C8) The error over rows of a ratio of sums. */
+/* (P7) The error over rows of a ratio of sums. */
 static double ratio_error(const xb_disagreement *d, double ratio)
 {
     const double n = (double)d->n, mean = d->sum_whole[0] / n;

@@ -6,7 +6,19 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "vi/member_seed.h"
 #include "vi/model.h"
+
+enum { MEMBER_STREAM = 1001 }; /* of XB_PURPOSE_DATA, beside that of held-out rows */
+
+uint64_t xb_member_seed(uint64_t seed, int64_t i)
+{
+    const xb_stream where = {.key = xb_key_make(seed, XB_PURPOSE_DATA),
+                             .tensor = MEMBER_STREAM};
+    if (i == 0) return seed;
+    const uint64_t high = xb_stream_word(&where, 2 * i);
+    return (high << 32 | xb_stream_word(&where, 2 * i + 1)) >> 1; /* JSON has a sign */
+}
 
 static bool same_names(char *const *a, char *const *b, int64_t n)
 {

@@ -9,20 +9,10 @@
 
 #include "base/memory.h"
 #include "base/os.h"
+#include "vi/member_seed.h"
 #include "vi/trainer.h"
 
-enum { MEMBER_STREAM = 1001 }; /* beside the split's */
-
 #define SLICE 0.1 /* seconds between two looks at the listener */
-
-uint64_t xb_member_seed(uint64_t seed, int64_t i)
-{
-    const xb_stream where = {.key = xb_key_make(seed, XB_PURPOSE_DATA),
-                             .tensor = MEMBER_STREAM};
-    if (i == 0) return seed;
-    const uint64_t high = xb_stream_word(&where, 2 * i);
-    return (high << 32 | xb_stream_word(&where, 2 * i + 1)) >> 1; /* JSON has a sign */
-}
 
 /* A member under way. */
 typedef struct member {

@@ -160,8 +160,6 @@ xb_status xb_trainer_fingerprint(xb_trainer *t);
  * share the settings of; *model becomes the ensemble. */
 xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
                            const xb_train_options *opt);
-/* The seed of member i, from 0. */
-uint64_t xb_member_seed(uint64_t seed, int64_t i);
 
 /* train_report.c: what became of a net that was tried too and left. */
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,
