@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "eval_models.h"
 #include "inputs.h"
 #include "model_data.h"
 #include "outputs.h"
@@ -237,6 +238,7 @@ static cli_exit run(cli_session *s)
     if (!cli_samples(s, &r.opt.samples))
         code = cli_fail(s, CLI_USAGE, "--samples: expected a whole number or 'auto'");
     if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
+    if (code == CLI_DONE && s->args.n_args == 3) return cli_eval_models(s, &r.opt);
     if (code == CLI_DONE)
         code = cli_status(s, xb_model_load(s->ctx, &model, s->args.arg[0]));
     r.model = model;
@@ -263,15 +265,16 @@ static const cli_option options[] = {
 const cli_command cli_command_eval = {
     .name = "eval",
     .group = "A Bayesian network",
-    .about = "scores of a model under laws, and how far the laws are apart",
-    .usage = "MODEL DATA [--law LAW]... [options]",
+    .about =
+        "scores of a model under laws, how far the laws are apart; two models compared",
+    .usage = "MODEL [OTHER] DATA [--law LAW]... [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors\n"
                "crossbayes eval square.safetensors square.csv --law gaussian --law mtj",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 2,
-    .max_args = 2,
+    .max_args = 3,
     .more = cli_help_families,
     .run = run,
 };
