@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "crossbar_device.h"
 #include "crossbar_show.h"
 #include "model_data.h"
 #include "outputs.h"
@@ -137,6 +138,8 @@ static cli_exit read_array(crossbar_job *job)
     const char *law = cli_text(&s->args, "law", NULL);
     if (law && use_law(job, law) != XB_OK)
         return cli_fail(s, CLI_USAGE, "--law: the text is too long");
+    code = cli_array_device(s, job->array);
+    if (code != CLI_DONE) return code;
     if (status == XB_OK) status = xb_array_check(s->ctx, job->array);
     if (status != XB_OK) return cli_status(s, status);
     return read_sweeps(job);
@@ -324,7 +327,7 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
     return cli_json_print(job->s, root);
 }
 
-static void print_text(const crossbar_job *job)
+static cli_exit print_text(const crossbar_job *job)
 {
     const cli_args *args = &job->s->args;
     printf("%s on %s: %lld %s, %lld reads, array %s\n", args->arg[0], args->arg[1],
@@ -334,6 +337,8 @@ static void print_text(const crossbar_job *job)
     if (xb_model_member_count(job->model) > 1)
         printf("  %lld members on tiles of their own, reads dealt over them\n",
                (long long)xb_model_member_count(job->model));
+    const cli_exit code = cli_show_device(job->s, job->array);
+    if (code != CLI_DONE) return code;
     const double worth = xb_array_independent(job->array, job->reads);
     if (worth < 0.99 * (double)job->reads)
         printf("  devices remember: the reads are worth %.3g independent %s\n", worth,
@@ -348,6 +353,7 @@ static void print_text(const crossbar_job *job)
         "\n  predictive epistemic sds; converters calibrated on %s\n",
         cli_text(args, "calibration", "the inputs of the data itself"));
     cli_print_doubts(xb_assay_result_scores(xb_assay_digital(job->assay)));
+    return CLI_DONE;
 }
 
 /* All sweeps, or what was there before. */
@@ -378,9 +384,9 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     if (cli_json(s))
         return print_json(job,
                           costs ? cli_costs_json(analog, job->reads, &job->costs) : NULL);
-    print_text(job);
+    cli_exit code = print_text(job);
     if (costs) cli_show_costs(analog, job->reads, &job->costs);
-    return CLI_DONE;
+    return code;
 }
 
 static cli_exit simulate(crossbar_job *job)
@@ -447,6 +453,9 @@ static const cli_option options[] = {
     {"law", 0, CLI_TEXT, "LAW", "of the noise devices (the array's)", 0, 0},
     {"read-interval", 0, CLI_TEXT, "TIME",
      "from one read of a device to the next, e.g. 2.5ms [the array's]", 0, 0},
+    {"device", 0, CLI_PATH, "FILE",
+     "device file of the mean devices: how they relax (crossbayes device)", 0, 0},
+    {"age", 0, CLI_TEXT, "TIME", "time since programming, e.g. 10ms or 1e4s [0]", 0, 0},
     {"redraw", 0, CLI_CHOICE, "network|input|operation",
      "when weights are drawn anew (the array's)", 0, 0},
     {"calibration", 0, CLI_PATH, "FILE",

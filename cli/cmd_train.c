@@ -25,6 +25,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->sigma_rate = cli_number(a, "sigma-rate", o->sigma_rate);
     o->sigma = cli_number(a, "sigma", o->sigma);
     o->validation = cli_number(a, "validation", o->validation);
+    o->noise_prior = cli_number(a, "noise-prior", o->noise_prior);
     o->checkpoint_seconds = cli_number(a, "checkpoint-seconds", o->checkpoint_seconds);
     o->antithetic = cli_flag(a, "antithetic");
     o->mirror = cli_flag(a, "mirror");
@@ -202,6 +203,9 @@ static const cli_option options[] = {
      "what the data are like (as the target says)", 0, 0},
     {"noise-net", 0, CLI_TEXT, "TEXT", "heteroscedastic: the net of the noise (as --net)",
      0, 0},
+    {"noise-prior", 0, CLI_NUMBER, "SD",
+     "heteroscedastic: scale of the prior of the noise net's kernels; 0: none [0.3]", 0,
+     1e6},
     {"random", 0, CLI_CHOICE, "kernels|all", "weights with noise (kernels)", 0, 0},
     {"prior", 0, CLI_TEXT, "PRIOR",
      "normal:sd=1, laplace:b=1, mixture:... (normal:sd=1, for classes sd=2)", 0, 0},

@@ -1,6 +1,6 @@
 /* test_members.c: ensembles: what training them gives and what files keep of them, draws
  * dealt over members, the mixture they predict, and how much of its spread is
- * disagreement (maths V19, P7). */
+ * disagreement (maths V30, P7). */
 #include "comparetest.h"
 #include "traintest.h"
 

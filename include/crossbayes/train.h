@@ -112,11 +112,14 @@ typedef struct xb_train_options {
     void *on_epoch_arg;
     bool stop_keeps; /* such a stop is early stopping, with the model reached so far as
                         its result; false: it fails with XB_E_CANCELLED */
-    int64_t members; /* of xb_train: 1; more train an ensemble (V19), a start, shuffles
+    int64_t members; /* of xb_train: 1; more train an ensemble (V30), a start, shuffles
                         and draws each, in one model. The net is chosen for the first,
                         whose numbers are those of a single model. Members are trained
                         side by side, one after another where on_epoch is set; the report
                         and the checkpoint are the first one's. 0: XB_MEMBERS_DEFAULT */
+    double noise_prior; /* scale of the prior of the noise net's kernels, 0.3; before the
+                           factor of prior_by_fan, which they always have; 0: no prior,
+                           maximum likelihood as in the paper. Of images it is 0 (V19) */
 } xb_train_options;
 
 /* What xb_train takes where members is 0. */

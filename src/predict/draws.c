@@ -309,7 +309,7 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_r
             xb_pass_forward(ctx, pass, raw, x, rows, &weights, NULL, XB_MODE_PREDICT);
         for (int64_t i = 0; status == XB_OK && i < rows; i++)
             sd[row + i] =
-                m->y_sd * xb_sd_of(XB_SD_SOFTPLUS, XB_NOISE_LEAST, (double)raw[i]);
+                m->y_sd * xb_sd_of(XB_SD_SOFTPLUS, m->noise_least, (double)raw[i]);
     }
     xb_pass_destroy(pass);
     free(x);

@@ -112,6 +112,7 @@ static xb_status measure_all(xb_ctx *ctx, xb_gradient_noise *out, const xb_model
         xb_train_options o = *opt;
         o.estimator = (int)e;
         o.group = 1;
+        o.noise_prior = 0; /* the model keeps the noise net's means alone */
         o.antithetic = k % 2 == 1;
         o.samples = o.antithetic ? 2 : 1;
         o.temperature = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};

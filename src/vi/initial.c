@@ -42,6 +42,7 @@ void xb_trainer_fill_sigma(xb_trainer *t)
                                     t->sigma + k->offset, t->theta + t->rho + k->offset,
                                     k->size);
     }
+    xb_noise_posterior_fill(t);
 }
 
 static void fill(const xb_trainer *t, float *to, double value, int64_t n)
@@ -78,7 +79,11 @@ static void start_noise_net(xb_trainer *t, double sd)
     float *w = t->theta + t->noise;
     const xb_tensor *kernel = xb_net_tensor_at(net, last - 1);
     fill(t, w + kernel->offset, 0, kernel->size);
-    fill(t, w + bias->offset, xb_spread_rho(XB_SPREAD_SOFTPLUS, sd - XB_NOISE_LEAST), 1);
+    const double above = fmax(sd - t->model->noise_least, 0.1 * sd);
+    fill(t, w + bias->offset, xb_spread_rho(XB_SPREAD_SOFTPLUS, above), 1);
+    const xb_noise_posterior *p = &t->noise_posterior;
+    if (p->net)
+        fill(t, t->theta + p->rho, xb_spread_rho(XB_SPREAD_EXP, t->opt.sigma), t->q);
 }
 
 xb_status xb_trainer_start_vi(xb_trainer *t)
@@ -88,8 +93,10 @@ xb_status xb_trainer_start_vi(xb_trainer *t)
     fill(t, t->theta + t->rho, xb_spread_rho(t->opt.spread, t->opt.sigma), t->p);
     fill(t, t->first, 0, t->n_theta);
     fill(t, t->second, 0, t->n_theta);
-    xb_trainer_fill_sigma(t);
-    if (t->q == 0) return XB_OK;
+    if (t->q == 0) {
+        xb_trainer_fill_sigma(t);
+        return XB_OK;
+    }
     double sd = 0;
     XB_TRY(residual(t, &sd));
     if (!(sd > least * t->model->target_spread)) sd = least * t->model->target_spread;
@@ -97,5 +104,6 @@ xb_status xb_trainer_start_vi(xb_trainer *t)
         start_noise_net(t, sd);
     else
         fill(t, t->theta + t->noise, log(sd), 1);
+    xb_trainer_fill_sigma(t);
     return XB_OK;
 }

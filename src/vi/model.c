@@ -32,6 +32,7 @@ xb_status xb_model_new(xb_ctx *ctx, xb_model **out)
     xb_model *model = xb_new(ctx, 1, sizeof *model);
     if (!model) return XB_E_MEMORY;
     model->y_sd = 1;
+    model->noise_least = XB_NOISE_LEAST;
     *out = model;
     return XB_OK;
 }

@@ -6,9 +6,9 @@
 #include "crossbayes/data.h"
 #include "crossbayes/model.h"
 
-/* Standard deviations of the second net are this plus softplus of its output, in units
- * of the target's own: a noise that vanishes somewhere must not take the likelihood
- * with it. */
+/* Standard deviations of the second net are this, or more (noise_least), plus softplus
+ * of its output, in units of the target's own: a noise that vanishes somewhere must not
+ * take the likelihood with it. */
 #define XB_NOISE_LEAST 1e-3
 
 /* A model's file may be small and yet speak of pixels without end. */
@@ -33,6 +33,7 @@ struct xb_model {
     float *noise_mu;           /* the noise net's block */
     float *noise_state;        /* its batchnorm's */
     double noise_log_sd;       /* GAUSSIAN, in units of y_sd */
+    double noise_least;        /* HETEROSCEDASTIC, the same units (V19) */
     double target_spread;      /* sd of the target in units of y_sd; training only */
     xb_law *law;
     xb_prior prior;

@@ -2,7 +2,8 @@
  *
  * Tensors: "0.kernel.mu" and, where random, "0.kernel.sigma" for each of the net's
  * tensors; "noise.0.kernel" for those of the noise net; "input.mean", "input.sd" [c],
- * "target.scale" [mean, sd], "noise.log_sd" [1], "batchnorm.state". Where inputs are
+ * "target.scale" [mean, sd], "noise.log_sd" [1] or "noise.least" [1] (1e-3 where it is
+ * missing), "batchnorm.state". Where inputs are
  * pixels (metadata "inputs"), they have neither names nor scales. A tensor without a
  * sigma is a fixed one, so no list of them is needed. Of an ensemble (metadata "members")
  * the weights and the noise of its second member are named "member.2.0.kernel.mu" and so
@@ -98,6 +99,8 @@ static void add_tensors(writer *w, const xb_model *m, const double target[2])
     if (!w->member[0]) add_scales(w, m, target);
     if (m->likelihood == XB_LIKELIHOOD_GAUSSIAN)
         add_vector(w, "noise.log_sd", XB_STORED_F64, &m->noise_log_sd, 1);
+    if (m->noise_net && m->noise_least != XB_NOISE_LEAST)
+        add_vector(w, "noise.least", XB_STORED_F64, &m->noise_least, 1);
     int64_t state = xb_net_state_count(m->net);
     if (state > 0) add_vector(w, "batchnorm.state", XB_STORED_F32, m->state, state);
     state = xb_model_noise_states(m);
@@ -456,6 +459,8 @@ static xb_status take_noise(const reader *r)
 {
     const int64_t one = 1;
     xb_model *m = r->model;
+    if (m->noise_net && is_there(r, "noise.least"))
+        XB_TRY(take(r, &m->noise_least, "noise.least", XB_STORED_F64, &one, 1, true));
     if (m->likelihood != XB_LIKELIHOOD_GAUSSIAN) return XB_OK;
     return take(r, &m->noise_log_sd, "noise.log_sd", XB_STORED_F64, &one, 1, false);
 }

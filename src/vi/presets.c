@@ -22,6 +22,7 @@ static void use_paper(xb_train_options *o)
     o->temperature = (xb_schedule){.kind = XB_SCHEDULE_EXP, .value = 1000};
     o->spread = XB_SPREAD_SOFTPLUS;
     o->sigma = 0.05;
+    o->noise_prior = 0;
 }
 
 static const preset presets[] = {

@@ -170,6 +170,12 @@ static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     }
     model->y_mean = mean;
     model->y_sd = sd;
+    if (opt->noise_prior > 0 && !model->pixels &&
+        model->likelihood == XB_LIKELIHOOD_HETEROSCEDASTIC) {
+        double step = 0;
+        XB_TRY(xb_target_step(ctx, &step, data->y, split->row, split->n));
+        model->noise_least = fmax(XB_NOISE_LEAST, step / sqrt(12) / sd); /* (V19) */
+    }
     if (fabs(mean) <= XB_TARGET_MOST && sd <= XB_TARGET_MOST && sd >= 1 / XB_TARGET_MOST)
         return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,

@@ -179,6 +179,7 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
     parts.provenance = provenance;
     if (status == XB_OK) status = xb_model_create(ctx, out, &parts);
     if (status == XB_OK) (*out)->noise_log_sd = m->noise_log_sd; /* to the last bit */
+    if (status == XB_OK) (*out)->noise_least = m->noise_least;
     free(settings);
     free(provenance);
     return status;

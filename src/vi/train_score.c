@@ -36,7 +36,7 @@ static double log_density(const xb_trainer *t, const held_rows *h, int64_t i)
         return -xb_nll_softmax(NULL, y, h->label + i, 1, t->outputs);
     if (t->model->noise_net)
         return -xb_nll_heteroscedastic(NULL, NULL, y, h->raw + i, h->by + i, 1, 1, 1,
-                                       XB_SD_SOFTPLUS, XB_NOISE_LEAST);
+                                       XB_SD_SOFTPLUS, t->model->noise_least);
     return -xb_nll_gaussian(NULL, NULL, y, h->by + i, h->log_sd, 1);
 }
 

@@ -29,6 +29,7 @@ void xb_train_options_init(xb_train_options *opt, size_t size)
         .validation_draws = 16,
         .seed = 1,
         .checkpoint_seconds = 60,
+        .noise_prior = 0.3, /* (V19) */
     };
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
@@ -63,6 +64,9 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
     if (!(o->sigma_rate >= 0) || !isfinite(o->sigma_rate))
         return xb_fail(ctx, XB_E_ARGUMENT, "sigma's learning rate is times %g",
                        o->sigma_rate);
+    if (!(o->noise_prior >= 0) || !isfinite(o->noise_prior))
+        return xb_fail(ctx, XB_E_ARGUMENT, "noise_prior is %g, expected 0 or more",
+                       o->noise_prior);
     if (!(o->validation >= 0 && o->validation < 1))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "a share of %g held out: expected 0 or more, below 1",
@@ -170,6 +174,7 @@ xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
     set_count(&root, "epochs", t->epochs[XB_PHASE_VI]);
     set_optimiser(&root, o);
     set_schedules(&root, o);
+    if (t->model->noise_net) set_real(&root, "noise_prior", o->noise_prior);
     set_real(&root, "validation", o->validation);
     set_count(&root, "patience", o->patience);
     if (o->validation_draws != xb_train_options_default().validation_draws)

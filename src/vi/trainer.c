@@ -124,6 +124,7 @@ static void place_parts(xb_trainer *t)
     t->best_state = p;
     t->gradient = t->live + padded(t->n_live);
     t->sigma = t->gradient + t->n_theta;
+    t->noise_posterior.sigma = t->sigma + t->rho;
 }
 
 static int64_t largest_tensor(const xb_net *net)
@@ -138,9 +139,10 @@ static xb_status take_live(xb_trainer *t)
 {
     t->rho = padded(t->p);
     t->noise = 2 * t->rho;
-    t->n_theta = t->noise + padded(t->q);
+    t->noise_posterior.rho = t->noise + padded(t->q);
+    t->n_theta = t->noise_posterior.rho + (t->noise_posterior.net ? padded(t->q) : 0);
     t->n_live = 4 * t->n_theta + 2 * t->states;
-    int64_t all = padded(t->n_live) + t->n_theta + t->rho;
+    int64_t all = padded(t->n_live) + t->n_theta + t->rho + t->n_theta - t->noise;
     XB_TRY(take(t, &t->live, all, sizeof *t->live, &t->room.live));
     XB_TRY(take(t, &t->kept_state, t->states, sizeof *t->kept_state, NULL));
     t->bits = xb_new(t->ctx, t->p, sizeof *t->bits);
@@ -148,8 +150,10 @@ static xb_status take_live(xb_trainer *t)
     t->trace = xb_new(t->ctx, rows * XB_TRACE_COLUMNS, sizeof *t->trace);
     if (!t->bits || !t->trace) return XB_E_MEMORY;
     if (!t->backend->host) {
-        t->room.kl =
-            xb_new(t->ctx, 4 * largest_tensor(t->model->net), sizeof *t->room.kl);
+        int64_t most = largest_tensor(t->model->net);
+        if (t->noise_posterior.net && largest_tensor(t->noise_posterior.net) > most)
+            most = largest_tensor(t->noise_posterior.net);
+        t->room.kl = xb_new(t->ctx, 4 * most, sizeof *t->room.kl);
         if (!t->room.kl) return XB_E_MEMORY;
     }
     place_parts(t);
@@ -181,10 +185,12 @@ static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, doubl
  * the others too unless they are frozen. */
 static xb_status make_blocks(xb_trainer *t)
 {
+    const xb_noise_posterior *p = &t->noise_posterior;
     int tensors = xb_net_tensor_count(t->model->net);
+    int noise = p->net ? xb_net_tensor_count(p->net) : 0;
     bool exp = t->opt.spread == XB_SPREAD_EXP;
     for (int i = 0; i < XB_PHASES; i++) {
-        t->block[i] = xb_new(t->ctx, 2 * tensors + 1, sizeof *t->block[i]);
+        t->block[i] = xb_new(t->ctx, 2 * tensors + noise + 1, sizeof *t->block[i]);
         if (!t->block[i]) return XB_E_MEMORY;
     }
     add_block(t, XB_PHASE_MLE, 0, t->p, 1, NULL);
@@ -200,6 +206,12 @@ static xb_status make_blocks(xb_trainer *t)
                       exp ? t->sigma + k->offset : NULL);
     }
     add_block(t, XB_PHASE_VI, t->noise, t->q, 1, NULL);
+    for (int i = 0; i < noise; i++) {
+        const xb_tensor *k = xb_net_tensor_at(p->net, i);
+        if (k->stochastic)
+            add_block(t, XB_PHASE_VI, p->rho + k->offset, k->size, t->opt.sigma_rate,
+                      p->sigma + k->offset);
+    }
     return XB_OK;
 }
 
@@ -298,9 +310,11 @@ static xb_status make_passes(xb_trainer *t)
     opt.estimator = (xb_estimator)t->opt.estimator;
     opt.group = t->opt.group;
     XB_TRY(xb_pass_create(t->ctx, &t->pass, t->model->net, &opt));
-    opt.estimator = XB_ESTIMATOR_SHARED;
+    const xb_noise_posterior *p = &t->noise_posterior;
+    opt.estimator = p->net ? p->estimator : XB_ESTIMATOR_SHARED;
     if (t->model->noise_net)
-        XB_TRY(xb_pass_create(t->ctx, &t->noise_pass, t->model->noise_net, &opt));
+        XB_TRY(xb_pass_create(t->ctx, &t->noise_pass,
+                              p->net ? p->net : t->model->noise_net, &opt));
     XB_TRY(xb_sampler_create(t->ctx, &t->sampler, t->model->law, NULL));
     return make_kl(t);
 }
@@ -322,6 +336,7 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     t->q = m->noise_net                              ? xb_net_param_count(m->noise_net)
            : m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? 1
                                                      : 0;
+    XB_TRY(xb_noise_posterior_make(t->ctx, &t->noise_posterior, m, &t->opt));
     XB_TRY(take_live(t));
     XB_TRY(make_blocks(t));
     XB_TRY(take_batch(t));
@@ -362,6 +377,7 @@ void xb_trainer_destroy(xb_trainer *t)
     free(t->kl);
     xb_pass_destroy(t->pass);
     xb_pass_destroy(t->noise_pass);
+    xb_noise_posterior_free(&t->noise_posterior);
     xb_model_destroy(t->own);
     free(t);
 }

@@ -6,7 +6,7 @@
  * The parameters are one vector theta = [mu P][rho P][noise Q], each padded by zeros to
  * whole cache lines; gradients and both moments of Adam are laid out the same. noise is
  * the logarithm of one standard deviation (Q = 1), the parameters of the noise net, or
- * nothing.
+ * nothing; a noise net with a posterior has its own rho after it.
  *
  * What steps work on are buffers of the backend, marked B: only its operations read or
  * write them. */
@@ -16,6 +16,7 @@
 #include "crossbayes/train.h"
 #include "vi/adam.h"
 #include "vi/model.h"
+#include "vi/noise_posterior.h"
 
 enum { XB_PHASE_MLE = 0, XB_PHASE_VI = 1, XB_PHASES = 2 };
 
@@ -94,6 +95,7 @@ struct xb_trainer {
     xb_sampler *sampler;
     xb_kl **kl; /* [tensors], NULL where fixed */
     xb_pass *pass, *noise_pass;
+    xb_noise_posterior noise_posterior;
     xb_key noise_key, data_key;
     int64_t draw;         /* number of the weight draws, a step's own */
     int32_t *order;       /* B [n], this epoch's */
@@ -156,7 +158,7 @@ xb_status xb_train_model_make(xb_ctx *ctx, xb_model *m, const xb_train_data *dat
                               const xb_train_options *opt);
 xb_status xb_trainer_fingerprint(xb_trainer *t);
 
-/* train_members.c: (V19) members 2 .. opt->members beside the one in *model, which they
+/* train_members.c: (V30) members 2 .. opt->members beside the one in *model, which they
  * share the settings of; *model becomes the ensemble. */
 xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
                            const xb_train_options *opt);
