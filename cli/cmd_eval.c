@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "eval_models.h"
+#include "eval_uncertainty.h"
 #include "inputs.h"
 #include "model_data.h"
 #include "outputs.h"
@@ -20,6 +21,7 @@ typedef struct request {
     const char *name[CLI_REPEAT_MAX];
     int laws; /* 0: the model's own */
     xb_evaluation *e;
+    cli_uncertainty uncertainty;
 } request;
 
 static bool of_classes(const request *r) { return xb_model_class_count(r->model) > 0; }
@@ -92,6 +94,7 @@ static cli_exit print_json(const request *r)
     json_object_set_new(root, "seed", json_integer((json_int_t)cli_seed(r->s)));
     json_object_set_new(root, "members", json_integer(xb_model_member_count(r->model)));
     json_object_set_new(root, "laws", list);
+    cli_uncertainty_json(root, &r->uncertainty);
     return cli_json_print(r->s, root);
 }
 
@@ -149,6 +152,9 @@ static void print_legend(const xb_evaluation *e)
         if (row.bins > 0) printf(", %lld bins", (long long)row.bins);
         printf("\n");
     }
+    if (xb_scores_classes(s) == 0)
+        printf("  least known quarter: coverage of the rows with the largest epistemic "
+               "sd\n");
     if (!isnan(xb_scores_get(s, "disagreement").value))
         printf(
             "  disagreement: share of the epistemic %s that lies between the ensemble's"
@@ -195,6 +201,7 @@ static cli_exit deliver(const request *r)
     print_scores(e);
     print_legend(e);
     if (xb_evaluation_law_count(e) > 1) print_distances(r);
+    cli_uncertainty_print(&r->uncertainty, cli_text(&r->s->args, "ood", NULL));
     cli_print_doubts(xb_evaluation_scores(e, 0));
     return CLI_DONE;
 }
@@ -224,7 +231,12 @@ static cli_exit evaluate(request *r)
     if (status == XB_OK)
         status = xb_evaluate(r->s->ctx, &r->e, r->model, &rows, cli_inputs_target(&r->in),
                              (const xb_law *const *)r->law, r->laws, &r->opt);
-    return status == XB_OK ? deliver(r) : cli_status(r->s, status);
+    code = cli_status(r->s, status);
+    if (code == CLI_DONE)
+        code = cli_uncertainty_find(r->s, &r->uncertainty, r->model, &rows,
+                                    xb_evaluation_scores(r->e, 0),
+                                    xb_evaluation_law_at(r->e, 0));
+    return code == CLI_DONE ? deliver(r) : code;
 }
 
 static cli_exit run(cli_session *s)
@@ -253,6 +265,10 @@ static cli_exit run(cli_session *s)
 static const cli_option options[] = {
     {"law", 0, CLI_TEXTS, "LAW", "of the weights' noise (the model's); may be repeated",
      0, 0},
+    {"ood", 0, CLI_PATH, "FILE",
+     "rows of another kind: how well uncertainty tells them apart", 0, 0},
+    {"selective", 0, CLI_FLAG, NULL,
+     "also the risk that is left where the least certain rows are not answered", 0, 0},
     {"samples", 0, CLI_TEXT, "N|auto",
      "weight draws; auto: as many as the verdicts need, at most 40000 (1000)", 0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",
