@@ -40,25 +40,48 @@ static void write_name(FILE *out, const request *r, int64_t i)
     fputc(',', out);
 }
 
-/* Of an ensemble how far its members are apart. */
-static void end_row(FILE *out, const double *apart, int64_t i)
+/* The columns of a target, after its name where there are several; the last is of
+ * ensembles. */
+static void write_head(FILE *out, const request *r, int64_t k)
+{
+    static const char *const column[] = {"mean", "sd", "epistemic", "aleatoric"};
+    enum { NUMBERS = CLI_COUNT_OF(column), QUANTILES = NUMBERS + 2 };
+    const bool several = xb_model_target_count(r->model) > 1;
+    const char *target = several ? xb_model_target_at(r->model, k).name : "";
+    const int columns = QUANTILES + (xb_model_member_count(r->model) > 1);
+    char name[512], level[32];
+    for (int i = 0; i < columns; i++) {
+        if (i >= NUMBERS && i < QUANTILES)
+            snprintf(level, sizeof level, "q%.10g", r->level[i - NUMBERS]);
+        snprintf(name, sizeof name, "%s%s%s", target, several ? "_" : "",
+                 i < NUMBERS     ? column[i]
+                 : i < QUANTILES ? level
+                                 : "disagreement");
+        if (i + k > 0) fputc(',', out);
+        write_cell(out, "", name);
+    }
+}
+
+/* Of an ensemble how far its members are apart; then the next target or the next row. */
+static void end_group(FILE *out, const double *apart, int64_t i, bool last)
 {
     if (apart) fprintf(out, ",%.10g", apart[i]);
-    fputc('\n', out);
+    fputc(last ? '\n' : ',', out);
 }
 
 static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
 {
+    const int64_t targets = xb_prediction_targets(p);
     if (cli_inputs_name(&r->in, 0)) fprintf(out, "file,");
+    for (int64_t k = 0; k < targets; k++) write_head(out, r, k);
+    fputc('\n', out);
     const double *q = xb_prediction_quantile(p), *apart = xb_prediction_disagreement(p);
-    fprintf(out, "mean,sd,epistemic,aleatoric,q%.10g,q%.10g%s\n", r->level[0],
-            r->level[1], apart ? ",disagreement" : "");
-    for (int64_t i = 0; i < xb_prediction_count(p); i++) {
-        write_name(out, r, i);
+    for (int64_t i = 0; i < xb_prediction_count(p) * targets; i++) {
+        if (i % targets == 0) write_name(out, r, i / targets);
         fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g", xb_prediction_mean(p)[i],
                 xb_prediction_sd(p)[i], xb_prediction_epistemic(p)[i],
                 xb_prediction_aleatoric(p)[i], q[2 * i], q[2 * i + 1]);
-        end_row(out, apart, i);
+        end_group(out, apart, i, i % targets == targets - 1);
     }
 }
 
@@ -80,7 +103,7 @@ static void write_classes(FILE *out, const xb_prediction *p, const request *r)
         for (int64_t k = 0; k < classes; k++) fprintf(out, ",%.10g", row[k]);
         fprintf(out, ",%.10g,%.10g", xb_prediction_entropy(p)[i],
                 xb_prediction_information(p)[i]);
-        end_row(out, apart, i);
+        end_group(out, apart, i, true);
     }
 }
 
@@ -94,19 +117,38 @@ static void set_column(json_t *root, const char *name, const double *value, int6
     json_object_set_new(root, name, list);
 }
 
-static void set_numbers(json_t *root, const xb_prediction *p, const request *r)
+static void set_target(json_t *root, const xb_prediction *p, const request *r,
+                       int64_t target)
 {
-    int64_t n = xb_prediction_count(p);
-    set_column(root, "mean", xb_prediction_mean(p), n, 1);
-    set_column(root, "sd", xb_prediction_sd(p), n, 1);
-    set_column(root, "epistemic", xb_prediction_epistemic(p), n, 1);
-    set_column(root, "aleatoric", xb_prediction_aleatoric(p), n, 1);
-    for (int64_t k = 0; k < xb_prediction_quantiles(p); k++) {
+    const int64_t n = xb_prediction_count(p), targets = xb_prediction_targets(p);
+    const int64_t quantiles = xb_prediction_quantiles(p);
+    set_column(root, "mean", xb_prediction_mean(p) + target, n, targets);
+    set_column(root, "sd", xb_prediction_sd(p) + target, n, targets);
+    set_column(root, "epistemic", xb_prediction_epistemic(p) + target, n, targets);
+    set_column(root, "aleatoric", xb_prediction_aleatoric(p) + target, n, targets);
+    for (int64_t k = 0; k < quantiles; k++) {
         char name[32];
         snprintf(name, sizeof name, "q%.10g", r->level[k]);
-        set_column(root, name, xb_prediction_quantile(p) + k, n,
-                   xb_prediction_quantiles(p));
+        set_column(root, name, xb_prediction_quantile(p) + target * quantiles + k, n,
+                   targets * quantiles);
     }
+}
+
+/* Of several targets each in an object of its own. */
+static void set_numbers(json_t *root, const xb_prediction *p, const request *r)
+{
+    const int64_t targets = xb_prediction_targets(p);
+    if (targets == 1) {
+        set_target(root, p, r, 0);
+        return;
+    }
+    json_t *each = json_array();
+    for (int64_t k = 0; k < targets; k++) {
+        json_t *one = json_pack("{s:s}", "target", xb_model_target_at(r->model, k).name);
+        set_target(one, p, r, k);
+        json_array_append_new(each, one);
+    }
+    json_object_set_new(root, "targets", each);
 }
 
 static void set_classes(json_t *root, const xb_prediction *p, const request *r)

@@ -192,8 +192,9 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"target", 't', CLI_TEXT, "COLUMN", "what to predict, by name or number from 1", 0,
-     0},
+    {"target", 't', CLI_TEXT, "COLUMN[,COLUMN...]",
+     "what to predict, by name or number from 1; several columns of numbers by one net",
+     0, 0},
     {"output", 'o', CLI_OUTPUT, "MODEL", "the model file, .safetensors", 0, 0},
     {"net", 0, CLI_TEXT, "TEXT", "'dense 50, relu, dense 1' (one layer of 50, or two)", 0,
      0},

@@ -124,6 +124,9 @@ cli_exit cli_uncertainty_find(cli_session *s, cli_uncertainty *u, const xb_model
     u->ood = cli_flag(&s->args, "ood");
     u->selective = cli_flag(&s->args, "selective");
     if (!u->ood && !u->selective) return CLI_DONE;
+    if (xb_model_target_count(model) > 1)
+        return cli_fail(s, CLI_USAGE,
+                        "--ood and --selective: expected a model of one target");
     opt.samples = xb_scores_draws(scores);
     opt.seed = cli_seed(s);
     opt.law = law;

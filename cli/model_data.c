@@ -18,6 +18,7 @@ xb_status cli_model_frame(xb_ctx *ctx, xb_frame **out, const xb_model *model,
     opt.columns = name;
     opt.n_columns = features;
     opt.whole = true;
+    opt.whole_targets = xb_model_target_count(model);
     if (target) {
         opt.target = xb_model_target_name(model);
         opt.target_kind = classes ? XB_TARGET_CLASS : XB_TARGET_NUMBER;

@@ -26,6 +26,18 @@ static json_t *noise_json(const cli_trained *o)
     return list;
 }
 
+/* Of several targets each with its noise. */
+static json_t *targets_json(const xb_model *m)
+{
+    json_t *each = json_array();
+    for (int64_t k = 0; k < xb_model_target_count(m); k++) {
+        const xb_model_target t = xb_model_target_at(m, k);
+        json_array_append_new(each, json_pack("{s:s, s:o}", "target", t.name, "noise_sd",
+                                              cli_json_real(t.noise_sd)));
+    }
+    return each;
+}
+
 cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
 {
     const xb_model *m = o->model;
@@ -62,6 +74,8 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
             json_pack("{s:s, s:o, s:o}", "net", xb_train_report_other_net(r), "f",
                       cli_json_real(xb_train_report_other_f(r).value), "validation",
                       cli_json_real(xb_train_report_other_score(r))));
+    if (xb_model_target_count(m) > 1)
+        json_object_set_new(root, "targets", targets_json(m));
     if (o->noise) json_object_set_new(root, "gradient_noise", noise_json(o));
     json_object_set_new(root, "settings", json_loads(xb_model_settings(m), 0, NULL));
     json_object_set_new(root, "provenance", json_loads(xb_model_provenance(m), 0, NULL));
@@ -93,7 +107,9 @@ static void print_noise(const xb_gradient_noise *g)
 /* Targets that are numbers are learnt standardised, and densities are of those. */
 static const char *target_unit(const cli_trained *o)
 {
-    return xb_model_class_count(o->model) > 0 ? "" : ", standardised target";
+    if (xb_model_class_count(o->model) > 0) return "";
+    const bool several = xb_model_target_count(o->model) > 1;
+    return several ? ", standardised targets" : ", standardised target";
 }
 
 /* "nats", "per row" and so on, with the unit of the target. */
@@ -132,6 +148,19 @@ static void print_elbo(const cli_trained *o)
                    "");
 }
 
+/* Its error is that of n residuals. */
+static void print_noise_sd(const cli_trained *o, int64_t k)
+{
+    const xb_model_target t = xb_model_target_at(o->model, k);
+    const double n = (double)xb_train_report_row_count(o->report);
+    const bool several = xb_model_target_count(o->model) > 1;
+    char unit[CLI_SHOWN + 32], name[CLI_SHOWN];
+    if (xb_model_likelihood(o->model) != XB_LIKELIHOOD_GAUSSIAN) return;
+    snprintf(unit, sizeof unit, several ? "in units of %s" : "in the target's units",
+             cli_shown(name, t.name));
+    cli_print_estimate("noise sd", t.noise_sd, t.noise_sd / sqrt(2 * n), unit);
+}
+
 void cli_trained_print(const cli_trained *o)
 {
     const xb_model *m = o->model;
@@ -159,10 +188,7 @@ void cli_trained_print(const cli_trained *o)
                (long long)xb_train_report_epoch_count(r), (long long)held,
                xb_plural(held, "row", "rows"));
     if (xb_train_report_epoch_count(r) > 0) print_elbo(o);
-    if (xb_model_likelihood(m) == XB_LIKELIHOOD_GAUSSIAN)
-        cli_print_estimate("noise sd", xb_model_noise_sd(m), /* error: of n residuals */
-                           xb_model_noise_sd(m) / sqrt(2 * (double)learnt),
-                           "in the target's units");
+    for (int64_t k = 0; k < xb_model_target_count(m); k++) print_noise_sd(o, k);
     if (held > 0)
         print_density(o, "validation", xb_train_report_value(r, XB_TRACE_VALIDATION), NAN,
                       "log density per held-out row");

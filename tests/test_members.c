@@ -1,6 +1,6 @@
 /* test_members.c: ensembles: what training them gives and what files keep of them, draws
  * dealt over members, the mixture they predict, and how much of its spread is
- * disagreement (maths V30, P7). */
+ * disagreement (maths V50, P7). */
 #include "comparetest.h"
 #include "traintest.h"
 
@@ -332,8 +332,8 @@ static xb_model *known_pair(xb_ctx *ctx)
             one->sigma[w->offset + j] = j == 0 ? (float)sd[i] : 1e-12f;
         }
         one->mu[b->offset] = (float)mean[i];
-        one->noise_log_sd = log(noise[i]);
-        one->y_mean = 0, one->y_sd = 1;
+        one->noise_log_sd[0] = log(noise[i]);
+        one->y_mean[0] = 0, one->y_sd[0] = 1;
     }
     xb_model **list = m->member;
     const int64_t members = m->members;

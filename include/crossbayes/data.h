@@ -50,7 +50,8 @@ typedef enum xb_target_kind {
 
 typedef struct xb_frame_options {
     size_t struct_size;
-    const char *target; /* a column's name, or its number from 1; NULL: none */
+    const char *target; /* a column's name, or its number from 1; several of numbers with
+                           commas between them; NULL: none */
     xb_target_kind target_kind;
     const char *const *classes; /* the only classes there may be, in their order; */
     int64_t n_classes;          /* NULL: those that are found */
@@ -59,6 +60,7 @@ typedef struct xb_frame_options {
     bool whole; /* `columns` and one target were all there was where they come from: a
                    file without names has exactly these, with the target or, where none
                    is asked for, without it, in the same order */
+    int64_t whole_targets; /* how many targets there were; 0: one */
 } xb_frame_options;
 
 XB_OPTIONS(frame);
@@ -98,10 +100,14 @@ XB_API int64_t xb_frame_feature_count(const xb_frame *frame);
 XB_API int64_t xb_frame_blank_lines(const xb_frame *frame);
 XB_API const char *xb_frame_feature_name(const xb_frame *frame, int64_t i);
 XB_API int64_t xb_frame_feature_find(const xb_frame *frame,
-                                     const char *name);         /* -1: none */
-XB_API const double *xb_frame_values(const xb_frame *frame);    /* [rows][features] */
-XB_API const double *xb_frame_target(const xb_frame *frame);    /* [rows], or NULL */
-XB_API const char *xb_frame_target_name(const xb_frame *frame); /* NULL: no target */
+                                     const char *name);      /* -1: none */
+XB_API const double *xb_frame_values(const xb_frame *frame); /* [rows][features] */
+/* [rows], of several targets [rows][targets]; or NULL. */
+XB_API const double *xb_frame_target(const xb_frame *frame);
+/* The name, of several targets all with commas between them; NULL: no target. */
+XB_API const char *xb_frame_target_name(const xb_frame *frame);
+XB_API int64_t xb_frame_target_count(const xb_frame *frame); /* 0: no target */
+XB_API const char *xb_frame_target_name_at(const xb_frame *frame, int64_t k);
 XB_API int64_t xb_frame_class_count(const xb_frame *frame); /* 0: a target of numbers */
 XB_API const char *xb_frame_class_name(const xb_frame *frame, int64_t k);
 

@@ -34,7 +34,8 @@ extern "C" {
  * read where they lie, batch by batch. */
 typedef struct xb_train_data {
     const double *x;      /* [n][features], finite */
-    const double *y;      /* [n]; class numbers 0 .. classes - 1 where classes > 0 */
+    const double *y;      /* [n], of several targets [n][targets]; class numbers
+                             0 .. classes - 1 where classes > 0 */
     const float *scaled;  /* instead of x */
     const uint8_t *bytes; /* instead of x */
     const int64_t
@@ -110,13 +111,16 @@ typedef struct xb_train_options {
      * false stops training there. NULL: none */
     bool (*on_epoch)(void *arg, xb_trainer *trainer);
     void *on_epoch_arg;
-    bool stop_keeps; /* such a stop is early stopping, with the model reached so far as
-                        its result; false: it fails with XB_E_CANCELLED */
-    int64_t members; /* of xb_train: 1; more train an ensemble (V30), a start, shuffles
-                        and draws each, in one model. The net is chosen for the first,
-                        whose numbers are those of a single model. Members are trained
-                        side by side, one after another where on_epoch is set; the report
-                        and the checkpoint are the first one's. 0: XB_MEMBERS_DEFAULT */
+    bool stop_keeps;    /* such a stop is early stopping, with the model reached so far as
+                           its result; false: it fails with XB_E_CANCELLED */
+    int64_t targets;    /* numbers of y a row, one output of the net for each (V30); 0: as
+                           many as data.names has, or 1 */
+    int64_t members;    /* of xb_train: 1; more train an ensemble (V50), a start, shuffles
+                           and draws each, in one model. The net is chosen for the first,
+                           whose numbers are those of a single model. Members are trained
+                           side by side, one after another where on_epoch is set; the
+                           report and the checkpoint are the first one's. 0:
+                           XB_MEMBERS_DEFAULT */
     double noise_prior; /* scale of the prior of the noise net's kernels, 0.3; before the
                            factor of prior_by_fan, which they always have; 0: no prior,
                            maximum likelihood as in the paper. Of images it is 0 (V19) */
@@ -148,7 +152,7 @@ typedef enum xb_trace_column {
     XB_TRACE_F, /* in phase 1 the mean loss */
     XB_TRACE_TEMPERATURE,
     XB_TRACE_SIGMA_MEDIAN,
-    XB_TRACE_NOISE_SD,  /* standardised */
+    XB_TRACE_NOISE_SD,  /* standardised; of several targets the geometric mean */
     XB_TRACE_VALIDATION /* mean log predictive density of the rows held out */
 } xb_trace_column;
 
@@ -234,10 +238,10 @@ XB_API double xb_trainer_epoch_value(const xb_trainer *trainer, xb_trace_column 
 
 /* Arrays of the state, 0 <= i < count: "mu", "sigma" and "rho" (sigma = f(rho), V8; rho
  * is what is learnt, setting sigma sets it), blocks of the net's layout; "noise", the
- * logarithm of the standard deviation or the noise net's weights; "state", batchnorm's of
- * both nets; and Adam's moments, "mu_first", ..., "noise_second". The second phase starts
- * its own sigma, rho, noise and moments. Setting copies; values must be finite, sigma
- * above 0 where a tensor is random. */
+ * logarithm of each target's standard deviation or the noise net's weights; "state",
+ * batchnorm's of both nets; and Adam's moments, "mu_first", ..., "noise_second". The
+ * second phase starts its own sigma, rho, noise and moments. Setting copies; values must
+ * be finite, sigma above 0 where a tensor is random. */
 XB_API int64_t xb_trainer_array_count(const xb_trainer *trainer);
 XB_API const char *xb_trainer_array_name(const xb_trainer *trainer, int64_t i);
 XB_API int64_t xb_trainer_array_find(const xb_trainer *trainer, const char *name);

@@ -13,7 +13,8 @@
 #include "base/memory.h"
 
 struct xb_disagreement {
-    int64_t n, at, draws, members, classes, width; /* width: values a row */
+    const xb_model *model;                                  /* borrowed */
+    int64_t n, at, draws, members, classes, targets, width; /* width: values a row */
     xb_jackknife groups;
     double *between, *whole; /* [n], all draws */
     double sum_between[XB_VERSIONS], sum_whole[XB_VERSIONS];
@@ -39,12 +40,18 @@ static void count_draws(xb_disagreement *d)
 }
 
 xb_status xb_disagreement_create(xb_ctx *ctx, xb_disagreement **out, int64_t n,
-                                 int64_t draws, int64_t members, int64_t classes)
+                                 int64_t draws, const xb_model *ensemble)
 {
+    const int64_t members = xb_model_member_count(ensemble);
+    const int64_t classes = xb_model_class_count(ensemble);
+    const int64_t targets = xb_model_target_count(ensemble);
     xb_disagreement *d = xb_new(ctx, 1, sizeof *d);
     if (!d) return XB_E_MEMORY;
+    n *= targets; /* each is a row of its own */
     *d =
         (xb_disagreement){.n = n, .draws = draws, .members = members, .classes = classes};
+    d->model = ensemble;
+    d->targets = targets;
     d->width = classes > 0 ? classes : 1;
     d->groups = xb_jackknife_make(draws);
     const int64_t cells = d->groups.count * members;
@@ -147,19 +154,27 @@ static parts of_classes(const xb_disagreement *d, int v)
     return (parts){fmax(0, whole - within), fmax(0, whole - inside)};
 }
 
+/* Row i of those of the part, in all versions. */
+static void add_row(xb_disagreement *d, const double *row, int64_t stride, double unit)
+{
+    take_row(d, row, stride, d->classes > 0 ? 0 : row[0]);
+    for (int v = 0; v < d->groups.versions; v++) {
+        const parts p = d->classes > 0 ? of_classes(d, v) : of_numbers(d, v);
+        d->sum_between[v] += p.between / unit;
+        d->sum_whole[v] += p.whole / unit;
+        if (v > 0) continue;
+        d->between[d->at] = p.between / unit;
+        d->whole[d->at] = p.whole / unit;
+    }
+    d->at++;
+}
+
 void xb_disagreement_add(xb_disagreement *d, const double *value, int64_t rows)
 {
-    for (int64_t i = 0; i < rows; i++, d->at++) {
-        const double *row = value + i * d->width;
-        take_row(d, row, rows * d->width, d->classes > 0 ? 0 : row[0]);
-        for (int v = 0; v < d->groups.versions; v++) {
-            const parts p = d->classes > 0 ? of_classes(d, v) : of_numbers(d, v);
-            d->sum_between[v] += p.between;
-            d->sum_whole[v] += p.whole;
-            if (v > 0) continue;
-            d->between[d->at] = p.between;
-            d->whole[d->at] = p.whole;
-        }
+    const int64_t stride = rows * d->targets * d->width;
+    for (int64_t i = 0; i < rows * d->targets; i++) {
+        const double sd = xb_model_target_at(d->model, i % d->targets).sd;
+        add_row(d, value + i * d->width, stride, d->classes > 0 ? 1 : sd * sd);
     }
 }
 

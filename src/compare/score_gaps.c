@@ -99,6 +99,9 @@ xb_status xb_score_gaps_create(xb_ctx *ctx, xb_score_gaps **out, const xb_scores
                        " classes: expected the same",
                        (long long)xb_scores_points(a), (long long)xb_scores_classes(a),
                        (long long)xb_scores_points(b), (long long)xb_scores_classes(b));
+    if (xb_scores_target_count(a) > 1 || xb_scores_target_count(b) > 1)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "scores of several targets: models are compared target by target");
     xb_score_gaps *g = xb_new(ctx, 1, sizeof *g);
     if (!g) return XB_E_MEMORY;
     g->score = xb_scores_classes(a) > 0 ? of_classes : of_numbers;

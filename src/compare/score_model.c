@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "compare/disagreement.h"
 #include "compare/score_items.h"
-#include "compare/scorer.h"
+#include "compare/target_scorer.h"
 #include "crossbayes/score.h"
 #include "data/rows.h"
 #include "predict/predict.h"
@@ -21,12 +21,12 @@ typedef struct work {
     const xb_predict_options *opt;
     int64_t n, outputs, chunk;
     double *value;  /* [draws][chunk][outputs] */
-    double *noise;  /* [members][chunk] aleatoric, of numbers */
-    double *sd;     /* [draws][chunk] the same by draw; one posterior: `noise` will do */
+    double *noise;  /* [members][chunk][outputs] aleatoric, of numbers */
+    double *sd;     /* [draws][chunk][outputs] the same by draw; one posterior: `noise` */
     int64_t *label; /* [chunk] */
     int64_t members;
     xb_disagreement *disagreement; /* of an ensemble */
-    xb_regression_scorer *numbers;
+    xb_target_scorer *numbers;
     xb_class_scorer *classes;
 } work;
 
@@ -42,22 +42,23 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
     w->chunk = chunk < 1 ? 1 : chunk > w->n ? w->n : chunk;
     w->value = xb_new(ctx, draws * w->chunk * w->outputs, sizeof *w->value);
     const bool many = w->members > 1;
-    w->noise = xb_new(ctx, w->members * w->chunk, sizeof *w->noise);
-    w->sd = xb_new(ctx, many && classes == 0 ? draws * w->chunk : 0, sizeof *w->sd);
+    const int64_t wide = w->chunk * w->outputs;
+    w->noise = xb_new(ctx, w->members * wide, sizeof *w->noise);
+    w->sd = xb_new(ctx, many && classes == 0 ? draws * wide : 0, sizeof *w->sd);
     w->label = xb_new(ctx, w->chunk, sizeof *w->label);
     if (!w->value || !w->noise || !w->sd || !w->label) return XB_E_MEMORY;
     if (many)
-        XB_TRY(xb_disagreement_create(ctx, &w->disagreement, w->n, draws, w->members,
-                                      classes));
+        XB_TRY(xb_disagreement_create(ctx, &w->disagreement, w->n, draws, w->model));
     if (classes == 0)
-        return xb_regression_scorer_create(ctx, &w->numbers, w->n, draws, NULL);
+        return xb_target_scorer_create(ctx, &w->numbers, w->n, w->chunk, draws,
+                                       w->outputs, NULL);
     return xb_class_scorer_create(ctx, &w->classes, w->n, draws, classes,
                                   xb_score_options_default().bins);
 }
 
 static void work_free(work *w)
 {
-    xb_regression_scorer_destroy(w->numbers);
+    xb_target_scorer_destroy(w->numbers);
     xb_class_scorer_destroy(w->classes);
     xb_disagreement_destroy(w->disagreement);
     free(w->value);
@@ -70,14 +71,14 @@ static void work_free(work *w)
 static xb_status add_numbers(xb_ctx *ctx, work *w, const xb_rows *part,
                              const double *target)
 {
-    const int64_t draws = w->opt->samples, n = part->n;
+    const int64_t draws = w->opt->samples, n = part->n * w->outputs;
     xb_mixture p = {w->value, w->noise, draws, n, .sd_shared = true};
     XB_TRY(xb_predict_noise_rows(ctx, w->noise, w->model, part, w->opt->backend));
     for (int64_t s = 0; w->members > 1 && s < draws; s++)
         memcpy(w->sd + s * n, w->noise + xb_member_of(w->model, s) * n,
                (size_t)n * sizeof *w->sd);
     if (w->members > 1) p.sd = w->sd, p.sd_shared = false;
-    return xb_regression_scorer_add(ctx, w->numbers, &p, target);
+    return xb_target_scorer_add(ctx, w->numbers, &p, target);
 }
 
 static xb_status add_rows(xb_ctx *ctx, work *w, const xb_rows *part, const double *target)
@@ -97,7 +98,7 @@ static xb_status run(xb_ctx *ctx, work *w, const xb_rows *rows, const double *ta
         int64_t some = w->n - row < w->chunk ? w->n - row : w->chunk;
         const xb_rows part = xb_rows_part(rows, row, some);
         XB_TRY(xb_progress_tell(ctx, "scoring", row, w->n));
-        XB_TRY(add_rows(ctx, w, &part, target + row));
+        XB_TRY(add_rows(ctx, w, &part, target + row * w->model->targets));
     }
     return XB_OK;
 }
@@ -114,12 +115,14 @@ xb_status xb_score_model(xb_ctx *ctx, xb_scores **out, const xb_model *model,
     xb_status status = work_plan(ctx, &w);
     if (status == XB_OK) status = run(ctx, &w, rows, target);
     if (status == XB_OK)
-        status = w.numbers ? xb_regression_scorer_sum(ctx, out, w.numbers)
+        status = w.numbers ? xb_target_scorer_sum(ctx, out, w.numbers)
                            : xb_class_scorer_sum(ctx, out, w.classes);
     if (status == XB_OK && w.disagreement)
         (*out)->score[w.numbers ? (int)XB_NUMBER_DISAGREEMENT
                                 : (int)XB_CLASS_DISAGREEMENT] =
             xb_disagreement_score(w.disagreement);
     work_free(&w);
+    if (status == XB_OK && model->targets > 1)
+        status = xb_scores_name_targets(ctx, *out, model->target_each);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "compare/score_items.h"
 #include "crossbar/analog.h"
 #include "predict/predict.h"
 #include "vi/model.h"
@@ -30,7 +31,7 @@ struct xb_assay {
     xb_analog_options analog;
     int64_t *label;      /* [n], classes */
     double *value;       /* [reads][n][outputs] of the case at work */
-    double *sd;          /* [n]; of an ensemble [reads][n], by the member that is read */
+    double *sd;          /* [n][outputs]; of an ensemble of each read, by its member */
     double *compared[2]; /* [reads][points], digital and the case's */
     xb_assay_result *digital;
 };
@@ -61,8 +62,10 @@ static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which
         xb_class_draws p = {a->value, a->opt.reads, a->n, a->outputs};
         return xb_score_classes(ctx, &out->scores, &p, a->label, NULL);
     }
-    xb_mixture p = {a->value, a->sd, a->opt.reads, a->n, .sd_shared = !a->model->member};
-    return xb_score_regression(ctx, &out->scores, &p, a->y, NULL);
+    xb_mixture p = {a->value, a->sd, a->opt.reads, a->n * a->outputs,
+                    .sd_shared = !a->model->member};
+    XB_TRY(xb_score_targets(ctx, &out->scores, &p, a->y, a->outputs, NULL));
+    return xb_scores_name_targets(ctx, out->scores, a->model->target_each);
 }
 
 static const double *each_nll(const xb_assay_result *r)
@@ -91,7 +94,8 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double 
 static xb_status take_memory(xb_ctx *ctx, xb_assay *a)
 {
     a->value = xb_new(ctx, a->opt.reads * a->n * a->outputs, sizeof *a->value);
-    a->sd = xb_new(ctx, a->n * (a->model->member ? a->opt.reads : 1), sizeof *a->sd);
+    a->sd = xb_new(ctx, a->n * a->outputs * (a->model->member ? a->opt.reads : 1),
+                   sizeof *a->sd);
     a->label = xb_new(ctx, a->model->classes > 0 ? a->n : 0, sizeof *a->label);
     a->digital = xb_new(ctx, 1, sizeof *a->digital);
     bool all = a->value && a->sd && a->label && a->digital;
@@ -107,14 +111,14 @@ static xb_status find_noise(xb_ctx *ctx, xb_assay *a)
 {
     const xb_rows rows = {.x = a->x, .n = a->n, .features = a->model->features};
     const char *backend = a->analog.backend;
-    const int64_t members = xb_model_member_count(a->model);
+    const int64_t members = xb_model_member_count(a->model), wide = a->n * a->outputs;
     if (members == 1) return xb_predict_noise_rows(ctx, a->sd, a->model, &rows, backend);
-    double *each = xb_new(ctx, members * a->n, sizeof *each);
+    double *each = xb_new(ctx, members * wide, sizeof *each);
     if (!each) return XB_E_MEMORY;
     xb_status status = xb_predict_noise_rows(ctx, each, a->model, &rows, backend);
     for (int64_t s = 0; s < a->opt.reads; s++)
-        memcpy(a->sd + s * a->n, each + xb_member_of(a->model, s) * a->n,
-               (size_t)a->n * sizeof *a->sd);
+        memcpy(a->sd + s * wide, each + xb_member_of(a->model, s) * wide,
+               (size_t)wide * sizeof *a->sd);
     free(each);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "crossbayes/data.h"
 #include "data/classes.h"
 #include "data/csv.h"
@@ -20,8 +21,10 @@ struct xb_frame {
     int64_t rows, features, blank_lines;
     char **feature_name; /* [features] */
     double *values;      /* [rows][features] */
-    char *target_name;   /* NULL: no target */
-    double *target;      /* [rows] */
+    int64_t targets;
+    char *target_name;  /* NULL: no target; of several, joined by commas */
+    char **target_each; /* [targets] */
+    double *target;     /* [rows][targets] */
     int64_t classes;
     char **class_name; /* [classes] */
 };
@@ -31,7 +34,9 @@ typedef struct filling {
     const xb_frame_options *opt;
     xb_frame *frame;
     int64_t *column; /* [features] where each is in the file */
-    int64_t target;  /* -1: none */
+    int64_t target;  /* the first one's; -1: none */
+    int64_t *more;   /* [targets] where each is in the file */
+    int64_t targets;
     int64_t columns; /* of the file */
     bool as_classes;
     xb_classes classes;
@@ -56,6 +61,7 @@ void xb_frame_destroy(xb_frame *frame)
     free_texts(frame->feature_name, frame->features);
     free_texts(frame->class_name, frame->classes);
     free(frame->values);
+    free_texts(frame->target_each, frame->targets);
     free(frame->target_name);
     free(frame->target);
     free(frame);
@@ -75,21 +81,31 @@ static char *name_of(const xb_csv_head *head, int64_t column)
 static int64_t wanted_count(const filling *f, int64_t columns)
 {
     if (f->opt->columns) return f->opt->n_columns;
-    return columns - (f->target >= 0);
+    return columns - f->targets;
+}
+
+static bool is_target(const filling *f, int64_t column)
+{
+    for (int64_t k = 0; k < f->targets; k++)
+        if (f->more[k] == column) return true;
+    return false;
 }
 
 /* Columns are known by their numbers alone, and the file has the wrong number of them. */
 static xb_status check_whole(const filling *f, const xb_csv_head *head)
 {
     const int64_t n = f->opt->n_columns, there = head->dialect.columns;
-    if (there == n + 1 || (there == n && f->target < 0)) return XB_OK;
+    const int64_t targets = f->targets              ? f->targets
+                            : f->opt->whole_targets ? f->opt->whole_targets
+                                                    : 1;
+    if (there == n + targets || (there == n && f->target < 0)) return XB_OK;
     char without[48] = "";
     if (f->target < 0)
         snprintf(without, sizeof without, "%lld without the target, or ", (long long)n);
     return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: %lld %s, expected %s%lld%s", head->file,
                    (long long)head->line, (long long)there,
-                   xb_plural(there, "column", "columns"), without, (long long)n + 1,
-                   f->target < 0 ? " with it" : "");
+                   xb_plural(there, "column", "columns"), without,
+                   (long long)(n + targets), f->target < 0 ? " with it" : "");
 }
 
 /* Names that are numbers, in a file that has no names. */
@@ -116,7 +132,7 @@ static xb_status choose_features(filling *f, const xb_csv_head *head)
     if (!f->column || !frame->feature_name) return XB_E_MEMORY;
     frame->features = n;
     for (int64_t i = 0; i < n; i++, next++) {
-        next += next == f->target; /* all but the target */
+        while (is_target(f, next)) next++; /* all but the targets */
         f->column[i] = next;
         if (f->opt->columns && !in_order)
             XB_TRY(xb_csv_column(&f->column[i], head, f->opt->columns[i]));
@@ -135,11 +151,11 @@ static int by_text(const void *a, const void *b)
  * to a model file. */
 static xb_status check_names(const filling *f, const xb_csv_head *head)
 {
-    int64_t n = f->frame->features, total = n + (f->target >= 0);
+    int64_t n = f->frame->features, total = n + f->targets;
     const char **sorted = xb_new(f->ctx, total, sizeof *sorted);
     if (!sorted) return XB_E_MEMORY;
     for (int64_t i = 0; i < n; i++) sorted[i] = f->frame->feature_name[i];
-    if (f->target >= 0) sorted[n] = f->frame->target_name;
+    for (int64_t k = 0; k < f->targets; k++) sorted[n + k] = f->frame->target_each[k];
     qsort(sorted, (size_t)total, sizeof *sorted, by_text);
     const char *what = NULL, *name = NULL;
     for (int64_t i = 0; i < total && !what; i++) {
@@ -153,15 +169,58 @@ static xb_status check_names(const filling *f, const xb_csv_head *head)
                    (long long)head->line, what, NAME_SHOWN, name);
 }
 
+/* Commas part several names, unless the whole text is the name of a column. */
+static int64_t count_targets(const xb_csv_head *head, const char *text)
+{
+    int64_t n = 1;
+    for (int64_t i = 0; head->names && i < head->dialect.columns; i++)
+        if (strcmp(head->names[i], text) == 0) return 1;
+    for (; (text = strchr(text, ',')); text++) n++;
+    return n;
+}
+
+static xb_status one_target(filling *f, const xb_csv_head *head, char *name)
+{
+    int64_t column = 0;
+    XB_TRY(xb_csv_column(&column, head, name));
+    if (is_target(f, column))
+        return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: target '%.*s' is listed twice",
+                       head->file, (long long)head->line, NAME_SHOWN, name);
+    f->frame->target_each[f->targets] = name_of(head, column);
+    if (!f->frame->target_each[f->targets]) return XB_E_MEMORY;
+    f->more[f->targets++] = column;
+    f->frame->targets = f->targets;
+    return XB_OK;
+}
+
+static xb_status choose_targets(filling *f, const xb_csv_head *head)
+{
+    const int64_t n = count_targets(head, f->opt->target);
+    if (n > 1 && f->as_classes)
+        return xb_fail(f->ctx, XB_E_ARGUMENT,
+                       "%lld targets of classes: expected one, or several of numbers",
+                       (long long)n);
+    char *text = xb_strdup(f->ctx, f->opt->target), *next = text;
+    f->more = xb_new(f->ctx, n, sizeof *f->more);
+    f->frame->target_each = xb_new(f->ctx, n, sizeof *f->frame->target_each);
+    xb_status status = text && f->more && f->frame->target_each ? XB_OK : XB_E_MEMORY;
+    for (int64_t k = 0; k < n && status == XB_OK; k++) {
+        char *name = next, *end = n > 1 ? strchr(name, ',') : NULL;
+        if (end) *end = '\0', next = end + 1;
+        status = one_target(f, head, name);
+    }
+    free(text);
+    if (status != XB_OK) return status;
+    f->target = f->more[0];
+    f->frame->target_name = xb_names_join(f->ctx, f->frame->target_each, n);
+    return f->frame->target_name ? XB_OK : XB_E_MEMORY;
+}
+
 static xb_status choose_columns(void *arg, const xb_csv_head *head)
 {
     filling *f = arg;
     f->columns = head->dialect.columns;
-    if (f->opt->target) {
-        XB_TRY(xb_csv_column(&f->target, head, f->opt->target));
-        f->frame->target_name = name_of(head, f->target);
-        if (!f->frame->target_name) return XB_E_MEMORY;
-    }
+    if (f->opt->target) XB_TRY(choose_targets(f, head));
     XB_TRY(choose_features(f, head));
     return check_names(f, head);
 }
@@ -177,7 +236,9 @@ static xb_status make_room(filling *f, int64_t more)
     XB_TRY(xb_grow(f->ctx, (void **)&frame->values, &f->values_room, cells,
                    sizeof *frame->values));
     if (f->target < 0) return XB_OK;
-    return xb_grow(f->ctx, (void **)&frame->target, &f->target_room, frame->rows + more,
+    if (__builtin_mul_overflow(frame->rows + more, f->targets, &cells))
+        return xb_fail(f->ctx, XB_E_MEMORY, "not enough memory for the table");
+    return xb_grow(f->ctx, (void **)&frame->target, &f->target_room, cells,
                    sizeof *frame->target);
 }
 
@@ -236,8 +297,17 @@ static xb_status label_in(filling *f, double *out, const xb_csv_row *row)
                     size < NAME_SHOWN ? (int)size : NAME_SHOWN);
 }
 
+static xb_status take_targets(filling *f, const xb_csv_row *row)
+{
+    double *out = &f->frame->target[f->frame->rows * f->targets];
+    for (int64_t k = 0; k < f->targets; k++)
+        XB_TRY(number_in(&out[k], row, f->more[k], f->frame->target_each[k]));
+    return XB_OK;
+}
+
 static xb_status take_target(filling *f, const xb_csv_row *row)
 {
+    if (f->targets > 1) return take_targets(f, row);
     double *out = &f->frame->target[f->frame->rows];
     bool first = f->frame->rows == 0 && f->opt->target_kind == XB_TARGET_AUTO;
     if (first && xb_field_kind_of(row->field[f->target], row->head->dialect.point) ==
@@ -265,7 +335,7 @@ static bool is_plain(const void *arg)
 {
     const filling *f = arg;
     const bool known = f->frame->rows > 0 || f->opt->target_kind != XB_TARGET_AUTO;
-    return known && !f->as_classes && f->frame->features + (f->target >= 0) == f->columns;
+    return known && !f->as_classes && f->frame->features + f->targets == f->columns;
 }
 
 static xb_status take_numbers(void *arg, const double *value, int64_t rows)
@@ -276,7 +346,8 @@ static xb_status take_numbers(void *arg, const double *value, int64_t rows)
     double *to = frame->values + frame->rows * frame->features;
     for (int64_t r = 0; r < rows; r++, value += f->columns) {
         for (int64_t i = 0; i < frame->features; i++) *to++ = value[f->column[i]];
-        if (f->target >= 0) frame->target[frame->rows] = value[f->target];
+        for (int64_t k = 0; k < f->targets; k++)
+            frame->target[frame->rows * f->targets + k] = value[f->more[k]];
         frame->rows++;
     }
     return XB_OK;
@@ -328,9 +399,9 @@ static xb_status take_array(filling *f, const xb_source *s, const double *x, int
         double *to = frame->values + i * frame->features;
         for (int64_t k = 0; k < frame->features; k++)
             XB_TRY(value_at(&to[k], s, row, i, f->column[k]));
-        if (f->target < 0) continue;
-        XB_TRY(value_at(&frame->target[i], s, row, i, f->target));
-        if (f->as_classes) XB_TRY(class_at(f, &frame->target[i], s, i));
+        for (int64_t k = 0; k < f->targets; k++)
+            XB_TRY(value_at(&frame->target[i * f->targets + k], s, row, i, f->more[k]));
+        if (f->targets > 0 && f->as_classes) XB_TRY(class_at(f, &frame->target[i], s, i));
     }
     return XB_OK;
 }
@@ -386,6 +457,7 @@ static xb_status finish(filling *f, xb_frame **out, xb_status status)
     if (status == XB_OK && f->target >= 0 && f->as_classes) status = number_classes(f);
     xb_classes_free(&f->classes);
     free(f->column);
+    free(f->more);
     if (status == XB_OK)
         *out = f->frame;
     else
@@ -489,11 +561,13 @@ static xb_status take_columns(filling *f, const xb_column *column, int64_t rows)
         for (int64_t k = 0; k < frame->features; k++)
             XB_TRY(take_number(f, &to[k], &column[f->column[k]], frame->feature_name[k],
                                frame->rows));
-        if (f->target < 0) continue;
-        const xb_column *c = &column[f->target];
-        double *y = &frame->target[frame->rows];
-        XB_TRY(f->as_classes ? take_class(f, y, c, frame->rows)
-                             : take_number(f, y, c, frame->target_name, frame->rows));
+        for (int64_t k = 0; k < f->targets; k++) {
+            const xb_column *c = &column[f->more[k]];
+            double *y = &frame->target[frame->rows * f->targets + k];
+            XB_TRY(f->as_classes
+                       ? take_class(f, y, c, frame->rows)
+                       : take_number(f, y, c, frame->target_each[k], frame->rows));
+        }
     }
     return XB_OK;
 }
@@ -527,7 +601,7 @@ static xb_status fill_columns(filling *f, const xb_column *column, int64_t colum
     free(name);
     if (status != XB_OK) return status;
     if (f->target >= 0 && f->opt->target_kind == XB_TARGET_AUTO)
-        f->as_classes |= column[f->target].type == XB_COLUMN_TEXT;
+        f->as_classes |= f->targets == 1 && column[f->target].type == XB_COLUMN_TEXT;
     return take_columns(f, column, rows);
 }
 
@@ -547,6 +621,13 @@ int64_t xb_frame_blank_lines(const xb_frame *frame) { return frame->blank_lines;
 const double *xb_frame_values(const xb_frame *frame) { return frame->values; }
 const double *xb_frame_target(const xb_frame *frame) { return frame->target; }
 const char *xb_frame_target_name(const xb_frame *frame) { return frame->target_name; }
+int64_t xb_frame_target_count(const xb_frame *frame) { return frame->targets; }
+
+const char *xb_frame_target_name_at(const xb_frame *frame, int64_t k)
+{
+    assert(k >= 0 && k < frame->targets);
+    return frame->target_each[k];
+}
 int64_t xb_frame_class_count(const xb_frame *frame) { return frame->classes; }
 
 const char *xb_frame_feature_name(const xb_frame *frame, int64_t i)

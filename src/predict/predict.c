@@ -33,7 +33,8 @@ void xb_predict_options_init(xb_predict_options *opt, size_t size)
 typedef struct summary_job {
     xb_prediction *p;
     const xb_model *model;
-    float *raw;        /* [draws][rows]: of numbers, standardised */
+    float *raw;        /* [draws][rows]: of numbers, standardised; each target of a row is
+                          a row here */
     double *value;     /* [draws][rows][classes]: of classes */
     double *noise;     /* [members][rows]: aleatoric, of numbers */
     double *scratch;   /* [pieces][aside][draws] */
@@ -57,15 +58,18 @@ static void take_error(double *largest, double error, double sd)
 static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t rows)
 {
     int64_t draws = job->p->draws;
-    const double mean = job->model->y_mean, sd = job->model->y_sd;
+    const double *mean = job->model->y_mean, *sd = job->model->y_sd;
+    const int64_t targets = job->p->targets;
     for (int64_t first = 0; first < draws; first += LINES) {
         int64_t end = draws - first < LINES ? draws : first + LINES;
         for (int64_t d = end; d < draws && d < end + LINES; d++) /* the next ones' */
             __builtin_prefetch(job->raw + d * job->rows + i);
-        for (int64_t r = 0; r < rows; r++)
+        for (int64_t r = 0; r < rows; r++) {
+            const int64_t k = (i + r) % targets; /* chunks start with whole rows */
             for (int64_t d = first; d < end; d++)
                 aside[r * draws + d] =
-                    mean + sd * (double)job->raw[d * job->rows + i + r];
+                    mean[k] + sd[k] * (double)job->raw[d * job->rows + i + r];
+        }
     }
 }
 
@@ -147,7 +151,7 @@ static xb_status draw_chunk(xb_ctx *ctx, const summary_job *job, const xb_rows *
                                      opt);
     XB_TRY(xb_predict_raw_rows(ctx, job->raw, NULL, job->model, part, p->draws, opt));
     XB_TRY(xb_predict_noise_rows(ctx, job->noise, job->model, part, opt->backend));
-    xb_noise_of_members(p->aleatoric + job->row, job->noise, job->members, part->n);
+    xb_noise_of_members(p->aleatoric + job->row, job->noise, job->members, job->rows);
     return XB_OK;
 }
 
@@ -156,12 +160,13 @@ static xb_status run_chunks(xb_ctx *ctx, summary_job *job, int64_t chunk,
 {
     xb_prediction *p = job->p;
     for (int64_t row = 0; row < p->n; row += chunk) {
-        job->row = row;
-        job->rows = p->n - row < chunk ? p->n - row : chunk;
-        xb_rows part = xb_rows_part(all, row, job->rows);
+        const int64_t rows = p->n - row < chunk ? p->n - row : chunk;
+        job->row = row * p->targets;
+        job->rows = rows * p->targets;
+        xb_rows part = xb_rows_part(all, row, rows);
         XB_TRY(draw_chunk(ctx, job, &part, opt));
         xb_parallel_for(ctx, job->pieces, summarise_piece, job);
-        XB_TRY(xb_progress_tell(ctx, "predicting", row + job->rows, p->n));
+        XB_TRY(xb_progress_tell(ctx, "predicting", row + rows, p->n));
     }
     for (int64_t i = 0; i < job->pieces; i++) take_error(&p->error, job->error[i], 1);
     return XB_OK;
@@ -182,7 +187,7 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     if (aside * p->draws < p->classes) aside = p->classes / p->draws + 1;
     int64_t room = pieces * aside * p->draws;
     double *scratch = xb_new(ctx, room + pieces + p->quantiles, sizeof *scratch);
-    double *noise = xb_new(ctx, members * chunk, sizeof *noise);
+    double *noise = xb_new(ctx, members * chunk * xb_model_outputs(model), sizeof *noise);
     double *z = scratch ? scratch + room + pieces : NULL;
     for (int64_t k = 0; z && k < p->quantiles; k++) z[k] = xb_normal_quantile(level[k]);
     summary_job job = {.p = p,
@@ -208,7 +213,7 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
 
 static xb_status take_memory(xb_ctx *ctx, xb_prediction *p, int64_t members)
 {
-    int64_t numbers = p->classes ? 0 : p->n, rows = p->classes ? p->n : 0;
+    int64_t numbers = p->classes ? 0 : p->n * p->targets, rows = p->classes ? p->n : 0;
     p->mean = xb_new(ctx, numbers, sizeof(double));
     p->epistemic = xb_new(ctx, numbers, sizeof(double));
     p->aleatoric = xb_new(ctx, numbers, sizeof(double));
@@ -218,7 +223,7 @@ static xb_status take_memory(xb_ctx *ctx, xb_prediction *p, int64_t members)
     p->class = xb_new(ctx, rows, sizeof *p->class);
     p->entropy = xb_new(ctx, rows, sizeof(double));
     p->information = xb_new(ctx, rows, sizeof(double));
-    if (members > 1) p->between = xb_new(ctx, p->n, sizeof(double));
+    if (members > 1) p->between = xb_new(ctx, numbers + rows, sizeof(double));
     bool all = (members == 1 || p->between) && p->mean && p->epistemic && p->aleatoric &&
                p->sd && p->quantile && p->probability && p->class && p->entropy &&
                p->information;
@@ -292,6 +297,7 @@ xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *mode
     p->n = n;
     p->draws = draws;
     p->classes = model->classes;
+    p->targets = model->targets;
     p->quantiles = opt->quantile ? opt->quantiles : XB_COUNT(standard_levels);
     xb_status status = take_memory(ctx, p, members);
     if (status == XB_OK && n > 0) status = summarise(ctx, p, model, rows, opt);
@@ -337,6 +343,7 @@ int64_t xb_prediction_quantiles(const xb_prediction *p)
     return p->classes > 0 ? 0 : p->quantiles;
 }
 int64_t xb_prediction_classes(const xb_prediction *p) { return p->classes; }
+int64_t xb_prediction_targets(const xb_prediction *p) { return p->targets; }
 double xb_prediction_error(const xb_prediction *p) { return p->error; }
 
 const double *xb_prediction_mean(const xb_prediction *p) { return numbers(p, p->mean); }
@@ -349,15 +356,25 @@ const double *xb_prediction_aleatoric(const xb_prediction *p)
     return numbers(p, p->aleatoric);
 }
 const double *xb_prediction_disagreement(const xb_prediction *p) { return p->between; }
-double xb_prediction_disagreement_share(const xb_prediction *p)
+/* Of target k, or of the classes. */
+static double share_between(const xb_prediction *p, int64_t k)
 {
     double between = 0, whole = 0;
-    for (int64_t i = 0; p->between && i < p->n; i++) {
+    for (int64_t i = k; i < p->n * p->targets; i += p->targets) {
         const double b = p->between[i];
         between += p->classes > 0 ? b : b * b;
         whole += p->classes > 0 ? p->information[i] : p->epistemic[i] * p->epistemic[i];
     }
     return whole > 0 ? between / whole : NAN;
+}
+
+double xb_prediction_disagreement_share(const xb_prediction *p)
+{
+    double sum = 0;
+    if (!p->between) return NAN;
+    for (int64_t k = 0; k < p->targets; k++)
+        sum += share_between(p, k) / (double)p->targets;
+    return sum;
 }
 const double *xb_prediction_sd(const xb_prediction *p) { return numbers(p, p->sd); }
 const double *xb_prediction_quantile(const xb_prediction *p)

@@ -7,10 +7,11 @@
 
 struct xb_prediction {
     int64_t n, draws, classes, quantiles;
+    int64_t targets; /* 1 for classes */
     double error;
-    double *mean, *epistemic, *aleatoric, *sd; /* [n] */
-    double *between;                           /* [n], of an ensemble; else NULL */
-    double *quantile;                          /* [n][quantiles] */
+    double *mean, *epistemic, *aleatoric, *sd; /* [n][targets] */
+    double *between;                           /* as these, of an ensemble; else NULL */
+    double *quantile;                          /* [n][targets][quantiles] */
     double *probability;                       /* [n][classes] */
     int64_t *class;                            /* [n] */
     double *entropy, *information;             /* [n] */
@@ -36,8 +37,9 @@ xb_status xb_predict_check_draws(xb_ctx *ctx, const xb_model *model, int64_t dra
 xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
                             const xb_rows *rows, const xb_predict_options *opt);
 
-/* (P3) The aleatoric standard deviations, sd [members][n] of the rows; and (P7) one for
- * all members, their root mean square, out [n]. Numbers. */
+/* (P3) The aleatoric standard deviations, sd [members][n][targets] of the rows; and (P7)
+ * one for all members, their root mean square, out [n]. Numbers.
+ */
 xb_status xb_predict_noise_rows(xb_ctx *ctx, double *sd, const xb_model *model,
                                 const xb_rows *rows, const char *backend);
 void xb_noise_of_members(double *out, const double *sd, int64_t members, int64_t n);

@@ -29,10 +29,12 @@ static bool same_names(char *const *a, char *const *b, int64_t n)
 
 static bool same_scales(const xb_model *a, const xb_model *b)
 {
-    const size_t bytes = (size_t)a->features * sizeof *a->x_mean;
-    return memcmp(a->x_mean, b->x_mean, bytes) == 0 &&
-           memcmp(a->x_sd, b->x_sd, bytes) == 0 && a->y_mean == b->y_mean &&
-           a->y_sd == b->y_sd;
+    const size_t inputs = (size_t)a->features * sizeof(double);
+    const size_t targets = (size_t)a->targets * sizeof(double);
+    return memcmp(a->x_mean, b->x_mean, inputs) == 0 &&
+           memcmp(a->x_sd, b->x_sd, inputs) == 0 &&
+           memcmp(a->y_mean, b->y_mean, targets) == 0 &&
+           memcmp(a->y_sd, b->y_sd, targets) == 0;
 }
 
 /* What a file holds once for all members. */
@@ -42,7 +44,8 @@ static bool go_together(const xb_model *a, const xb_model *b)
     return strcmp(xb_net_text(a->net), xb_net_text(b->net)) == 0 && u.h == v.h &&
            u.w == v.w && u.c == v.c && a->likelihood == b->likelihood &&
            a->features == b->features && a->classes == b->classes &&
-           a->pixels == b->pixels && strcmp(a->target_name, b->target_name) == 0 &&
+           a->pixels == b->pixels && a->targets == b->targets &&
+           strcmp(a->target_name, b->target_name) == 0 &&
            same_names(a->feature_name, b->feature_name, a->features) &&
            same_names(a->class_name, b->class_name, a->classes) && same_scales(a, b);
 }

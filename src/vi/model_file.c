@@ -3,12 +3,12 @@
  * Tensors: "0.kernel.mu" and, where random, "0.kernel.sigma" for each of the net's
  * tensors; "noise.0.kernel" for those of the noise net; "input.mean", "input.sd" [c],
  * "target.scale" [mean, sd], "noise.log_sd" [1] or "noise.least" [1] (1e-3 where it is
- * missing), "batchnorm.state". Where inputs are
- * pixels (metadata "inputs"), they have neither names nor scales. A tensor without a
- * sigma is a fixed one, so no list of them is needed. Of an ensemble (metadata "members")
- * the weights and the noise of its second member are named "member.2.0.kernel.mu" and so
- * on; the rest is common to all.
- * Reading checks every shape before it takes memory and every value after. */
+ * missing), "batchnorm.state". Of several targets (metadata "targets") there is a row of
+ * target.scale and a noise.log_sd for each. Where inputs are pixels (metadata "inputs"),
+ * they have neither names nor scales. A tensor without a sigma is a fixed one, so no list
+ * of them is needed. Of an ensemble (metadata "members") all tensors but input.mean and
+ * input.sd are there for each member, those of the second as "member.2.0.kernel.mu" and
+ * so on. Reading checks every shape before it takes memory and every value after. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,23 +82,26 @@ static void add_net(writer *w, const char *prefix, const xb_net *net, const floa
     }
 }
 
-static void add_scales(writer *w, const xb_model *m, const double target[2])
+static void add_targets(writer *w, const xb_model *m, const double *target)
 {
-    if (!m->pixels) {
-        add_vector(w, "input.mean", XB_STORED_F64, m->x_mean, m->features);
-        add_vector(w, "input.sd", XB_STORED_F64, m->x_sd, m->features);
-    }
-    add_vector(w, "target.scale", XB_STORED_F64, target, 2);
+    const int64_t shape[2] = {m->targets, 2};
+    const bool one = m->targets == 1;
+    snprintf(w->name[w->n], NAME_MAX_BYTES, "%starget.scale", w->member);
+    add_tensor(w, XB_STORED_F64, target, one ? 1 : 2, one ? shape + 1 : shape);
+    if (m->likelihood == XB_LIKELIHOOD_GAUSSIAN)
+        add_vector(w, "noise.log_sd", XB_STORED_F64, m->noise_log_sd, m->targets);
 }
 
-/* Of one member, and with the first what is common to all. */
-static void add_tensors(writer *w, const xb_model *m, const double target[2])
+/* Of one member; target [targets][2]. */
+static void add_tensors(writer *w, const xb_model *m, const double *target)
 {
     add_net(w, "", m->net, m->mu, m->sigma);
     if (m->noise_net) add_net(w, "noise.", m->noise_net, m->noise_mu, NULL);
-    if (!w->member[0]) add_scales(w, m, target);
-    if (m->likelihood == XB_LIKELIHOOD_GAUSSIAN)
-        add_vector(w, "noise.log_sd", XB_STORED_F64, &m->noise_log_sd, 1);
+    if (!m->pixels && !w->member[0]) { /* common to all */
+        add_vector(w, "input.mean", XB_STORED_F64, m->x_mean, m->features);
+        add_vector(w, "input.sd", XB_STORED_F64, m->x_sd, m->features);
+    }
+    add_targets(w, m, target);
     if (m->noise_net && m->noise_least != XB_NOISE_LEAST)
         add_vector(w, "noise.least", XB_STORED_F64, &m->noise_least, 1);
     int64_t state = xb_net_state_count(m->net);
@@ -154,6 +157,8 @@ static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
     add_text(w, "provenance", m->provenance);
     XB_TRY(add_json(ctx, w, "input", shape_json(xb_net_input(m->net))));
     XB_TRY(add_json(ctx, w, "law", xb_law_to_json(m->law)));
+    if (m->targets > 1)
+        XB_TRY(add_json(ctx, w, "targets", names_json(m->target_each, m->targets)));
     if (m->pixels) add_text(w, "inputs", PIXELS);
     int64_t names = m->pixels ? 0 : m->features;
     XB_TRY(add_json(ctx, w, "features", names_json(m->feature_name, names)));
@@ -167,12 +172,14 @@ xb_status xb_model_save(xb_ctx *ctx, const xb_model *m, const char *path)
     int64_t most = 2 * xb_net_tensor_count(m->net) + TENSORS_BESIDE;
     if (m->noise_net) most += xb_net_tensor_count(m->noise_net);
     most *= members;
-    const double target[2] = {m->y_mean, m->y_sd};
+    double *target = xb_new(ctx, 2 * m->targets, sizeof *target);
+    for (int64_t k = 0; target && k < m->targets; k++)
+        target[2 * k] = m->y_mean[k], target[2 * k + 1] = m->y_sd[k];
     char prior[XB_PRIOR_TEXT];
     writer w = {0};
     w.tensor = xb_new(ctx, most, sizeof *w.tensor);
     w.name = xb_new(ctx, most, sizeof *w.name);
-    xb_status status = w.tensor && w.name ? XB_OK : XB_E_MEMORY;
+    xb_status status = w.tensor && w.name && target ? XB_OK : XB_E_MEMORY;
     if (status == XB_OK) status = add_texts(ctx, &w, m, prior);
     if (status == XB_OK) {
         for (int64_t i = 0; i < members; i++) {
@@ -184,6 +191,7 @@ xb_status xb_model_save(xb_ctx *ctx, const xb_model *m, const char *path)
     for (int i = 0; i < TEXTS_MAX; i++) free(w.owned[i]);
     free(w.name);
     free(w.tensor);
+    free(target);
     return status;
 }
 
@@ -288,6 +296,28 @@ static xb_status read_columns(const reader *r, xb_shape input)
     return status;
 }
 
+/* The names of several targets; of one its name is the text `target`. */
+static xb_status name_targets(const reader *r, const json_t *list)
+{
+    xb_model *m = r->model;
+    const int64_t n = list ? (int64_t)json_array_size(list) : 1;
+    if (list && (!json_is_array(list) || n < 2 || m->classes > 0))
+        return refuse(r, "'targets' is not a list of several targets of numbers");
+    XB_TRY(xb_model_targets(r->ctx, m, n));
+    if (list) return copy_names(r, m->target_each, list);
+    return copy_text(r, &m->target_each[0], "target");
+}
+
+static xb_status read_targets(const reader *r)
+{
+    json_t *list = NULL;
+    XB_TRY(copy_text(r, &r->model->target_name, "target"));
+    if (xb_safetensors_text(r->file, "targets")) XB_TRY(read_json(r, &list, "targets"));
+    xb_status status = name_targets(r, list);
+    json_decref(list);
+    return status;
+}
+
 static xb_status read_law(const reader *r)
 {
     json_t *law = NULL;
@@ -335,12 +365,12 @@ static xb_status read_texts(const reader *r, xb_shape input)
     if (m->likelihood == XB_LIKELIHOOD_AUTO) return refuse(r, "an unknown likelihood");
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "prior"));
     XB_TRY(in_file(r, xb_prior_parse(r->ctx, &m->prior, text)));
-    XB_TRY(copy_text(r, &m->target_name, "target"));
     XB_TRY(copy_text(r, &m->settings, "settings"));
     XB_TRY(copy_text(r, &m->provenance, "provenance"));
     XB_TRY(read_columns(r, input));
     if ((m->classes > 0) != (m->likelihood == XB_LIKELIHOOD_SOFTMAX))
         return refuse(r, "likelihood and classes do not agree");
+    XB_TRY(read_targets(r));
     return read_law(r);
 }
 
@@ -434,35 +464,46 @@ static xb_status take_nets(const reader *r)
                 false);
 }
 
-/* Common to all members. */
-static xb_status take_scales(const reader *member)
+static xb_status take_targets(const reader *r, double *target)
 {
-    reader first = *member, *r = &first;
     xb_model *m = r->model;
-    const int64_t two = 2;
-    double target[2] = {0, 1};
-    name_member(first.member, 0);
-    if (m->pixels) {
-        for (int64_t j = 0; j < m->features; j++) m->x_sd[j] = 1;
-    } else {
-        XB_TRY(take(r, m->x_mean, "input.mean", XB_STORED_F64, &m->features, 1, false));
-        XB_TRY(take(r, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true));
+    const int64_t shape[2] = {m->targets, 2};
+    const int ndim = m->targets == 1 ? 1 : 2;
+    XB_TRY(take(r, target, "target.scale", XB_STORED_F64, shape + 2 - ndim, ndim, false));
+    for (int64_t k = 0; k < m->targets; k++) {
+        if (!(target[2 * k + 1] > 0))
+            return refuse(r, "the target's scale is not positive");
+        m->y_mean[k] = target[2 * k];
+        m->y_sd[k] = target[2 * k + 1];
     }
-    XB_TRY(take(r, target, "target.scale", XB_STORED_F64, &two, 1, false));
-    if (!(target[1] > 0)) return refuse(r, "the target's scale is not positive");
-    m->y_mean = target[0];
-    m->y_sd = target[1];
-    return XB_OK;
+    if (m->likelihood != XB_LIKELIHOOD_GAUSSIAN) return XB_OK;
+    return take(r, m->noise_log_sd, "noise.log_sd", XB_STORED_F64, shape, 1, false);
 }
 
-static xb_status take_noise(const reader *r)
+/* Common to all members. */
+static xb_status take_inputs(const reader *member)
 {
-    const int64_t one = 1;
+    reader first = *member;
+    xb_model *m = member->model;
+    name_member(first.member, 0);
+    for (int64_t j = 0; m->pixels && j < m->features; j++) m->x_sd[j] = 1;
+    if (m->pixels) return XB_OK;
+    XB_TRY(take(&first, m->x_mean, "input.mean", XB_STORED_F64, &m->features, 1, false));
+    return take(&first, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true);
+}
+
+static xb_status take_scales(const reader *r)
+{
     xb_model *m = r->model;
+    const int64_t one = 1;
+    XB_TRY(take_inputs(r));
     if (m->noise_net && is_there(r, "noise.least"))
         XB_TRY(take(r, &m->noise_least, "noise.least", XB_STORED_F64, &one, 1, true));
-    if (m->likelihood != XB_LIKELIHOOD_GAUSSIAN) return XB_OK;
-    return take(r, &m->noise_log_sd, "noise.log_sd", XB_STORED_F64, &one, 1, false);
+    double *target = xb_new(r->ctx, 2 * m->targets, sizeof *target);
+    if (!target) return XB_E_MEMORY;
+    xb_status status = take_targets(r, target);
+    free(target);
+    return status;
 }
 
 static xb_status read_model(const reader *r)
@@ -473,8 +514,7 @@ static xb_status read_model(const reader *r)
     XB_TRY(read_texts(r, input));
     XB_TRY(read_nets(r, input));
     XB_TRY(take_nets(r));
-    XB_TRY(take_scales(r));
-    return take_noise(r);
+    return take_scales(r);
 }
 
 /* 1, or what the file says. */

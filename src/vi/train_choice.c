@@ -96,8 +96,9 @@ static xb_status try_deeper(xb_ctx *ctx, trained *first, const xb_train_data *da
                             const xb_train_options *opt, bool traced)
 {
     char net[64];
-    snprintf(net, sizeof net, "dense 50, relu, dense 50, relu, dense %lld",
-             (long long)(data->classes > 0 ? data->classes : 1));
+    snprintf(
+        net, sizeof net, "dense 50, relu, dense 50, relu, dense %lld",
+        (long long)(data->classes > 0 ? data->classes : xb_train_targets(data, opt)));
     xb_train_options deeper = *opt;
     deeper.net = net;
     deeper.checkpoint = NULL;

@@ -1,4 +1,4 @@
-/* train_members.c: the members of an ensemble beside the first (maths V30): the same
+/* train_members.c: the members of an ensemble beside the first (maths V50): the same
  * rows, net and settings, with a start, shuffles and weight draws of their own.
  *
  * As many are trained at a time as there are threads, each on its own thread with a
