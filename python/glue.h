@@ -30,7 +30,8 @@ static void xb_py_block(void *arg, int64_t piece)
     for (int64_t i = piece * XB_PY_BLOCK; i < end; i++) l->y[i] = l->fn(l->law, l->x[i]);
 }
 
-/* y[i] = function number `which` of the law at x[i]; the order is that of _law.py. */
+/* y[i] = function number `which` of the law at x[i]; the order is that of laws.py. One
+ * block needs no context. */
 static void xb_py_law_each(const xb_ctx *ctx, const xb_law *law, int which, double *y,
                            const double *x, int64_t n)
 {
@@ -38,7 +39,10 @@ static void xb_py_law_each(const xb_ctx *ctx, const xb_law *law, int which, doub
                                          xb_law_cdf,      xb_law_survival,
                                          xb_law_quantile, xb_law_isf};
     xb_py_loop loop = {law, table[which], y, x, n};
-    xb_parallel_for(ctx, (n + XB_PY_BLOCK - 1) / XB_PY_BLOCK, xb_py_block, &loop);
+    if (n <= XB_PY_BLOCK)
+        xb_py_block(&loop, 0);
+    else
+        xb_parallel_for(ctx, (n + XB_PY_BLOCK - 1) / XB_PY_BLOCK, xb_py_block, &loop);
 }
 
 /* Draws in double over the threads of the context, the bytes of xb_sampler_fill_double. */

@@ -7,6 +7,8 @@ second whether to go on, which is when Ctrl-C is noticed.
 
 from __future__ import annotations
 
+import functools
+import math
 import os
 import threading
 from collections.abc import Sequence
@@ -148,10 +150,10 @@ class Session:
 
     def make(self, function: Any, *args: Any) -> Any:
         """The object that function(ctx, &object, *args) makes, destroyed by its last user."""
-        kind = ffi.typeof(function).args[1].item.item.cname.replace("struct ", "")
-        out = ffi.new(f"{kind} **")
+        kind, destroy = _made_by(function)
+        out = ffi.new(kind)
         self.check(function(self.ctx, out, *args))
-        return ffi.gc(out[0], getattr(lib, f"{kind}_destroy"))
+        return ffi.gc(out[0], destroy)
 
     def text(self, function: Any, *args: Any) -> str:
         """The text that function(ctx, &text, *args) hands out."""
@@ -161,6 +163,14 @@ class Session:
             return text(out[0])
         finally:
             lib.xb_free(out[0])
+
+
+@functools.cache
+def _made_by(function: Any) -> tuple[Any, Any]:
+    """The type of what a function makes, and what destroys it."""
+    kind = ffi.typeof(function).args[1]
+    name = kind.item.item.cname.replace("struct ", "")
+    return kind, getattr(lib, f"{name}_destroy")
 
 
 default_threads = 0
@@ -225,6 +235,8 @@ def seed_of(seed: Any) -> int:
 def doubles(values: Any, name: str, ndim: int | None = None) -> Doubles:
     """float64 in C order; the same memory where it already is that."""
     array = np.asarray(values)
+    if array.dtype == np.float64 and (ndim is None or array.ndim == ndim):
+        return np.asarray(array, dtype=np.float64, order="C")
     if array.dtype.kind == "c":
         raise TypeError(f"{name}: expected real numbers, not complex ones")
     if array.dtype.kind not in "fiub":
@@ -237,9 +249,12 @@ def doubles(values: Any, name: str, ndim: int | None = None) -> Doubles:
     return np.asarray(array, dtype=np.float64, order="C")
 
 
+_ARRAYS = {kind: ffi.typeof(f"{kind}[]") for kind in ("double", "float", "uint8_t", "uint32_t")}
+
+
 def pointer(array: npt.NDArray[Any], kind: str = "double") -> Any:
     """Where an array in C order lies; the result keeps it alive."""
-    return ffi.from_buffer(f"{kind}[]", array)
+    return ffi.from_buffer(_ARRAYS[kind], array)
 
 
 def borrowed(address: Any, owner: Any) -> Any:
@@ -254,7 +269,7 @@ def borrowed(address: Any, owner: Any) -> Any:
 def view(address: Any, shape: Sequence[int], dtype: npt.DTypeLike, owner: Any) -> Any:
     """The library's memory as an array that cannot be written and keeps `owner` alive."""
     kind = np.dtype(dtype)
-    size = int(np.prod(shape)) * kind.itemsize
+    size = math.prod(shape) * kind.itemsize
     if size == 0 or not address:
         return np.empty(shape, kind)
     array = np.frombuffer(ffi.buffer(borrowed(address, owner), size), kind).reshape(shape)

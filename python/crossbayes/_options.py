@@ -7,12 +7,15 @@ there in Python without a line of code.
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crossbayes._library import Session, count, encoded, named_enum
 from crossbayes._native import ffi, lib
 from crossbayes.laws import law
+
+_DOUBLE = ffi.typeof("double")
 
 
 def _struct_name(ctype: Any) -> str:
@@ -43,7 +46,9 @@ def _pointed(ctype: Any, value: Any, name: str, keep: list[Any]) -> Any:
 
 
 def _set(options: Any, name: str, ctype: Any, value: Any, keep: list[Any]) -> None:
-    if ctype.kind == "enum":
+    if ctype is _DOUBLE and type(value) is float:
+        pass
+    elif ctype.kind == "enum":
         value = named_enum(
             _struct_name(ctype).replace("enum ", "").replace("xb_", "", 1), value
         )
@@ -65,6 +70,7 @@ def _set(options: Any, name: str, ctype: Any, value: Any, keep: list[Any]) -> No
     setattr(options, name, value)
 
 
+@functools.cache
 def settings(kind: str) -> dict[str, Any]:
     """The fields of xb_KIND_options and their types."""
     fields = dict(ffi.typeof(f"xb_{kind}_options").fields)

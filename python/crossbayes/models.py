@@ -51,34 +51,68 @@ class Prediction:
     """
 
     def __init__(self, pointer: Any, model: Model, levels: Doubles, index: Any) -> None:
-        n = int(lib.xb_prediction_count(pointer))
-        k = int(lib.xb_prediction_classes(pointer))
+        self._c = pointer
         self.levels = levels
         self.index = index
-        self.draws = int(lib.xb_prediction_draws(pointer))
-        self.error = float(lib.xb_prediction_error(pointer))
         self.classes = model.classes
 
-        def array(address: Any, shape: tuple[int, ...], kind: Any = np.float64) -> Any:
-            return view(address, shape, kind, pointer)
+    def __len__(self) -> int:
+        return int(lib.xb_prediction_count(self._c))
 
-        numbers = ("mean", "epistemic", "aleatoric", "sd")
-        self.mean, self.epistemic, self.aleatoric, self.std = (
-            None if k else array(getattr(lib, f"xb_prediction_{name}")(pointer), (n,))
-            for name in numbers
-        )
-        shape = (n, 0 if k else len(levels))
-        self.quantile = array(lib.xb_prediction_quantile(pointer), shape)
-        self.probability: Any = None
-        self.entropy: Any = None
-        self.information: Any = None
-        self.label: Any = None
-        if k:
-            self.probability = array(lib.xb_prediction_probability(pointer), (n, k))
-            self.entropy = array(lib.xb_prediction_entropy(pointer), (n,))
-            self.information = array(lib.xb_prediction_information(pointer), (n,))
-            number = array(lib.xb_prediction_class(pointer), (n,), np.int64)
-            self.label = np.array(self.classes, dtype=object)[number]
+    @property
+    def draws(self) -> int:
+        """The weight draws that it was made of."""
+        return int(lib.xb_prediction_draws(self._c))
+
+    @property
+    def error(self) -> float:
+        """The largest Monte Carlo error of a mean over the predictive's std."""
+        return float(lib.xb_prediction_error(self._c))
+
+    def _array(self, name: str, *columns: int, dtype: Any = np.float64) -> Any:
+        address = getattr(lib, f"xb_prediction_{name}")(self._c)
+        if not address and len(self) > 0:
+            return None
+        return view(address, (len(self), *columns), dtype, self._c)
+
+    @property
+    def mean(self) -> Any:
+        return self._array("mean")
+
+    @property
+    def std(self) -> Any:
+        return self._array("sd")
+
+    @property
+    def epistemic(self) -> Any:
+        return self._array("epistemic")
+
+    @property
+    def aleatoric(self) -> Any:
+        return self._array("aleatoric")
+
+    @property
+    def quantile(self) -> Any:
+        return None if self.classes else self._array("quantile", len(self.levels))
+
+    @property
+    def probability(self) -> Any:
+        return self._array("probability", len(self.classes)) if self.classes else None
+
+    @property
+    def entropy(self) -> Any:
+        return self._array("entropy")
+
+    @property
+    def information(self) -> Any:
+        return self._array("information")
+
+    @property
+    def label(self) -> Any:
+        """The most probable class of each input."""
+        if not self.classes:
+            return None
+        return np.array(self.classes, dtype=object)[self._array("class", dtype=np.int64)]
 
     def to_frame(self) -> Any:
         """A pandas data frame, with the index of the inputs where they had one."""
@@ -97,8 +131,7 @@ class Prediction:
         return pd.DataFrame(columns, index=self.index)
 
     def __repr__(self) -> str:
-        n = len(self.label) if self.classes else len(self.quantile)
-        return f"Prediction({n} inputs, {self.draws} draws)"
+        return f"Prediction({len(self)} inputs, {self.draws} draws)"
 
 
 class Model(Handle):
@@ -194,7 +227,7 @@ class Model(Handle):
 
     def _rows(self, x: Any, keep: list[Any], scaled: bool) -> Any:
         n = int(lib.xb_model_feature_count(self._c))
-        return input_rows(x, n, self.features, keep, scaled)
+        return input_rows(x, n, lambda: self.features, keep, scaled)
 
     def predict(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -126,11 +126,15 @@ def image_shape(x: npt.NDArray[Any]) -> tuple[int, int, int]:
     return int(h), int(w), int(x.shape[3]) if x.ndim == 4 else 1
 
 
-def input_rows(x: Any, features: int, names: list[str], keep: list[Any], scaled: bool) -> Any:
+def input_rows(
+    x: Any, features: int, names: Callable[[], list[str]], keep: list[Any], scaled: bool
+) -> Any:
     """xb_rows of inputs to predict from: float32 (scaled) and bytes without a copy."""
     rows = ffi.new("xb_rows *")
-    if is_frame(x) and set(names) <= {str(column) for column in x.columns}:
-        x = x.set_axis([str(column) for column in x.columns], axis=1)[names]
+    if is_frame(x):
+        wanted, found = names(), [str(column) for column in x.columns]
+        if set(wanted) <= set(found):
+            x = x.set_axis(found, axis=1)[wanted]
     array = np.asarray(x)
     if array.dtype == np.uint8 and array.ndim in (3, 4):
         array = np.ascontiguousarray(array).reshape(len(array), -1)

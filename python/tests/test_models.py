@@ -130,10 +130,10 @@ def test_float32_is_read_where_it_lies(data):
     from crossbayes.tables import input_rows
 
     kept = []
-    rows = input_rows(small, 3, [], kept, True)
+    rows = input_rows(small, 3, list, kept, True)
     assert kept[0] is small or np.shares_memory(kept[0], small)
     assert rows.n == len(x)
-    shared = input_rows(x, 3, [], kept, False)
+    shared = input_rows(x, 3, list, kept, False)
     assert np.shares_memory(kept[-1], x) and shared.features == 3
 
 
