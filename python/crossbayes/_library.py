@@ -108,27 +108,29 @@ class _Bar:
             self.bar.close()
 
 
+_SILENT = ffi.new_handle(None)
+_LISTENER, _CTX = ffi.typeof("xb_py_listener *"), ffi.typeof("xb_ctx **")
+
+
 class Session:
     """A context of the library, for one call or several that belong together."""
 
-    __slots__ = ("_bar", "_handle", "_listener", "_out", "ctx")
+    __slots__ = ("_bar", "_handle", "_listener", "ctx")
 
     def __init__(self, progress: Progress = None, threads: int | None = None) -> None:
         _raised.error = None
-        out = ffi.new("xb_ctx **")
-        if lib.xb_ctx_create(out) != lib.XB_OK:
-            raise MemoryError("not enough memory for a context")
-        self._out = out
-        self.ctx = ffi.gc(out[0], lib.xb_ctx_destroy)
-        lib.xb_ctx_set_threads(self.ctx, default_threads if threads is None else threads)
-        lib.xb_ctx_set_origin(self.ctx, b"python")
         self._bar = _Bar() if progress is True else None
         listener = self._bar or progress or None
         if listener is not None and not callable(listener):
             raise TypeError("progress: expected True, None or a function (task, done, total)")
-        self._handle = ffi.new_handle(listener)
-        self._listener = ffi.new("xb_py_listener *", {"python": self._handle})
-        lib.xb_py_listen(self.ctx, self._listener)
+        self._handle = _SILENT if listener is None else ffi.new_handle(listener)
+        self._listener = ffi.new(_LISTENER)
+        out = ffi.new(_CTX)
+        many = default_threads if threads is None else threads
+        silent = listener is None
+        if lib.xb_py_ctx(out, self._listener, self._handle, silent, many) != lib.XB_OK:
+            raise MemoryError("not enough memory for a context")
+        self.ctx = ffi.gc(out[0], lib.xb_ctx_destroy)
 
     def __enter__(self) -> Session:
         return self

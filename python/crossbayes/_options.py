@@ -78,13 +78,21 @@ def settings(kind: str) -> dict[str, Any]:
     return {name: field.type for name, field in fields.items()}
 
 
+@functools.cache
+def _empty(kind: str) -> tuple[Any, Any, int]:
+    """The struct's type, what fills it with defaults, and its size."""
+    ctype = ffi.typeof(f"xb_{kind}_options *")
+    return ctype, getattr(lib, f"xb_{kind}_options_init"), ffi.sizeof(ctype.item)
+
+
 def make(kind: str, values: Mapping[str, Any], keep: list[Any]) -> Any:
     """xb_KIND_options with these values; None leaves a default.
 
     `keep` gets what the options point to.
     """
-    default = getattr(lib, f"xb_{kind}_options_default")()
-    options = ffi.new(f"xb_{kind}_options *", default)
+    ctype, init, size = _empty(kind)
+    options = ffi.new(ctype)
+    init(options, size)
     fill(kind, options, values, keep)
     return options
 
