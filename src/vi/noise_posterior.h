@@ -28,8 +28,8 @@ xb_status xb_noise_posterior_forward(xb_trainer *t, int64_t batch);
 xb_status xb_noise_posterior_backward(xb_trainer *t);
 double xb_noise_posterior_kl(xb_trainer *t);
 
-/* The step of the target's values, 0 where there is one value only. */
-xb_status xb_target_step(xb_ctx *ctx, double *out, const double *y, const int64_t *row,
-                         int64_t n);
+/* The step of the target's values, `stride` apart, 0 where there is one value only. */
+xb_status xb_target_step(xb_ctx *ctx, double *out, const double *y, int64_t stride,
+                         const int64_t *row, int64_t n);
 
 #endif

@@ -39,7 +39,7 @@ xb_prior xb_train_prior(const xb_train_options *o, xb_likelihood likelihood)
 {
     xb_prior prior = o->prior;
     if (prior.kind == XB_PRIOR_NORMAL && prior.sd == 0)
-        prior.sd = o->prior_by_fan && likelihood == XB_LIKELIHOOD_SOFTMAX ? 2 : 1;
+        prior.sd = o->prior_by_fan && likelihood == XB_LIKELIHOOD_SOFTMAX ? 5 : 1;
     return prior;
 }
 
@@ -77,17 +77,29 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
     return XB_OK;
 }
 
-xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *d)
+xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *d, int64_t targets)
 {
     const xb_rows rows = xb_train_rows(d);
     XB_TRY(xb_rows_check(ctx, &rows));
-    for (int64_t i = 0; i < d->n; i++) {
-        double y = xb_train_target(d, i);
+    for (int64_t i = 0; i < d->n * targets; i++) {
+        double y = xb_train_target(d, targets, i / targets)[i % targets];
         bool known = d->classes == 0 || (y >= 0 && y < (double)d->classes);
         if (!isfinite(y) || !known)
             return xb_fail(ctx, XB_E_INPUT, "row %lld: target %g is not possible",
-                           (long long)i + 1, y);
+                           (long long)(i / targets) + 1, y);
     }
+    return XB_OK;
+}
+
+static xb_status check_targets(xb_ctx *ctx, const xb_train_data *d,
+                               const xb_train_options *o)
+{
+    const int64_t named = d->names ? xb_frame_target_count(d->names) : 0;
+    if (o->targets < 0 || (o->targets > 1 && d->classes > 0) ||
+        (o->targets > 0 && named > 0 && o->targets != named))
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld targets: the data have %lld",
+                       (long long)o->targets,
+                       (long long)(d->classes > 0 || named == 0 ? 1 : named));
     return XB_OK;
 }
 
@@ -103,6 +115,7 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
         return xb_fail(ctx, XB_E_ARGUMENT, "the data have no column beside the target");
     if (d->classes == 1) return xb_fail(ctx, XB_E_INPUT, "the target has one class only");
     XB_TRY(check_sizes(ctx, o));
+    XB_TRY(check_targets(ctx, d, o));
     if (o->epochs == 0 && o->mle_epochs == 0)
         return xb_fail(
             ctx, XB_E_ARGUMENT,
@@ -118,7 +131,7 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
                        "%lld of %lld rows held out: expected %d or more to learn from",
                        (long long)held, (long long)d->n, LEAST_ROWS);
     XB_TRY(xb_adam_check(ctx, &o->adam));
-    return xb_train_check_values(ctx, d);
+    return xb_train_check_values(ctx, d, xb_train_targets(d, o));
 }
 
 static void set_text(json_t **root, const char *key, const char *text)
