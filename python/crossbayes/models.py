@@ -39,15 +39,16 @@ from crossbayes._native import ffi, lib
 from crossbayes.fits import Estimate
 from crossbayes.laws import Law, law
 from crossbayes.scores import Evaluation, evaluation_of
-from crossbayes.tables import class_numbers, input_rows, is_frame
+from crossbayes.tables import input_rows, is_frame, model_inputs, target_numbers
 
 
 class Prediction:
     """What a model says of n inputs, in the target's units.
 
     Numbers: ``mean``, ``std``, ``epistemic`` and ``aleatoric`` [n], ``quantile``
-    [n][levels]. Classes: ``probability`` [n][classes], ``label`` [n], ``entropy`` and
-    ``information`` [n] in nats. What does not apply is None.
+    [n][levels]; of several targets [n][targets] and [n][targets][levels]. Classes:
+    ``probability`` [n][classes], ``label`` [n], ``entropy`` and ``information`` [n] in
+    nats. What does not apply is None.
     """
 
     def __init__(self, pointer: Any, model: Model, levels: Doubles, index: Any) -> None:
@@ -55,6 +56,8 @@ class Prediction:
         self.levels = levels
         self.index = index
         self.classes = model.classes
+        self.targets = model.targets
+        self._several = () if len(self.targets) == 1 else (len(self.targets),)
 
     def __len__(self) -> int:
         return int(lib.xb_prediction_count(self._c))
@@ -77,23 +80,25 @@ class Prediction:
 
     @property
     def mean(self) -> Any:
-        return self._array("mean")
+        return self._array("mean", *self._several)
 
     @property
     def std(self) -> Any:
-        return self._array("sd")
+        return self._array("sd", *self._several)
 
     @property
     def epistemic(self) -> Any:
-        return self._array("epistemic")
+        return self._array("epistemic", *self._several)
 
     @property
     def aleatoric(self) -> Any:
-        return self._array("aleatoric")
+        return self._array("aleatoric", *self._several)
 
     @property
     def quantile(self) -> Any:
-        return None if self.classes else self._array("quantile", len(self.levels))
+        if self.classes:
+            return None
+        return self._array("quantile", *self._several, len(self.levels))
 
     @property
     def probability(self) -> Any:
@@ -124,10 +129,14 @@ class Prediction:
             }
             columns = {"class": self.label, **columns, "entropy": self.entropy}
             return pd.DataFrame({**columns, "information": self.information}, index=self.index)
-        columns = {"mean": self.mean, "std": self.std}
-        columns |= {"epistemic": self.epistemic, "aleatoric": self.aleatoric}
-        for j, level in enumerate(self.levels):
-            columns[f"q{level:g}"] = self.quantile[:, j]
+        columns = {}
+        for k, target in enumerate(self.targets):
+            one = (slice(None), k) if self._several else slice(None)
+            label = f"{target} " if self._several else ""
+            for name in ("mean", "std", "epistemic", "aleatoric"):
+                columns[label + name] = getattr(self, name)[one]
+            for j, level in enumerate(self.levels):
+                columns[f"{label}q{level:g}"] = self.quantile[one][:, j]
         return pd.DataFrame(columns, index=self.index)
 
     def __repr__(self) -> str:
@@ -184,8 +193,23 @@ class Model(Handle):
         return [text(lib.xb_model_feature_name(self._c, i)) for i in range(n)]
 
     @property
+    def columns(self) -> list[str]:
+        """The columns that features are made from."""
+        recipe = lib.xb_model_recipe(self._c)
+        if not recipe:
+            return self.features
+        n = lib.xb_recipe_column_count(recipe)
+        return [text(lib.xb_recipe_column_name(recipe, i)) for i in range(n)]
+
+    @property
     def target(self) -> str:
+        """The target's name; of several, all with commas between them."""
         return text(lib.xb_model_target_name(self._c))
+
+    @property
+    def targets(self) -> list[str]:
+        n = lib.xb_model_target_count(self._c)
+        return [text(lib.xb_model_target_at(self._c, k).name) for k in range(n)]
 
     @property
     def classes(self) -> list[str]:
@@ -226,8 +250,7 @@ class Model(Handle):
     # ---- what it says
 
     def _rows(self, x: Any, keep: list[Any], scaled: bool) -> Any:
-        n = int(lib.xb_model_feature_count(self._c))
-        return input_rows(x, n, lambda: self.features, keep, scaled)
+        return input_rows(self._c, x, keep, scaled)
 
     def predict(
         self,
@@ -277,15 +300,13 @@ class Model(Handle):
     ) -> Doubles:
         """The net's outputs under each draw of the weights: [samples][n].
 
-        For classes, probabilities [samples][n][classes].
+        Of several targets [samples][n][targets]; for classes, probabilities
+        [samples][n][classes].
         """
         keep: list[Any] = []
         rows = self._rows(x, keep, scaled)
         options = self._predict_options(law, seed, settings, keep)
-        n, k = int(rows.n), len(self.classes)
-        out = np.empty(
-            (count(samples, "samples"), n, k) if k else (count(samples, "samples"), n)
-        )
+        out = np.empty((count(samples, "samples"), int(rows.n), *self._outputs()))
         with Session(progress) as session:
             session.check(
                 lib.xb_predict_draws_rows(
@@ -294,6 +315,11 @@ class Model(Handle):
                 )
             )  # fmt: skip
         return out
+
+    def _outputs(self) -> tuple[int, ...]:
+        """Numbers of a draw at one input, where they are several."""
+        several = lib.xb_model_class_count(self._c) or lib.xb_model_target_count(self._c)
+        return (int(several),) if several > 1 else ()
 
     def evaluate(
         self,
@@ -312,7 +338,7 @@ class Model(Handle):
         """
         keep: list[Any] = []
         rows = self._rows(x, keep, scaled)
-        target = class_numbers(y, self.classes, int(rows.n))
+        target = target_numbers(self._c, y, int(rows.n))
         kept = [None if name is None else _law(name) for name in laws]
         pointers = ffi.new("xb_law *[]", [ffi.NULL if k is None else k._c for k in kept] or 1)
         options = _options.make("evaluate", settings, keep)
@@ -337,9 +363,8 @@ class Model(Handle):
         n = int(lib.xb_model_feature_count(self._c))
         mean = view(lib.xb_model_input_mean(self._c), (n,), np.float64, self._c)
         sd = view(lib.xb_model_input_sd(self._c), (n,), np.float64, self._c)
-        row = mean if x is None else doubles(x, "x").reshape(-1)
-        if row.size != n:
-            raise ValueError(f"x has {row.size} values, the model has {n} inputs")
+        one = x if is_frame(x) or x is None else doubles(x, "x").reshape(1, -1)
+        row = mean if one is None else model_inputs(self._c, one, [])[0]
         inputs = ((row - mean) / sd).astype(np.float32)
         options = _options.make("plan", settings, [])
         weights = ffi.new("xb_weights *", lib.xb_model_weights(self._c))
