@@ -177,6 +177,8 @@ void cli_trained_print(const cli_trained *o)
     printf("  weights             %lld, %lld of them random, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));
+    if (xb_model_cells(m))
+        printf("  cells               %s\n", xb_weight_cells_text(xb_model_cells(m)));
     if (held > 0)
         printf("  kept                epoch %lld of %lld, the best by %lld %s held out\n",
                (long long)xb_train_report_epoch_kept(r),
