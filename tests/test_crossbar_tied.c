@@ -41,7 +41,7 @@ static void what_does_not_apply_changes_nothing(void **state)
     xb_array array = test_array("ideal");
     for (int i = 0; i < 4; i++) {
         if (i == 1) array.sigma_levels = 3;
-        if (i == 2) array.sigma_min_us = 1;
+        if (i == 2) array.sigma_min_us = 1, array.sigma_max_us = 10;
         if (i == 3) array.line_ohm = 5;
         xb_analog *a = analog_of(ctx, m, &array);
         assert_true(same_weights(a, m));
