@@ -91,7 +91,7 @@ XB_API xb_score xb_scores_get(const xb_scores *s, const char *name); /* NAN: non
  * shares; 1 if larger is better, -1 if smaller is, 0 if neither. */
 XB_API const char *xb_scores_about(const xb_scores *s, int64_t i);
 XB_API const char *xb_scores_unit(const xb_scores *s, int64_t i);
-XB_API int xb_scores_better(const xb_scores *s, int64_t i);
+XB_API int64_t xb_scores_better(const xb_scores *s, int64_t i);
 
 /* Scores of each of several targets, borrowed; of one target (count 1) the scores
  * themselves. Beyond the last NULL, as is a name that nobody gave: those of a model have

@@ -149,7 +149,7 @@ const char *xb_scores_about(const xb_scores *s, int64_t i)
     return item_at(s, i)->about;
 }
 const char *xb_scores_unit(const xb_scores *s, int64_t i) { return item_at(s, i)->unit; }
-int xb_scores_better(const xb_scores *s, int64_t i) { return item_at(s, i)->better; }
+int64_t xb_scores_better(const xb_scores *s, int64_t i) { return item_at(s, i)->better; }
 
 int64_t xb_scores_find(const xb_scores *s, const char *name)
 {

@@ -155,10 +155,9 @@ static void fetch_numbers(xb_trainer *t)
 static xb_status copy_cells(xb_ctx *ctx, xb_model *to, const xb_model *from)
 {
     const int64_t n = xb_net_param_count(from->net) * xb_weight_cells_count(from->cells);
-    xb_status status = xb_model_take_cells(ctx, to, from->cells);
-    if (status == XB_OK) memcpy(to->cell, from->cell, (size_t)n * sizeof *to->cell);
-    if (status != XB_OK) xb_model_destroy(to);
-    return status;
+    XB_TRY(xb_model_take_cells(ctx, to, from->cells));
+    memcpy(to->cell, from->cell, (size_t)n * sizeof *to->cell);
+    return XB_OK;
 }
 
 static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
@@ -184,19 +183,25 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
     if (status == XB_OK) status = xb_train_provenance(ctx, &provenance, t);
     parts.settings = settings;
     parts.provenance = provenance;
+    xb_model *copy = NULL;
     xb_model_target *target = xb_new(ctx, m->targets, sizeof *target);
     if (!target) status = XB_E_MEMORY;
     for (int64_t k = 0; target && k < m->targets; k++)
         target[k] = xb_model_target_at(m, k);
     if (status == XB_OK)
-        status = xb_model_create_targets(ctx, out, &parts, target, m->targets);
+        status = xb_model_create_targets(ctx, &copy, &parts, target, m->targets);
     for (int64_t k = 0; status == XB_OK && k < m->targets; k++)
-        (*out)->noise_log_sd[k] = m->noise_log_sd[k]; /* to the last bit */
-    if (status == XB_OK) (*out)->noise_least = m->noise_least;
-    if (status == XB_OK && m->cells) status = copy_cells(ctx, *out, m);
+        copy->noise_log_sd[k] = m->noise_log_sd[k]; /* to the last bit */
+    if (status == XB_OK) copy->noise_least = m->noise_least;
+    if (status == XB_OK) status = xb_model_set_recipe(ctx, copy, m->recipe);
+    if (status == XB_OK && m->cells) status = copy_cells(ctx, copy, m);
     free(target);
     free(settings);
     free(provenance);
+    if (status == XB_OK)
+        *out = copy;
+    else
+        xb_model_destroy(copy);
     return status;
 }
 
