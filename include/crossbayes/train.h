@@ -127,15 +127,15 @@ typedef struct xb_train_options {
                         its result; false: it fails with XB_E_CANCELLED */
     int64_t targets; /* numbers of y a row, one output of the net for each (V30); 0: as
                         many as data.names has, or 1 */
-    const xb_weight_cells *cells; /* random tensors are made of them: what is learnt are
-                                     their states; sigma, sigma_rate and spread are not
-                                     read. NULL: widths are free */
     double noise_prior; /* scale of the prior of the noise net's kernels, 0.3; before the
                            factor of prior_by_fan, which they always have; 0: no prior,
                            maximum likelihood as in the paper. Of images it is 0 (V19) */
     bool choose_likelihood; /* AUTO: xb_train tries others than gaussian (V20) also for
                                a net that is given; without one it always does */
     xb_train_effort effort;
+    const xb_weight_cells *cells; /* random tensors are made of them: what is learnt are
+                                     their states; sigma, sigma_rate and spread are not
+                                     read. NULL: widths are free */
 } xb_train_options;
 
 XB_OPTIONS(train);
