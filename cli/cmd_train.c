@@ -22,6 +22,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->samples = (int64_t)cli_count(a, "samples", (uint64_t)o->samples);
     o->group = (int64_t)cli_count(a, "group", (uint64_t)o->group);
     o->patience = (int64_t)cli_count(a, "patience", 0);
+    o->members = (int64_t)cli_count(a, "members", (uint64_t)o->members);
     o->adam.rate = cli_number(a, "rate", o->adam.rate);
     o->sigma_rate = cli_number(a, "sigma-rate", o->sigma_rate);
     o->sigma = cli_number(a, "sigma", o->sigma);
@@ -247,6 +248,8 @@ static const cli_option options[] = {
      1e9},
     {"mle-epochs", 0, CLI_COUNT, "N", "epochs of ordinary training before it (as many)",
      0, 1e9},
+    {"members", 0, CLI_COUNT, "M",
+     "posteriors trained apart, predicted as one mixture [1]", 1, XB_MEMBERS_MOST},
     {"batch", 0, CLI_COUNT, "N", "rows a step (100)", 1, 1e9},
     {"samples", 0, CLI_COUNT, "N", "weight draws a step (1)", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",
@@ -259,8 +262,9 @@ static const cli_option options[] = {
     {"sigma-rate", 0, CLI_NUMBER, "X", "their learning rate, times --rate (1)", 0, 1e6},
     {"spread", 0, CLI_TEXT, "exp|softplus", "how sigma > 0 is written (exp)", 0, 0},
     {"cells", 0, CLI_TEXT, "CELLS",
-     "weights made of cells whose noise is the width: three, pair, pair:scale=7,...", 0,
-     0},
+     "cells that weights are made of, whose noise is the width: three, pair, ... (free"
+     " widths)",
+     0, 0},
     {"device", 0, CLI_TEXT, "FILE",
      "device file with the cells' range and widths [those of Lin et al. 2023]", 0, 0},
     {"temperature", 0, CLI_TEXT, "SCHEDULE", "constant:1, exp:1000, cosine, step:1000", 0,
