@@ -21,6 +21,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->samples = (int64_t)cli_count(a, "samples", (uint64_t)o->samples);
     o->group = (int64_t)cli_count(a, "group", (uint64_t)o->group);
     o->patience = (int64_t)cli_count(a, "patience", 0);
+    o->members = (int64_t)cli_count(a, "members", (uint64_t)o->members);
     o->adam.rate = cli_number(a, "rate", o->adam.rate);
     o->sigma_rate = cli_number(a, "sigma-rate", o->sigma_rate);
     o->sigma = cli_number(a, "sigma", o->sigma);
@@ -40,6 +41,10 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
     xb_estimator estimator = XB_ESTIMATOR_SHARED;
     xb_status status =
         xb_likelihood_parse(s->ctx, &o->likelihood, cli_text(a, "likelihood", "auto"));
+    o->choose_likelihood = cli_flag(a, "likelihood");
+    if (status == XB_OK)
+        status =
+            xb_train_effort_parse(s->ctx, &o->effort, cli_text(a, "effort", "standard"));
     o->net = cli_text(a, "net", NULL);
     o->noise_net = cli_text(a, "noise-net", NULL);
     if (strcmp(cli_text(a, "random", ""), "all") == 0) o->stochastic = XB_STOCHASTIC_ALL;
@@ -202,8 +207,8 @@ static const cli_option options[] = {
      0},
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (gaussian)", 0, 0},
     {"classes", 0, CLI_FLAG, NULL, "the target's numbers are classes", 0, 0},
-    {"likelihood", 0, CLI_CHOICE, "gaussian|heteroscedastic|softmax",
-     "what the data are like (as the target says)", 0, 0},
+    {"likelihood", 0, CLI_CHOICE, "auto|gaussian|heteroscedastic|softmax",
+     "noise of the target; auto: chosen by F or --validation [auto without --net]", 0, 0},
     {"noise-net", 0, CLI_TEXT, "TEXT", "heteroscedastic: the net of the noise (as --net)",
      0, 0},
     {"noise-prior", 0, CLI_NUMBER, "SD",
@@ -211,13 +216,17 @@ static const cli_option options[] = {
      1e6},
     {"random", 0, CLI_CHOICE, "kernels|all", "weights with noise (kernels)", 0, 0},
     {"prior", 0, CLI_TEXT, "PRIOR",
-     "normal:sd=1, laplace:b=1, mixture:... (normal:sd=1, for classes sd=2)", 0, 0},
+     "normal:sd=1, laplace:b=1, mixture:... (normal:sd=1, for classes sd=5)", 0, 0},
     {"prior-as-is", 0, CLI_FLAG, NULL, "its scale is not fitted to a unit's inputs", 0,
      0},
+    {"effort", 0, CLI_CHOICE, "quick|standard|full",
+     "training time: a third, as usual, or three times [standard]", 0, 0},
     {"epochs", 0, CLI_COUNT, "N", "epochs of variational inference; 0: none [auto]", 0,
      1e9},
     {"mle-epochs", 0, CLI_COUNT, "N", "epochs of ordinary training before it (as many)",
      0, 1e9},
+    {"members", 0, CLI_COUNT, "M",
+     "posteriors trained apart, predicted as one mixture [1]", 1, XB_MEMBERS_MOST},
     {"batch", 0, CLI_COUNT, "N", "rows a step (100)", 1, 1e9},
     {"samples", 0, CLI_COUNT, "N", "weight draws a step (1)", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",

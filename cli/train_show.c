@@ -27,6 +27,21 @@ static json_t *noise_json(const cli_trained *o)
     return list;
 }
 
+static json_t *likelihoods_json(const xb_train_report *r)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < xb_train_report_likelihood_count(r); i++) {
+        const xb_estimate f = xb_train_report_likelihood_f(r, i);
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:o, s:o, s:o}", "likelihood",
+                      xb_train_report_likelihood_name(r, i), "f", cli_json_real(f.value),
+                      "f_error", cli_json_real(f.std_error), "validation",
+                      cli_json_real(xb_train_report_likelihood_score(r, i))));
+    }
+    return list;
+}
+
 static json_t *test_json(const xb_evaluation *test)
 {
     json_t *root = json_object();
@@ -69,6 +84,7 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
     json_object_set_new(root, "law", json_string(xb_law_text(xb_model_law(m))));
     json_object_set_new(root, "likelihood",
                         json_string(xb_likelihood_name(xb_model_likelihood(m))));
+    json_object_set_new(root, "members", json_integer(xb_model_member_count(m)));
     json_object_set_new(root, "epochs",
                         json_integer(xb_table_row_count(xb_train_report_trace(r))));
     json_object_set_new(root, "epoch_kept", json_integer(xb_train_report_epoch_kept(r)));
@@ -83,6 +99,11 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
             json_pack("{s:s, s:o, s:o}", "net", xb_train_report_other_net(r), "f",
                       cli_json_real(xb_train_report_other_f(r).value), "validation",
                       cli_json_real(xb_train_report_other_score(r))));
+    if (xb_train_report_likelihood_reason(r)) {
+        json_object_set_new(root, "likelihoods_tried", likelihoods_json(r));
+        json_object_set_new(root, "likelihood_reason",
+                            json_string(xb_train_report_likelihood_reason(r)));
+    }
     if (xb_model_target_count(m) > 1)
         json_object_set_new(root, "targets", targets_json(m));
     if (o->noise) json_object_set_new(root, "gradient_noise", noise_json(o));
@@ -167,7 +188,7 @@ static void print_test_scores(const xb_scores *s, const char *of)
         char text[64];
         if (isnan(row.score.value)) continue;
         cli_format_error(text, sizeof text, row.score.value, row.score.std_error);
-        printf("    %-18s%s\n", row.name, text);
+        printf("    %-20s%s\n", row.name, text);
     }
 }
 
@@ -221,6 +242,14 @@ void cli_trained_print(const cli_trained *o)
     printf("  weights             %lld, %lld of them random, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));
+    if (xb_train_report_likelihood_reason(r))
+        printf("  likelihood          %s, chosen: %s\n",
+               xb_likelihood_name(xb_model_likelihood(m)),
+               xb_train_report_likelihood_reason(r));
+    if (xb_model_member_count(m) > 1)
+        printf("  members             %lld posteriors, predicted as one mixture; below:"
+               " the first\n",
+               (long long)xb_model_member_count(m));
     if (held > 0)
         printf("  kept                epoch %lld of %lld, the best by %lld %s held out\n",
                (long long)xb_train_report_epoch_kept(r),

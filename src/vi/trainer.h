@@ -160,9 +160,27 @@ xb_status xb_train_model_make(xb_ctx *ctx, xb_model *m, const xb_train_data *dat
                               const xb_train_options *opt);
 xb_status xb_trainer_fingerprint(xb_trainer *t);
 
+/* train_members.c: (V50) members 2 .. opt->members beside the one in *model, which they
+ * share the settings of; *model becomes the ensemble. */
+xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
+                           const xb_train_options *opt);
+
 /* train_report.c: what became of a net that was tried too and left. */
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,
                                const xb_train_report *other, const char *net);
+
+/* A likelihood that was tried. */
+typedef struct xb_tried_likelihood {
+    xb_likelihood likelihood;
+    xb_estimate f;
+    double score; /* of rows held out; NAN: none */
+} xb_tried_likelihood;
+enum { XB_TRIED_MOST = 4 };
+/* All that were, `kept` the one of this report. */
+void xb_train_report_tried(xb_train_report *report, const xb_tried_likelihood *tried,
+                           int count, int kept);
+/* What `from` says of nets that were left is said by `to` from now on. */
+void xb_train_report_inherit(xb_train_report *to, xb_train_report *from);
 
 /* resume_difference.c: "epochs was 40 and is 80; ...", from two fingerprints that differ.
  */
