@@ -101,6 +101,12 @@ static void mistakes_are_one_line(void **state)
               "--age: 'soon'");
     run_badly("crossbar m.safetensors xy.csv --age 1s", "missing --device FILE");
     run_badly("crossbar m.safetensors xy.csv --set age_s=1", "'age_s' needs 'device'");
+    run_well("train xy.csv -t y --cells pair --device noise.json -o tied.safetensors -q"
+             " --net 'dense 3, relu, dense 1' --epochs 2 --mle-epochs 2");
+    run_well("crossbar tied.safetensors xy.csv --array ideal --samples 20 --device"
+             " noise.json" RANGE);
+    run_badly("crossbar tied.safetensors xy.csv --device device.json --age 1s" RANGE,
+              "weights made of cells with noise of their own do not relax");
     run_badly("study retention -o x", "missing --device FILE");
     run_badly("study retention --device half.json -o x", "half.json");
     run_badly("demo --device half.json -o x", "half.json");
