@@ -188,7 +188,7 @@ static void print_test_scores(const xb_scores *s, const char *of)
         char text[64];
         if (isnan(row.score.value)) continue;
         cli_format_error(text, sizeof text, row.score.value, row.score.std_error);
-        printf("    %-18s%s\n", row.name, text);
+        printf("    %-20s%s\n", row.name, text);
     }
 }
 

@@ -121,7 +121,7 @@ XB_API const char *xb_model_class_name(const xb_model *model, int64_t k);
 
 /* A table as the model wants it: its columns by name, or by their order where the table
  * has no names, made into features by the model's recipe; with `target` also its target
- * and its classes. Of the options `id` and `missing` are read. */
+ * and its classes. Of the options `id`, `missing` and `block` are read. */
 XB_API xb_status xb_model_frame_read(xb_ctx *ctx, xb_frame **out, const xb_model *model,
                                      const char *path, bool target,
                                      const xb_frame_options *opt); /* NULL: defaults */

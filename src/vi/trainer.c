@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/os.h"
+#include "data/rows.h"
 #include "run/pass.h"
 
 /* Steps that small nets do well with, and epochs that even the largest data get; nets
@@ -87,6 +89,14 @@ static xb_status copy_inputs(xb_trainer *t, int64_t n)
     return XB_OK;
 }
 
+/* A copy of the inputs, scaled, in a quarter of the machine's memory at most; beyond that
+ * they are scaled where they lie, batch by batch, to the same numbers. */
+static bool is_kept(const xb_train_data *data)
+{
+    const double bytes = (double)data->n * (double)data->features * sizeof(float);
+    return bytes <= xb_os_memory() / 4;
+}
+
 static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
 {
     xb_train_split split;
@@ -96,7 +106,8 @@ static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
     t->select = split.row;
     t->held = split.held;
     t->n = split.n;
-    if (data->x) XB_TRY(take(t, &t->x, data->n * t->features, sizeof *t->x, NULL));
+    if (data->x && is_kept(data))
+        XB_TRY(take(t, &t->x, data->n * t->features, sizeof *t->x, NULL));
     XB_TRY(take(t, &t->y, data->n * t->targets, sizeof *t->y, NULL));
     XB_TRY(take(t, &t->label, data->n, sizeof *t->label, NULL));
     XB_TRY(take(t, &t->order, data->n, sizeof *t->order, &t->room.order));
@@ -109,6 +120,7 @@ static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
     XB_TRY(copy_targets(t, data));
     if (t->x) XB_TRY(copy_inputs(t, data->n));
     t->checksum = xb_train_checksum(data, t->targets);
+    if (data->names) xb_frame_rest(data->names);
     return XB_OK;
 }
 
