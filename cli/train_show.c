@@ -174,7 +174,7 @@ static void print_noise_sd(const cli_trained *o, int64_t k)
     const double n = (double)xb_train_report_row_count(o->report);
     const bool several = xb_model_target_count(o->model) > 1;
     char unit[CLI_SHOWN + 32], name[CLI_SHOWN];
-    if (xb_model_likelihood(o->model) != XB_LIKELIHOOD_GAUSSIAN) return;
+    if (isnan(t.noise_sd)) return;
     snprintf(unit, sizeof unit, several ? "in units of %s" : "in the target's units",
              cli_shown(name, t.name));
     cli_print_estimate("noise sd", t.noise_sd, t.noise_sd / sqrt(2 * n), unit);

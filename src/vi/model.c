@@ -11,7 +11,7 @@
 #include "data/rows.h"
 
 static const char *const likelihood_names[] = {"auto", "gaussian", "heteroscedastic",
-                                               "softmax"};
+                                               "softmax", "student"};
 
 const char *xb_likelihood_name(xb_likelihood l)
 {
@@ -231,10 +231,21 @@ double xb_model_target_sd(const xb_model *m) { return m->y_sd[0]; }
 double xb_model_noise_sd(const xb_model *m) { return xb_model_target_at(m, 0).noise_sd; }
 int64_t xb_model_target_count(const xb_model *m) { return m->targets; }
 
+bool xb_model_has_one_noise(const xb_model *m)
+{
+    return m->likelihood == XB_LIKELIHOOD_GAUSSIAN ||
+           m->likelihood == XB_LIKELIHOOD_STUDENT;
+}
+
+double xb_model_noise_degrees(const xb_model *m)
+{
+    return m->likelihood == XB_LIKELIHOOD_STUDENT ? m->noise_degrees : NAN;
+}
+
 xb_model_target xb_model_target_at(const xb_model *m, int64_t k)
 {
     if (k < 0 || k >= m->targets) return (xb_model_target){NULL, NAN, NAN, NAN};
-    const bool one = m->likelihood == XB_LIKELIHOOD_GAUSSIAN;
+    const bool one = xb_model_has_one_noise(m);
     return (xb_model_target){.name = m->target_each[k],
                              .mean = m->y_mean[k],
                              .sd = m->y_sd[k],

@@ -34,7 +34,8 @@ struct xb_model {
     float *mu, *sigma, *state; /* the net's blocks */
     float *noise_mu;           /* the noise net's block */
     float *noise_state;        /* its batchnorm's */
-    double *noise_log_sd;      /* [targets] GAUSSIAN, in units of y_sd */
+    double *noise_log_sd;      /* [targets] GAUSSIAN, STUDENT, in units of y_sd */
+    double noise_degrees;      /* STUDENT (N18) */
     double noise_least;        /* HETEROSCEDASTIC, the same units (V19) */
     double *target_spread;     /* [targets] sd in units of y_sd; training only */
     xb_law *law;
@@ -51,6 +52,9 @@ xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
                            int64_t classes);
 /* Room for as many targets, each of mean 0 and sd 1; before anything asks for outputs. */
 xb_status xb_model_targets(xb_ctx *ctx, xb_model *model, int64_t targets);
+
+/* GAUSSIAN or STUDENT: one standard deviation for each target. */
+bool xb_model_has_one_noise(const xb_model *model);
 
 /* Outputs the net must have: one for each target, or the number of classes. */
 int64_t xb_model_outputs(const xb_model *model);
