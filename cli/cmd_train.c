@@ -10,6 +10,7 @@
 #include "inputs.h"
 #include "outputs.h"
 #include "print.h"
+#include "table_options.h"
 #include "train_show.h"
 
 static void read_numbers(const cli_args *a, xb_train_options *o)
@@ -92,8 +93,10 @@ static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
     if (status == XB_OK && cli_flag(&s->args, "gradient-noise"))
         status =
             xb_train_gradient_noise(s->ctx, &result.noise, result.model, &data, o, PAIRS);
+    if (status == XB_OK) status = cli_inputs_test(s, &result.test, in, result.model);
     cli_exit code =
         status == XB_OK ? deliver(s, &result, o->checkpoint) : cli_status(s, status);
+    xb_evaluation_destroy(result.test);
     xb_gradient_noise_destroy(result.noise);
     xb_train_report_destroy(result.report);
     xb_model_destroy(result.model);
@@ -253,6 +256,7 @@ static const cli_option options[] = {
     {"mirror", 0, CLI_FLAG, NULL, "images: half of them seen in a mirror, by epoch", 0,
      0},
     {"grey", 0, CLI_FLAG, NULL, "images: without colour", 0, 0},
+    CLI_TABLE_OPTIONS,
     CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
 };
