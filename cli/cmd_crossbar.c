@@ -154,10 +154,10 @@ static cli_exit read_data(crossbar_job *job)
     if (costs) status = xb_costs_load(s->ctx, &job->costs, costs);
     if (status == XB_OK) status = xb_model_load(s->ctx, &job->model, s->args.arg[0]);
     if (status == XB_OK)
-        status = cli_model_frame(s->ctx, &job->frame, job->model, s->args.arg[1], true);
+        status = cli_model_frame(s, &job->frame, job->model, s->args.arg[1], true);
     if (status == XB_OK && calibration)
         status =
-            cli_model_frame(s->ctx, &job->calibration, job->model, calibration, false);
+            cli_model_frame(s, &job->calibration, job->model, calibration, false);
     return cli_status(s, status);
 }
 

@@ -11,6 +11,7 @@
 #include "model_data.h"
 #include "outputs.h"
 #include "scores.h"
+#include "table_options.h"
 
 typedef struct request {
     cli_session *s;
@@ -307,6 +308,7 @@ static const cli_option options[] = {
     {"tolerance", 0, CLI_NUMBER, "X",
      "laws whose outputs are this near, in units of their sd, are the same (0.01)", 1e-6,
      10},
+    CLI_MISSING_OPTION,
     CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
 };

@@ -8,6 +8,7 @@
 #include "model_data.h"
 #include "outputs.h"
 #include "print.h"
+#include "table_options.h"
 #include "textfile.h"
 
 typedef struct request {
@@ -31,12 +32,24 @@ static void write_cell(FILE *out, const char *before, const char *text)
     fputc('"', out);
 }
 
-/* Images are told apart by their files. */
+/* Images are told apart by their files, rows of a table by the column that names them. */
+static const char *name_head(const request *r)
+{
+    return r->in.frame ? xb_frame_id(r->in.frame) : "file";
+}
+
 static void write_name(FILE *out, const request *r, int64_t i)
 {
     const char *name = cli_inputs_name(&r->in, i);
     if (!name) return;
     write_cell(out, "", name);
+    fputc(',', out);
+}
+
+static void write_name_head(FILE *out, const request *r)
+{
+    if (!cli_inputs_name(&r->in, 0)) return;
+    write_cell(out, "", name_head(r));
     fputc(',', out);
 }
 
@@ -72,7 +85,7 @@ static void end_group(FILE *out, const double *apart, int64_t i, bool last)
 static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
 {
     const int64_t targets = xb_prediction_targets(p);
-    if (cli_inputs_name(&r->in, 0)) fprintf(out, "file,");
+    write_name_head(out, r);
     for (int64_t k = 0; k < targets; k++) write_head(out, r, k);
     fputc('\n', out);
     const double *q = xb_prediction_quantile(p), *apart = xb_prediction_disagreement(p);
@@ -88,7 +101,7 @@ static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
 static void write_classes(FILE *out, const xb_prediction *p, const request *r)
 {
     int64_t classes = xb_model_class_count(r->model);
-    if (cli_inputs_name(&r->in, 0)) fprintf(out, "file,");
+    write_name_head(out, r);
     fprintf(out, "class");
     for (int64_t k = 0; k < classes; k++) {
         fputc(',', out);
@@ -174,7 +187,8 @@ static void set_predictions(json_t *root, const xb_prediction *p, const request 
     for (int64_t i = 0; i < xb_prediction_count(p); i++)
         if (cli_inputs_name(&r->in, i))
             json_array_append_new(files, cli_json_text(cli_inputs_name(&r->in, i)));
-    if (json_array_size(files) > 0) json_object_set(root, "files", files);
+    if (json_array_size(files) > 0)
+        json_object_set(root, r->in.frame ? "id" : "files", files);
     json_decref(files);
     if (xb_model_class_count(r->model) > 0)
         set_classes(root, p, r);
@@ -321,6 +335,9 @@ static const cli_option options[] = {
      "auto: Monte Carlo error of the means over the predictive sd (0.02)", 1e-4, 1},
     {"interval", 0, CLI_NUMBER, "SHARE", "of the central interval (0.95)", 1e-6,
      0.999999},
+    {"id", 0, CLI_TEXT, "COLUMN",
+     "table: column that names rows, first in the output (that of train --id)", 0, 0},
+    CLI_MISSING_OPTION,
     CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
 };

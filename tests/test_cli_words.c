@@ -254,6 +254,8 @@ static const struct json_case {
               " 0.2 --json"},
     {"train-noise", "train xy.csv -t y -o t.safetensors --epochs 3 --mle-epochs 3 --net"
                     " 'dense 4, relu, dense 1' --gradient-noise --json"},
+    {"train-test", "train xy.csv -t y -o t.safetensors --epochs 3 --mle-epochs 3 --net"
+                   " 'dense 4, relu, dense 1' --test-share 0.2 --json"},
     {"train-targets", "train xyz.csv -t x,y -o two.safetensors --epochs 3 --mle-epochs 3"
                       " --net 'dense 4, relu, dense 2' --json"},
     {"predict", "predict m.safetensors xy.csv -o p.csv --json"},

@@ -3,59 +3,7 @@
  * worse than constant noise by more than its error; and F, which charges for the noise
  * net too, puts nets of different size in the order of their scores. XB_LONG=1 takes more
  * and larger tables with the settings of `train`. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "crossbayes/crossbayes.h"
-#include "scratch.h"
-
-enum { COLUMNS = 4, TEST_ROWS = 1000, MOST = 4000 };
-
-typedef enum kind { CONSTANT, WHOLE, TWICE, GROWING } kind;
-
-typedef struct table {
-    int64_t n;
-    double x[MOST * COLUMNS], y[MOST];
-} table;
-
-static double uniform(const xb_stream *s, int64_t i)
-{
-    return 2 * xb_stream_uniform(s, i) - 1;
-}
-
-/* Of mean 0 and variance 1 (Box and Muller). */
-static double normal(const xb_stream *s, int64_t i)
-{
-    const double radius = sqrt(-2 * log(xb_stream_uniform(s, 2 * i)));
-    return radius * cos(2 * M_PI * xb_stream_uniform(s, 2 * i + 1));
-}
-
-static double noise_at(kind k, const double *x)
-{
-    return k == GROWING ? exp(-1.2 + 1.2 * x[0]) : k == WHOLE ? 0.6 : 0.3;
-}
-
-/* Rows first .. first + n - 1 of an endless table. */
-static void make(table *t, kind k, int64_t first, int64_t n, uint64_t seed)
-{
-    const xb_stream where = {.key = xb_key_make(seed, XB_PURPOSE_TEST), .tensor = 0};
-    const xb_stream noise = {.key = xb_key_make(seed, XB_PURPOSE_TEST), .tensor = 1};
-    t->n = n;
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t from = first + (k == TWICE && first == 0 ? i / 2 : i);
-        double *x = t->x + i * COLUMNS;
-        for (int j = 0; j < COLUMNS; j++) x[j] = uniform(&where, COLUMNS * from + j);
-        const double mean = sin(3 * x[0]) + x[1] * x[1] + 0.5 * x[2] * x[3];
-        t->y[i] = mean + noise_at(k, x) * normal(&noise, from);
-        if (k == WHOLE) t->y[i] = round(5 + t->y[i]);
-    }
-}
-
-static xb_train_data data_of(const table *t)
-{
-    return (xb_train_data){.x = t->x, .y = t->y, .n = t->n, .features = COLUMNS};
-}
+#include "noisetables.h"
 
 static xb_train_options options(void)
 {
@@ -73,32 +21,14 @@ static double score(xb_ctx *ctx, double nll[TEST_ROWS], const table *train,
 {
     xb_model *model = NULL;
     xb_train_report *report = NULL;
-    xb_scores *scores = NULL;
     const xb_train_data data = data_of(train);
     if (!test_long()) o.mle_epochs = 500 * 50 / train->n, o.epochs = 2000 * 50 / train->n;
     assert_ok(ctx, xb_train(ctx, &model, &report, &data, &o));
-    xb_predict_options p = xb_predict_options_default();
-    p.samples = 200;
-    const xb_rows rows = {.x = test->x, .n = test->n, .features = COLUMNS};
-    assert_ok(ctx, xb_score_model(ctx, &scores, model, &rows, test->y, &p));
-    memcpy(nll, xb_scores_array_get(scores, "nll", NULL), TEST_ROWS * sizeof *nll);
+    test_nll(ctx, nll, model, test);
     const double f = xb_train_report_f(report).value;
-    xb_scores_destroy(scores);
     xb_train_report_destroy(report);
     xb_model_destroy(model);
     return f;
-}
-
-typedef struct loss {
-    double mean, error;
-} loss;
-
-static loss loss_of(const double *a, const double *b)
-{
-    double mean = 0, square = 0;
-    for (int i = 0; i < TEST_ROWS; i++) mean += (a[i] - b[i]) / TEST_ROWS;
-    for (int i = 0; i < TEST_ROWS; i++) square += pow(a[i] - b[i] - mean, 2);
-    return (loss){mean, sqrt(square) / TEST_ROWS};
 }
 
 static table train_rows, test_rows;

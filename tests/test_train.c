@@ -96,7 +96,7 @@ static void classes_train(void **state)
     xb_model *model = train_model(ctx, &opt, true, &report);
     const xb_table *trace = xb_train_report_trace(report);
     assert_int_equal(xb_model_likelihood(model), XB_LIKELIHOOD_SOFTMAX);
-    assert_true(xb_model_prior(model).sd == 2);                /* (V14), chosen */
+    assert_true(xb_model_prior(model).sd == 5);                /* (V14), chosen */
     assert_true(last(trace, "log_likelihood") / ROWS > -0.35); /* chance: -0.69 */
     assert_true(isnan(last(trace, "noise_sd")));
     xb_train_report_destroy(report);

@@ -57,6 +57,18 @@ XB_API xb_train_data xb_train_data_of_images(const xb_images *images,
 
 #define XB_ESTIMATOR_AUTO (-1)
 
+/* How much xb_train does where nothing else is said. */
+typedef enum xb_train_effort {
+    XB_TRAIN_EFFORT_STANDARD = 0, /* steps of V13, two nets, the likelihoods of V20 */
+    XB_TRAIN_EFFORT_QUICK,        /* a third of the steps, one net, constant noise */
+    XB_TRAIN_EFFORT_FULL          /* three times the steps */
+} xb_train_effort;
+
+XB_API const char *xb_train_effort_name(
+    xb_train_effort e); /* "standard", "quick", "full" */
+XB_API xb_status xb_train_effort_parse(xb_ctx *ctx, xb_train_effort *out,
+                                       const char *text);
+
 /* A trainer between two steps, see below. */
 typedef struct xb_trainer xb_trainer;
 
@@ -73,7 +85,7 @@ typedef struct xb_train_options {
     xb_stochastic stochastic; /* kernels */
     bool freeze;              /* fixed tensors keep their values of the first phase */
     const xb_law *law;        /* NULL: gaussian */
-    xb_prior prior;           /* normal of width 0: sd=1, sd=2 for classes (V14) */
+    xb_prior prior;           /* normal of width 0: sd=1, sd=5 for classes (V14) */
     bool prior_by_fan;        /* true: its scale is times sqrt(2 / inputs of a unit) for
                                  kernels (V14) */
     int estimator;      /* an xb_estimator; AUTO: shared for images, local for gaussian,
@@ -124,6 +136,9 @@ typedef struct xb_train_options {
     double noise_prior; /* scale of the prior of the noise net's kernels, 0.3; before the
                            factor of prior_by_fan, which they always have; 0: no prior,
                            maximum likelihood as in the paper. Of images it is 0 (V19) */
+    bool choose_likelihood; /* AUTO: xb_train tries others than gaussian (V20) also for
+                               a net that is given; without one it always does */
+    xb_train_effort effort;
 } xb_train_options;
 
 /* What xb_train takes where members is 0. */
@@ -184,6 +199,17 @@ XB_API const char *xb_train_report_other_net(const xb_train_report *report);
 XB_API xb_estimate xb_train_report_other_f(const xb_train_report *report);
 XB_API double xb_train_report_other_score(const xb_train_report *report);
 XB_API const char *xb_train_report_judge(const xb_train_report *report);
+/* Likelihoods that were tried where that was left open (V20), the one of the model among
+ * them; none: it was settled. F and validation score of each, and why the model's was
+ * taken, in words (NULL: it was settled). */
+XB_API int64_t xb_train_report_likelihood_count(const xb_train_report *report);
+XB_API const char *xb_train_report_likelihood_name(const xb_train_report *report,
+                                                   int64_t i);
+XB_API int64_t xb_train_report_likelihood_find(const xb_train_report *report,
+                                               const char *name); /* -1: none */
+XB_API xb_estimate xb_train_report_likelihood_f(const xb_train_report *report, int64_t i);
+XB_API double xb_train_report_likelihood_score(const xb_train_report *report, int64_t i);
+XB_API const char *xb_train_report_likelihood_reason(const xb_train_report *report);
 
 /* ---- all of it at once
  *

@@ -52,6 +52,23 @@ xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
     return all ? XB_OK : XB_E_MEMORY;
 }
 
+xb_status xb_model_plain_recipe(xb_ctx *ctx, xb_model *model)
+{
+    if (model->pixels) return XB_OK;
+    return xb_recipe_plain(ctx, &model->recipe, model->feature_name, model->x_mean,
+                           model->features);
+}
+
+xb_status xb_model_set_recipe(xb_ctx *ctx, xb_model *model, const xb_recipe *recipe)
+{
+    xb_recipe *copy = NULL;
+    if (!recipe) return XB_OK;
+    XB_TRY(xb_recipe_copy(ctx, &copy, recipe));
+    xb_recipe_destroy(model->recipe);
+    model->recipe = copy;
+    return XB_OK;
+}
+
 xb_status xb_model_targets(xb_ctx *ctx, xb_model *m, int64_t targets)
 {
     m->target_each = xb_new(ctx, targets, sizeof *m->target_each);
@@ -103,6 +120,7 @@ void xb_model_destroy(xb_model *model)
     xb_law_destroy(model->law);
     free_names(model->feature_name, model->features);
     free_names(model->class_name, model->classes);
+    xb_recipe_destroy(model->recipe);
     free(model->x_mean);
     free(model->x_sd);
     free(model->target_name);
@@ -228,6 +246,7 @@ const char *xb_model_feature_name(const xb_model *m, int64_t i)
 const char *xb_model_target_name(const xb_model *m) { return m->target_name; }
 int64_t xb_model_class_count(const xb_model *m) { return m->classes; }
 const char *xb_model_class_name(const xb_model *m, int64_t k) { return m->class_name[k]; }
+const xb_recipe *xb_model_recipe(const xb_model *m) { return m->recipe; }
 const double *xb_model_input_mean(const xb_model *m) { return m->x_mean; }
 const double *xb_model_input_sd(const xb_model *m) { return m->x_sd; }
 double xb_model_target_mean(const xb_model *m) { return m->y_mean[0]; }

@@ -5,6 +5,7 @@
 #include "base/ctx.h"
 #include "crossbayes/data.h"
 #include "crossbayes/model.h"
+#include "data/recipe.h"
 
 /* Standard deviations of the second net are this, or more (noise_least), plus softplus
  * of its output, in units of the target's own: a noise that vanishes somewhere must not
@@ -24,6 +25,7 @@ struct xb_model {
     bool pixels; /* inputs enter as they are and have no names */
     int64_t features;
     char **feature_name;   /* [features] */
+    xb_recipe *recipe;     /* of a table: how its columns become features */
     double *x_mean, *x_sd; /* [features] */
     int64_t targets;       /* numbers the net tells of a row; 1 where there are classes */
     char *target_name;     /* of several, all with commas between them */
@@ -71,6 +73,11 @@ xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
                            int64_t classes);
 /* Room for as many targets, each of mean 0 and sd 1; before anything asks for outputs. */
 xb_status xb_model_targets(xb_ctx *ctx, xb_model *model, int64_t targets);
+
+/* A table whose columns are features as they are, once those have names and scales. */
+xb_status xb_model_plain_recipe(xb_ctx *ctx, xb_model *model);
+/* A copy of another's; NULL: leave it. */
+xb_status xb_model_set_recipe(xb_ctx *ctx, xb_model *model, const xb_recipe *recipe);
 
 /* Outputs the net must have: one for each target, or the number of classes. */
 int64_t xb_model_outputs(const xb_model *model);

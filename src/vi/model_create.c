@@ -97,7 +97,7 @@ static xb_status copy_columns(xb_ctx *ctx, xb_model *m, const xb_model_parts *p)
     for (int64_t k = 0; k < p->classes; k++)
         XB_TRY(
             copy_text(ctx, &m->class_name[k], p->class_name ? p->class_name[k] : NULL));
-    return XB_OK;
+    return xb_model_plain_recipe(ctx, m);
 }
 
 static xb_status check_target(xb_ctx *ctx, const xb_model_target *t, bool gaussian)

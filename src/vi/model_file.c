@@ -26,7 +26,7 @@
 #define ENSEMBLE_FORMAT "2" /* so that who knows no members does not take one for all */
 #define PIXELS "pixels"     /* byte / 255 */
 
-enum { NAME_MAX_BYTES = 64, MEMBER_BYTES = 24, TEXTS_MAX = 16, TENSORS_BESIDE = 8 };
+enum { NAME_MAX_BYTES = 64, MEMBER_BYTES = 24, TEXTS_MAX = 24, TENSORS_BESIDE = 8 };
 
 /* Before the names of member i's tensors. */
 static void name_member(char out[MEMBER_BYTES], int64_t i)
@@ -162,6 +162,8 @@ static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
     if (m->pixels) add_text(w, "inputs", PIXELS);
     int64_t names = m->pixels ? 0 : m->features;
     XB_TRY(add_json(ctx, w, "features", names_json(m->feature_name, names)));
+    if (!m->pixels && !xb_recipe_is_plain(m->recipe))
+        XB_TRY(add_json(ctx, w, "table", xb_recipe_to_json(m->recipe)));
     return add_json(ctx, w, "classes", names_json(m->class_name, m->classes));
 }
 
@@ -294,6 +296,36 @@ static xb_status read_columns(const reader *r, xb_shape input)
     json_decref(features);
     json_decref(classes);
     return status;
+}
+
+/* Its features are the model's, name by name. */
+static xb_status check_recipe(const reader *r)
+{
+    const xb_model *m = r->model;
+    bool same = m->recipe->features == m->features;
+    for (int64_t i = 0; same && i < m->recipe->columns; i++) {
+        const xb_recipe_column *c = &m->recipe->column[i];
+        for (int64_t k = 0; same && k < xb_recipe_width(c); k++) {
+            char *name = xb_recipe_feature_name(r->ctx, c, k);
+            if (!name) return XB_E_MEMORY;
+            same = strcmp(name, m->feature_name[c->first + k]) == 0;
+            free(name);
+        }
+    }
+    return same ? XB_OK : refuse(r, "'table' and 'features' do not agree");
+}
+
+/* Models of plain tables have none: their names and scales say it. */
+static xb_status read_recipe(const reader *r)
+{
+    json_t *root = NULL;
+    if (!xb_safetensors_text(r->file, "table"))
+        return xb_model_plain_recipe(r->ctx, r->model);
+    if (r->model->pixels) return refuse(r, "pixels with a table");
+    XB_TRY(read_json(r, &root, "table"));
+    xb_status status = xb_recipe_from_json(r->ctx, &r->model->recipe, root, r->path);
+    json_decref(root);
+    return status == XB_OK ? check_recipe(r) : status;
 }
 
 /* The names of several targets; of one its name is the text `target`. */
@@ -514,7 +546,8 @@ static xb_status read_model(const reader *r)
     XB_TRY(read_texts(r, input));
     XB_TRY(read_nets(r, input));
     XB_TRY(take_nets(r));
-    return take_scales(r);
+    XB_TRY(take_scales(r));
+    return read_recipe(r);
 }
 
 /* 1, or what the file says. */

@@ -14,7 +14,7 @@ xb_train_data xb_train_data_of(const xb_frame *frame)
 {
     return (xb_train_data){.x = xb_frame_values(frame),
                            .y = xb_frame_target(frame),
-                           .n = xb_frame_row_count(frame),
+                           .n = xb_frame_row_count(frame) - xb_frame_test_count(frame),
                            .features = xb_frame_feature_count(frame),
                            .classes = xb_frame_class_count(frame),
                            .names = frame};
@@ -165,7 +165,10 @@ static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *d
                          split);
         else
             model->x_sd[j] = 1;
-    return copy_names(ctx, model, data);
+    XB_TRY(copy_names(ctx, model, data));
+    const xb_recipe *recipe = data->names ? xb_frame_recipe(data->names) : NULL;
+    if (recipe) return xb_model_set_recipe(ctx, model, recipe);
+    return xb_model_plain_recipe(ctx, model);
 }
 
 /* (V19) Of several targets the smallest: one that is rounded coarsely sets none for the

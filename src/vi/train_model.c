@@ -173,18 +173,24 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
     if (status == XB_OK) status = xb_train_provenance(ctx, &provenance, t);
     parts.settings = settings;
     parts.provenance = provenance;
+    xb_model *copy = NULL;
     xb_model_target *target = xb_new(ctx, m->targets, sizeof *target);
     if (!target) status = XB_E_MEMORY;
     for (int64_t k = 0; target && k < m->targets; k++)
         target[k] = xb_model_target_at(m, k);
     if (status == XB_OK)
-        status = xb_model_create_targets(ctx, out, &parts, target, m->targets);
+        status = xb_model_create_targets(ctx, &copy, &parts, target, m->targets);
     for (int64_t k = 0; status == XB_OK && k < m->targets; k++)
-        (*out)->noise_log_sd[k] = m->noise_log_sd[k]; /* to the last bit */
-    if (status == XB_OK) (*out)->noise_least = m->noise_least;
+        copy->noise_log_sd[k] = m->noise_log_sd[k]; /* to the last bit */
+    if (status == XB_OK) copy->noise_least = m->noise_least;
+    if (status == XB_OK) status = xb_model_set_recipe(ctx, copy, m->recipe);
     free(target);
     free(settings);
     free(provenance);
+    if (status == XB_OK)
+        *out = copy;
+    else
+        xb_model_destroy(copy);
     return status;
 }
 

@@ -39,7 +39,7 @@ xb_prior xb_train_prior(const xb_train_options *o, xb_likelihood likelihood)
 {
     xb_prior prior = o->prior;
     if (prior.kind == XB_PRIOR_NORMAL && prior.sd == 0)
-        prior.sd = o->prior_by_fan && likelihood == XB_LIKELIHOOD_SOFTMAX ? 2 : 1;
+        prior.sd = o->prior_by_fan && likelihood == XB_LIKELIHOOD_SOFTMAX ? 5 : 1;
     return prior;
 }
 

@@ -14,9 +14,14 @@
 enum { MLE_STEPS = 2000, MLE_EPOCHS = 5, VI_STEPS = 10000, VI_EPOCHS = 10 };
 enum { IMAGE_MLE_STEPS = 500, IMAGE_VI_STEPS = 1000, IMAGE_EPOCHS = 5 };
 
-static int64_t chosen(int64_t wanted, int64_t batches, int64_t steps, int64_t least)
+static int64_t chosen(const xb_trainer *t, int64_t wanted, int64_t steps, int64_t least)
 {
+    enum { TIMES = 3 };
+    const int64_t batches = t->batches;
     if (wanted >= 0) return wanted;
+    if (t->opt.effort == XB_TRAIN_EFFORT_QUICK)
+        steps /= TIMES, least = (least + 1) / TIMES;
+    if (t->opt.effort == XB_TRAIN_EFFORT_FULL) steps *= TIMES, least *= TIMES;
     int64_t epochs = (steps + batches - 1) / batches;
     return epochs > least ? epochs : least;
 }
@@ -26,11 +31,10 @@ static void plan(xb_trainer *t)
     t->batches = (t->n + t->opt.batch - 1) / t->opt.batch;
     bool images = t->model->pixels;
     t->epochs[XB_PHASE_MLE] =
-        chosen(t->opt.mle_epochs, t->batches, images ? IMAGE_MLE_STEPS : MLE_STEPS,
+        chosen(t, t->opt.mle_epochs, images ? IMAGE_MLE_STEPS : MLE_STEPS,
                images ? IMAGE_EPOCHS : MLE_EPOCHS);
-    t->epochs[XB_PHASE_VI] =
-        chosen(t->opt.epochs, t->batches, images ? IMAGE_VI_STEPS : VI_STEPS,
-               images ? IMAGE_EPOCHS : VI_EPOCHS);
+    t->epochs[XB_PHASE_VI] = chosen(t, t->opt.epochs, images ? IMAGE_VI_STEPS : VI_STEPS,
+                                    images ? IMAGE_EPOCHS : VI_EPOCHS);
 }
 
 /* ---- rows */

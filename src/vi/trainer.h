@@ -169,6 +169,19 @@ xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *d
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,
                                const xb_train_report *other, const char *net);
 
+/* A likelihood that was tried. */
+typedef struct xb_tried_likelihood {
+    xb_likelihood likelihood;
+    xb_estimate f;
+    double score; /* of rows held out; NAN: none */
+} xb_tried_likelihood;
+enum { XB_TRIED_MOST = 4 };
+/* All that were, `kept` the one of this report. */
+void xb_train_report_tried(xb_train_report *report, const xb_tried_likelihood *tried,
+                           int count, int kept);
+/* What `from` says of nets that were left is said by `to` from now on. */
+void xb_train_report_inherit(xb_train_report *to, xb_train_report *from);
+
 /* resume_difference.c: "epochs was 40 and is 80; ...", from two fingerprints that differ.
  */
 void xb_resume_difference(char *out, size_t size, const char *was, const char *is);
