@@ -334,6 +334,9 @@ static cli_exit print_text(const crossbar_job *job)
            (long long)xb_frame_row_count(job->frame),
            xb_plural(xb_frame_row_count(job->frame), "row", "rows"),
            (long long)job->reads, xb_array_name(job->array));
+    if (xb_model_member_count(job->model) > 1)
+        printf("  %lld members on tiles of their own, reads dealt over them\n",
+               (long long)xb_model_member_count(job->model));
     const cli_exit code = cli_show_device(job->s, job->array);
     if (code != CLI_DONE) return code;
     const double worth = xb_array_independent(job->array, job->reads);

@@ -53,22 +53,33 @@ static void write_name_head(FILE *out, const request *r)
     fputc(',', out);
 }
 
-/* The columns of a target, after its name where there are several. */
+/* The columns of a target, after its name where there are several; the last is of
+ * ensembles. */
 static void write_head(FILE *out, const request *r, int64_t k)
 {
     static const char *const column[] = {"mean", "sd", "epistemic", "aleatoric"};
+    enum { NUMBERS = CLI_COUNT_OF(column), QUANTILES = NUMBERS + 2 };
     const bool several = xb_model_target_count(r->model) > 1;
     const char *target = several ? xb_model_target_at(r->model, k).name : "";
-    char name[512];
-    for (int i = 0; i < CLI_COUNT_OF(column) + 2; i++) {
-        if (i < CLI_COUNT_OF(column))
-            snprintf(name, sizeof name, "%s%s%s", target, several ? "_" : "", column[i]);
-        else
-            snprintf(name, sizeof name, "%s%sq%.10g", target, several ? "_" : "",
-                     r->level[i - CLI_COUNT_OF(column)]);
+    const int columns = QUANTILES + (xb_model_member_count(r->model) > 1);
+    char name[512], level[32];
+    for (int i = 0; i < columns; i++) {
+        if (i >= NUMBERS && i < QUANTILES)
+            snprintf(level, sizeof level, "q%.10g", r->level[i - NUMBERS]);
+        snprintf(name, sizeof name, "%s%s%s", target, several ? "_" : "",
+                 i < NUMBERS     ? column[i]
+                 : i < QUANTILES ? level
+                                 : "disagreement");
         if (i + k > 0) fputc(',', out);
         write_cell(out, "", name);
     }
+}
+
+/* Of an ensemble how far its members are apart; then the next target or the next row. */
+static void end_group(FILE *out, const double *apart, int64_t i, bool last)
+{
+    if (apart) fprintf(out, ",%.10g", apart[i]);
+    fputc(last ? '\n' : ',', out);
 }
 
 static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
@@ -77,13 +88,13 @@ static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
     write_name_head(out, r);
     for (int64_t k = 0; k < targets; k++) write_head(out, r, k);
     fputc('\n', out);
-    const double *q = xb_prediction_quantile(p);
+    const double *q = xb_prediction_quantile(p), *apart = xb_prediction_disagreement(p);
     for (int64_t i = 0; i < xb_prediction_count(p) * targets; i++) {
         if (i % targets == 0) write_name(out, r, i / targets);
-        fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g%c", xb_prediction_mean(p)[i],
+        fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g", xb_prediction_mean(p)[i],
                 xb_prediction_sd(p)[i], xb_prediction_epistemic(p)[i],
-                xb_prediction_aleatoric(p)[i], q[2 * i], q[2 * i + 1],
-                i % targets == targets - 1 ? '\n' : ',');
+                xb_prediction_aleatoric(p)[i], q[2 * i], q[2 * i + 1]);
+        end_group(out, apart, i, i % targets == targets - 1);
     }
 }
 
@@ -96,14 +107,16 @@ static void write_classes(FILE *out, const xb_prediction *p, const request *r)
         fputc(',', out);
         write_cell(out, "p_", xb_model_class_name(r->model, k));
     }
-    fprintf(out, ",entropy,information\n");
+    const double *apart = xb_prediction_disagreement(p);
+    fprintf(out, ",entropy,information%s\n", apart ? ",disagreement" : "");
     for (int64_t i = 0; i < xb_prediction_count(p); i++) {
         const double *row = xb_prediction_probability(p) + i * classes;
         write_name(out, r, i);
         write_cell(out, "", xb_model_class_name(r->model, xb_prediction_class(p)[i]));
         for (int64_t k = 0; k < classes; k++) fprintf(out, ",%.10g", row[k]);
-        fprintf(out, ",%.10g,%.10g\n", xb_prediction_entropy(p)[i],
+        fprintf(out, ",%.10g,%.10g", xb_prediction_entropy(p)[i],
                 xb_prediction_information(p)[i]);
+        end_group(out, apart, i, true);
     }
 }
 
@@ -181,6 +194,9 @@ static void set_predictions(json_t *root, const xb_prediction *p, const request 
         set_classes(root, p, r);
     else
         set_numbers(root, p, r);
+    if (xb_prediction_disagreement(p))
+        set_column(root, "disagreement", xb_prediction_disagreement(p),
+                   xb_prediction_count(p), 1);
 }
 
 static int64_t blank_lines(const request *r)
@@ -202,6 +218,12 @@ static cli_exit print_json(const request *r, const xb_prediction *p, const xb_la
     json_object_set_new(root, "blank_lines", json_integer(blank_lines(r)));
     json_object_set_new(root, "draws", json_integer(xb_prediction_draws(p)));
     json_object_set_new(root, "mc_error", cli_json_real(xb_prediction_error(p)));
+    if (xb_prediction_disagreement(p)) {
+        json_object_set_new(root, "members",
+                            json_integer(xb_model_member_count(r->model)));
+        json_object_set_new(root, "disagreement_share",
+                            cli_json_real(xb_prediction_disagreement_share(p)));
+    }
     return cli_json_print(r->s, root);
 }
 
@@ -252,6 +274,11 @@ static cli_exit deliver(const request *r, const xb_prediction *p)
     else
         printf("  Monte Carlo error of the means: at most %.2g of the predictive sd\n",
                xb_prediction_error(p));
+    if (xb_prediction_disagreement(p))
+        printf("  %lld members: %.0f %% of the epistemic %s lies between them\n",
+               (long long)xb_model_member_count(r->model),
+               100 * xb_prediction_disagreement_share(p),
+               xb_prediction_classes(p) > 0 ? "information" : "variance");
     return CLI_DONE;
 }
 

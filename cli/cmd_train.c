@@ -21,6 +21,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->samples = (int64_t)cli_count(a, "samples", (uint64_t)o->samples);
     o->group = (int64_t)cli_count(a, "group", (uint64_t)o->group);
     o->patience = (int64_t)cli_count(a, "patience", 0);
+    o->members = (int64_t)cli_count(a, "members", (uint64_t)o->members);
     o->adam.rate = cli_number(a, "rate", o->adam.rate);
     o->sigma_rate = cli_number(a, "sigma-rate", o->sigma_rate);
     o->sigma = cli_number(a, "sigma", o->sigma);
@@ -224,6 +225,8 @@ static const cli_option options[] = {
      1e9},
     {"mle-epochs", 0, CLI_COUNT, "N", "epochs of ordinary training before it (as many)",
      0, 1e9},
+    {"members", 0, CLI_COUNT, "M",
+     "posteriors trained apart, predicted as one mixture [1]", 1, XB_MEMBERS_MOST},
     {"batch", 0, CLI_COUNT, "N", "rows a step (100)", 1, 1e9},
     {"samples", 0, CLI_COUNT, "N", "weight draws a step (1)", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",

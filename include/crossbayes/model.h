@@ -133,7 +133,17 @@ XB_API const double *xb_model_input_sd(const xb_model *model);   /* [features] *
 XB_API double xb_model_target_mean(const xb_model *model);
 XB_API double xb_model_target_sd(const xb_model *model);
 
-/* Of the gaussian likelihood, in the (first) target's units; NAN for the others. */
+/* An ensemble: posteriors trained apart on the same rows (xb_train_options.members),
+ * which predict as one, an equal mixture. Member i, 0 <= i < count, is a model of its
+ * own, borrowed from the ensemble; NULL beyond. A single posterior has one member,
+ * itself. Weights, noise weights and settings that are asked of an ensemble are its first
+ * member's. */
+enum { XB_MEMBERS_MOST = 1000 };
+XB_API int64_t xb_model_member_count(const xb_model *model);
+XB_API const xb_model *xb_model_member_at(const xb_model *model, int64_t i);
+
+/* Of the gaussian likelihood, in the (first) target's units; NAN for the others. Of an
+ * ensemble the root mean square over members. */
 XB_API double xb_model_noise_sd(const xb_model *model);
 /* Of the student likelihood, its degrees of freedom; NAN for the others. */
 XB_API double xb_model_noise_degrees(const xb_model *model);

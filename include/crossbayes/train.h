@@ -127,6 +127,12 @@ typedef struct xb_train_options {
                            its result; false: it fails with XB_E_CANCELLED */
     int64_t targets;    /* numbers of y a row, one output of the net for each (V30); 0: as
                            many as data.names has, or 1 */
+    int64_t members;    /* of xb_train: 1; more train an ensemble (V50), a start, shuffles
+                           and draws each, in one model. The net is chosen for the first,
+                           whose numbers are those of a single model. Members are trained
+                           side by side, one after another where on_epoch is set; the
+                           report and the checkpoint are the first one's. 0:
+                           XB_MEMBERS_DEFAULT */
     double noise_prior; /* scale of the prior of the noise net's kernels, 0.3; before the
                            factor of prior_by_fan, which they always have; 0: no prior,
                            maximum likelihood as in the paper. Of images it is 0 (V19) */
@@ -134,6 +140,9 @@ typedef struct xb_train_options {
                                a net that is given; without one it always does */
     xb_train_effort effort;
 } xb_train_options;
+
+/* What xb_train takes where members is 0. */
+enum { XB_MEMBERS_DEFAULT = 1 };
 
 XB_OPTIONS(train);
 

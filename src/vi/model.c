@@ -111,6 +111,10 @@ static void free_names(char **name, int64_t n)
 void xb_model_destroy(xb_model *model)
 {
     if (!model) return;
+    if (model->member) {
+        xb_model_part(model);
+        return;
+    }
     xb_net_destroy(model->net);
     xb_net_destroy(model->noise_net);
     xb_law_destroy(model->law);
@@ -261,13 +265,24 @@ double xb_model_noise_degrees(const xb_model *m)
     return m->likelihood == XB_LIKELIHOOD_STUDENT ? m->noise_degrees : NAN;
 }
 
+/* (P7) Of an ensemble the root mean square over members. */
+static double noise_sd(const xb_model *m, int64_t k)
+{
+    double square = 0;
+    if (!xb_model_has_one_noise(m)) return NAN;
+    if (!m->member) return m->y_sd[k] * exp(m->noise_log_sd[k]);
+    for (int64_t i = 0; i < m->members; i++) {
+        const double one = noise_sd(m->member[i], k);
+        square += one * one / (double)m->members;
+    }
+    return sqrt(square);
+}
+
 xb_model_target xb_model_target_at(const xb_model *m, int64_t k)
 {
     if (k < 0 || k >= m->targets) return (xb_model_target){NULL, NAN, NAN, NAN};
-    const bool one = xb_model_has_one_noise(m);
     return (xb_model_target){.name = m->target_each[k],
                              .mean = m->y_mean[k],
                              .sd = m->y_sd[k],
-                             .noise_sd =
-                                 one ? m->y_sd[k] * exp(m->noise_log_sd[k]) : NAN};
+                             .noise_sd = noise_sd(m, k)};
 }

@@ -43,7 +43,27 @@ struct xb_model {
     xb_law *law;
     xb_prior prior;
     char *settings, *provenance; /* JSON */
+    /* An ensemble: its members, each a model of its own; all of the above is then
+     * borrowed from the first (ensemble.c). NULL: one posterior. */
+    xb_model **member; /* [members] */
+    int64_t members;
 };
+
+/* An ensemble of models of the same columns, net and likelihood, which it owns from now
+ * on; where it fails they stay the caller's. One alone stays as it is. */
+xb_status xb_model_join(xb_ctx *ctx, xb_model **out, xb_model **member, int64_t members);
+void xb_model_part(xb_model *ensemble); /* frees it with its members */
+
+/* (P7) Draws are dealt over the members one by one: who makes draw s, and which of its
+ * own draws that is. */
+static inline int64_t xb_member_of(const xb_model *model, int64_t s)
+{
+    return model->member ? s % model->members : 0;
+}
+static inline int64_t xb_member_draw(const xb_model *model, int64_t s)
+{
+    return model->member ? s / model->members : s;
+}
 
 /* An empty model; fill it, then xb_model_blocks for room of the nets' sizes. */
 xb_status xb_model_new(xb_ctx *ctx, xb_model **out);

@@ -121,6 +121,9 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
             ctx, XB_E_ARGUMENT,
             "0 epochs in both phases: nothing would be learnt; expected 1 or more of"
             " one of them");
+    if (o->members < 0 || o->members > XB_MEMBERS_MOST)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld members: expected 1 to %d",
+                       (long long)o->members, XB_MEMBERS_MOST);
     int64_t held = xb_train_held(d, o);
     if (o->patience > 0 && held == 0)
         return xb_fail(ctx, XB_E_ARGUMENT,
