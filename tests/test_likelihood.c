@@ -144,7 +144,7 @@ static void gradients_are_differences(void **state)
     }
 }
 
-/* (N18) Near the normal, at four degrees of freedom, and near its end at two. */
+/* (N20) Near the normal, at four degrees of freedom, and near its end at two. */
 static void student_gradients_are_differences(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void student_gradients_are_differences(void **state)
 
 #endif
 
-/* (N18) Of four degrees of freedom the density is 3/8 (1 + e^2 / 4)^(-5/2); of very many
+/* (N20) Of four degrees of freedom the density is 3/8 (1 + e^2 / 4)^(-5/2); of very many
  * it is the normal's. */
 static void student_has_heavy_tails(void **state)
 {

@@ -234,7 +234,7 @@ XB_API xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gra
                               xb_loss_fn loss, void *arg);
 
 /* ---- likelihoods: minus the log-likelihood of a batch, summed in double, and its
- * gradient by the net's outputs (maths N13-N16, N18). Gradients are written, and may be
+ * gradient by the net's outputs (maths N13-N16, N20). Gradients are written, and may be
  * NULL. Nothing fails; what is not a number stays so. */
 
 /* Sum of (y - target)^2, n values. */

@@ -19,7 +19,7 @@
 #include "crossbayes/vi.h"
 #include "kernel/update.h"
 
-/* ---- losses of a batch (N13-N16, N18) */
+/* ---- losses of a batch (N13-N16, N20) */
 
 typedef enum xb_loss_kind {
     XB_LOSS_SQUARE,

@@ -1,5 +1,5 @@
 /* student_loss.c: minus the log-likelihood under Student's t and its gradients; maths
- * N18. The scale is given by the standard deviation, so that what is said of noise is
+ * N20. The scale is given by the standard deviation, so that what is said of noise is
  * said of it under every likelihood. */
 #include <math.h>
 
@@ -38,5 +38,5 @@ double xb_nll_student(xb_real *dy, double *d_log_sd, double *d_shape, const xb_r
     by_nu += (double)n * (0.5 / nu - 0.5 * digamma_step(0.5 * nu));
     if (d_log_sd) *d_log_sd = by_scale;
     if (d_shape) *d_shape = by_nu * (nu - 2) + by_scale / nu;
-    return sum + (double)n * (each + log_s); /* (N18) */
+    return sum + (double)n * (each + log_s); /* (N20) */
 }

@@ -37,7 +37,7 @@ struct xb_model {
     float *noise_mu;           /* the noise net's block */
     float *noise_state;        /* its batchnorm's */
     double *noise_log_sd;      /* [targets] GAUSSIAN, STUDENT, in units of y_sd */
-    double noise_degrees;      /* STUDENT (N18) */
+    double noise_degrees;      /* STUDENT (N20) */
     double noise_least;        /* HETEROSCEDASTIC, the same units (V19) */
     double *target_spread;     /* [targets] sd in units of y_sd; training only */
     xb_law *law;
