@@ -159,6 +159,26 @@ static void words_become_features(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Numbers that came before the first word are words of their own. */
+static void numbers_become_words_where_words_follow(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"c=1", "c=2.5", "c=L", "c=XL"};
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    xb_frame_options opt = learning("y");
+    xb_frame *f =
+        read_text(ctx, &s, "c,y\n2.5,1\n1.0,2\nXL,3\nL,4\nXL,5\n2.50,6\nL,7\n", &opt);
+    assert_names(f, names, 4);
+    assert_row(f, 0, (const double[]){0, 1, 0, 0});
+    assert_row(f, 1, (const double[]){1, 0, 0, 0});
+    assert_row(f, 2, (const double[]){0, 0, 0, 1});
+    assert_row(f, 5, (const double[]){0, 1, 0, 0});
+    xb_frame_destroy(f);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
 static void missing_values_are_filled_and_flagged(void **state)
 {
     (void)state;
@@ -697,6 +717,7 @@ static void dates_are_read(void **state)
         {"3/1/2024", XB_DATE_TWOFOLD, 19783},
         {"31/1/2024", XB_DATE_TWOFOLD, 19753},
         {"2023-02-29", XB_DATE_NONE, 0},
+        {"1900-02-29", XB_DATE_NONE, 0},
         {"2023-13-01", XB_DATE_NONE, 0},
         {"2023-01", XB_DATE_NONE, 0},
         {"2023-01-01x", XB_DATE_NONE, 0},
@@ -757,6 +778,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peers_make_the_same_features),
         cmocka_unit_test(words_become_features),
+        cmocka_unit_test(numbers_become_words_where_words_follow),
         cmocka_unit_test(missing_values_are_filled_and_flagged),
         cmocka_unit_test(misleading_columns_are_left_out),
         cmocka_unit_test(features_are_not_left_out),
