@@ -356,3 +356,14 @@ def test_a_network_from_elsewhere(model, data):
     ]:
         with pytest.raises(ValueError, match=says):
             xb.model_from_arrays(net, {**tensors, **change}, inputs=3, sigma=0.1, classes="abc")
+
+
+def test_an_ensemble(data):
+    x, y = data
+    model = xb.train(x, y, net="dense 4, relu, dense 1", members=3, **SMALL)
+    assert len(model.members) == 3
+    first = model.members[0].tensors["0.kernel.mu"]
+    assert not np.array_equal(first, model.members[1].tensors["0.kernel.mu"])
+    p = model.predict(x, samples=60)
+    assert (p.disagreement <= p.epistemic + 1e-12).all() and p.disagreement.max() > 0
+    assert model.members[2].predict(x, samples=20).disagreement is None
