@@ -24,7 +24,7 @@ wheel=$(ls "$build"/wheel/*.whl)
 "$venv/bin/pip" -q install -r "$root/python/tests/requirements.txt"
 "$venv/bin/pip" -q install --force-reinstall --no-deps "$wheel"
 PATH=$venv/bin:$PATH
-export PATH MPLBACKEND=Agg CROSSBAYES_PROGRAM="$build/check/crossbayes"
+export PATH MPLBACKEND=Agg CROSSBAYES_PROGRAM="$build/check/crossbayes" CROSSBAYES_NOTEBOOKS="$root/python/notebooks"
 
 cd "$root"
 ruff check -q
