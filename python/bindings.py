@@ -21,8 +21,10 @@ SYSTEM_HEADERS = ["stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h"]
 MACROS = ["XB_STREAM_MAX", "XB_RULE_MAX", "XB_PRIOR_TEXT", "XB_SCHEDULE_TEXT"]
 
 GLUE = """
-    typedef struct xb_py_listener { void *python; double last; } xb_py_listener;
-    void xb_py_listen(xb_ctx *ctx, xb_py_listener *listener);
+    typedef struct xb_py_listener { ...; } xb_py_listener;
+    xb_status xb_py_ctx(xb_ctx **out, xb_py_listener *listener, void *python,
+                        bool silent, int64_t threads);
+    enum { XB_PY_BLOCK = ... };
     void xb_py_law_each(const xb_ctx *ctx, const xb_law *law, int which, double *y,
                         const double *x, int64_t n);
     void xb_py_fill_double(const xb_ctx *ctx, const xb_sampler *sampler, double *z,

@@ -43,7 +43,7 @@ python -m pytest -c "$root/pyproject.toml" --rootdir . -rs . \
 # One wheel, every Python: a law, a fit and a model, the same bytes in all of them.
 for version in ${PYTHONS:-python3.9 python3.10 python3.11 python3.12 python3.13 python3.14}; do
     "$version" -c '' 2>/dev/null || { echo "skipped: no $version"; continue; }
-    other=$build/python-venv-$(basename "$(dirname "$(dirname "$version")")")-$(basename "$version")
+    other=$build/python-venv-$("$version" -c 'import platform; print(platform.python_version())')
     [ -x "$other/bin/python" ] || "$version" -m venv "$other"
     "$other/bin/pip" -q install --force-reinstall "$wheel"
     "$other/bin/python" "$root/python/tests/smoke.py"

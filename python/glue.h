@@ -30,18 +30,22 @@ static void xb_py_block(void *arg, int64_t piece)
     for (int64_t i = piece * XB_PY_BLOCK; i < end; i++) l->y[i] = l->fn(l->law, l->x[i]);
 }
 
-/* y[i] = function number `which` of the law at x[i]; the order is that of _law.py. */
+/* y[i] = function number `which` of the law at x[i]; the order is that of laws.py. One
+ * block needs no context. */
 static void xb_py_law_each(const xb_ctx *ctx, const xb_law *law, int which, double *y,
                            const double *x, int64_t n)
 {
-    static const xb_py_law_fn table[] = {xb_law_pdf,      xb_law_log_pdf,
-                                         xb_law_cdf,      xb_law_survival,
-                                         xb_law_quantile, xb_law_isf};
+    static const xb_py_law_fn table[] = {xb_law_pdf,      xb_law_log_pdf,  xb_law_cdf,
+                                         xb_law_survival, xb_law_quantile, xb_law_isf};
     xb_py_loop loop = {law, table[which], y, x, n};
-    xb_parallel_for(ctx, (n + XB_PY_BLOCK - 1) / XB_PY_BLOCK, xb_py_block, &loop);
+    if (n <= XB_PY_BLOCK)
+        xb_py_block(&loop, 0);
+    else
+        xb_parallel_for(ctx, (n + XB_PY_BLOCK - 1) / XB_PY_BLOCK, xb_py_block, &loop);
 }
 
-/* Draws in double over the threads of the context, the bytes of xb_sampler_fill_double. */
+/* Draws in double over the threads of the context, the bytes of xb_sampler_fill_double.
+ */
 typedef struct xb_py_draws {
     const xb_sampler *sampler;
     double *z;
@@ -75,12 +79,14 @@ static void xb_py_uniforms(const xb_stream *where, double *u, int64_t n, int64_t
 }
 
 /* Training tells of every step, which may take microseconds; Python hears of it every
- * XB_PY_SECONDS, which is soon enough for Ctrl-C, and at the end. */
+ * XB_PY_SECONDS, which is soon enough for Ctrl-C, and, if somebody listens, at the end.
+ */
 #define XB_PY_SECONDS 0.05
 
 typedef struct xb_py_listener {
     void *python; /* a handle of the Python object that listens */
     double last;  /* when it was asked */
+    bool silent;  /* nobody listens: it is asked for the sake of Ctrl-C */
 } xb_py_listener;
 
 static double xb_py_now(void)
@@ -98,16 +104,24 @@ static bool xb_py_progress(void *arg, const xb_progress *event)
     xb_py_listener *listener = arg;
     const double now = xb_py_now();
     const double passed = now - listener->last;
-    if (passed >= 0 && passed < XB_PY_SECONDS && event->done != event->total) return true;
+    const bool ends = event->done == event->total && !listener->silent;
+    if (passed >= 0 && passed < XB_PY_SECONDS && !ends) return true;
     listener->last = now;
     char task[256]; /* a path may be long, and a bar has no room for more */
     snprintf(task, sizeof task, "%s", event->task);
     return xb_py_heard(listener->python, task, event->done, event->total);
 }
 
-static void xb_py_listen(xb_ctx *ctx, xb_py_listener *listener)
+/* A context of a call from Python, in one step. */
+static xb_status xb_py_ctx(xb_ctx **out, xb_py_listener *listener, void *python,
+                           bool silent, int64_t threads)
 {
-    xb_ctx_set_progress(ctx, xb_py_progress, listener);
+    XB_TRY(xb_ctx_create(out));
+    *listener = (xb_py_listener){python, xb_py_now(), silent};
+    xb_ctx_set_progress(*out, xb_py_progress, listener);
+    xb_ctx_set_threads(*out, threads);
+    xb_ctx_set_origin(*out, "python");
+    return XB_OK;
 }
 
 #endif

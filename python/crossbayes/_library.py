@@ -7,6 +7,8 @@ second whether to go on, which is when Ctrl-C is noticed.
 
 from __future__ import annotations
 
+import functools
+import math
 import os
 import threading
 from collections.abc import Sequence
@@ -106,27 +108,29 @@ class _Bar:
             self.bar.close()
 
 
+_SILENT = ffi.new_handle(None)
+_LISTENER, _CTX = ffi.typeof("xb_py_listener *"), ffi.typeof("xb_ctx **")
+
+
 class Session:
     """A context of the library, for one call or several that belong together."""
 
-    __slots__ = ("_bar", "_handle", "_listener", "_out", "ctx")
+    __slots__ = ("_bar", "_handle", "_listener", "ctx")
 
     def __init__(self, progress: Progress = None, threads: int | None = None) -> None:
         _raised.error = None
-        out = ffi.new("xb_ctx **")
-        if lib.xb_ctx_create(out) != lib.XB_OK:
-            raise MemoryError("not enough memory for a context")
-        self._out = out
-        self.ctx = ffi.gc(out[0], lib.xb_ctx_destroy)
-        lib.xb_ctx_set_threads(self.ctx, default_threads if threads is None else threads)
-        lib.xb_ctx_set_origin(self.ctx, b"python")
         self._bar = _Bar() if progress is True else None
         listener = self._bar or progress or None
         if listener is not None and not callable(listener):
             raise TypeError("progress: expected True, None or a function (task, done, total)")
-        self._handle = ffi.new_handle(listener)
-        self._listener = ffi.new("xb_py_listener *", {"python": self._handle})
-        lib.xb_py_listen(self.ctx, self._listener)
+        self._handle = _SILENT if listener is None else ffi.new_handle(listener)
+        self._listener = ffi.new(_LISTENER)
+        out = ffi.new(_CTX)
+        many = default_threads if threads is None else threads
+        silent = listener is None
+        if lib.xb_py_ctx(out, self._listener, self._handle, silent, many) != lib.XB_OK:
+            raise MemoryError("not enough memory for a context")
+        self.ctx = ffi.gc(out[0], lib.xb_ctx_destroy)
 
     def __enter__(self) -> Session:
         return self
@@ -148,10 +152,10 @@ class Session:
 
     def make(self, function: Any, *args: Any) -> Any:
         """The object that function(ctx, &object, *args) makes, destroyed by its last user."""
-        kind = ffi.typeof(function).args[1].item.item.cname.replace("struct ", "")
-        out = ffi.new(f"{kind} **")
+        kind, destroy = _made_by(function)
+        out = ffi.new(kind)
         self.check(function(self.ctx, out, *args))
-        return ffi.gc(out[0], getattr(lib, f"{kind}_destroy"))
+        return ffi.gc(out[0], destroy)
 
     def text(self, function: Any, *args: Any) -> str:
         """The text that function(ctx, &text, *args) hands out."""
@@ -161,6 +165,14 @@ class Session:
             return text(out[0])
         finally:
             lib.xb_free(out[0])
+
+
+@functools.cache
+def _made_by(function: Any) -> tuple[Any, Any]:
+    """The type of what a function makes, and what destroys it."""
+    kind = ffi.typeof(function).args[1]
+    name = kind.item.item.cname.replace("struct ", "")
+    return kind, getattr(lib, f"{name}_destroy")
 
 
 default_threads = 0
@@ -225,6 +237,8 @@ def seed_of(seed: Any) -> int:
 def doubles(values: Any, name: str, ndim: int | None = None) -> Doubles:
     """float64 in C order; the same memory where it already is that."""
     array = np.asarray(values)
+    if array.dtype == np.float64 and (ndim is None or array.ndim == ndim):
+        return np.asarray(array, dtype=np.float64, order="C")
     if array.dtype.kind == "c":
         raise TypeError(f"{name}: expected real numbers, not complex ones")
     if array.dtype.kind not in "fiub":
@@ -237,9 +251,12 @@ def doubles(values: Any, name: str, ndim: int | None = None) -> Doubles:
     return np.asarray(array, dtype=np.float64, order="C")
 
 
+_ARRAYS = {kind: ffi.typeof(f"{kind}[]") for kind in ("double", "float", "uint8_t", "uint32_t")}
+
+
 def pointer(array: npt.NDArray[Any], kind: str = "double") -> Any:
     """Where an array in C order lies; the result keeps it alive."""
-    return ffi.from_buffer(f"{kind}[]", array)
+    return ffi.from_buffer(_ARRAYS[kind], array)
 
 
 def borrowed(address: Any, owner: Any) -> Any:
@@ -254,7 +271,7 @@ def borrowed(address: Any, owner: Any) -> Any:
 def view(address: Any, shape: Sequence[int], dtype: npt.DTypeLike, owner: Any) -> Any:
     """The library's memory as an array that cannot be written and keeps `owner` alive."""
     kind = np.dtype(dtype)
-    size = int(np.prod(shape)) * kind.itemsize
+    size = math.prod(shape) * kind.itemsize
     if size == 0 or not address:
         return np.empty(shape, kind)
     array = np.frombuffer(ffi.buffer(borrowed(address, owner), size), kind).reshape(shape)

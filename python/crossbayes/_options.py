@@ -7,12 +7,15 @@ there in Python without a line of code.
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crossbayes._library import Session, count, encoded, named_enum
 from crossbayes._native import ffi, lib
 from crossbayes.laws import law
+
+_DOUBLE = ffi.typeof("double")
 
 
 def _struct_name(ctype: Any) -> str:
@@ -43,7 +46,9 @@ def _pointed(ctype: Any, value: Any, name: str, keep: list[Any]) -> Any:
 
 
 def _set(options: Any, name: str, ctype: Any, value: Any, keep: list[Any]) -> None:
-    if ctype.kind == "enum":
+    if ctype is _DOUBLE and type(value) is float:
+        pass
+    elif ctype.kind == "enum":
         value = named_enum(
             _struct_name(ctype).replace("enum ", "").replace("xb_", "", 1), value
         )
@@ -65,6 +70,7 @@ def _set(options: Any, name: str, ctype: Any, value: Any, keep: list[Any]) -> No
     setattr(options, name, value)
 
 
+@functools.cache
 def settings(kind: str) -> dict[str, Any]:
     """The fields of xb_KIND_options and their types."""
     fields = dict(ffi.typeof(f"xb_{kind}_options").fields)
@@ -72,13 +78,21 @@ def settings(kind: str) -> dict[str, Any]:
     return {name: field.type for name, field in fields.items()}
 
 
+@functools.cache
+def _empty(kind: str) -> tuple[Any, Any, int]:
+    """The struct's type, what fills it with defaults, and its size."""
+    ctype = ffi.typeof(f"xb_{kind}_options *")
+    return ctype, getattr(lib, f"xb_{kind}_options_init"), ffi.sizeof(ctype.item)
+
+
 def make(kind: str, values: Mapping[str, Any], keep: list[Any]) -> Any:
     """xb_KIND_options with these values; None leaves a default.
 
     `keep` gets what the options point to.
     """
-    default = getattr(lib, f"xb_{kind}_options_default")()
-    options = ffi.new(f"xb_{kind}_options *", default)
+    ctype, init, size = _empty(kind)
+    options = ffi.new(ctype)
+    init(options, size)
     fill(kind, options, values, keep)
     return options
 

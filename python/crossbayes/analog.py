@@ -15,7 +15,6 @@ from crossbayes._library import (
     Progress,
     Session,
     count,
-    doubles,
     path_bytes,
     pointer,
     text,
@@ -24,7 +23,7 @@ from crossbayes._native import ffi, lib
 from crossbayes.devices import Array
 from crossbayes.models import Model
 from crossbayes.scores import Score, Scores, score_of
-from crossbayes.tables import class_numbers
+from crossbayes.tables import model_inputs, target_numbers
 
 
 class Assay(NamedTuple):
@@ -66,22 +65,14 @@ class AnalogModel(Handle):
         self._model = model._c  # borrowed by the analog model
 
     def _inputs(self, x: Any) -> Doubles:
-        values = doubles(x, "X", 2)
-        features = int(lib.xb_model_feature_count(self.model._c))
-        if values.shape[1] != features:
-            raise ValueError(
-                f"X has {values.shape[1]} columns, the model has {features} inputs"
-            )
-        return values
+        return model_inputs(self.model._c, x, self._keep)
 
     def draws(
         self, x: Any, reads: int = 1000, *, first: int = 0, progress: Progress = None
     ) -> Doubles:
         """The net's outputs under each read: [reads][n], classes [reads][n][classes]."""
         values = self._inputs(x)
-        k = len(self.model.classes)
-        shape = (count(reads, "reads"), len(values))
-        out = np.empty((*shape, k) if k else shape)
+        out = np.empty((count(reads, "reads"), len(values), *self.model._outputs()))
         with Session(progress) as session:
             session.check(
                 lib.xb_analog_draws(
@@ -97,7 +88,7 @@ class AnalogModel(Handle):
     ) -> Assay:  # fmt: skip
         """Scores of the array beside the digital model's, and whether they differ."""
         values = self._inputs(x)
-        target = class_numbers(y, self.model.classes, len(values))
+        target = target_numbers(self.model._c, y, len(values))
         keep: list[Any] = []
         options = _options.make("assay", {"reads": reads, "tolerance": tolerance}, keep)
         analog = _options.make("analog", self._settings, keep)

@@ -113,12 +113,12 @@ class Law(Handle):
 
     def _each(self, which: int, x: Any) -> Any:
         values = doubles(x, "x")
-        out = np.empty_like(values)
-        if values.size:
-            session = Session()
-            lib.xb_py_law_each(
-                session.ctx, self._c, which, pointer(out), pointer(values), values.size
-            )
+        out = np.empty(values.shape)
+        n = values.size
+        if n:
+            session = Session() if n > lib.XB_PY_BLOCK else None
+            ctx = ffi.NULL if session is None else session.ctx
+            lib.xb_py_law_each(ctx, self._c, which, pointer(out), pointer(values), n)
         return float(out) if out.ndim == 0 else out
 
     def pdf(self, x: npt.ArrayLike) -> Any:

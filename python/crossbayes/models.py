@@ -39,46 +39,85 @@ from crossbayes._native import ffi, lib
 from crossbayes.fits import Estimate
 from crossbayes.laws import Law, law
 from crossbayes.scores import Evaluation, evaluation_of
-from crossbayes.tables import class_numbers, input_rows, is_frame
+from crossbayes.tables import input_rows, is_frame, model_inputs, target_numbers
 
 
 class Prediction:
     """What a model says of n inputs, in the target's units.
 
     Numbers: ``mean``, ``std``, ``epistemic`` and ``aleatoric`` [n], ``quantile``
-    [n][levels]. Classes: ``probability`` [n][classes], ``label`` [n], ``entropy`` and
-    ``information`` [n] in nats. What does not apply is None.
+    [n][levels]; of several targets [n][targets] and [n][targets][levels]. Classes:
+    ``probability`` [n][classes], ``label`` [n], ``entropy`` and ``information`` [n] in
+    nats. What does not apply is None.
     """
 
     def __init__(self, pointer: Any, model: Model, levels: Doubles, index: Any) -> None:
-        n = int(lib.xb_prediction_count(pointer))
-        k = int(lib.xb_prediction_classes(pointer))
+        self._c = pointer
         self.levels = levels
         self.index = index
-        self.draws = int(lib.xb_prediction_draws(pointer))
-        self.error = float(lib.xb_prediction_error(pointer))
         self.classes = model.classes
+        self.targets = model.targets
+        self._several = () if len(self.targets) == 1 else (len(self.targets),)
 
-        def array(address: Any, shape: tuple[int, ...], kind: Any = np.float64) -> Any:
-            return view(address, shape, kind, pointer)
+    def __len__(self) -> int:
+        return int(lib.xb_prediction_count(self._c))
 
-        numbers = ("mean", "epistemic", "aleatoric", "sd")
-        self.mean, self.epistemic, self.aleatoric, self.std = (
-            None if k else array(getattr(lib, f"xb_prediction_{name}")(pointer), (n,))
-            for name in numbers
-        )
-        shape = (n, 0 if k else len(levels))
-        self.quantile = array(lib.xb_prediction_quantile(pointer), shape)
-        self.probability: Any = None
-        self.entropy: Any = None
-        self.information: Any = None
-        self.label: Any = None
-        if k:
-            self.probability = array(lib.xb_prediction_probability(pointer), (n, k))
-            self.entropy = array(lib.xb_prediction_entropy(pointer), (n,))
-            self.information = array(lib.xb_prediction_information(pointer), (n,))
-            number = array(lib.xb_prediction_class(pointer), (n,), np.int64)
-            self.label = np.array(self.classes, dtype=object)[number]
+    @property
+    def draws(self) -> int:
+        """The weight draws that it was made of."""
+        return int(lib.xb_prediction_draws(self._c))
+
+    @property
+    def error(self) -> float:
+        """The largest Monte Carlo error of a mean over the predictive's std."""
+        return float(lib.xb_prediction_error(self._c))
+
+    def _array(self, name: str, *columns: int, dtype: Any = np.float64) -> Any:
+        address = getattr(lib, f"xb_prediction_{name}")(self._c)
+        if not address and len(self) > 0:
+            return None
+        return view(address, (len(self), *columns), dtype, self._c)
+
+    @property
+    def mean(self) -> Any:
+        return self._array("mean", *self._several)
+
+    @property
+    def std(self) -> Any:
+        return self._array("sd", *self._several)
+
+    @property
+    def epistemic(self) -> Any:
+        return self._array("epistemic", *self._several)
+
+    @property
+    def aleatoric(self) -> Any:
+        return self._array("aleatoric", *self._several)
+
+    @property
+    def quantile(self) -> Any:
+        if self.classes:
+            return None
+        return self._array("quantile", *self._several, len(self.levels))
+
+    @property
+    def probability(self) -> Any:
+        return self._array("probability", len(self.classes)) if self.classes else None
+
+    @property
+    def entropy(self) -> Any:
+        return self._array("entropy")
+
+    @property
+    def information(self) -> Any:
+        return self._array("information")
+
+    @property
+    def label(self) -> Any:
+        """The most probable class of each input."""
+        if not self.classes:
+            return None
+        return np.array(self.classes, dtype=object)[self._array("class", dtype=np.int64)]
 
     def to_frame(self) -> Any:
         """A pandas data frame, with the index of the inputs where they had one."""
@@ -90,15 +129,18 @@ class Prediction:
             }
             columns = {"class": self.label, **columns, "entropy": self.entropy}
             return pd.DataFrame({**columns, "information": self.information}, index=self.index)
-        columns = {"mean": self.mean, "std": self.std}
-        columns |= {"epistemic": self.epistemic, "aleatoric": self.aleatoric}
-        for j, level in enumerate(self.levels):
-            columns[f"q{level:g}"] = self.quantile[:, j]
+        columns = {}
+        for k, target in enumerate(self.targets):
+            one = (slice(None), k) if self._several else slice(None)
+            label = f"{target} " if self._several else ""
+            for name in ("mean", "std", "epistemic", "aleatoric"):
+                columns[label + name] = getattr(self, name)[one]
+            for j, level in enumerate(self.levels):
+                columns[f"{label}q{level:g}"] = self.quantile[one][:, j]
         return pd.DataFrame(columns, index=self.index)
 
     def __repr__(self) -> str:
-        n = len(self.label) if self.classes else len(self.quantile)
-        return f"Prediction({n} inputs, {self.draws} draws)"
+        return f"Prediction({len(self)} inputs, {self.draws} draws)"
 
 
 class Model(Handle):
@@ -151,8 +193,23 @@ class Model(Handle):
         return [text(lib.xb_model_feature_name(self._c, i)) for i in range(n)]
 
     @property
+    def columns(self) -> list[str]:
+        """The columns that features are made from."""
+        recipe = lib.xb_model_recipe(self._c)
+        if not recipe:
+            return self.features
+        n = lib.xb_recipe_column_count(recipe)
+        return [text(lib.xb_recipe_column_name(recipe, i)) for i in range(n)]
+
+    @property
     def target(self) -> str:
+        """The target's name; of several, all with commas between them."""
         return text(lib.xb_model_target_name(self._c))
+
+    @property
+    def targets(self) -> list[str]:
+        n = lib.xb_model_target_count(self._c)
+        return [text(lib.xb_model_target_at(self._c, k).name) for k in range(n)]
 
     @property
     def classes(self) -> list[str]:
@@ -193,8 +250,7 @@ class Model(Handle):
     # ---- what it says
 
     def _rows(self, x: Any, keep: list[Any], scaled: bool) -> Any:
-        n = int(lib.xb_model_feature_count(self._c))
-        return input_rows(x, n, self.features, keep, scaled)
+        return input_rows(self._c, x, keep, scaled)
 
     def predict(
         self,
@@ -244,15 +300,13 @@ class Model(Handle):
     ) -> Doubles:
         """The net's outputs under each draw of the weights: [samples][n].
 
-        For classes, probabilities [samples][n][classes].
+        Of several targets [samples][n][targets]; for classes, probabilities
+        [samples][n][classes].
         """
         keep: list[Any] = []
         rows = self._rows(x, keep, scaled)
         options = self._predict_options(law, seed, settings, keep)
-        n, k = int(rows.n), len(self.classes)
-        out = np.empty(
-            (count(samples, "samples"), n, k) if k else (count(samples, "samples"), n)
-        )
+        out = np.empty((count(samples, "samples"), int(rows.n), *self._outputs()))
         with Session(progress) as session:
             session.check(
                 lib.xb_predict_draws_rows(
@@ -261,6 +315,11 @@ class Model(Handle):
                 )
             )  # fmt: skip
         return out
+
+    def _outputs(self) -> tuple[int, ...]:
+        """Numbers of a draw at one input, where they are several."""
+        several = lib.xb_model_class_count(self._c) or lib.xb_model_target_count(self._c)
+        return (int(several),) if several > 1 else ()
 
     def evaluate(
         self,
@@ -279,7 +338,7 @@ class Model(Handle):
         """
         keep: list[Any] = []
         rows = self._rows(x, keep, scaled)
-        target = class_numbers(y, self.classes, int(rows.n))
+        target = target_numbers(self._c, y, int(rows.n))
         kept = [None if name is None else _law(name) for name in laws]
         pointers = ffi.new("xb_law *[]", [ffi.NULL if k is None else k._c for k in kept] or 1)
         options = _options.make("evaluate", settings, keep)
@@ -304,9 +363,8 @@ class Model(Handle):
         n = int(lib.xb_model_feature_count(self._c))
         mean = view(lib.xb_model_input_mean(self._c), (n,), np.float64, self._c)
         sd = view(lib.xb_model_input_sd(self._c), (n,), np.float64, self._c)
-        row = mean if x is None else doubles(x, "x").reshape(-1)
-        if row.size != n:
-            raise ValueError(f"x has {row.size} values, the model has {n} inputs")
+        one = x if is_frame(x) or x is None else doubles(x, "x").reshape(1, -1)
+        row = mean if one is None else model_inputs(self._c, one, [])[0]
         inputs = ((row - mean) / sd).astype(np.float32)
         options = _options.make("plan", settings, [])
         weights = ffi.new("xb_weights *", lib.xb_model_weights(self._c))

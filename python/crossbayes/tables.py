@@ -1,13 +1,18 @@
-"""Arrays and data frames as the library takes them."""
+"""Arrays and data frames as the library takes them.
+
+A data frame may hold anything that a table on disk may: words become features, missing
+cells are filled and flagged (docs/formats.md). An array holds numbers, all of them finite.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from crossbayes._library import Doubles, Session, doubles, encoded, pointer
+from crossbayes._library import Doubles, Session, doubles, encoded, pointer, text, view
 from crossbayes._native import ffi, lib
 
 _TYPES = {
@@ -19,13 +24,15 @@ _TYPES = {
     np.dtype(np.bool_): lib.XB_COLUMN_U8,
 }
 
+Column = npt.NDArray[Any]
+
 
 def is_frame(values: Any) -> bool:
     """Is it a pandas data frame, or one that behaves like it?"""
     return hasattr(values, "columns") and hasattr(values, "iloc")
 
 
-def matrix(values: Any, name: str = "X") -> npt.NDArray[Any]:
+def matrix(values: Any, name: str = "X") -> Column:
     """Rows and columns of numbers, where they lie if they are an array already."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
@@ -36,35 +43,43 @@ def matrix(values: Any, name: str = "X") -> npt.NDArray[Any]:
     return array
 
 
-def _is_text(column: npt.NDArray[Any]) -> bool:
+# ---- columns
+
+
+def _missing(value: Any) -> bool:
+    return value is None or value != value or type(value).__name__ == "NAType"
+
+
+def _is_text(column: Column) -> bool:
     return column.dtype.kind in "US" or (
         column.dtype == object and any(isinstance(value, str) for value in column)
     )
 
 
-def _texts(column: npt.NDArray[Any], name: str, keep: list[Any]) -> Any:
-    """An array of C texts; each distinct one is stored once."""
+def _texts(column: Column, name: str, keep: list[Any]) -> Any:
+    """An array of C texts, NULL where one is missing; each distinct one is stored once."""
     stored: dict[str, Any] = {}
     out = ffi.new("char *[]", max(len(column), 1))
     for i, value in enumerate(column):
-        if not isinstance(value, str):
-            raise TypeError(f"{name}: row {i + 1} is {value!r}, expected a text as before it")
-        if value not in stored:
-            stored[value] = ffi.new("char[]", encoded(value, name))
-        out[i] = stored[value]
+        if not isinstance(value, str) and _missing(value):
+            continue
+        word = value if isinstance(value, str) else str(value)
+        if word not in stored:
+            stored[word] = ffi.new("char[]", encoded(word, name))
+        out[i] = stored[word]
     keep += [out, stored]
     return out
 
 
-def _column(
-    array: npt.NDArray[Any], name: str | None, keep: list[Any], number: int = 0
-) -> dict[str, Any]:
+def _column(array: Column, name: str | None, number: int, keep: list[Any]) -> dict[str, Any]:
     """One xb_column, in place where its type is one that the library reads."""
     made: dict[str, Any] = {}
     label = name or f"column {number + 1}"
     if name is not None:
         made["name"] = ffi.new("char[]", encoded(name, "column"))
         keep.append(made["name"])
+    if array.dtype.kind in "mM":
+        array = np.datetime_as_string(array) if array.dtype.kind == "M" else array.astype(float)
     if _is_text(array):
         made |= {"values": _texts(array, label, keep), "type": lib.XB_COLUMN_TEXT}
         return made
@@ -77,72 +92,118 @@ def _column(
     return made
 
 
-def features_of(x: Any) -> tuple[list[npt.NDArray[Any]], list[str] | None]:
-    """Columns, and their names where there are some."""
-    if is_frame(x):
-        names = [str(name) for name in x.columns]
-        return [x.iloc[:, j].to_numpy() for j in range(len(names))], names
-    array = matrix(x)
-    return [array[:, j] for j in range(array.shape[1])], None
+def _columns(values: Any, name: str) -> tuple[list[Column], list[str] | None, int]:
+    """Columns, their names where there are some, and how many rows there are."""
+    if is_frame(values):
+        names = [str(column) for column in values.columns]
+        return [_pandas(values.iloc[:, j]) for j in range(len(names))], names, len(values)
+    array = matrix(values, name)
+    return [array[:, j] for j in range(array.shape[1])], None, len(array)
 
 
-def target_of(y: Any, rows: int) -> tuple[npt.NDArray[Any], str | None]:
-    """One column of targets, and its name."""
-    array = np.asarray(y)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(f"y has {array.ndim} dimensions, expected 1")
-    if array.size != rows:
-        raise ValueError(f"X has {rows} rows and y has {array.size}")
-    name = getattr(y, "name", None)
-    return array, None if name is None else str(name)
+def _pandas(series: Any) -> Column:
+    array = series.to_numpy()
+    if array.dtype == object and not _is_text(array):  # nullable numbers
+        array = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.asarray(array)
+
+
+def _targets(y: Any, rows: int) -> tuple[list[Column], list[str] | None]:
+    """One column of targets or several, and their names."""
+    if is_frame(y):
+        columns, names, n = _columns(y, "y")
+    else:
+        array = np.asarray(y)
+        if array.ndim not in (1, 2):
+            raise ValueError(f"y has {array.ndim} dimensions, expected 1 or 2")
+        columns = [array] if array.ndim == 1 else list(array.T)
+        name, n = getattr(y, "name", None), len(array)
+        names = None if name is None else [str(name)]
+    if n != rows:
+        raise ValueError(f"X has {rows} rows and y has {n}")
+    if not columns:
+        raise ValueError("y has no columns")
+    return columns, names
+
+
+def _table(columns: Sequence[Column], names: Sequence[str | None], keep: list[Any]) -> Any:
+    parts = [_column(c, name, j, keep) for j, (c, name) in enumerate(zip(columns, names))]
+    return ffi.new("xb_column[]", parts)
 
 
 def make_frame(session: Session, x: Any, y: Any, classes: bool | None, keep: list[Any]) -> Any:
-    """An xb_frame: the same table as from a file with these columns."""
-    columns, names = features_of(x)
-    rows = columns[0].size if columns else 0
-    target, target_name = target_of(y, rows)
-    if names is not None and target_name is None:
-        target_name = "y" if "y" not in names else "target"
-    labels = [*names, target_name] if names is not None else [None] * (len(columns) + 1)
-    parts = [
-        _column(column, label, keep, j)
-        for j, (column, label) in enumerate(zip([*columns, target], labels))
-    ]
-    table = ffi.new("xb_column[]", parts)
+    """An xb_frame to train on: the same table as from a file with these columns."""
+    columns, names, rows = _columns(x, "X")
+    targets, target_names = _targets(y, rows)
+    if names is not None and target_names is None:
+        free = [name for name in ("y", "target", "y.target") if name not in names]
+        target_names = [free[0] + (str(k + 1) if k else "") for k in range(len(targets))]
+    first = len(columns) + 1
+    labels: list[str | None] = list(names) if names else [None] * len(columns)
+    if names is None:
+        labels += [None] * len(targets)
+        wanted = ",".join(str(first + k) for k in range(len(targets)))
+    else:
+        labels += target_names or []
+        wanted = ",".join(target_names or [])
     options = ffi.new("xb_frame_options *", lib.xb_frame_options_default())
-    number = ffi.new("char[]", encoded(target_name or str(len(parts)), "target"))
-    options.target = number
+    target = ffi.new("char[]", encoded(wanted, "target"))
+    options.target = target
+    options.prepare = names is not None
     if classes is not None:
         options.target_kind = lib.XB_TARGET_CLASS if classes else lib.XB_TARGET_NUMBER
-    return session.make(lib.xb_frame_create, table, len(parts), rows, options)
+    table = _table([*columns, *targets], labels, keep)
+    return session.make(lib.xb_frame_create, table, len(labels), rows, options)
 
 
-def image_shape(x: npt.NDArray[Any]) -> tuple[int, int, int]:
+def frame_notes(frame: Any) -> list[str]:
+    """What became of columns and cells, a sentence each."""
+    return [text(lib.xb_frame_note_at(frame, i)) for i in range(lib.xb_frame_note_count(frame))]
+
+
+# ---- inputs of a model
+
+
+def image_shape(x: Column) -> tuple[int, int, int]:
     """Height, width and channels of [n][h][w] or [n][h][w][c]."""
     h, w = x.shape[1:3]
     return int(h), int(w), int(x.shape[3]) if x.ndim == 4 else 1
 
 
-def input_rows(x: Any, features: int, names: list[str], keep: list[Any], scaled: bool) -> Any:
+def model_inputs(model: Any, x: Any, keep: list[Any]) -> Doubles:
+    """A table's features [n][features] in double, by the model's recipe for a data frame."""
+    features = int(lib.xb_model_feature_count(model))
+    if is_frame(x):
+        columns, names, rows = _columns(x, "X")
+        table = _table(columns, names or [], keep)
+        frame = Session().make(
+            lib.xb_model_frame_create, model, table, len(columns), rows, False, ffi.NULL
+        )
+        shape = (rows, features)
+        made: Doubles = view(lib.xb_frame_values(frame), shape, np.float64, frame)
+        return made
+    array = doubles(matrix(x), "X", 2)
+    if array.shape[1] != features:
+        raise ValueError(f"X has {array.shape[1]} columns, the model has {features} inputs")
+    return array
+
+
+def input_rows(model: Any, x: Any, keep: list[Any], scaled: bool) -> Any:
     """xb_rows of inputs to predict from: float32 (scaled) and bytes without a copy."""
     rows = ffi.new("xb_rows *")
-    if is_frame(x) and set(names) <= {str(column) for column in x.columns}:
-        x = x.set_axis([str(column) for column in x.columns], axis=1)[names]
-    array = np.asarray(x)
-    if array.dtype == np.uint8 and array.ndim in (3, 4):
-        array = np.ascontiguousarray(array).reshape(len(array), -1)
+    image = getattr(x, "dtype", None) == np.uint8 and x.ndim in (3, 4)
+    if image:
+        array = np.ascontiguousarray(x).reshape(len(x), -1)
         rows.bytes = pointer(array, "uint8_t")
     elif scaled:
-        array = np.ascontiguousarray(matrix(array), np.float32)
+        array = np.ascontiguousarray(matrix(x), np.float32)
         if not np.isfinite(array).all():
             raise ValueError("X has values that are not finite")
         rows.scaled = pointer(array, "float")
     else:
-        array = doubles(array, "X", 2)
+        array = model_inputs(model, x, keep)
         rows.x = pointer(array)
+    features = int(lib.xb_model_feature_count(model))
     if array.shape[1] != features:
         raise ValueError(f"X has {array.shape[1]} columns, the model has {features} inputs")
     keep.append(array)
@@ -150,14 +211,19 @@ def input_rows(x: Any, features: int, names: list[str], keep: list[Any], scaled:
     return rows
 
 
-def class_numbers(y: Any, names: list[str], rows: int) -> Doubles:
-    """Targets as numbers: class k of the model is k."""
-    target, _ = target_of(y, rows)
-    if not names:
-        return doubles(target, "y", 1)
+def target_numbers(model: Any, y: Any, rows: int) -> Doubles:
+    """Targets as the library takes them; class k of the model is k."""
+    columns, _ = _targets(y, rows)
+    classes = int(lib.xb_model_class_count(model))
+    wanted = int(lib.xb_model_target_count(model))
+    if len(columns) != wanted:
+        raise ValueError(f"y has {len(columns)} columns, the model has {wanted} targets")
+    if classes == 0:
+        return np.column_stack([doubles(c, "y", 1) for c in columns])
+    names = [text(lib.xb_model_class_name(model, k)) for k in range(classes)]
     place = {name: k for k, name in enumerate(names)}
     out = np.empty(rows)
-    for i, value in enumerate(target.tolist()):
+    for i, value in enumerate(columns[0].tolist()):
         label = class_text(value)
         if label not in place:
             raise ValueError(
@@ -174,3 +240,9 @@ def class_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
+
+
+def single_target(y: Any, rows: int) -> Doubles:
+    """Numbers of the one target beside images, or of several."""
+    columns, _ = _targets(y, rows)
+    return np.column_stack([doubles(c, "y", 1) for c in columns])

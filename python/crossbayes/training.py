@@ -13,7 +13,6 @@ from crossbayes._library import (
     Path,
     Progress,
     Session,
-    doubles,
     encoded,
     keep_error,
     named_enum,
@@ -27,7 +26,7 @@ from crossbayes._native import ffi, lib
 from crossbayes.fits import Estimate
 from crossbayes.laws import Law
 from crossbayes.models import Model
-from crossbayes.tables import image_shape, make_frame, target_of
+from crossbayes.tables import frame_notes, image_shape, make_frame, single_target
 
 _COLUMNS = {
     text(lib.xb_trace_column_name(value)): value
@@ -57,9 +56,13 @@ def xb_py_epoch(handle: Any, trainer: Any) -> bool:
 
 
 class TrainReport:
-    """What became of a training: the trace by epoch, rows used, the net that was left."""
+    """What became of a training: the trace by epoch, rows used, the net that was left.
 
-    def __init__(self, pointer: Any) -> None:
+    ``notes`` say what became of a data frame's columns and missing cells.
+    """
+
+    def __init__(self, pointer: Any, notes: list[str]) -> None:
+        self.notes = notes
         trace = lib.xb_train_report_trace(pointer)
         rows, columns = lib.xb_table_row_count(trace), lib.xb_table_column_count(trace)
         self.trace: dict[str, Doubles] = {
@@ -79,6 +82,7 @@ class TrainReport:
         )
         self.f = Estimate(f.value, f.std_error)
         self.log_likelihood = Estimate(likelihood.value, likelihood.std_error)
+        self.likelihood_reason = text(lib.xb_train_report_likelihood_reason(pointer)) or None
         self.other_net = text(lib.xb_train_report_other_net(pointer)) or None
 
     def __repr__(self) -> str:
@@ -114,7 +118,6 @@ def _images(x: Any, y: Any, classes: bool | None, keep: list[Any]) -> Any:
     """Bytes of images or floats as the net takes them, read where they lie."""
     data = ffi.new("xb_train_data *")
     array = np.ascontiguousarray(x)
-    target, _ = target_of(y, len(array))
     if array.dtype == np.uint8:
         data.bytes = pointer(array, "uint8_t")
     else:
@@ -122,7 +125,7 @@ def _images(x: Any, y: Any, classes: bool | None, keep: list[Any]) -> Any:
         if not np.isfinite(array).all():
             raise ValueError("X has values that are not finite")
         data.scaled = pointer(array, "float")
-    numbers = doubles(target, "y", 1)
+    numbers = single_target(y, len(array))
     if classes:
         if not np.array_equal(numbers, np.round(numbers)) or (numbers < 0).any():
             raise ValueError("y: expected class numbers 0, 1, ... beside arrays of images")
@@ -150,9 +153,10 @@ def train(
 ) -> Model:
     """A Bayesian network of y given x, to the bytes that ``crossbayes train`` gives.
 
-    ``x``: rows and columns, an array or a data frame. ``y``: numbers, or classes: texts
-    are classes, numbers are if ``classes`` says so. Columns are standardised; not so
-    with ``scaled``, which says that float32 in x is what the net takes (read where it
+    ``x``: rows and columns; an array of numbers, or a data frame, whose words and missing
+    cells become features. ``y``: numbers, in two dimensions several targets; or classes:
+    texts are, numbers are if ``classes`` says so. Columns are standardised; not so with
+    ``scaled``, which says that float32 in x is what the net takes (read where it
     lies), nor with images, uint8 [n][h][w][c].
 
     ``on_epoch(epoch)`` looks at each epoch and ends training by returning False; the model
@@ -166,6 +170,7 @@ def train(
     """
     keep: list[Any] = []
     values = {"law": law, "net": net, "seed": seed_of(seed), "epochs": epochs, **settings}
+    notes: list[str] = []
     with Session(progress) as session:
         options = _options_of(values, session, keep)
         array = np.asarray(x) if scaled or getattr(x, "ndim", 2) > 2 else None
@@ -175,6 +180,7 @@ def train(
                 options.input.h, options.input.w, options.input.c = image_shape(array)
         else:
             frame = make_frame(session, x, y, classes, keep)
+            notes = frame_notes(frame)
             data = ffi.new("xb_train_data *", lib.xb_train_data_of(frame))
         if checkpoint is not None:
             keep.append(ffi.new("char[]", path_bytes(checkpoint)))
@@ -185,7 +191,7 @@ def train(
             options.stop_keeps = True
         report = ffi.new("xb_train_report **")
         model = Model(session.make(lib.xb_train, report, data, options))
-        model.report = TrainReport(ffi.gc(report[0], lib.xb_train_report_destroy))
+        model.report = TrainReport(ffi.gc(report[0], lib.xb_train_report_destroy), notes)
         raise_kept()
         if checkpoint is not None and os.path.exists(checkpoint):
             os.unlink(checkpoint)  # it only had the result, which is here

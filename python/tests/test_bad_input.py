@@ -36,7 +36,7 @@ NET = {"net": "dense 2, relu, dense 1", "epochs": 3, "mle_epochs": 3}
         (lambda x, y: xb.train(x.astype(object) + "a", y, **NET), TypeError, None),
         (lambda x, y: xb.train(np.zeros((0, 3)), [], **NET), ValueError, "row"),
         (lambda x, y: xb.train(np.zeros((3, 0)), [1, 2, 3], **NET), ValueError, None),
-        (lambda x, y: xb.train(x, np.c_[y, y], **NET), ValueError, "y has 2 dimensions"),
+        (lambda x, y: xb.train(x, np.c_[y, y], **NET), ValueError, "has 1 output"),
         (lambda x, y: xb.train(x, y * 1j, **NET), TypeError, "complex"),
         (lambda x, y: xb.fit(y[:3]), ValueError, "8"),
         (lambda x, y: xb.fit(y * np.nan), ValueError, "finite|nan"),

@@ -130,11 +130,10 @@ def test_float32_is_read_where_it_lies(data):
     from crossbayes.tables import input_rows
 
     kept = []
-    rows = input_rows(small, 3, [], kept, True)
-    assert kept[0] is small or np.shares_memory(kept[0], small)
-    assert rows.n == len(x)
-    shared = input_rows(x, 3, [], kept, False)
-    assert np.shares_memory(kept[-1], x) and shared.features == 3
+    rows = input_rows(model._c, small, kept, True)
+    assert np.shares_memory(kept[-1], small) and rows.n == len(x)
+    rows = input_rows(model._c, x, kept, False)
+    assert np.shares_memory(kept[-1], x) and rows.features == 3
 
 
 def test_weights_are_the_models_own_memory(model):
@@ -273,3 +272,49 @@ def test_a_checkpoint_goes_on(data, tmp_path):
     resumed = xb.train(*data, **settings, checkpoint=file, resume=True)
     assert not file.exists()
     same_tensors(resumed.tensors, xb.train(*data, **settings).tensors)
+
+
+def test_several_targets(program, tmp_path, data):
+    x, y = data
+    both = np.column_stack([y, 10 - 3 * y])
+    write_csv(tmp_path / "d.csv", np.column_stack([x, both[:, :1]]), both[:, 1], list("abcyz"))
+    file = tmp_path / "m.safetensors"
+    program("train", tmp_path / "d.csv", "--target", "y,z", "-o", file, "--epochs", 5,
+            "--mle-epochs", 5, "-q")  # fmt: skip
+    there, here = xb.Model(file), xb.train(x, both, **SMALL)
+    same_tensors(here.tensors, there.tensors)
+    assert there.targets == ["y", "z"] and here.targets == ["4", "5"]
+    p = there.predict(x, samples=50)
+    assert p.mean.shape == p.std.shape == (len(x), 2) and p.quantile.shape == (len(x), 2, 2)
+    draws = there.draws(x, 50)
+    assert draws.shape == (50, len(x), 2)
+    assert_allclose(p.mean, draws.mean(axis=0))
+    assert np.isfinite(there.evaluate(x, both, samples=50).scores["nll"])
+    assert list(p.to_frame().columns)[:2] == ["y mean", "y std"]
+    with pytest.raises(ValueError, match="1 columns, the model has 2 targets"):
+        there.evaluate(x, y)
+
+
+def test_a_data_frame_of_any_kind(program, tmp_path, data):
+    pd = pytest.importorskip("pandas")
+    x, y = data
+    frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1]})
+    frame["colour"] = np.where(x[:, 2] > 0, "red", "blue")
+    frame.loc[3:9, "b"] = np.nan
+    frame.loc[5, "colour"] = None
+    frame["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(len(x)), "D")
+    frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
+    file = tmp_path / "m.safetensors"
+    program("train", tmp_path / "d.csv", "--target", "y", "-o", file, "--epochs", 5,
+            "--mle-epochs", 5, "-q")  # fmt: skip
+    there, here = xb.Model(file), xb.train(frame, y, **SMALL)
+    assert here.features == there.features and here.columns == ["a", "b", "colour"]
+    same_tensors(here.tensors, there.tensors)
+    assert any("day" in note for note in here.report.notes)
+    p = here.predict(frame.sample(frac=1, random_state=1), samples=50)
+    whole = here.predict(frame, samples=50)
+    assert (p.mean == whole.mean[p.index]).all()
+    assert (there.predict(frame, samples=50).mean == whole.mean).all()
+    assert here.evaluate(frame, y, samples=50).scores["rmse"] > 0
+    with pytest.raises(xb.InputError, match="colour"):
+        here.predict(frame.drop(columns="colour"))

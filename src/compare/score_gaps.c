@@ -155,7 +155,7 @@ xb_gap xb_score_gaps_at(const xb_score_gaps *gaps, int64_t i)
     return there(i) ? gaps->gap[i] : none;
 }
 
-int xb_score_gaps_better(const xb_score_gaps *gaps, int64_t i)
+int64_t xb_score_gaps_better(const xb_score_gaps *gaps, int64_t i)
 {
     return there(i) ? gaps->better[i] : 0;
 }
