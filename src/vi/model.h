@@ -78,10 +78,10 @@ xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
 /* Room for as many targets, each of mean 0 and sd 1; before anything asks for outputs. */
 xb_status xb_model_targets(xb_ctx *ctx, xb_model *model, int64_t targets);
 
-/* Copies the cells, with room for the states of the net's tensors. */
-xb_status xb_model_take_cells(xb_ctx *ctx, xb_model *model, const xb_weight_cells *cells);
 /* GAUSSIAN or STUDENT: one standard deviation for each target. */
 bool xb_model_has_one_noise(const xb_model *model);
+/* Copies the cells, with room for the states of the net's tensors. */
+xb_status xb_model_take_cells(xb_ctx *ctx, xb_model *model, const xb_weight_cells *cells);
 /* A table whose columns are features as they are, once those have names and scales. */
 xb_status xb_model_plain_recipe(xb_ctx *ctx, xb_model *model);
 /* A copy of another's; NULL: leave it. */
