@@ -32,7 +32,7 @@ static const xb_scores *scores_of(const contest *c, int i)
 /* Of A. */
 static const char *verdict_of(const contest *c, int64_t i)
 {
-    const int better = xb_score_gaps_better(c->gaps, i);
+    const int64_t better = xb_score_gaps_better(c->gaps, i);
     return better > 0 ? "better" : better < 0 ? "worse" : "same within its error";
 }
 
@@ -47,7 +47,7 @@ static json_t *gap_json(const contest *c, int64_t i)
 {
     const xb_score d = xb_score_gaps_difference(c->gaps, i);
     const xb_gap gap = xb_score_gaps_at(c->gaps, i);
-    const int better = xb_score_gaps_better(c->gaps, i);
+    const int64_t better = xb_score_gaps_better(c->gaps, i);
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "difference",
                      cli_json_real(d.value), "difference_error",
                      cli_json_real(d.std_error), "difference_mc_error",

@@ -137,7 +137,7 @@ XB_API xb_score xb_score_gaps_difference(const xb_score_gaps *gaps, int64_t i);
  * bounds of all three scores hold at once with 95 %; draws_needed counts rows. */
 XB_API xb_gap xb_score_gaps_at(const xb_score_gaps *gaps, int64_t i);
 /* 1: a is better, -1: b is; 0: the same within the error, always below 20 rows. */
-XB_API int xb_score_gaps_better(const xb_score_gaps *gaps, int64_t i);
+XB_API int64_t xb_score_gaps_better(const xb_score_gaps *gaps, int64_t i);
 
 #ifdef __cplusplus
 }

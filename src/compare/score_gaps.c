@@ -26,7 +26,7 @@ struct xb_score_gaps {
     const scored *score; /* [SCORES] */
     xb_score difference[SCORES];
     xb_gap gap[SCORES];
-    int better[SCORES];
+    int64_t better[SCORES];
 };
 
 /* What a point adds to the score: itself, or to first order in the root of the mean. */
@@ -58,7 +58,7 @@ static xb_status difference_of(xb_ctx *ctx, xb_score *out, const scored *what,
 }
 
 /* One point, whose error is that over rows and draws; a verdict needs rows. */
-static void judge(xb_score_gaps *g, int i, int64_t n, int better)
+static void judge(xb_score_gaps *g, int i, int64_t n, int64_t better)
 {
     const xb_score d = g->difference[i];
     const double mc = isfinite(d.mc_error) ? d.mc_error : 0;
@@ -155,7 +155,7 @@ xb_gap xb_score_gaps_at(const xb_score_gaps *gaps, int64_t i)
     return there(i) ? gaps->gap[i] : none;
 }
 
-int xb_score_gaps_better(const xb_score_gaps *gaps, int64_t i)
+int64_t xb_score_gaps_better(const xb_score_gaps *gaps, int64_t i)
 {
     return there(i) ? gaps->better[i] : 0;
 }
