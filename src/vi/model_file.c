@@ -229,7 +229,10 @@ static xb_status read_json(const reader *r, json_t **out, const char *key)
 {
     const char *text = NULL;
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, key));
-    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    json_error_t error;
+    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!value && json_error_code(&error) == json_error_out_of_memory)
+        return xb_fail(r->ctx, XB_E_MEMORY, "not enough memory for the metadata");
     if (!value)
         return xb_fail(r->ctx, XB_E_INPUT, "%s: metadata '%s' is not JSON", r->path, key);
     *out = value;
