@@ -343,6 +343,10 @@ static cli_exit print_text(const crossbar_job *job)
     if (worth < 0.99 * (double)job->reads)
         printf("  devices remember: the reads are worth %.3g independent %s\n", worth,
                worth < 1.005 ? "draw" : "draws");
+    if (xb_model_cells(job->model))
+        printf(
+            "  weights are made of cells whose noise is their width: sigma range, sigma"
+            " levels\n  and line do not apply\n");
     cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay),
                    "effect alone");
     for (int i = 0; i < job->n_sweeps; i++)

@@ -188,7 +188,7 @@ static void print_test_scores(const xb_scores *s, const char *of)
         char text[64];
         if (isnan(row.score.value)) continue;
         cli_format_error(text, sizeof text, row.score.value, row.score.std_error);
-        printf("    %-18s%s\n", row.name, text);
+        printf("    %-20s%s\n", row.name, text);
     }
 }
 
@@ -242,6 +242,8 @@ void cli_trained_print(const cli_trained *o)
     printf("  weights             %lld, %lld of them random, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));
+    if (xb_model_cells(m))
+        printf("  cells               %s\n", xb_weight_cells_text(xb_model_cells(m)));
     if (xb_train_report_likelihood_reason(r))
         printf("  likelihood          %s, chosen: %s\n",
                xb_likelihood_name(xb_model_likelihood(m)),

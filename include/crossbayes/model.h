@@ -92,6 +92,12 @@ XB_API xb_likelihood xb_model_likelihood(const xb_model *model);
 XB_API const char *xb_model_settings(const xb_model *model);   /* JSON */
 XB_API const char *xb_model_provenance(const xb_model *model); /* JSON */
 
+/* What random weights are made of (V31), NULL where their widths are free; and the states
+ * of a random tensor's weights, [cells][size] in the cells' own unit, else NULL. mu and
+ * sigma are what follows from them. */
+XB_API const xb_weight_cells *xb_model_cells(const xb_model *model);
+XB_API const float *xb_model_cell_states(const xb_model *model, int64_t tensor);
+
 /* Blocks of the net's layout: mu, sigma (0 where a tensor is fixed), batchnorm's
  * state. */
 XB_API xb_weights xb_model_weights(const xb_model *model);
@@ -116,7 +122,7 @@ XB_API const char *xb_model_class_name(const xb_model *model, int64_t k);
 
 /* A table as the model wants it: its columns by name, or by their order where the table
  * has no names, made into features by the model's recipe; with `target` also its target
- * and its classes. Of the options `id` and `missing` are read. */
+ * and its classes. Of the options `id`, `missing` and `block` are read. */
 XB_API xb_status xb_model_frame_read(xb_ctx *ctx, xb_frame **out, const xb_model *model,
                                      const char *path, bool target,
                                      const xb_frame_options *opt); /* NULL: defaults */

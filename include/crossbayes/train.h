@@ -139,6 +139,9 @@ typedef struct xb_train_options {
     bool choose_likelihood; /* AUTO: xb_train tries others than gaussian (V20) also for
                                a net that is given; without one it always does */
     xb_train_effort effort;
+    const xb_weight_cells *cells; /* random tensors are made of them: what is learnt are
+                                     their states; sigma, sigma_rate and spread are not
+                                     read. NULL: widths are free */
 } xb_train_options;
 
 /* What xb_train takes where members is 0 (docs/ensembles.md has what they buy). */
@@ -267,7 +270,9 @@ XB_API double xb_trainer_epoch_value(const xb_trainer *trainer, xb_trace_column 
  * logarithm of each target's standard deviation or the noise net's weights; "state",
  * batchnorm's of both nets; and Adam's moments, "mu_first", ..., "noise_second". The
  * second phase starts its own sigma, rho, noise and moments. Setting copies; values must
- * be finite, sigma above 0 where a tensor is random. */
+ * be finite, sigma above 0 where a tensor is random. With opt.cells "cells" [cells][size
+ * of "mu"] are the states, 0 at the low end of their range and 1 at the high one; mu and
+ * sigma of random tensors follow from them, and sigma and rho cannot be set. */
 XB_API int64_t xb_trainer_array_count(const xb_trainer *trainer);
 XB_API const char *xb_trainer_array_name(const xb_trainer *trainer, int64_t i);
 XB_API int64_t xb_trainer_array_find(const xb_trainer *trainer, const char *name);
@@ -285,6 +290,11 @@ XB_API xb_status xb_trainer_array_set(xb_ctx *ctx, xb_trainer *trainer, int64_t 
 XB_API xb_status xb_trainer_gradient(xb_ctx *ctx, double *f, float *d_mu, float *d_sigma,
                                      float *d_noise, xb_trainer *trainer,
                                      const xb_train_data *rows, int64_t draw);
+
+/* With opt.cells: the same by the states, d_cells of the size of "cells". */
+XB_API xb_status xb_trainer_cell_gradient(xb_ctx *ctx, double *f, float *d_cells,
+                                          xb_trainer *trainer, const xb_train_data *rows,
+                                          int64_t draw);
 
 /* The state on disk, and back into a trainer of the same data and options. */
 XB_API xb_status xb_trainer_save(xb_ctx *ctx, xb_trainer *trainer, const char *path);

@@ -80,6 +80,11 @@ void xb_workbench_target(xb_workbench *bench, xb_cells *out, const xb_analog *an
 /* All layers: analog->mu, sigma, bend. */
 xb_status xb_analog_programme(xb_ctx *ctx, xb_analog *analog);
 
+/* tied_layer.c: (X30) a layer whose weights are made of cells with the noise of their
+ * own, into analog->mu, sigma and bend. */
+xb_status xb_tied_programme(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
+                            xb_analog_layer *layer);
+
 /* shape.c: (X8) a layer's devices, whose mu and sigma are known, into analog->bend. */
 xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
                         const xb_analog_layer *layer);

@@ -37,6 +37,12 @@ static bool same_scales(const xb_model *a, const xb_model *b)
            memcmp(a->y_sd, b->y_sd, targets) == 0;
 }
 
+static bool same_cells(const xb_model *a, const xb_model *b)
+{
+    if (!a->cells || !b->cells) return a->cells == b->cells;
+    return strcmp(xb_weight_cells_text(a->cells), xb_weight_cells_text(b->cells)) == 0;
+}
+
 /* What a file holds once for all members. */
 static bool go_together(const xb_model *a, const xb_model *b)
 {
@@ -47,7 +53,8 @@ static bool go_together(const xb_model *a, const xb_model *b)
            a->pixels == b->pixels && a->targets == b->targets &&
            strcmp(a->target_name, b->target_name) == 0 &&
            same_names(a->feature_name, b->feature_name, a->features) &&
-           same_names(a->class_name, b->class_name, a->classes) && same_scales(a, b);
+           same_names(a->class_name, b->class_name, a->classes) && same_scales(a, b) &&
+           same_cells(a, b);
 }
 
 xb_status xb_model_join(xb_ctx *ctx, xb_model **out, xb_model **member, int64_t members)

@@ -9,6 +9,7 @@
 #include "base/choice.h"
 #include "base/memory.h"
 #include "data/rows.h"
+#include "vi/weight_cells.h"
 
 static const char *const likelihood_names[] = {"auto", "gaussian", "heteroscedastic",
                                                "softmax"};
@@ -82,6 +83,14 @@ xb_status xb_model_targets(xb_ctx *ctx, xb_model *m, int64_t targets)
     return XB_OK;
 }
 
+xb_status xb_model_take_cells(xb_ctx *ctx, xb_model *m, const xb_weight_cells *cells)
+{
+    const int64_t n = xb_net_param_count(m->net) * xb_weight_cells_count(cells);
+    XB_TRY(xb_weight_cells_copy(ctx, &m->cells, cells));
+    m->cell = xb_new(ctx, n, sizeof *m->cell);
+    return m->cell ? XB_OK : XB_E_MEMORY;
+}
+
 int64_t xb_model_noise_states(const xb_model *model)
 {
     return model->noise_net ? xb_net_state_count(model->noise_net) : 0;
@@ -118,6 +127,8 @@ void xb_model_destroy(xb_model *model)
     xb_net_destroy(model->net);
     xb_net_destroy(model->noise_net);
     xb_law_destroy(model->law);
+    xb_weight_cells_destroy(model->cells);
+    free(model->cell);
     free_names(model->feature_name, model->features);
     free_names(model->class_name, model->classes);
     xb_recipe_destroy(model->recipe);
@@ -222,6 +233,14 @@ const xb_net *xb_model_net(const xb_model *m) { return m->net; }
 const xb_net *xb_model_noise_net(const xb_model *m) { return m->noise_net; }
 const char *xb_model_net_text(const xb_model *m) { return xb_net_text(m->net); }
 const xb_law *xb_model_law(const xb_model *m) { return m->law; }
+const xb_weight_cells *xb_model_cells(const xb_model *m) { return m->cells; }
+
+const float *xb_model_cell_states(const xb_model *m, int64_t tensor)
+{
+    if (!m->cells || tensor < 0 || tensor >= xb_net_tensor_count(m->net)) return NULL;
+    const xb_tensor *t = xb_net_tensor_at(m->net, tensor);
+    return t->stochastic ? m->cell + xb_weight_cells_count(m->cells) * t->offset : NULL;
+}
 xb_prior xb_model_prior(const xb_model *m) { return m->prior; }
 xb_likelihood xb_model_likelihood(const xb_model *m) { return m->likelihood; }
 const char *xb_model_settings(const xb_model *m) { return m->settings; }

@@ -39,6 +39,9 @@ struct xb_model {
     double *noise_log_sd;      /* [targets] GAUSSIAN, in units of y_sd */
     double noise_least;        /* HETEROSCEDASTIC, the same units (V19) */
     double *target_spread;     /* [targets] sd in units of y_sd; training only */
+    xb_weight_cells *cells; /* random tensors are made of them; NULL: widths are free */
+    float *cell;            /* [cells] times the net's blocks: the states of tensor t from
+                               cells * t.offset on, [cells][t.size] */
     xb_law *law;
     xb_prior prior;
     char *settings, *provenance; /* JSON */
@@ -80,6 +83,8 @@ xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
 /* Room for as many targets, each of mean 0 and sd 1; before anything asks for outputs. */
 xb_status xb_model_targets(xb_ctx *ctx, xb_model *model, int64_t targets);
 
+/* Copies the cells, with room for the states of the net's tensors. */
+xb_status xb_model_take_cells(xb_ctx *ctx, xb_model *model, const xb_weight_cells *cells);
 /* A table whose columns are features as they are, once those have names and scales. */
 xb_status xb_model_plain_recipe(xb_ctx *ctx, xb_model *model);
 /* A copy of another's; NULL: leave it. */

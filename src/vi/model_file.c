@@ -1,7 +1,8 @@
 /* model_file.c: models as safetensors files.
  *
  * Tensors: "0.kernel.mu" and, where random, "0.kernel.sigma" for each of the net's
- * tensors; "noise.0.kernel" for those of the noise net; "input.mean", "input.sd" [c],
+ * tensors, "0.kernel.cells" [cells][size] where it is made of cells (metadata "cells");
+ * "noise.0.kernel" for those of the noise net; "input.mean", "input.sd" [c],
  * "target.scale" [mean, sd], "noise.log_sd" [1] or "noise.least" [1] (1e-3 where it is
  * missing), "batchnorm.state". Of several targets (metadata "targets") there is a row of
  * target.scale and a noise.log_sd for each. Where inputs are pixels (metadata "inputs"),
@@ -92,10 +93,23 @@ static void add_targets(writer *w, const xb_model *m, const double *target)
         add_vector(w, "noise.log_sd", XB_STORED_F64, m->noise_log_sd, m->targets);
 }
 
+/* The states of random tensors [cells][size]. */
+static void add_cells(writer *w, const xb_model *m)
+{
+    for (int i = 0; i < xb_net_tensor_count(m->net); i++) {
+        const xb_tensor *t = xb_net_tensor_at(m->net, i);
+        const int64_t shape[2] = {xb_weight_cells_count(m->cells), t->size};
+        if (!t->stochastic) continue;
+        snprintf(w->name[w->n], NAME_MAX_BYTES, "%s%s.cells", w->member, t->name);
+        add_tensor(w, XB_STORED_F32, xb_model_cell_states(m, i), 2, shape);
+    }
+}
+
 /* Of one member; target [targets][2]. */
 static void add_tensors(writer *w, const xb_model *m, const double *target)
 {
     add_net(w, "", m->net, m->mu, m->sigma);
+    if (m->cells) add_cells(w, m);
     if (m->noise_net) add_net(w, "noise.", m->noise_net, m->noise_mu, NULL);
     if (!m->pixels && !w->member[0]) { /* common to all */
         add_vector(w, "input.mean", XB_STORED_F64, m->x_mean, m->features);
@@ -159,6 +173,7 @@ static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
     XB_TRY(add_json(ctx, w, "law", xb_law_to_json(m->law)));
     if (m->targets > 1)
         XB_TRY(add_json(ctx, w, "targets", names_json(m->target_each, m->targets)));
+    if (m->cells) add_text(w, "cells", xb_weight_cells_text(m->cells));
     if (m->pixels) add_text(w, "inputs", PIXELS);
     int64_t names = m->pixels ? 0 : m->features;
     XB_TRY(add_json(ctx, w, "features", names_json(m->feature_name, names)));
@@ -171,7 +186,7 @@ xb_status xb_model_save(xb_ctx *ctx, const xb_model *m, const char *path)
 {
     XB_TRY(xb_law_check_file(ctx, m->law));
     int64_t members = xb_model_member_count(m);
-    int64_t most = 2 * xb_net_tensor_count(m->net) + TENSORS_BESIDE;
+    int64_t most = 3 * xb_net_tensor_count(m->net) + TENSORS_BESIDE;
     if (m->noise_net) most += xb_net_tensor_count(m->noise_net);
     most *= members;
     double *target = xb_new(ctx, 2 * m->targets, sizeof *target);
@@ -486,6 +501,41 @@ static xb_status take_noise_net(const reader *r, float *mu)
     return XB_OK;
 }
 
+/* In their range, but for the rounding of a float. */
+static xb_status check_states(const reader *r, const xb_tensor *t, const float *state)
+{
+    const xb_weight_cells *c = r->model->cells;
+    const double low = xb_weight_cells_low(c), high = xb_weight_cells_high(c);
+    const double slack = 1e-6 * fmax(fabs(low), fabs(high));
+    for (int64_t i = 0; i < xb_weight_cells_count(c) * t->size; i++)
+        if (!((double)state[i] >= low - slack && (double)state[i] <= high + slack))
+            return xb_fail(r->ctx, XB_E_INPUT,
+                           "%s: %s.cells: state %lld is %g, expected %g to %g", r->path,
+                           t->name, (long long)i, (double)state[i], low, high);
+    return XB_OK;
+}
+
+static xb_status take_cells(const reader *r)
+{
+    xb_model *m = r->model;
+    const char *text = xb_safetensors_text(r->file, "cells");
+    xb_weight_cells *cells = NULL;
+    if (!text) return XB_OK;
+    XB_TRY(in_file(r, xb_weight_cells_parse(r->ctx, &cells, text)));
+    xb_status status = xb_model_take_cells(r->ctx, m, cells);
+    xb_weight_cells_destroy(cells);
+    for (int i = 0; i < xb_net_tensor_count(m->net) && status == XB_OK; i++) {
+        const xb_tensor *t = xb_net_tensor_at(m->net, i);
+        const int64_t n = xb_weight_cells_count(m->cells), shape[2] = {n, t->size};
+        char name[NAME_MAX_BYTES];
+        if (!t->stochastic) continue;
+        snprintf(name, sizeof name, "%s.cells", t->name);
+        status = take(r, m->cell + n * t->offset, name, XB_STORED_F32, shape, 2, false);
+        if (status == XB_OK) status = check_states(r, t, m->cell + n * t->offset);
+    }
+    return status;
+}
+
 static xb_status take_nets(const reader *r)
 {
     xb_model *m = r->model;
@@ -553,6 +603,7 @@ static xb_status read_model(const reader *r)
     XB_TRY(read_texts(r, input));
     XB_TRY(read_nets(r, input));
     XB_TRY(take_nets(r));
+    XB_TRY(take_cells(r));
     XB_TRY(take_scales(r));
     return read_recipe(r);
 }

@@ -193,6 +193,7 @@ xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
     if (o->validation_draws != xb_train_options_default().validation_draws)
         set_count(&root, "validation_draws", o->validation_draws);
     if (o->mirror) xb_json_set(&root, "mirror", json_true());
+    if (o->cells) set_text(&root, "cells", xb_weight_cells_text(o->cells));
     if (o->target_sd != 0) {
         set_real(&root, "target_mean", o->target_mean);
         set_real(&root, "target_sd", o->target_sd);

@@ -72,8 +72,9 @@ struct xb_trainer {
     xb_adam_block *block[XB_PHASES];
     int blocks[XB_PHASES];
     /* the state */
-    int64_t p, q;       /* sizes: mu, noise */
-    int64_t rho, noise; /* where these begin */
+    int64_t p, q;           /* sizes: mu, noise */
+    int64_t rho, noise;     /* where these begin */
+    int64_t cells, n_cells; /* where states begin, and how many (V31); 0: none */
     int64_t n_theta;
     int64_t states, net_states; /* batchnorm's, of both nets and of the first */
     int64_t n_live;
@@ -130,6 +131,15 @@ void xb_trainer_take(xb_trainer *t, int64_t first, int64_t rows);
 void xb_trainer_start_weights(xb_trainer *t); /* before phase 1 */
 xb_status xb_trainer_start_vi(xb_trainer *t); /* between the phases */
 void xb_trainer_fill_sigma(xb_trainer *t);    /* sigma from rho */
+
+/* tied.c (V31): states into their range, mu and sigma from them; gradients by states; the
+ * states that a run starts from, theta on the host; whether the backend can; states as a
+ * model keeps them. */
+void xb_tied_fill(xb_trainer *t);
+void xb_tied_chain(xb_trainer *t);
+void xb_tied_start(const xb_trainer *t, float *theta);
+xb_status xb_tied_check(const xb_trainer *t);
+void xb_tied_fetch(const xb_trainer *t, float *out);
 
 /* train_step.c: the gradient at `place`, checked, and one step; no allocation.
  * XB_E_NUMERIC before anything is changed. */
