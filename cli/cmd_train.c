@@ -323,7 +323,7 @@ static void more_help(FILE *out)
 const cli_command cli_command_train = {
     .name = "train",
     .group = "A Bayesian network",
-    .about = "a table of numbers, or images, to a Bayesian network",
+    .about = "a table, or images, to a Bayesian network",
     .usage = "DATA --target COLUMN -o MODEL [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors",
