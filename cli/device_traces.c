@@ -105,9 +105,9 @@ static void show_shapes(const xb_device *d)
     char text[256] = "";
     if (strcmp(shapes, "agree") == 0)
         snprintf(text, sizeof text,
-                 "The shapes of the states agree (p = %.2g, threshold 0.01): one law is "
-                 "kept, that of the"
-                 " trace with the most independent samples.",
+                 "The shapes of the states are not shown to differ (p = %.2g, threshold"
+                 " 0.01): one law is kept, that of the trace with the most independent"
+                 " samples.",
                  xb_device_shapes_p(d));
     else if (strcmp(shapes, "differ") == 0)
         snprintf(text, sizeof text,

@@ -51,7 +51,6 @@ typedef struct job {
     double age[AGES_MOST]; /* [ages], the first of them 0: right after programming */
     int ages, chips;
     double *score;       /* [WAYS][chips][ages][SCORES] */
-    double *value, *sd;  /* of one array's reads */
     int64_t done, total; /* arrays read */
 } job;
 
@@ -122,41 +121,45 @@ static xb_status make_array(const job *j, xb_array **out, int way, double age)
     return status;
 }
 
-static xb_status score_reads(job *j, double out[SCORES], const xb_analog *analog)
-{
-    const xb_array_task *t = &j->task;
-    xb_scores *scores = NULL;
-    XB_TRY(xb_analog_draws(j->ctx, j->value, j->sd, analog, t->test_x, t->n_test, 0,
-                           j->sizes->reads));
-    const xb_mixture p = {j->value, j->sd, j->sizes->reads, t->n_test, .sd_shared = true};
-    XB_TRY(xb_score_regression(j->ctx, &scores, &p, t->test_y, NULL));
-    for (int k = 0; k < SCORES; k++) out[k] = xb_scores_get(scores, score_keys[k]).value;
-    xb_scores_destroy(scores);
-    return XB_OK;
-}
-
-static xb_status read_array(job *j, int way, int chip, int age)
+/* As an assay scores them, whatever noise the model has. */
+static xb_status read_array(job *j, xb_assay *assay, int way, int chip, int age)
 {
     xb_array *array = NULL;
-    xb_analog *analog = NULL;
-    xb_analog_options opt = xb_analog_options_default();
-    opt.seed = j->opt->seed;
-    opt.chip = j->opt->seed + (uint64_t)chip;
+    xb_assay_result *result = NULL;
     XB_TRY(xb_progress_tell(j->ctx, "reading arrays", j->done++, j->total));
     XB_TRY(make_array(j, &array, way, j->age[age]));
-    xb_status status =
-        xb_analog_create(j->ctx, &analog, j->task.model, array, NULL, 0, &opt);
-    if (status == XB_OK) status = score_reads(j, score_at(j, way, chip, age), analog);
-    xb_analog_destroy(analog);
+    xb_status status = xb_assay_run(j->ctx, &result, assay, array);
+    for (int k = 0; k < SCORES && status == XB_OK; k++)
+        score_at(j, way, chip, age)[k] =
+            xb_scores_get(xb_assay_result_scores(result), score_keys[k]).value;
+    xb_assay_result_destroy(result);
     xb_array_destroy(array);
+    return status;
+}
+
+static xb_status read_chip(job *j, int chip)
+{
+    const xb_array_task *t = &j->task;
+    xb_assay *assay = NULL;
+    xb_analog_options analog = xb_analog_options_default();
+    xb_assay_options opt = xb_assay_options_default();
+    analog.seed = j->opt->seed;
+    analog.chip = j->opt->seed + (uint64_t)chip;
+    opt.analog = &analog;
+    opt.reads = j->sizes->reads;
+    XB_TRY(
+        xb_assay_create(j->ctx, &assay, t->model, t->test_x, t->test_y, t->n_test, &opt));
+    xb_status status = XB_OK;
+    for (int way = 0; way < WAYS; way++)
+        for (int age = 0; age < j->ages && status == XB_OK; age++)
+            status = read_array(j, assay, way, chip, age);
+    xb_assay_destroy(assay);
     return status;
 }
 
 static xb_status read_arrays(job *j)
 {
-    for (int way = 0; way < WAYS; way++)
-        for (int chip = 0; chip < j->chips; chip++)
-            for (int age = 0; age < j->ages; age++) XB_TRY(read_array(j, way, chip, age));
+    for (int chip = 0; chip < j->chips; chip++) XB_TRY(read_chip(j, chip));
     return XB_OK;
 }
 
@@ -359,21 +362,14 @@ static void choose_ages(job *j)
     }
 }
 
-static xb_status take_memory(job *j)
-{
-    const int64_t cells = (int64_t)WAYS * j->chips * j->ages * SCORES;
-    j->score = xb_new(j->ctx, cells, sizeof *j->score);
-    j->value = xb_new(j->ctx, j->sizes->reads * j->task.n_test, sizeof *j->value);
-    j->sd = xb_new(j->ctx, j->task.n_test, sizeof *j->sd);
-    return j->score && j->value && j->sd ? XB_OK : XB_E_MEMORY;
-}
-
 static xb_status run_job(job *j)
 {
     XB_TRY(read_device(j));
     choose_ages(j);
     XB_TRY(xb_array_task_table(j->ctx, &j->task, j->opt, j->sizes));
-    XB_TRY(take_memory(j));
+    j->score =
+        xb_new(j->ctx, (int64_t)WAYS * j->chips * j->ages * SCORES, sizeof *j->score);
+    if (!j->score) return XB_E_MEMORY;
     j->total = (int64_t)WAYS * j->chips * j->ages;
     XB_TRY(read_arrays(j));
     XB_TRY(scores_table(j));
@@ -393,8 +389,6 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *law,
     xb_array_task_free(&j.task);
     xb_device_destroy(j.device);
     xb_free(j.score);
-    xb_free(j.value);
-    xb_free(j.sd);
     return status;
 }
 
