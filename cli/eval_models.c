@@ -119,8 +119,12 @@ static void print_text(const contest *c)
     cli_print_grid(1 + (int)xb_score_gaps_count(c->gaps), MODELS + 3, contest_cell, c);
     printf(
         "\n  ± the error over rows; the difference is taken row by row, its error is that"
-        " of rows and draws.\n  better, worse: beyond that error; one of the three"
-        " verdicts is wrong in at most 5 %% of runs.\n");
+        " of rows and draws.\n  better, worse: beyond that error; a verdict is wrong in "
+        "at"
+        " most 5 %% of runs.\n");
+    if (xb_model_target_count(c->model[0]) > 1)
+        printf("  NLL is that of the joint density of %lld targets.\n",
+               (long long)xb_model_target_count(c->model[0]));
     cli_print_doubts(scores_of(c, 0));
 }
 
@@ -149,8 +153,10 @@ static cli_exit read_models(contest *c)
     const cli_value *laws = cli_get(&c->s->args, "law");
     if (laws->given && laws->n_texts > 1)
         return cli_fail(c->s, CLI_USAGE, "--law: expected at most one for two models");
-    if (cli_flag(&c->s->args, "ood") || cli_flag(&c->s->args, "selective"))
-        return cli_fail(c->s, CLI_USAGE, "--ood and --selective are for one model");
+    if (cli_flag(&c->s->args, "ood") || cli_flag(&c->s->args, "selective") ||
+        cli_flag(&c->s->args, "calibrate"))
+        return cli_fail(c->s, CLI_USAGE,
+                        "--ood, --selective and --calibrate are for one model");
     if (strcmp(data_of(c), "-") == 0)
         return cli_fail(c->s, CLI_USAGE,
                         "standard input can be read once, two models need a file");

@@ -46,11 +46,17 @@ struct xb_model {
     xb_law *law;
     xb_prior prior;
     char *settings, *provenance; /* JSON */
+    double *calibration;         /* [XB_CALIBRATION_LEVELS] (C27); NULL: none */
     /* An ensemble: its members, each a model of its own; all of the above is then
      * borrowed from the first (ensemble.c). NULL: one posterior. */
     xb_model **member; /* [members] */
     int64_t members;
 };
+
+/* Copies the levels of a recalibration into the model, XB_CALIBRATION_LEVELS of them. */
+xb_status xb_model_set_calibration(xb_ctx *ctx, xb_model *model, const double *level);
+/* (C27) The level whose quantile stands for that of `level`. */
+double xb_model_calibrated_level(const xb_model *model, double level);
 
 /* An ensemble of models of the same columns, net and likelihood, which it owns from now
  * on; where it fails they stay the caller's. One alone stays as it is. */
