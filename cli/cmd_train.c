@@ -230,7 +230,7 @@ static const cli_option options[] = {
      0},
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (gaussian)", 0, 0},
     {"classes", 0, CLI_FLAG, NULL, "the target's numbers are classes", 0, 0},
-    {"likelihood", 0, CLI_CHOICE, "auto|gaussian|heteroscedastic|softmax",
+    {"likelihood", 0, CLI_CHOICE, "auto|gaussian|heteroscedastic|student|softmax",
      "noise of the target; auto: chosen by F or --validation [auto without --net]", 0, 0},
     {"noise-net", 0, CLI_TEXT, "TEXT", "heteroscedastic: the net of the noise (as --net)",
      0, 0},
@@ -323,7 +323,7 @@ static void more_help(FILE *out)
 const cli_command cli_command_train = {
     .name = "train",
     .group = "A Bayesian network",
-    .about = "a table of numbers, or images, to a Bayesian network",
+    .about = "a table, or images, to a Bayesian network",
     .usage = "DATA --target COLUMN -o MODEL [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors",
