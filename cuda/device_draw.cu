@@ -4,7 +4,7 @@
 #include "table.cuh"
 
 #if !defined(XBC_DRAW_BLOCKS)
-#define XBC_DRAW_BLOCKS 4 /* on a multiprocessor at once */
+#define XBC_DRAW_BLOCKS 5 /* on a multiprocessor at once */
 #endif
 
 /* Counters that hold elements [first, first + count): from `begin`, how many. */
@@ -23,60 +23,87 @@ static __device__ __forceinline__ int64_t element_of(int64_t counter, int place)
     return counter / 16 * 64 + counter % 16 + 16 * place;
 }
 
+/* A thread's counters of a whole run: `rounds` of them, `step` apart; and where the
+ * elements of the first go. */
+struct own_run {
+    uint32_t number, step, rounds;
+    float *z;
+};
+
+static __device__ __forceinline__ own_run run_of(const xbc_draws &job, int64_t begin,
+                                                 int64_t count)
+{
+    const uint32_t step = gridDim.x * THREADS; /* a multiple of 16 */
+    const int64_t t = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    return {(uint32_t)(begin + t), step,
+            t < count ? (uint32_t)((count - t - 1) / step) + 1 : 0,
+            job.z + (element_of(begin + t, 0) - job.first)};
+}
+
+/* The slow draw at a place, round * 4 + j. */
+static __device__ __forceinline__ void draw_late(const own_run &run, const xbc_draws &job,
+                                                 const stream_keys &keys, float turn,
+                                                 uint32_t place)
+{
+    uint32_t word[4], round = place / 4, j = place % 4;
+    counter_words(word, keys, run.number + round * run.step);
+    uint32_t mine = j == 0 ? word[0] : j == 1 ? word[1] : j == 2 ? word[2] : word[3];
+    run.z[(size_t)round * 4 * run.step + 16 * j] = turn * slow_value(job.source.at, mine);
+}
+
 /* One panel, from a block's first element on, all of it: no index to find. */
 template <class S>
 static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
-    draw_run(xbc_draws job, int64_t begin, int64_t count)
+    draw_run(xbc_draws job, stream_keys keys, int64_t begin, int64_t count)
 {
     __shared__ __align__(16) float table[S::floats];
     __shared__ late_draws late;
-    table_load<S>(table, job.source.at);
-    const int64_t step = (int64_t)gridDim.x * THREADS; /* a multiple of 16 */
-    int64_t t = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    float *const z = job.z + (element_of(begin + t, 0) - job.first);
     const float turn = job.negate ? -1.0f : 1.0f;
+    table_load<S>(table, job.source.at, turn);
+    const own_copy<S> own(table);
+    const own_run run = run_of(job, begin, count);
     int waiting = 0;
-    float *to = z;
-    for (uint32_t round = 0; t < count; t += step, to += 4 * step, round++) {
+    float *to = run.z;
+    uint32_t number = run.number;
+    for (uint32_t round = 0; round < run.rounds; round++) {
         uint32_t word[4];
-        xb_stream_counter_words(word, &job.where, (uint32_t)(begin + t));
         float v[4];
+        counter_words(word, keys, number);
         XB_UNROLLED
-        for (int j = 0; j < 4; j++) v[j] = fast_value<S>(table, word[j]);
+        for (int j = 0; j < 4; j++) to[16 * j] = v[j] = fast_value<S>(own, word[j]);
         float any = (v[0] + v[1]) + (v[2] + v[3]);
         if (any != any) XB_UNROLLED
         for (int j = 0; j < 4; j++)
-            if (v[j] != v[j] &&
-                !put_late(&late, &waiting, word[j], round * 4 + (uint32_t)j))
-                v[j] = slow_value(job.source.at, word[j]);
-        XB_UNROLLED
-        for (int j = 0; j < 4; j++) to[16 * j] = turn * v[j];
+            if (v[j] != v[j]) put_late(&late, &waiting, round * 4 + (uint32_t)j);
+        number += run.step, to += 4 * (size_t)run.step;
     }
-    for (int i = 0; i < waiting; i++) {
-        uint32_t place = late.place[i][threadIdx.x];
-        float v = slow_value(job.source.at, late.word[i][threadIdx.x]);
-        z[(int64_t)(place / 4) * 4 * step + 16 * (place % 4)] = turn * v;
+    for (int i = 0; i < waiting && i < LATE; i++)
+        draw_late(run, job, keys, turn, late.place[i][threadIdx.x]);
+    for (uint32_t i = 0; waiting > LATE && i < 4 * run.rounds; i++) {
+        float v = run.z[(size_t)(i / 4) * 4 * run.step + 16 * (i % 4)];
+        if (v != v) draw_late(run, job, keys, turn, i);
     }
 }
 
 template <class S>
 static __global__ void __launch_bounds__(THREADS)
-    draw_panels(xbc_draws job, int64_t begin, int64_t count)
+    draw_panels(xbc_draws job, stream_keys keys, int64_t begin, int64_t count)
 {
     __shared__ __align__(16) float table[S::floats];
-    table_load<S>(table, job.source.at);
+    const float turn = job.negate ? -1.0f : 1.0f;
+    table_load<S>(table, job.source.at, turn);
+    const own_copy<S> own(table);
     for
         EACH(t, count)
         {
             uint32_t word[4];
-            xb_stream_counter_words(word, &job.where, (uint32_t)(begin + t));
+            counter_words(word, keys, (uint32_t)(begin + t));
             XB_UNROLLED
             for (int j = 0; j < 4; j++) {
                 int64_t e = element_of(begin + t, j) - job.first;
                 if (e < 0 || e >= job.count) continue;
                 int64_t panel = e / job.size, i = e - panel * job.size;
-                float z = value_of<S>(table, job.source.at, word[j]);
-                if (job.negate) z = -z;
+                float z = value_of<S>(own, job.source.at, turn, word[j]);
                 if (job.z) job.z[panel * job.stride + i] = z;
                 if (job.theta)
                     job.theta[panel * job.stride + i] = job.mu[i] + job.sigma[i] * z;
@@ -84,12 +111,14 @@ static __global__ void __launch_bounds__(THREADS)
         }
 }
 
-/* Blocks that keep the device busy and share the cost of loading the table. */
+/* Blocks that keep the device busy, in whole waves, and share the cost of loading the
+ * table; a thread has so few draws that its slow ones find room. */
 static unsigned draw_blocks(int64_t count)
 {
-    int64_t most = 8 * (int64_t)xbc_processors(),
-            wanted = (count + THREADS - 1) / THREADS;
-    return (unsigned)(wanted < most ? wanted : most);
+    const int64_t wave = XBC_DRAW_BLOCKS * (int64_t)xbc_processors(), some = 128;
+    int64_t wanted = (count + THREADS - 1) / THREADS;
+    int64_t waves = (wanted + wave * some - 1) / (wave * some);
+    return (unsigned)(wanted < wave ? wanted : waves * wave);
 }
 
 void xbc_draw(const xbc_draws *job)
@@ -98,14 +127,15 @@ void xbc_draw(const xbc_draws *job)
     counters c = counters_of(job->first, job->count);
     bool run = job->first % 64 == 0 && job->count % 64 == 0 && job->size == job->count &&
                job->z && !job->theta;
+    const stream_keys keys = keys_of(job->where);
     for_shape(job->source, [&](auto shape) {
         typedef decltype(shape) S;
         if (run)
-            XBC_LAUNCH("drawing", draw_run<S>, draw_blocks(c.count), THREADS, *job,
+            XBC_LAUNCH("drawing", draw_run<S>, draw_blocks(c.count), THREADS, *job, keys,
                        c.begin, c.count);
         else
             XBC_LAUNCH("drawing", draw_panels<S>, draw_blocks(c.count), THREADS, *job,
-                       c.begin, c.count);
+                       keys, c.begin, c.count);
     });
 }
 
@@ -124,14 +154,14 @@ void xbc_repeat(float *theta, const float *mu, int64_t size, int64_t stride,
                    size, stride, count);
 }
 
-static __global__ void signs(float *sign, xb_stream where, int64_t first, int64_t count,
+static __global__ void signs(float *sign, stream_keys keys, int64_t first, int64_t count,
                              int64_t begin, int64_t n)
 {
     for
         EACH(t, n)
         {
             uint32_t word[4];
-            xb_stream_counter_words(word, &where, (uint32_t)(begin + t));
+            counter_words(word, keys, (uint32_t)(begin + t));
             for (int j = 0; j < 4; j++) {
                 int64_t i = element_of(begin + t, j) - first;
                 if (i >= 0 && i < count) sign[i] = word[j] >> 31 ? -1.0f : 1.0f;
@@ -143,8 +173,8 @@ void xbc_signs(float *sign, const xb_stream *where, int64_t first, int64_t count
 {
     counters c = counters_of(first, count);
     if (count > 0)
-        XBC_LAUNCH("drawing signs", signs, blocks_for(c.count), THREADS, sign, *where,
-                   first, count, c.begin, c.count);
+        XBC_LAUNCH("drawing signs", signs, blocks_for(c.count), THREADS, sign,
+                   keys_of(*where), first, count, c.begin, c.count);
 }
 
 template <class S>
@@ -153,11 +183,12 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ __align__(16) float table[S::floats];
     __shared__ uint64_t part[THREADS];
-    table_load<S>(table, d);
+    table_load<S>(table, d, 1);
+    const own_copy<S> own(table);
     uint32_t from = first + blockIdx.x * XBC_CHECK_WORDS;
     uint64_t mine = 0;
     for (unsigned i = threadIdx.x; i < XBC_CHECK_WORDS; i += THREADS) {
-        float z = value_of<S>(table, d, from + i);
+        float z = value_of<S>(own, d, 1, from + i);
         uint32_t bits;
         memcpy(&bits, &z, sizeof bits);
         mine += xbc_check_term(from + i, bits);
