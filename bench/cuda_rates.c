@@ -125,6 +125,59 @@ static void time_fused(const char *law, xbc_source source, int64_t n, int64_t ro
     xbc_release(job.y), xbc_release(job.room);
 }
 
+static void run_grouped(void *job) { xbc_grouped_forward(job); }
+
+/* `rows` inputs with one draw. */
+static void time_grouped(const char *law, xbc_source source, int64_t n, int64_t rows)
+{
+    if (!xbc_grouped_suits(&source, n)) return;
+    xbc_grouped job = {
+        .source = source,
+        .rows = rows,
+        .group = rows,
+        .groups = 1,
+        .in = n,
+        .out = n,
+        .y = taken((size_t)(rows * n) * sizeof(float)),
+        .x = numbers(rows * n, -1, 1),
+        .mu = numbers(n * n, -1, 1),
+        .sigma = numbers(n * n, 0.1, 0.5),
+        .room = taken((size_t)xbc_grouped_room(rows, rows, n) * sizeof(float))};
+    double seconds = seconds_of(run_grouped, &job);
+    printf("inputs-%lld %s %lld %.4g\n", (long long)n, law, (long long)rows,
+           (double)(n * n) / seconds);
+    xbc_release(job.y), xbc_release(job.room);
+}
+
+/* A plain product of matrices, as layers use it: multiplications a second. */
+typedef struct product_job {
+    float *y;
+    const float *x, *w;
+    xbc_window window;
+    xbc_parts parts;
+} product_job;
+
+static void run_product(void *arg)
+{
+    const product_job *job = arg;
+    xbc_forward(job->y, job->x, job->w, false, &job->window, &job->parts);
+}
+
+static void time_product(const char *name, xbc_window g, int64_t rows)
+{
+    int64_t in = rows * g.h * g.w * g.c, out = rows * g.oh * g.ow * g.oc,
+            size = (int64_t)g.kh * g.kw * g.c * g.oc;
+    product_job job = {.y = taken((size_t)out * sizeof(float)),
+                       .x = numbers(in, -1, 1),
+                       .w = numbers(size, -1, 1),
+                       .window = g,
+                       .parts = {.rows = rows, .batch = rows, .count = 1}};
+    double seconds = seconds_of(run_product, &job);
+    printf("%s - %lld %.4g\n", name, (long long)rows,
+           (double)(out * g.kh * g.kw * g.c) / seconds);
+    xbc_release(job.y);
+}
+
 int main(void)
 {
     static const char *const laws[] = {"gaussian", "mtj:B=0.15,w=0.5",
@@ -149,10 +202,16 @@ int main(void)
         time_fused(laws[i], source, 1024, 256);
         time_fused(laws[i], source, 4096, 1);
         time_fused(laws[i], source, 4096, 16);
+        time_grouped(laws[i], source, 4096, 16);
+        time_grouped(laws[i], source, 4096, 64);
+        time_grouped(laws[i], source, 4096, 256);
         fflush(stdout);
         xb_sampler_destroy(s);
         xb_law_destroy(law);
     }
+    time_product("dense-4096", (xbc_window){1, 1, 4096, 1, 1, 4096, 1, 1, 1, 0, 0}, 4096);
+    time_product("conv-200x200x16",
+                 (xbc_window){200, 200, 16, 200, 200, 16, 3, 3, 1, 1, 1}, 100);
     xb_ctx_destroy(ctx);
     return 0;
 }

@@ -125,6 +125,28 @@ void xbc_op_panels(const xbc_linear *op, float *z, float *theta, int64_t number,
     }
 }
 
+const float *xbc_biases(const xbc_linear *op, float *room, int64_t number, int64_t count)
+{
+    const xb_run *run = op->run;
+    if (!op->bias) return NULL;
+    const xb_tensor *t = &op->tensor[1];
+    const xbc_draws job = {.source = xbc_source_of(run->noise.sampler),
+                           .where = xbc_stream(run, (uint32_t)op->layer->tensor + 1),
+                           .first = number * t->size,
+                           .count = count * t->size,
+                           .size = t->size,
+                           .stride = t->size,
+                           .negate = xbc_negates(run),
+                           .theta = room,
+                           .mu = op->mu + op->size,
+                           .sigma = op->sigma + op->size};
+    if (t->stochastic)
+        xbc_draw(&job);
+    else
+        xbc_repeat(room, job.mu, t->size, t->size, count);
+    return room;
+}
+
 void xbc_scaled(const xbc_linear *op, float *out, const float *factor)
 {
     for (int i = 0; i < op->tensors; i++) {
@@ -183,9 +205,15 @@ static bool is_random(const xbc_linear *op)
            (op->tensor[0].stochastic || (op->bias && op->tensor[1].stochastic));
 }
 
+static bool grouped(const xbc_linear *op)
+{
+    return xbc_grouped_can(op) && op->run->batch >= XBC_GROUP_LEAST;
+}
+
 static int64_t shared_scratch(const xbc_linear *op)
 {
-    return (2 + (op->run->gradients ? xbc_slices_most(op) : 0)) * op->n;
+    int64_t panels = (2 + (op->run->gradients ? xbc_slices_most(op) : 0)) * op->n;
+    return larger(panels, grouped(op) ? xbc_grouped_scratch(op, op->run->batch) : 0);
 }
 
 static const float *shared_weights(const xbc_linear *op)
@@ -197,6 +225,8 @@ static const float *shared_weights(const xbc_linear *op)
 
 static void shared_forward(const xbc_linear *op, float *y, const float *x)
 {
+    if (is_random(op) && grouped(op) && xbc_grouped_forward_of(op, y, x, op->run->batch))
+        return;
     xbc_by_weights(op, y, x, shared_weights(op));
 }
 

@@ -112,6 +112,25 @@ typedef struct xbc_fused {
 int64_t xbc_fused_room(int64_t rows, int64_t in, int64_t out);
 void xbc_fused_forward(const xbc_fused *job);
 
+/* (N9) Dense, `group` examples a draw on tensor cores, the first group shorter by `skip`:
+ * accurate to 2^-16 of the sum of |x| |w|. `room`: xbc_grouped_room() floats. */
+typedef struct xbc_grouped {
+    xbc_source source;
+    xb_stream where;
+    int64_t first; /* element of the first group's draw, a multiple of 64 */
+    bool negate;
+    int64_t rows, in, out, group, groups, skip; /* groups: at most XBC_GROUPS */
+    float *y;
+    const float *x, *mu, *sigma, *bias; /* bias [groups][out]; NULL: none */
+    float *room;
+} xbc_grouped;
+
+enum { XBC_GROUPS = 1 << 12 };
+/* Whether there is a kernel for this. */
+bool xbc_grouped_suits(const xbc_source *source, int64_t out);
+int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t out);
+void xbc_grouped_forward(const xbc_grouped *job);
+
 /* ---- element by element (device_layers.cu) */
 
 typedef enum xbc_act { XBC_NONE, XBC_ELU, XBC_RELU, XBC_TANH, XBC_SIGMOID } xbc_act;

@@ -23,65 +23,77 @@ static __device__ __forceinline__ int64_t element_of(int64_t counter, int place)
     return counter / 16 * 64 + counter % 16 + 16 * place;
 }
 
-/* A thread's counters of a whole run: `rounds` of them, `step` apart; and where the
- * elements of the first go. */
-struct own_run {
-    uint32_t number, step, rounds;
-    float *z;
+/* Counters of a run by number: `number` is thread `t`'s of the grid in round `round`. */
+struct run_place {
+    int64_t begin;
+    uint32_t step; /* counters of a round, a multiple of 16 */
+    float *z;      /* element 0's, maybe before the run */
+
+    __device__ __forceinline__ uint32_t number(uint32_t t, uint32_t round) const
+    {
+        return (uint32_t)begin + t + round * step;
+    }
+    __device__ __forceinline__ float *at(uint32_t t, uint32_t round) const
+    {
+        return z + element_of(begin + t, 0) + (size_t)round * step * 4;
+    }
 };
 
-static __device__ __forceinline__ own_run run_of(const xbc_draws &job, int64_t begin,
-                                                 int64_t count)
+/* The slow draws of one counter. */
+template <class S>
+static __device__ __noinline__ void draw_late(const own_copy<S> own, const xbc_draws &job,
+                                              const stream_keys &keys, float *to,
+                                              uint32_t number)
 {
-    const uint32_t step = gridDim.x * THREADS; /* a multiple of 16 */
-    const int64_t t = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    return {(uint32_t)(begin + t), step,
-            t < count ? (uint32_t)((count - t - 1) / step) + 1 : 0,
-            job.z + (element_of(begin + t, 0) - job.first)};
+    uint32_t word[4];
+    counter_words(word, keys, number);
+    each_slow<S>(own, word, [&](uint32_t w, unsigned j) {
+        float v = slow_value(job.source.at, w);
+        to[16 * j] = job.negate ? -v : v;
+    });
 }
 
-/* The slow draw at a place, round * 4 + j. */
-static __device__ __forceinline__ void draw_late(const own_run &run, const xbc_draws &job,
-                                                 const stream_keys &keys, float turn,
-                                                 uint32_t place)
-{
-    uint32_t word[4], round = place / 4, j = place % 4;
-    counter_words(word, keys, run.number + round * run.step);
-    uint32_t mine = j == 0 ? word[0] : j == 1 ? word[1] : j == 2 ? word[2] : word[3];
-    run.z[(size_t)round * 4 * run.step + 16 * j] = turn * slow_value(job.source.at, mine);
-}
+enum { LATE = 1024 }; /* counters of a block with slow draws; the rest is found again */
 
 /* One panel, from a block's first element on, all of it: no index to find. */
 template <class S>
 static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
-    draw_run(xbc_draws job, stream_keys keys, int64_t begin, int64_t count)
+    draw_run(const __grid_constant__ xbc_draws job,
+             const __grid_constant__ stream_keys keys, int64_t begin, int64_t count)
 {
     __shared__ __align__(16) float table[S::floats];
-    __shared__ late_draws late;
-    const float turn = job.negate ? -1.0f : 1.0f;
-    table_load<S>(table, job.source.at, turn);
+    __shared__ uint32_t late[LATE]; /* round * THREADS + thread */
+    __shared__ uint32_t waiting;
+    if (threadIdx.x == 0) waiting = 0;
+    table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(table);
-    const own_run run = run_of(job, begin, count);
-    int waiting = 0;
-    float *to = run.z;
-    uint32_t number = run.number;
-    for (uint32_t round = 0; round < run.rounds; round++) {
+    const run_place run = {begin, gridDim.x * THREADS, job.z - job.first};
+    const uint32_t first = blockIdx.x * THREADS, t = first + threadIdx.x;
+    const uint32_t rounds = t < count ? (uint32_t)((count - t - 1) / run.step) + 1 : 0;
+    float *to = run.at(t, 0);
+    uint32_t number = run.number(t, 0);
+    const size_t stride = 4 * (size_t)run.step;
+    for (uint32_t round = 0; round < rounds; round++) {
         uint32_t word[4];
         float v[4];
         counter_words(word, keys, number);
         XB_UNROLLED
         for (int j = 0; j < 4; j++) to[16 * j] = v[j] = fast_value<S>(own, word[j]);
-        float any = (v[0] + v[1]) + (v[2] + v[3]);
-        if (any != any) XB_UNROLLED
-        for (int j = 0; j < 4; j++)
-            if (v[j] != v[j]) put_late(&late, &waiting, round * 4 + (uint32_t)j);
-        number += run.step, to += 4 * (size_t)run.step;
+        if (any_slow(v)) {
+            uint32_t i = atomicAdd(&waiting, 1u);
+            if (i < LATE) late[i] = round * THREADS + threadIdx.x;
+        }
+        number += run.step, to += stride;
     }
-    for (int i = 0; i < waiting && i < LATE; i++)
-        draw_late(run, job, keys, turn, late.place[i][threadIdx.x]);
-    for (uint32_t i = 0; waiting > LATE && i < 4 * run.rounds; i++) {
-        float v = run.z[(size_t)(i / 4) * 4 * run.step + 16 * (i % 4)];
-        if (v != v) draw_late(run, job, keys, turn, i);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < waiting && i < LATE; i += THREADS) {
+        uint32_t whose = first + late[i] % THREADS, round = late[i] / THREADS;
+        draw_late<S>(own, job, keys, run.at(whose, round), run.number(whose, round));
+    }
+    for (uint32_t round = 0; waiting > LATE && round < rounds; round++) {
+        const float *v = run.at(t, round);
+        if (v[0] != v[0] || v[16] != v[16] || v[32] != v[32] || v[48] != v[48])
+            draw_late<S>(own, job, keys, run.at(t, round), run.number(t, round));
     }
 }
 

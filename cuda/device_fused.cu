@@ -88,86 +88,74 @@ template <class S> struct fused_draws {
         XB_UNROLLED
         for (int j = 0; j < 4; j++) z[j] = fast_value<S>(own, word[j]);
     }
-    /* Of one of the four. */
-    __device__ __forceinline__ uint32_t word_at(uint32_t number, uint32_t j) const
-    {
-        uint32_t word[4];
-        counter_words(word, keys, number);
-        return j == 0 ? word[0] : j == 1 ? word[1] : j == 2 ? word[2] : word[3];
-    }
-    __device__ __forceinline__ float slow(const xbc_fused &job, uint32_t number,
-                                          uint32_t j) const
-    {
-        return slow_value(job.source.at, word_at(number, j));
-    }
-    /* When the table is gone: by the source's. */
-    __device__ __forceinline__ bool is_slow(const xbc_fused &job, uint32_t number,
-                                            uint32_t j) const
-    {
-        float r;
-        uint32_t column =
-            (uint32_t)xb_table_column(&r, word_at(number, j), S::columns, S::halves);
-        float c = job.source.at->table.row[(column - XB_CELL_BIAS) * S::stored][0];
-        return c != c;
-    }
+};
+
+/* Counters of a thread that have slow draws; those beyond are counted only, and found
+ * again. */
+enum { LATE = 8 };
+
+struct late_draws {
+    uint32_t at[LATE][THREADS]; /* input * ROWS + row */
 };
 
 /* The draws of one input for one row: four outputs' sums go on. Slow ones count as 0 and
  * are noted. */
 static __device__ __forceinline__ void use_draws(float sum[4], float z[4],
                                                  late_draws *late, int *waiting,
-                                                 uint32_t tag, float x, const float mu[4],
+                                                 uint32_t at, float x, const float mu[4],
                                                  const float sigma[4])
 {
-    float any = (z[0] + z[1]) + (z[2] + z[3]);
-    if (any != any) XB_UNROLLED
-    for (int j = 0; j < 4; j++)
-        if (z[j] != z[j]) {
-            z[j] = 0;
-            put_late(late, waiting, tag * 4 + (uint32_t)j);
-        }
+    if (any_slow(z)) {
+        XB_UNROLLED
+        for (int j = 0; j < 4; j++) z[j] = z[j] == z[j] ? z[j] : 0;
+        if (*waiting < LATE) late->at[*waiting][threadIdx.x] = at;
+        ++*waiting;
+    }
     XB_UNROLLED
     for (int j = 0; j < 4; j++) sum[j] = fmaf(x, fmaf(sigma[j], z[j], mu[j]), sum[j]);
 }
 
-/* The slow draw j of input at / ROWS and row at % ROWS into its sum. */
+/* The slow draws of input at / ROWS and row at % ROWS into their sums. */
 template <class S, int ROWS>
 static __device__ __forceinline__ void add_late(float *sum, const xbc_fused &job,
                                                 const fused_draws<S> &draws,
-                                                const place<ROWS> &here, float turn,
-                                                uint32_t at, uint32_t j)
+                                                const place<ROWS> &here, uint32_t at)
 {
-    uint32_t output = LANES * j + (uint32_t)here.lane, r = at % ROWS;
+    uint32_t word[4], row = at % ROWS;
     int64_t input = at / ROWS;
-    float z = turn * draws.slow(job, draws.template number<ROWS>(here, at), j);
-    float s = job.sigma[input * job.out + blockIdx.x * WIDTH + output];
-    sum[r * WIDTH + output] += here.x(job, (int)r)[input] * s * z;
+    float x = here.x(job, (int)row)[input];
+    counter_words(word, draws.keys, draws.template number<ROWS>(here, at));
+    each_slow<S>(draws.own, word, [&](uint32_t w, unsigned j) {
+        uint32_t output = LANES * j + (uint32_t)here.lane;
+        float z = slow_value(job.source.at, w);
+        float s = job.sigma[input * job.out + blockIdx.x * WIDTH + output];
+        sum[row * WIDTH + output] += x * s * (job.negate ? -z : z);
+    });
 }
 
 /* A thread's sums and its slow draws, in its half's place. */
 template <class S, int ROWS>
 static __device__ __forceinline__ void put_sums(float *to, const float sum[ROWS][4],
-                                             const late_draws &late, int waiting,
-                                             const xbc_fused &job,
-                                             const fused_draws<S> &draws,
-                                             const place<ROWS> &here, float turn)
+                                                const late_draws &late, int waiting,
+                                                const xbc_fused &job,
+                                                const fused_draws<S> &draws,
+                                                const place<ROWS> &here)
 {
     XB_UNROLLED
     for (int r = 0; r < ROWS; r++) XB_UNROLLED
     for (int j = 0; j < 4; j++) to[r * WIDTH + LANES * j + here.lane] = sum[r][j];
-    for (int i = 0; i < waiting && i < LATE; i++) {
-        uint32_t at = late.place[i][threadIdx.x];
-        add_late<S, ROWS>(to, job, draws, here, turn, at / 4, at % 4);
-    }
+    for (int i = 0; i < waiting && i < LATE; i++)
+        add_late<S, ROWS>(to, job, draws, here, late.at[i][threadIdx.x]);
     if (waiting <= LATE) return;
     int seen = 0; /* the rest is found again */
     for (uint32_t n = (uint32_t)(here.begin + here.mine); n < (uint32_t)here.end;
          n += INPUTS)
-        for (uint32_t at = n * ROWS; at < (n + 1) * ROWS; at++)
-            for (uint32_t j = 0; j < 4; j++)
-                if (draws.is_slow(job, draws.template number<ROWS>(here, at), j) &&
-                    seen++ >= LATE)
-                    add_late<S, ROWS>(to, job, draws, here, turn, at, j);
+        for (uint32_t at = n * ROWS; at < (n + 1) * ROWS; at++) {
+            float z[4];
+            draws.values(z, draws.template number<ROWS>(here, at));
+            if (any_slow(z) && seen++ >= LATE)
+                add_late<S, ROWS>(to, job, draws, here, at);
+        }
 }
 
 /* A block's memory beside the table: inputs while it multiplies, then sums. */
@@ -197,30 +185,30 @@ template <class S, int ROWS>
 static __device__ __forceinline__ void
 add_up(float to[HALF][ROWS * WIDTH], float sum[ROWS][4], const late_draws &late,
        int waiting, const xbc_fused &job, const fused_draws<S> &draws,
-       const place<ROWS> &here, float turn)
+       const place<ROWS> &here)
 {
     bool upper = here.mine >= HALF;
     float *own = to[here.mine % HALF];
-    if (upper) put_sums<S, ROWS>(own, sum, late, waiting, job, draws, here, turn);
+    if (upper) put_sums<S, ROWS>(own, sum, late, waiting, job, draws, here);
     __syncthreads();
     if (!upper) {
         XB_UNROLLED
         for (int r = 0; r < ROWS; r++) XB_UNROLLED
         for (int j = 0; j < 4; j++) sum[r][j] += own[r * WIDTH + LANES * j + here.lane];
-        put_sums<S, ROWS>(own, sum, late, waiting, job, draws, here, turn);
+        put_sums<S, ROWS>(own, sum, late, waiting, job, draws, here);
     }
     __syncthreads();
 }
 
 template <class S, int ROWS>
 static __global__ void __launch_bounds__(THREADS, XBC_FUSED_BLOCKS)
-    fused_slice(xbc_fused job, stream_keys keys, float *part, int64_t slices)
+    fused_slice(const __grid_constant__ xbc_fused job,
+                const __grid_constant__ stream_keys keys, float *part, int64_t slices)
 {
     __shared__ __align__(16) float table[S::floats];
     __shared__ __align__(16) fused_room<ROWS> room;
     __shared__ late_draws late;
-    const float turn = job.negate ? -1.0f : 1.0f;
-    table_load<S>(table, job.source.at, turn);
+    table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const place<ROWS> here(job, slices);
     const fused_draws<S> draws(table, keys, job, here.lane, here.begin + here.mine,
                                here.row0);
@@ -249,7 +237,7 @@ static __global__ void __launch_bounds__(THREADS, XBC_FUSED_BLOCKS)
         }
     }
     __syncthreads(); /* sums take the inputs' place */
-    add_up<S, ROWS>(room.sum, sum, late, waiting, job, draws, here, turn);
+    add_up<S, ROWS>(room.sum, sum, late, waiting, job, draws, here);
     for (int i = (int)threadIdx.x; i < ROWS * WIDTH; i += THREADS) {
         float all = 0;
         for (int n = 0; n < HALF; n++) all += room.sum[n][i];

@@ -153,21 +153,35 @@ static __device__ __forceinline__ float value_of(const own_copy<S> &own,
     return z == z ? z : turn * slow_value(d, word);
 }
 
-/* Where a thread's slow draws are: they are put aside, for threads to make theirs side by
- * side at the end; one at a time would hold up the 31 beside it each time. A loop without
- * a call needs fewer registers, too. Draws beyond the list's room are counted only, and
- * found again. */
-enum { LATE = 8 };
-
-struct late_draws {
-    uint32_t place[LATE][THREADS];
-};
-
-static __device__ __forceinline__ void put_late(late_draws *late, int *count,
-                                                uint32_t place)
+/* Whether one of four is slow. */
+static __device__ __forceinline__ bool any_slow(const float v[4])
 {
-    if (*count < LATE) late->place[*count][threadIdx.x] = place;
-    ++*count;
+    float sum = (v[0] + v[1]) + (v[2] + v[3]);
+    return sum != sum;
+}
+
+/* Counters with slow draws are put aside, for threads to make theirs side by side at the
+ * end: one at a time would hold up the 31 beside it each time. f(word, j) for each slow
+ * draw of a counter; threads whose slow draws have different places make them together. */
+template <class S, class F>
+static __device__ __forceinline__ void each_slow(const own_copy<S> &own,
+                                                 const uint32_t word[4], F f)
+{
+    unsigned left = 0;
+    XB_UNROLLED
+    for (unsigned j = 0; j < 4; j++) {
+        float v = fast_value<S>(own, word[j]);
+        left |= v != v ? 1u << j : 0;
+    }
+    while (left) {
+        unsigned j = left & 1 ? 0 : left & 2 ? 1 : left & 4 ? 2 : 3;
+        f(j == 0   ? word[0]
+          : j == 1 ? word[1]
+          : j == 2 ? word[2]
+                   : word[3],
+          j);
+        left &= left - 1;
+    }
 }
 
 /* f(Shape) for the table's shape. */
