@@ -4,7 +4,7 @@
 #include "table.cuh"
 
 #if !defined(XBC_DRAW_BLOCKS)
-#define XBC_DRAW_BLOCKS 5 /* on a multiprocessor at once */
+#define XBC_DRAW_BLOCKS 4 /* on a multiprocessor at once */
 #endif
 
 /* Counters that hold elements [first, first + count): from `begin`, how many. */
@@ -53,7 +53,24 @@ static __device__ __noinline__ void draw_late(const own_copy<S> own, const xbc_d
     });
 }
 
-enum { LATE = 1024 }; /* counters of a block with slow draws; the rest is found again */
+/* Counters of a thread that have slow draws, by their round; the rest is found again. In
+ * the end threads share what all of them put aside. */
+enum { LATE = 7 };
+
+struct late_rounds {
+    uint32_t round[LATE][THREADS];
+    uint32_t list[LATE * THREADS]; /* round * THREADS + thread */
+    uint32_t count;
+};
+
+static __device__ __forceinline__ void gather_late(late_rounds *late, uint32_t mine)
+{
+    __syncthreads();
+    uint32_t n = mine < LATE ? mine : LATE, at = n > 0 ? atomicAdd(&late->count, n) : 0;
+    for (uint32_t i = 0; i < n; i++)
+        late->list[at + i] = late->round[i][threadIdx.x] * THREADS + threadIdx.x;
+    __syncthreads();
+}
 
 /* One panel, from a block's first element on, all of it: no index to find. */
 template <class S>
@@ -62,17 +79,15 @@ static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
              const __grid_constant__ stream_keys keys, int64_t begin, int64_t count)
 {
     __shared__ __align__(16) float table[S::floats];
-    __shared__ uint32_t late[LATE]; /* round * THREADS + thread */
-    __shared__ uint32_t waiting;
-    if (threadIdx.x == 0) waiting = 0;
+    __shared__ late_rounds late;
+    if (threadIdx.x == 0) late.count = 0;
     table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(table);
     const run_place run = {begin, gridDim.x * THREADS, job.z - job.first};
     const uint32_t first = blockIdx.x * THREADS, t = first + threadIdx.x;
     const uint32_t rounds = t < count ? (uint32_t)((count - t - 1) / run.step) + 1 : 0;
     float *to = run.at(t, 0);
-    uint32_t number = run.number(t, 0);
-    const size_t stride = 4 * (size_t)run.step;
+    uint32_t number = run.number(t, 0), waiting = 0;
     for (uint32_t round = 0; round < rounds; round++) {
         uint32_t word[4];
         float v[4];
@@ -80,14 +95,14 @@ static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
         XB_UNROLLED
         for (int j = 0; j < 4; j++) to[16 * j] = v[j] = fast_value<S>(own, word[j]);
         if (any_slow(v)) {
-            uint32_t i = atomicAdd(&waiting, 1u);
-            if (i < LATE) late[i] = round * THREADS + threadIdx.x;
+            if (waiting < LATE) late.round[waiting][threadIdx.x] = round;
+            waiting++;
         }
-        number += run.step, to += stride;
+        number += run.step, to += 4 * (size_t)run.step;
     }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < waiting && i < LATE; i += THREADS) {
-        uint32_t whose = first + late[i] % THREADS, round = late[i] / THREADS;
+    gather_late(&late, waiting);
+    for (uint32_t i = threadIdx.x; i < late.count; i += THREADS) {
+        uint32_t whose = first + late.list[i] % THREADS, round = late.list[i] / THREADS;
         draw_late<S>(own, job, keys, run.at(whose, round), run.number(whose, round));
     }
     for (uint32_t round = 0; waiting > LATE && round < rounds; round++) {

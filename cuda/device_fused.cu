@@ -8,11 +8,11 @@
 #include "table.cuh"
 
 #if !defined(XBC_FUSED_BLOCKS)
-#define XBC_FUSED_BLOCKS 3 /* on a multiprocessor at once */
+#define XBC_FUSED_BLOCKS 2 /* on a multiprocessor at once */
 #endif
 
 enum { LANES = 16, WIDTH = 64, INPUTS = THREADS / LANES, ROWS_MOST = 4 };
-enum { BLOCKS_WANTED = 2048, SLICE_LEAST = 4 * INPUTS };
+enum { BLOCKS_WANTED = 1056, SLICE_LEAST = 4 * INPUTS };
 
 static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

@@ -33,7 +33,7 @@ static int64_t blocks_of_group(int64_t group)
 static int64_t slices_of(int64_t groups, int64_t group, int64_t in, int64_t out)
 {
     int64_t blocks = out / WIDTH * groups * blocks_of_group(group);
-    int64_t wanted = quotient_up(BLOCKS_WANTED, blocks), most = in / SLICE_LEAST;
+    int64_t wanted = BLOCKS_WANTED / blocks, most = in / SLICE_LEAST;
     return wanted < 1 || most < 1 ? 1 : wanted < most ? wanted : most;
 }
 
@@ -94,24 +94,50 @@ template <class L> struct grouped_place {
     }
 };
 
-/* Rows of x, inputs [first, first + STEP), split. */
-template <class L>
-static __device__ __forceinline__ void load_rows(split_tile<L::rows> *a,
-                                                 const xbc_grouped &job,
-                                                 const grouped_place<L> &here, int first)
-{
-    const int pairs = STEP / 2 * L::rows;
-    XB_UNROLLED
-    for (int i = 0; i < (pairs + THREADS - 1) / THREADS; i++) {
-        int p = (int)threadIdx.x + i * THREADS, row = p / (STEP / 2), k = p % (STEP / 2);
-        if (pairs % THREADS && p >= pairs) break;
-        const float *x = job.x + (here.row0 + row) * job.in + first + 2 * k;
-        bool is = row < here.rows;
-        const split_pair s(is && first + 2 * k < here.end ? x[0] : 0,
-                           is && first + 2 * k + 1 < here.end ? x[1] : 0);
-        a->part[0][row][k] = s.hi, a->part[1][row][k] = s.lo;
+/* What a thread needs for a step, on its way from memory while the one before is at work:
+ * its share of the rows of x, inputs [first, first + STEP), and mu and sigma of its four
+ * weights. */
+template <class L> struct next_step {
+    static const int pairs = STEP / 2 * L::rows, each = (pairs + THREADS - 1) / THREADS;
+    float x[each][2], mu[4], sigma[4];
+
+    static __device__ __forceinline__ bool has(int i, int *row, int *pair)
+    {
+        int p = (int)threadIdx.x + i * THREADS;
+        *row = p / (STEP / 2), *pair = p % (STEP / 2);
+        return pairs % THREADS == 0 || p < pairs;
     }
-}
+    __device__ __forceinline__ void load(const xbc_grouped &job,
+                                         const grouped_place<L> &here, int first,
+                                         const float *mu_at, const float *sigma_at)
+    {
+        int row, pair;
+        XB_UNROLLED
+        for (int i = 0; i < each; i++) {
+            bool is = has(i, &row, &pair) && row < here.rows;
+            int k = first + 2 * pair;
+            const float *from = job.x + (here.row0 + row) * job.in + k;
+            x[i][0] = is && k < here.end ? from[0] : 0;
+            x[i][1] = is && k + 1 < here.end ? from[1] : 0;
+        }
+        bool is = first + here.input < here.end;
+        XB_UNROLLED
+        for (int j = 0; j < 4; j++) {
+            mu[j] = is ? mu_at[LANES * j] : 0;
+            sigma[j] = is ? sigma_at[LANES * j] : 0;
+        }
+    }
+    __device__ __forceinline__ void put_rows(split_tile<L::rows> *a) const
+    {
+        int row, pair;
+        XB_UNROLLED
+        for (int i = 0; i < each; i++) {
+            if (!has(i, &row, &pair)) break;
+            const split_pair s(x[i][0], x[i][1]);
+            a->part[0][row][pair] = s.hi, a->part[1][row][pair] = s.lo;
+        }
+    }
+};
 
 /* One input's weights of four outputs, split, into their column. */
 static __device__ __forceinline__ void put_weights(split_tile<WIDTH> *b, int lane,
@@ -153,10 +179,10 @@ static __device__ __forceinline__ void add_late(float *to, const late_weights &l
     for (int t = 0; t < THREADS && row < here.rows; t++) {
         if (late.count[t] <= i) continue;
         int64_t k = here.begin + (int64_t)late.at[i][t] * STEP + t / LANES;
-        float x = job.x[(here.row0 + row) * job.in + k];
         for (int j = 0; j < 4; j++)
             if (late.value[t][j] != 0)
-                to[row * job.out + t % LANES + LANES * j] += x * late.value[t][j];
+                to[row * job.out + t % LANES + LANES * j] +=
+                    job.x[(here.row0 + row) * job.in + k] * late.value[t][j];
     }
 }
 
@@ -179,35 +205,32 @@ static __global__ void __launch_bounds__(THREADS, 2)
     float sum[L::mt][L::nt][4] = {};
     uint32_t number = here.number, step = 0;
     int waiting = 0;
+    next_step<L> next;
+    next.load(job, here, here.begin, mu, sigma);
     for (int first = here.begin; first < here.end; first += STEP, step++) {
         uint32_t word[4];
-        float w[4] = {}, s[4];
-        load_rows<L>(&a, job, here, first);
-        if (first + here.input < here.end) {
+        float w[4], z[4];
+        counter_words(word, keys, number);
+        XB_UNROLLED
+        for (int j = 0; j < 4; j++) w[j] = next.mu[j], z[j] = fast_value<S>(own, word[j]);
+        if (any_slow(z)) {
+            float now[4] = {};
+            if (waiting < LATE)
+                late.at[waiting][threadIdx.x] = step, waiting++;
+            else if (first + here.input < here.end)
+                slow_weights<S>(now, own, job, keys, number, sigma);
             XB_UNROLLED
-            for (int j = 0; j < 4; j++) w[j] = mu[LANES * j], s[j] = sigma[LANES * j];
-            counter_words(word, keys, number);
-            float z[4];
-            XB_UNROLLED
-            for (int j = 0; j < 4; j++) z[j] = fast_value<S>(own, word[j]);
-            if (any_slow(z)) {
-                float now[4] = {};
-                if (waiting < LATE)
-                    late.at[waiting][threadIdx.x] = step, waiting++;
-                else
-                    slow_weights<S>(now, own, job, keys, number, sigma);
-                XB_UNROLLED
-                for (int j = 0; j < 4; j++)
-                    w[j] += now[j], z[j] = z[j] == z[j] ? z[j] : 0;
-            }
-            XB_UNROLLED
-            for (int j = 0; j < 4; j++) w[j] = fmaf(s[j], z[j], w[j]);
+            for (int j = 0; j < 4; j++) w[j] += now[j], z[j] = z[j] == z[j] ? z[j] : 0;
         }
+        XB_UNROLLED
+        for (int j = 0; j < 4; j++) w[j] = fmaf(next.sigma[j], z[j], w[j]);
+        next.put_rows(&a);
         put_weights(&b, here.lane, here.input, w);
         __syncthreads();
+        number += here.step_counters, mu += STEP * job.out, sigma += STEP * job.out;
+        if (first + STEP < here.end) next.load(job, here, first + STEP, mu, sigma);
         multiply_step<L::mt, L::nt>(sum, a, b, m0, n0);
         __syncthreads();
-        number += here.step_counters, mu += STEP * job.out, sigma += STEP * job.out;
     }
     float *to = part + (blockIdx.z * job.rows + here.row0) * job.out + blockIdx.x * WIDTH;
     each_output<L::mt, L::nt>(sum, m0, n0, [&](int row, int column, float v) {
@@ -216,7 +239,10 @@ static __global__ void __launch_bounds__(THREADS, 2)
     late.count[threadIdx.x] = waiting;
     for (int i = 0; i < LATE; i++) {
         __syncthreads();
-        if (i < waiting)
+        XB_UNROLLED
+        for (int j = 0; j < 4; j++) late.value[threadIdx.x][j] = 0;
+        if (i < waiting &&
+            here.begin + (int)late.at[i][threadIdx.x] * STEP + here.input < here.end)
             slow_weights<S>(late.value[threadIdx.x], own, job, keys,
                             here.number + late.at[i][threadIdx.x] * here.step_counters,
                             job.sigma + here.at +
