@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "crossbar_device.h"
 #include "crossbar_show.h"
 #include "model_data.h"
 #include "outputs.h"
@@ -137,6 +138,8 @@ static cli_exit read_array(crossbar_job *job)
     const char *law = cli_text(&s->args, "law", NULL);
     if (law && use_law(job, law) != XB_OK)
         return cli_fail(s, CLI_USAGE, "--law: the text is too long");
+    code = cli_array_device(s, job->array);
+    if (code != CLI_DONE) return code;
     if (status == XB_OK) status = xb_array_check(s->ctx, job->array);
     if (status != XB_OK) return cli_status(s, status);
     return read_sweeps(job);
@@ -151,10 +154,10 @@ static cli_exit read_data(crossbar_job *job)
     if (costs) status = xb_costs_load(s->ctx, &job->costs, costs);
     if (status == XB_OK) status = xb_model_load(s->ctx, &job->model, s->args.arg[0]);
     if (status == XB_OK)
-        status = cli_model_frame(s->ctx, &job->frame, job->model, s->args.arg[1], true);
+        status = cli_model_frame(s, &job->frame, job->model, s->args.arg[1], true);
     if (status == XB_OK && calibration)
         status =
-            cli_model_frame(s->ctx, &job->calibration, job->model, calibration, false);
+            cli_model_frame(s, &job->calibration, job->model, calibration, false);
     return cli_status(s, status);
 }
 
@@ -324,13 +327,15 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
     return cli_json_print(job->s, root);
 }
 
-static void print_text(const crossbar_job *job)
+static cli_exit print_text(const crossbar_job *job)
 {
     const cli_args *args = &job->s->args;
     printf("%s on %s: %lld %s, %lld reads, array %s\n", args->arg[0], args->arg[1],
            (long long)xb_frame_row_count(job->frame),
            xb_plural(xb_frame_row_count(job->frame), "row", "rows"),
            (long long)job->reads, xb_array_name(job->array));
+    const cli_exit code = cli_show_device(job->s, job->array);
+    if (code != CLI_DONE) return code;
     const double worth = xb_array_independent(job->array, job->reads);
     if (worth < 0.99 * (double)job->reads)
         printf("  devices remember: the reads are worth %.3g independent %s\n", worth,
@@ -345,6 +350,7 @@ static void print_text(const crossbar_job *job)
         "\n  predictive epistemic sds; converters calibrated on %s\n",
         cli_text(args, "calibration", "the inputs of the data itself"));
     cli_print_doubts(xb_assay_result_scores(xb_assay_digital(job->assay)));
+    return CLI_DONE;
 }
 
 /* All sweeps, or what was there before. */
@@ -375,9 +381,9 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     if (cli_json(s))
         return print_json(job,
                           costs ? cli_costs_json(analog, job->reads, &job->costs) : NULL);
-    print_text(job);
+    cli_exit code = print_text(job);
     if (costs) cli_show_costs(analog, job->reads, &job->costs);
-    return CLI_DONE;
+    return code;
 }
 
 static cli_exit simulate(crossbar_job *job)
@@ -444,6 +450,9 @@ static const cli_option options[] = {
     {"law", 0, CLI_TEXT, "LAW", "of the noise devices (the array's)", 0, 0},
     {"read-interval", 0, CLI_TEXT, "TIME",
      "from one read of a device to the next, e.g. 2.5ms [the array's]", 0, 0},
+    {"device", 0, CLI_PATH, "FILE",
+     "device file of the mean devices: how they relax (crossbayes device)", 0, 0},
+    {"age", 0, CLI_TEXT, "TIME", "time since programming, e.g. 10ms or 1e4s [0]", 0, 0},
     {"redraw", 0, CLI_CHOICE, "network|input|operation",
      "when weights are drawn anew (the array's)", 0, 0},
     {"calibration", 0, CLI_PATH, "FILE",

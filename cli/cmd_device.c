@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "crossbar_device.h"
 #include "outputs.h"
 #include "print.h"
 
@@ -126,15 +127,6 @@ static int choose_evenly(int64_t *out, int count, int64_t n)
     return used;
 }
 
-/* "10 ms", "10000 s": nobody counts in kiloseconds. */
-static void format_time(char *out, size_t size, double seconds)
-{
-    if (seconds < 1)
-        xb_quantity_text(out, size, seconds, NAN, "s");
-    else
-        snprintf(out, size, "%g s", seconds);
-}
-
 static void header_cell(const shown *v, int column, char *out, size_t size)
 {
     static const char *const first[] = {"state", "cells", "programmed"};
@@ -145,7 +137,7 @@ static void header_cell(const shown *v, int column, char *out, size_t size)
     const bool spread = column < FIRST_SPREAD + v->times;
     const int64_t time = v->time[spread ? column - FIRST_SPREAD : v->times - 1];
     char when[64];
-    format_time(when, sizeof when, xb_device_time_at(v->device, time));
+    cli_time_text(when, sizeof when, xb_device_time_at(v->device, time));
     snprintf(out, size, "%s, %s", spread ? "spread" : "shift", when);
 }
 
@@ -198,7 +190,7 @@ static void show_extreme(const xb_device *d, int sign, const char *words)
     xb_quantity_text(where, sizeof where, xb_device_state_at(d, i).conductance, NAN,
                      xb_device_unit(d));
     xb_quantity_text(spread, sizeof spread, m.spread, m.spread_error, xb_device_unit(d));
-    format_time(when, sizeof when, xb_device_time_at(d, last));
+    cli_time_text(when, sizeof when, xb_device_time_at(d, last));
     printf("  Cells programmed to %s are the %s: their spread after %s is %s.\n", where,
            words, when, spread);
 }

@@ -9,6 +9,7 @@
 #include "model_data.h"
 #include "outputs.h"
 #include "scores.h"
+#include "table_options.h"
 
 typedef struct request {
     cli_session *s;
@@ -111,26 +112,59 @@ static void format_score(char *out, size_t size, const cli_score *row)
         snprintf(out + used, size - used, ", chance %.2g", row->chance);
 }
 
+/* Scores of one target, or of all together. */
+typedef struct score_table {
+    const xb_evaluation *e;
+    int64_t target; /* -1: all together */
+    int row[32];    /* the scores that there are */
+    int rows;
+} score_table;
+
+static const xb_scores *scores_in(const score_table *t, int64_t law)
+{
+    const xb_scores *s = xb_evaluation_scores(t->e, law);
+    return t->target < 0 ? s : xb_scores_target_at(s, t->target);
+}
+
 static void score_cell(const void *arg, int row, int column, char *out, size_t size)
 {
-    const xb_evaluation *e = arg;
+    const score_table *t = arg;
+    const xb_evaluation *e = t->e;
     if (row == 0) {
         snprintf(out, size, "%s", column ? xb_evaluation_law_name(e, column - 1) : "");
         return;
     }
     const cli_score score =
-        cli_score_at(xb_evaluation_scores(e, column ? column - 1 : 0), row - 1);
+        cli_score_at(scores_in(t, column ? column - 1 : 0), t->row[row - 1]);
     if (column == 0)
         snprintf(out, size, "%s", score.name);
     else
         format_score(out, size, &score);
 }
 
+static void print_table(const xb_evaluation *e, int64_t target)
+{
+    score_table t = {.e = e, .target = target};
+    const xb_scores *s = scores_in(&t, 0);
+    const bool part = target < 0 && xb_scores_target_count(s) > 1;
+    for (int i = 0; i < cli_score_count(s) && i < CLI_COUNT_OF(t.row); i++)
+        if (!part || !isnan(cli_score_at(s, i).score.value)) t.row[t.rows++] = i;
+    cli_print_grid(1 + t.rows, 1 + (int)xb_evaluation_law_count(e), score_cell, &t);
+}
+
 static void print_scores(const xb_evaluation *e)
 {
-    putchar('\n');
-    cli_print_grid(1 + cli_score_count(xb_evaluation_scores(e, 0)),
-                   1 + (int)xb_evaluation_law_count(e), score_cell, e);
+    const xb_scores *s = xb_evaluation_scores(e, 0);
+    const int64_t targets = xb_scores_target_count(s);
+    char name[CLI_SHOWN];
+    for (int64_t k = 0; targets > 1 && k < targets; k++) {
+        printf("\n  %s\n", cli_shown(name, xb_scores_target_name(s, k)));
+        print_table(e, k);
+    }
+    printf(targets > 1 ? "\n  all %lld targets together, NLL of their joint density\n"
+                       : "\n",
+           (long long)targets);
+    print_table(e, -1);
 }
 
 /* What the marks behind the scores mean. */
@@ -250,6 +284,7 @@ static const cli_option options[] = {
     {"tolerance", 0, CLI_NUMBER, "X",
      "laws whose outputs are this near, in units of their sd, are the same (0.01)", 1e-6,
      10},
+    CLI_MISSING_OPTION,
     CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
 };

@@ -8,6 +8,7 @@
 #include "model_data.h"
 #include "outputs.h"
 #include "print.h"
+#include "table_options.h"
 #include "textfile.h"
 
 typedef struct request {
@@ -31,7 +32,12 @@ static void write_cell(FILE *out, const char *before, const char *text)
     fputc('"', out);
 }
 
-/* Images are told apart by their files. */
+/* Images are told apart by their files, rows of a table by the column that names them. */
+static const char *name_head(const request *r)
+{
+    return r->in.frame ? xb_frame_id(r->in.frame) : "file";
+}
+
 static void write_name(FILE *out, const request *r, int64_t i)
 {
     const char *name = cli_inputs_name(&r->in, i);
@@ -40,23 +46,51 @@ static void write_name(FILE *out, const request *r, int64_t i)
     fputc(',', out);
 }
 
+static void write_name_head(FILE *out, const request *r)
+{
+    if (!cli_inputs_name(&r->in, 0)) return;
+    write_cell(out, "", name_head(r));
+    fputc(',', out);
+}
+
+/* The columns of a target, after its name where there are several. */
+static void write_head(FILE *out, const request *r, int64_t k)
+{
+    static const char *const column[] = {"mean", "sd", "epistemic", "aleatoric"};
+    const bool several = xb_model_target_count(r->model) > 1;
+    const char *target = several ? xb_model_target_at(r->model, k).name : "";
+    char name[512];
+    for (int i = 0; i < CLI_COUNT_OF(column) + 2; i++) {
+        if (i < CLI_COUNT_OF(column))
+            snprintf(name, sizeof name, "%s%s%s", target, several ? "_" : "", column[i]);
+        else
+            snprintf(name, sizeof name, "%s%sq%.10g", target, several ? "_" : "",
+                     r->level[i - CLI_COUNT_OF(column)]);
+        if (i + k > 0) fputc(',', out);
+        write_cell(out, "", name);
+    }
+}
+
 static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
 {
-    if (cli_inputs_name(&r->in, 0)) fprintf(out, "file,");
-    fprintf(out, "mean,sd,epistemic,aleatoric,q%.10g,q%.10g\n", r->level[0], r->level[1]);
+    const int64_t targets = xb_prediction_targets(p);
+    write_name_head(out, r);
+    for (int64_t k = 0; k < targets; k++) write_head(out, r, k);
+    fputc('\n', out);
     const double *q = xb_prediction_quantile(p);
-    for (int64_t i = 0; i < xb_prediction_count(p); i++) {
-        write_name(out, r, i);
-        fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g\n", xb_prediction_mean(p)[i],
+    for (int64_t i = 0; i < xb_prediction_count(p) * targets; i++) {
+        if (i % targets == 0) write_name(out, r, i / targets);
+        fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g%c", xb_prediction_mean(p)[i],
                 xb_prediction_sd(p)[i], xb_prediction_epistemic(p)[i],
-                xb_prediction_aleatoric(p)[i], q[2 * i], q[2 * i + 1]);
+                xb_prediction_aleatoric(p)[i], q[2 * i], q[2 * i + 1],
+                i % targets == targets - 1 ? '\n' : ',');
     }
 }
 
 static void write_classes(FILE *out, const xb_prediction *p, const request *r)
 {
     int64_t classes = xb_model_class_count(r->model);
-    if (cli_inputs_name(&r->in, 0)) fprintf(out, "file,");
+    write_name_head(out, r);
     fprintf(out, "class");
     for (int64_t k = 0; k < classes; k++) {
         fputc(',', out);
@@ -83,19 +117,38 @@ static void set_column(json_t *root, const char *name, const double *value, int6
     json_object_set_new(root, name, list);
 }
 
-static void set_numbers(json_t *root, const xb_prediction *p, const request *r)
+static void set_target(json_t *root, const xb_prediction *p, const request *r,
+                       int64_t target)
 {
-    int64_t n = xb_prediction_count(p);
-    set_column(root, "mean", xb_prediction_mean(p), n, 1);
-    set_column(root, "sd", xb_prediction_sd(p), n, 1);
-    set_column(root, "epistemic", xb_prediction_epistemic(p), n, 1);
-    set_column(root, "aleatoric", xb_prediction_aleatoric(p), n, 1);
-    for (int64_t k = 0; k < xb_prediction_quantiles(p); k++) {
+    const int64_t n = xb_prediction_count(p), targets = xb_prediction_targets(p);
+    const int64_t quantiles = xb_prediction_quantiles(p);
+    set_column(root, "mean", xb_prediction_mean(p) + target, n, targets);
+    set_column(root, "sd", xb_prediction_sd(p) + target, n, targets);
+    set_column(root, "epistemic", xb_prediction_epistemic(p) + target, n, targets);
+    set_column(root, "aleatoric", xb_prediction_aleatoric(p) + target, n, targets);
+    for (int64_t k = 0; k < quantiles; k++) {
         char name[32];
         snprintf(name, sizeof name, "q%.10g", r->level[k]);
-        set_column(root, name, xb_prediction_quantile(p) + k, n,
-                   xb_prediction_quantiles(p));
+        set_column(root, name, xb_prediction_quantile(p) + target * quantiles + k, n,
+                   targets * quantiles);
     }
+}
+
+/* Of several targets each in an object of its own. */
+static void set_numbers(json_t *root, const xb_prediction *p, const request *r)
+{
+    const int64_t targets = xb_prediction_targets(p);
+    if (targets == 1) {
+        set_target(root, p, r, 0);
+        return;
+    }
+    json_t *each = json_array();
+    for (int64_t k = 0; k < targets; k++) {
+        json_t *one = json_pack("{s:s}", "target", xb_model_target_at(r->model, k).name);
+        set_target(one, p, r, k);
+        json_array_append_new(each, one);
+    }
+    json_object_set_new(root, "targets", each);
 }
 
 static void set_classes(json_t *root, const xb_prediction *p, const request *r)
@@ -121,7 +174,8 @@ static void set_predictions(json_t *root, const xb_prediction *p, const request 
     for (int64_t i = 0; i < xb_prediction_count(p); i++)
         if (cli_inputs_name(&r->in, i))
             json_array_append_new(files, cli_json_text(cli_inputs_name(&r->in, i)));
-    if (json_array_size(files) > 0) json_object_set(root, "files", files);
+    if (json_array_size(files) > 0)
+        json_object_set(root, r->in.frame ? "id" : "files", files);
     json_decref(files);
     if (xb_model_class_count(r->model) > 0)
         set_classes(root, p, r);
@@ -254,6 +308,9 @@ static const cli_option options[] = {
      "auto: Monte Carlo error of the means over the predictive sd (0.02)", 1e-4, 1},
     {"interval", 0, CLI_NUMBER, "SHARE", "of the central interval (0.95)", 1e-6,
      0.999999},
+    {"id", 0, CLI_TEXT, "COLUMN",
+     "table: column that names rows, first in the output (that of train --id)", 0, 0},
+    CLI_MISSING_OPTION,
     CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
 };

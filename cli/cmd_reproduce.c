@@ -110,7 +110,7 @@ static void show_differences(const xb_reproduction *r)
         char text[1024];
         if (c.finding != XB_FINDING_DIFFERS) continue;
         snprintf(text, sizeof text, "%s Here: %s.", c.claim, c.number);
-        printf("Fig. %d  ", c.figure);
+        printf("Fig. %lld  ", (long long)c.figure);
         cli_print_words(text, COLUMN, true);
     }
 }

@@ -10,6 +10,7 @@
 #include "inputs.h"
 #include "outputs.h"
 #include "print.h"
+#include "table_options.h"
 #include "train_show.h"
 
 static void read_numbers(const cli_args *a, xb_train_options *o)
@@ -24,6 +25,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->sigma_rate = cli_number(a, "sigma-rate", o->sigma_rate);
     o->sigma = cli_number(a, "sigma", o->sigma);
     o->validation = cli_number(a, "validation", o->validation);
+    o->noise_prior = cli_number(a, "noise-prior", o->noise_prior);
     o->checkpoint_seconds = cli_number(a, "checkpoint-seconds", o->checkpoint_seconds);
     o->antithetic = cli_flag(a, "antithetic");
     o->mirror = cli_flag(a, "mirror");
@@ -38,6 +40,10 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
     xb_estimator estimator = XB_ESTIMATOR_SHARED;
     xb_status status =
         xb_likelihood_parse(s->ctx, &o->likelihood, cli_text(a, "likelihood", "auto"));
+    o->choose_likelihood = cli_flag(a, "likelihood");
+    if (status == XB_OK)
+        status =
+            xb_train_effort_parse(s->ctx, &o->effort, cli_text(a, "effort", "standard"));
     o->net = cli_text(a, "net", NULL);
     o->noise_net = cli_text(a, "noise-net", NULL);
     if (strcmp(cli_text(a, "random", ""), "all") == 0) o->stochastic = XB_STOCHASTIC_ALL;
@@ -87,8 +93,10 @@ static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
     if (status == XB_OK && cli_flag(&s->args, "gradient-noise"))
         status =
             xb_train_gradient_noise(s->ctx, &result.noise, result.model, &data, o, PAIRS);
+    if (status == XB_OK) status = cli_inputs_test(s, &result.test, in, result.model);
     cli_exit code =
         status == XB_OK ? deliver(s, &result, o->checkpoint) : cli_status(s, status);
+    xb_evaluation_destroy(result.test);
     xb_gradient_noise_destroy(result.noise);
     xb_train_report_destroy(result.report);
     xb_model_destroy(result.model);
@@ -190,22 +198,28 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"target", 't', CLI_TEXT, "COLUMN", "what to predict, by name or number from 1", 0,
-     0},
+    {"target", 't', CLI_TEXT, "COLUMN[,COLUMN...]",
+     "what to predict, by name or number from 1; several columns of numbers by one net",
+     0, 0},
     {"output", 'o', CLI_OUTPUT, "MODEL", "the model file, .safetensors", 0, 0},
     {"net", 0, CLI_TEXT, "TEXT", "'dense 50, relu, dense 1' (one layer of 50, or two)", 0,
      0},
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (gaussian)", 0, 0},
     {"classes", 0, CLI_FLAG, NULL, "the target's numbers are classes", 0, 0},
-    {"likelihood", 0, CLI_CHOICE, "gaussian|heteroscedastic|softmax",
-     "what the data are like (as the target says)", 0, 0},
+    {"likelihood", 0, CLI_CHOICE, "auto|gaussian|heteroscedastic|softmax",
+     "noise of the target; auto: chosen by F or --validation [auto without --net]", 0, 0},
     {"noise-net", 0, CLI_TEXT, "TEXT", "heteroscedastic: the net of the noise (as --net)",
      0, 0},
+    {"noise-prior", 0, CLI_NUMBER, "SD",
+     "heteroscedastic: scale of the prior of the noise net's kernels; 0: none [0.3]", 0,
+     1e6},
     {"random", 0, CLI_CHOICE, "kernels|all", "weights with noise (kernels)", 0, 0},
     {"prior", 0, CLI_TEXT, "PRIOR",
-     "normal:sd=1, laplace:b=1, mixture:... (normal:sd=1, for classes sd=2)", 0, 0},
+     "normal:sd=1, laplace:b=1, mixture:... (normal:sd=1, for classes sd=5)", 0, 0},
     {"prior-as-is", 0, CLI_FLAG, NULL, "its scale is not fitted to a unit's inputs", 0,
      0},
+    {"effort", 0, CLI_CHOICE, "quick|standard|full",
+     "training time: a third, as usual, or three times [standard]", 0, 0},
     {"epochs", 0, CLI_COUNT, "N", "epochs of variational inference; 0: none [auto]", 0,
      1e9},
     {"mle-epochs", 0, CLI_COUNT, "N", "epochs of ordinary training before it (as many)",
@@ -242,6 +256,7 @@ static const cli_option options[] = {
     {"mirror", 0, CLI_FLAG, NULL, "images: half of them seen in a mirror, by epoch", 0,
      0},
     {"grey", 0, CLI_FLAG, NULL, "images: without colour", 0, 0},
+    CLI_TABLE_OPTIONS,
     CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
 };

@@ -11,16 +11,25 @@
 
 enum { SHOWN = 4 };
 
-/* The scores of a line, by key. */
+/* The scores of a line, by key; several targets together have fewer. */
 static const char *const shown_numbers[SHOWN] = {"rmse", "nll", "coverage95",
                                                  "epistemic"};
+static const char *const shown_targets[] = {"nll", "coverage95"};
 static const char *const shown_classes[SHOWN] = {"accuracy", "nll", "ece", "information"};
 
 static cli_score shown(const xb_assay_result *r, int k)
 {
     const xb_scores *s = xb_assay_result_scores(r);
-    return cli_score_get(s,
-                         xb_scores_classes(s) > 0 ? shown_classes[k] : shown_numbers[k]);
+    const bool several = xb_scores_target_count(s) > 1;
+    return cli_score_get(s, several                    ? shown_targets[k]
+                            : xb_scores_classes(s) > 0 ? shown_classes[k]
+                                                       : shown_numbers[k]);
+}
+
+static int shown_count(const xb_assay_result *r)
+{
+    const bool several = xb_scores_target_count(xb_assay_result_scores(r)) > 1;
+    return several ? CLI_COUNT_OF(shown_targets) : SHOWN;
 }
 
 /* What a table is made of: the header, the digital model, the cases. */
@@ -30,14 +39,16 @@ typedef struct case_grid {
     const char *head;
 } case_grid;
 
-enum { MEAN_OFF = 1 + SHOWN, SD_OFF, SHAPE_OFF, VERDICT, COLUMNS };
+/* After the scores. */
+enum { MEAN_OFF, SD_OFF, SHAPE_OFF, VERDICT, BESIDE };
 
 static void header_cell(const case_grid *g, int column, char *out, size_t size)
 {
     static const char *const off[] = {"mean off", "sd off", "shape off", "predictives"};
-    const char *text = column == 0         ? g->head
-                       : column < MEAN_OFF ? shown(g->digital, column - 1).name
-                                           : off[column - MEAN_OFF];
+    const int scores = shown_count(g->digital);
+    const char *text = column == 0        ? g->head
+                       : column <= scores ? shown(g->digital, column - 1).name
+                                          : off[column - 1 - scores];
     snprintf(out, size, "%s", text);
 }
 
@@ -47,7 +58,7 @@ static void gap_cell(const xb_assay_result *r, int column, char *out, size_t siz
     if (column == VERDICT)
         snprintf(out, size, "%s", xb_verdict_name(xb_distances_verdict(d)));
     else
-        snprintf(out, size, "%.2g", xb_distances_gap_at(d, column - MEAN_OFF).rms);
+        snprintf(out, size, "%.2g", xb_distances_gap_at(d, column).rms);
 }
 
 static void case_cell(const void *arg, int row, int column, char *out, size_t size)
@@ -61,11 +72,11 @@ static void case_cell(const void *arg, int row, int column, char *out, size_t si
         snprintf(out, size, "%g", c->value);
     } else if (column == 0) {
         snprintf(out, size, "%s", c ? c->name : "digital");
-    } else if (column < MEAN_OFF) {
+    } else if (column <= shown_count(r)) {
         xb_score s = shown(r, column - 1).score;
         cli_format_error(out, size, s.value, s.mc_error);
     } else if (c) {
-        gap_cell(r, column, out, size);
+        gap_cell(r, column - 1 - shown_count(r), out, size);
     }
 }
 
@@ -90,7 +101,7 @@ void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *dig
 {
     const case_grid g = {cases, digital, head};
     putchar('\n');
-    cli_print_grid(count + 2, COLUMNS, case_cell, &g);
+    cli_print_grid(count + 2, 1 + shown_count(digital) + BESIDE, case_cell, &g);
     show_needed(cases, count);
 }
 

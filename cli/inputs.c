@@ -7,6 +7,7 @@
 #include "crossbayes/extend.h"
 #include "model_data.h"
 #include "print.h"
+#include "table_options.h"
 
 /* ---- one column */
 
@@ -129,21 +130,32 @@ static cli_exit learn_images(cli_session *s, cli_inputs *in, const char *path,
 
 /* ---- tables */
 
-static xb_status learn_table(cli_session *s, cli_inputs *in, const char *path)
+static cli_exit learn_table(cli_session *s, cli_inputs *in, const char *path)
 {
-    xb_frame_options opt = xb_frame_options_default();
-    opt.target = cli_text(&s->args, "target", NULL);
-    if (cli_flag(&s->args, "classes")) opt.target_kind = XB_TARGET_CLASS;
-    xb_status status = xb_frame_read(s->ctx, &in->frame, path, &opt);
-    if (status == XB_OK) in->n = xb_frame_row_count(in->frame);
-    return status;
+    cli_table table;
+    cli_exit code = cli_table_read(s, &table);
+    table.opt.target = cli_text(&s->args, "target", NULL);
+    if (cli_flag(&s->args, "classes")) table.opt.target_kind = XB_TARGET_CLASS;
+    if (code == CLI_DONE)
+        code = cli_status(s, xb_frame_read(s->ctx, &in->frame, path, &table.opt));
+    cli_table_free(&table);
+    if (code != CLI_DONE) return code;
+    in->n = xb_frame_row_count(in->frame) - xb_frame_test_count(in->frame);
+    cli_table_say(s, in->frame, true);
+    return CLI_DONE;
 }
 
 cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path)
 {
     static const char *const for_images[] = {"targets", "file-column", "labels",
                                              "part",    "size",        "grey"};
+    static const char *const for_tables[] = {"drop", "only",    "keep",
+                                             "id",   "missing", "test-share"};
     xb_image_source source = xb_images_look(path);
+    for (int i = 0; i < CLI_COUNT_OF(for_tables) && source != XB_IMAGES_NONE; i++)
+        if (cli_flag(&s->args, for_tables[i]))
+            return cli_fail(s, CLI_USAGE, "--%s goes with tables, and %s has images",
+                            for_tables[i], path);
     if (source != XB_IMAGES_NONE) return learn_images(s, out, path, source);
     for (int i = 0; i < CLI_COUNT_OF(for_images); i++)
         if (cli_flag(&s->args, for_images[i]))
@@ -153,7 +165,7 @@ cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path)
                             for_images[i], path);
     if (!cli_flag(&s->args, "target"))
         return cli_fail(s, CLI_USAGE, "which column is to be predicted? give --target");
-    return cli_status(s, learn_table(s, out, path));
+    return learn_table(s, out, path);
 }
 
 /* ---- for a model */
@@ -161,7 +173,7 @@ cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path)
 static xb_status ask_table(cli_session *s, cli_inputs *in, const xb_model *model,
                            const char *path, bool target)
 {
-    xb_status status = cli_model_frame(s->ctx, &in->frame, model, path, target);
+    xb_status status = cli_model_frame(s, &in->frame, model, path, target);
     if (status == XB_OK) in->n = xb_frame_row_count(in->frame);
     return status;
 }
@@ -234,6 +246,23 @@ xb_train_data cli_inputs_train(const cli_inputs *in)
     return xb_train_data_of_images(in->images, in->select, in->n);
 }
 
+xb_status cli_inputs_test(cli_session *s, xb_evaluation **out, const cli_inputs *in,
+                          const xb_model *model)
+{
+    const int64_t n = in->frame ? xb_frame_test_count(in->frame) : 0;
+    if (n == 0) return XB_OK;
+    const int64_t first = xb_frame_row_count(in->frame) - n,
+                  width = xb_frame_feature_count(in->frame);
+    const xb_rows rows = {.x = xb_frame_values(in->frame) + first * width,
+                          .n = n,
+                          .features = width,
+                          .first = first};
+    xb_evaluate_options opt = xb_evaluate_options_default();
+    opt.seed = cli_seed(s);
+    return xb_evaluate(s->ctx, out, model, &rows, xb_frame_target(in->frame) + first * xb_frame_target_count(in->frame),
+                       NULL, 0, &opt);
+}
+
 xb_rows cli_inputs_rows(const cli_inputs *in)
 {
     if (in->images) return xb_images_rows(in->images, in->select, in->n);
@@ -249,5 +278,7 @@ const double *cli_inputs_target(const cli_inputs *in)
 
 const char *cli_inputs_name(const cli_inputs *in, int64_t i)
 {
-    return in->images ? xb_images_name(in->images, in->select[i]) : NULL;
+    return in->images  ? xb_images_name(in->images, in->select[i])
+           : in->frame ? xb_frame_row_name(in->frame, i)
+                       : NULL;
 }

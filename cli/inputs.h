@@ -55,6 +55,10 @@ cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
 
 void cli_inputs_free(cli_inputs *in);
 
+/* Scores of the rows held out of training; none: *out stays as it is. */
+xb_status cli_inputs_test(cli_session *s, xb_evaluation **out, const cli_inputs *in,
+                          const xb_model *model);
+
 xb_train_data cli_inputs_train(const cli_inputs *in);
 xb_shape cli_inputs_shape(const cli_inputs *in); /* all 0: a table */
 xb_rows cli_inputs_rows(const cli_inputs *in);

@@ -4,28 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-xb_status cli_model_frame(xb_ctx *ctx, xb_frame **out, const xb_model *model,
+#include "table_options.h"
+
+static const char *given(const cli_session *s, const char *option)
+{
+    return cli_in_table(&s->args, option) ? cli_text(&s->args, option, NULL) : NULL;
+}
+
+xb_status cli_model_frame(cli_session *s, xb_frame **out, const xb_model *model,
                           const char *path, bool target)
 {
-    int64_t features = xb_model_feature_count(model),
-            classes = xb_model_class_count(model);
-    const char **name = calloc((size_t)(features + classes), sizeof *name);
-    if (!name) return XB_E_MEMORY;
-    for (int64_t i = 0; i < features; i++) name[i] = xb_model_feature_name(model, i);
-    for (int64_t k = 0; k < classes; k++)
-        name[features + k] = xb_model_class_name(model, k);
     xb_frame_options opt = xb_frame_options_default();
-    opt.columns = name;
-    opt.n_columns = features;
-    opt.whole = true;
-    if (target) {
-        opt.target = xb_model_target_name(model);
-        opt.target_kind = classes ? XB_TARGET_CLASS : XB_TARGET_NUMBER;
-        opt.classes = classes ? name + features : NULL;
-        opt.n_classes = classes;
-    }
-    xb_status status = xb_frame_read(ctx, out, path, &opt);
-    free(name);
+    const char *missing = given(s, "missing");
+    opt.id = given(s, "id");
+    xb_status status = missing ? xb_missing_parse(s->ctx, &opt.missing, missing) : XB_OK;
+    if (status == XB_OK)
+        status = xb_model_frame_read(s->ctx, out, model, path, target, &opt);
+    if (status == XB_OK) cli_table_say(s, *out, false);
     return status;
 }
 

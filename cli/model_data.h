@@ -1,12 +1,12 @@
-/* model_data.h: a table of numbers read as a model wants it. */
+/* model_data.h: a table read as a model wants it. */
 #ifndef XB_CLI_MODEL_DATA_H
 #define XB_CLI_MODEL_DATA_H
 
 #include "session.h"
 
 /* The columns the model was trained on, by name, or by their order where there are no
- * names; with `target` also its target. */
-xb_status cli_model_frame(xb_ctx *ctx, xb_frame **out, const xb_model *model,
+ * names; with `target` also its target. What was met in it is said on stderr. */
+xb_status cli_model_frame(cli_session *s, xb_frame **out, const xb_model *model,
                           const char *path, bool target);
 
 /* --samples: a number, or `auto`, which is 0. False: neither. */

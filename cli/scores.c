@@ -62,16 +62,32 @@ static void set_real(json_t *root, const char *key, const char *suffix, double v
     json_object_set_new(root, name, cli_json_real(value));
 }
 
-void cli_scores_json(json_t *root, const xb_scores *s)
+static void scores_json(json_t *root, const xb_scores *s)
 {
     for (int k = 0; k < cli_score_count(s); k++) {
         const cli_score row = cli_score_at(s, k);
+        const bool none = isnan(row.score.value) && xb_scores_target_count(s) > 1;
+        if (none) continue; /* of several targets together */
         set_real(root, row.key, "", row.score.value);
         set_real(root, row.key, "_error", row.score.std_error);
         set_real(root, row.key, "_mc_error", row.score.mc_error);
         if (!isnan(row.chance)) set_real(root, row.key, "_chance", row.chance);
         if (row.bins > 0) json_object_set_new(root, "ece_bins", json_integer(row.bins));
     }
+}
+
+void cli_scores_json(json_t *root, const xb_scores *s)
+{
+    const int64_t targets = xb_scores_target_count(s);
+    scores_json(root, s);
+    if (targets == 1) return;
+    json_t *each = json_array();
+    for (int64_t k = 0; k < targets; k++) {
+        json_t *one = json_pack("{s:s}", "target", xb_scores_target_name(s, k));
+        scores_json(one, xb_scores_target_at(s, k));
+        json_array_append_new(each, one);
+    }
+    json_object_set_new(root, "targets", each);
 }
 
 static json_t *gap_json(const xb_gap *gap)

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "print.h"
+#include "scores.h"
 
 enum { FEW_ROWS = 10 };
 
@@ -24,6 +25,42 @@ static json_t *noise_json(const cli_trained *o)
                             "variance_spread_error", cli_json_real(spread.std_error)));
     }
     return list;
+}
+
+static json_t *likelihoods_json(const xb_train_report *r)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < xb_train_report_likelihood_count(r); i++) {
+        const xb_estimate f = xb_train_report_likelihood_f(r, i);
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:o, s:o, s:o}", "likelihood",
+                      xb_train_report_likelihood_name(r, i), "f", cli_json_real(f.value),
+                      "f_error", cli_json_real(f.std_error), "validation",
+                      cli_json_real(xb_train_report_likelihood_score(r, i))));
+    }
+    return list;
+}
+
+static json_t *test_json(const xb_evaluation *test)
+{
+    json_t *root = json_object();
+    json_object_set_new(root, "rows", json_integer(xb_evaluation_rows(test)));
+    json_object_set_new(root, "draws", json_integer(xb_evaluation_draws(test)));
+    cli_scores_json(root, xb_evaluation_scores(test, 0));
+    return root;
+}
+
+/* Of several targets each with its noise. */
+static json_t *targets_json(const xb_model *m)
+{
+    json_t *each = json_array();
+    for (int64_t k = 0; k < xb_model_target_count(m); k++) {
+        const xb_model_target t = xb_model_target_at(m, k);
+        json_array_append_new(each, json_pack("{s:s, s:o}", "target", t.name, "noise_sd",
+                                              cli_json_real(t.noise_sd)));
+    }
+    return each;
 }
 
 cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
@@ -61,7 +98,15 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
             json_pack("{s:s, s:o, s:o}", "net", xb_train_report_other_net(r), "f",
                       cli_json_real(xb_train_report_other_f(r).value), "validation",
                       cli_json_real(xb_train_report_other_score(r))));
+    if (xb_train_report_likelihood_reason(r)) {
+        json_object_set_new(root, "likelihoods_tried", likelihoods_json(r));
+        json_object_set_new(root, "likelihood_reason",
+                            json_string(xb_train_report_likelihood_reason(r)));
+    }
+    if (xb_model_target_count(m) > 1)
+        json_object_set_new(root, "targets", targets_json(m));
     if (o->noise) json_object_set_new(root, "gradient_noise", noise_json(o));
+    if (o->test) json_object_set_new(root, "test", test_json(o->test));
     json_object_set_new(root, "settings", json_loads(xb_model_settings(m), 0, NULL));
     json_object_set_new(root, "provenance", json_loads(xb_model_provenance(m), 0, NULL));
     return cli_json_print(s, root);
@@ -92,7 +137,9 @@ static void print_noise(const xb_gradient_noise *g)
 /* Targets that are numbers are learnt standardised, and densities are of those. */
 static const char *target_unit(const cli_trained *o)
 {
-    return xb_model_class_count(o->model) > 0 ? "" : ", standardised target";
+    if (xb_model_class_count(o->model) > 0) return "";
+    const bool several = xb_model_target_count(o->model) > 1;
+    return several ? ", standardised targets" : ", standardised target";
 }
 
 /* "nats", "per row" and so on, with the unit of the target. */
@@ -131,6 +178,47 @@ static void print_elbo(const cli_trained *o)
                    "");
 }
 
+/* Those that there are: several targets together have few. */
+static void print_test_scores(const xb_scores *s, const char *of)
+{
+    if (of) printf("    %s\n", of);
+    for (int i = 0; i < cli_score_count(s); i++) {
+        const cli_score row = cli_score_at(s, i);
+        char text[64];
+        if (isnan(row.score.value)) continue;
+        cli_format_error(text, sizeof text, row.score.value, row.score.std_error);
+        printf("    %-18s%s\n", row.name, text);
+    }
+}
+
+/* Rows that training never saw. */
+static void print_test(const xb_evaluation *test)
+{
+    const xb_scores *s = xb_evaluation_scores(test, 0);
+    const int64_t rows = xb_evaluation_rows(test), targets = xb_scores_target_count(s);
+    char name[CLI_SHOWN];
+    printf("  test                %lld %s held out of training\n", (long long)rows,
+           xb_plural(rows, "row", "rows"));
+    for (int64_t k = 0; targets > 1 && k < targets; k++)
+        print_test_scores(xb_scores_target_at(s, k),
+                          cli_shown(name, xb_scores_target_name(s, k)));
+    print_test_scores(s, targets > 1 ? "all targets together" : NULL);
+    cli_print_doubts(s);
+}
+
+/* Its error is that of n residuals. */
+static void print_noise_sd(const cli_trained *o, int64_t k)
+{
+    const xb_model_target t = xb_model_target_at(o->model, k);
+    const double n = (double)xb_train_report_row_count(o->report);
+    const bool several = xb_model_target_count(o->model) > 1;
+    char unit[CLI_SHOWN + 32], name[CLI_SHOWN];
+    if (xb_model_likelihood(o->model) != XB_LIKELIHOOD_GAUSSIAN) return;
+    snprintf(unit, sizeof unit, several ? "in units of %s" : "in the target's units",
+             cli_shown(name, t.name));
+    cli_print_estimate("noise sd", t.noise_sd, t.noise_sd / sqrt(2 * n), unit);
+}
+
 void cli_trained_print(const cli_trained *o)
 {
     const xb_model *m = o->model;
@@ -139,29 +227,36 @@ void cli_trained_print(const cli_trained *o)
     const int64_t learnt = xb_train_report_row_count(r);
     const int64_t held = xb_train_report_held_count(r);
     char target[CLI_SHOWN];
-    printf("%s: %s from %lld %s, %lld %s\n", o->path,
+    const int64_t features = xb_model_feature_count(m);
+    const int64_t columns =
+        xb_model_recipe(m) ? xb_recipe_column_count(xb_model_recipe(m)) : features;
+    printf("%s: %s from %lld %s, %lld %s", o->path,
            cli_shown(target, xb_model_target_name(m)), (long long)learnt,
-           xb_plural(learnt, "row", "rows"), (long long)xb_model_feature_count(m),
-           xb_plural(xb_model_feature_count(m), "column", "columns"));
+           xb_plural(learnt, "row", "rows"), (long long)columns,
+           xb_plural(columns, "column", "columns"));
+    if (columns != features) printf(" (%lld features)", (long long)features);
+    putchar('\n');
     printf("  net                 %s\n", xb_model_net_text(m));
     if (xb_train_report_other_net(r)) print_choice(o);
     printf("  weights             %lld, %lld of them random, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));
+    if (xb_train_report_likelihood_reason(r))
+        printf("  likelihood          %s, chosen: %s\n",
+               xb_likelihood_name(xb_model_likelihood(m)),
+               xb_train_report_likelihood_reason(r));
     if (held > 0)
         printf("  kept                epoch %lld of %lld, the best by %lld %s held out\n",
                (long long)xb_train_report_epoch_kept(r),
                (long long)xb_train_report_epoch_count(r), (long long)held,
                xb_plural(held, "row", "rows"));
     if (xb_train_report_epoch_count(r) > 0) print_elbo(o);
-    if (xb_model_likelihood(m) == XB_LIKELIHOOD_GAUSSIAN)
-        cli_print_estimate("noise sd", xb_model_noise_sd(m), /* error: of n residuals */
-                           xb_model_noise_sd(m) / sqrt(2 * (double)learnt),
-                           "in the target's units");
+    for (int64_t k = 0; k < xb_model_target_count(m); k++) print_noise_sd(o, k);
     if (held > 0)
         print_density(o, "validation", xb_train_report_value(r, XB_TRACE_VALIDATION), NAN,
                       "log density per held-out row");
     if (o->noise) print_noise(o->noise);
+    if (o->test) print_test(o->test);
     if (learnt < FEW_ROWS)
         printf("  %lld rows are few: uncertainties are mostly the prior's\n",
                (long long)learnt);

@@ -19,22 +19,30 @@ double xbc_op_loss(const xb_backend *b, const xb_loss *l, xb_real *dy, const xb_
                    int64_t rows)
 {
     (void)b;
-    const xbc_loss job = {.kind = kind_of(l->kind),
-                          .rows = rows,
-                          .outputs = l->outputs,
-                          .y = y,
-                          .target = l->target,
-                          .log_sd = l->log_sd,
-                          .raw = l->raw,
-                          .label = l->label,
-                          .dy = dy,
-                          .d_log_sd = l->d_log_sd,
-                          .d_raw = l->d_raw,
-                          .least = l->least,
-                          .scale = l->scale};
-    double value;
-    XBC_INSIDE(value = xbc_find_loss(&job));
-    return value;
+    const bool numbers = l->kind == XB_LOSS_SQUARE || l->kind == XB_LOSS_HETEROSCEDASTIC;
+    const int64_t targets = l->kind == XB_LOSS_GAUSSIAN ? l->outputs : 1;
+    xbc_loss job = {.kind = kind_of(l->kind),
+                    .rows = numbers ? rows * l->outputs : rows,
+                    .outputs = l->outputs,
+                    .y = y,
+                    .target = l->target,
+                    .log_sd = l->log_sd,
+                    .raw = l->raw,
+                    .label = l->label,
+                    .dy = dy,
+                    .d_log_sd = l->d_log_sd,
+                    .d_raw = l->d_raw,
+                    .least = l->least,
+                    .scale = l->scale};
+    double value, sum = 0;
+    for (int64_t k = 0; k < targets; k++) { /* (V30) */
+        XBC_INSIDE(value = xbc_find_loss(&job));
+        sum += value;
+        job.y++, job.target++, job.log_sd++;
+        if (job.dy) job.dy++;
+        if (job.d_log_sd) job.d_log_sd++;
+    }
+    return sum;
 }
 
 static bool all_below(const float *x, int64_t n, float limit)

@@ -59,8 +59,9 @@ static __device__ double square_row(const xbc_loss &l, int64_t i)
 static __device__ double gaussian_row(const xbc_loss &l, int64_t i)
 {
     double inverse = exp(-(double)*l.log_sd);
-    double e = ((double)l.y[i] - (double)l.target[i]) * inverse;
-    set(l.dy, i, (double)rounded(e * inverse) * l.scale);
+    int64_t at = i * l.outputs; /* one of several targets side by side */
+    double e = ((double)l.y[at] - (double)l.target[at]) * inverse;
+    set(l.dy, at, (double)rounded(e * inverse) * l.scale);
     return e * e; /* (N14), without its constant */
 }
 

@@ -34,6 +34,8 @@ static void effects_come_alone(void **state)
     xb_ctx *ctx = test_ctx();
     xb_array array = test_array("mtj");
     array.redraw = XB_REDRAW_OPERATION;
+    array.age_s = 100;
+    snprintf(array.device, sizeof array.device, "device.json");
     for (int e = 0; e < xb_array_effect_count(); e++) {
         assert_true(xb_array_has(&array, e));
         xb_array alone = xb_array_alone(&array, e);
@@ -77,6 +79,8 @@ static void a_file_comes_back(void **state)
     xb_array array = test_array("ecram"), back;
     array.redraw = XB_REDRAW_INPUT;
     array.sigma_spread = 1.0 / 3;
+    array.age_s = 1e4, array.quiet_pairs = 1;
+    snprintf(array.device, sizeof array.device, "device.json");
     assert_ok(ctx, xb_array_save(ctx, &array, scratch_path(&s, "a.json")));
     xb_array *parsed = NULL;
     assert_ok(ctx, xb_array_parse(ctx, &parsed, s.path));
@@ -84,6 +88,7 @@ static void a_file_comes_back(void **state)
     xb_array_destroy(parsed);
     assert_memory_equal(&array.rows, &back.rows, sizeof array - offsetof(xb_array, rows));
     assert_string_equal(array.law, back.law);
+    assert_string_equal(array.device, back.device);
     static const char based[] =
         "{\"crossbayes\": \"array\", \"base\": \"mtj\", \"name\": \"mine\","
         " \"adc_bits\": 5, \"redraw\": \"operation\"}";
@@ -126,6 +131,9 @@ static void hostile_files_are_refused(void **state)
         {ARRAY "\"stuck_low\": 0.6, \"stuck_high\": 0.6}", "at most 1"},
         {ARRAY "\"mean_levels\": 1}", "2 and more"},
         {ARRAY "\"correlation_time_ns\": 5}", "read_interval_ns"},
+        {ARRAY "\"age_s\": 5}", "'age_s' needs 'device'"},
+        {ARRAY "\"age_s\": -5, \"device\": \"d.json\"}", "expected 0 to 1e+12"},
+        {ARRAY "\"device\": 5}", "'device': expected a text"},
         {ARRAY "\"redraw\": \"never\"}", "network, input or operation"},
         {ARRAY "\"redraw\": 3}", "expected a text"},
         {ARRAY "\"base\": \"rram\"}", "ideal, mtj or ecram"},

@@ -16,7 +16,8 @@ static void make_kinds(void)
     run_well("sample mtj -n 300 -o noise.csv");
     run_well("fit noise.csv -o law.json --figure noise.svg -q");
     run_well("train xy.csv -t y -o m.safetensors -q" SMALL);
-    run_shell("gzip -c noise.csv > noise.csv.gz");
+    run_shell("gzip -c noise.csv > noise.csv.gz; head -c 99 noise.csv.gz > cut.csv.gz");
+    run_well("fit noise.csv.gz -q");
     make_file("a.png", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
     make_text("a.pdf", "%PDF-1.5\n1 0 obj\n");
     make_text("page.html", "<!DOCTYPE html>\n<html><body>1,2</body></html>\n");
@@ -41,7 +42,7 @@ static void a_wrong_kind_of_file_is_named(void **state)
         {"fit law.json", "law.json: this is a law file; a table of numbers was expected"},
         {"fit m.safetensors", "this is a model file; a table of numbers was expected"},
         {"fit noise.svg", "this is an SVG figure; a table of numbers was expected"},
-        {"fit noise.csv.gz", "this is a gzip-compressed file; a table of numbers"},
+        {"fit cut.csv.gz", "cut.csv.gz: the gzip data ends early"},
         {"fit a.npz", "this is a NumPy archive (.npz); a table of numbers"},
         {"fit a.h5", "this is an HDF5 file; a table of numbers was expected"},
         {"fit a.parquet", "this is a Parquet file; a table of numbers was expected"},

@@ -28,7 +28,8 @@ static void a_model_predicts_and_is_scored(void **state)
                                        "rmse_error", "nll_mc_error"};
     folder_empty(folder);
     make_line("line.csv", 200);
-    run_badly("train line.csv --target y -o m.safetensors", "minus");
+    run_badly("train line.csv --target y --drop sign,nothing -o m.safetensors",
+              "no column 'nothing'");
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     json_t *root = run_json("train xy.csv --target y -o m.safetensors --trace t.csv"
                             " --gradient-noise --json" QUICK);

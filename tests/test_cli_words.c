@@ -254,10 +254,16 @@ static const struct json_case {
               " 0.2 --json"},
     {"train-noise", "train xy.csv -t y -o t.safetensors --epochs 3 --mle-epochs 3 --net"
                     " 'dense 4, relu, dense 1' --gradient-noise --json"},
+    {"train-test", "train xy.csv -t y -o t.safetensors --epochs 3 --mle-epochs 3 --net"
+                   " 'dense 4, relu, dense 1' --test-share 0.2 --json"},
+    {"train-targets", "train xyz.csv -t x,y -o two.safetensors --epochs 3 --mle-epochs 3"
+                      " --net 'dense 4, relu, dense 2' --json"},
     {"predict", "predict m.safetensors xy.csv -o p.csv --json"},
+    {"predict-targets", "predict two.safetensors xyz.csv --json"},
     {"predict-", "predict m.safetensors xy.csv --json"},
     {"predict-classes", "predict c.safetensors line.csv --json"},
     {"eval", "eval m.safetensors xy.csv --law gaussian --law mtj --samples 50 --json"},
+    {"eval-targets", "eval two.safetensors xyz.csv --samples 50 --json"},
     {"eval-classes", "eval c.safetensors line.csv --law gaussian --law mtj --samples 50"
                      " --json"},
     {"plan", "plan mtj --model m.safetensors --data xy.csv --rows 1 --draws 256 --json"},
@@ -315,6 +321,9 @@ static void json_keys_stay_and_are_documented(void **state)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     make_models();
+    run_shell(
+        "awk -F, 'NR == 1 { print \"x,y,z\"; next } { print $1 \",\" $2 \",\" (-$1) }'"
+        " line.csv > xyz.csv");
     for (size_t i = 0; i < sizeof json_cases / sizeof *json_cases; i++) {
         json_t *root = run_json(json_cases[i].line);
         walk(out, json_cases[i].label, "", root);

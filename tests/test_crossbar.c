@@ -179,7 +179,7 @@ static xb_model *pixel_model(xb_ctx *ctx)
     for (int j = 0; j < PIXELS; j++) m->x_mean[j] = 0, m->x_sd[j] = 1;
     m->mu[0] = 1, m->sigma[0] = 0.5F;
     for (int j = 0; j < PIXELS; j++) m->mu[1 + j] = 1.0F / PIXELS, m->sigma[1 + j] = 0;
-    m->y_mean = 0, m->y_sd = 1;
+    m->y_mean[0] = 0, m->y_sd[0] = 1;
     return m;
 }
 

@@ -20,6 +20,7 @@ static xb_model *trained(xb_ctx *ctx, const xb_train_options *opt)
 static void training(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     xb_ctx *ctx = test_ctx();
     const xb_train_options opt = xb_train_options_default();
     xb_model *a = trained(ctx, &opt), *b = trained(ctx, NULL);

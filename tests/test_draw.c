@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "base/both.h"
 #include "base/ctx.h"
 #include "draw/kernel.h"
 #include "law/family.h"
@@ -216,6 +217,27 @@ static void check_every_word(xb_ctx *ctx, const xb_law *law)
         fail_msg("%s: over all words mean %.3g, variance 1 %+.3g", xb_law_text(law), mean,
                  variance - 1);
     xb_sampler_destroy(s);
+}
+
+/* Any bits of a and b, and of c near -a b, where the sum cancels and roundings meet. */
+static void fused_in_double_is_fused(void **state)
+{
+    (void)state;
+    enum { TRIALS = 1000000 };
+    uint64_t seen = 1;
+    for (int i = 0; i < TRIALS; i++) {
+        float v[3];
+        for (int k = 0; k < 3; k++) {
+            seen = seen * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            uint32_t bits = (uint32_t)(seen >> 32);
+            if (i % 2) bits = (bits & 0x807fffff) | (100u + bits % 60) << 23;
+            memcpy(&v[k], &bits, sizeof bits);
+        }
+        if (i % 4 == 3) v[2] = -v[0] * v[1] * (1 + (float)(i % 7 - 3) * 0x1p-23f);
+        float got = xb_fused_by_double(v[0], v[1], v[2]), want = fmaf(v[0], v[1], v[2]);
+        if (!(got == want || (isnan(got) && isnan(want))))
+            fail_msg("%a * %a + %a is %a, not %a", v[0], v[1], v[2], want, got);
+    }
 }
 
 static void every_word_in_order(void **state)
@@ -530,6 +552,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(double_path_is_exact),
         cmocka_unit_test(float_path_is_close),
+        cmocka_unit_test(fused_in_double_is_fused),
         cmocka_unit_test(every_word_in_order),
         cmocka_unit_test(levels_agree),
         cmocka_unit_test(products_use_the_same_draws),

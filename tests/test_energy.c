@@ -279,6 +279,7 @@ static void one_weight_shows_the_law_itself(void **state)
 static void keeping_n_eff_makes_shape_matter_less(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     static double free_net[4096], kept[4096];
     xb_ctx *ctx = test_ctx();
     xb_law *made[3];
@@ -370,6 +371,7 @@ static double scatter_about(const xb_table *t, int law, const char *column)
 static void facts_follow_from_the_table(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     static const int64_t widths[] = {1, 2, 3, 4}, depths[] = {1};
     xb_ctx *ctx = test_ctx();
     scratch s = scratch_make();

@@ -81,7 +81,7 @@ static void check_outcome(xb_ctx *ctx, const xb_fit *fit)
 static void outcome_words_and_file_agree(void **state)
 {
     (void)state;
-    enum { N = 3000, TRACES = 40 };
+    enum { N = 3000, TRACES = SANITIZED ? 5 : 40 };
     xb_ctx *ctx = test_ctx();
     int seen[XB_COUNT(outcomes)] = {0};
     for (uint64_t seed = 1; seed <= TRACES; seed++) {
@@ -345,6 +345,7 @@ static void measured_traces(void **state)
 static void errors_of_moments_are_those_of_the_law(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     enum { N = 2000, SAMPLES = 400 };
     xb_ctx *ctx = test_ctx();
     double sum[3] = {0}, squares[3] = {0}, stated[3] = {0};

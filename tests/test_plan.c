@@ -138,6 +138,7 @@ static void test_needed(void **state)
 static void test_prediction(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     static const struct {
         const char *text;
         double mean, sd, last_sd;
@@ -159,7 +160,7 @@ static void test_prediction(void **state)
                 p->sigma[last->offset + j] = (float)(nets[i].last_sd / sqrt(last->size));
             xb_plan plan;
             xb_plan_options opt = xb_plan_options_default();
-            opt.draws = SANITIZED ? 1024 : 16384;
+            opt.draws = 16384;
             assert_ok(ctx,
                       xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law[l], &opt));
             double noise = 3 * (plan.predicted.std_error + plan.measured.std_error);
@@ -189,6 +190,7 @@ static xb_law *exponential_law(xb_ctx *ctx)
 static void test_skewed_either_side(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     static const struct {
         const char *text;
         int inputs;
@@ -208,10 +210,10 @@ static void test_skewed_either_side(void **state)
     xb_ctx *ctx = test_ctx();
     xb_law *law = exponential_law(ctx);
     xb_plan_options opt = xb_plan_options_default();
-    opt.draws = SANITIZED ? 1024 : 8192;
+    opt.draws = 8192;
     int distrusted = 0;
-    for (int c = 0; c < XB_COUNT(cases); c += SANITIZED ? 2 : 1)
-        for (int j = 0; j < XB_COUNT(cases[c].x); j++) {
+    for (int c = 0; c < XB_COUNT(cases); c++)
+        for (int j = 0; j < XB_COUNT(cases[c].x); j += test_long() ? 1 : 3) {
             plan_net *p = make_net_of(ctx, cases[c].text, cases[c].inputs, 1.5, 1,
                                       XB_STOCHASTIC_KERNELS);
             for (int i = 0; i < cases[c].inputs; i++)
@@ -232,9 +234,8 @@ static void test_skewed_either_side(void **state)
             distrusted += !plan.trusted;
             free_net(p);
         }
-    assert_true(
-        distrusted >=
-        (SANITIZED ? 1 : 4)); /* the last two nets: predictions up to 1.7 times off */
+    /* the last two nets: predictions up to 1.7 times off */
+    assert_true(distrusted >= (test_long() ? 4 : 1));
     xb_law_destroy(law);
     xb_ctx_destroy(ctx);
 }

@@ -28,9 +28,9 @@ static xb_model *linear_model(xb_ctx *ctx)
     memcpy(m->mu + w->offset, mu, sizeof mu);
     memcpy(m->sigma + w->offset, sigma, sizeof sigma);
     m->mu[b->offset] = 0.25f;
-    m->y_mean = 10;
-    m->y_sd = 2;
-    m->noise_log_sd = log(0.3);
+    m->y_mean[0] = 10;
+    m->y_sd[0] = 2;
+    m->noise_log_sd[0] = log(0.3);
     return m;
 }
 
@@ -234,13 +234,13 @@ static void enough_draws_are_found(void **state)
     int64_t wide = xb_prediction_draws(p);
     assert_in_range(wide, 64, 1024);
     xb_prediction_destroy(p);
-    double noise = m->noise_log_sd;
-    m->noise_log_sd = noise + log(20.0); /* the weights hardly count: few draws do */
+    double noise = m->noise_log_sd[0];
+    m->noise_log_sd[0] = noise + log(20.0); /* the weights hardly count: few draws do */
     opt.tolerance = 0.01;
     assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
     assert_at_most(xb_prediction_draws(p), 256);
     xb_prediction_destroy(p);
-    m->noise_log_sd = noise - log(20.0); /* and here all: 1 / 0.01^2 */
+    m->noise_log_sd[0] = noise - log(20.0); /* and here all: 1 / 0.01^2 */
     assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
     assert_in_range(xb_prediction_draws(p), 8192, 16384);
     xb_prediction_destroy(p);

@@ -137,8 +137,8 @@ static void a_scale_of_ones_own(void **state)
     for (int k = 0; k < 2; k++) {
         opt.target_sd = k ? 5 : 0;
         xb_trainer *t = make_trainer(ctx, &model, &r, opt);
-        sd[k] = model->y_sd;
-        assert_close(model->target_spread, k ? sd[0] / 5 : 1, 1e-14);
+        sd[k] = model->y_sd[0];
+        assert_close(model->target_spread[0], k ? sd[0] / 5 : 1, 1e-14);
         xb_trainer_destroy(t);
         xb_model_destroy(model);
         model = NULL;

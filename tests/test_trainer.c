@@ -1,6 +1,7 @@
 /* test_trainer.c: the public trainer: steps one by one give the bytes of xb_train, its
  * gradient is that of F, a callback stops it, its state goes out and back, and a table in
  * memory is the table of the file. Only public headers. */
+#include "slopetest.h"
 #include "traintest.h"
 
 #include <float.h>
@@ -137,50 +138,6 @@ static void looking_changes_nothing(void **state)
 
 /* ---- the gradient */
 
-typedef struct probe {
-    xb_ctx *ctx;
-    xb_trainer *t;
-    xb_train_data rows;
-} probe;
-
-static double f_of(const probe *p)
-{
-    double f = 0;
-    assert_ok(p->ctx,
-              xb_trainer_gradient(p->ctx, &f, NULL, NULL, NULL, p->t, &p->rows, 3));
-    return f;
-}
-
-/* Slopes of F by one array, by central differences, against what the trainer says. Passes
- * are in single precision: a step of 1e-2 leaves some 1e-3. */
-static int check_slopes(const probe *p, const char *name, const float *slope)
-{
-    const int64_t array = xb_trainer_array_find(p->t, name);
-    const int64_t n = xb_trainer_array_size(p->t, array);
-    float *start = malloc((size_t)n * sizeof *start);
-    int checked = 0;
-    assert_ok(p->ctx, xb_trainer_array_get(p->ctx, start, p->t, array));
-    for (int64_t i = 0; i < n; i++) {
-        const bool fixed = strcmp(name, "sigma") == 0 && start[i] == 0;
-        if (fixed) assert_true(slope[i] == 0);
-        if (fixed) continue;
-        const float kept = start[i], h = 1e-2f;
-        double f[2];
-        for (int k = 0; k < 2; k++) {
-            start[i] = k ? kept - h : kept + h;
-            assert_ok(p->ctx, xb_trainer_array_set(p->ctx, p->t, array, start));
-            f[k] = f_of(p);
-        }
-        start[i] = kept;
-        assert_close_floor((double)slope[i], (f[0] - f[1]) / (2 * (double)h), 5e-3,
-                           0.02 * ROWS);
-        checked++;
-    }
-    assert_ok(p->ctx, xb_trainer_array_set(p->ctx, p->t, array, start));
-    free(start);
-    return checked;
-}
-
 static void gradient_is_that_of_f(void **state)
 {
     (void)state;
@@ -195,7 +152,8 @@ static void gradient_is_that_of_f(void **state)
         opt.temperature = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 0.7};
         probe p = {ctx,
                    make_trainer(ctx, &r, &opt),
-                   {.x = r.x, .y = r.y, .n = 40, .features = COLUMNS}};
+                   {.x = r.x, .y = r.y, .n = 40, .features = COLUMNS},
+                   ROWS};
         while (xb_trainer_phase(p.t) < 2) assert_ok(ctx, xb_trainer_epoch(ctx, p.t));
         assert_ok(ctx, xb_trainer_step(ctx, p.t));
         float d_mu[64], d_sigma[64], d_noise[1];

@@ -168,6 +168,7 @@ static void misses_add(misses *m, const measured *d, double mean, double sd, dou
 static void pairs_that_seldom_differ(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     enum { S = 1000, RUNS = 400 };
     static const double share[] = {0.001, 0.003, 0.01, 0.1}, shift[] = {0, 3};
     xb_sampler *sampler = normal_sampler();
@@ -210,6 +211,7 @@ static void pairs_that_seldom_differ(void **state)
 static void reads_that_remember(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     enum { S = 1000, RUNS = 400 };
     static const double rho[] = {1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.8};
     xb_sampler *sampler = normal_sampler();

@@ -42,6 +42,19 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #endif
 
+/* First line of a test of statistics, accuracy or a whole study: the optimised build runs
+ * it, and smaller tests take the same paths under AddressSanitizer. ThreadSanitizer runs
+ * it too. */
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define OPTIMISED_ONLY()                                                                 \
+    do {                                                                                 \
+        print_message("skipped: %s under AddressSanitizer\n", __func__);                 \
+        return;                                                                          \
+    } while (0)
+#else
+#define OPTIMISED_ONLY() ((void)0)
+#endif
+
 /* At most `limit`, printed otherwise. */
 #define assert_at_most(a, limit)                                                         \
     do {                                                                                 \

@@ -91,7 +91,14 @@ XB_API xb_score xb_scores_get(const xb_scores *s, const char *name); /* NAN: non
  * shares; 1 if larger is better, -1 if smaller is, 0 if neither. */
 XB_API const char *xb_scores_about(const xb_scores *s, int64_t i);
 XB_API const char *xb_scores_unit(const xb_scores *s, int64_t i);
-XB_API int xb_scores_better(const xb_scores *s, int64_t i);
+XB_API int64_t xb_scores_better(const xb_scores *s, int64_t i);
+
+/* Scores of each of several targets, borrowed; of one target (count 1) the scores
+ * themselves. Beyond the last NULL, as is a name that nobody gave: those of a model have
+ * its targets' names where there are several. */
+XB_API int64_t xb_scores_target_count(const xb_scores *s);
+XB_API const char *xb_scores_target_name(const xb_scores *s, int64_t k);
+XB_API const xb_scores *xb_scores_target_at(const xb_scores *s, int64_t k);
 
 /* Arrays behind the scores, by name; `size` (NULL is fine) is how long each is.
  *
@@ -122,6 +129,15 @@ XB_API const char *xb_scores_doubt_at(const xb_scores *s, int64_t i);
 XB_API xb_status xb_score_regression(xb_ctx *ctx, xb_scores **out,
                                      const xb_mixture *predictive, const double *y,
                                      const xb_score_options *opt);
+
+/* Several targets of each of n points at once: predictive->n is n targets, values of one
+ * point side by side, and so is y [n][targets]; independent noise on each, the draws
+ * shared. The scores of each target are in xb_scores_target_at; of all together there are
+ * nll, of the joint density of a point's targets (C30), with its array, and coverage, the
+ * mean of theirs; the others are NAN. targets 1: as xb_score_regression. */
+XB_API xb_status xb_score_targets(xb_ctx *ctx, xb_scores **out,
+                                  const xb_mixture *predictive, const double *y,
+                                  int64_t targets, const xb_score_options *opt);
 
 /* Class probabilities of each weight draw; each row adds up to 1 within 1e-4. Frozen. */
 typedef struct xb_class_draws {

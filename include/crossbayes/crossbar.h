@@ -75,6 +75,11 @@ XB_API xb_status xb_array_set_name(xb_ctx *ctx, xb_array *array, const char *nam
 /* Of the noise devices: LAW text or file; "": the model's. */
 XB_API const char *xb_array_law(const xb_array *array);
 XB_API xb_status xb_array_set_law(xb_ctx *ctx, xb_array *array, const char *law);
+/* File of its mean devices (crossbayes/device.h): conductances have moved since they were
+ * programmed, by "age_s" (X21), and weights may sit in pairs of states that move little,
+ * by "quiet_pairs" (X22). It is read where a model is put on the array; "": none. */
+XB_API const char *xb_array_device(const xb_array *array);
+XB_API xb_status xb_array_set_device(xb_ctx *ctx, xb_array *array, const char *path);
 XB_API xb_redraw xb_array_redraw(const xb_array *array);
 XB_API void xb_array_set_redraw(xb_array *array, xb_redraw redraw);
 
@@ -115,9 +120,9 @@ XB_API double xb_array_correlation(const xb_array *array);
 /* How many independent draws that many reads in a row are worth (T12), 1 or more. */
 XB_API double xb_array_independent(const xb_array *array, int64_t reads);
 /* Law and correlation time of a device as they were measured: `path` is a law file made
- * by a fit to a trace with samples every sample_interval_ns (X11); 0: the interval that the
- * fit was told. Where the file has the trace's correlation lag by lag, reads follow that
- * (X19, X20), until a correlation time or another law is set. */
+ * by a fit to a trace with samples every sample_interval_ns (X11); 0: the interval that
+ * the fit was told. Where the file has the trace's correlation lag by lag, reads follow
+ * that (X19, X20), until a correlation time or another law is set. */
 XB_API xb_status xb_array_measured(xb_ctx *ctx, xb_array *array, const char *path,
                                    double sample_interval_ns);
 

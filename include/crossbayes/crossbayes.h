@@ -23,6 +23,7 @@
 #include "crossbayes/plan.h"
 #include "crossbayes/predict.h"
 #include "crossbayes/random.h"
+#include "crossbayes/recipe.h"
 #include "crossbayes/rule.h"
 #include "crossbayes/safetensors.h"
 #include "crossbayes/score.h"

@@ -7,6 +7,7 @@
 #define CROSSBAYES_DATA_H
 
 #include "crossbayes/base.h"
+#include "crossbayes/recipe.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,8 +27,10 @@ XB_API xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const cha
                                 const char *column);
 
 /* A table to train on or to predict from: rows of features, all numbers, and a
- * target beside them if one is named. From the same files as xb_column_read; a
- * cell that is missing or no number is an error with file and line.
+ * target beside them if one is named. From the same files as xb_column_read. With
+ * `prepare`, columns of words and missing cells become features as crossbayes/recipe.h
+ * says, and columns that would mislead are left out; without, a cell that is missing or
+ * no number is an error with file and line.
  *
  *     xb_frame_options opt = xb_frame_options_default();
  *     opt.target = "price";
@@ -50,7 +53,8 @@ typedef enum xb_target_kind {
 
 typedef struct xb_frame_options {
     size_t struct_size;
-    const char *target; /* a column's name, or its number from 1; NULL: none */
+    const char *target; /* a column's name, or its number from 1; several of numbers with
+                           commas between them; NULL: none */
     xb_target_kind target_kind;
     const char *const *classes; /* the only classes there may be, in their order; */
     int64_t n_classes;          /* NULL: those that are found */
@@ -59,6 +63,26 @@ typedef struct xb_frame_options {
     bool whole; /* `columns` and one target were all there was where they come from: a
                    file without names has exactly these, with the target or, where none
                    is asked for, without it, in the same order */
+    int64_t whole_targets; /* how many targets there were; 0: one */
+    const xb_recipe *recipe; /* the features of that table from this one: `columns`, */
+                             /* `prepare`, `drop` and `keep` are not read */
+    const char *const *drop; /* columns to leave out, names or numbers */
+    int64_t n_drop;
+    const char *const *keep; /* prepare: columns to use whatever they look like, as */
+    int64_t n_keep;          /* those of `columns` are */
+    const char *id;          /* a column that names rows and is no feature; with */
+                             /* `recipe` kept as xb_frame_row_name, NULL: the recipe's */
+    double test_share;       /* of the rows, held out of training, 0 to below 1: see */
+    uint64_t test_seed;      /* xb_frame_test_count */
+    xb_missing missing;      /* prepare and recipe: impute */
+    bool prepare;            /* a table of any kind; false: of numbers */
+    /* recipe: a table of any length in little memory. Whenever there are `block` rows or
+     * more, on_block gets them, and they are forgotten; those that are left at the end are
+     * the frame that is read, none perhaps. False stops with XB_E_CANCELLED. Arrays come
+     * in one piece. 0: all rows at once */
+    int64_t block;
+    bool (*on_block)(void *arg, const xb_frame *rows);
+    void *on_block_arg;
 } xb_frame_options;
 
 XB_OPTIONS(frame);
@@ -72,7 +96,7 @@ typedef enum xb_column_type {
     XB_COLUMN_I64,
     XB_COLUMN_I32,
     XB_COLUMN_U8,  /* bytes and booleans */
-    XB_COLUMN_TEXT /* const char *, a target of classes only */
+    XB_COLUMN_TEXT /* const char *; NULL and "" are missing */
 } xb_column_type;
 
 typedef struct xb_column {
@@ -92,16 +116,36 @@ XB_API void xb_frame_destroy(xb_frame *frame);                 /* NULL is fine *
 
 /* All borrowed from the frame. */
 XB_API int64_t xb_frame_row_count(const xb_frame *frame);
+/* Rows before these, that on_block was given. */
+XB_API int64_t xb_frame_first(const xb_frame *frame);
 XB_API int64_t xb_frame_feature_count(const xb_frame *frame);
 /* Blank lines of a text before its last row: they are passed over, so that row i is not
  * the i-th line after the header where there are some. */
 XB_API int64_t xb_frame_blank_lines(const xb_frame *frame);
 XB_API const char *xb_frame_feature_name(const xb_frame *frame, int64_t i);
 XB_API int64_t xb_frame_feature_find(const xb_frame *frame,
-                                     const char *name);         /* -1: none */
-XB_API const double *xb_frame_values(const xb_frame *frame);    /* [rows][features] */
-XB_API const double *xb_frame_target(const xb_frame *frame);    /* [rows], or NULL */
-XB_API const char *xb_frame_target_name(const xb_frame *frame); /* NULL: no target */
+                                     const char *name);      /* -1: none */
+/* How its columns became features; NULL: each is one, as it is. */
+XB_API const xb_recipe *xb_frame_recipe(const xb_frame *frame);
+/* What became of columns and cells, a sentence each; and how many columns were left out
+ * that `keep` would keep. */
+XB_API int64_t xb_frame_note_count(const xb_frame *frame);
+XB_API const char *xb_frame_note_at(const xb_frame *frame, int64_t i);
+XB_API int64_t xb_frame_left_out(const xb_frame *frame);
+/* Rows held out by test_share: the last of all, after those that are learnt from, both in
+ * the order of the table. Which ones is a function of the seed and of the number of rows
+ * alone; no scale, word or mean is learnt from them. */
+XB_API int64_t xb_frame_test_count(const xb_frame *frame);
+/* Cell of the column that names rows, and its name; NULL: there is none. */
+XB_API const char *xb_frame_row_name(const xb_frame *frame, int64_t row);
+XB_API const char *xb_frame_id(const xb_frame *frame);
+XB_API const double *xb_frame_values(const xb_frame *frame); /* [rows][features] */
+/* [rows], of several targets [rows][targets]; or NULL. */
+XB_API const double *xb_frame_target(const xb_frame *frame);
+/* The name, of several targets all with commas between them; NULL: no target. */
+XB_API const char *xb_frame_target_name(const xb_frame *frame);
+XB_API int64_t xb_frame_target_count(const xb_frame *frame); /* 0: no target */
+XB_API const char *xb_frame_target_name_at(const xb_frame *frame, int64_t k);
 XB_API int64_t xb_frame_class_count(const xb_frame *frame); /* 0: a target of numbers */
 XB_API const char *xb_frame_class_name(const xb_frame *frame, int64_t k);
 

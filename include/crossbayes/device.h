@@ -1,5 +1,6 @@
-/* crossbayes/device.h: what a campaign of measurements says of a device: how far a
- * programmed conductance moves with time, by the state it was programmed to.
+/* crossbayes/device.h: what measurements say of a device: how far a programmed
+ * conductance moves with time, and how its readings scatter, by the state it was
+ * programmed to.
  *
  *     xb_device *device = NULL;
  *     xb_campaign c = {.n = rows, .cell = cell, .state = level, .time = seconds,
@@ -12,8 +13,11 @@
  * programming. At each state and time the difference of a cell's conductance from what it
  * was programmed to has a mean (`shift`), a standard deviation (`spread`) and a shape,
  * kept as quantiles. Between states everything is linear in the conductance, between
- * times in the logarithm of time (maths K1-K4). A device never changes: threads may share
- * it. */
+ * times in the logarithm of time (maths K1-K4).
+ *
+ * A trace of a cell that stays in one state gives the width of its read noise,
+ * sigma(g). A device has relaxation, read noise, or both. A device never changes: threads
+ * may share it. */
 #ifndef CROSSBAYES_DEVICE_H
 #define CROSSBAYES_DEVICE_H
 
@@ -64,12 +68,17 @@ XB_API xb_status xb_device_load(xb_ctx *ctx, xb_device **out, const char *path);
 XB_API xb_status xb_device_json(xb_ctx *ctx, char **out, const xb_device *device);
 
 XB_API const char *xb_device_unit(const xb_device *device);
+/* Microsiemens in one of its units: 1e6 for "S". XB_E_INPUT where the unit is not a
+ * conductance. */
+XB_API xb_status xb_device_microsiemens(xb_ctx *ctx, double *out,
+                                        const xb_device *device);
 XB_API int64_t xb_device_cells(const xb_device *device); /* in the states that are kept */
 /* Cells of states with too few of them, and how many such states there were. */
 XB_API int64_t xb_device_cells_left_out(const xb_device *device);
 XB_API int64_t xb_device_states_left_out(const xb_device *device);
 
-/* Ascending in conductance. Frozen. */
+/* States whose relaxation was measured, ascending in conductance; there may be none.
+ * Frozen. */
 typedef struct xb_device_state {
     double label;       /* the campaign's number */
     double conductance; /* mean of the programmed ones */
@@ -103,6 +112,29 @@ XB_API xb_device_move xb_device_moved(const xb_device *device, double conductanc
  * rank u in (0, 1) among its like. */
 XB_API double xb_device_relaxed(const xb_device *device, double conductance,
                                 double seconds, double u);
+
+/* The read noise of a cell in one state, from a trace of it. Ascending in conductance;
+ * there may be none. Frozen. */
+typedef struct xb_device_trace {
+    double label;              /* the number of the state, or of the trace */
+    double conductance;        /* its mean */
+    double width, width_error; /* standard deviation of a reading, and its error */
+    double independent;        /* samples that the trace is worth; 0: not known */
+} xb_device_trace;
+
+XB_API int64_t xb_device_trace_count(const xb_device *device);
+XB_API xb_device_trace xb_device_trace_at(const xb_device *device, int64_t i);
+
+/* (K5) The width of the read noise at any conductance, sigma(g): linear between traces,
+ * outside them that of the nearest one. `slope` is d sigma / d g, to the right of a
+ * trace's conductance at that conductance, 0 outside. All NAN where the device has no
+ * traces. A frozen value. */
+typedef struct xb_device_width {
+    double sigma, sigma_error, slope;
+    bool extrapolated; /* outside the traces */
+} xb_device_width;
+
+XB_API xb_device_width xb_device_width_of(const xb_device *device, double conductance);
 
 #ifdef __cplusplus
 }

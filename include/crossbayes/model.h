@@ -14,6 +14,7 @@
 #ifndef CROSSBAYES_MODEL_H
 #define CROSSBAYES_MODEL_H
 
+#include "crossbayes/data.h"
 #include "crossbayes/net.h"
 #include "crossbayes/vi.h"
 
@@ -60,6 +61,19 @@ typedef struct xb_model_parts {
 XB_API xb_status xb_model_create(xb_ctx *ctx, xb_model **out,
                                  const xb_model_parts *parts);
 
+/* One of several targets. A frozen value. */
+typedef struct xb_model_target {
+    const char *name;
+    double mean, sd; /* 0 and 1 leave it alone */
+    double noise_sd; /* GAUSSIAN: in its units; NAN for the others */
+} xb_model_target;
+
+/* A model of several targets of numbers, one output of the net (and of the noise net) for
+ * each: target [targets] instead of the parts' target_name, _mean, _sd and noise_sd. */
+XB_API xb_status xb_model_create_targets(xb_ctx *ctx, xb_model **out,
+                                         const xb_model_parts *parts,
+                                         const xb_model_target *target, int64_t targets);
+
 /* Saving replaces an old file only by a whole new one. Loading trusts nothing:
  * tensors of another shape, values that are not finite and texts that do not parse are
  * refused with XB_E_INPUT. */
@@ -89,17 +103,35 @@ XB_API bool xb_model_of_images(const xb_model *model);
 /* Columns as they were named in the training data. */
 XB_API int64_t xb_model_feature_count(const xb_model *model);
 XB_API const char *xb_model_feature_name(const xb_model *model, int64_t i);
+/* How the columns of a table become features; NULL: of images. */
+XB_API const xb_recipe *xb_model_recipe(const xb_model *model);
+/* Of several targets all with commas between them. */
 XB_API const char *xb_model_target_name(const xb_model *model);
+XB_API int64_t xb_model_target_count(const xb_model *model); /* 1 or more */
+/* Names are borrowed; beyond the last, NULL and NAN. */
+XB_API xb_model_target xb_model_target_at(const xb_model *model, int64_t k);
 XB_API int64_t xb_model_class_count(const xb_model *model); /* 0: a target of numbers */
 XB_API const char *xb_model_class_name(const xb_model *model, int64_t k);
 
-/* Inputs enter the net as (x - mean) / sd, outputs leave it as mean + sd y. */
+/* A table as the model wants it: its columns by name, or by their order where the table
+ * has no names, made into features by the model's recipe; with `target` also its target
+ * and its classes. Of the options `id` and `missing` are read. */
+XB_API xb_status xb_model_frame_read(xb_ctx *ctx, xb_frame **out, const xb_model *model,
+                                     const char *path, bool target,
+                                     const xb_frame_options *opt); /* NULL: defaults */
+XB_API xb_status xb_model_frame_create(xb_ctx *ctx, xb_frame **out, const xb_model *model,
+                                       const xb_column *columns, int64_t n_columns,
+                                       int64_t n_rows, bool target,
+                                       const xb_frame_options *opt);
+
+/* Inputs enter the net as (x - mean) / sd, outputs leave it as mean + sd y; of several
+ * targets the first one's. */
 XB_API const double *xb_model_input_mean(const xb_model *model); /* [features] */
 XB_API const double *xb_model_input_sd(const xb_model *model);   /* [features] */
 XB_API double xb_model_target_mean(const xb_model *model);
 XB_API double xb_model_target_sd(const xb_model *model);
 
-/* Of the gaussian likelihood, in the target's units; NAN for the others. */
+/* Of the gaussian likelihood, in the (first) target's units; NAN for the others. */
 XB_API double xb_model_noise_sd(const xb_model *model);
 
 #ifdef __cplusplus

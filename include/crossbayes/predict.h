@@ -52,16 +52,18 @@ XB_API int64_t xb_prediction_count(const xb_prediction *p); /* n */
 XB_API int64_t xb_prediction_draws(const xb_prediction *p);
 XB_API int64_t xb_prediction_quantiles(const xb_prediction *p); /* 0 for classes */
 XB_API int64_t xb_prediction_classes(const xb_prediction *p);   /* 0 for numbers */
+XB_API int64_t xb_prediction_targets(const xb_prediction *p);   /* 1 for classes */
 /* Largest Monte Carlo error of a mean (a class's probability p) over the predictive's
  * standard deviation (sqrt(p (1 - p))); NAN: unknown, fewer than 4 draws. */
 XB_API double xb_prediction_error(const xb_prediction *p);
 
-/* A target of numbers, each [n] (P2, P3); NULL for classes. */
+/* A target of numbers, each [n], of several targets [n][targets] (P2, P3); NULL for
+ * classes. */
 XB_API const double *xb_prediction_mean(const xb_prediction *p);
 XB_API const double *xb_prediction_epistemic(const xb_prediction *p);
 XB_API const double *xb_prediction_aleatoric(const xb_prediction *p);
 XB_API const double *xb_prediction_sd(const xb_prediction *p); /* both together */
-/* [n][quantiles] of the predictive (P4). */
+/* [n][quantiles], or [n][targets][quantiles], of the predictive (P4). */
 XB_API const double *xb_prediction_quantile(const xb_prediction *p);
 
 /* Classes (P6): mean probabilities [n][classes], the most probable class [n] (the first
@@ -75,7 +77,8 @@ XB_API const double *xb_prediction_information(const xb_prediction *p);
 /* The draws themselves, for scores and distances (crossbayes/compare.h), draws
  * [first, first + count) of those that opt describes (opt->samples is not read).
  * Numbers: value [count][n], the net's outputs, and sd [n], the aleatoric standard
- * deviation, which no draw changes. Classes: value [count][n][classes], probabilities;
+ * deviation, which no draw changes; of several targets [count][n][targets] and
+ * [n][targets]. Classes: value [count][n][classes], probabilities;
  * sd is not written. sd may be NULL. */
 XB_API xb_status xb_predict_draws(xb_ctx *ctx, double *value, double *sd,
                                   const xb_model *model, const double *x, int64_t n,

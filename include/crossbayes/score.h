@@ -25,7 +25,8 @@
 extern "C" {
 #endif
 
-/* target: [n], class numbers for classes. opt->samples draws, 1 or more. n >= 1. */
+/* target: [n], of several targets [n][targets]; class numbers for classes. opt->samples
+ * draws, 1 or more. n >= 1. */
 XB_API xb_status xb_score_model(xb_ctx *ctx, xb_scores **out, const xb_model *model,
                                 const xb_rows *rows, const double *target,
                                 const xb_predict_options *opt);

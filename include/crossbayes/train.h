@@ -34,7 +34,8 @@ extern "C" {
  * read where they lie, batch by batch. */
 typedef struct xb_train_data {
     const double *x;      /* [n][features], finite */
-    const double *y;      /* [n]; class numbers 0 .. classes - 1 where classes > 0 */
+    const double *y;      /* [n], of several targets [n][targets]; class numbers
+                             0 .. classes - 1 where classes > 0 */
     const float *scaled;  /* instead of x */
     const uint8_t *bytes; /* instead of x */
     const int64_t
@@ -56,6 +57,18 @@ XB_API xb_train_data xb_train_data_of_images(const xb_images *images,
 
 #define XB_ESTIMATOR_AUTO (-1)
 
+/* How much xb_train does where nothing else is said. */
+typedef enum xb_train_effort {
+    XB_TRAIN_EFFORT_STANDARD = 0, /* steps of V13, two nets, the likelihoods of V20 */
+    XB_TRAIN_EFFORT_QUICK,        /* a third of the steps, one net, constant noise */
+    XB_TRAIN_EFFORT_FULL          /* three times the steps */
+} xb_train_effort;
+
+XB_API const char *xb_train_effort_name(
+    xb_train_effort e); /* "standard", "quick", "full" */
+XB_API xb_status xb_train_effort_parse(xb_ctx *ctx, xb_train_effort *out,
+                                       const char *text);
+
 /* A trainer between two steps, see below. */
 typedef struct xb_trainer xb_trainer;
 
@@ -72,7 +85,7 @@ typedef struct xb_train_options {
     xb_stochastic stochastic; /* kernels */
     bool freeze;              /* fixed tensors keep their values of the first phase */
     const xb_law *law;        /* NULL: gaussian */
-    xb_prior prior;           /* normal of width 0: sd=1, sd=2 for classes (V14) */
+    xb_prior prior;           /* normal of width 0: sd=1, sd=5 for classes (V14) */
     bool prior_by_fan;        /* true: its scale is times sqrt(2 / inputs of a unit) for
                                  kernels (V14) */
     int estimator;      /* an xb_estimator; AUTO: shared for images, local for gaussian,
@@ -110,8 +123,16 @@ typedef struct xb_train_options {
      * false stops training there. NULL: none */
     bool (*on_epoch)(void *arg, xb_trainer *trainer);
     void *on_epoch_arg;
-    bool stop_keeps; /* such a stop is early stopping, with the model reached so far as
-                        its result; false: it fails with XB_E_CANCELLED */
+    bool stop_keeps;    /* such a stop is early stopping, with the model reached so far as
+                           its result; false: it fails with XB_E_CANCELLED */
+    int64_t targets;    /* numbers of y a row, one output of the net for each (V30); 0: as
+                           many as data.names has, or 1 */
+    double noise_prior; /* scale of the prior of the noise net's kernels, 0.3; before the
+                           factor of prior_by_fan, which they always have; 0: no prior,
+                           maximum likelihood as in the paper. Of images it is 0 (V19) */
+    bool choose_likelihood; /* AUTO: xb_train tries others than gaussian (V20) also for
+                               a net that is given; without one it always does */
+    xb_train_effort effort;
 } xb_train_options;
 
 XB_OPTIONS(train);
@@ -137,7 +158,7 @@ typedef enum xb_trace_column {
     XB_TRACE_F, /* in phase 1 the mean loss */
     XB_TRACE_TEMPERATURE,
     XB_TRACE_SIGMA_MEDIAN,
-    XB_TRACE_NOISE_SD,  /* standardised */
+    XB_TRACE_NOISE_SD,  /* standardised; of several targets the geometric mean */
     XB_TRACE_VALIDATION /* mean log predictive density of the rows held out */
 } xb_trace_column;
 
@@ -169,6 +190,17 @@ XB_API const char *xb_train_report_other_net(const xb_train_report *report);
 XB_API xb_estimate xb_train_report_other_f(const xb_train_report *report);
 XB_API double xb_train_report_other_score(const xb_train_report *report);
 XB_API const char *xb_train_report_judge(const xb_train_report *report);
+/* Likelihoods that were tried where that was left open (V20), the one of the model among
+ * them; none: it was settled. F and validation score of each, and why the model's was
+ * taken, in words (NULL: it was settled). */
+XB_API int64_t xb_train_report_likelihood_count(const xb_train_report *report);
+XB_API const char *xb_train_report_likelihood_name(const xb_train_report *report,
+                                                   int64_t i);
+XB_API int64_t xb_train_report_likelihood_find(const xb_train_report *report,
+                                               const char *name); /* -1: none */
+XB_API xb_estimate xb_train_report_likelihood_f(const xb_train_report *report, int64_t i);
+XB_API double xb_train_report_likelihood_score(const xb_train_report *report, int64_t i);
+XB_API const char *xb_train_report_likelihood_reason(const xb_train_report *report);
 
 /* ---- all of it at once
  *
@@ -223,10 +255,10 @@ XB_API double xb_trainer_epoch_value(const xb_trainer *trainer, xb_trace_column 
 
 /* Arrays of the state, 0 <= i < count: "mu", "sigma" and "rho" (sigma = f(rho), V8; rho
  * is what is learnt, setting sigma sets it), blocks of the net's layout; "noise", the
- * logarithm of the standard deviation or the noise net's weights; "state", batchnorm's of
- * both nets; and Adam's moments, "mu_first", ..., "noise_second". The second phase starts
- * its own sigma, rho, noise and moments. Setting copies; values must be finite, sigma
- * above 0 where a tensor is random. */
+ * logarithm of each target's standard deviation or the noise net's weights; "state",
+ * batchnorm's of both nets; and Adam's moments, "mu_first", ..., "noise_second". The
+ * second phase starts its own sigma, rho, noise and moments. Setting copies; values must
+ * be finite, sigma above 0 where a tensor is random. */
 XB_API int64_t xb_trainer_array_count(const xb_trainer *trainer);
 XB_API const char *xb_trainer_array_name(const xb_trainer *trainer, int64_t i);
 XB_API int64_t xb_trainer_array_find(const xb_trainer *trainer, const char *name);

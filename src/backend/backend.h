@@ -32,12 +32,12 @@ typedef enum xb_loss_kind {
 typedef struct xb_loss {
     xb_loss_kind kind;
     int64_t outputs;
-    const xb_real *target; /* [rows]; all but softmax */
+    const xb_real *target; /* [rows][outputs]; all but softmax */
     const int32_t *label;  /* [rows]; softmax */
-    const xb_real *log_sd; /* one; gaussian */
-    xb_real *d_log_sd;     /* one, added to; NULL: not wanted */
-    const xb_real *raw;    /* [rows]; heteroscedastic, softplus(raw) + least */
-    xb_real *d_raw;        /* [rows] */
+    const xb_real *log_sd; /* [outputs]; gaussian */
+    xb_real *d_log_sd;     /* [outputs], added to; NULL: not wanted */
+    const xb_real *raw;    /* [rows][outputs]; heteroscedastic, softplus(raw) + least */
+    xb_real *d_raw;        /* [rows][outputs] */
     double least;
     double scale; /* of all gradients */
 } xb_loss;

@@ -125,8 +125,28 @@ static void scale_all(xb_real *x, int64_t n, double factor)
     for (int64_t i = 0; i < n; i++) x[i] = (xb_real)((double)x[i] * factor);
 }
 
+/* (V30) Targets side by side, each with a noise of its own. */
+static double gaussian_targets(const xb_loss *l, xb_real *dy, const xb_real *y,
+                               int64_t rows)
+{
+    const int64_t n = l->outputs;
+    double loss = 0;
+    for (int64_t k = 0; k < n; k++) {
+        double log_sd = (double)l->log_sd[k], inverse = exp(-log_sd), square = 0;
+        for (int64_t i = k; i < rows * n; i += n) {
+            double e = residual(y[i], l->target[i], inverse);
+            square += e * e;
+            if (dy) dy[i] = (xb_real)(e * inverse);
+        }
+        loss += 0.5 * square + (double)rows * (log_sd + HALF_LOG_TWO_PI);
+        if (l->d_log_sd) l->d_log_sd[k] += (xb_real)(((double)rows - square) * l->scale);
+    }
+    return loss;
+}
+
 static double gaussian_loss(const xb_loss *l, xb_real *dy, const xb_real *y, int64_t rows)
 {
+    if (l->outputs > 1) return gaussian_targets(l, dy, y, rows);
     double d_log_sd = 0;
     double loss = xb_nll_gaussian(dy, &d_log_sd, y, l->target, (double)*l->log_sd, rows);
     if (l->d_log_sd) *l->d_log_sd += (xb_real)(d_log_sd * l->scale);
@@ -137,16 +157,17 @@ static double heteroscedastic_loss(const xb_loss *l, xb_real *dy, const xb_real 
                                    int64_t rows)
 {
     xb_real *d_raw = dy ? l->d_raw : NULL;
-    double loss = xb_nll_heteroscedastic(dy, d_raw, y, l->raw, l->target, rows, 1, 1,
-                                         XB_SD_SOFTPLUS, l->least);
-    if (d_raw) scale_all(d_raw, rows, l->scale);
+    double loss =
+        xb_nll_heteroscedastic(dy, d_raw, y, l->raw, l->target, rows, l->outputs,
+                               l->outputs, XB_SD_SOFTPLUS, l->least);
+    if (d_raw) scale_all(d_raw, rows * l->outputs, l->scale);
     return loss;
 }
 
 static double loss_of(const xb_loss *l, xb_real *dy, const xb_real *y, int64_t rows)
 {
     switch (l->kind) {
-    case XB_LOSS_SQUARE: return xb_nll_square(dy, y, l->target, rows);
+    case XB_LOSS_SQUARE: return xb_nll_square(dy, y, l->target, rows * l->outputs);
     case XB_LOSS_GAUSSIAN: return gaussian_loss(l, dy, y, rows);
     case XB_LOSS_HETEROSCEDASTIC: return heteroscedastic_loss(l, dy, y, rows);
     case XB_LOSS_SOFTMAX: break;

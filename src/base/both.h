@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__CUDACC__)
 #define XB_BOTH static __host__ __device__ __forceinline__
@@ -13,6 +14,27 @@
 #else
 #define XB_BOTH static inline
 #define XB_UNROLLED
+#endif
+
+/* a b + c, rounded once: the product is exact in double, and a sum in double whose last
+ * bit is made odd where it is inexact rounds to float as the true sum does. */
+XB_BOTH float xb_fused_by_double(float a, float b, float c)
+{
+    double product = (double)a * b, sum = product + c, part = sum - product;
+    double rest = (product - (sum - part)) + (c - part);
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    if (rest != 0 && rest == rest && !(bits & 1))
+        bits += (rest > 0) == (sum > 0) ? 1 : -1;
+    memcpy(&sum, &bits, sizeof bits);
+    return (float)sum;
+}
+
+/* Windows' fmaf rounds twice. */
+#if defined(_WIN32) && !defined(__FMA__)
+XB_BOTH float xb_fused(float a, float b, float c) { return xb_fused_by_double(a, b, c); }
+#else
+XB_BOTH float xb_fused(float a, float b, float c) { return fmaf(a, b, c); }
 #endif
 
 /* The correctly rounded square root of a normal number, without the compiler's check for

@@ -39,7 +39,7 @@ typedef struct comparison {
     int64_t first, draws, rows, points;
     bool noisy;                        /* numbers: also with the data's noise */
     int64_t *select;                   /* [rows] */
-    double *sd;                        /* [rows] of the data's noise */
+    double *sd, *z;                    /* [points] of the data's noise, and room for it */
     double *base, *base_noisy, *other; /* [draws][points] */
     xb_sampler *normal;
 } comparison;
@@ -87,6 +87,7 @@ static void comparison_free(comparison *c)
 {
     free(c->select);
     free(c->sd);
+    free(c->z);
     free(c->base);
     free(c->base_noisy);
     free(c->other);
@@ -108,11 +109,12 @@ static xb_status comparison_plan(xb_ctx *ctx, comparison *c)
     c->points = c->rows * c->j->outputs;
     const int64_t values = c->draws * c->points;
     c->select = xb_new(ctx, c->rows, sizeof *c->select);
-    c->sd = xb_new(ctx, c->rows, sizeof *c->sd);
+    c->sd = xb_new(ctx, c->points, sizeof *c->sd);
+    c->z = xb_new(ctx, c->points, sizeof *c->z);
     c->base = xb_room(ctx, values, sizeof *c->base);
     c->base_noisy = xb_room(ctx, c->noisy ? values : 0, sizeof *c->base_noisy);
     c->other = xb_room(ctx, values, sizeof *c->other);
-    if (!c->select || !c->sd || !c->base || !c->base_noisy || !c->other)
+    if (!c->select || !c->sd || !c->z || !c->base || !c->base_noisy || !c->other)
         return XB_E_MEMORY;
     pick_rows(c);
     return c->noisy ? make_normal(ctx, &c->normal) : XB_OK;
@@ -136,7 +138,7 @@ static xb_status draw(xb_ctx *ctx, const comparison *c, double *value, const xb_
 /* (P3) The data's noise on top; element and draw say which: alike for all laws. */
 static void add_noise(const comparison *c, double *value)
 {
-    double z[COMPARED_MAX];
+    double *z = c->z;
     for (int64_t d = 0; d < c->draws; d++) {
         const xb_stream where = {.key = xb_key_make(c->j->opt.seed, XB_PURPOSE_SAMPLE),
                                  .sample = (uint32_t)(c->first + d)};

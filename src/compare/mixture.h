@@ -6,6 +6,7 @@
 #include "compare/jackknife.h"
 #include "compare/normal_table.h"
 #include "compare/tagged.h"
+#include "crossbayes/compare.h"
 
 /* The cdf on an equidistant grid, as sums over the draws of each group (C5). */
 enum { XB_GRID_MAX = 1024 };
@@ -48,6 +49,12 @@ void xb_mixture_pit(double *version, const xb_point *p, double y);
 /* (C3) log density at y with the sds given ([draws]); all versions. */
 void xb_mixture_log_density(double *version, const xb_point *p, const double *sd,
                             double y);
+
+/* (C30) Joint log density of y [targets] under points first, first + 1, ... of the
+ * predictive, which has sds; all versions. */
+void xb_mixture_joint_density(double *version, const xb_mixture *predictive,
+                              int64_t first, int64_t targets, const double *y,
+                              const xb_jackknife *groups);
 
 /* (C7) The quantile of a level in (0, 1); all versions. */
 void xb_mixture_quantile(double *version, const xb_point *p, double level);

@@ -65,6 +65,10 @@ _Static_assert((int)XB_CLASS_SCORES <= (int)XB_NUMBER_SCORES, "room for scores")
 void xb_scores_destroy(xb_scores *s)
 {
     if (!s) return;
+    for (int64_t k = 0; s->target && k < s->targets; k++) xb_scores_destroy(s->target[k]);
+    for (int64_t k = 0; s->target_name && k < s->targets; k++) free(s->target_name[k]);
+    free(s->target);
+    free(s->target_name);
     free(s->numbers);
     free(s);
 }
@@ -79,7 +83,8 @@ xb_status xb_scores_create(xb_ctx *ctx, xb_scores **out, int64_t n, int64_t draw
 {
     xb_scores *s = xb_new(ctx, 1, sizeof *s);
     if (!s) return XB_E_MEMORY;
-    *s = (xb_scores){.n = n, .draws = draws, .classes = classes, .curve = curve};
+    *s = (xb_scores){
+        .n = n, .draws = draws, .classes = classes, .curve = curve, .targets = 1};
     const int64_t arrays = xb_scores_array_count(s), points = arrays - XB_ARRAY_POINTS;
     s->numbers = xb_new(ctx, XB_ARRAY_POINTS * curve + points * n, sizeof *s->numbers);
     if (!s->numbers) {
@@ -99,6 +104,30 @@ xb_status xb_scores_create(xb_ctx *ctx, xb_scores **out, int64_t n, int64_t draw
 int64_t xb_scores_points(const xb_scores *s) { return s->n; }
 int64_t xb_scores_draws(const xb_scores *s) { return s->draws; }
 int64_t xb_scores_classes(const xb_scores *s) { return s->classes; }
+int64_t xb_scores_target_count(const xb_scores *s) { return s->targets; }
+
+const char *xb_scores_target_name(const xb_scores *s, int64_t k)
+{
+    return s->target_name && k >= 0 && k < s->targets ? s->target_name[k] : NULL;
+}
+
+xb_status xb_scores_name_targets(xb_ctx *ctx, xb_scores *s, char *const *name)
+{
+    if (s->targets == 1) return XB_OK;
+    s->target_name = xb_new(ctx, s->targets, sizeof *s->target_name);
+    if (!s->target_name) return XB_E_MEMORY;
+    for (int64_t k = 0; k < s->targets; k++) {
+        s->target_name[k] = xb_strdup(ctx, name[k]);
+        if (!s->target_name[k]) return XB_E_MEMORY;
+    }
+    return XB_OK;
+}
+
+const xb_scores *xb_scores_target_at(const xb_scores *s, int64_t k)
+{
+    if (k < 0 || k >= s->targets) return NULL;
+    return s->target ? s->target[k] : s;
+}
 
 /* ---- scores */
 
@@ -120,7 +149,7 @@ const char *xb_scores_about(const xb_scores *s, int64_t i)
     return item_at(s, i)->about;
 }
 const char *xb_scores_unit(const xb_scores *s, int64_t i) { return item_at(s, i)->unit; }
-int xb_scores_better(const xb_scores *s, int64_t i) { return item_at(s, i)->better; }
+int64_t xb_scores_better(const xb_scores *s, int64_t i) { return item_at(s, i)->better; }
 
 int64_t xb_scores_find(const xb_scores *s, const char *name)
 {

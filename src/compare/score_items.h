@@ -52,8 +52,14 @@ struct xb_scores {
     xb_score score[XB_NUMBER_SCORES];   /* of either kind: numbers have more */
     double *array[XB_SCORE_ARRAYS_MAX]; /* [curve] or [n] */
     double *numbers;                    /* the block behind them */
-    char doubt[64];                     /* "": none */
+    xb_scores **target;                 /* [targets] of each of several; else NULL */
+    int64_t targets;
+    char doubt[64];     /* "": none */
+    char **target_name; /* [targets], or NULL */
 };
+
+/* Copies the names of several targets; of one there are none to tell apart. */
+xb_status xb_scores_name_targets(xb_ctx *ctx, xb_scores *s, char *const *name);
 
 /* With room for everything, scores NAN. classes 0: numbers, curve
  * XB_CALIBRATION_LEVELS. */

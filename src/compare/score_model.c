@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "compare/scorer.h"
+#include "compare/target_scorer.h"
 #include "crossbayes/score.h"
 #include "data/rows.h"
 #include "vi/model.h"
@@ -17,9 +17,9 @@ typedef struct work {
     const xb_predict_options *opt;
     int64_t n, outputs, chunk;
     double *value;  /* [draws][chunk][outputs] */
-    double *sd;     /* [chunk] */
+    double *sd;     /* [chunk][outputs] */
     int64_t *label; /* [chunk] */
-    xb_regression_scorer *numbers;
+    xb_target_scorer *numbers;
     xb_class_scorer *classes;
 } work;
 
@@ -33,18 +33,19 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
     int64_t chunk = VALUES_MAX / w->outputs / draws;
     w->chunk = chunk < 1 ? 1 : chunk > w->n ? w->n : chunk;
     w->value = xb_new(ctx, draws * w->chunk * w->outputs, sizeof *w->value);
-    w->sd = xb_new(ctx, w->chunk, sizeof *w->sd);
+    w->sd = xb_new(ctx, w->chunk * w->outputs, sizeof *w->sd);
     w->label = xb_new(ctx, w->chunk, sizeof *w->label);
     if (!w->value || !w->sd || !w->label) return XB_E_MEMORY;
     if (classes == 0)
-        return xb_regression_scorer_create(ctx, &w->numbers, w->n, draws, NULL);
+        return xb_target_scorer_create(ctx, &w->numbers, w->n, w->chunk, draws,
+                                       w->outputs, NULL);
     return xb_class_scorer_create(ctx, &w->classes, w->n, draws, classes,
                                   xb_score_options_default().bins);
 }
 
 static void work_free(work *w)
 {
-    xb_regression_scorer_destroy(w->numbers);
+    xb_target_scorer_destroy(w->numbers);
     xb_class_scorer_destroy(w->classes);
     free(w->value);
     free(w->sd);
@@ -56,8 +57,8 @@ static xb_status add_rows(xb_ctx *ctx, work *w, const xb_rows *part, const doubl
     const int64_t draws = w->opt->samples, n = part->n;
     XB_TRY(xb_predict_draws_rows(ctx, w->value, w->sd, w->model, part, 0, draws, w->opt));
     if (w->numbers) {
-        const xb_mixture p = {w->value, w->sd, draws, n, .sd_shared = true};
-        return xb_regression_scorer_add(ctx, w->numbers, &p, target);
+        const xb_mixture p = {w->value, w->sd, draws, n * w->outputs, .sd_shared = true};
+        return xb_target_scorer_add(ctx, w->numbers, &p, target);
     }
     for (int64_t i = 0; i < n; i++) w->label[i] = (int64_t)target[i];
     const xb_class_draws p = {w->value, draws, n, w->outputs};
@@ -70,7 +71,7 @@ static xb_status run(xb_ctx *ctx, work *w, const xb_rows *rows, const double *ta
         int64_t some = w->n - row < w->chunk ? w->n - row : w->chunk;
         const xb_rows part = xb_rows_part(rows, row, some);
         XB_TRY(xb_progress_tell(ctx, "scoring", row, w->n));
-        XB_TRY(add_rows(ctx, w, &part, target + row));
+        XB_TRY(add_rows(ctx, w, &part, target + row * w->model->targets));
     }
     return XB_OK;
 }
@@ -86,8 +87,10 @@ xb_status xb_score_model(xb_ctx *ctx, xb_scores **out, const xb_model *model,
     xb_status status = work_plan(ctx, &w);
     if (status == XB_OK) status = run(ctx, &w, rows, target);
     if (status == XB_OK)
-        status = w.numbers ? xb_regression_scorer_sum(ctx, out, w.numbers)
+        status = w.numbers ? xb_target_scorer_sum(ctx, out, w.numbers)
                            : xb_class_scorer_sum(ctx, out, w.classes);
     work_free(&w);
+    if (status == XB_OK && model->targets > 1)
+        status = xb_scores_name_targets(ctx, *out, model->target_each);
     return status;
 }

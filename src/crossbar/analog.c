@@ -3,6 +3,7 @@
 #include "crossbar/analog.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,22 @@ static xb_status remember(xb_ctx *ctx, xb_analog *a)
     return xb_held_make(ctx, &a->held, correlation, XB_MEMORY_LAGS);
 }
 
+/* The device file, and the states that the array then uses. */
+static xb_status take_device(xb_ctx *ctx, xb_analog *a)
+{
+    if (!a->array.device[0]) return XB_OK;
+    XB_TRY(xb_device_load(ctx, &a->device, a->array.device));
+    a->aged.device = a->device;
+    xb_status status = xb_device_microsiemens(ctx, &a->aged.us, a->device);
+    if (status == XB_OK) status = xb_relax_check(ctx, &a->array, &a->aged);
+    if (status == XB_OK && a->array.quiet_pairs > 0)
+        status = xb_quiet_make(ctx, &a->quiet, &a->array, &a->aged);
+    if (status != XB_E_INPUT) return status;
+    char why[XB_MESSAGE_MAX];
+    snprintf(why, sizeof why, "%s", xb_ctx_message(ctx));
+    return xb_fail(ctx, status, "%s: %s", a->array.device, why);
+}
+
 static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
                       const xb_analog_options *opt)
 {
@@ -113,6 +130,7 @@ static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
     a->reads = xb_key_make(opt->seed, XB_PURPOSE_WEIGHT);
     a->forget = xb_key_make(opt->seed, XB_PURPOSE_ARRAY);
     a->chip = xb_key_make(opt->chip, XB_PURPOSE_ARRAY);
+    XB_TRY(take_device(ctx, a));
     XB_TRY(remember(ctx, a));
     XB_TRY(make_sampler(ctx, a, opt->law));
     XB_TRY(place_layers(ctx, a));
@@ -153,6 +171,8 @@ void xb_analog_destroy(xb_analog *analog)
     free(analog->mu);
     free(analog->sigma);
     free(analog->bend);
+    free(analog->quiet.first);
+    xb_device_destroy(analog->device);
     free(analog->layer);
     free(analog);
 }

@@ -50,6 +50,9 @@ struct xb_analog {
     xb_held *held;              /* (X19); NULL: devices forget at one rate, or at once */
     float *mu, *sigma;          /* [params] as they are on the arrays */
     float *bend;                /* [3][params] of (X8); NULL: all have the law's shape */
+    xb_device *device;          /* of array.device; NULL: none */
+    xb_aged aged;               /* the same, for (X21) and (X22) */
+    xb_quiet quiet;             /* its n is 0 where a device is at its lowest (X1) */
     xb_analog_layer *layer;     /* [n_layer], in the order of the net */
     int n_layer;
 };

@@ -33,6 +33,11 @@ const xb_array_row xb_array_rows[] = {
     REAL(program_error, 0, 1, XB_EFFECT_PROGRAM,
          "programming error (share of the conductance range)", "",
          "sd of a written conductance in parts of the range"),
+    REAL(age_s, 0, 1e12, XB_EFFECT_RELAX, "time since programming", "s",
+         "time since programming, s: conductances have moved as the device file says"),
+    WHOLE(quiet_pairs, 0, 1, XB_EFFECT_NONE, "quietest pairs of states",
+          "1: of all pairs of states with a weight's difference the one that moves least"
+          " by the device file; 0: one device at its lowest"),
     REAL(sigma_min_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE, "smallest noise width of a device",
          "µS", "smallest width of a noise device, µS"),
     REAL(sigma_max_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE, "largest noise width of a device",
@@ -262,6 +267,13 @@ static xb_status check_bits(xb_ctx *ctx, const char *key, int64_t bits)
                    BITS_MIN);
 }
 
+static xb_status check_device(xb_ctx *ctx, const xb_array *a)
+{
+    if (a->device[0] || !(a->age_s > 0 || a->quiet_pairs > 0)) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "'%s' needs 'device', a device file",
+                   a->age_s > 0 ? "age_s" : "quiet_pairs");
+}
+
 static xb_status check_ranges(xb_ctx *ctx, const xb_array *a)
 {
     if (!(a->g_max_us > a->g_min_us))
@@ -291,6 +303,7 @@ xb_status xb_array_check(xb_ctx *ctx, const xb_array *a)
     XB_TRY(check_bits(ctx, "dac_bits", a->dac_bits));
     XB_TRY(check_bits(ctx, "adc_bits", a->adc_bits));
     XB_TRY(check_ranges(ctx, a));
+    XB_TRY(check_device(ctx, a));
     if (a->correlation_time_ns > 0 && !(a->read_interval_ns > 0))
         return xb_fail(ctx, XB_E_INPUT,
                        "a correlation time needs 'read_interval_ns' above 0");

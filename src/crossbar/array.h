@@ -19,13 +19,16 @@ typedef struct xb_trace_memory {
 /* 0 turns an effect off; the table has each number's meaning in words. */
 struct xb_array {
     char name[32];
-    char law[256]; /* of the noise devices: LAW text or file; "": the model's */
+    char law[256];    /* of the noise devices: LAW text or file; "": the model's */
+    char device[256]; /* file of the mean devices' relaxation and read noise; "": none */
 
     int64_t rows, columns; /* of a tile; 0: as large as the layer */
 
     double g_min_us, g_max_us; /* conductance range of a mean device, uS */
     int64_t mean_levels;       /* states of a mean device; 0: any */
     double program_error;      /* sd of a written conductance, in parts of the range */
+    double age_s;              /* since programming; 0: right after it */
+    int64_t quiet_pairs;       /* 1: the quietest pair of states for each weight (X22) */
 
     double sigma_min_us, sigma_max_us; /* widths a noise device can have, uS; 0: any */
     int64_t sigma_levels;              /* of them; 0: any */
@@ -51,6 +54,7 @@ typedef enum xb_effect {
     XB_EFFECT_LAW,
     XB_EFFECT_MEAN_LEVELS,
     XB_EFFECT_PROGRAM,
+    XB_EFFECT_RELAX,
     XB_EFFECT_SIGMA_RANGE,
     XB_EFFECT_SIGMA_LEVELS,
     XB_EFFECT_SIGMA_SPREAD,

@@ -13,7 +13,8 @@ enum { WHERE_MAX = 512 };
 
 /* Keys that are not rows of the table. */
 static const char *const texts[] = {
-    "crossbayes", "base", "name", "law", "redraw", "sample_interval_ns", "provenance"};
+    "crossbayes", "base",   "name",       "law",
+    "device",     "redraw", "provenance", "sample_interval_ns"};
 
 static bool is_text(const char *key)
 {
@@ -106,6 +107,7 @@ static xb_status read_array(xb_ctx *ctx, xb_array *out, const json_t *root,
     XB_TRY(read_numbers(ctx, &array, root, where));
     XB_TRY(read_text(ctx, array.name, sizeof array.name, root, "name", where));
     XB_TRY(read_text(ctx, array.law, sizeof array.law, root, "law", where));
+    XB_TRY(read_text(ctx, array.device, sizeof array.device, root, "device", where));
     XB_TRY(read_redraw(ctx, &array, root, where));
     XB_TRY(read_measured(ctx, &array, root, path, where));
     xb_status status = xb_array_check(ctx, &array);
@@ -135,6 +137,7 @@ json_t *xb_array_to_json(const xb_ctx *ctx, const xb_array *array)
     xb_json_set(&root, "crossbayes", xb_json_string("array"));
     xb_json_set(&root, "name", xb_json_string(array->name));
     xb_json_set(&root, "law", xb_json_string(array->law));
+    if (array->device[0]) xb_json_set(&root, "device", xb_json_string(array->device));
     for (int i = 0; i < xb_array_row_count; i++) {
         const xb_array_row *row = &xb_array_rows[i];
         double value = xb_array_value(array, row);

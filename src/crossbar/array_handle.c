@@ -77,5 +77,11 @@ xb_status xb_array_set_law(xb_ctx *ctx, xb_array *array, const char *law)
     return XB_OK;
 }
 
+const char *xb_array_device(const xb_array *array) { return array->device; }
+xb_status xb_array_set_device(xb_ctx *ctx, xb_array *array, const char *path)
+{
+    return set_text(ctx, array->device, sizeof array->device, path);
+}
+
 xb_redraw xb_array_redraw(const xb_array *array) { return array->redraw; }
 void xb_array_set_redraw(xb_array *array, xb_redraw redraw) { array->redraw = redraw; }

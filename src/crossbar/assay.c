@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "compare/score_items.h"
 #include "crossbar/analog.h"
 #include "vi/model.h"
 
@@ -29,7 +30,7 @@ struct xb_assay {
     xb_analog_options analog;
     int64_t *label;      /* [n], classes */
     double *value;       /* [reads][n][outputs] of the case at work */
-    double *sd;          /* [n] */
+    double *sd;          /* [n][outputs] */
     double *compared[2]; /* [reads][points], digital and the case's */
     xb_assay_result *digital;
 };
@@ -60,8 +61,9 @@ static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which
         xb_class_draws p = {a->value, a->opt.reads, a->n, a->outputs};
         return xb_score_classes(ctx, &out->scores, &p, a->label, NULL);
     }
-    xb_mixture p = {a->value, a->sd, a->opt.reads, a->n, .sd_shared = true};
-    return xb_score_regression(ctx, &out->scores, &p, a->y, NULL);
+    xb_mixture p = {a->value, a->sd, a->opt.reads, a->n * a->outputs, .sd_shared = true};
+    XB_TRY(xb_score_targets(ctx, &out->scores, &p, a->y, a->outputs, NULL));
+    return xb_scores_name_targets(ctx, out->scores, a->model->target_each);
 }
 
 static const double *each_nll(const xb_assay_result *r)
@@ -90,7 +92,7 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double 
 static xb_status take_memory(xb_ctx *ctx, xb_assay *a)
 {
     a->value = xb_new(ctx, a->opt.reads * a->n * a->outputs, sizeof *a->value);
-    a->sd = xb_new(ctx, a->n, sizeof *a->sd);
+    a->sd = xb_new(ctx, a->n * a->outputs, sizeof *a->sd);
     a->label = xb_new(ctx, a->model->classes > 0 ? a->n : 0, sizeof *a->label);
     a->digital = xb_new(ctx, 1, sizeof *a->digital);
     bool all = a->value && a->sd && a->label && a->digital;

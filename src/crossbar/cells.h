@@ -5,6 +5,7 @@
 #define XB_CROSSBAR_CELLS_H
 
 #include "crossbar/array.h"
+#include "crossbayes/device.h"
 #include "crossbayes/draw.h"
 
 typedef struct xb_cells {
@@ -35,7 +36,9 @@ typedef enum xb_chip_stream {
     XB_CHIP_WIDTH,
     XB_CHIP_SHAPE,
     XB_CHIP_FORGET, /* `step` the read */
-    XB_CHIP_PHASE
+    XB_CHIP_PHASE,
+    XB_CHIP_RELAX_PLUS,
+    XB_CHIP_RELAX_MINUS
 } xb_chip_stream;
 
 xb_stream xb_chip_at(const xb_chip *chip, xb_chip_stream which);
@@ -48,6 +51,29 @@ void xb_cells_target(xb_cells *c, const xb_array *a, const float *mu, const floa
 void xb_cells_levels(xb_cells *c, const xb_array *a);
 /* write_error.c: (X5) writing misses. */
 void xb_cells_program(xb_cells *c, const xb_array *a, const xb_chip *chip);
+/* relax.c: (X21) conductances move with time. */
+typedef struct xb_aged {
+    const xb_device *device;
+    double us; /* uS in one of its units */
+} xb_aged;
+
+void xb_cells_relax(xb_cells *c, const xb_array *a, const xb_aged *aged,
+                    const xb_chip *chip);
+/* The array's states are among those of the device. */
+xb_status xb_relax_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged);
+
+/* quiet.c: (X22) weights as the quietest pairs of states. */
+typedef struct xb_quiet {
+    int64_t n;        /* states, evenly spaced */
+    double low, step; /* uS */
+    int32_t *first;   /* [n]: the lower state of the quietest pair k steps apart */
+} xb_quiet;
+
+/* free() first. */
+xb_status xb_quiet_make(xb_ctx *ctx, xb_quiet *out, const xb_array *a,
+                        const xb_aged *aged);
+void xb_cells_quiet(xb_cells *c, const xb_quiet *quiet);
+
 /* stuck.c: (X6) devices at an end of their range. */
 void xb_cells_stuck(xb_cells *c, const xb_array *a, const xb_chip *chip);
 /* widths.c: (X7) widths that differ. */

@@ -1,7 +1,7 @@
 /* write_arrays.c: writing a model onto its arrays: for each layer the effects of
  * programming one after the other, in the order in which they happen: targets, states,
- * missed writes, stuck devices, widths that differ, wires. Where none is on, the model's
- * numbers stay as they are, to the bit. */
+ * missed writes, relaxation, stuck devices, widths that differ, wires. Where none is on,
+ * the model's numbers stay as they are, to the bit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +52,7 @@ void xb_workbench_target(xb_workbench *bench, xb_cells *c, const xb_analog *anal
     c->rows = p->rows, c->columns = p->columns;
     if (!m->net->tensor[p->tensor].stochastic) c->width = NULL;
     xb_cells_target(c, &analog->array, m->mu + p->offset, m->sigma + p->offset);
+    if (analog->quiet.n > 0) xb_cells_quiet(c, &analog->quiet);
     xb_cells_levels(c, &analog->array);
 }
 
@@ -59,7 +60,7 @@ void xb_workbench_target(xb_workbench *bench, xb_cells *c, const xb_analog *anal
 static bool means_change(const xb_array *a)
 {
     return a->mean_levels > 0 || a->program_error > 0 || a->line_ohm > 0 ||
-           a->stuck_low + a->stuck_high > 0;
+           a->stuck_low + a->stuck_high > 0 || a->age_s > 0 || a->quiet_pairs > 0;
 }
 
 static bool widths_change(const xb_array *a)
@@ -81,6 +82,7 @@ static xb_status programme_layer(xb_ctx *ctx, xb_analog *analog, xb_workbench *b
     p->weight_top = c.weight_top;
     p->sigma_top = c.width ? c.sigma_top : 0;
     xb_cells_program(&c, a, &chip);
+    if (analog->device) xb_cells_relax(&c, a, &analog->aged, &chip);
     xb_cells_stuck(&c, a, &chip);
     xb_cells_spread(&c, a, &chip);
     xb_cells_lines(&c, a, bench->tile);

@@ -24,6 +24,7 @@ static const char *why_not(xb_slice field, char point)
 {
     switch (xb_field_kind_of(field, point)) {
     case XB_FIELD_NUMBER: return "beyond the range of a double";
+    case XB_FIELD_MISSING:
     case XB_FIELD_NOT_FINITE: return "not a finite number";
     case XB_FIELD_EMPTY:
     case XB_FIELD_ALMOST:

@@ -14,11 +14,6 @@
 #include "data/number.h"
 #include "crossbayes/extend.h"
 
-typedef struct xb_class_label {
-    char *text;
-    int64_t number; /* in the order in which they came */
-} xb_class_label;
-
 /* Where `text` is, or where it would go. */
 static int64_t place_of(const xb_classes *c, const char *text, bool *found)
 {
@@ -61,8 +56,7 @@ static xb_status number_of(xb_classes *c, int64_t *out, const char *text)
     return *out < 0 ? XB_OK : insert(c, at, text);
 }
 
-/* The shortest form of a number, or the text as it is. */
-static const char *canonical(char out[XB_NUMBER_TEXT_MAX], const char *text, char point)
+const char *xb_class_canonical(char out[XB_NUMBER_TEXT_MAX], const char *text, char point)
 {
     double value;
     if (!xb_number_parse(&value, text, text + strlen(text), point) || !isfinite(value))
@@ -78,7 +72,7 @@ xb_status xb_classes_number(xb_classes *c, int64_t *out, xb_slice field, char po
     if (size > (int64_t)sizeof small) copy = xb_new(c->ctx, size, 1);
     if (!copy) return XB_E_MEMORY;
     xb_field_copy(copy, field);
-    xb_status status = number_of(c, out, canonical(number, copy, point));
+    xb_status status = number_of(c, out, xb_class_canonical(number, copy, point));
     if (copy != small) free(copy);
     return status;
 }
@@ -86,7 +80,7 @@ xb_status xb_classes_number(xb_classes *c, int64_t *out, xb_slice field, char po
 xb_status xb_classes_number_of_text(xb_classes *c, int64_t *out, const char *text)
 {
     char number[XB_NUMBER_TEXT_MAX];
-    return number_of(c, out, canonical(number, text, '.'));
+    return number_of(c, out, xb_class_canonical(number, text, '.'));
 }
 
 xb_status xb_classes_number_of_value(xb_classes *c, int64_t *out, double value)
@@ -104,7 +98,7 @@ xb_status xb_classes_start(xb_ctx *ctx, xb_classes *out, const char *const *name
     for (int64_t i = 0; names && status == XB_OK && i < n; i++) {
         char number[XB_NUMBER_TEXT_MAX];
         int64_t k = -1;
-        status = number_of(&c, &k, canonical(number, names[i], '.'));
+        status = number_of(&c, &k, xb_class_canonical(number, names[i], '.'));
         if (status == XB_OK && k != i)
             status =
                 xb_fail(ctx, XB_E_ARGUMENT,

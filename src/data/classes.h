@@ -5,10 +5,16 @@
 
 #include "base/ctx.h"
 #include "data/dialect.h"
+#include "data/number.h"
+
+typedef struct xb_class_label {
+    char *text;
+    int64_t number; /* in the order in which they came */
+} xb_class_label;
 
 typedef struct xb_classes {
     xb_ctx *ctx;
-    struct xb_class_label *label; /* [count], ascending by bytes */
+    xb_class_label *label; /* [count], ascending by bytes */
     int64_t count, capacity;
     bool closed; /* no others may come */
 } xb_classes;
@@ -25,6 +31,10 @@ xb_status xb_classes_number(xb_classes *classes, int64_t *out, xb_slice field,
                             char point);
 xb_status xb_classes_number_of_value(xb_classes *classes, int64_t *out, double value);
 xb_status xb_classes_number_of_text(xb_classes *classes, int64_t *out, const char *text);
+
+/* What a label is kept as: the shortest form of a number, or the text as it is. */
+const char *xb_class_canonical(char out[XB_NUMBER_TEXT_MAX], const char *text,
+                               char point);
 
 /* Closes a set that grew: rank[number] is the class's final number, names[rank]
  * its text, owned by the caller (one block for each, free() them). */

@@ -38,7 +38,8 @@ typedef struct reader {
     const char *at, *end; /* what is left of it */
     bool last;            /* the file ends with this buffer */
     bool comments;        /* there is a '#' in the buffer */
-    int64_t line;         /* of the line taken last */
+    int64_t line;         /* of the row taken last, its first */
+    int64_t more_lines;   /* of that row, by newlines inside quotes */
     int64_t rows;         /* without the header */
     int64_t blank_lines;  /* since the row before, and rows so far when the last came */
     int64_t rows_at_blank;
@@ -84,14 +85,41 @@ static void skip_utf8_mark(reader *r)
     if (r->end - r->at >= 3 && memcmp(r->at, "\xEF\xBB\xBF", 3) == 0) r->at += 3;
 }
 
-/* The next line as it stands; false when the buffer has no whole one. */
+static int64_t count_newlines(xb_slice line)
+{
+    int64_t n = 0;
+    for (const char *p = line.text; p < line.end; p++, n++)
+        if (!(p = memchr(p, '\n', (size_t)(line.end - p)))) break;
+    return n;
+}
+
+/* Where the row ahead ends, a line unless quotes hold newlines: at a newline, or where
+ * the file does; NULL: more of the file may tell. Quotes that do not close before a row
+ * is too long are no quotes: the row is the line. */
+static const char *row_end(const reader *r)
+{
+    const int64_t left = r->end - r->at;
+    const char *end = left > XB_CSV_LINE_MAX ? r->at + XB_CSV_LINE_MAX : r->end;
+    const char *line = memchr(r->at, '\n', (size_t)left);
+    const bool more = !r->last && left <= XB_CSV_LINE_MAX;
+    if (!line) return r->last && left > 0 ? r->end : NULL;
+    if (line >= end || !memchr(r->at, '"', (size_t)(line - r->at))) return line;
+    const char separator = r->fields ? r->head.dialect.separator : '\0';
+    const char *row = xb_dialect_row_end(r->at, end, separator, r->comments);
+    if (row && row < end) return row;
+    if (more) return NULL;
+    return row && end == r->end ? r->end : line;
+}
+
+/* The next row as it stands; false when the buffer has no whole one. */
 static bool next_line(reader *r, xb_slice *out)
 {
-    const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
-    if (!newline && (!r->last || r->at == r->end)) return false;
-    *out = (xb_slice){r->at, newline ? newline : r->end};
-    r->at = newline ? newline + 1 : r->end;
-    r->line++;
+    const char *end = row_end(r);
+    if (!end) return false;
+    *out = (xb_slice){r->at, end};
+    r->at = end < r->end ? end + 1 : end;
+    r->line += 1 + r->more_lines;
+    r->more_lines = count_newlines(*out);
     return true;
 }
 
@@ -138,6 +166,7 @@ static xb_status take_names(reader *r)
 static xb_status begin(reader *r, const char *first)
 {
     r->head.line = r->line--;
+    r->more_lines = 0;
     r->at = first;
     if (!r->last) XB_TRY(fill(r));
     xb_slice *rows = xb_new(r->source->ctx, SAMPLE_ROWS, sizeof *rows);
@@ -189,7 +218,8 @@ static int64_t whole_rows(const char *from, const uint32_t *mark, int64_t rows,
 static xb_status give_numbers(reader *r, const char *next, int64_t rows)
 {
     r->at = next;
-    r->line += rows;
+    r->line += rows + r->more_lines;
+    r->more_lines = 0;
     r->rows += rows;
     return r->visitor->numbers(r->visitor->arg, r->values, rows);
 }

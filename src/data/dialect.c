@@ -28,10 +28,9 @@ static const char *skip_blanks(const char *p, const char *end, char separator)
 /* The quote that closes a field, "" inside standing for one; NULL if none. */
 static const char *closing_quote(const char *p, const char *end)
 {
-    for (; p < end; p++) {
-        if (*p != '"') continue;
+    while ((p = memchr(p, '"', (size_t)(end - p))) != NULL) {
         if (p + 1 == end || p[1] != '"') return p;
-        p++;
+        p += 2;
     }
     return NULL;
 }
@@ -82,6 +81,29 @@ int64_t xb_dialect_split(xb_slice *out, int64_t capacity, xb_slice line, char se
     }
 }
 
+static bool may_separate(char c, char separator)
+{
+    if (separator == ' ') return is_blank(c);
+    return separator ? c == separator : c == ',' || c == ';' || c == '\t';
+}
+
+const char *xb_dialect_row_end(const char *p, const char *end, char separator,
+                               bool comments)
+{
+    bool starts = true, after_blank = true; /* a field starts here */
+    for (; p < end && *p != '\n'; p++) {
+        if (comments && *p == '#' && after_blank) {
+            const char *newline = memchr(p, '\n', (size_t)(end - p));
+            return newline ? newline : end;
+        }
+        if (*p == '"' && starts) p = closing_quote(p + 1, end);
+        if (!p) return NULL;
+        after_blank = is_blank(*p);
+        starts = may_separate(*p, separator) || (starts && after_blank);
+    }
+    return p;
+}
+
 char *xb_field_copy(char *to, xb_slice field)
 {
     for (const char *p = field.text; p < field.end; p++) {
@@ -112,15 +134,18 @@ static bool is_word(xb_slice field, const char *word)
 
 xb_field_kind xb_field_kind_of(xb_slice field, char point)
 {
-    static const char *const not_finite[] = {"nan", "inf", "infinity"};
+    static const char *const not_finite[] = {"inf", "infinity"};
+    static const char *const missing[] = {"nan", "null", "?", "N/A"};
     double value;
     if (field.text == field.end) return XB_FIELD_EMPTY;
     if (xb_number_parse(&value, field.text, field.end, point)) return XB_FIELD_NUMBER;
     if (*field.text == '-' || *field.text == '+') field.text++;
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        if (is_word(field, missing[i])) return XB_FIELD_MISSING;
     for (size_t i = 0; i < sizeof not_finite / sizeof *not_finite; i++)
         if (is_word(field, not_finite[i])) return XB_FIELD_NOT_FINITE;
     if (is_word(field, "NA") && field.text[1] == 'A') /* R's; "Na" is sodium */
-        return XB_FIELD_NOT_FINITE;
+        return XB_FIELD_MISSING;
     if (field.text < field.end && (*field.text == '.' || *field.text == ','))
         field.text++;
     bool almost = field.text < field.end && is_digit(*field.text);

@@ -29,6 +29,12 @@ bool xb_dialect_has_header(const xb_dialect *dialect, const xb_slice *rows, int6
  * many there are, writes at most `capacity` of them; -1 if quotes do not match. */
 int64_t xb_dialect_split(xb_slice *out, int64_t capacity, xb_slice line, char separator);
 
+/* The newline that ends the row which starts at `p`, not one inside quotes; `end`: there
+ * is none; NULL: nor do the quotes of a field close before it. separator '\0': not known
+ * yet. `comments`: there may be some. */
+const char *xb_dialect_row_end(const char *p, const char *end, char separator,
+                               bool comments);
+
 /* Copies a field, "" inside it as ", and a NUL; returns where the copy ends. Room
  * for the field's bytes and one more is enough. */
 char *xb_field_copy(char *to, xb_slice field);
@@ -39,7 +45,8 @@ xb_slice xb_dialect_uncomment(xb_slice line);
 typedef enum xb_field_kind {
     XB_FIELD_EMPTY,
     XB_FIELD_NUMBER,
-    XB_FIELD_NOT_FINITE, /* nan, inf and the like */
+    XB_FIELD_MISSING,    /* nan, NA, N/A, null, ? */
+    XB_FIELD_NOT_FINITE, /* inf and the like */
     XB_FIELD_ALMOST,     /* starts like a number: "1.5x", "12:30" */
     XB_FIELD_TEXT
 } xb_field_kind;

@@ -1,6 +1,7 @@
 /* frame.c: a table of features and a target, from a text table, an NPY file or memory.
  * Where training and prediction get their data. Rows come one by one through
- * csv.h; classes.c turns labels into numbers. */
+ * csv.h; classes.c turns labels into numbers. Where cells may be something else than
+ * numbers, frame_prepare.c takes them. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,35 +9,17 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "crossbayes/data.h"
 #include "data/classes.h"
 #include "data/csv.h"
+#include "data/frame.h"
 #include "data/npy.h"
 #include "crossbayes/extend.h"
 
 enum { NAME_SHOWN = 80, LABELS_SHOWN = 200 };
 
-struct xb_frame {
-    int64_t rows, features, blank_lines;
-    char **feature_name; /* [features] */
-    double *values;      /* [rows][features] */
-    char *target_name;   /* NULL: no target */
-    double *target;      /* [rows] */
-    int64_t classes;
-    char **class_name; /* [classes] */
-};
-
-typedef struct filling {
-    xb_ctx *ctx;
-    const xb_frame_options *opt;
-    xb_frame *frame;
-    int64_t *column; /* [features] where each is in the file */
-    int64_t target;  /* -1: none */
-    int64_t columns; /* of the file */
-    bool as_classes;
-    xb_classes classes;
-    int64_t values_room, target_room;
-} filling;
+typedef xb_filling filling;
 
 void xb_frame_options_init(xb_frame_options *opt, size_t size)
 {
@@ -56,8 +39,14 @@ void xb_frame_destroy(xb_frame *frame)
     free_texts(frame->feature_name, frame->features);
     free_texts(frame->class_name, frame->classes);
     free(frame->values);
+    free_texts(frame->target_each, frame->targets);
     free(frame->target_name);
     free(frame->target);
+    xb_recipe_destroy(frame->recipe);
+    xb_notes_free(&frame->notes);
+    free(frame->id);
+    free(frame->row_text);
+    free(frame->row_at);
     free(frame);
 }
 
@@ -72,58 +61,112 @@ static char *name_of(const xb_csv_head *head, int64_t column)
     return xb_strdup(head->ctx, named ? head->names[column] : number);
 }
 
-static int64_t wanted_count(const filling *f, int64_t columns)
+/* Columns that are asked for by name; NULL: all of them. */
+static const char *wanted_name(const filling *f, int64_t i)
 {
-    if (f->opt->columns) return f->opt->n_columns;
-    return columns - (f->target >= 0);
+    if (f->opt->recipe) return f->opt->recipe->column[i].name;
+    return f->opt->columns ? f->opt->columns[i] : NULL;
+}
+
+static bool is_by_name(const filling *f) { return f->opt->recipe || f->opt->columns; }
+
+/* Columns beside the target where the names come from. */
+static int64_t known_beside(const filling *f)
+{
+    return f->opt->recipe ? f->opt->recipe->beside : f->opt->n_columns;
+}
+
+static bool is_target(const filling *f, int64_t column)
+{
+    for (int64_t k = 0; k < f->targets; k++)
+        if (f->more[k] == column) return true;
+    return false;
 }
 
 /* Columns are known by their numbers alone, and the file has the wrong number of them. */
 static xb_status check_whole(const filling *f, const xb_csv_head *head)
 {
-    const int64_t n = f->opt->n_columns, there = head->dialect.columns;
-    if (there == n + 1 || (there == n && f->target < 0)) return XB_OK;
+    const int64_t n = known_beside(f), there = head->dialect.columns;
+    const int64_t targets = f->targets              ? f->targets
+                            : f->opt->whole_targets ? f->opt->whole_targets
+                                                    : 1;
+    if (there == n + targets || (there == n && f->target < 0)) return XB_OK;
     char without[48] = "";
     if (f->target < 0)
         snprintf(without, sizeof without, "%lld without the target, or ", (long long)n);
     return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: %lld %s, expected %s%lld%s", head->file,
                    (long long)head->line, (long long)there,
-                   xb_plural(there, "column", "columns"), without, (long long)n + 1,
-                   f->target < 0 ? " with it" : "");
+                   xb_plural(there, "column", "columns"), without,
+                   (long long)(n + targets), f->target < 0 ? " with it" : "");
 }
 
 /* Names that are numbers, in a file that has no names. */
 static bool is_numbered(const filling *f, const xb_csv_head *head)
 {
-    if (!f->opt->whole || !f->opt->columns || head->names) return false;
-    for (int64_t i = 0; i < f->opt->n_columns; i++)
-        if (f->opt->columns[i][strspn(f->opt->columns[i], "0123456789")]) return false;
+    if (head->names || !(f->opt->recipe || (f->opt->whole && f->opt->columns)))
+        return false;
+    for (int64_t i = 0; i < f->wanted; i++)
+        if (wanted_name(f, i)[strspn(wanted_name(f, i), "0123456789")]) return false;
     return true;
 }
 
-static xb_status choose_features(filling *f, const xb_csv_head *head)
+/* Where the column is, among those of the file. */
+static xb_status place_of(const filling *f, int64_t *out, const xb_csv_head *head,
+                          int64_t i, bool in_order)
 {
-    xb_frame *frame = f->frame;
-    int64_t n = wanted_count(f, head->dialect.columns), next = 0;
-    if (n < 1)
-        return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: no column beside the target",
-                       head->file, (long long)head->line);
+    if (!in_order) return xb_csv_column(out, head, wanted_name(f, i));
+    *out = f->opt->recipe ? f->opt->recipe->column[i].place : i;
+    return XB_OK;
+}
+
+static xb_status choose_by_name(filling *f, const xb_csv_head *head)
+{
     const bool numbered = is_numbered(f, head);
     if (numbered) XB_TRY(check_whole(f, head));
-    const bool in_order = numbered && head->dialect.columns == n;
-    f->column = xb_new(f->ctx, n, sizeof *f->column);
-    frame->feature_name = xb_new(f->ctx, n, sizeof *frame->feature_name);
-    if (!f->column || !frame->feature_name) return XB_E_MEMORY;
-    frame->features = n;
-    for (int64_t i = 0; i < n; i++, next++) {
-        next += next == f->target; /* all but the target */
-        f->column[i] = next;
-        if (f->opt->columns && !in_order)
-            XB_TRY(xb_csv_column(&f->column[i], head, f->opt->columns[i]));
+    const bool in_order = numbered && head->dialect.columns == known_beside(f);
+    for (int64_t i = 0; i < f->wanted; i++)
+        XB_TRY(place_of(f, &f->column[i], head, i, in_order));
+    return XB_OK;
+}
+
+/* All but the target, and those that were said to be none. */
+static xb_status choose_the_rest(filling *f, const xb_csv_head *head)
+{
+    bool *none = xb_new(f->ctx, f->columns, sizeof *none);
+    if (!none) return XB_E_MEMORY;
+    for (int64_t k = 0; k < f->targets; k++) none[f->more[k]] = true;
+    xb_status status = xb_prepare_marks(f, none, head);
+    f->wanted = 0;
+    for (int64_t k = 0; k < f->columns; k++)
+        if (!none[k]) f->column[f->wanted++] = k;
+    free(none);
+    return status;
+}
+
+static xb_status name_features(filling *f, const xb_csv_head *head)
+{
+    xb_frame *frame = f->frame;
+    frame->feature_name = xb_new(f->ctx, f->wanted, sizeof *frame->feature_name);
+    if (!frame->feature_name) return XB_E_MEMORY;
+    frame->features = f->wanted;
+    for (int64_t i = 0; i < f->wanted; i++) {
         frame->feature_name[i] = name_of(head, f->column[i]);
         if (!frame->feature_name[i]) return XB_E_MEMORY;
     }
     return XB_OK;
+}
+
+static xb_status choose_features(filling *f, const xb_csv_head *head)
+{
+    const int64_t given = f->opt->recipe ? f->opt->recipe->columns : f->opt->n_columns;
+    f->wanted = is_by_name(f) ? given : f->columns;
+    f->column = xb_new(f->ctx, f->wanted, sizeof *f->column);
+    if (!f->column) return XB_E_MEMORY;
+    XB_TRY(is_by_name(f) ? choose_by_name(f, head) : choose_the_rest(f, head));
+    if (f->wanted < 1)
+        return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: no column beside the target",
+                       head->file, (long long)head->line);
+    return name_features(f, head);
 }
 
 static int by_text(const void *a, const void *b)
@@ -135,11 +178,11 @@ static int by_text(const void *a, const void *b)
  * to a model file. */
 static xb_status check_names(const filling *f, const xb_csv_head *head)
 {
-    int64_t n = f->frame->features, total = n + (f->target >= 0);
+    int64_t n = f->frame->features, total = n + f->targets;
     const char **sorted = xb_new(f->ctx, total, sizeof *sorted);
     if (!sorted) return XB_E_MEMORY;
     for (int64_t i = 0; i < n; i++) sorted[i] = f->frame->feature_name[i];
-    if (f->target >= 0) sorted[n] = f->frame->target_name;
+    for (int64_t k = 0; k < f->targets; k++) sorted[n + k] = f->frame->target_each[k];
     qsort(sorted, (size_t)total, sizeof *sorted, by_text);
     const char *what = NULL, *name = NULL;
     for (int64_t i = 0; i < total && !what; i++) {
@@ -153,17 +196,63 @@ static xb_status check_names(const filling *f, const xb_csv_head *head)
                    (long long)head->line, what, NAME_SHOWN, name);
 }
 
+/* Commas part several names, unless the whole text is the name of a column. */
+static int64_t count_targets(const xb_csv_head *head, const char *text)
+{
+    int64_t n = 1;
+    for (int64_t i = 0; head->names && i < head->dialect.columns; i++)
+        if (strcmp(head->names[i], text) == 0) return 1;
+    for (; (text = strchr(text, ',')); text++) n++;
+    return n;
+}
+
+static xb_status one_target(filling *f, const xb_csv_head *head, char *name)
+{
+    int64_t column = 0;
+    XB_TRY(xb_csv_column(&column, head, name));
+    if (is_target(f, column))
+        return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: target '%.*s' is listed twice",
+                       head->file, (long long)head->line, NAME_SHOWN, name);
+    f->frame->target_each[f->targets] = name_of(head, column);
+    if (!f->frame->target_each[f->targets]) return XB_E_MEMORY;
+    f->more[f->targets++] = column;
+    f->frame->targets = f->targets;
+    return XB_OK;
+}
+
+static xb_status choose_targets(filling *f, const xb_csv_head *head)
+{
+    const int64_t n = count_targets(head, f->opt->target);
+    if (n > 1 && f->as_classes)
+        return xb_fail(f->ctx, XB_E_ARGUMENT,
+                       "%lld targets of classes: expected one, or several of numbers",
+                       (long long)n);
+    char *text = xb_strdup(f->ctx, f->opt->target), *next = text;
+    f->more = xb_new(f->ctx, n, sizeof *f->more);
+    f->frame->target_each = xb_new(f->ctx, n, sizeof *f->frame->target_each);
+    xb_status status = text && f->more && f->frame->target_each ? XB_OK : XB_E_MEMORY;
+    for (int64_t k = 0; k < n && status == XB_OK; k++) {
+        char *name = next, *end = n > 1 ? strchr(name, ',') : NULL;
+        if (end) *end = '\0', next = end + 1;
+        status = one_target(f, head, name);
+    }
+    free(text);
+    if (status != XB_OK) return status;
+    f->target = f->more[0];
+    f->frame->target_name = xb_names_join(f->ctx, f->frame->target_each, n);
+    return f->frame->target_name ? XB_OK : XB_E_MEMORY;
+}
+
 static xb_status choose_columns(void *arg, const xb_csv_head *head)
 {
     filling *f = arg;
     f->columns = head->dialect.columns;
-    if (f->opt->target) {
-        XB_TRY(xb_csv_column(&f->target, head, f->opt->target));
-        f->frame->target_name = name_of(head, f->target);
-        if (!f->frame->target_name) return XB_E_MEMORY;
-    }
+    f->file = head->file;
+    if (f->opt->target) XB_TRY(choose_targets(f, head));
+    XB_TRY(xb_prepare_id(f, head));
     XB_TRY(choose_features(f, head));
-    return check_names(f, head);
+    XB_TRY(check_names(f, head));
+    return xb_prepare_start(f, head);
 }
 
 /* ---- one row */
@@ -177,7 +266,9 @@ static xb_status make_room(filling *f, int64_t more)
     XB_TRY(xb_grow(f->ctx, (void **)&frame->values, &f->values_room, cells,
                    sizeof *frame->values));
     if (f->target < 0) return XB_OK;
-    return xb_grow(f->ctx, (void **)&frame->target, &f->target_room, frame->rows + more,
+    if (__builtin_mul_overflow(frame->rows + more, f->targets, &cells))
+        return xb_fail(f->ctx, XB_E_MEMORY, "not enough memory for the table");
+    return xb_grow(f->ctx, (void **)&frame->target, &f->target_room, cells,
                    sizeof *frame->target);
 }
 
@@ -224,7 +315,8 @@ static xb_status label_in(filling *f, double *out, const xb_csv_row *row)
     const xb_csv_head *head = row->head;
     xb_slice field = row->field[f->target];
     xb_field_kind kind = xb_field_kind_of(field, head->dialect.point);
-    if (kind == XB_FIELD_EMPTY || kind == XB_FIELD_NOT_FINITE) /* a missing label */
+    if (kind == XB_FIELD_EMPTY || kind == XB_FIELD_MISSING ||
+        kind == XB_FIELD_NOT_FINITE) /* a missing label */
         return number_in(out, row, f->target, f->frame->target_name);
     int64_t number = 0, size = field.end - field.text;
     XB_TRY(xb_classes_number(&f->classes, &number, field, head->dialect.point));
@@ -236,8 +328,17 @@ static xb_status label_in(filling *f, double *out, const xb_csv_row *row)
                     size < NAME_SHOWN ? (int)size : NAME_SHOWN);
 }
 
+static xb_status take_targets(filling *f, const xb_csv_row *row)
+{
+    double *out = &f->frame->target[f->frame->rows * f->targets];
+    for (int64_t k = 0; k < f->targets; k++)
+        XB_TRY(number_in(&out[k], row, f->more[k], f->frame->target_each[k]));
+    return XB_OK;
+}
+
 static xb_status take_target(filling *f, const xb_csv_row *row)
 {
+    if (f->targets > 1) return take_targets(f, row);
     double *out = &f->frame->target[f->frame->rows];
     bool first = f->frame->rows == 0 && f->opt->target_kind == XB_TARGET_AUTO;
     if (first && xb_field_kind_of(row->field[f->target], row->head->dialect.point) ==
@@ -247,17 +348,38 @@ static xb_status take_target(filling *f, const xb_csv_row *row)
     return number_in(out, row, f->target, f->frame->target_name);
 }
 
+static bool is_prepared(const filling *f)
+{
+    return f->prepare.learns || f->prepare.applies;
+}
+
+/* Enough rows for those who take them a block at a time. */
+static xb_status give_block(filling *f)
+{
+    xb_frame *frame = f->frame;
+    const xb_frame_options *o = f->opt;
+    if (!o->recipe || o->block < 1 || frame->rows < o->block) return XB_OK;
+    if (!o->on_block(o->on_block_arg, frame))
+        return xb_fail(f->ctx, XB_E_CANCELLED, "reading %s was stopped on request",
+                       f->file);
+    frame->first += frame->rows;
+    frame->rows = 0;
+    frame->row_used = 0;
+    return XB_OK;
+}
+
 static xb_status take_row(void *arg, const xb_csv_row *row)
 {
     filling *f = arg;
     xb_frame *frame = f->frame;
     XB_TRY(make_room(f, 1));
     double *to = frame->values + frame->rows * frame->features;
-    for (int64_t i = 0; i < frame->features; i++)
+    if (is_prepared(f)) XB_TRY(xb_prepare_row(f, row));
+    for (int64_t i = 0; i < frame->features && !is_prepared(f); i++)
         XB_TRY(number_in(&to[i], row, f->column[i], frame->feature_name[i]));
     if (f->target >= 0) XB_TRY(take_target(f, row));
     frame->rows++;
-    return XB_OK;
+    return give_block(f);
 }
 
 /* Every column is a feature or a target of numbers, which the first row may decide. */
@@ -265,7 +387,9 @@ static bool is_plain(const void *arg)
 {
     const filling *f = arg;
     const bool known = f->frame->rows > 0 || f->opt->target_kind != XB_TARGET_AUTO;
-    return known && !f->as_classes && f->frame->features + (f->target >= 0) == f->columns;
+    if (f->prepare.learner.texts || f->prepare.id >= 0) return false;
+    if (f->opt->recipe && !xb_recipe_is_plain(f->opt->recipe)) return false;
+    return known && !f->as_classes && f->frame->features + f->targets == f->columns;
 }
 
 static xb_status take_numbers(void *arg, const double *value, int64_t rows)
@@ -276,10 +400,11 @@ static xb_status take_numbers(void *arg, const double *value, int64_t rows)
     double *to = frame->values + frame->rows * frame->features;
     for (int64_t r = 0; r < rows; r++, value += f->columns) {
         for (int64_t i = 0; i < frame->features; i++) *to++ = value[f->column[i]];
-        if (f->target >= 0) frame->target[frame->rows] = value[f->target];
+        for (int64_t k = 0; k < f->targets; k++)
+            frame->target[frame->rows * f->targets + k] = value[f->more[k]];
         frame->rows++;
     }
-    return XB_OK;
+    return give_block(f);
 }
 
 /* ---- the two kinds of file */
@@ -305,6 +430,20 @@ static xb_status value_at(double *out, const xb_source *s, const double *row,
     return XB_OK;
 }
 
+/* A NAN is a missing value where those may be. */
+static xb_status prepared_at(filling *f, const xb_source *s, const double *row,
+                             int64_t index)
+{
+    for (int64_t k = 0; k < f->wanted; k++) {
+        xb_cell cell = {.value = row[f->column[k]], .line = index + 1};
+        const bool missing = isnan(cell.value) && f->opt->missing == XB_MISSING_IMPUTE;
+        if (!missing) XB_TRY(value_at(&cell.value, s, row, index, f->column[k]));
+        XB_TRY(xb_prepare_cell(f, k, &cell));
+    }
+    if (f->prepare.id < 0) return XB_OK;
+    return xb_prepare_name(f, &(xb_cell){.value = row[f->prepare.id]});
+}
+
 static xb_status class_at(filling *f, double *out, const xb_source *s, int64_t index)
 {
     int64_t number = 0;
@@ -326,11 +465,12 @@ static xb_status take_array(filling *f, const xb_source *s, const double *x, int
         const double *row = x + i * columns;
         XB_TRY(make_room(f, 1));
         double *to = frame->values + i * frame->features;
-        for (int64_t k = 0; k < frame->features; k++)
+        if (is_prepared(f)) XB_TRY(prepared_at(f, s, row, i));
+        for (int64_t k = 0; k < frame->features && !is_prepared(f); k++)
             XB_TRY(value_at(&to[k], s, row, i, f->column[k]));
-        if (f->target < 0) continue;
-        XB_TRY(value_at(&frame->target[i], s, row, i, f->target));
-        if (f->as_classes) XB_TRY(class_at(f, &frame->target[i], s, i));
+        for (int64_t k = 0; k < f->targets; k++)
+            XB_TRY(value_at(&frame->target[i * f->targets + k], s, row, i, f->more[k]));
+        if (f->targets > 0 && f->as_classes) XB_TRY(class_at(f, &frame->target[i], s, i));
     }
     return XB_OK;
 }
@@ -375,8 +515,13 @@ static xb_status start(filling *f)
     if (opt->target && opt->classes && opt->target_kind == XB_TARGET_NUMBER)
         return xb_fail(f->ctx, XB_E_ARGUMENT, "classes for a target of numbers");
     f->as_classes = opt->target_kind == XB_TARGET_CLASS || opt->classes;
+    if (!(opt->test_share >= 0 && opt->test_share < 1))
+        return xb_fail(f->ctx, XB_E_ARGUMENT,
+                       "a share of %g held out: expected 0 or more, below 1",
+                       opt->test_share);
     f->frame = xb_new(f->ctx, 1, sizeof *f->frame);
     if (!f->frame) return XB_E_MEMORY;
+    f->frame->notes.ctx = f->ctx;
     return xb_classes_start(f->ctx, &f->classes, opt->classes, opt->n_classes);
 }
 
@@ -384,8 +529,11 @@ static xb_status start(filling *f)
 static xb_status finish(filling *f, xb_frame **out, xb_status status)
 {
     if (status == XB_OK && f->target >= 0 && f->as_classes) status = number_classes(f);
+    if (status == XB_OK) status = xb_prepare_finish(f);
+    xb_prepare_free(f);
     xb_classes_free(&f->classes);
     free(f->column);
+    free(f->more);
     if (status == XB_OK)
         *out = f->frame;
     else
@@ -398,7 +546,7 @@ static xb_status fill(filling *f, xb_source *source)
     bool npy = xb_source_starts(source, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE);
     XB_TRY(start(f));
     XB_TRY(npy ? read_npy(f, source) : read_text(f, source));
-    assert(f->frame->rows > 0); /* both readers refuse to find nothing */
+    assert(f->frame->first + f->frame->rows > 0); /* both readers refuse to find nothing */
     f->frame->blank_lines = source->blank_lines;
     return XB_OK;
 }
@@ -408,7 +556,7 @@ xb_status xb_frame_read(xb_ctx *ctx, xb_frame **out, const char *path,
 {
     xb_frame_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, frame, &chosen, opt, whole));
-    filling f = {.ctx = ctx, .opt = &chosen, .target = -1};
+    filling f = {.ctx = ctx, .opt = &chosen, .target = -1, .prepare.id = -1};
     xb_source source;
     XB_TRY(xb_source_open(ctx, &source, path));
     xb_status status = fill(&f, &source);
@@ -480,20 +628,41 @@ static xb_status take_class(filling *f, double *out, const xb_column *c, int64_t
     return number >= 0 ? XB_OK : no_class(f, where, number, label, (int)strlen(label));
 }
 
+static xb_status take_prepared(filling *f, const xb_column *column, int64_t row)
+{
+    for (int64_t k = 0; k < f->wanted; k++) {
+        const xb_column *c = &column[f->column[k]];
+        xb_cell cell = {.value = number_of(c, row), .line = row + 1};
+        if (c->type == XB_COLUMN_TEXT)
+            cell = xb_prepare_text(READ_AS(char *, cell_of(c, row)), row + 1);
+        else if (!isnan(cell.value) || f->opt->missing == XB_MISSING_REFUSE)
+            XB_TRY(take_number(f, &cell.value, c, f->prepare.name[k], row));
+        XB_TRY(xb_prepare_cell(f, k, &cell));
+    }
+    if (f->prepare.id < 0) return XB_OK;
+    const xb_column *c = &column[f->prepare.id];
+    const char *text =
+        c->type == XB_COLUMN_TEXT ? READ_AS(char *, cell_of(c, row)) : NULL;
+    return xb_prepare_name(f, &(xb_cell){.value = number_of(c, row), .text = text});
+}
+
 static xb_status take_columns(filling *f, const xb_column *column, int64_t rows)
 {
     xb_frame *frame = f->frame;
     XB_TRY(make_room(f, rows));
     for (; frame->rows < rows; frame->rows++) {
         double *to = frame->values + frame->rows * frame->features;
-        for (int64_t k = 0; k < frame->features; k++)
+        if (is_prepared(f)) XB_TRY(take_prepared(f, column, frame->rows));
+        for (int64_t k = 0; k < frame->features && !is_prepared(f); k++)
             XB_TRY(take_number(f, &to[k], &column[f->column[k]], frame->feature_name[k],
                                frame->rows));
-        if (f->target < 0) continue;
-        const xb_column *c = &column[f->target];
-        double *y = &frame->target[frame->rows];
-        XB_TRY(f->as_classes ? take_class(f, y, c, frame->rows)
-                             : take_number(f, y, c, frame->target_name, frame->rows));
+        for (int64_t k = 0; k < f->targets; k++) {
+            const xb_column *c = &column[f->more[k]];
+            double *y = &frame->target[frame->rows * f->targets + k];
+            XB_TRY(f->as_classes
+                       ? take_class(f, y, c, frame->rows)
+                       : take_number(f, y, c, frame->target_each[k], frame->rows));
+        }
     }
     return XB_OK;
 }
@@ -527,7 +696,7 @@ static xb_status fill_columns(filling *f, const xb_column *column, int64_t colum
     free(name);
     if (status != XB_OK) return status;
     if (f->target >= 0 && f->opt->target_kind == XB_TARGET_AUTO)
-        f->as_classes |= column[f->target].type == XB_COLUMN_TEXT;
+        f->as_classes |= f->targets == 1 && column[f->target].type == XB_COLUMN_TEXT;
     return take_columns(f, column, rows);
 }
 
@@ -537,16 +706,24 @@ xb_status xb_frame_create(xb_ctx *ctx, xb_frame **out, const xb_column *columns,
     xb_frame_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, frame, &chosen, opt, whole));
     XB_TRY(check_columns(ctx, columns, n_columns, n_rows));
-    filling f = {.ctx = ctx, .opt = &chosen, .target = -1};
+    filling f = {.ctx = ctx, .opt = &chosen, .target = -1, .prepare.id = -1};
     return finish(&f, out, fill_columns(&f, columns, n_columns, n_rows));
 }
 
 int64_t xb_frame_row_count(const xb_frame *frame) { return frame->rows; }
+int64_t xb_frame_first(const xb_frame *frame) { return frame->first; }
 int64_t xb_frame_feature_count(const xb_frame *frame) { return frame->features; }
 int64_t xb_frame_blank_lines(const xb_frame *frame) { return frame->blank_lines; }
 const double *xb_frame_values(const xb_frame *frame) { return frame->values; }
 const double *xb_frame_target(const xb_frame *frame) { return frame->target; }
 const char *xb_frame_target_name(const xb_frame *frame) { return frame->target_name; }
+int64_t xb_frame_target_count(const xb_frame *frame) { return frame->targets; }
+
+const char *xb_frame_target_name_at(const xb_frame *frame, int64_t k)
+{
+    assert(k >= 0 && k < frame->targets);
+    return frame->target_each[k];
+}
 int64_t xb_frame_class_count(const xb_frame *frame) { return frame->classes; }
 
 const char *xb_frame_feature_name(const xb_frame *frame, int64_t i)
@@ -566,4 +743,21 @@ const char *xb_frame_class_name(const xb_frame *frame, int64_t k)
 {
     assert(k >= 0 && k < frame->classes);
     return frame->class_name[k];
+}
+
+const xb_recipe *xb_frame_recipe(const xb_frame *frame) { return frame->recipe; }
+int64_t xb_frame_note_count(const xb_frame *frame) { return frame->notes.count; }
+int64_t xb_frame_left_out(const xb_frame *frame) { return frame->notes.left_out; }
+int64_t xb_frame_test_count(const xb_frame *frame) { return frame->test; }
+const char *xb_frame_id(const xb_frame *frame) { return frame->id; }
+
+const char *xb_frame_note_at(const xb_frame *frame, int64_t i)
+{
+    assert(i >= 0 && i < frame->notes.count);
+    return frame->notes.text[i];
+}
+
+const char *xb_frame_row_name(const xb_frame *frame, int64_t row)
+{
+    return frame->id ? frame->row_text + frame->row_at[row] : NULL;
 }

@@ -15,6 +15,27 @@ static xb_status cannot_read(const xb_source *s)
     return xb_fail(s->ctx, status, "%s: cannot read: %s", s->name, strerror(errno));
 }
 
+/* `want` bytes that have not been read yet. */
+static xb_status read_fresh(xb_source *s, void *to, int64_t want, int64_t *got)
+{
+    if (s->unpack)
+        XB_TRY(xb_unpack_read(s->ctx, s->unpack, s->name, to, want, got));
+    else
+        *got = (int64_t)fread(to, 1, (size_t)want, s->stream);
+    return ferror(s->stream) ? cannot_read(s) : XB_OK;
+}
+
+/* The first bytes; where they are gzip data, the first of what is in it. */
+static xb_status read_head(xb_source *s)
+{
+    XB_TRY(read_fresh(s, s->head, sizeof s->head, &s->head_size));
+    if (!xb_unpack_knows(s->head, s->head_size)) return XB_OK;
+    s->size = -1;
+    XB_TRY(xb_unpack_open(s->ctx, &s->unpack, s->stream, s->head, s->head_size));
+    s->head_size = 0;
+    return read_fresh(s, s->head, sizeof s->head, &s->head_size);
+}
+
 static xb_status look_at(xb_source *s)
 {
     xb_os_info info;
@@ -25,8 +46,7 @@ static xb_status look_at(xb_source *s)
     bool whole = info.kind == XB_OS_FILE && s->stream != stdin; /* from its start */
     s->size = whole ? info.size : -1;
     XB_TRY(xb_files_note(s->ctx, &info, s->name));
-    s->head_size = (int64_t)fread(s->head, 1, sizeof s->head, s->stream);
-    return ferror(s->stream) ? cannot_read(s) : XB_OK;
+    return read_head(s);
 }
 
 xb_status xb_source_open(xb_ctx *ctx, xb_source *out, const char *path)
@@ -46,6 +66,8 @@ void xb_source_close(xb_source *source)
 {
     if (source->stream && source->stream != stdin) fclose(source->stream);
     source->stream = NULL;
+    xb_unpack_close(source->unpack);
+    source->unpack = NULL;
 }
 
 bool xb_source_starts(const xb_source *source, const void *bytes, int64_t size)
@@ -77,9 +99,8 @@ xb_status xb_source_read(xb_source *source, void *to, int64_t want, int64_t *got
         if (held > want) held = want;
         memcpy(to, source->head + before, (size_t)held);
     }
-    int64_t fresh =
-        (int64_t)fread((char *)to + held, 1, (size_t)(want - held), source->stream);
-    if (ferror(source->stream)) return cannot_read(source);
+    int64_t fresh = 0;
+    XB_TRY(read_fresh(source, (char *)to + held, want - held, &fresh));
     source->taken += held + fresh;
     *got = held + fresh;
     return tell(source, before);

@@ -1,4 +1,5 @@
-/* source.h: a file, or stdin, read once from front to back. */
+/* source.h: a file, or stdin, read once from front to back; gzip data is unpacked on the
+ * way. */
 #ifndef XB_DATA_SOURCE_H
 #define XB_DATA_SOURCE_H
 
@@ -6,12 +7,14 @@
 
 #include "base/ctx.h"
 #include "crossbayes/filekind.h"
+#include "data/unpack.h"
 
 enum { XB_SOURCE_HEAD = 4096 };
 
 typedef struct xb_source {
     xb_ctx *ctx;
     FILE *stream;
+    xb_unpack *unpack;         /* NULL: not packed */
     const char *name;          /* for messages; borrowed from the path */
     int64_t size;              /* of a regular file; -1 if it cannot be known */
     int64_t taken;             /* bytes handed out so far */

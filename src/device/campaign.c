@@ -314,7 +314,7 @@ static xb_status measure(readings *all, xb_device **out, const xb_device_options
     XB_TRY(choose_states(all, &c, &when, opt->least));
     XB_TRY(order_states(all, &c));
     xb_device *d = NULL;
-    XB_TRY(xb_device_new(all->ctx, &d, c.n, when.n));
+    XB_TRY(xb_device_new(all->ctx, &d, c.n, when.n, 0));
     memcpy(d->time, when.at, (size_t)when.n * sizeof *d->time);
     d->states_left_out = c.left_out;
     d->cells_left_out = c.cells_left_out;

@@ -44,6 +44,29 @@ static json_t *state_json(const xb_device *d, int64_t s)
     return o;
 }
 
+static json_t *record_json(const xb_device_record *r)
+{
+    json_t *o = json_object();
+    xb_json_set(&o, "label", xb_json_real(r->trace.label));
+    xb_json_set(&o, "conductance", xb_json_real(r->trace.conductance));
+    xb_json_set(&o, "width", xb_json_real(r->trace.width));
+    xb_json_set(&o, "width_error", xb_json_real(r->trace.width_error));
+    xb_json_set(&o, "independent", xb_json_real(r->trace.independent));
+    if (r->interval_s > 0) xb_json_set(&o, "interval_s", xb_json_real(r->interval_s));
+    if (r->lags > 0)
+        xb_json_set(&o, "correlation", numbers_json(r->correlation, r->lags));
+    if (*r->law) xb_json_set(&o, "law", xb_json_string(r->law));
+    return o;
+}
+
+static json_t *traces_json(const xb_device *d)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < d->traces; i++)
+        xb_json_add(&list, record_json(&d->record[i]));
+    return list;
+}
+
 static json_t *device_json(const xb_ctx *ctx, const xb_device *d)
 {
     json_t *o = json_object(), *states = json_array(), *from = json_object();
@@ -53,6 +76,7 @@ static json_t *device_json(const xb_ctx *ctx, const xb_device *d)
     xb_json_set(&o, "ranks", numbers_json(xb_device_rank, XB_DEVICE_RANKS));
     for (int64_t s = 0; s < d->states; s++) xb_json_add(&states, state_json(d, s));
     xb_json_set(&o, "states", states);
+    if (d->traces > 0) xb_json_set(&o, "traces", traces_json(d));
     xb_json_set(&o, "cells", json_integer(d->cells));
     xb_json_set(&o, "states_left_out", json_integer(d->states_left_out));
     xb_json_set(&o, "cells_left_out", json_integer(d->cells_left_out));
@@ -174,6 +198,55 @@ static xb_status read_state(xb_ctx *ctx, xb_device *d, int64_t s, const json_t *
     return XB_OK;
 }
 
+static xb_status read_correlation(xb_ctx *ctx, xb_device_record *r, const json_t *o,
+                                  const char *path)
+{
+    const json_t *list = NULL;
+    if (!json_object_get(o, "correlation")) return XB_OK;
+    XB_TRY(read_list(ctx, &list, o, path, "correlation", 1, XB_DEVICE_LAGS));
+    r->lags = (int)json_array_size(list);
+    XB_TRY(read_numbers(ctx, r->correlation, o, path, "correlation", (size_t)r->lags));
+    for (int i = 0; i < r->lags; i++)
+        if (!(fabs(r->correlation[i]) <= 1 + 1e-9))
+            return xb_fail(ctx, XB_E_INPUT,
+                           "%s: 'correlation': expected numbers from -1 to 1", path);
+    return XB_OK;
+}
+
+static xb_status read_record(xb_ctx *ctx, xb_device *d, int64_t i, const json_t *o,
+                             const char *path)
+{
+    static const char *const known[] = {"label",       "conductance", "width",
+                                        "width_error", "independent", "interval_s",
+                                        "correlation", "law",         NULL};
+    xb_device_record *r = &d->record[i];
+    xb_device_trace *t = &r->trace;
+    if (!json_is_object(o))
+        return xb_fail(ctx, XB_E_INPUT, "%s: 'traces': expected objects", path);
+    XB_TRY(xb_json_known_keys(ctx, o, path, known));
+    XB_TRY(xb_json_number(ctx, &t->label, o, path, "label"));
+    XB_TRY(xb_json_number(ctx, &t->conductance, o, path, "conductance"));
+    XB_TRY(xb_json_number(ctx, &t->width, o, path, "width"));
+    XB_TRY(xb_json_number(ctx, &t->width_error, o, path, "width_error"));
+    XB_TRY(xb_json_number(ctx, &t->independent, o, path, "independent"));
+    XB_TRY(xb_json_number_optional(ctx, &r->interval_s, o, path, "interval_s"));
+    XB_TRY(read_correlation(ctx, r, o, path));
+    const json_t *law = json_object_get(o, "law");
+    if (law && (!json_is_string(law) || json_string_length(law) >= sizeof r->law))
+        return xb_fail(ctx, XB_E_INPUT, "%s: 'law': expected a short text", path);
+    if (law) snprintf(r->law, sizeof r->law, "%s", json_string_value(law));
+    if (t->conductance < 0 ||
+        (i > 0 && t->conductance <= d->record[i - 1].trace.conductance))
+        return xb_fail(ctx, XB_E_INPUT,
+                       "%s: trace %lld has a conductance of %g: expected them to ascend"
+                       " from 0 on",
+                       path, (long long)i + 1, t->conductance);
+    if (!(t->width > 0) || t->width_error < 0 || t->independent < 0 || r->interval_s < 0)
+        return xb_fail(ctx, XB_E_INPUT, "%s: a width of %g: expected more than 0", path,
+                       t->width);
+    return XB_OK;
+}
+
 static xb_status read_times(xb_ctx *ctx, xb_device *d, const json_t *root,
                             const char *path)
 {
@@ -210,6 +283,9 @@ static xb_status read_all(xb_ctx *ctx, xb_device *d, const json_t *root,
 {
     XB_TRY(read_texts(ctx, d, root, path));
     XB_TRY(read_times(ctx, d, root, path));
+    const json_t *traces = json_object_get(root, "traces");
+    for (int64_t i = 0; i < d->traces; i++)
+        XB_TRY(read_record(ctx, d, i, json_array_get(traces, (size_t)i), path));
     XB_TRY(read_count(ctx, &d->cells, root, path, "cells"));
     XB_TRY(read_count(ctx, &d->states_left_out, root, path, "states_left_out"));
     XB_TRY(read_count(ctx, &d->cells_left_out, root, path, "cells_left_out"));
@@ -222,19 +298,24 @@ static xb_status read_device(xb_ctx *ctx, xb_device **out, const json_t *root,
                              const char *path)
 {
     static const char *const known[] = {
-        "crossbayes",      "unit",           "times_s",    "ranks", "states", "cells",
-        "states_left_out", "cells_left_out", "provenance", NULL};
+        "crossbayes",      "unit",           "times_s",    "ranks",  "states", "cells",
+        "states_left_out", "cells_left_out", "provenance", "traces", NULL};
     const json_t *kind = json_object_get(root, "crossbayes"), *states = NULL,
-                 *times = NULL;
+                 *times = NULL, *traces = json_object_get(root, "traces");
     if (!json_is_string(kind) || strcmp(json_string_value(kind), "device") != 0)
         return xb_fail(ctx, XB_E_INPUT,
                        "%s: not a device file (no \"crossbayes\": \"device\")", path);
     XB_TRY(xb_json_known_keys(ctx, root, path, known));
-    XB_TRY(read_list(ctx, &states, root, path, "states", 1, XB_DEVICE_STATES));
-    XB_TRY(read_list(ctx, &times, root, path, "times_s", 1, XB_DEVICE_TIMES));
+    if (traces)
+        XB_TRY(read_list(ctx, &traces, root, path, "traces", 1, XB_DEVICE_STATES));
+    const size_t least = traces ? 0 : 1; /* traces alone will do */
+    XB_TRY(read_list(ctx, &states, root, path, "states", least, XB_DEVICE_STATES));
+    XB_TRY(read_list(ctx, &times, root, path, "times_s",
+                     json_array_size(states) > 0 ? 1 : least, XB_DEVICE_TIMES));
     xb_device *d = NULL;
     XB_TRY(xb_device_new(ctx, &d, (int64_t)json_array_size(states),
-                         (int64_t)json_array_size(times)));
+                         (int64_t)json_array_size(times),
+                         traces ? (int64_t)json_array_size(traces) : 0));
     xb_status status = read_all(ctx, d, root, states, path);
     if (status == XB_OK)
         *out = d;

@@ -8,16 +8,19 @@ const double xb_device_rank[XB_DEVICE_RANKS] = {
     0,   0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1,  0.15, 0.2,   0.3,   0.4, 0.5,
     0.6, 0.7,   0.8,   0.85, 0.9,  0.925, 0.95, 0.965, 0.98, 0.99, 0.995, 0.998, 1};
 
-xb_status xb_device_new(xb_ctx *ctx, xb_device **out, int64_t states, int64_t times)
+xb_status xb_device_new(xb_ctx *ctx, xb_device **out, int64_t states, int64_t times,
+                        int64_t traces)
 {
     xb_device *d = xb_new(ctx, 1, sizeof *d);
     if (!d) return XB_E_MEMORY;
     d->states = states;
     d->times = times;
+    d->traces = traces;
     d->state = xb_new(ctx, states, sizeof *d->state);
     d->time = xb_new(ctx, times, sizeof *d->time);
     d->node = xb_new(ctx, states * times, sizeof *d->node);
-    if (!d->state || !d->time || !d->node) {
+    d->record = xb_new(ctx, traces, sizeof *d->record);
+    if (!d->state || !d->time || !d->node || !d->record) {
         xb_device_destroy(d);
         return XB_E_MEMORY;
     }
@@ -31,6 +34,7 @@ void xb_device_destroy(xb_device *d)
     free(d->state);
     free(d->time);
     free(d->node);
+    free(d->record);
     free(d);
 }
 
@@ -145,7 +149,7 @@ static xb_device_move at_state(const xb_device *d, place time, int64_t state)
 
 xb_device_move xb_device_moved(const xb_device *d, double conductance, double seconds)
 {
-    if (!(seconds > 0)) return (xb_device_move){0};
+    if (!(seconds > 0) || d->states == 0) return (xb_device_move){0};
     const place state = place_state(d, conductance), time = place_time(d, seconds);
     const xb_device_move low = at_state(d, time, state.low);
     const xb_device_move high = at_state(d, time, state.high);
@@ -176,7 +180,7 @@ static double shape_between(const xb_device *d, place state, place time, double 
 
 double xb_device_relaxed(const xb_device *d, double conductance, double seconds, double u)
 {
-    if (!(seconds > 0)) return conductance;
+    if (!(seconds > 0) || d->states == 0) return conductance;
     const xb_device_move m = xb_device_moved(d, conductance, seconds);
     const double z =
         shape_between(d, place_state(d, conductance), place_time(d, seconds), u);

@@ -16,16 +16,30 @@ typedef struct xb_device_node {
     double shape[XB_DEVICE_RANKS]; /* quantiles of (g - programmed - shift) / spread */
 } xb_device_node;
 
+enum { XB_DEVICE_LAGS = 31 };
+
+/* One state's trace, and how its samples depend on each other. */
+typedef struct xb_device_record {
+    xb_device_trace trace;
+    double interval_s;                  /* 0: not known */
+    double correlation[XB_DEVICE_LAGS]; /* at lags of 1, 2, 4, ... samples */
+    int lags;
+    char law[XB_DEVICE_TEXT]; /* of this state; "": not known */
+} xb_device_record;
+
 struct xb_device {
     char unit[XB_DEVICE_TEXT], source[XB_DEVICE_TEXT];
     int64_t states, times, cells, cells_left_out, states_left_out;
     xb_device_state *state; /* [states] */
     double *time;           /* [times] */
     xb_device_node *node;   /* [states][times] */
+    int64_t traces;
+    xb_device_record *record; /* [traces] */
 };
 
 /* A device without numbers. */
-xb_status xb_device_new(xb_ctx *ctx, xb_device **out, int64_t states, int64_t times);
+xb_status xb_device_new(xb_ctx *ctx, xb_device **out, int64_t states, int64_t times,
+                        int64_t traces);
 
 /* (K4) Shapes so that mean 0 and variance 1 hold for the curve through the quantiles;
  * false: they do not ascend, or are all the same. */

@@ -52,7 +52,7 @@ XB_BOTH float xb_table_offset(int columns) { return 0.5f * xb_table_slope(column
 XB_BOTH float xb_table_root(uint32_t word, int columns)
 {
     float k = (float)(int32_t)(word & 0x7fffffffu);
-    return xb_root(fmaf(k, xb_table_slope(columns), xb_table_offset(columns)));
+    return xb_root(xb_fused(k, xb_table_slope(columns), xb_table_offset(columns)));
 }
 
 /* The whole number below q, 0 <= q < 2^23, and it as an integer, more by XB_CELL_BIAS. The
@@ -80,7 +80,7 @@ XB_BOTH float xb_polynomial(const float *coef, int degree, float r)
 {
     float y = coef[degree];
     XB_UNROLLED
-    for (int j = degree - 1; j >= 0; j--) y = fmaf(y, r, coef[j]);
+    for (int j = degree - 1; j >= 0; j--) y = xb_fused(y, r, coef[j]);
     return y;
 }
 

@@ -63,8 +63,9 @@ void xb_predict_values(const xb_model *m, double *value, const float *out, int64
 {
     int64_t outputs = xb_model_outputs(m);
     if (m->likelihood != XB_LIKELIHOOD_SOFTMAX) {
-        for (int64_t i = 0; i < rows; i++)
-            value[i] = m->y_mean + m->y_sd * (double)out[i];
+        for (int64_t k = 0; k < outputs; k++)
+            for (int64_t i = k; i < rows * outputs; i += outputs)
+                value[i] = m->y_mean[k] + m->y_sd[k] * (double)out[i];
         return;
     }
     for (int64_t i = 0; i < rows; i++, out += outputs, value += outputs) {
@@ -267,32 +268,34 @@ static xb_status run_workers(xb_ctx *ctx, draw_job *job)
     return status;
 }
 
-/* (P3) The aleatoric standard deviation of every input. */
+/* (P3) The aleatoric standard deviation of every input, target by target. */
 static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_rows *in,
                           const char *backend)
 {
-    const int64_t n = in->n;
+    const int64_t n = in->n, targets = m->targets;
     if (!m->noise_net) {
-        for (int64_t i = 0; i < n; i++) sd[i] = m->y_sd * exp(m->noise_log_sd);
+        for (int64_t i = 0; i < n * targets; i++)
+            sd[i] = m->y_sd[i % targets] * exp(m->noise_log_sd[i % targets]);
         return XB_OK;
     }
-    float raw[CHUNK];
     xb_pass *pass = NULL;
     xb_pass_options opt = xb_pass_options_default();
     opt.backend = backend;
     opt.batch = chunk_for(m->noise_net);
     opt.gradients = false;
     const xb_weights weights = {m->noise_mu, NULL, m->noise_state, NULL};
-    float *x = xb_new(ctx, opt.batch * m->features, sizeof *x);
+    float *x = xb_new(ctx, opt.batch * (m->features + targets), sizeof *x);
+    float *raw = x ? x + opt.batch * m->features : NULL;
     xb_status status = x ? xb_pass_create(ctx, &pass, m->noise_net, &opt) : XB_E_MEMORY;
     for (int64_t row = 0; row < n && status == XB_OK; row += opt.batch) {
         int64_t rows = n - row < opt.batch ? n - row : opt.batch;
         xb_model_take_rows(m, x, in, row, rows);
         status =
             xb_pass_forward(ctx, pass, raw, x, rows, &weights, NULL, XB_MODE_PREDICT);
-        for (int64_t i = 0; status == XB_OK && i < rows; i++)
-            sd[row + i] =
-                m->y_sd * xb_sd_of(XB_SD_SOFTPLUS, XB_NOISE_LEAST, (double)raw[i]);
+        for (int64_t i = 0; status == XB_OK && i < rows * targets; i++)
+            sd[row * targets + i] =
+                m->y_sd[i % targets] *
+                xb_sd_of(XB_SD_SOFTPLUS, m->noise_least, (double)raw[i]);
     }
     xb_pass_destroy(pass);
     free(x);

@@ -33,7 +33,8 @@ void xb_predict_options_init(xb_predict_options *opt, size_t size)
 typedef struct summary_job {
     xb_prediction *p;
     const xb_model *model;
-    float *raw;        /* [draws][rows]: of numbers, standardised */
+    float *raw;        /* [draws][rows]: of numbers, standardised; each target of a row is
+                          a row here */
     double *value;     /* [draws][rows][classes]: of classes */
     double *scratch;   /* [pieces][aside][draws] */
     int64_t aside;     /* rows taken together */
@@ -55,15 +56,18 @@ static void take_error(double *largest, double error, double sd)
 static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t rows)
 {
     int64_t draws = job->p->draws;
-    const double mean = job->model->y_mean, sd = job->model->y_sd;
+    const double *mean = job->model->y_mean, *sd = job->model->y_sd;
+    const int64_t targets = job->p->targets;
     for (int64_t first = 0; first < draws; first += LINES) {
         int64_t end = draws - first < LINES ? draws : first + LINES;
         for (int64_t d = end; d < draws && d < end + LINES; d++) /* the next ones' */
             __builtin_prefetch(job->raw + d * job->rows + i);
-        for (int64_t r = 0; r < rows; r++)
+        for (int64_t r = 0; r < rows; r++) {
+            const int64_t k = (i + r) % targets; /* chunks start with whole rows */
             for (int64_t d = first; d < end; d++)
                 aside[r * draws + d] =
-                    mean + sd * (double)job->raw[d * job->rows + i + r];
+                    mean[k] + sd[k] * (double)job->raw[d * job->rows + i + r];
+        }
     }
 }
 
@@ -143,12 +147,13 @@ static xb_status run_chunks(xb_ctx *ctx, summary_job *job, int64_t chunk,
 {
     xb_prediction *p = job->p;
     for (int64_t row = 0; row < p->n; row += chunk) {
-        job->row = row;
-        job->rows = p->n - row < chunk ? p->n - row : chunk;
-        xb_rows part = xb_rows_part(all, row, job->rows);
+        const int64_t rows = p->n - row < chunk ? p->n - row : chunk;
+        job->row = row * p->targets;
+        job->rows = rows * p->targets;
+        xb_rows part = xb_rows_part(all, row, rows);
         XB_TRY(draw_chunk(ctx, job, &part, opt));
         xb_parallel_for(ctx, job->pieces, summarise_piece, job);
-        XB_TRY(xb_progress_tell(ctx, "predicting", row + job->rows, p->n));
+        XB_TRY(xb_progress_tell(ctx, "predicting", row + rows, p->n));
     }
     for (int64_t i = 0; i < job->pieces; i++) take_error(&p->error, job->error[i], 1);
     return XB_OK;
@@ -188,7 +193,7 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
 
 static xb_status take_memory(xb_ctx *ctx, xb_prediction *p)
 {
-    int64_t numbers = p->classes ? 0 : p->n, rows = p->classes ? p->n : 0;
+    int64_t numbers = p->classes ? 0 : p->n * p->targets, rows = p->classes ? p->n : 0;
     p->mean = xb_new(ctx, numbers, sizeof(double));
     p->epistemic = xb_new(ctx, numbers, sizeof(double));
     p->aleatoric = xb_new(ctx, numbers, sizeof(double));
@@ -258,6 +263,7 @@ xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *mode
     p->n = n;
     p->draws = draws;
     p->classes = model->classes;
+    p->targets = model->targets;
     p->quantiles = opt->quantile ? opt->quantiles : XB_COUNT(standard_levels);
     xb_status status = take_memory(ctx, p);
     if (status == XB_OK && n > 0) status = summarise(ctx, p, model, rows, opt);
@@ -302,6 +308,7 @@ int64_t xb_prediction_quantiles(const xb_prediction *p)
     return p->classes > 0 ? 0 : p->quantiles;
 }
 int64_t xb_prediction_classes(const xb_prediction *p) { return p->classes; }
+int64_t xb_prediction_targets(const xb_prediction *p) { return p->targets; }
 double xb_prediction_error(const xb_prediction *p) { return p->error; }
 
 const double *xb_prediction_mean(const xb_prediction *p) { return numbers(p, p->mean); }

@@ -7,9 +7,10 @@
 
 struct xb_prediction {
     int64_t n, draws, classes, quantiles;
+    int64_t targets; /* 1 for classes */
     double error;
-    double *mean, *epistemic, *aleatoric, *sd; /* [n] */
-    double *quantile;                          /* [n][quantiles] */
+    double *mean, *epistemic, *aleatoric, *sd; /* [n][targets] */
+    double *quantile;                          /* [n][targets][quantiles] */
     double *probability;                       /* [n][classes] */
     int64_t *class;                            /* [n] */
     double *entropy, *information;             /* [n] */

@@ -35,12 +35,13 @@ static void place_weights(xb_trainer *t)
     send(t, t->theta, m->mu, t->p);
     send(t, t->sigma, m->sigma, t->p);
     send(t, t->state, m->state, t->net_states);
-    const float log_sd = (float)m->noise_log_sd;
     if (m->noise_net) {
         send(t, t->theta + t->noise, m->noise_mu, t->q);
         send(t, t->noise_state, m->noise_state, t->states - t->net_states);
-    } else if (t->q == 1) {
-        send(t, t->theta + t->noise, &log_sd, 1);
+    }
+    for (int64_t k = 0; m->likelihood == XB_LIKELIHOOD_GAUSSIAN && k < t->q; k++) {
+        const float log_sd = (float)m->noise_log_sd[k];
+        send(t, t->theta + t->noise + k, &log_sd, 1);
     }
     t->place.phase = XB_PHASE_VI;
     xb_trainer_shuffle(t);
@@ -112,6 +113,7 @@ static xb_status measure_all(xb_ctx *ctx, xb_gradient_noise *out, const xb_model
         xb_train_options o = *opt;
         o.estimator = (int)e;
         o.group = 1;
+        o.noise_prior = 0; /* the model keeps the noise net's means alone */
         o.antithetic = k % 2 == 1;
         o.samples = o.antithetic ? 2 : 1;
         o.temperature = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};

@@ -42,6 +42,7 @@ void xb_trainer_fill_sigma(xb_trainer *t)
                                     t->sigma + k->offset, t->theta + t->rho + k->offset,
                                     k->size);
     }
+    xb_noise_posterior_fill(t);
 }
 
 static void fill(const xb_trainer *t, float *to, double value, int64_t n)
@@ -49,27 +50,41 @@ static void fill(const xb_trainer *t, float *to, double value, int64_t n)
     t->backend->fill(t->backend, to, (float)value, n);
 }
 
-/* Root mean square of what the net of phase 1 leaves, over the rows learnt from. */
-static xb_status residual(xb_trainer *t, double *out)
+/* Sum of squares of what is left of target k in the batch. */
+static double left_of(const xb_trainer *t, int64_t batch, int64_t k)
+{
+    const int64_t stride = t->targets, bytes = batch * stride * (int64_t)sizeof(float);
+    const float *out = xb_host_got(t->backend, t->out, t->room.out, bytes);
+    const float *by = xb_host_got(t->backend, t->by, t->room.by, bytes);
+    double sum = 0;
+    for (int64_t i = k; i < batch * stride; i += stride) {
+        double e = (double)out[i] - (double)by[i];
+        sum += e * e;
+    }
+    return sum;
+}
+
+/* Root mean square of what the net of phase 1 leaves of target k, over the rows learnt
+ * from. */
+static xb_status residual(xb_trainer *t, double *out, int64_t k)
 {
     const xb_weights weights = {t->theta, NULL, t->state, NULL};
-    const xb_loss square = {.kind = XB_LOSS_SQUARE, .outputs = 1, .target = t->by};
     double sum = 0;
-    for (int64_t k = 0; k < t->batches; k++) {
-        int64_t first = k * t->n / t->batches,
-                batch = (k + 1) * t->n / t->batches - first;
+    for (int64_t b = 0; b < t->batches; b++) {
+        int64_t first = b * t->n / t->batches,
+                batch = (b + 1) * t->n / t->batches - first;
         xb_trainer_take(t, first, batch);
         XB_TRY(xb_pass_forward_within(t->ctx, t->pass, t->out, t->bx, batch, &weights,
                                       NULL, XB_MODE_PREDICT));
-        sum += t->backend->loss(t->backend, &square, NULL, t->out, batch);
+        sum += left_of(t, batch, k);
     }
     *out = sqrt(sum / (double)t->n);
     return XB_OK;
 }
 
 /* The noise net says one constant: its last kernel is 0, its last bias what makes the
- * standard deviation `sd`. */
-static void start_noise_net(xb_trainer *t, double sd)
+ * standard deviation of target k `sd`. */
+static void start_noise_net(xb_trainer *t, double sd, int64_t k)
 {
     const xb_net *net = t->model->noise_net;
     int last = xb_net_tensor_count(net) - 1;
@@ -78,7 +93,11 @@ static void start_noise_net(xb_trainer *t, double sd)
     float *w = t->theta + t->noise;
     const xb_tensor *kernel = xb_net_tensor_at(net, last - 1);
     fill(t, w + kernel->offset, 0, kernel->size);
-    fill(t, w + bias->offset, xb_spread_rho(XB_SPREAD_SOFTPLUS, sd - XB_NOISE_LEAST), 1);
+    const double above = fmax(sd - t->model->noise_least, 0.1 * sd);
+    fill(t, w + bias->offset + k, xb_spread_rho(XB_SPREAD_SOFTPLUS, above), 1);
+    const xb_noise_posterior *p = &t->noise_posterior;
+    if (p->net)
+        fill(t, t->theta + p->rho, xb_spread_rho(XB_SPREAD_EXP, t->opt.sigma), t->q);
 }
 
 xb_status xb_trainer_start_vi(xb_trainer *t)
@@ -88,14 +107,16 @@ xb_status xb_trainer_start_vi(xb_trainer *t)
     fill(t, t->theta + t->rho, xb_spread_rho(t->opt.spread, t->opt.sigma), t->p);
     fill(t, t->first, 0, t->n_theta);
     fill(t, t->second, 0, t->n_theta);
+    for (int64_t k = 0; t->q > 0 && k < t->targets; k++) {
+        const double spread = t->model->target_spread[k];
+        double sd = 0;
+        XB_TRY(residual(t, &sd, k));
+        if (!(sd > least * spread)) sd = least * spread;
+        if (t->model->noise_net)
+            start_noise_net(t, sd, k);
+        else
+            fill(t, t->theta + t->noise + k, log(sd), 1);
+    }
     xb_trainer_fill_sigma(t);
-    if (t->q == 0) return XB_OK;
-    double sd = 0;
-    XB_TRY(residual(t, &sd));
-    if (!(sd > least * t->model->target_spread)) sd = least * t->model->target_spread;
-    if (t->model->noise_net)
-        start_noise_net(t, sd);
-    else
-        fill(t, t->theta + t->noise, log(sd), 1);
     return XB_OK;
 }

@@ -31,7 +31,7 @@ xb_status xb_model_new(xb_ctx *ctx, xb_model **out)
 {
     xb_model *model = xb_new(ctx, 1, sizeof *model);
     if (!model) return XB_E_MEMORY;
-    model->y_sd = 1;
+    model->noise_least = XB_NOISE_LEAST;
     *out = model;
     return XB_OK;
 }
@@ -50,6 +50,36 @@ xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
     model->x_sd = xb_new(ctx, features, sizeof *model->x_sd);
     bool all = model->feature_name && model->class_name && model->x_mean && model->x_sd;
     return all ? XB_OK : XB_E_MEMORY;
+}
+
+xb_status xb_model_plain_recipe(xb_ctx *ctx, xb_model *model)
+{
+    if (model->pixels) return XB_OK;
+    return xb_recipe_plain(ctx, &model->recipe, model->feature_name, model->x_mean,
+                           model->features);
+}
+
+xb_status xb_model_set_recipe(xb_ctx *ctx, xb_model *model, const xb_recipe *recipe)
+{
+    xb_recipe *copy = NULL;
+    if (!recipe) return XB_OK;
+    XB_TRY(xb_recipe_copy(ctx, &copy, recipe));
+    xb_recipe_destroy(model->recipe);
+    model->recipe = copy;
+    return XB_OK;
+}
+
+xb_status xb_model_targets(xb_ctx *ctx, xb_model *m, int64_t targets)
+{
+    m->target_each = xb_new(ctx, targets, sizeof *m->target_each);
+    m->y_mean = xb_new(ctx, 4 * targets, sizeof *m->y_mean);
+    if (!m->target_each || !m->y_mean) return XB_E_MEMORY;
+    m->targets = targets;
+    m->y_sd = m->y_mean + targets;
+    m->noise_log_sd = m->y_sd + targets;
+    m->target_spread = m->noise_log_sd + targets;
+    for (int64_t k = 0; k < targets; k++) m->y_sd[k] = m->target_spread[k] = 1;
+    return XB_OK;
 }
 
 int64_t xb_model_noise_states(const xb_model *model)
@@ -86,9 +116,12 @@ void xb_model_destroy(xb_model *model)
     xb_law_destroy(model->law);
     free_names(model->feature_name, model->features);
     free_names(model->class_name, model->classes);
+    xb_recipe_destroy(model->recipe);
     free(model->x_mean);
     free(model->x_sd);
     free(model->target_name);
+    free_names(model->target_each, model->targets);
+    free(model->y_mean); /* and the block behind it */
     free(model->mu);
     free(model->sigma);
     free(model->state);
@@ -101,7 +134,7 @@ void xb_model_destroy(xb_model *model)
 
 int64_t xb_model_outputs(const xb_model *model)
 {
-    return model->likelihood == XB_LIKELIHOOD_SOFTMAX ? model->classes : 1;
+    return model->likelihood == XB_LIKELIHOOD_SOFTMAX ? model->classes : model->targets;
 }
 
 xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model)
@@ -112,14 +145,19 @@ xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model)
                        "net '%s' has %lld %s, %s needs %lld: end it with 'dense %lld'",
                        xb_net_text(model->net), (long long)outputs,
                        xb_plural(outputs, "output", "outputs"),
-                       model->classes ? "a target of that many classes" : "this target",
+                       model->classes       ? "a target of that many classes"
+                       : model->targets > 1 ? "as many targets"
+                                            : "this target",
                        (long long)xb_model_outputs(model),
                        (long long)xb_model_outputs(model));
     if (!model->noise_net) return XB_OK;
-    if (xb_shape_size(xb_net_output(model->noise_net)) != 1)
+    if (xb_shape_size(xb_net_output(model->noise_net)) == model->targets) return XB_OK;
+    if (model->targets == 1)
         return xb_fail(ctx, XB_E_INPUT, "noise net '%s': expected one output",
                        xb_net_text(model->noise_net));
-    return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT,
+                   "noise net '%s': expected %lld outputs, one for each target",
+                   xb_net_text(model->noise_net), (long long)model->targets);
 }
 
 void xb_model_scale_inputs(const xb_model *model, float *out, const double *x, int64_t n)
@@ -204,12 +242,21 @@ const char *xb_model_feature_name(const xb_model *m, int64_t i)
 const char *xb_model_target_name(const xb_model *m) { return m->target_name; }
 int64_t xb_model_class_count(const xb_model *m) { return m->classes; }
 const char *xb_model_class_name(const xb_model *m, int64_t k) { return m->class_name[k]; }
+const xb_recipe *xb_model_recipe(const xb_model *m) { return m->recipe; }
 const double *xb_model_input_mean(const xb_model *m) { return m->x_mean; }
 const double *xb_model_input_sd(const xb_model *m) { return m->x_sd; }
-double xb_model_target_mean(const xb_model *m) { return m->y_mean; }
-double xb_model_target_sd(const xb_model *m) { return m->y_sd; }
+double xb_model_target_mean(const xb_model *m) { return m->y_mean[0]; }
+double xb_model_target_sd(const xb_model *m) { return m->y_sd[0]; }
+double xb_model_noise_sd(const xb_model *m) { return xb_model_target_at(m, 0).noise_sd; }
+int64_t xb_model_target_count(const xb_model *m) { return m->targets; }
 
-double xb_model_noise_sd(const xb_model *m)
+xb_model_target xb_model_target_at(const xb_model *m, int64_t k)
 {
-    return m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? m->y_sd * exp(m->noise_log_sd) : NAN;
+    if (k < 0 || k >= m->targets) return (xb_model_target){NULL, NAN, NAN, NAN};
+    const bool one = m->likelihood == XB_LIKELIHOOD_GAUSSIAN;
+    return (xb_model_target){.name = m->target_each[k],
+                             .mean = m->y_mean[k],
+                             .sd = m->y_sd[k],
+                             .noise_sd =
+                                 one ? m->y_sd[k] * exp(m->noise_log_sd[k]) : NAN};
 }

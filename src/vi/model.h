@@ -5,10 +5,11 @@
 #include "base/ctx.h"
 #include "crossbayes/data.h"
 #include "crossbayes/model.h"
+#include "data/recipe.h"
 
-/* Standard deviations of the second net are this plus softplus of its output, in units
- * of the target's own: a noise that vanishes somewhere must not take the likelihood
- * with it. */
+/* Standard deviations of the second net are this, or more (noise_least), plus softplus
+ * of its output, in units of the target's own: a noise that vanishes somewhere must not
+ * take the likelihood with it. */
 #define XB_NOISE_LEAST 1e-3
 
 /* A model's file may be small and yet speak of pixels without end. */
@@ -24,16 +25,20 @@ struct xb_model {
     bool pixels; /* inputs enter as they are and have no names */
     int64_t features;
     char **feature_name;   /* [features] */
+    xb_recipe *recipe;     /* of a table: how its columns become features */
     double *x_mean, *x_sd; /* [features] */
-    char *target_name;
-    double y_mean, y_sd;
+    int64_t targets;       /* numbers the net tells of a row; 1 where there are classes */
+    char *target_name;     /* of several, all with commas between them */
+    char **target_each;    /* [targets] */
+    double *y_mean, *y_sd; /* [targets] */
     int64_t classes;
     char **class_name;         /* [classes] */
     float *mu, *sigma, *state; /* the net's blocks */
     float *noise_mu;           /* the noise net's block */
     float *noise_state;        /* its batchnorm's */
-    double noise_log_sd;       /* GAUSSIAN, in units of y_sd */
-    double target_spread;      /* sd of the target in units of y_sd; training only */
+    double *noise_log_sd;      /* [targets] GAUSSIAN, in units of y_sd */
+    double noise_least;        /* HETEROSCEDASTIC, the same units (V19) */
+    double *target_spread;     /* [targets] sd in units of y_sd; training only */
     xb_law *law;
     xb_prior prior;
     char *settings, *provenance; /* JSON */
@@ -46,8 +51,15 @@ xb_status xb_model_blocks(xb_ctx *ctx, xb_model *model);
 /* Room for the names and scales of `features` columns, XB_MODEL_INPUTS_MAX at most. */
 xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
                            int64_t classes);
+/* Room for as many targets, each of mean 0 and sd 1; before anything asks for outputs. */
+xb_status xb_model_targets(xb_ctx *ctx, xb_model *model, int64_t targets);
 
-/* Outputs the net must have: 1, or the number of classes. */
+/* A table whose columns are features as they are, once those have names and scales. */
+xb_status xb_model_plain_recipe(xb_ctx *ctx, xb_model *model);
+/* A copy of another's; NULL: leave it. */
+xb_status xb_model_set_recipe(xb_ctx *ctx, xb_model *model, const xb_recipe *recipe);
+
+/* Outputs the net must have: one for each target, or the number of classes. */
 int64_t xb_model_outputs(const xb_model *model);
 int64_t xb_model_noise_states(const xb_model *model); /* batchnorm's, of the noise net */
 xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model);

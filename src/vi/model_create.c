@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "law/family.h"
 #include "vi/model.h"
 
@@ -96,35 +97,60 @@ static xb_status copy_columns(xb_ctx *ctx, xb_model *m, const xb_model_parts *p)
     for (int64_t k = 0; k < p->classes; k++)
         XB_TRY(
             copy_text(ctx, &m->class_name[k], p->class_name ? p->class_name[k] : NULL));
-    return copy_text(ctx, &m->target_name, p->target_name);
+    return xb_model_plain_recipe(ctx, m);
 }
 
-static xb_status check_numbers(xb_ctx *ctx, const xb_model_parts *p)
+static xb_status check_target(xb_ctx *ctx, const xb_model_target *t, bool gaussian)
+{
+    if (!isfinite(t->mean) || !isfinite(t->sd) || !(t->sd > 0))
+        return xb_fail(ctx, XB_E_ARGUMENT, "scale of the target: mean %g, sd %g", t->mean,
+                       t->sd);
+    if (gaussian && !(t->noise_sd > 0 && isfinite(t->noise_sd)))
+        return xb_fail(ctx, XB_E_ARGUMENT, "noise_sd is %g, expected more than 0",
+                       t->noise_sd);
+    return XB_OK;
+}
+
+static xb_status check_kind(xb_ctx *ctx, const xb_model_parts *p, int64_t targets)
 {
     if (p->likelihood == XB_LIKELIHOOD_AUTO ||
         (p->classes > 0) != (p->likelihood == XB_LIKELIHOOD_SOFTMAX))
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld classes with the likelihood '%s'",
                        (long long)p->classes, xb_likelihood_name(p->likelihood));
-    if (!isfinite(p->target_mean) || !isfinite(p->target_sd) || !(p->target_sd > 0))
-        return xb_fail(ctx, XB_E_ARGUMENT, "scale of the target: mean %g, sd %g",
-                       p->target_mean, p->target_sd);
-    if (p->likelihood == XB_LIKELIHOOD_GAUSSIAN &&
-        !(p->noise_sd > 0 && isfinite(p->noise_sd)))
-        return xb_fail(ctx, XB_E_ARGUMENT, "noise_sd is %g, expected more than 0",
-                       p->noise_sd);
-    return XB_OK;
+    if (targets == 1 || (targets > 1 && p->classes == 0)) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT, "%lld targets: expected 1%s", (long long)targets,
+                   p->classes ? "" : " or more");
 }
 
-static xb_status fill(xb_ctx *ctx, xb_model *m, const xb_model_parts *p)
+static xb_status copy_targets(xb_ctx *ctx, xb_model *m, const xb_model_target *target,
+                              int64_t targets)
 {
-    XB_TRY(check_numbers(ctx, p));
+    const bool gaussian = m->likelihood == XB_LIKELIHOOD_GAUSSIAN;
+    XB_TRY(xb_model_targets(ctx, m, targets));
+    for (int64_t k = 0; k < targets; k++) {
+        const xb_model_target *t = &target[k];
+        XB_TRY(check_target(ctx, t, gaussian));
+        m->y_mean[k] = t->mean;
+        m->y_sd[k] = t->sd;
+        if (gaussian) m->noise_log_sd[k] = log(t->noise_sd / t->sd);
+        XB_TRY(copy_text(ctx, &m->target_each[k], t->name));
+        if (targets > 1 && strchr(t->name, ','))
+            return xb_fail(ctx, XB_E_ARGUMENT,
+                           "target '%s': of several, none may have a comma in its name",
+                           t->name);
+    }
+    m->target_name = xb_names_join(ctx, m->target_each, targets);
+    return m->target_name ? XB_OK : XB_E_MEMORY;
+}
+
+static xb_status fill(xb_ctx *ctx, xb_model *m, const xb_model_parts *p,
+                      const xb_model_target *target, int64_t targets)
+{
+    XB_TRY(check_kind(ctx, p, targets));
     m->likelihood = p->likelihood;
     m->pixels = p->pixels;
     m->prior = p->prior;
-    m->y_mean = p->target_mean;
-    m->y_sd = p->target_sd;
-    if (p->likelihood == XB_LIKELIHOOD_GAUSSIAN)
-        m->noise_log_sd = log(p->noise_sd / p->target_sd);
+    XB_TRY(copy_targets(ctx, m, target, targets));
     XB_TRY(copy_columns(ctx, m, p));
     XB_TRY(copy_nets(ctx, m, p));
     XB_TRY(copy_text(ctx, &m->settings, p->settings ? p->settings : "{}"));
@@ -133,11 +159,20 @@ static xb_status fill(xb_ctx *ctx, xb_model *m, const xb_model_parts *p)
     return XB_OK;
 }
 
-xb_status xb_model_create(xb_ctx *ctx, xb_model **out, const xb_model_parts *parts)
+xb_status xb_model_create(xb_ctx *ctx, xb_model **out, const xb_model_parts *p)
+{
+    const xb_model_target target = {p->target_name, p->target_mean, p->target_sd,
+                                    p->noise_sd};
+    return xb_model_create_targets(ctx, out, p, &target, 1);
+}
+
+xb_status xb_model_create_targets(xb_ctx *ctx, xb_model **out,
+                                  const xb_model_parts *parts,
+                                  const xb_model_target *target, int64_t targets)
 {
     xb_model *model = NULL;
     XB_TRY(xb_model_new(ctx, &model));
-    xb_status status = fill(ctx, model, parts);
+    xb_status status = fill(ctx, model, parts, target, targets);
     if (status == XB_OK)
         *out = model;
     else

@@ -2,10 +2,12 @@
  *
  * Tensors: "0.kernel.mu" and, where random, "0.kernel.sigma" for each of the net's
  * tensors; "noise.0.kernel" for those of the noise net; "input.mean", "input.sd" [c],
- * "target.scale" [mean, sd], "noise.log_sd" [1], "batchnorm.state". Where inputs are
- * pixels (metadata "inputs"), they have neither names nor scales. A tensor without a
- * sigma is a fixed one, so no list of them is needed.
- * Reading checks every shape before it takes memory and every value after. */
+ * "target.scale" [mean, sd], "noise.log_sd" [1] or "noise.least" [1] (1e-3 where it is
+ * missing), "batchnorm.state". Of several targets (metadata "targets") there is a row of
+ * target.scale and a noise.log_sd for each. Where inputs are pixels (metadata "inputs"),
+ * they have neither names nor scales. A tensor without a sigma is a fixed one, so no list
+ * of them is needed. Reading checks every shape before it takes memory and every value
+ * after. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,7 @@
 #define MODEL_FORMAT "1"
 #define PIXELS "pixels" /* byte / 255 */
 
-enum { NAME_MAX_BYTES = 64, TEXTS_MAX = 16, TENSORS_BESIDE = 8 };
+enum { NAME_MAX_BYTES = 64, TEXTS_MAX = 24, TENSORS_BESIDE = 8 };
 
 /* ---- writing */
 
@@ -66,7 +68,18 @@ static void add_net(writer *w, const char *prefix, const xb_net *net, const floa
     }
 }
 
-static void add_tensors(writer *w, const xb_model *m, const double target[2])
+static void add_targets(writer *w, const xb_model *m, const double *target)
+{
+    const int64_t shape[2] = {m->targets, 2};
+    const bool one = m->targets == 1;
+    snprintf(w->name[w->n], NAME_MAX_BYTES, "target.scale");
+    add_tensor(w, XB_STORED_F64, target, one ? 1 : 2, one ? shape + 1 : shape);
+    if (m->likelihood == XB_LIKELIHOOD_GAUSSIAN)
+        add_vector(w, "noise.log_sd", XB_STORED_F64, m->noise_log_sd, m->targets);
+}
+
+/* target [targets][2] */
+static void add_tensors(writer *w, const xb_model *m, const double *target)
 {
     add_net(w, "", m->net, m->mu, m->sigma);
     if (m->noise_net) add_net(w, "noise.", m->noise_net, m->noise_mu, NULL);
@@ -74,9 +87,9 @@ static void add_tensors(writer *w, const xb_model *m, const double target[2])
         add_vector(w, "input.mean", XB_STORED_F64, m->x_mean, m->features);
         add_vector(w, "input.sd", XB_STORED_F64, m->x_sd, m->features);
     }
-    add_vector(w, "target.scale", XB_STORED_F64, target, 2);
-    if (m->likelihood == XB_LIKELIHOOD_GAUSSIAN)
-        add_vector(w, "noise.log_sd", XB_STORED_F64, &m->noise_log_sd, 1);
+    add_targets(w, m, target);
+    if (m->noise_net && m->noise_least != XB_NOISE_LEAST)
+        add_vector(w, "noise.least", XB_STORED_F64, &m->noise_least, 1);
     int64_t state = xb_net_state_count(m->net);
     if (state > 0) add_vector(w, "batchnorm.state", XB_STORED_F32, m->state, state);
     state = xb_model_noise_states(m);
@@ -128,9 +141,13 @@ static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
     add_text(w, "provenance", m->provenance);
     XB_TRY(add_json(ctx, w, "input", shape_json(xb_net_input(m->net))));
     XB_TRY(add_json(ctx, w, "law", xb_law_to_json(m->law)));
+    if (m->targets > 1)
+        XB_TRY(add_json(ctx, w, "targets", names_json(m->target_each, m->targets)));
     if (m->pixels) add_text(w, "inputs", PIXELS);
     int64_t names = m->pixels ? 0 : m->features;
     XB_TRY(add_json(ctx, w, "features", names_json(m->feature_name, names)));
+    if (!m->pixels && !xb_recipe_is_plain(m->recipe))
+        XB_TRY(add_json(ctx, w, "table", xb_recipe_to_json(m->recipe)));
     return add_json(ctx, w, "classes", names_json(m->class_name, m->classes));
 }
 
@@ -139,12 +156,14 @@ xb_status xb_model_save(xb_ctx *ctx, const xb_model *m, const char *path)
     XB_TRY(xb_law_check_file(ctx, m->law));
     int64_t most = 2 * xb_net_tensor_count(m->net) + TENSORS_BESIDE;
     if (m->noise_net) most += xb_net_tensor_count(m->noise_net);
-    const double target[2] = {m->y_mean, m->y_sd};
+    double *target = xb_new(ctx, 2 * m->targets, sizeof *target);
+    for (int64_t k = 0; target && k < m->targets; k++)
+        target[2 * k] = m->y_mean[k], target[2 * k + 1] = m->y_sd[k];
     char prior[XB_PRIOR_TEXT];
     writer w = {0};
     w.tensor = xb_new(ctx, most, sizeof *w.tensor);
     w.name = xb_new(ctx, most, sizeof *w.name);
-    xb_status status = w.tensor && w.name ? XB_OK : XB_E_MEMORY;
+    xb_status status = w.tensor && w.name && target ? XB_OK : XB_E_MEMORY;
     if (status == XB_OK) status = add_texts(ctx, &w, m, prior);
     if (status == XB_OK) {
         add_tensors(&w, m, target);
@@ -153,6 +172,7 @@ xb_status xb_model_save(xb_ctx *ctx, const xb_model *m, const char *path)
     for (int i = 0; i < TEXTS_MAX; i++) free(w.owned[i]);
     free(w.name);
     free(w.tensor);
+    free(target);
     return status;
 }
 
@@ -256,6 +276,58 @@ static xb_status read_columns(const reader *r, xb_shape input)
     return status;
 }
 
+/* Its features are the model's, name by name. */
+static xb_status check_recipe(const reader *r)
+{
+    const xb_model *m = r->model;
+    bool same = m->recipe->features == m->features;
+    for (int64_t i = 0; same && i < m->recipe->columns; i++) {
+        const xb_recipe_column *c = &m->recipe->column[i];
+        for (int64_t k = 0; same && k < xb_recipe_width(c); k++) {
+            char *name = xb_recipe_feature_name(r->ctx, c, k);
+            if (!name) return XB_E_MEMORY;
+            same = strcmp(name, m->feature_name[c->first + k]) == 0;
+            free(name);
+        }
+    }
+    return same ? XB_OK : refuse(r, "'table' and 'features' do not agree");
+}
+
+/* Models of plain tables have none: their names and scales say it. */
+static xb_status read_recipe(const reader *r)
+{
+    json_t *root = NULL;
+    if (!xb_safetensors_text(r->file, "table"))
+        return xb_model_plain_recipe(r->ctx, r->model);
+    if (r->model->pixels) return refuse(r, "pixels with a table");
+    XB_TRY(read_json(r, &root, "table"));
+    xb_status status = xb_recipe_from_json(r->ctx, &r->model->recipe, root, r->path);
+    json_decref(root);
+    return status == XB_OK ? check_recipe(r) : status;
+}
+
+/* The names of several targets; of one its name is the text `target`. */
+static xb_status name_targets(const reader *r, const json_t *list)
+{
+    xb_model *m = r->model;
+    const int64_t n = list ? (int64_t)json_array_size(list) : 1;
+    if (list && (!json_is_array(list) || n < 2 || m->classes > 0))
+        return refuse(r, "'targets' is not a list of several targets of numbers");
+    XB_TRY(xb_model_targets(r->ctx, m, n));
+    if (list) return copy_names(r, m->target_each, list);
+    return copy_text(r, &m->target_each[0], "target");
+}
+
+static xb_status read_targets(const reader *r)
+{
+    json_t *list = NULL;
+    XB_TRY(copy_text(r, &r->model->target_name, "target"));
+    if (xb_safetensors_text(r->file, "targets")) XB_TRY(read_json(r, &list, "targets"));
+    xb_status status = name_targets(r, list);
+    json_decref(list);
+    return status;
+}
+
 static xb_status read_law(const reader *r)
 {
     json_t *law = NULL;
@@ -302,12 +374,12 @@ static xb_status read_texts(const reader *r, xb_shape input)
     if (m->likelihood == XB_LIKELIHOOD_AUTO) return refuse(r, "an unknown likelihood");
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "prior"));
     XB_TRY(in_file(r, xb_prior_parse(r->ctx, &m->prior, text)));
-    XB_TRY(copy_text(r, &m->target_name, "target"));
     XB_TRY(copy_text(r, &m->settings, "settings"));
     XB_TRY(copy_text(r, &m->provenance, "provenance"));
     XB_TRY(read_columns(r, input));
     if ((m->classes > 0) != (m->likelihood == XB_LIKELIHOOD_SOFTMAX))
         return refuse(r, "likelihood and classes do not agree");
+    XB_TRY(read_targets(r));
     return read_law(r);
 }
 
@@ -392,23 +464,39 @@ static xb_status take_nets(const reader *r)
                 false);
 }
 
+static xb_status take_targets(const reader *r, double *target)
+{
+    xb_model *m = r->model;
+    const int64_t shape[2] = {m->targets, 2};
+    const int ndim = m->targets == 1 ? 1 : 2;
+    XB_TRY(take(r, target, "target.scale", XB_STORED_F64, shape + 2 - ndim, ndim, false));
+    for (int64_t k = 0; k < m->targets; k++) {
+        if (!(target[2 * k + 1] > 0))
+            return refuse(r, "the target's scale is not positive");
+        m->y_mean[k] = target[2 * k];
+        m->y_sd[k] = target[2 * k + 1];
+    }
+    if (m->likelihood != XB_LIKELIHOOD_GAUSSIAN) return XB_OK;
+    return take(r, m->noise_log_sd, "noise.log_sd", XB_STORED_F64, shape, 1, false);
+}
+
 static xb_status take_scales(const reader *r)
 {
     xb_model *m = r->model;
-    const int64_t one = 1, two = 2;
-    double target[2] = {0, 1};
     if (m->pixels) {
         for (int64_t j = 0; j < m->features; j++) m->x_sd[j] = 1;
     } else {
         XB_TRY(take(r, m->x_mean, "input.mean", XB_STORED_F64, &m->features, 1, false));
         XB_TRY(take(r, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true));
     }
-    XB_TRY(take(r, target, "target.scale", XB_STORED_F64, &two, 1, false));
-    if (!(target[1] > 0)) return refuse(r, "the target's scale is not positive");
-    m->y_mean = target[0];
-    m->y_sd = target[1];
-    if (m->likelihood != XB_LIKELIHOOD_GAUSSIAN) return XB_OK;
-    return take(r, &m->noise_log_sd, "noise.log_sd", XB_STORED_F64, &one, 1, false);
+    const int64_t one = 1;
+    if (m->noise_net && xb_safetensors_find(r->file, "noise.least") >= 0)
+        XB_TRY(take(r, &m->noise_least, "noise.least", XB_STORED_F64, &one, 1, true));
+    double *target = xb_new(r->ctx, 2 * m->targets, sizeof *target);
+    if (!target) return XB_E_MEMORY;
+    xb_status status = take_targets(r, target);
+    free(target);
+    return status;
 }
 
 static xb_status read_model(const reader *r)
@@ -419,7 +507,8 @@ static xb_status read_model(const reader *r)
     XB_TRY(read_texts(r, input));
     XB_TRY(read_nets(r, input));
     XB_TRY(take_nets(r));
-    return take_scales(r);
+    XB_TRY(take_scales(r));
+    return read_recipe(r);
 }
 
 xb_status xb_model_load(xb_ctx *ctx, xb_model **out, const char *path)

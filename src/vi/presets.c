@@ -22,6 +22,7 @@ static void use_paper(xb_train_options *o)
     o->temperature = (xb_schedule){.kind = XB_SCHEDULE_EXP, .value = 1000};
     o->spread = XB_SPREAD_SOFTPLUS;
     o->sigma = 0.05;
+    o->noise_prior = 0;
 }
 
 static const preset presets[] = {
@@ -57,6 +58,21 @@ int64_t xb_train_preset_find(const char *name)
     for (int64_t i = 0; i < XB_COUNT(presets); i++)
         if (strcmp(presets[i].name, name) == 0) return i;
     return -1;
+}
+
+static const char *const efforts[] = {"standard", "quick", "full"};
+
+const char *xb_train_effort_name(xb_train_effort e)
+{
+    return (int)e >= 0 && (int)e < XB_COUNT(efforts) ? efforts[e] : "?";
+}
+
+xb_status xb_train_effort_parse(xb_ctx *ctx, xb_train_effort *out, const char *text)
+{
+    int found = 0;
+    XB_TRY(xb_choice_parse(ctx, &found, "effort", text, efforts, XB_COUNT(efforts)));
+    *out = (xb_train_effort)found;
+    return XB_OK;
 }
 
 xb_status xb_train_preset(xb_ctx *ctx, xb_train_options *opt, const char *name)

@@ -66,7 +66,7 @@ void xb_trainer_take(xb_trainer *t, int64_t first, int64_t rows)
     if (has_labels(t))
         b->copy(b, t->blabel, t->label + first, bytes_of(rows));
     else
-        b->copy(b, t->by, t->y + first, bytes_of(rows));
+        b->copy(b, t->by, t->y + first * t->targets, bytes_of(rows * t->targets));
 }
 
 /* Batches differ by at most one row: a last one of few rows would weigh each of them
@@ -82,7 +82,7 @@ int64_t xb_trainer_gather(xb_trainer *t, int64_t k)
     if (has_labels(t))
         b->gather(b, t->blabel, t->label, t->order + first, rows, bytes_of(1));
     else
-        b->gather(b, t->by, t->y, t->order + first, rows, bytes_of(1));
+        b->gather(b, t->by, t->y, t->order + first, rows, bytes_of(t->targets));
     return rows;
 }
 

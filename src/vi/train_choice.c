@@ -8,19 +8,14 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "vi/likelihood_choice.h"
 #include "vi/trainer.h"
 
-/* What one training leaves. */
-typedef struct trained {
-    xb_model *model;
-    xb_train_report *report;
-} trained;
-
-static void drop(trained *one)
+void xb_trained_drop(xb_trained *one)
 {
     xb_model_destroy(one->model);
     xb_train_report_destroy(one->report);
-    *one = (trained){0};
+    *one = (xb_trained){0};
 }
 
 /* A run that stops short leaves its last good state and says where. A step that is not
@@ -39,7 +34,7 @@ static xb_status stop_short(xb_trainer *t, xb_status why)
                    t->opt.checkpoint);
 }
 
-static xb_status run(xb_ctx *ctx, xb_trainer *t, trained *out, bool reported)
+static xb_status run(xb_ctx *ctx, xb_trainer *t, xb_trained *out, bool reported)
 {
     while (!xb_trainer_done(t)) {
         xb_status status = xb_trainer_epoch(ctx, t);
@@ -50,26 +45,30 @@ static xb_status run(xb_ctx *ctx, xb_trainer *t, trained *out, bool reported)
     return reported ? xb_trainer_report(ctx, &out->report, t) : XB_OK;
 }
 
-/* `traced`: somebody reads the whole trace; `reported`: a report is wanted. */
-static xb_status train_one(xb_ctx *ctx, trained *out, const xb_train_data *data,
-                           const xb_train_options *opt, bool traced, bool reported)
+xb_status xb_train_one(xb_ctx *ctx, xb_trained *out, const xb_train_data *data,
+                       const xb_train_options *opt, bool traced, bool reported)
 {
     xb_trainer *t = NULL;
     XB_TRY(xb_trainer_create(ctx, &t, data, opt));
     t->traced = traced || opt->checkpoint; /* where the trace goes on from */
     xb_status status = run(ctx, t, out, reported);
     xb_trainer_destroy(t);
-    if (status != XB_OK) drop(out);
+    if (status != XB_OK) xb_trained_drop(out);
     return status;
+}
+
+bool xb_train_comparable(const xb_train_data *data, const xb_train_options *o)
+{
+    const bool table = data->x && o->input.h * o->input.w <= 1;
+    const xb_schedule *t = &o->temperature;
+    return table && !o->noise_net && !o->start && t->kind == XB_SCHEDULE_CONSTANT &&
+           t->value == 1;
 }
 
 /* Nothing settles the net, and F is a bound. */
 static bool is_open(const xb_train_data *data, const xb_train_options *o)
 {
-    const bool asked = o->net || o->noise_net || o->start;
-    const bool table = data->x && o->input.h * o->input.w <= 1;
-    const xb_schedule *t = &o->temperature;
-    return !asked && table && t->kind == XB_SCHEDULE_CONSTANT && t->value == 1;
+    return !o->net && o->effort != XB_TRAIN_EFFORT_QUICK && xb_train_comparable(data, o);
 }
 
 static bool is_better(const xb_train_report *a, const xb_train_report *b)
@@ -81,10 +80,10 @@ static bool is_better(const xb_train_report *a, const xb_train_report *b)
 }
 
 /* Of two, the better stays in `first`, and says what became of the other. */
-static xb_status keep_better(xb_ctx *ctx, trained *first, trained *other)
+static xb_status keep_better(xb_ctx *ctx, xb_trained *first, xb_trained *other)
 {
     if (is_better(other->report, first->report)) {
-        const trained swap = *first;
+        const xb_trained swap = *first;
         *first = *other;
         *other = swap;
     }
@@ -92,21 +91,22 @@ static xb_status keep_better(xb_ctx *ctx, trained *first, trained *other)
                                 xb_model_net_text(other->model));
 }
 
-static xb_status try_deeper(xb_ctx *ctx, trained *first, const xb_train_data *data,
+static xb_status try_deeper(xb_ctx *ctx, xb_trained *first, const xb_train_data *data,
                             const xb_train_options *opt, bool traced)
 {
     char net[64];
-    snprintf(net, sizeof net, "dense 50, relu, dense 50, relu, dense %lld",
-             (long long)(data->classes > 0 ? data->classes : 1));
+    snprintf(
+        net, sizeof net, "dense 50, relu, dense 50, relu, dense %lld",
+        (long long)(data->classes > 0 ? data->classes : xb_train_targets(data, opt)));
     xb_train_options deeper = *opt;
     deeper.net = net;
     deeper.checkpoint = NULL;
     deeper.resume = false;
     deeper.task = "training a deeper net";
-    trained other = {0};
-    xb_status status = train_one(ctx, &other, data, &deeper, traced, true);
+    xb_trained other = {0};
+    xb_status status = xb_train_one(ctx, &other, data, &deeper, traced, true);
     if (status == XB_OK) status = keep_better(ctx, first, &other);
-    drop(&other);
+    xb_trained_drop(&other);
     return status == XB_E_NUMERIC ? XB_OK : status; /* the first one stands */
 }
 
@@ -114,14 +114,17 @@ xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
                    const xb_train_data *data, const xb_train_options *opt)
 {
     xb_train_options chosen;
-    trained one = {0};
+    xb_trained one = {0};
     XB_TRY(XB_OPTIONS_READ(ctx, train, &chosen, opt, task));
-    const bool open = is_open(data, &chosen);
-    xb_status status = train_one(ctx, &one, data, &chosen, report, report || open);
+    const bool open = is_open(data, &chosen), any = xb_likelihood_is_open(data, &chosen);
+    xb_status status =
+        xb_train_one(ctx, &one, data, &chosen, report, report || open || any);
     if (status == XB_OK && open && !xb_train_report_stopped(one.report))
         status = try_deeper(ctx, &one, data, &chosen, report);
+    if (status == XB_OK && any && !xb_train_report_stopped(one.report))
+        status = xb_likelihood_choose(ctx, &one, data, &chosen, report);
     if (status != XB_OK) {
-        drop(&one);
+        xb_trained_drop(&one);
         return status;
     }
     *out = one.model;

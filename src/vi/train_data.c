@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "vi/trainer.h"
 
 xb_train_data xb_train_data_of(const xb_frame *frame)
 {
     return (xb_train_data){.x = xb_frame_values(frame),
                            .y = xb_frame_target(frame),
-                           .n = xb_frame_row_count(frame),
+                           .n = xb_frame_row_count(frame) - xb_frame_test_count(frame),
                            .features = xb_frame_feature_count(frame),
                            .classes = xb_frame_class_count(frame),
                            .names = frame};
@@ -43,9 +44,17 @@ xb_rows xb_train_rows(const xb_train_data *data)
                      .features = data->features};
 }
 
-double xb_train_target(const xb_train_data *data, int64_t i)
+int64_t xb_train_targets(const xb_train_data *data, const xb_train_options *opt)
 {
-    return data->y[data->select ? data->select[i] : i];
+    if (data->classes > 0) return 1;
+    if (opt->targets > 0) return opt->targets;
+    const int64_t named = data->names ? xb_frame_target_count(data->names) : 0;
+    return named > 0 ? named : 1;
+}
+
+const double *xb_train_target(const xb_train_data *data, int64_t targets, int64_t i)
+{
+    return data->y + (data->select ? data->select[i] : i) * targets;
 }
 
 /* ---- who is held out */
@@ -134,10 +143,15 @@ static xb_status copy_names(xb_ctx *ctx, xb_model *model, const xb_train_data *d
                          : images ? xb_images_class_name(images, k)
                                   : NULL,
                          k));
-    const char *target = frame    ? xb_frame_target_name(frame)
-                         : images ? xb_images_target_name(images)
-                                  : NULL;
-    return copy_name(ctx, &model->target_name, target, model->features + 1);
+    for (int64_t k = 0; k < model->targets; k++) {
+        const bool named = frame && k < xb_frame_target_count(frame);
+        const char *target = named    ? xb_frame_target_name_at(frame, k)
+                             : images ? xb_images_target_name(images)
+                                      : NULL;
+        XB_TRY(copy_name(ctx, &model->target_each[k], target, model->features + 1 + k));
+    }
+    model->target_name = xb_names_join(ctx, model->target_each, model->targets);
+    return model->target_name ? XB_OK : XB_E_MEMORY;
 }
 
 static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
@@ -151,25 +165,45 @@ static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *d
                          split);
         else
             model->x_sd[j] = 1;
-    return copy_names(ctx, model, data);
+    XB_TRY(copy_names(ctx, model, data));
+    const xb_recipe *recipe = data->names ? xb_frame_recipe(data->names) : NULL;
+    if (recipe) return xb_model_set_recipe(ctx, model, recipe);
+    return xb_model_plain_recipe(ctx, model);
+}
+
+/* (V19) Of several targets the smallest: one that is rounded coarsely sets none for the
+ * others. */
+static xb_status fit_noise_least(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
+                                 const xb_train_split *split, const xb_train_options *opt,
+                                 int64_t k)
+{
+    if (!(opt->noise_prior > 0) || model->pixels ||
+        model->likelihood != XB_LIKELIHOOD_HETEROSCEDASTIC)
+        return XB_OK;
+    double step = 0;
+    XB_TRY(xb_target_step(ctx, &step, data->y + k, model->targets, split->row, split->n));
+    const double least = fmax(XB_NOISE_LEAST, step / sqrt(12) / model->y_sd[k]);
+    model->noise_least = k == 0 ? least : fmin(model->noise_least, least);
+    return XB_OK;
 }
 
 static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
-                            const xb_train_split *split, const xb_train_options *opt)
+                            const xb_train_split *split, const xb_train_options *opt,
+                            int64_t k)
 {
     double mean = 0, sd = 1;
-    if (data->classes == 0) column_scale(&mean, &sd, data->y, 1, split);
-    model->target_spread = 1;
+    if (data->classes == 0) column_scale(&mean, &sd, data->y + k, model->targets, split);
     if (data->classes == 0 && opt->target_sd != 0) {
         if (!(opt->target_sd > 0) || !isfinite(opt->target_sd + opt->target_mean))
             return xb_fail(ctx, XB_E_ARGUMENT, "a target scaled by %g: expected above 0",
                            opt->target_sd);
-        model->target_spread = sd / opt->target_sd;
+        model->target_spread[k] = sd / opt->target_sd;
         mean = opt->target_mean;
         sd = opt->target_sd;
     }
-    model->y_mean = mean;
-    model->y_sd = sd;
+    model->y_mean[k] = mean;
+    model->y_sd[k] = sd;
+    XB_TRY(fit_noise_least(ctx, model, data, split, opt, k));
     if (fabs(mean) <= XB_TARGET_MOST && sd <= XB_TARGET_MOST && sd >= 1 / XB_TARGET_MOST)
         return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,
@@ -183,8 +217,10 @@ xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *m, const xb_train_data *da
 {
     xb_train_split split;
     XB_TRY(xb_train_split_make(ctx, &split, data, opt));
-    xb_status status = fit_scales(ctx, m, data, &split);
-    if (status == XB_OK) status = fit_target(ctx, m, data, &split, opt);
+    xb_status status = xb_model_targets(ctx, m, xb_train_targets(data, opt));
+    if (status == XB_OK) status = fit_scales(ctx, m, data, &split);
+    for (int64_t k = 0; k < m->targets && status == XB_OK; k++)
+        status = fit_target(ctx, m, data, &split, opt, k);
     xb_train_split_free(&split);
     return status;
 }
@@ -196,7 +232,7 @@ uint64_t xb_model_checksum(const xb_model *m)
     return xb_hash_bytes(xb_hash_bytes(0, m->mu, means), m->state, state);
 }
 
-uint64_t xb_train_checksum(const xb_train_data *data)
+uint64_t xb_train_checksum(const xb_train_data *data, int64_t targets)
 {
     const size_t width = (size_t)data->features;
     const size_t item = data->x        ? sizeof *data->x
@@ -211,8 +247,8 @@ uint64_t xb_train_checksum(const xb_train_data *data)
         h = xb_hash_bytes(h, x + row * width * item, width * item);
     }
     for (int64_t i = 0; i < data->n; i++) {
-        double y = xb_train_target(data, i);
-        h = xb_hash_bytes(h, &y, sizeof y);
+        const double *y = xb_train_target(data, targets, i);
+        h = xb_hash_bytes(h, y, (size_t)targets * sizeof *y);
     }
     return h;
 }

@@ -145,9 +145,9 @@ static void fetch_numbers(xb_trainer *t)
     if (m->noise_net) {
         fetch(t, m->noise_mu, t->theta + t->noise, t->q);
         fetch(t, m->noise_state, t->noise_state, t->states - t->net_states);
-    } else if (t->q == 1) {
-        m->noise_log_sd = xb_trainer_log_sd(t);
     }
+    for (int64_t k = 0; m->likelihood == XB_LIKELIHOOD_GAUSSIAN && k < m->targets; k++)
+        m->noise_log_sd[k] = xb_trainer_log_sd(t, k);
 }
 
 static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
@@ -160,7 +160,6 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
                             .law = m->law,
                             .prior = m->prior,
                             .likelihood = m->likelihood,
-                            .noise_sd = xb_model_noise_sd(m),
                             .noise_net = m->noise_net,
                             .noise_mu = m->noise_mu,
                             .noise_state = m->noise_state,
@@ -168,19 +167,30 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
                             .feature_name = (const char *const *)m->feature_name,
                             .input_mean = m->x_mean,
                             .input_sd = m->x_sd,
-                            .target_name = m->target_name,
-                            .target_mean = m->y_mean,
-                            .target_sd = m->y_sd,
                             .classes = m->classes,
                             .class_name = (const char *const *)m->class_name};
     xb_status status = xb_train_settings(ctx, &settings, t);
     if (status == XB_OK) status = xb_train_provenance(ctx, &provenance, t);
     parts.settings = settings;
     parts.provenance = provenance;
-    if (status == XB_OK) status = xb_model_create(ctx, out, &parts);
-    if (status == XB_OK) (*out)->noise_log_sd = m->noise_log_sd; /* to the last bit */
+    xb_model *copy = NULL;
+    xb_model_target *target = xb_new(ctx, m->targets, sizeof *target);
+    if (!target) status = XB_E_MEMORY;
+    for (int64_t k = 0; target && k < m->targets; k++)
+        target[k] = xb_model_target_at(m, k);
+    if (status == XB_OK)
+        status = xb_model_create_targets(ctx, &copy, &parts, target, m->targets);
+    for (int64_t k = 0; status == XB_OK && k < m->targets; k++)
+        copy->noise_log_sd[k] = m->noise_log_sd[k]; /* to the last bit */
+    if (status == XB_OK) copy->noise_least = m->noise_least;
+    if (status == XB_OK) status = xb_model_set_recipe(ctx, copy, m->recipe);
+    free(target);
     free(settings);
     free(provenance);
+    if (status == XB_OK)
+        *out = copy;
+    else
+        xb_model_destroy(copy);
     return status;
 }
 

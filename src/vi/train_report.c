@@ -5,6 +5,7 @@
  * weights), so of these the mean over the epochs just before it is told, with its
  * standard error; a twentieth of the second phase, during which little moves. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,8 @@ static const char *const columns[XB_TRACE_COLUMNS] = {
     [XB_TRACE_VALIDATION] = "validation",
 };
 
+enum { REASON_MAX = 256 };
+
 struct xb_train_report {
     xb_table *trace;
     int64_t learnt, held;       /* rows of data */
@@ -34,6 +37,9 @@ struct xb_train_report {
     char *other_net; /* NULL: none was tried */
     xb_estimate other_f;
     double other_score;
+    xb_tried_likelihood tried[XB_TRIED_MOST];
+    int n_tried, kept; /* 0: none but this one was */
+    char reason[REASON_MAX];
 };
 
 void xb_train_report_destroy(xb_train_report *r)
@@ -128,6 +134,92 @@ xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *r,
     r->other_f = other->f;
     r->other_score = xb_train_report_value(other, XB_TRACE_VALIDATION);
     return r->other_net ? XB_OK : XB_E_MEMORY;
+}
+
+/* "noise depends on the input: F 604.0 ± 2.1 against 633.3 ± 2.0 with constant noise" */
+static const char *meaning(xb_likelihood l)
+{
+    switch (l) {
+    case XB_LIKELIHOOD_HETEROSCEDASTIC: return "noise depends on the input";
+    default: return "noise is constant";
+    }
+}
+
+/* The best of those that were left. */
+static int runner_up(const xb_train_report *r)
+{
+    int best = -1;
+    for (int i = 0; i < r->n_tried; i++) {
+        if (i == r->kept) continue;
+        const bool higher = best >= 0 && r->tried[i].score > r->tried[best].score;
+        const bool lower = best >= 0 && r->tried[i].f.value < r->tried[best].f.value;
+        if (best < 0 || (isfinite(r->tried[i].score) ? higher : lower)) best = i;
+    }
+    return best;
+}
+
+static void give_reason(xb_train_report *r)
+{
+    const int other = runner_up(r);
+    if (other < 0) return;
+    const xb_tried_likelihood *a = &r->tried[r->kept], *b = &r->tried[other];
+    if (isfinite(a->score))
+        snprintf(r->reason, sizeof r->reason,
+                 "%s: log density per held-out row %.3f, %s %.3f", meaning(a->likelihood),
+                 a->score, xb_likelihood_name(b->likelihood), b->score);
+    else
+        snprintf(r->reason, sizeof r->reason, "%s: F %.1f ± %.1f, %s %.1f ± %.1f",
+                 meaning(a->likelihood), a->f.value, a->f.std_error,
+                 xb_likelihood_name(b->likelihood), b->f.value, b->f.std_error);
+}
+
+void xb_train_report_tried(xb_train_report *r, const xb_tried_likelihood *tried,
+                           int count, int kept)
+{
+    memcpy(r->tried, tried, (size_t)count * sizeof *tried);
+    r->n_tried = count;
+    r->kept = kept;
+    give_reason(r);
+}
+
+void xb_train_report_inherit(xb_train_report *to, xb_train_report *from)
+{
+    free(to->other_net);
+    to->other_net = from->other_net;
+    to->other_f = from->other_f;
+    to->other_score = from->other_score;
+    from->other_net = NULL;
+}
+
+int64_t xb_train_report_likelihood_count(const xb_train_report *r) { return r->n_tried; }
+
+const char *xb_train_report_likelihood_name(const xb_train_report *r, int64_t i)
+{
+    if (i < 0 || i >= r->n_tried) return NULL;
+    return xb_likelihood_name(r->tried[i].likelihood);
+}
+
+int64_t xb_train_report_likelihood_find(const xb_train_report *r, const char *name)
+{
+    for (int i = 0; i < r->n_tried; i++)
+        if (strcmp(xb_likelihood_name(r->tried[i].likelihood), name) == 0) return i;
+    return -1;
+}
+
+xb_estimate xb_train_report_likelihood_f(const xb_train_report *r, int64_t i)
+{
+    const bool known = i >= 0 && i < r->n_tried;
+    return known ? r->tried[i].f : (xb_estimate){NAN, NAN};
+}
+
+double xb_train_report_likelihood_score(const xb_train_report *r, int64_t i)
+{
+    return i >= 0 && i < r->n_tried ? r->tried[i].score : NAN;
+}
+
+const char *xb_train_report_likelihood_reason(const xb_train_report *r)
+{
+    return r->n_tried > 1 ? r->reason : NULL;
 }
 
 const char *xb_trace_column_name(xb_trace_column c) { return columns[c]; }

@@ -11,7 +11,6 @@
 typedef struct held_rows {
     const float *out, *raw, *by;
     const int32_t *label;
-    double log_sd;
 } held_rows;
 
 static int64_t bytes_of(int64_t n) { return n * (int64_t)sizeof(float); }
@@ -21,11 +20,12 @@ static held_rows rows_of(xb_trainer *t, int64_t batch)
 {
     const xb_backend *b = t->backend;
     const xb_train_rooms *r = &t->room;
-    held_rows h = {.by = xb_host_got(b, t->by, r->by, bytes_of(batch)),
-                   .label = xb_host_got(b, t->blabel, r->blabel, bytes_of(batch)),
-                   .raw = xb_host_got(b, t->raw, r->raw, bytes_of(batch))};
-    if (t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN) h.log_sd = xb_trainer_log_sd(t);
-    return h;
+    const int64_t numbers = bytes_of(batch * t->targets);
+    if (t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN)
+        for (int64_t k = 0; k < t->targets; k++) t->log_sd[k] = xb_trainer_log_sd(t, k);
+    return (held_rows){.by = xb_host_got(b, t->by, r->by, numbers),
+                       .label = xb_host_got(b, t->blabel, r->blabel, bytes_of(batch)),
+                       .raw = xb_host_got(b, t->raw, r->raw, numbers)};
 }
 
 /* Log density of row i of the batch. */
@@ -34,10 +34,14 @@ static double log_density(const xb_trainer *t, const held_rows *h, int64_t i)
     const float *y = h->out + i * t->outputs;
     if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
         return -xb_nll_softmax(NULL, y, h->label + i, 1, t->outputs);
+    const int64_t targets = t->targets, at = i * targets;
     if (t->model->noise_net)
-        return -xb_nll_heteroscedastic(NULL, NULL, y, h->raw + i, h->by + i, 1, 1, 1,
-                                       XB_SD_SOFTPLUS, XB_NOISE_LEAST);
-    return -xb_nll_gaussian(NULL, NULL, y, h->by + i, h->log_sd, 1);
+        return -xb_nll_heteroscedastic(NULL, NULL, y, h->raw + at, h->by + at, 1, targets,
+                                       targets, XB_SD_SOFTPLUS, t->model->noise_least);
+    double sum = 0;
+    for (int64_t k = 0; k < targets; k++)
+        sum -= xb_nll_gaussian(NULL, NULL, y + k, h->by + at + k, t->log_sd[k], 1);
+    return sum;
 }
 
 /* log sum exp, one term at a time. */
@@ -126,15 +130,17 @@ float xb_trainer_sigma_median(const xb_trainer *t)
     return n > 0 ? select_kth(t->bits, n, n / 2) : NAN;
 }
 
-double xb_trainer_log_sd(const xb_trainer *t)
+double xb_trainer_log_sd(const xb_trainer *t, int64_t k)
 {
     float log_sd;
-    t->backend->get(t->backend, &log_sd, t->theta + t->noise, bytes_of(1));
+    t->backend->get(t->backend, &log_sd, t->theta + t->noise + k, bytes_of(1));
     return (double)log_sd;
 }
 
 double xb_trainer_noise_sd(const xb_trainer *t)
 {
-    bool one = t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN;
-    return one ? exp(xb_trainer_log_sd(t)) : NAN;
+    if (t->model->likelihood != XB_LIKELIHOOD_GAUSSIAN) return NAN;
+    double sum = 0;
+    for (int64_t k = 0; k < t->targets; k++) sum += xb_trainer_log_sd(t, k);
+    return exp(sum / (double)t->targets);
 }

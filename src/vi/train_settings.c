@@ -29,6 +29,7 @@ void xb_train_options_init(xb_train_options *opt, size_t size)
         .validation_draws = 16,
         .seed = 1,
         .checkpoint_seconds = 60,
+        .noise_prior = 0.3, /* (V19) */
     };
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
@@ -38,7 +39,7 @@ xb_prior xb_train_prior(const xb_train_options *o, xb_likelihood likelihood)
 {
     xb_prior prior = o->prior;
     if (prior.kind == XB_PRIOR_NORMAL && prior.sd == 0)
-        prior.sd = o->prior_by_fan && likelihood == XB_LIKELIHOOD_SOFTMAX ? 2 : 1;
+        prior.sd = o->prior_by_fan && likelihood == XB_LIKELIHOOD_SOFTMAX ? 5 : 1;
     return prior;
 }
 
@@ -63,6 +64,9 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
     if (!(o->sigma_rate >= 0) || !isfinite(o->sigma_rate))
         return xb_fail(ctx, XB_E_ARGUMENT, "sigma's learning rate is times %g",
                        o->sigma_rate);
+    if (!(o->noise_prior >= 0) || !isfinite(o->noise_prior))
+        return xb_fail(ctx, XB_E_ARGUMENT, "noise_prior is %g, expected 0 or more",
+                       o->noise_prior);
     if (!(o->validation >= 0 && o->validation < 1))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "a share of %g held out: expected 0 or more, below 1",
@@ -73,17 +77,29 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
     return XB_OK;
 }
 
-xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *d)
+xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *d, int64_t targets)
 {
     const xb_rows rows = xb_train_rows(d);
     XB_TRY(xb_rows_check(ctx, &rows));
-    for (int64_t i = 0; i < d->n; i++) {
-        double y = xb_train_target(d, i);
+    for (int64_t i = 0; i < d->n * targets; i++) {
+        double y = xb_train_target(d, targets, i / targets)[i % targets];
         bool known = d->classes == 0 || (y >= 0 && y < (double)d->classes);
         if (!isfinite(y) || !known)
             return xb_fail(ctx, XB_E_INPUT, "row %lld: target %g is not possible",
-                           (long long)i + 1, y);
+                           (long long)(i / targets) + 1, y);
     }
+    return XB_OK;
+}
+
+static xb_status check_targets(xb_ctx *ctx, const xb_train_data *d,
+                               const xb_train_options *o)
+{
+    const int64_t named = d->names ? xb_frame_target_count(d->names) : 0;
+    if (o->targets < 0 || (o->targets > 1 && d->classes > 0) ||
+        (o->targets > 0 && named > 0 && o->targets != named))
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld targets: the data have %lld",
+                       (long long)o->targets,
+                       (long long)(d->classes > 0 || named == 0 ? 1 : named));
     return XB_OK;
 }
 
@@ -99,6 +115,7 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
         return xb_fail(ctx, XB_E_ARGUMENT, "the data have no column beside the target");
     if (d->classes == 1) return xb_fail(ctx, XB_E_INPUT, "the target has one class only");
     XB_TRY(check_sizes(ctx, o));
+    XB_TRY(check_targets(ctx, d, o));
     if (o->epochs == 0 && o->mle_epochs == 0)
         return xb_fail(
             ctx, XB_E_ARGUMENT,
@@ -114,7 +131,7 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
                        "%lld of %lld rows held out: expected %d or more to learn from",
                        (long long)held, (long long)d->n, LEAST_ROWS);
     XB_TRY(xb_adam_check(ctx, &o->adam));
-    return xb_train_check_values(ctx, d);
+    return xb_train_check_values(ctx, d, xb_train_targets(d, o));
 }
 
 static void set_text(json_t **root, const char *key, const char *text)
@@ -167,6 +184,7 @@ xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
     set_count(&root, "epochs", t->epochs[XB_PHASE_VI]);
     set_optimiser(&root, o);
     set_schedules(&root, o);
+    if (t->model->noise_net) set_real(&root, "noise_prior", o->noise_prior);
     set_real(&root, "validation", o->validation);
     set_count(&root, "patience", o->patience);
     if (o->validation_draws != xb_train_options_default().validation_draws)

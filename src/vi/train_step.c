@@ -20,7 +20,7 @@ static xb_loss loss_of(const xb_trainer *t, double scale)
                     .d_log_sd = t->gradient + t->noise,
                     .raw = t->raw,
                     .d_raw = t->d_raw,
-                    .least = XB_NOISE_LEAST,
+                    .least = t->model->noise_least,
                     .scale = scale};
     if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
         loss.kind = XB_LOSS_SOFTMAX;
@@ -57,9 +57,7 @@ static xb_status one_draw(xb_trainer *t, int64_t batch, int64_t draw, double sca
     XB_TRY(xb_pass_step_within(t->ctx, t->pass, &loss, &gradient, draw == 0, t->bx, batch,
                                &weights, &noise, &of));
     *nll += loss / (double)t->opt.samples;
-    if (!t->model->noise_net) return XB_OK;
-    const xb_gradient noise_gradient = {t->gradient + t->noise, NULL, NULL};
-    return xb_pass_backward_within(t->ctx, t->noise_pass, &noise_gradient, t->d_raw);
+    return t->model->noise_net ? xb_noise_posterior_backward(t) : XB_OK;
 }
 
 static double add_kl(xb_trainer *t)
@@ -88,13 +86,10 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
     double temperature = xb_schedule_at(&t->opt.temperature, t->place.step, total);
     double scale = 1 / ((double)batch * temperature * (double)t->opt.samples);
     double nll = 0, n = (double)t->n;
-    const xb_weights fixed = {t->theta + t->noise, NULL, t->noise_state, t->noise_state};
-    if (t->model->noise_net)
-        XB_TRY(xb_pass_forward_within(t->ctx, t->noise_pass, t->raw, t->bx, batch, &fixed,
-                                      NULL, XB_MODE_TRAIN));
+    if (t->model->noise_net) XB_TRY(xb_noise_posterior_forward(t, batch));
     for (int64_t s = 0; s < t->opt.samples; s++)
         XB_TRY(one_draw(t, batch, s, scale, &nll));
-    double kl = add_kl(t);
+    double kl = add_kl(t) + xb_noise_posterior_kl(t);
     nll *= n / (double)batch;
     *f = nll / temperature + kl; /* (V1) */
     t->sums.nll += nll;
@@ -129,7 +124,8 @@ xb_status xb_trainer_gradient_of(xb_trainer *t, int64_t batch, double *loss)
     const int64_t states = t->states * (int64_t)sizeof *t->state;
     const xb_train_sums kept_sums = t->sums;
     b->copy(b, t->kept_state, t->state, states);
-    b->clear(b, t->gradient + t->noise, t->q * (int64_t)sizeof *t->gradient);
+    b->clear(b, t->gradient + t->noise,
+             (t->n_theta - t->noise) * (int64_t)sizeof *t->gradient);
     xb_status status = t->place.phase == XB_PHASE_MLE ? phase_1_step(t, batch, loss)
                                                       : phase_2_step(t, batch, loss);
     if (status == XB_OK) status = check_step(t, *loss);

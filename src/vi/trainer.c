@@ -14,9 +14,14 @@
 enum { MLE_STEPS = 2000, MLE_EPOCHS = 5, VI_STEPS = 10000, VI_EPOCHS = 10 };
 enum { IMAGE_MLE_STEPS = 500, IMAGE_VI_STEPS = 1000, IMAGE_EPOCHS = 5 };
 
-static int64_t chosen(int64_t wanted, int64_t batches, int64_t steps, int64_t least)
+static int64_t chosen(const xb_trainer *t, int64_t wanted, int64_t steps, int64_t least)
 {
+    enum { TIMES = 3 };
+    const int64_t batches = t->batches;
     if (wanted >= 0) return wanted;
+    if (t->opt.effort == XB_TRAIN_EFFORT_QUICK)
+        steps /= TIMES, least = (least + 1) / TIMES;
+    if (t->opt.effort == XB_TRAIN_EFFORT_FULL) steps *= TIMES, least *= TIMES;
     int64_t epochs = (steps + batches - 1) / batches;
     return epochs > least ? epochs : least;
 }
@@ -26,11 +31,10 @@ static void plan(xb_trainer *t)
     t->batches = (t->n + t->opt.batch - 1) / t->opt.batch;
     bool images = t->model->pixels;
     t->epochs[XB_PHASE_MLE] =
-        chosen(t->opt.mle_epochs, t->batches, images ? IMAGE_MLE_STEPS : MLE_STEPS,
+        chosen(t, t->opt.mle_epochs, images ? IMAGE_MLE_STEPS : MLE_STEPS,
                images ? IMAGE_EPOCHS : MLE_EPOCHS);
-    t->epochs[XB_PHASE_VI] =
-        chosen(t->opt.epochs, t->batches, images ? IMAGE_VI_STEPS : VI_STEPS,
-               images ? IMAGE_EPOCHS : VI_EPOCHS);
+    t->epochs[XB_PHASE_VI] = chosen(t, t->opt.epochs, images ? IMAGE_VI_STEPS : VI_STEPS,
+                                    images ? IMAGE_EPOCHS : VI_EPOCHS);
 }
 
 /* ---- rows */
@@ -54,18 +58,20 @@ static xb_status copy_targets(xb_trainer *t, const xb_train_data *data)
 {
     const xb_model *m = t->model;
     const xb_backend *b = t->backend;
-    void *side = b->host ? NULL : xb_new(t->ctx, data->n, sizeof(float));
+    const int64_t n = data->n * t->targets;
+    void *side = b->host ? NULL : xb_new(t->ctx, n, sizeof(float));
     if (!b->host && !side) return XB_E_MEMORY;
     void *to = data->classes > 0 ? (void *)t->label : (void *)t->y;
     void *at = xb_host_side(b, to, side);
-    for (int64_t i = 0; i < data->n; i++) {
-        double y = data->y[t->select[i]];
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t k = i % t->targets;
+        double y = data->y[t->select[i / t->targets] * t->targets + k];
         if (data->classes > 0)
             ((int32_t *)at)[i] = (int32_t)y;
         else
-            ((float *)at)[i] = (float)((y - m->y_mean) / m->y_sd);
+            ((float *)at)[i] = (float)((y - m->y_mean[k]) / m->y_sd[k]);
     }
-    xb_host_sent(b, to, side, data->n * (int64_t)sizeof(float));
+    xb_host_sent(b, to, side, n * (int64_t)sizeof(float));
     free(side);
     return XB_OK;
 }
@@ -91,17 +97,18 @@ static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
     t->held = split.held;
     t->n = split.n;
     if (data->x) XB_TRY(take(t, &t->x, data->n * t->features, sizeof *t->x, NULL));
-    XB_TRY(take(t, &t->y, data->n, sizeof *t->y, NULL));
+    XB_TRY(take(t, &t->y, data->n * t->targets, sizeof *t->y, NULL));
     XB_TRY(take(t, &t->label, data->n, sizeof *t->label, NULL));
     XB_TRY(take(t, &t->order, data->n, sizeof *t->order, &t->room.order));
     t->peak = xb_new(t->ctx, t->held, sizeof *t->peak);
     t->mass = xb_new(t->ctx, t->held, sizeof *t->mass);
-    if (!t->peak || !t->mass) return XB_E_MEMORY;
+    t->log_sd = xb_new(t->ctx, t->targets, sizeof *t->log_sd);
+    if (!t->peak || !t->mass || !t->log_sd) return XB_E_MEMORY;
     t->rows = given;
     t->rows.select = t->select;
     XB_TRY(copy_targets(t, data));
     if (t->x) XB_TRY(copy_inputs(t, data->n));
-    t->checksum = xb_train_checksum(data);
+    t->checksum = xb_train_checksum(data, t->targets);
     return XB_OK;
 }
 
@@ -124,6 +131,7 @@ static void place_parts(xb_trainer *t)
     t->best_state = p;
     t->gradient = t->live + padded(t->n_live);
     t->sigma = t->gradient + t->n_theta;
+    t->noise_posterior.sigma = t->sigma + t->rho;
 }
 
 static int64_t largest_tensor(const xb_net *net)
@@ -138,9 +146,10 @@ static xb_status take_live(xb_trainer *t)
 {
     t->rho = padded(t->p);
     t->noise = 2 * t->rho;
-    t->n_theta = t->noise + padded(t->q);
+    t->noise_posterior.rho = t->noise + padded(t->q);
+    t->n_theta = t->noise_posterior.rho + (t->noise_posterior.net ? padded(t->q) : 0);
     t->n_live = 4 * t->n_theta + 2 * t->states;
-    int64_t all = padded(t->n_live) + t->n_theta + t->rho;
+    int64_t all = padded(t->n_live) + t->n_theta + t->rho + t->n_theta - t->noise;
     XB_TRY(take(t, &t->live, all, sizeof *t->live, &t->room.live));
     XB_TRY(take(t, &t->kept_state, t->states, sizeof *t->kept_state, NULL));
     t->bits = xb_new(t->ctx, t->p, sizeof *t->bits);
@@ -148,8 +157,10 @@ static xb_status take_live(xb_trainer *t)
     t->trace = xb_new(t->ctx, rows * XB_TRACE_COLUMNS, sizeof *t->trace);
     if (!t->bits || !t->trace) return XB_E_MEMORY;
     if (!t->backend->host) {
-        t->room.kl =
-            xb_new(t->ctx, 4 * largest_tensor(t->model->net), sizeof *t->room.kl);
+        int64_t most = largest_tensor(t->model->net);
+        if (t->noise_posterior.net && largest_tensor(t->noise_posterior.net) > most)
+            most = largest_tensor(t->noise_posterior.net);
+        t->room.kl = xb_new(t->ctx, 4 * most, sizeof *t->room.kl);
         if (!t->room.kl) return XB_E_MEMORY;
     }
     place_parts(t);
@@ -181,10 +192,12 @@ static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, doubl
  * the others too unless they are frozen. */
 static xb_status make_blocks(xb_trainer *t)
 {
+    const xb_noise_posterior *p = &t->noise_posterior;
     int tensors = xb_net_tensor_count(t->model->net);
+    int noise = p->net ? xb_net_tensor_count(p->net) : 0;
     bool exp = t->opt.spread == XB_SPREAD_EXP;
     for (int i = 0; i < XB_PHASES; i++) {
-        t->block[i] = xb_new(t->ctx, 2 * tensors + 1, sizeof *t->block[i]);
+        t->block[i] = xb_new(t->ctx, 2 * tensors + noise + 1, sizeof *t->block[i]);
         if (!t->block[i]) return XB_E_MEMORY;
     }
     add_block(t, XB_PHASE_MLE, 0, t->p, 1, NULL);
@@ -200,18 +213,24 @@ static xb_status make_blocks(xb_trainer *t)
                       exp ? t->sigma + k->offset : NULL);
     }
     add_block(t, XB_PHASE_VI, t->noise, t->q, 1, NULL);
+    for (int i = 0; i < noise; i++) {
+        const xb_tensor *k = xb_net_tensor_at(p->net, i);
+        if (k->stochastic)
+            add_block(t, XB_PHASE_VI, p->rho + k->offset, k->size, t->opt.sigma_rate,
+                      p->sigma + k->offset);
+    }
     return XB_OK;
 }
 
 static xb_status take_batch(xb_trainer *t)
 {
-    int64_t b = t->opt.batch;
+    int64_t b = t->opt.batch, numbers = b * t->targets;
     XB_TRY(take(t, &t->bx, b * t->features, sizeof *t->bx, &t->room.bx));
-    XB_TRY(take(t, &t->by, b, sizeof *t->by, &t->room.by));
+    XB_TRY(take(t, &t->by, numbers, sizeof *t->by, &t->room.by));
     XB_TRY(take(t, &t->blabel, b, sizeof *t->blabel, &t->room.blabel));
     XB_TRY(take(t, &t->out, b * t->outputs, sizeof *t->out, &t->room.out));
-    XB_TRY(take(t, &t->raw, b, sizeof *t->raw, &t->room.raw));
-    return take(t, &t->d_raw, b, sizeof *t->d_raw, NULL);
+    XB_TRY(take(t, &t->raw, numbers, sizeof *t->raw, &t->room.raw));
+    return take(t, &t->d_raw, numbers, sizeof *t->d_raw, NULL);
 }
 
 /* ---- passes */
@@ -298,9 +317,11 @@ static xb_status make_passes(xb_trainer *t)
     opt.estimator = (xb_estimator)t->opt.estimator;
     opt.group = t->opt.group;
     XB_TRY(xb_pass_create(t->ctx, &t->pass, t->model->net, &opt));
-    opt.estimator = XB_ESTIMATOR_SHARED;
+    const xb_noise_posterior *p = &t->noise_posterior;
+    opt.estimator = p->net ? p->estimator : XB_ESTIMATOR_SHARED;
     if (t->model->noise_net)
-        XB_TRY(xb_pass_create(t->ctx, &t->noise_pass, t->model->noise_net, &opt));
+        XB_TRY(xb_pass_create(t->ctx, &t->noise_pass,
+                              p->net ? p->net : t->model->noise_net, &opt));
     XB_TRY(xb_sampler_create(t->ctx, &t->sampler, t->model->law, NULL));
     return make_kl(t);
 }
@@ -311,6 +332,7 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     XB_TRY(xb_backend_open(t->ctx, &t->backend, t->opt.backend));
     t->features = m->features;
     t->outputs = xb_model_outputs(m);
+    t->targets = m->targets;
     t->noise_key = xb_key_make(t->opt.seed, XB_PURPOSE_WEIGHT);
     t->data_key = xb_key_make(t->opt.seed, XB_PURPOSE_DATA);
     XB_TRY(take_rows(t, data));
@@ -320,8 +342,9 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     t->net_states = xb_net_state_count(m->net);
     t->states = t->net_states + xb_model_noise_states(m);
     t->q = m->noise_net                              ? xb_net_param_count(m->noise_net)
-           : m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? 1
+           : m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? m->targets
                                                      : 0;
+    XB_TRY(xb_noise_posterior_make(t->ctx, &t->noise_posterior, m, &t->opt));
     XB_TRY(take_live(t));
     XB_TRY(make_blocks(t));
     XB_TRY(take_batch(t));
@@ -350,10 +373,10 @@ void xb_trainer_destroy(xb_trainer *t)
 {
     if (!t) return;
     const xb_train_rooms *r = &t->room;
-    void *const blocks[] = {t->peak,   t->mass,     t->bits,     t->trace,
-                            t->select, r->live,     r->bx,       r->by,
-                            r->out,    r->raw,      r->kl,       r->order,
-                            r->blabel, t->block[0], t->block[1], t->fingerprint};
+    void *const blocks[] = {t->peak,        t->mass,  t->bits,   t->trace,    t->select,
+                            r->live,        r->bx,    r->by,     r->out,      r->raw,
+                            r->kl,          r->order, r->blabel, t->block[0], t->block[1],
+                            t->fingerprint, t->log_sd};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     for (int i = 0; i < t->buffers; i++) t->backend->release(t->backend, t->buffer[i]);
     xb_sampler_destroy(t->sampler);
@@ -362,6 +385,7 @@ void xb_trainer_destroy(xb_trainer *t)
     free(t->kl);
     xb_pass_destroy(t->pass);
     xb_pass_destroy(t->noise_pass);
+    xb_noise_posterior_free(&t->noise_posterior);
     xb_model_destroy(t->own);
     free(t);
 }

@@ -5,8 +5,8 @@
  *
  * The parameters are one vector theta = [mu P][rho P][noise Q], each padded by zeros to
  * whole cache lines; gradients and both moments of Adam are laid out the same. noise is
- * the logarithm of one standard deviation (Q = 1), the parameters of the noise net, or
- * nothing.
+ * the logarithm of one standard deviation for each target, the parameters of the noise
+ * net, or nothing; a noise net with a posterior has its own rho after it.
  *
  * What steps work on are buffers of the backend, marked B: only its operations read or
  * write them. */
@@ -16,6 +16,7 @@
 #include "crossbayes/train.h"
 #include "vi/adam.h"
 #include "vi/model.h"
+#include "vi/noise_posterior.h"
 
 enum { XB_PHASE_MLE = 0, XB_PHASE_VI = 1, XB_PHASES = 2 };
 
@@ -56,11 +57,11 @@ struct xb_trainer {
     const xb_model *model;
     xb_model
         *own; /* the same where the trainer made it; its blocks are room for results */
-    int64_t features, outputs;
+    int64_t features, outputs, targets;
     /* examples, those to learn from first, then those held out. Inputs are a copy in
      * `x`, scaled, or stay where they are, example i in row select[i] */
     xb_rows rows;
-    float *x, *y;    /* B [n][features], or NULL; [n] */
+    float *x, *y;    /* B [n][features], or NULL; [n][targets] */
     int32_t *label;  /* B [n] */
     int64_t *select; /* [n] */
     int64_t n, held;
@@ -94,6 +95,7 @@ struct xb_trainer {
     xb_sampler *sampler;
     xb_kl **kl; /* [tensors], NULL where fixed */
     xb_pass *pass, *noise_pass;
+    xb_noise_posterior noise_posterior;
     xb_key noise_key, data_key;
     int64_t draw;         /* number of the weight draws, a step's own */
     int32_t *order;       /* B [n], this epoch's */
@@ -102,6 +104,7 @@ struct xb_trainer {
     float *raw, *d_raw;   /* B of the noise net */
     int32_t *blabel;      /* B */
     double *peak, *mass;  /* [held]: log-sum-exp over draws */
+    double *log_sd;       /* [targets], for them */
     double saved_at;      /* seconds, of the last checkpoint */
     char *fingerprint;
 };
@@ -145,7 +148,8 @@ bool xb_trainer_is_sound(const xb_trainer *t);
 xb_status xb_trainer_validate(xb_trainer *t, double *score);
 float xb_trainer_sigma_median(const xb_trainer *t);
 double xb_trainer_noise_sd(const xb_trainer *t);
-double xb_trainer_log_sd(const xb_trainer *t); /* of a gaussian likelihood */
+/* Of a gaussian likelihood, target k's. */
+double xb_trainer_log_sd(const xb_trainer *t, int64_t k);
 
 /* checkpoint.c */
 xb_status xb_checkpoint_save(xb_trainer *t, const char *path);
@@ -160,6 +164,19 @@ xb_status xb_trainer_fingerprint(xb_trainer *t);
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,
                                const xb_train_report *other, const char *net);
 
+/* A likelihood that was tried. */
+typedef struct xb_tried_likelihood {
+    xb_likelihood likelihood;
+    xb_estimate f;
+    double score; /* of rows held out; NAN: none */
+} xb_tried_likelihood;
+enum { XB_TRIED_MOST = 4 };
+/* All that were, `kept` the one of this report. */
+void xb_train_report_tried(xb_train_report *report, const xb_tried_likelihood *tried,
+                           int count, int kept);
+/* What `from` says of nets that were left is said by `to` from now on. */
+void xb_train_report_inherit(xb_train_report *to, xb_train_report *from);
+
 /* resume_difference.c: "epochs was 40 and is 80; ...", from two fingerprints that differ.
  */
 void xb_resume_difference(char *out, size_t size, const char *was, const char *is);
@@ -172,7 +189,7 @@ xb_prior xb_train_prior(const xb_train_options *opt, xb_likelihood likelihood);
 xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *data,
                          const xb_train_options *opt);
 /* Inputs and targets are numbers and classes that can be. */
-xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *data);
+xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *data, int64_t targets);
 
 /* train_data.c. Which rows are learnt from, and which held out. */
 typedef struct xb_train_split {
@@ -187,9 +204,11 @@ void xb_train_split_free(xb_train_split *split);
 xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
                                const xb_train_options *opt);
 xb_rows xb_train_rows(const xb_train_data *data);
-/* Of example i, in the target's units. */
-double xb_train_target(const xb_train_data *data, int64_t i);
-uint64_t xb_train_checksum(const xb_train_data *data);
+/* Numbers of y a row. */
+int64_t xb_train_targets(const xb_train_data *data, const xb_train_options *opt);
+/* [targets] of example i, in the targets' units. */
+const double *xb_train_target(const xb_train_data *data, int64_t targets, int64_t i);
+uint64_t xb_train_checksum(const xb_train_data *data, int64_t targets);
 uint64_t xb_model_checksum(const xb_model *model); /* of means and state */
 
 #endif

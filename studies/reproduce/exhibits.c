@@ -139,7 +139,7 @@ const xb_exhibit *xb_exhibit_at(int figure)
     return &exhibits[figure - 1];
 }
 
-const char *xb_paper_figure_study(int figure) { return xb_exhibit_at(figure)->study; }
+const char *xb_paper_figure_study(int64_t figure) { return xb_exhibit_at(figure)->study; }
 
 static bool of_study(int figure, const char *study)
 {

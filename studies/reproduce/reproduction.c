@@ -22,9 +22,9 @@ void xb_reproduction_destroy(xb_reproduction *r)
     xb_free(r);
 }
 
-int xb_reproduction_count(const xb_reproduction *r) { return r->count; }
+int64_t xb_reproduction_count(const xb_reproduction *r) { return r->count; }
 
-xb_claim xb_reproduction_claim(const xb_reproduction *r, int i)
+xb_claim xb_reproduction_claim(const xb_reproduction *r, int64_t i)
 {
     assert(i >= 0 && i < r->count);
     const xb_claim_kind *kind = r->found[i].kind;
@@ -33,7 +33,7 @@ xb_claim xb_reproduction_claim(const xb_reproduction *r, int i)
                       j->std_error, j->number, j->finding,  j->why};
 }
 
-xb_figure_state xb_reproduction_figure(const xb_reproduction *r, int figure)
+xb_figure_state xb_reproduction_figure(const xb_reproduction *r, int64_t figure)
 {
     assert(figure >= 1 && figure <= XB_PAPER_FIGURES);
     return r->state[figure];

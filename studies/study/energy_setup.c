@@ -29,12 +29,12 @@ static xb_status check(xb_ctx *ctx, const xb_study_options *o)
     XB_TRY(check_list(ctx, "width", o->width, o->width ? o->widths : 0, WIDTH_MOST));
     XB_TRY(check_list(ctx, "depth", o->depth, o->depth ? o->depths : 0, DEPTH_MOST));
     if (o->seeds < 0 || o->seeds > SEEDS_MOST)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%d seeds: expected 1 to %d", o->seeds,
-                       SEEDS_MOST);
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld seeds: expected 1 to %d",
+                       (long long)o->seeds, SEEDS_MOST);
     if (o->laws > XB_CELL_LAWS - 3)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%d laws beside device and bimodal, expected at most %d", o->laws,
-                       XB_CELL_LAWS - 3);
+                       "%lld laws beside device and bimodal, expected at most %d",
+                       (long long)o->laws, XB_CELL_LAWS - 3);
     if (!(o->keep_n_eff >= 0) || !isfinite(o->keep_n_eff))
         return xb_fail(ctx, XB_E_ARGUMENT, "a weight of %g on keeping n_eff",
                        o->keep_n_eff);

@@ -58,6 +58,7 @@ static xb_train_options common(uint64_t seed)
     o.stochastic = XB_STOCHASTIC_KERNELS;
     o.prior_by_fan = false;
     o.freeze = true;
+    o.noise_prior = 0;
     o.batch = BATCH;
     o.mle_epochs = EPOCHS;
     o.seed = seed;

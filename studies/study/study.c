@@ -62,9 +62,9 @@ void xb_study_options_init(xb_study_options *opt, size_t size)
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
-int xb_study_count(void) { return XB_COUNT(kinds); }
-const char *xb_study_name_at(int i) { return kinds[i]->name; }
-const char *xb_study_about_at(int i) { return kinds[i]->about; }
+int64_t xb_study_count(void) { return XB_COUNT(kinds); }
+const char *xb_study_name_at(int64_t i) { return kinds[i]->name; }
+const char *xb_study_about_at(int64_t i) { return kinds[i]->about; }
 
 /* ---- making and filling */
 
@@ -206,8 +206,8 @@ void xb_study_set_unit(xb_study *study, const char *unit)
 {
     snprintf(study->unit, sizeof study->unit, "%s", unit);
 }
-int xb_study_table_count(const xb_study *study) { return (int)study->n_tables; }
-const xb_table *xb_study_table_at(const xb_study *study, int i)
+int64_t xb_study_table_count(const xb_study *study) { return study->n_tables; }
+const xb_table *xb_study_table_at(const xb_study *study, int64_t i)
 {
     return study->tables[i];
 }
@@ -219,8 +219,8 @@ const xb_table *xb_study_table(const xb_study *study, const char *name)
     return NULL;
 }
 
-int xb_study_fact_count(const xb_study *study) { return (int)study->n_facts; }
-xb_fact xb_study_fact_at(const xb_study *study, int i)
+int64_t xb_study_fact_count(const xb_study *study) { return study->n_facts; }
+xb_fact xb_study_fact_at(const xb_study *study, int64_t i)
 {
     const study_fact *fact = &study->facts[i];
     return (xb_fact){fact->name, fact->value, fact->std_error, fact->text};
@@ -233,8 +233,8 @@ xb_fact xb_study_fact(const xb_study *study, const char *name)
     return (xb_fact){name, NAN, NAN, ""};
 }
 
-int xb_study_finding_count(const xb_study *study) { return (int)study->n_findings; }
-xb_finding xb_study_finding_at(const xb_study *study, int i)
+int64_t xb_study_finding_count(const xb_study *study) { return study->n_findings; }
+xb_finding xb_study_finding_at(const xb_study *study, int64_t i)
 {
     const study_finding *finding = &study->findings[i];
     return (xb_finding){finding->kind, finding->word, finding->text};

@@ -87,7 +87,7 @@ CASES = [
           "more.csv", "--array", "chip.json", "--costs", "costs.json", "--export", "export",
           "--sweep", "adc_bits=4:5", "-o", "sweep", *FORMATS],
          ("model.safetensors", "rows.csv", "more.csv", "chip.json", "costs.json",
-          "law.json")),
+          "law.json", "aged.json")),
     *studies(),
     Case(["reproduce", "--quick", "--only", "1", *FORMATS, "-o", "paper"], (FACE,),
          also=("paper/fig4/energy_nets.csv", "paper/fig8/energy.pdf", "paper/fig5/stamp.json",
@@ -113,12 +113,15 @@ def make_files(program, folder):
                      ("digits-idx1-ubyte", "t-labels-idx1-ubyte")):
         shutil.copy(os.path.join(folder, old), os.path.join(folder, new))
     program.must(["fit", "noise.csv", "-o", "law.json", "-q"], folder)
+    program.must(["device", "cells.csv", "-o", "aged.json", "-q"], folder)
     program.must(["fit", "noise.csv", "-o", "law2.json", "--family", "ecram", "-q"], folder)
     program.must([*TRAIN[:-len(NET) - 1], "model.safetensors", *NET, "-q"], folder)
     program.must(["train", "faces", "--target", "age", "--size", "8", "--no-cache", "-o",
                   "seen.safetensors", *IMAGE_NET, "-q"], folder)
     write(folder, "chip.json", json.dumps({"crossbayes": "array", "base": "mtj",
-                                           "law": "law.json"}).encode())
+                                           "law": "law.json", "device": "aged.json",
+                                           "age_s": 1, "g_min_us": 10,
+                                           "g_max_us": 20}).encode())
     write(folder, "costs.json", json.dumps({"crossbayes": "costs"}).encode())
 
 

@@ -4,6 +4,8 @@
  * Figures are drawn by gnuplot. Beside each figure NAME.svg stay NAME.gp, its
  * script, and NAME.dat, its data, so that anyone can restyle it:
  *     gnuplot NAME.gp
+ *
+ * The small structs that tell a page what to show are values: they are frozen.
  */
 #ifndef CROSSBAYES_REPORT_H
 #define CROSSBAYES_REPORT_H
@@ -81,7 +83,7 @@ typedef struct xb_page_figure_info {
 
 typedef struct xb_page_rows_info {
     const char *caption; /* NULL: none */
-    int columns;
+    int64_t columns;
     const char *const *heading; /* [columns] */
     int64_t rows;
     const char *const *cell;        /* [rows][columns]; NULL: empty */

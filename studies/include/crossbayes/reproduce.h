@@ -14,6 +14,8 @@
  * build with the same options, and unchanged to the last byte is not made again; what was
  * cut off goes on where it stood. Either way the files are the same bytes as those of an
  * undisturbed run.
+ *
+ * The small structs that accessors return are values: they are frozen.
  */
 #ifndef CROSSBAYES_REPRODUCE_H
 #define CROSSBAYES_REPRODUCE_H
@@ -44,11 +46,11 @@ typedef struct xb_reproduce_options {
 XB_OPTIONS(reproduce);
 
 /* The study that makes Fig. n, 1 <= n <= XB_PAPER_FIGURES. */
-XB_API const char *xb_paper_figure_study(int figure);
+XB_API const char *xb_paper_figure_study(int64_t figure);
 
 /* One statement of the paper, in our words. All texts are borrowed. */
 typedef struct xb_claim {
-    int figure;
+    int64_t figure;
     const char *id;          /* "two-points": for scripts */
     const char *claim;       /* what is said */
     const char *paper;       /* how much, or where */
@@ -69,8 +71,8 @@ XB_API xb_status xb_reproduce(xb_ctx *ctx, xb_reproduction **out, const char *di
 XB_API void xb_reproduction_destroy(xb_reproduction *r); /* NULL is fine */
 
 /* Claims of all figures that are there, made now or before, by figure. */
-XB_API int xb_reproduction_count(const xb_reproduction *r);
-XB_API xb_claim xb_reproduction_claim(const xb_reproduction *r, int i);
+XB_API int64_t xb_reproduction_count(const xb_reproduction *r);
+XB_API xb_claim xb_reproduction_claim(const xb_reproduction *r, int64_t i);
 
 /* What became of Fig. n. */
 typedef enum xb_figure_state {
@@ -79,7 +81,7 @@ typedef enum xb_figure_state {
     XB_FIGURE_MADE
 } xb_figure_state;
 
-XB_API xb_figure_state xb_reproduction_figure(const xb_reproduction *r, int figure);
+XB_API xb_figure_state xb_reproduction_figure(const xb_reproduction *r, int64_t figure);
 
 /* The claims as JSON text; xb_free() it. It is what claims.json holds. */
 XB_API xb_status xb_reproduction_json(xb_ctx *ctx, char **out, const xb_reproduction *r);

@@ -2,6 +2,8 @@
  *
  * A study computes numbers and returns them as tables and named facts; it draws
  * nothing (crossbayes/report.h does). What it returns carries its provenance.
+ *
+ * The small structs that accessors return are values: they are frozen.
  */
 #ifndef CROSSBAYES_STUDY_H
 #define CROSSBAYES_STUDY_H
@@ -38,12 +40,12 @@ typedef struct xb_study_options {
     uint64_t seed;
     /* energy and narrow only: */
     const char *const *law; /* [laws] LAW texts beside device and bimodal, at most 5 */
-    int laws;
+    int64_t laws;
     const int64_t *width; /* [widths] of the nets; NULL: the study's own */
-    int widths;
+    int64_t widths;
     const int64_t *depth; /* [depths] hidden layers; NULL: the study's own */
-    int depths;
-    int seeds;         /* nets of each size; 0: the study's own */
+    int64_t depths;
+    int64_t seeds;     /* nets of each size; 0: the study's own */
     bool full;         /* energy: depths to 4, four times the draws */
     bool kernels_only; /* biases fixed, not random */
     double keep_n_eff; /* 0: weight of the penalty that keeps n_eff large (maths G5) */
@@ -57,17 +59,17 @@ XB_OPTIONS(study);
  * "quantile" (Fig. 3), "energy" (Fig. 4 and 8), "scalar" (Fig. 5), "utkface" (Fig.
  * 6), "narrow" (its open question), "array" (docs/arrays.md). 0 <= i < xb_study_count().
  */
-XB_API int xb_study_count(void);
-XB_API const char *xb_study_name_at(int i);
-XB_API const char *xb_study_about_at(int i);
+XB_API int64_t xb_study_count(void);
+XB_API const char *xb_study_name_at(int64_t i);
+XB_API const char *xb_study_about_at(int64_t i);
 
 XB_API xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
                               const xb_study_options *opt);
 XB_API void xb_study_destroy(xb_study *study);
 
 XB_API const char *xb_study_name(const xb_study *study);
-XB_API int xb_study_table_count(const xb_study *study);
-XB_API const xb_table *xb_study_table_at(const xb_study *study, int i);
+XB_API int64_t xb_study_table_count(const xb_study *study);
+XB_API const xb_table *xb_study_table_at(const xb_study *study, int64_t i);
 XB_API const xb_table *xb_study_table(const xb_study *study, const char *name);
 
 /* A fact: a number with its meaning in words, e.g. ("kl_device", 0.0481, NAN,
@@ -79,8 +81,8 @@ typedef struct xb_fact {
     const char *text;
 } xb_fact;
 
-XB_API int xb_study_fact_count(const xb_study *study);
-XB_API xb_fact xb_study_fact_at(const xb_study *study, int i);
+XB_API int64_t xb_study_fact_count(const xb_study *study);
+XB_API xb_fact xb_study_fact_at(const xb_study *study, int64_t i);
 
 /* A finding: a verdict in words, from the facts and tables and their errors. */
 typedef enum xb_finding_kind {
@@ -97,8 +99,8 @@ typedef struct xb_finding {
     const char *text; /* a sentence with the number and its error */
 } xb_finding;
 
-XB_API int xb_study_finding_count(const xb_study *study);
-XB_API xb_finding xb_study_finding_at(const xb_study *study, int i); /* borrowed */
+XB_API int64_t xb_study_finding_count(const xb_study *study);
+XB_API xb_finding xb_study_finding_at(const xb_study *study, int64_t i); /* borrowed */
 
 /* Plans (crossbayes/files.h) what xb_study_run writes with these options, checkpoints and
  * finished nets, and xb_study_write to `dir`. */

@@ -1,0 +1,69 @@
+/* crossbar_device.c: see crossbar_device.h. */
+#include "crossbar_device.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "crossbayes/crossbar.h"
+#include "crossbayes/data.h"
+#include "crossbayes/device.h"
+#include "print.h"
+
+void cli_time_text(char *out, size_t size, double seconds)
+{
+    if (seconds < 1)
+        xb_quantity_text(out, size, seconds, NAN, "s");
+    else
+        snprintf(out, size, "%g s", seconds);
+}
+
+cli_exit cli_array_device(cli_session *s, xb_array *array)
+{
+    const char *file = cli_text(&s->args, "device", NULL);
+    const char *age = cli_text(&s->args, "age", NULL);
+    double seconds = 0;
+    if (file && xb_array_set_device(s->ctx, array, file) != XB_OK)
+        return cli_fail(s, CLI_USAGE, "--device: the path is too long");
+    if (!age) return CLI_DONE;
+    if (xb_quantity_parse(s->ctx, &seconds, age, "s") != XB_OK)
+        return cli_fail(s, CLI_USAGE, "--age: %s", xb_ctx_message(s->ctx));
+    if (!xb_array_device(array)[0])
+        return cli_fail(s, CLI_USAGE, "--age: missing --device FILE");
+    return cli_status(s, xb_array_set(s->ctx, array, "age_s", seconds));
+}
+
+static double number_of(const xb_array *array, const char *key)
+{
+    double value = 0;
+    (void)xb_array_get(NULL, &value, array, key);
+    return value;
+}
+
+cli_exit cli_show_device(cli_session *s, const xb_array *array)
+{
+    const char *file = xb_array_device(array);
+    const double age = number_of(array, "age_s");
+    xb_device *device = NULL;
+    char name[CLI_SHOWN], when[64];
+    if (!file[0]) return CLI_DONE;
+    xb_status status = xb_device_load(s->ctx, &device, file);
+    if (status != XB_OK) return cli_status(s, status);
+    cli_time_text(when, sizeof when, age);
+    const int64_t times = xb_device_time_count(device);
+    const double last = times > 0 ? xb_device_time_at(device, times - 1) : 0;
+    printf("  device %s: ", cli_shown(name, file));
+    if (age > 0)
+        printf("conductances %s after programming\n", when);
+    else
+        printf("conductances right after programming\n");
+    cli_time_text(when, sizeof when, last);
+    if (age > last)
+        printf("  this is later than the last time measured (%s): shift and spread are"
+               " extrapolated on the logarithm of time\n",
+               when);
+    if (number_of(array, "quiet_pairs") > 0)
+        printf("  each weight sits in the pair of states that spreads least after %s\n",
+               when);
+    xb_device_destroy(device);
+    return CLI_DONE;
+}

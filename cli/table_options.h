@@ -1,0 +1,61 @@
+/* table_options.h: how a command is told what to make of a table's columns and missing
+ * values, and how it tells what became of them. */
+#ifndef XB_CLI_TABLE_OPTIONS_H
+#define XB_CLI_TABLE_OPTIONS_H
+
+#include "session.h"
+
+/* Of commands that read a table for a model. */
+#define CLI_MISSING_OPTION                                                               \
+    {                                                                                    \
+        "missing", 0, CLI_CHOICE, "impute|refuse",                                       \
+            "table: what becomes of missing values (impute)", 0, 0                       \
+    }
+
+/* Of training, besides. */
+#define CLI_TABLE_OPTIONS                                                                \
+    {"drop",                                                                             \
+     0,                                                                                  \
+     CLI_TEXTS,                                                                          \
+     "COLUMNS",                                                                          \
+     "table: columns left out, by name or number, with commas; may be repeated",         \
+     0,                                                                                  \
+     0},                                                                                 \
+        {"only", 0, CLI_TEXTS, "COLUMNS", "table: the only columns learnt from", 0, 0},  \
+        {"keep",                                                                         \
+         0,                                                                              \
+         CLI_TEXTS,                                                                      \
+         "COLUMNS",                                                                      \
+         "table: columns used though they look like ids or dates, or never change",      \
+         0,                                                                              \
+         0},                                                                             \
+        {"id",                                                                           \
+         0,                                                                              \
+         CLI_TEXT,                                                                       \
+         "COLUMN",                                                                       \
+         "table: column that names rows, for predict; it is not learnt from",            \
+         0,                                                                              \
+         0},                                                                             \
+        {"test-share",                                                                   \
+         0,                                                                              \
+         CLI_NUMBER,                                                                     \
+         "SHARE",                                                                        \
+         "table: rows held out of training, for scores printed after it (0)",            \
+         0,                                                                              \
+         0.9},                                                                           \
+        CLI_MISSING_OPTION
+
+/* The options of a table to train on; the names are kept in it. */
+typedef struct cli_table {
+    xb_frame_options opt;
+    char *text;        /* all names */
+    const char **name; /* drop, only and keep */
+} cli_table;
+
+cli_exit cli_table_read(cli_session *s, cli_table *out);
+void cli_table_free(cli_table *table);
+
+/* Notes of the frame, on stderr; `learnt`: and what can be asked for. */
+void cli_table_say(cli_session *s, const xb_frame *frame, bool learnt);
+
+#endif

@@ -1,0 +1,45 @@
+/* relax.c: programmed conductances move with time, as a campaign has measured it (maths
+ * X21, K2-K4). Each cell has one rank u among its like for ever, a word of (chip, tensor,
+ * device): a cell that is high after 1 s is high after 100 s. Noise devices stay: nobody
+ * has measured how they move. */
+#include "crossbar/cells.h"
+#include "crossbayes/extend.h"
+
+static void relax(double *g_us, int64_t n, double age_s, const xb_aged *aged,
+                  const xb_stream *where)
+{
+    for (int64_t i = 0; i < n; i++) /* (X21) */
+        g_us[i] = aged->us * xb_device_relaxed(aged->device, g_us[i] / aged->us, age_s,
+                                               xb_stream_uniform(where, i));
+}
+
+void xb_cells_relax(xb_cells *c, const xb_array *a, const xb_aged *aged,
+                    const xb_chip *chip)
+{
+    const int64_t n = c->in * c->out;
+    const xb_stream plus = xb_chip_at(chip, XB_CHIP_RELAX_PLUS);
+    const xb_stream minus = xb_chip_at(chip, XB_CHIP_RELAX_MINUS);
+    if (!(a->age_s > 0)) return;
+    relax(c->plus, n, a->age_s, aged, &plus);
+    relax(c->minus, n, a->age_s, aged, &minus);
+}
+
+xb_status xb_relax_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged)
+{
+    const int64_t states = xb_device_state_count(aged->device);
+    const double slack = 1e-9; /* of a conductance that was written with few digits */
+    if (!(a->age_s > 0 || a->quiet_pairs > 0)) return XB_OK;
+    if (states == 0)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "the device file has no relaxation: it was made without readings"
+                       " over time");
+    const double low = aged->us * xb_device_state_at(aged->device, 0).conductance;
+    const double high =
+        aged->us * xb_device_state_at(aged->device, states - 1).conductance;
+    if (a->g_min_us >= low * (1 - slack) && a->g_max_us <= high * (1 + slack))
+        return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT,
+                   "states were measured from %.4g to %.4g µS, but the array uses %.4g to"
+                   " %.4g µS (g_min_us, g_max_us)",
+                   low, high, a->g_min_us, a->g_max_us);
+}

@@ -1,0 +1,18 @@
+/* date.h: dates and times of day in cells of a table. */
+#ifndef XB_DATA_DATE_H
+#define XB_DATA_DATE_H
+
+#include <stdbool.h>
+
+typedef enum xb_date_form {
+    XB_DATE_NONE,   /* no date */
+    XB_DATE_CLEAR,  /* 2020-04-03, 2020/4/3, 3.4.2020, 12:30 */
+    XB_DATE_TWOFOLD /* 3/4/2020: April or March, which the cell does not say */
+} xb_date_form;
+
+/* A date, a time of day, or both with a blank or 'T' between them, perhaps with a zone,
+ * that fill the text. *days: since 1970-01-01 0:00 UTC, of a time alone the part of a
+ * day; of TWOFOLD ones with the month first. */
+xb_date_form xb_date_parse(double *days, const char *text);
+
+#endif

@@ -1,0 +1,64 @@
+/* features.h: a training table's columns, whatever they hold, while it is read; and the
+ * recipe and the features they become when it has been (crossbayes/recipe.h).
+ *
+ *     xb_learner l;
+ *     XB_TRY(xb_learner_start(ctx, &l, columns));
+ *     for each row, each column: xb_learner_take(&l, values, row, k, &cell)
+ *     XB_TRY(xb_learner_finish(&l, &recipe, &notes, &table));
+ *     for each row: xb_learner_expand(&l, features, recipe, row)
+ *
+ * Until the end values [rows][columns] has for each cell its number, the number of its
+ * word as they came, or NAN where it is missing. */
+#ifndef XB_DATA_FEATURES_H
+#define XB_DATA_FEATURES_H
+
+#include "data/classes.h"
+#include "data/notes.h"
+#include "data/recipe.h"
+
+/* A cell: a text, or where it is NULL a number; NAN: it is missing. */
+typedef struct xb_cell {
+    double value;
+    const char *text;
+    int64_t line; /* or row, for messages */
+} xb_cell;
+
+typedef struct xb_learner {
+    xb_ctx *ctx;
+    int64_t columns;
+    struct xb_learnt_column *column; /* [columns] */
+    bool texts;                      /* there was one */
+    int64_t *source;                 /* of the recipe's columns, once there is one */
+} xb_learner;
+
+/* What was read. */
+typedef struct xb_learnt_table {
+    const char *file;        /* for messages */
+    const char *const *name; /* [columns] */
+    const int64_t *place;    /* [columns] among the columns beside the target */
+    const bool *keep;        /* [columns]: asked for by name */
+    int64_t beside;
+    bool named;          /* the names are the table's, no numbers of columns */
+    const double *value; /* [rows][columns] */
+    int64_t rows;
+    const bool *held; /* [rows] that nothing is learnt from; NULL: none */
+} xb_learnt_table;
+
+xb_status xb_learner_start(xb_ctx *ctx, xb_learner *out, int64_t columns);
+void xb_learner_free(xb_learner *learner);
+
+/* The cell of column k in row `row`, into values[row * columns + k]; rows before it may
+ * change with it. */
+xb_status xb_learner_take(xb_learner *learner, double *values, int64_t row, int64_t k,
+                          const xb_cell *cell);
+
+/* *recipe NULL: every column is a feature as it is. Fails where a column is neither
+ * numbers nor words, and where none is left. */
+xb_status xb_learner_finish(xb_learner *learner, xb_recipe **recipe, xb_notes *notes,
+                            const xb_learnt_table *table);
+
+/* Row `row` as features [recipe->features]. */
+void xb_learner_expand(const xb_learner *learner, double *out, const xb_recipe *recipe,
+                       const double *row);
+
+#endif

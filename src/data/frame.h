@@ -1,0 +1,81 @@
+/* frame.h: a table while it is filled, for frame.c, which reads numbers, targets and
+ * classes, and frame_prepare.c, which makes features of everything else. */
+#ifndef XB_DATA_FRAME_H
+#define XB_DATA_FRAME_H
+
+#include "crossbayes/data.h"
+#include "data/apply.h"
+#include "data/csv.h"
+
+struct xb_frame {
+    int64_t rows, features, blank_lines;
+    int64_t first; /* rows before these, given away */
+    char **feature_name; /* [features] */
+    double *values;      /* [rows][features] */
+    int64_t targets;
+    char *target_name;  /* NULL: no target; of several, joined by commas */
+    char **target_each; /* [targets] */
+    double *target;     /* [rows][targets] */
+    int64_t classes;
+    char **class_name; /* [classes] */
+    xb_recipe *recipe; /* NULL: every column is a feature */
+    xb_notes notes;
+    int64_t test; /* the last rows, held out */
+    char *id;     /* the column that names rows; NULL: none */
+    char *row_text;
+    int64_t *row_at; /* [rows] where a row's name starts in it */
+    int64_t row_used, row_room, row_text_room;
+};
+
+/* How features are made of cells. */
+typedef struct xb_preparing {
+    bool learns, applies; /* neither: numbers only */
+    xb_learner learner;
+    xb_applier applier;
+    char **name;    /* [wanted] the columns' own */
+    bool *keep;     /* [wanted] */
+    int64_t *place; /* [wanted] among the columns beside the target */
+    int64_t beside; /* columns of the table without its target */
+    bool named;
+    int64_t id; /* column, -1: none */
+    char *text; /* room for a cell */
+    int64_t text_room;
+} xb_preparing;
+
+typedef struct xb_filling {
+    xb_ctx *ctx;
+    const xb_frame_options *opt;
+    const char *file; /* for messages */
+    xb_frame *frame;
+    int64_t wanted;  /* columns that features come from */
+    int64_t *column; /* [wanted] where each is in the file */
+    int64_t target;  /* the first one's; -1: none */
+    int64_t *more;   /* [targets] where each is in the file */
+    int64_t targets;
+    int64_t columns; /* of the file */
+    bool as_classes;
+    xb_classes classes;
+    int64_t values_room, target_room;
+    xb_preparing prepare;
+} xb_filling;
+
+/* Once the columns are chosen. */
+xb_status xb_prepare_start(xb_filling *f, const xb_csv_head *head);
+/* Columns that are no features though nobody named the features: dropped, or the id. */
+xb_status xb_prepare_marks(const xb_filling *f, bool *out, const xb_csv_head *head);
+/* The column that names rows. */
+xb_status xb_prepare_id(xb_filling *f, const xb_csv_head *head);
+
+/* The features of a row, and its name, of a text table, an array or columns. The row of
+ * frame->values has room. */
+xb_status xb_prepare_row(xb_filling *f, const xb_csv_row *row);
+xb_status xb_prepare_cell(xb_filling *f, int64_t i, const xb_cell *cell);
+xb_status xb_prepare_name(xb_filling *f, const xb_cell *cell);
+/* What a text is: a number, missing, or itself. */
+xb_cell xb_prepare_text(const char *text, int64_t line);
+
+/* When all rows are read: features, notes, rows held out at the end. */
+xb_status xb_prepare_finish(xb_filling *f);
+void xb_prepare_free(xb_filling *f);
+
+#endif

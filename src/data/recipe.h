@@ -1,0 +1,54 @@
+/* recipe.h: what a recipe holds; see crossbayes/recipe.h. features.h makes one from a
+ * table, apply.h turns the cells of another into features by it. */
+#ifndef XB_DATA_RECIPE_H
+#define XB_DATA_RECIPE_H
+
+#include <jansson.h>
+
+#include "base/ctx.h"
+#include "crossbayes/recipe.h"
+
+typedef struct xb_recipe_column {
+    char *name;
+    int64_t place; /* among the table's columns beside the target, from 0 */
+    xb_column_kind kind;
+    double fill;  /* NUMBERS and DATES */
+    bool flagged; /* a last feature says where it is missing */
+    int64_t words;
+    char **word;   /* [words], ascending by bytes */
+    int64_t first; /* its first feature; xb_recipe_number sets it */
+} xb_recipe_column;
+
+struct xb_recipe {
+    int64_t columns;
+    xb_recipe_column *column;
+    int64_t features;
+    int64_t beside; /* columns of the table it is from, without its target */
+    char *id;       /* NULL: none */
+};
+
+/* Room for `columns` of them; fill it, then xb_recipe_number. */
+xb_status xb_recipe_new(xb_ctx *ctx, xb_recipe **out, int64_t columns);
+void xb_recipe_destroy(xb_recipe *recipe); /* NULL is fine */
+xb_status xb_recipe_copy(xb_ctx *ctx, xb_recipe **out, const xb_recipe *recipe);
+
+/* Numbers the features. */
+void xb_recipe_number(xb_recipe *recipe);
+int64_t xb_recipe_width(const xb_recipe_column *column); /* features of one */
+
+/* Every column beside the target is one feature, as it is: names say all of it. */
+bool xb_recipe_is_plain(const xb_recipe *recipe);
+/* Such a one: columns of these names and means. */
+xb_status xb_recipe_plain(xb_ctx *ctx, xb_recipe **out, char *const *name,
+                          const double *mean, int64_t columns);
+
+/* "NAME", "NAME=WORD" or "NAME missing"; free() it. */
+char *xb_recipe_feature_name(xb_ctx *ctx, const xb_recipe_column *column, int64_t k);
+
+/* As a model's file has it (docs/formats.md). Reading trusts nothing; `path` is for
+ * messages. */
+json_t *xb_recipe_to_json(const xb_recipe *recipe);
+xb_status xb_recipe_from_json(xb_ctx *ctx, xb_recipe **out, const json_t *root,
+                              const char *path);
+
+#endif

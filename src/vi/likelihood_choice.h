@@ -1,0 +1,32 @@
+/* likelihood_choice.h: trainings that are compared; see likelihood_choice.c and
+ * train_choice.c. */
+#ifndef XB_VI_LIKELIHOOD_CHOICE_H
+#define XB_VI_LIKELIHOOD_CHOICE_H
+
+#include "vi/trainer.h"
+
+/* What one training leaves. */
+typedef struct xb_trained {
+    xb_model *model;
+    xb_train_report *report;
+} xb_trained;
+
+void xb_trained_drop(xb_trained *one);
+
+/* train_choice.c. `traced`: somebody reads the whole trace; `reported`: a report is
+ * wanted. */
+xb_status xb_train_one(xb_ctx *ctx, xb_trained *out, const xb_train_data *data,
+                       const xb_train_options *opt, bool traced, bool reported);
+
+/* F of two trainings with these options may be compared: a table, at temperature 1. */
+bool xb_train_comparable(const xb_train_data *data, const xb_train_options *opt);
+
+/* The likelihood is left to the data. */
+bool xb_likelihood_is_open(const xb_train_data *data, const xb_train_options *opt);
+
+/* (V20) Trains the net of `best`, which has constant noise, under the other likelihoods;
+ * the best of them all is in `best` then, and its report says what was tried. */
+xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_data *data,
+                               const xb_train_options *opt, bool traced);
+
+#endif

@@ -1,0 +1,35 @@
+/* noise_posterior.h: the posterior of the noise net's weights while it learns; see
+ * noise_posterior.c. */
+#ifndef XB_VI_NOISE_POSTERIOR_H
+#define XB_VI_NOISE_POSTERIOR_H
+
+#include "crossbayes/train.h"
+#include "vi/model.h"
+
+typedef struct xb_noise_posterior {
+    xb_net *net; /* the noise net with random kernels; NULL: it has no posterior */
+    xb_law *law;
+    xb_sampler *sampler;
+    xb_estimator estimator;
+    xb_key key;
+    xb_kl **kl;   /* [tensors], NULL where fixed */
+    int64_t rho;  /* where its rho begins in theta */
+    float *sigma; /* B [q], 0 where fixed */
+} xb_noise_posterior;
+
+/* Nothing where the model has no noise net, is one of images, or no prior is wanted. */
+xb_status xb_noise_posterior_make(xb_ctx *ctx, xb_noise_posterior *p, const xb_model *m,
+                                  const xb_train_options *opt);
+void xb_noise_posterior_free(xb_noise_posterior *p);
+
+/* Of a trainer with a noise net, whether it has a posterior or not. */
+void xb_noise_posterior_fill(xb_trainer *t); /* sigma from rho */
+xb_status xb_noise_posterior_forward(xb_trainer *t, int64_t batch);
+xb_status xb_noise_posterior_backward(xb_trainer *t);
+double xb_noise_posterior_kl(xb_trainer *t);
+
+/* The step of the target's values, `stride` apart, 0 where there is one value only. */
+xb_status xb_target_step(xb_ctx *ctx, double *out, const double *y, int64_t stride,
+                         const int64_t *row, int64_t n);
+
+#endif

@@ -1,0 +1,76 @@
+/* test_cli_targets.c: several targets as users meet them: what train, predict, eval and
+ * crossbar say of each, and what is refused. */
+#include "clitest.h"
+
+#define QUICK " --epochs 60 --mle-epochs 60 --rate 0.01 --net 'dense 6, relu, dense 2' "
+
+/* x,u,v: u = 2 x, v = 100 - 30 x, each with noise; 120 rows. */
+static void make_pairs(void)
+{
+    run_shell("awk 'BEGIN { srand(3); print \"x,u,v\"; for (i = 0; i < 120; i++) {"
+              " x = rand(); print x \",\" 2 * x + 0.2 * rand() \",\""
+              " 100 - 30 * x + 5 * rand() } }' > pairs.csv");
+}
+
+static void each_target_has_its_columns(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_pairs();
+    run_well("train pairs.csv --target u,v -o m.safetensors" QUICK);
+    assert_non_null(strstr(out_text, "u,v from 120 rows, 1 column"));
+    assert_non_null(strstr(out_text, "in units of v"));
+    run_well("predict m.safetensors pairs.csv -o p.csv");
+    run_shell("head -1 p.csv | grep -qx 'u_mean,u_sd,u_epistemic,u_aleatoric,u_q0.025,"
+              "u_q0.975,v_mean,v_sd,v_epistemic,v_aleatoric,v_q0.025,v_q0.975'");
+    run_shell("awk -F, 'NR > 1 && ($1 < -1 || $1 > 4 || $7 < 60 || $7 > 115) { exit 1 }'"
+              " p.csv");
+    run_well("eval m.safetensors pairs.csv --law gaussian --law mtj --samples 100");
+    assert_non_null(strstr(out_text, "\n  v\n"));
+    assert_non_null(strstr(out_text, "all 2 targets together"));
+    json_t *root = run_json("eval m.safetensors pairs.csv --samples 100 --json");
+    const json_t *law = json_array_get(json_object_get(root, "laws"), 0);
+    const json_t *each = json_object_get(law, "targets");
+    assert_int_equal(json_array_size(each), 2);
+    assert_string_equal(words(json_array_get(each, 1), "target"), "v");
+    assert_true(number(json_array_get(each, 1), "rmse") >
+                5 * number(json_array_get(each, 0), "rmse"));
+    assert_null(json_object_get(law, "rmse"));
+    assert_close(number(law, "nll"),
+                 number(json_array_get(each, 0), "nll") +
+                     number(json_array_get(each, 1), "nll"),
+                 0.2);
+    json_decref(root);
+    run_well("crossbar m.safetensors pairs.csv --samples 20");
+    assert_null(strstr(out_text, "none"));
+    run_shell("tail -n +2 pairs.csv > bare.csv && cut -d, -f1 bare.csv > inputs.csv");
+    run_well("train bare.csv --target 2,3 -o bare.safetensors" QUICK);
+    run_well("predict bare.safetensors bare.csv -o a.csv");
+    run_well("predict bare.safetensors inputs.csv -o b.csv");
+    run_shell("cmp a.csv b.csv");
+}
+
+static void bad_targets_are_one_line(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_pairs();
+    run_badly("train pairs.csv --target u,u -o m.safetensors", "'u' is listed twice");
+    run_badly("train pairs.csv --target u,w -o m.safetensors", "no column 'w'");
+    run_badly("train pairs.csv --target u,v --classes -o m.safetensors",
+              "2 targets of classes");
+    run_badly("train pairs.csv --target u,v --net 'dense 1' -o m.safetensors",
+              "end it with 'dense 2'");
+    run_badly("train pairs.csv --target u,v --likelihood softmax -o m.safetensors",
+              "softmax does not suit");
+    assert_int_equal(folder_count(folder), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_target_has_its_columns),
+        cmocka_unit_test(bad_targets_are_one_line),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
