@@ -1,7 +1,7 @@
 /* cuda_rates.c: how many draws and weights a second the GPU module's kernels make: draws
- * to memory, and products of one input a draw (x [row] has weights of its own), by the
- * host's clock around many calls. A line each: what, law, size, rate. bench_cuda.py runs
- * it beside PyTorch. */
+ * to memory, products of one input a draw (x [row] has weights of its own) and of many,
+ * plain products, a small net under many draws, by the host's clock around many calls. A
+ * line each: what, law, size, rate. bench_cuda.py runs it beside PyTorch. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +178,37 @@ static void time_product(const char *name, xbc_window g, int64_t rows)
     xbc_release(job.y);
 }
 
+static void run_many(void *arg) { xbc_many_draws(arg); }
+
+/* The scalar net, two layers of 16: outputs a second, 1000 rows under 1000 draws. */
+static void time_many(const char *law, xbc_source source)
+{
+    enum { W = 16, N = 1000, P = W * 4 + W * W + 1 };
+    xbc_many job = {.source = source,
+                    .rows = N,
+                    .count = N,
+                    .params = P,
+                    .links = 3,
+                    .link = {{1, W, 1, 0, XBC_ELU},
+                             {W, W, 1, 2 * W, XBC_ELU},
+                             {W, 1, 1, 3 * W + W * W, XBC_NONE}},
+                    .tensors = 6,
+                    .tensor = {{0, 1, 0, W},
+                               {1, 1, W, W},
+                               {2, 1, 2 * W, W * W},
+                               {3, 1, 2 * W + W * W, W},
+                               {4, 1, 3 * W + W * W, W},
+                               {5, 1, 4 * W + W * W, 1}},
+                    .y = taken(N * N * sizeof(float)),
+                    .theta = taken(N * P * sizeof(float)),
+                    .x = numbers(N, -1, 1),
+                    .mu = numbers(P, -1, 1),
+                    .sigma = numbers(P, 0.1, 0.5)};
+    printf("predict-scalar %s %d %.4g\n", law, N,
+           (double)N * N / seconds_of(run_many, &job));
+    xbc_release(job.y), xbc_release(job.theta);
+}
+
 int main(void)
 {
     static const char *const laws[] = {"gaussian", "mtj:B=0.15,w=0.5",
@@ -205,6 +236,7 @@ int main(void)
         time_grouped(laws[i], source, 4096, 16);
         time_grouped(laws[i], source, 4096, 64);
         time_grouped(laws[i], source, 4096, 256);
+        time_many(laws[i], source);
         fflush(stdout);
         xb_sampler_destroy(s);
         xb_law_destroy(law);

@@ -66,7 +66,8 @@ struct late_rounds {
 static __device__ __forceinline__ void gather_late(late_rounds *late, uint32_t mine)
 {
     __syncthreads();
-    uint32_t n = mine < LATE ? mine : LATE, at = n > 0 ? atomicAdd(&late->count, n) : 0;
+    uint32_t n = mine < LATE ? mine : (uint32_t)LATE;
+    uint32_t at = n > 0 ? atomicAdd(&late->count, n) : 0;
     for (uint32_t i = 0; i < n; i++)
         late->list[at + i] = late->round[i][threadIdx.x] * THREADS + threadIdx.x;
     __syncthreads();

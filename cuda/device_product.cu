@@ -14,11 +14,37 @@ struct part_sizes {
     int m, n, k;
 };
 
+/* Division of 0 <= n < 2^31 by a number that is known on the host: a multiplication by
+ * 2^(31 + shift) / by, rounded up (Granlund, Montgomery 1994). */
+struct divisor {
+    uint32_t by, factor;
+    int shift;
+
+    divisor(int n = 1)
+    {
+        by = (uint32_t)n;
+        for (shift = 0; (UINT64_C(1) << shift) < by;) shift++;
+        factor = (uint32_t)(((UINT64_C(1) << (31 + shift)) + by - 1) / by);
+    }
+    __device__ __forceinline__ int over(int n) const
+    {
+        return (int)((uint64_t)(uint32_t)n * factor >> (31 + shift));
+    }
+    /* The quotient, and what is left of n. */
+    __device__ __forceinline__ int cut(int *n) const
+    {
+        int q = over(*n);
+        *n -= q * (int)by;
+        return q;
+    }
+};
+
 struct common {
     xbc_window g;
     xbc_parts p;
     int64_t first; /* part */
     bool one_pixel;
+    divisor by_pixels, by_ow, by_c, by_kw, by_oc, by_size, by_w; /* size: h w */
 
     __device__ __forceinline__ int64_t part() const { return first + blockIdx.z; }
     __device__ __forceinline__ int rows(int64_t *row) const
@@ -35,8 +61,10 @@ struct common {
                                            int k) const
     {
         if (one_pixel) return x[(row + m) * g.c + k];
-        int r = m / pixels(), q = m - r * pixels(), oy = q / g.ow, ox = q - oy * g.ow;
-        int c = k % g.c, place = k / g.c, ky = place / g.kw, kx = place - ky * g.kw;
+        int ox = m, kx, c = k;
+        int r = by_pixels.cut(&ox), oy = by_ow.cut(&ox);
+        kx = by_c.cut(&c);
+        int ky = by_kw.cut(&kx);
         int y = oy * g.stride - g.top + ky, at = ox * g.stride - g.left + kx;
         if (y < 0 || y >= g.h || at < 0 || at >= g.w) return 0;
         return x[(((row + r) * g.h + y) * g.w + at) * g.c + c];
@@ -86,18 +114,21 @@ struct input_op : common {
     __device__ __forceinline__ float a(const part_sizes &s, int m, int k) const
     {
         if (one_pixel) return dy[(s.row + m) * g.oc + k];
-        int size = g.h * g.w, r = m / size, q = m - r * size, y = q / g.w,
-            at = q - y * g.w;
-        int o = k % g.oc, place = k / g.oc, ky = place / g.kw, kx = place - ky * g.kw;
+        int at = m, o = k;
+        int r = by_size.cut(&at), y = by_w.cut(&at);
+        int kx = by_oc.cut(&o), ky = by_kw.cut(&kx);
         int oy = y + g.top - ky, ox = at + g.left - kx;
-        if (oy < 0 || ox < 0 || oy % g.stride || ox % g.stride) return 0;
-        oy /= g.stride, ox /= g.stride;
+        if (oy < 0 || ox < 0) return 0;
+        if (g.stride > 1) {
+            if (oy % g.stride || ox % g.stride) return 0;
+            oy /= g.stride, ox /= g.stride;
+        }
         if (oy >= g.oh || ox >= g.ow) return 0;
         return dy[(((s.row + r) * g.oh + oy) * g.ow + ox) * g.oc + o];
     }
     __device__ __forceinline__ float b(const part_sizes &, int k, int n) const
     {
-        int o = k % g.oc, place = k / g.oc;
+        int o = k, place = by_oc.cut(&o);
         return w[part() * p.stride + ((int64_t)place * g.c + n) * g.oc + o];
     }
     __device__ __forceinline__ void store(const part_sizes &s, int m, int n,
@@ -306,6 +337,8 @@ template <class Op> static Op op_of(const xbc_window *g, const xbc_parts *p)
     Op op;
     op.g = *g, op.p = *p, op.first = 0;
     op.one_pixel = g->kh * g->kw * g->oh * g->ow * g->h * g->w == 1;
+    op.by_pixels = g->oh * g->ow, op.by_ow = g->ow, op.by_c = g->c, op.by_kw = g->kw;
+    op.by_oc = g->oc, op.by_size = g->h * g->w, op.by_w = g->w;
     return op;
 }
 

@@ -413,6 +413,83 @@ static void products_of_draws_are_right(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* ---- a net under many draws at once */
+
+enum { IN = 3, HIDDEN = 70, OUT = 2, MANY_ROWS = 9, MANY = 5 };
+enum { PARAMS = (IN + 1) * HIDDEN + HIDDEN * OUT };
+
+/* One row by the weights theta, layer by layer. */
+static void by_layers(double *y, const float *x, const double *theta)
+{
+    for (int o = 0; o < OUT; o++) y[o] = 0;
+    for (int h = 0; h < HIDDEN; h++) {
+        double sum = theta[IN * HIDDEN + h];
+        for (int k = 0; k < IN; k++) sum += (double)x[k] * theta[k * HIDDEN + h];
+        double v = sum > 0 ? sum : expm1(sum);
+        for (int o = 0; o < OUT; o++) y[o] += v * theta[(IN + 1) * HIDDEN + h * OUT + o];
+    }
+}
+
+static void many_draws_at_once_are_right(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    open_device();
+    xb_sampler *s = sampler_of(ctx, 0);
+    there t = bring_source(s);
+    float *mu = numbers(PARAMS, 0.3), *sigma = numbers(PARAMS, 0.11),
+          *x = numbers(MANY_ROWS * IN, 0.7);
+    for (int i = 0; i < PARAMS; i++) sigma[i] = fabsf(sigma[i]);
+    static float y[MANY][MANY_ROWS][OUT];
+    xbc_many job = {.source = t.source,
+                    .where = {xb_key_make(8, XB_PURPOSE_TEST), 0, 4, 3},
+                    .antithetic = true,
+                    .rows = MANY_ROWS,
+                    .count = MANY,
+                    .params = PARAMS,
+                    .links = 2,
+                    .link = {{IN, HIDDEN, 1, 0, XBC_ELU},
+                             {HIDDEN, OUT, 0, (IN + 1) * HIDDEN, XBC_NONE}},
+                    .tensors = 3,
+                    .tensor = {{0, 1, 0, IN * HIDDEN},
+                               {1, 0, IN * HIDDEN, HIDDEN}, /* fixed */
+                               {2, 1, (IN + 1) * HIDDEN, HIDDEN * OUT}},
+                    .y = xbc_take(sizeof y),
+                    .theta = xbc_take(MANY * PARAMS * sizeof *mu),
+                    .x = bring(x, MANY_ROWS * IN * sizeof *x),
+                    .mu = bring(mu, PARAMS * sizeof *mu),
+                    .sigma = bring(sigma, PARAMS * sizeof *mu)};
+    xbc_many_draws(&job);
+    xbc_get(y, job.y, sizeof y);
+    sound();
+    for (int d = 0; d < MANY; d++) {
+        static double theta[PARAMS];
+        static float z[PARAMS];
+        for (int k = 0; k < job.tensors; k++) {
+            const xbc_tensor *n = &job.tensor[k];
+            const xb_stream where = {job.where.key, n->number,
+                                     (job.where.sample + (uint32_t)d) & ~1u, 3};
+            xb_sampler_fill(s, z, n->size, &where, 0);
+            for (int64_t i = 0; i < n->size; i++) {
+                double noise = (double)sigma[n->offset + i] * (double)z[i];
+                theta[n->offset + i] = (double)mu[n->offset + i] + (!n->stochastic ? 0
+                                                                    : d % 2 ? -noise
+                                                                            : noise);
+            }
+        }
+        for (int r = 0; r < MANY_ROWS; r++) {
+            double want[OUT];
+            by_layers(want, x + r * IN, theta);
+            for (int o = 0; o < OUT; o++)
+                assert_at_most(fabs((double)y[d][r][o] - want[o]), 3e-5);
+        }
+    }
+    free(mu), free(sigma), free(x);
+    leave_source(&t);
+    xb_sampler_destroy(s);
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +498,7 @@ int main(void)
         cmocka_unit_test(products_of_draws_are_right),
         cmocka_unit_test(groups_with_a_draw_each_are_right),
         cmocka_unit_test(products_on_tensor_cores_are_right),
+        cmocka_unit_test(many_draws_at_once_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
