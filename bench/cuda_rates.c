@@ -149,6 +149,40 @@ static void time_grouped(const char *law, xbc_source source, int64_t n, int64_t 
     xbc_release(job.y), xbc_release(job.room);
 }
 
+/* The same as layers do it with more inputs: weights drawn to memory, then a product. */
+typedef struct shared_job {
+    xbc_draws draws;
+    float *y;
+    const float *x;
+    xbc_window window;
+    xbc_parts parts;
+} shared_job;
+
+static void run_shared(void *arg)
+{
+    const shared_job *job = arg;
+    xbc_draw(&job->draws);
+    xbc_forward(job->y, job->x, job->draws.theta, false, &job->window, &job->parts);
+}
+
+static void time_shared(const char *law, xbc_source source, int64_t n, int64_t rows)
+{
+    shared_job job = {.draws = {.source = source,
+                                .count = n * n,
+                                .size = n * n,
+                                .theta = taken((size_t)(n * n) * sizeof(float)),
+                                .mu = numbers(n * n, -1, 1),
+                                .sigma = numbers(n * n, 0.1, 0.5)},
+                      .y = taken((size_t)(rows * n) * sizeof(float)),
+                      .x = numbers(rows * n, -1, 1),
+                      .window = {1, 1, (int)n, 1, 1, (int)n, 1, 1, 1, 0, 0},
+                      .parts = {.rows = rows, .batch = rows, .count = 1}};
+    double seconds = seconds_of(run_shared, &job);
+    printf("inputs-%lld %s %lld %.4g\n", (long long)n, law, (long long)rows,
+           (double)(n * n) / seconds);
+    xbc_release(job.y), xbc_release(job.draws.theta);
+}
+
 /* A plain product of matrices, as layers use it: multiplications a second. */
 typedef struct product_job {
     float *y;
@@ -235,7 +269,7 @@ int main(void)
         time_fused(laws[i], source, 4096, 16);
         time_grouped(laws[i], source, 4096, 16);
         time_grouped(laws[i], source, 4096, 64);
-        time_grouped(laws[i], source, 4096, 256);
+        time_shared(laws[i], source, 4096, 256);
         time_many(laws[i], source);
         fflush(stdout);
         xb_sampler_destroy(s);

@@ -26,10 +26,7 @@ static bool fused(const xbc_linear *op)
            op->cout % 64 == 0;
 }
 
-static bool grouped(const xbc_linear *op)
-{
-    return xbc_grouped_can(op) && op->run->group >= XBC_GROUP_LEAST;
-}
+static bool grouped(const xbc_linear *op) { return xbc_grouped_can(op, op->run->group); }
 
 static int64_t scratch(const xbc_linear *op)
 {

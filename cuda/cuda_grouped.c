@@ -5,9 +5,10 @@
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-bool xbc_grouped_can(const xbc_linear *op)
+bool xbc_grouped_can(const xbc_linear *op, int64_t group)
 {
-    return op->dense && op->tensor[0].stochastic && op->cout % 64 == 0;
+    return op->dense && op->tensor[0].stochastic && op->cout % 64 == 0 &&
+           group >= XBC_GROUP_LEAST && group <= XBC_GROUP_MOST;
 }
 
 static int64_t groups_most(const xbc_linear *op, int64_t group)

@@ -205,15 +205,12 @@ static bool is_random(const xbc_linear *op)
            (op->tensor[0].stochastic || (op->bias && op->tensor[1].stochastic));
 }
 
-static bool grouped(const xbc_linear *op)
-{
-    return xbc_grouped_can(op) && op->run->batch >= XBC_GROUP_LEAST;
-}
-
 static int64_t shared_scratch(const xbc_linear *op)
 {
     int64_t panels = (2 + (op->run->gradients ? xbc_slices_most(op) : 0)) * op->n;
-    return larger(panels, grouped(op) ? xbc_grouped_scratch(op, op->run->batch) : 0);
+    int64_t most =
+        smaller(op->run->batch, XBC_GROUP_MOST); /* of this or a smaller batch */
+    return larger(panels, xbc_grouped_can(op, most) ? xbc_grouped_scratch(op, most) : 0);
 }
 
 static const float *shared_weights(const xbc_linear *op)
@@ -225,7 +222,9 @@ static const float *shared_weights(const xbc_linear *op)
 
 static void shared_forward(const xbc_linear *op, float *y, const float *x)
 {
-    if (is_random(op) && grouped(op) && xbc_grouped_forward_of(op, y, x, op->run->batch))
+    int64_t batch = op->run->batch;
+    if (is_random(op) && xbc_grouped_can(op, batch) &&
+        xbc_grouped_forward_of(op, y, x, batch))
         return;
     xbc_by_weights(op, y, x, shared_weights(op));
 }

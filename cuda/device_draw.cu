@@ -130,7 +130,8 @@ static __global__ void __launch_bounds__(THREADS)
             for (int j = 0; j < 4; j++) {
                 int64_t e = element_of(begin + t, j) - job.first;
                 if (e < 0 || e >= job.count) continue;
-                int64_t panel = e / job.size, i = e - panel * job.size;
+                int64_t panel = job.count > job.size ? e / job.size : 0;
+                int64_t i = e - panel * job.size;
                 float z = value_of<S>(own, job.source.at, turn, word[j]);
                 if (job.z) job.z[panel * job.stride + i] = z;
                 if (job.theta)

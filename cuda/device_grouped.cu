@@ -9,7 +9,7 @@
 #include "tensor.cuh"
 
 enum { WIDTH = 64, LANES = 16, WARPS = THREADS / 32 };
-enum { BLOCKS_WANTED = 264, SLICE_LEAST = 8 * STEP };
+enum { BLOCKS_WANTED = 384, SLICE_LEAST = 8 * STEP };
 enum { LATE = 4 }; /* counters of a thread with slow draws; the rest is made at once */
 
 static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -20,10 +20,7 @@ template <int WM, int MT> struct Layout {
     static const int nt = 8 * WM / WARPS; /* fragments of 8 outputs a warp */
 };
 
-static int64_t rows_of_block(int64_t group)
-{
-    return group <= 16 ? 16 : group <= 64 ? 64 : 256;
-}
+static int64_t rows_of_block(int64_t group) { return group <= 16 ? 16 : 64; }
 
 static int64_t blocks_of_group(int64_t group)
 {
@@ -57,7 +54,7 @@ int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t out)
 struct late_weights {
     uint32_t at[LATE][THREADS];
     float value[THREADS][4];
-    int count[THREADS];
+    __align__(16) uint8_t count[THREADS];
 };
 
 /* A block's rows of the batch, its draw and its inputs. */
@@ -112,13 +109,14 @@ template <class L> struct next_step {
                                          const float *mu_at, const float *sigma_at)
     {
         int row, pair;
+        const float *from = job.x + here.row0 * job.in + first;
+        const int left = here.end - first, in = (int)job.in;
         XB_UNROLLED
         for (int i = 0; i < each; i++) {
             bool is = has(i, &row, &pair) && row < here.rows;
-            int k = first + 2 * pair;
-            const float *from = job.x + (here.row0 + row) * job.in + k;
-            x[i][0] = is && k < here.end ? from[0] : 0;
-            x[i][1] = is && k + 1 < here.end ? from[1] : 0;
+            const uint32_t at = (uint32_t)(row * in + 2 * pair);
+            x[i][0] = is && 2 * pair < left ? from[at] : 0;
+            x[i][1] = is && 2 * pair + 1 < left ? from[at + 1] : 0;
         }
         bool is = first + here.input < here.end;
         XB_UNROLLED
@@ -177,6 +175,10 @@ static __device__ __forceinline__ void add_late(float *to, const late_weights &l
 {
     const int row = (int)threadIdx.x;
     for (int t = 0; t < THREADS && row < here.rows; t++) {
+        if (t % 4 == 0 && *(const uint32_t *)(const void *)(late.count + t) == 0) {
+            t += 3; /* four threads that have none */
+            continue;
+        }
         if (late.count[t] <= i) continue;
         int64_t k = here.begin + (int64_t)late.at[i][t] * STEP + t / LANES;
         for (int j = 0; j < 4; j++)
@@ -187,7 +189,7 @@ static __device__ __forceinline__ void add_late(float *to, const late_weights &l
 }
 
 template <class S, class L>
-static __global__ void __launch_bounds__(THREADS, 2)
+static __global__ void __launch_bounds__(THREADS, 3)
     grouped_slice(const __grid_constant__ xbc_grouped job,
                   const __grid_constant__ stream_keys keys, float *part, int64_t slices)
 {
@@ -236,7 +238,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     each_output<L::mt, L::nt>(sum, m0, n0, [&](int row, int column, float v) {
         if (row < here.rows) to[row * job.out + column] = v;
     });
-    late.count[threadIdx.x] = waiting;
+    late.count[threadIdx.x] = (uint8_t)waiting;
     for (int i = 0; i < LATE; i++) {
         __syncthreads();
         XB_UNROLLED
@@ -281,10 +283,8 @@ static void launch_shape(const xbc_grouped *job, const stream_keys &keys, int64_
 {
     if (job->group <= 16)
         launch_layout<S, Layout<1, 1>>(job, keys, slices);
-    else if (job->group <= 64)
-        launch_layout<S, Layout<4, 1>>(job, keys, slices);
     else
-        launch_layout<S, Layout<4, 4>>(job, keys, slices);
+        launch_layout<S, Layout<4, 1>>(job, keys, slices);
 }
 
 void xbc_grouped_forward(const xbc_grouped *job)

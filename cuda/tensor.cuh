@@ -85,16 +85,20 @@ static __device__ __forceinline__ void multiply_step(float sum[MT][NT][4],
         right[h][j][0] = at[0], right[h][j][1] = at[4];
     }
     XB_UNROLLED
-    for (int i = 0; i < MT; i++) XB_UNROLLED
-    for (int h = 1; h >= 0; h--) {
-        const uint32_t *at = a.part[h][m0 + 16 * i + row] + pair;
-        const uint32_t left[4] = {at[0], at[8 * STEP_WORDS], at[4],
-                                  at[8 * STEP_WORDS + 4]};
+    for (int i = 0; i < MT; i++) {
+        uint32_t left[2][4];
         XB_UNROLLED
-        for (int j = 0; j < NT; j++) {
-            if (h == 0) warp_mma(sum[i][j], left, right[1][j]);
-            warp_mma(sum[i][j], left, right[0][j]);
+        for (int h = 0; h < 2; h++) {
+            const uint32_t *at = a.part[h][m0 + 16 * i + row] + pair;
+            left[h][0] = at[0], left[h][1] = at[8 * STEP_WORDS];
+            left[h][2] = at[4], left[h][3] = at[8 * STEP_WORDS + 4];
         }
+        XB_UNROLLED
+        for (int j = 0; j < NT; j++) warp_mma(sum[i][j], left[1], right[0][j]);
+        XB_UNROLLED
+        for (int j = 0; j < NT; j++) warp_mma(sum[i][j], left[0], right[1][j]);
+        XB_UNROLLED
+        for (int j = 0; j < NT; j++) warp_mma(sum[i][j], left[0], right[0][j]);
     }
 }
 

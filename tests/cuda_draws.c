@@ -331,7 +331,7 @@ static void groups_with_a_draw_each_are_right(void **state)
     open_device();
     check_grouped(ctx, 0, 30, 16, 5, 150, 64);
     check_grouped(ctx, 1, 64, 64, 0, 33, 128);
-    check_grouped(ctx, 0, 100, 100, 0, 20, 64);
+    check_grouped(ctx, 0, 100, 50, 10, 20, 64);
     if (getenv("XB_LONG")) {
         check_grouped(ctx, 0, 300, 16, 3, 1000, 1024);
         check_grouped(ctx, 2, 700, 300, 100, 1030, 512);
