@@ -7,7 +7,8 @@ CMAKE = cmake -G Ninja -S .
 SAY_SKIPPED = grep -h "skipped: "
 
 .PHONY: all deps demo check check-long check-aarch64 check-cross fuzz races memory mutate bench scaling guard abi \
-	install clean format lint cuda cuda-compiles check-cuda bench-cuda
+	install clean format lint cuda cuda-compiles check-cuda bench-cuda \
+	python check-python
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -47,6 +48,7 @@ check-long: check
 	$(MAKE) check-cross races memory guard lint cuda-compiles
 	$(MAKE) fuzz FUZZ_SECONDS=60
 	$(MAKE) check-aarch64
+	$(MAKE) check-python
 
 # Cross-compiled for AArch64 Linux and run by qemu-user: the core's tests, and the bytes of
 # draws and models beside this machine's.
@@ -87,6 +89,17 @@ bench-cuda: deps
 	$(CUDA_BUILD) -B $(BUILD)/cuda
 	ninja -C $(BUILD)/cuda cuda_rates
 	python3 bench/bench_cuda.py $(BUILD)/cuda/cuda_rates | tee $(BUILD)/cuda/rates.txt
+
+# The Python package's wheel, in build/wheel: pip install it anywhere.
+python: deps
+	./tools/install-deps.sh python
+	./python/check.sh $(BUILD) wheel
+
+# Its tests, types, style and wheel; other Pythons too where PATH or PYTHONS has them.
+check-python: python
+	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
+	ninja -C $(BUILD)/check crossbayes_cli
+	./python/check.sh $(BUILD) test
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
 FUZZ_SECONDS ?= 600

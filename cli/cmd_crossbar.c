@@ -334,12 +334,19 @@ static cli_exit print_text(const crossbar_job *job)
            (long long)xb_frame_row_count(job->frame),
            xb_plural(xb_frame_row_count(job->frame), "row", "rows"),
            (long long)job->reads, xb_array_name(job->array));
+    if (xb_model_member_count(job->model) > 1)
+        printf("  %lld members on tiles of their own, reads dealt over them\n",
+               (long long)xb_model_member_count(job->model));
     const cli_exit code = cli_show_device(job->s, job->array);
     if (code != CLI_DONE) return code;
     const double worth = xb_array_independent(job->array, job->reads);
     if (worth < 0.99 * (double)job->reads)
         printf("  devices remember: the reads are worth %.3g independent %s\n", worth,
                worth < 1.005 ? "draw" : "draws");
+    if (xb_model_cells(job->model))
+        printf(
+            "  weights are made of cells whose noise is their width: sigma range, sigma"
+            " levels\n  and line do not apply\n");
     cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay),
                    "effect alone");
     for (int i = 0; i < job->n_sweeps; i++)

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "commands.h"
+#include "eval_models.h"
+#include "eval_uncertainty.h"
 #include "inputs.h"
 #include "model_data.h"
 #include "outputs.h"
@@ -20,6 +22,7 @@ typedef struct request {
     const char *name[CLI_REPEAT_MAX];
     int laws; /* 0: the model's own */
     xb_evaluation *e;
+    cli_uncertainty uncertainty;
 } request;
 
 static bool of_classes(const request *r) { return xb_model_class_count(r->model) > 0; }
@@ -90,7 +93,9 @@ static cli_exit print_json(const request *r)
     json_object_set_new(root, "rows", json_integer(xb_evaluation_rows(r->e)));
     json_object_set_new(root, "draws", json_integer(xb_evaluation_draws(r->e)));
     json_object_set_new(root, "seed", json_integer((json_int_t)cli_seed(r->s)));
+    json_object_set_new(root, "members", json_integer(xb_model_member_count(r->model)));
     json_object_set_new(root, "laws", list);
+    cli_uncertainty_json(root, &r->uncertainty);
     return cli_json_print(r->s, root);
 }
 
@@ -181,6 +186,14 @@ static void print_legend(const xb_evaluation *e)
         if (row.bins > 0) printf(", %lld bins", (long long)row.bins);
         printf("\n");
     }
+    if (xb_scores_classes(s) == 0)
+        printf("  least known quarter: coverage of the rows with the largest epistemic "
+               "sd\n");
+    if (!isnan(xb_scores_get(s, "disagreement").value))
+        printf(
+            "  disagreement: share of the epistemic %s that lies between the ensemble's"
+            " members\n",
+            xb_scores_classes(s) > 0 ? "information" : "variance");
 }
 
 static void print_law(const xb_evaluation *e, int64_t i)
@@ -222,6 +235,7 @@ static cli_exit deliver(const request *r)
     print_scores(e);
     print_legend(e);
     if (xb_evaluation_law_count(e) > 1) print_distances(r);
+    cli_uncertainty_print(&r->uncertainty, cli_text(&r->s->args, "ood", NULL));
     cli_print_doubts(xb_evaluation_scores(e, 0));
     return CLI_DONE;
 }
@@ -251,7 +265,12 @@ static cli_exit evaluate(request *r)
     if (status == XB_OK)
         status = xb_evaluate(r->s->ctx, &r->e, r->model, &rows, cli_inputs_target(&r->in),
                              (const xb_law *const *)r->law, r->laws, &r->opt);
-    return status == XB_OK ? deliver(r) : cli_status(r->s, status);
+    code = cli_status(r->s, status);
+    if (code == CLI_DONE)
+        code = cli_uncertainty_find(r->s, &r->uncertainty, r->model, &rows,
+                                    xb_evaluation_scores(r->e, 0),
+                                    xb_evaluation_law_at(r->e, 0));
+    return code == CLI_DONE ? deliver(r) : code;
 }
 
 static cli_exit run(cli_session *s)
@@ -265,6 +284,7 @@ static cli_exit run(cli_session *s)
     if (!cli_samples(s, &r.opt.samples))
         code = cli_fail(s, CLI_USAGE, "--samples: expected a whole number or 'auto'");
     if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
+    if (code == CLI_DONE && s->args.n_args == 3) return cli_eval_models(s, &r.opt);
     if (code == CLI_DONE)
         code = cli_status(s, xb_model_load(s->ctx, &model, s->args.arg[0]));
     r.model = model;
@@ -279,6 +299,10 @@ static cli_exit run(cli_session *s)
 static const cli_option options[] = {
     {"law", 0, CLI_TEXTS, "LAW", "of the weights' noise (the model's); may be repeated",
      0, 0},
+    {"ood", 0, CLI_PATH, "FILE",
+     "rows of another kind: how well uncertainty tells them apart", 0, 0},
+    {"selective", 0, CLI_FLAG, NULL,
+     "also the risk that is left where the least certain rows are not answered", 0, 0},
     {"samples", 0, CLI_TEXT, "N|auto",
      "weight draws; auto: as many as the verdicts need, at most 40000 (1000)", 0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",
@@ -292,15 +316,16 @@ static const cli_option options[] = {
 const cli_command cli_command_eval = {
     .name = "eval",
     .group = "A Bayesian network",
-    .about = "scores of a model under laws, and how far the laws are apart",
-    .usage = "MODEL DATA [--law LAW]... [options]",
+    .about =
+        "scores of a model under laws, how far the laws are apart; two models compared",
+    .usage = "MODEL [OTHER] DATA [--law LAW]... [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors\n"
                "crossbayes eval square.safetensors square.csv --law gaussian --law mtj",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 2,
-    .max_args = 2,
+    .max_args = 3,
     .more = cli_help_families,
     .run = run,
 };

@@ -12,7 +12,8 @@ enum { ROWS_DEFAULT = 3, ROWS_MAX = 64, SOUND_N_EFF = 17 };
 
 /* One input that was planned for. */
 typedef struct plan_case {
-    int64_t row; /* of the data, from 1; 0: no data */
+    int64_t row;    /* of the data, from 1; 0: no data */
+    int64_t member; /* of an ensemble, from 1; 0: one posterior */
     xb_plan *plan;
 } plan_case;
 
@@ -30,6 +31,24 @@ typedef struct plan_job {
     xb_plan_width width; /* of --net */
     double needed;
 } plan_job;
+
+static int64_t members_of(const plan_job *job)
+{
+    return job->model ? xb_model_member_count(job->model) : 1;
+}
+
+/* KL is convex: that of a mixture is at most the mean of its members', whose cases begin
+ * at `first`. */
+static double mixture_kl(const plan_job *job, int first, bool measured)
+{
+    const int64_t members = members_of(job);
+    double sum = 0;
+    for (int i = first; i < first + members; i++) {
+        const xb_plan *plan = job->at[i].plan;
+        sum += (measured ? xb_plan_measured(plan) : xb_plan_predicted(plan)).value;
+    }
+    return sum / (double)members;
+}
 
 /* ---- words */
 
@@ -187,6 +206,15 @@ static void print_head(const plan_job *job)
     printf("\n");
 }
 
+/* "51", "51, member 2". */
+static void name_case(char *out, size_t size, const plan_case *c)
+{
+    if (c->member == 0)
+        snprintf(out, size, "%lld", (long long)c->row);
+    else
+        snprintf(out, size, "%lld, member %lld", (long long)c->row, (long long)c->member);
+}
+
 static void row_cell(const void *arg, int row, int column, char *out, size_t size)
 {
     static const char *const head[] = {"row", "effective weights", "predicted KL",
@@ -196,7 +224,7 @@ static void row_cell(const void *arg, int row, int column, char *out, size_t siz
     if (row == 0)
         snprintf(out, size, "%s", head[column]);
     else if (column == 0)
-        snprintf(out, size, "%lld", (long long)c->row);
+        name_case(out, size, c);
     else if (column == 1)
         snprintf(out, size, "%.3g", xb_plan_n_eff(c->plan));
     else
@@ -204,11 +232,29 @@ static void row_cell(const void *arg, int row, int column, char *out, size_t siz
                   column == 2 ? xb_plan_predicted(c->plan) : xb_plan_measured(c->plan));
 }
 
+/* The row where the ensemble's KL may be largest. */
+static void print_mixture(const plan_job *job)
+{
+    const int members = (int)members_of(job);
+    int worst = 0;
+    for (int i = members; i < job->cases; i += members)
+        if (mixture_kl(job, i, job->opt.measure) >
+            mixture_kl(job, worst, job->opt.measure))
+            worst = i;
+    printf("\n  The mixture of the %d members: KL at most %.2g nats at row %lld (the mean"
+           " over members, %s)\n",
+           members, mixture_kl(job, worst, job->opt.measure),
+           (long long)job->at[worst].row, job->opt.measure ? "measured" : "predicted");
+}
+
 static void print_rows(const plan_job *job)
 {
+    char name[48];
     if (job->cases < 2) return;
     cli_print_grid(1 + job->cases, job->opt.measure ? 4 : 3, row_cell, job);
-    printf("\n  The worst of them, row %lld:\n", (long long)worst_case(job)->row);
+    if (members_of(job) > 1) print_mixture(job);
+    name_case(name, sizeof name, worst_case(job));
+    printf("\n  The worst of them, row %s:\n", name);
 }
 
 static cli_exit print_text(const plan_job *job)
@@ -276,6 +322,7 @@ static json_t *case_json(const plan_job *job, const plan_case *c)
     const xb_plan *plan = c->plan;
     json_t *root = json_object(), *cumulants = json_object();
     if (c->row) json_object_set_new(root, "row", json_integer(c->row));
+    if (c->member) json_object_set_new(root, "member", json_integer(c->member));
     json_object_set_new(root, "n_eff", cli_json_real(xb_plan_n_eff(plan)));
     set_estimate(root, "predicted", xb_plan_predicted(plan));
     set_estimate(root, "measured", xb_plan_measured(plan));
@@ -294,6 +341,17 @@ static json_t *case_json(const plan_job *job, const plan_case *c)
     return root;
 }
 
+static json_t *mixture_json(const plan_job *job)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < job->cases; i += (int)members_of(job))
+        json_array_append_new(
+            list, json_pack("{s:I,s:o,s:o}", "row", (json_int_t)job->at[i].row,
+                            "predicted_at_most", cli_json_real(mixture_kl(job, i, false)),
+                            "measured_at_most", cli_json_real(mixture_kl(job, i, true))));
+    return list;
+}
+
 static cli_exit print_json(const plan_job *job)
 {
     json_t *root = json_object(), *list = json_array();
@@ -308,19 +366,35 @@ static cli_exit print_json(const plan_job *job)
     for (int i = 0; i < job->cases; i++)
         json_array_append_new(list, case_json(job, &job->at[i]));
     json_object_set_new(root, "at", list);
+    if (members_of(job) > 1) json_object_set_new(root, "mixture", mixture_json(job));
     return cli_json_print(job->s, root);
 }
 
 /* ---- the run */
 
-static xb_status plan_at(plan_job *job, const float *x, int64_t row)
+static xb_status plan_case_at(plan_job *job, const xb_weights *weights, const float *x,
+                              int64_t row, int64_t member)
 {
     plan_case *c = &job->at[job->cases++];
     xb_progress event = {"planning", job->cases - 1, 0};
     if (!cli_progress_event(&job->s->progress, &event)) return XB_E_CANCELLED;
     c->row = row;
-    return xb_plan_create(job->s->ctx, &c->plan, job->net, &job->weights, x, job->law,
+    c->member = member;
+    return xb_plan_create(job->s->ctx, &c->plan, job->net, weights, x, job->law,
                           &job->opt);
+}
+
+/* Each member of an ensemble for itself. */
+static xb_status plan_at(plan_job *job, const float *x, int64_t row)
+{
+    const int64_t members = members_of(job);
+    if (members == 1) return plan_case_at(job, &job->weights, x, row, 0);
+    xb_status status = XB_OK;
+    for (int64_t i = 0; i < members && status == XB_OK; i++) {
+        const xb_weights weights = xb_model_weights(xb_model_member_at(job->model, i));
+        status = plan_case_at(job, &weights, x, row, i + 1);
+    }
+    return status;
 }
 
 static cli_exit plan_net(plan_job *job)
@@ -374,6 +448,12 @@ static cli_exit plan_model(plan_job *job)
     xb_status status =
         xb_model_load(s->ctx, &job->model, cli_text(&s->args, "model", NULL));
     if (status != XB_OK) return cli_status(s, status);
+    const int64_t rows = (int64_t)cli_count(&s->args, "rows", ROWS_DEFAULT);
+    const int64_t most = ROWS_MAX / members_of(job);
+    if ((cli_flag(&s->args, "data") ? rows : 1) > most)
+        return cli_fail(s, CLI_USAGE,
+                        "--rows %lld of an ensemble of %lld: expected at most %lld rows",
+                        (long long)rows, (long long)members_of(job), (long long)most);
     job->net = xb_model_net(job->model);
     job->weights = xb_model_weights(job->model);
     job->block = calloc((size_t)xb_model_feature_count(job->model), sizeof *job->block);

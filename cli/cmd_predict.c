@@ -18,7 +18,18 @@ typedef struct request {
     xb_predict_options opt;
     double level[2];
     const char *path;
+    /* so far, where a long table comes a block of rows at a time */
+    const xb_frame *block; /* the one under way; NULL: all of `in` */
+    cli_textfile file;
+    bool open;
+    int64_t rows, draws;
+    double error;
+    double share; /* of ensembles: epistemic variance between members, mean over blocks */
+    cli_exit failed;
 } request;
+
+/* Rows of a table that are in memory at a time. Their draws take as much as they do. */
+enum { BLOCK_ROWS = 1 << 16 };
 
 /* A name as a CSV cell: in quotes where it must be. */
 static void write_cell(FILE *out, const char *before, const char *text)
@@ -35,12 +46,18 @@ static void write_cell(FILE *out, const char *before, const char *text)
 /* Images are told apart by their files, rows of a table by the column that names them. */
 static const char *name_head(const request *r)
 {
+    if (r->block) return xb_frame_id(r->block);
     return r->in.frame ? xb_frame_id(r->in.frame) : "file";
+}
+
+static const char *name_at(const request *r, int64_t i)
+{
+    return r->block ? xb_frame_row_name(r->block, i) : cli_inputs_name(&r->in, i);
 }
 
 static void write_name(FILE *out, const request *r, int64_t i)
 {
-    const char *name = cli_inputs_name(&r->in, i);
+    const char *name = name_at(r, i);
     if (!name) return;
     write_cell(out, "", name);
     fputc(',', out);
@@ -48,46 +65,61 @@ static void write_name(FILE *out, const request *r, int64_t i)
 
 static void write_name_head(FILE *out, const request *r)
 {
-    if (!cli_inputs_name(&r->in, 0)) return;
+    if (!name_at(r, 0)) return;
     write_cell(out, "", name_head(r));
     fputc(',', out);
 }
 
-/* The columns of a target, after its name where there are several. */
+/* The columns of a target, after its name where there are several; the last is of
+ * ensembles. */
 static void write_head(FILE *out, const request *r, int64_t k)
 {
     static const char *const column[] = {"mean", "sd", "epistemic", "aleatoric"};
+    enum { NUMBERS = CLI_COUNT_OF(column), QUANTILES = NUMBERS + 2 };
     const bool several = xb_model_target_count(r->model) > 1;
     const char *target = several ? xb_model_target_at(r->model, k).name : "";
-    char name[512];
-    for (int i = 0; i < CLI_COUNT_OF(column) + 2; i++) {
-        if (i < CLI_COUNT_OF(column))
-            snprintf(name, sizeof name, "%s%s%s", target, several ? "_" : "", column[i]);
-        else
-            snprintf(name, sizeof name, "%s%sq%.10g", target, several ? "_" : "",
-                     r->level[i - CLI_COUNT_OF(column)]);
+    const int columns = QUANTILES + (xb_model_member_count(r->model) > 1);
+    char name[512], level[32];
+    for (int i = 0; i < columns; i++) {
+        if (i >= NUMBERS && i < QUANTILES)
+            snprintf(level, sizeof level, "q%.10g", r->level[i - NUMBERS]);
+        snprintf(name, sizeof name, "%s%s%s", target, several ? "_" : "",
+                 i < NUMBERS     ? column[i]
+                 : i < QUANTILES ? level
+                                 : "disagreement");
         if (i + k > 0) fputc(',', out);
         write_cell(out, "", name);
     }
 }
 
+static void write_numbers_head(FILE *out, const request *r)
+{
+    write_name_head(out, r);
+    for (int64_t k = 0; k < xb_model_target_count(r->model); k++) write_head(out, r, k);
+    fputc('\n', out);
+}
+
+/* Of an ensemble how far its members are apart; then the next target or the next row. */
+static void end_group(FILE *out, const double *apart, int64_t i, bool last)
+{
+    if (apart) fprintf(out, ",%.10g", apart[i]);
+    fputc(last ? '\n' : ',', out);
+}
+
 static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
 {
     const int64_t targets = xb_prediction_targets(p);
-    write_name_head(out, r);
-    for (int64_t k = 0; k < targets; k++) write_head(out, r, k);
-    fputc('\n', out);
-    const double *q = xb_prediction_quantile(p);
+    const double *q = xb_prediction_quantile(p), *apart = xb_prediction_disagreement(p);
     for (int64_t i = 0; i < xb_prediction_count(p) * targets; i++) {
         if (i % targets == 0) write_name(out, r, i / targets);
-        fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g%c", xb_prediction_mean(p)[i],
+        fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g", xb_prediction_mean(p)[i],
                 xb_prediction_sd(p)[i], xb_prediction_epistemic(p)[i],
-                xb_prediction_aleatoric(p)[i], q[2 * i], q[2 * i + 1],
-                i % targets == targets - 1 ? '\n' : ',');
+                xb_prediction_aleatoric(p)[i], q[2 * i], q[2 * i + 1]);
+        end_group(out, apart, i, i % targets == targets - 1);
     }
 }
 
-static void write_classes(FILE *out, const xb_prediction *p, const request *r)
+static void write_classes_head(FILE *out, const request *r)
 {
     int64_t classes = xb_model_class_count(r->model);
     write_name_head(out, r);
@@ -96,14 +128,22 @@ static void write_classes(FILE *out, const xb_prediction *p, const request *r)
         fputc(',', out);
         write_cell(out, "p_", xb_model_class_name(r->model, k));
     }
-    fprintf(out, ",entropy,information\n");
+    fprintf(out, ",entropy,information%s\n",
+            xb_model_member_count(r->model) > 1 ? ",disagreement" : "");
+}
+
+static void write_classes(FILE *out, const xb_prediction *p, const request *r)
+{
+    int64_t classes = xb_model_class_count(r->model);
+    const double *apart = xb_prediction_disagreement(p);
     for (int64_t i = 0; i < xb_prediction_count(p); i++) {
         const double *row = xb_prediction_probability(p) + i * classes;
         write_name(out, r, i);
         write_cell(out, "", xb_model_class_name(r->model, xb_prediction_class(p)[i]));
         for (int64_t k = 0; k < classes; k++) fprintf(out, ",%.10g", row[k]);
-        fprintf(out, ",%.10g,%.10g\n", xb_prediction_entropy(p)[i],
+        fprintf(out, ",%.10g,%.10g", xb_prediction_entropy(p)[i],
                 xb_prediction_information(p)[i]);
+        end_group(out, apart, i, true);
     }
 }
 
@@ -181,6 +221,9 @@ static void set_predictions(json_t *root, const xb_prediction *p, const request 
         set_classes(root, p, r);
     else
         set_numbers(root, p, r);
+    if (xb_prediction_disagreement(p))
+        set_column(root, "disagreement", xb_prediction_disagreement(p),
+                   xb_prediction_count(p), 1);
 }
 
 static int64_t blank_lines(const request *r)
@@ -198,23 +241,73 @@ static cli_exit print_json(const request *r, const xb_prediction *p, const xb_la
     else
         json_object_set_new(root, "file", cli_json_text(r->path));
     json_object_set_new(root, "law", json_string(xb_law_text(law)));
-    json_object_set_new(root, "n", json_integer(xb_prediction_count(p)));
+    json_object_set_new(root, "n", json_integer(r->rows));
     json_object_set_new(root, "blank_lines", json_integer(blank_lines(r)));
-    json_object_set_new(root, "draws", json_integer(xb_prediction_draws(p)));
-    json_object_set_new(root, "mc_error", cli_json_real(xb_prediction_error(p)));
+    json_object_set_new(root, "draws", json_integer(r->draws));
+    json_object_set_new(root, "mc_error", cli_json_real(r->error));
+    if (xb_prediction_disagreement(p)) {
+        json_object_set_new(root, "members",
+                            json_integer(xb_model_member_count(r->model)));
+        json_object_set_new(root, "disagreement_share", cli_json_real(r->share));
+    }
     return cli_json_print(r->s, root);
 }
 
-static cli_exit write_prediction(const request *r, const xb_prediction *p)
+/* The rows of one prediction, after the names of the columns where they are the first. */
+static cli_exit write_prediction(request *r, const xb_prediction *p)
 {
-    cli_textfile f;
-    cli_exit code = cli_textfile_open(r->s, &f, r->path);
-    if (code != CLI_DONE) return code;
-    if (xb_model_class_count(r->model) > 0)
-        write_classes(f.stream, p, r);
+    const bool classes = xb_model_class_count(r->model) > 0;
+    if (!r->open) {
+        cli_exit code = r->block ? cli_textfile_open_whole(r->s, &r->file, r->path)
+                                 : cli_textfile_open(r->s, &r->file, r->path);
+        if (code != CLI_DONE) return code;
+        r->open = true;
+        if (classes)
+            write_classes_head(r->file.stream, r);
+        else
+            write_numbers_head(r->file.stream, r);
+    }
+    if (classes)
+        write_classes(r->file.stream, p, r);
     else
-        write_numbers(f.stream, p, r);
-    return cli_textfile_close(r->s, &f, true);
+        write_numbers(r->file.stream, p, r);
+    return CLI_DONE;
+}
+
+/* Draws of all rows are those of the first, also where their number was found. */
+static cli_exit predict_rows(request *r, xb_prediction **out, const xb_rows *rows)
+{
+    cli_exit code =
+        cli_status(r->s, xb_predict_rows(r->s->ctx, out, r->model, rows, &r->opt));
+    if (code != CLI_DONE) return code;
+    const double error = xb_prediction_error(*out);
+    const double n = (double)xb_prediction_count(*out);
+    const double share = xb_prediction_disagreement_share(*out); /* NAN: no ensemble */
+    if (r->rows == 0)
+        r->share = share;
+    else if (n > 0)
+        r->share += (share - r->share) * n / ((double)r->rows + n);
+    r->rows += xb_prediction_count(*out);
+    r->draws = r->opt.samples = xb_prediction_draws(*out);
+    if (isnan(error) || error > r->error) r->error = error;
+    return CLI_DONE;
+}
+
+/* An on_block of xb_frame_options. */
+static bool take_block(void *arg, const xb_frame *block)
+{
+    request *r = arg;
+    xb_prediction *p = NULL;
+    const xb_rows rows = {.x = xb_frame_values(block),
+                          .n = xb_frame_row_count(block),
+                          .features = xb_frame_feature_count(block),
+                          .first = xb_frame_first(block)};
+    r->block = block;
+    r->failed = predict_rows(r, &p, &rows);
+    if (r->failed == CLI_DONE) r->failed = write_prediction(r, p);
+    r->block = NULL;
+    xb_prediction_destroy(p);
+    return r->failed == CLI_DONE;
 }
 
 /* A line without anything may have been a row once. */
@@ -230,41 +323,67 @@ static void say_blanks(const request *r, const char *data)
             cli_shown(name, data), (long long)n, xb_plural(n, "line was", "lines were"));
 }
 
-static cli_exit deliver(const request *r, const xb_prediction *p)
+static void print_summary(const request *r, const xb_law *law)
 {
-    const xb_law *law = r->opt.law ? r->opt.law : xb_model_law(r->model);
     char target[CLI_SHOWN];
-    cli_progress_clear(&r->s->progress);
-    if (cli_json(r->s) && to_stdout(r)) return print_json(r, p, law);
-    cli_exit code = write_prediction(r, p);
-    if (code != CLI_DONE || to_stdout(r)) return code;
-    if (cli_json(r->s)) return print_json(r, p, law);
-    if (cli_quiet(r->s)) return CLI_DONE;
     printf("%s: %s for %lld %s, %lld %s, law %s\n", r->path,
-           cli_shown(target, xb_model_target_name(r->model)),
-           (long long)xb_prediction_count(p),
-           xb_plural(xb_prediction_count(p), "row", "rows"),
-           (long long)xb_prediction_draws(p),
-           xb_plural(xb_prediction_draws(p), "weight draw", "weight draws"),
-           xb_law_text(law));
-    if (isnan(xb_prediction_error(p)))
+           cli_shown(target, xb_model_target_name(r->model)), (long long)r->rows,
+           xb_plural(r->rows, "row", "rows"), (long long)r->draws,
+           xb_plural(r->draws, "weight draw", "weight draws"), xb_law_text(law));
+    if (isnan(r->error))
         printf("  Monte Carlo error of the means: unknown with so few draws\n");
     else
         printf("  Monte Carlo error of the means: at most %.2g of the predictive sd\n",
-               xb_prediction_error(p));
+               r->error);
+    if (xb_model_member_count(r->model) > 1)
+        printf("  %lld members: %.0f %% of the epistemic %s lies between them\n",
+               (long long)xb_model_member_count(r->model), 100 * r->share,
+               xb_model_class_count(r->model) > 0 ? "information" : "variance");
+}
+
+/* The last rows, or all of them. */
+static cli_exit deliver(request *r, const xb_prediction *p)
+{
+    const xb_law *law = r->opt.law ? r->opt.law : xb_model_law(r->model);
+    cli_progress_clear(&r->s->progress);
+    if (cli_json(r->s) && to_stdout(r)) return print_json(r, p, law);
+    cli_exit code = write_prediction(r, p);
+    if (code != CLI_DONE) return code;
+    r->open = false;
+    code = cli_textfile_close(r->s, &r->file, true);
+    if (code != CLI_DONE || to_stdout(r)) return code;
+    if (cli_json(r->s)) return print_json(r, p, law);
+    if (!cli_quiet(r->s)) print_summary(r, law);
     return CLI_DONE;
+}
+
+/* Long tables go by in blocks, unless all predictions are one JSON object. */
+static cli_exit ask(request *r, const char *data)
+{
+    const bool whole = cli_json(r->s) && to_stdout(r);
+    if (xb_model_of_images(r->model) || whole)
+        return cli_inputs_ask(r->s, &r->in, r->model, data, false);
+    xb_frame_options opt = xb_frame_options_default();
+    opt.block = BLOCK_ROWS;
+    opt.on_block = take_block;
+    opt.on_block_arg = r;
+    xb_status status = cli_model_rows(r->s, &r->in.frame, r->model, data, false, &opt);
+    if (r->failed != CLI_DONE) return r->failed; /* and said */
+    if (status == XB_OK) r->in.n = xb_frame_row_count(r->in.frame);
+    return cli_status(r->s, status);
 }
 
 static cli_exit predict(request *r, const char *data)
 {
     xb_prediction *p = NULL;
-    cli_exit code = cli_inputs_ask(r->s, &r->in, r->model, data, false);
+    cli_exit code = ask(r, data);
     if (code == CLI_DONE) say_blanks(r, data);
     if (code == CLI_DONE) {
         const xb_rows rows = cli_inputs_rows(&r->in);
-        code = cli_status(r->s, xb_predict_rows(r->s->ctx, &p, r->model, &rows, &r->opt));
+        code = predict_rows(r, &p, &rows);
     }
     if (code == CLI_DONE) code = deliver(r, p);
+    if (r->open) cli_textfile_close(r->s, &r->file, false);
     xb_prediction_destroy(p);
     cli_inputs_free(&r->in);
     return code;

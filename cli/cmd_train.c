@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "crossbayes/filekind.h"
 #include "doubts.h"
+#include "cells_input.h"
 #include "inputs.h"
 #include "outputs.h"
 #include "print.h"
@@ -21,6 +22,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->samples = (int64_t)cli_count(a, "samples", (uint64_t)o->samples);
     o->group = (int64_t)cli_count(a, "group", (uint64_t)o->group);
     o->patience = (int64_t)cli_count(a, "patience", 0);
+    o->members = (int64_t)cli_count(a, "members", (uint64_t)o->members);
     o->adam.rate = cli_number(a, "rate", o->adam.rate);
     o->sigma_rate = cli_number(a, "sigma-rate", o->sigma_rate);
     o->sigma = cli_number(a, "sigma", o->sigma);
@@ -116,6 +118,24 @@ static cli_exit read_range(cli_session *s, xb_train_options *o)
     return CLI_DONE;
 }
 
+/* --cells CELLS, and --device FILE for the range and the widths that were measured. */
+static cli_exit read_cells(cli_session *s, xb_weight_cells **out)
+{
+    static const char *const free_only[] = {"sigma", "sigma-rate", "spread"};
+    const cli_args *a = &s->args;
+    const char *device = cli_text(a, "device", NULL);
+    if (!cli_flag(a, "cells") && device)
+        return cli_fail(s, CLI_USAGE, "--device goes with --cells, e.g. --cells pair");
+    if (!cli_flag(a, "cells")) return CLI_DONE;
+    for (int i = 0; i < CLI_COUNT_OF(free_only); i++)
+        if (cli_flag(a, free_only[i]))
+            return cli_fail(s, CLI_USAGE,
+                            "--%s does not go with --cells: widths follow from the"
+                            " cells' states",
+                            free_only[i]);
+    return cli_cells_read(s, out, cli_text(a, "cells", NULL), device);
+}
+
 static const char checkpoint_ending[] = ".checkpoint";
 
 static char *checkpoint_name(const char *model)
@@ -187,11 +207,15 @@ static cli_exit run(cli_session *s)
     if (status == XB_OK)
         status = xb_law_parse(s->ctx, &law, cli_text(&s->args, "law", "gaussian"));
     o.law = law;
+    xb_weight_cells *cells = NULL;
     code = cli_status(s, status);
     if (code == CLI_DONE) code = read_range(s, &o);
+    if (code == CLI_DONE) code = read_cells(s, &cells);
+    o.cells = cells;
     if (code == CLI_DONE) code = cli_inputs_learn(s, &in, s->args.arg[0]);
     if (code == CLI_DONE) code = train(s, &in, &o, path);
     cli_inputs_free(&in);
+    xb_weight_cells_destroy(cells);
     xb_law_destroy(law);
     free(checkpoint);
     return code;
@@ -224,6 +248,8 @@ static const cli_option options[] = {
      1e9},
     {"mle-epochs", 0, CLI_COUNT, "N", "epochs of ordinary training before it (as many)",
      0, 1e9},
+    {"members", 0, CLI_COUNT, "M",
+     "posteriors trained apart, predicted as one mixture [1]", 1, XB_MEMBERS_MOST},
     {"batch", 0, CLI_COUNT, "N", "rows a step (100)", 1, 1e9},
     {"samples", 0, CLI_COUNT, "N", "weight draws a step (1)", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",
@@ -235,6 +261,12 @@ static const cli_option options[] = {
     {"sigma", 0, CLI_NUMBER, "X", "standard deviations at the start (0.01)", 1e-12, 1e6},
     {"sigma-rate", 0, CLI_NUMBER, "X", "their learning rate, times --rate (1)", 0, 1e6},
     {"spread", 0, CLI_TEXT, "exp|softplus", "how sigma > 0 is written (exp)", 0, 0},
+    {"cells", 0, CLI_TEXT, "CELLS",
+     "cells that weights are made of, whose noise is the width: three, pair, ... (free"
+     " widths)",
+     0, 0},
+    {"device", 0, CLI_TEXT, "FILE",
+     "device file with the cells' range and widths [those of Lin et al. 2023]", 0, 0},
     {"temperature", 0, CLI_TEXT, "SCHEDULE", "constant:1, exp:1000, cosine, step:1000", 0,
      0},
     {"freeze", 0, CLI_FLAG, NULL, "weights without noise stay as phase 1 left them", 0,
@@ -282,6 +314,7 @@ static void more_help(FILE *out)
                  "crossbayes train faces/ --targets ages.csv --target age --size 64 \\\n"
                  "    --part train -o faces.safetensors\n");
     list_presets(out);
+    cli_cells_help(out);
     cli_help_families(out);
 }
 

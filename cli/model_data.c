@@ -14,7 +14,14 @@ static const char *given(const cli_session *s, const char *option)
 xb_status cli_model_frame(cli_session *s, xb_frame **out, const xb_model *model,
                           const char *path, bool target)
 {
-    xb_frame_options opt = xb_frame_options_default();
+    const xb_frame_options standard = xb_frame_options_default();
+    return cli_model_rows(s, out, model, path, target, &standard);
+}
+
+xb_status cli_model_rows(cli_session *s, xb_frame **out, const xb_model *model,
+                         const char *path, bool target, const xb_frame_options *blocks)
+{
+    xb_frame_options opt = *blocks;
     const char *missing = given(s, "missing");
     opt.id = given(s, "id");
     xb_status status = missing ? xb_missing_parse(s->ctx, &opt.missing, missing) : XB_OK;

@@ -9,6 +9,10 @@
 xb_status cli_model_frame(cli_session *s, xb_frame **out, const xb_model *model,
                           const char *path, bool target);
 
+/* The same with blocks of rows as `blocks` asks for them. */
+xb_status cli_model_rows(cli_session *s, xb_frame **out, const xb_model *model,
+                         const char *path, bool target, const xb_frame_options *blocks);
+
 /* --samples: a number, or `auto`, which is 0. False: neither. */
 bool cli_samples(const cli_session *s, int64_t *out);
 

@@ -17,11 +17,13 @@ static const shown_score of_numbers[] = {
     {"NLL", "nll", "nll", NULL},
     {"CRPS", "crps", "crps", NULL},
     {"coverage 95 %", "coverage", "coverage95", NULL},
+    {"least known quarter", "coverage_uncertain", "coverage95_uncertain", NULL},
     {"interval width", "width", "width95", NULL},
     {"miscalibration", "miscalibration_area", "miscalibration_area",
      "miscalibration_floor"},
     {"sharpness", "sharpness", "sharpness", NULL},
     {"epistemic sd", "epistemic", "epistemic", NULL},
+    {"disagreement", "disagreement", "disagreement", NULL},
 };
 static const shown_score of_classes[] = {
     {"accuracy", "accuracy", "accuracy", NULL},
@@ -30,11 +32,15 @@ static const shown_score of_classes[] = {
     {"ECE", "ece", "ece", "ece_floor"},
     {"entropy", "entropy", "entropy", NULL},
     {"information", "information", "information", NULL},
+    {"disagreement", "disagreement", "disagreement", NULL},
 };
 
+/* The last is of ensembles alone. */
 int cli_score_count(const xb_scores *s)
 {
-    return xb_scores_classes(s) > 0 ? CLI_COUNT_OF(of_classes) : CLI_COUNT_OF(of_numbers);
+    const int all =
+        xb_scores_classes(s) > 0 ? CLI_COUNT_OF(of_classes) : CLI_COUNT_OF(of_numbers);
+    return isnan(xb_scores_get(s, "disagreement").value) ? all - 1 : all;
 }
 
 cli_score cli_score_at(const xb_scores *s, int i)

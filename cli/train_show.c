@@ -84,6 +84,7 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
     json_object_set_new(root, "law", json_string(xb_law_text(xb_model_law(m))));
     json_object_set_new(root, "likelihood",
                         json_string(xb_likelihood_name(xb_model_likelihood(m))));
+    json_object_set_new(root, "members", json_integer(xb_model_member_count(m)));
     json_object_set_new(root, "epochs",
                         json_integer(xb_table_row_count(xb_train_report_trace(r))));
     json_object_set_new(root, "epoch_kept", json_integer(xb_train_report_epoch_kept(r)));
@@ -187,7 +188,7 @@ static void print_test_scores(const xb_scores *s, const char *of)
         char text[64];
         if (isnan(row.score.value)) continue;
         cli_format_error(text, sizeof text, row.score.value, row.score.std_error);
-        printf("    %-18s%s\n", row.name, text);
+        printf("    %-20s%s\n", row.name, text);
     }
 }
 
@@ -241,10 +242,16 @@ void cli_trained_print(const cli_trained *o)
     printf("  weights             %lld, %lld of them random, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));
+    if (xb_model_cells(m))
+        printf("  cells               %s\n", xb_weight_cells_text(xb_model_cells(m)));
     if (xb_train_report_likelihood_reason(r))
         printf("  likelihood          %s, chosen: %s\n",
                xb_likelihood_name(xb_model_likelihood(m)),
                xb_train_report_likelihood_reason(r));
+    if (xb_model_member_count(m) > 1)
+        printf("  members             %lld posteriors, predicted as one mixture; below:"
+               " the first\n",
+               (long long)xb_model_member_count(m));
     if (held > 0)
         printf("  kept                epoch %lld of %lld, the best by %lld %s held out\n",
                (long long)xb_train_report_epoch_kept(r),

@@ -267,6 +267,24 @@ static void spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread sprea
     INSIDE(xb_backend_host.spread_chain(b, ctx, spread, gradient, sigma, n));
 }
 
+static void own_cells(const xb_cell_block *k)
+{
+    own(k->state), own(k->d_state), own(k->mu), own(k->sigma), own(k->d_mu);
+    if (k->d_sigma) own(k->d_sigma);
+}
+
+static void cells_fill(const xb_backend *b, const xb_ctx *ctx, const xb_cell_block *k)
+{
+    own_cells(k);
+    INSIDE(xb_backend_host.cells_fill(b, ctx, k));
+}
+
+static void cells_chain(const xb_backend *b, const xb_ctx *ctx, const xb_cell_block *k)
+{
+    own_cells(k);
+    INSIDE(xb_backend_host.cells_chain(b, ctx, k));
+}
+
 static double kl_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k)
 {
     double sum;
@@ -309,6 +327,8 @@ static void make(void)
         .spread_fill = spread_fill,
         .spread_chain = spread_chain,
         .kl_normal = kl_normal,
+        .cells_fill = cells_fill,
+        .cells_chain = cells_chain,
     };
 }
 

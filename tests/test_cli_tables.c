@@ -84,12 +84,42 @@ static void wrong_requests_are_one_line(void **state)
               "a share of 0.001");
 }
 
+/* More rows than are held at a time: the same as of its parts, in a file and on stdout.
+ */
+static void long_tables_go_by_in_blocks(void **state)
+{
+    (void)state;
+    make_messy();
+    run_shell("awk 'BEGIN { print \"n,x,y\"; for (i = 0; i < 70000; i++)"
+              " print \"r\" i \",\" i % 977 / 100 \",\" i % 31 }' > long.csv;"
+              " head -2001 long.csv > train.csv; head -40001 long.csv > one.csv;"
+              " (head -1 long.csv; tail -30000 long.csv) > two.csv");
+    run_well("train train.csv --target y --id n --epochs 1 --mle-epochs 1 --net"
+             " 'dense 2, relu, dense 1' -o l.safetensors -q");
+    run_well("predict l.safetensors long.csv --samples 2 -q -o all.csv");
+    run_well("predict l.safetensors one.csv --samples 2 -q -o p1.csv");
+    run_well("predict l.safetensors two.csv --samples 2 -q -o p2.csv");
+    run_shell("(cat p1.csv; tail -30000 p2.csv) | cmp - all.csv");
+    char line[512];
+    snprintf(line, sizeof line,
+             "%s predict l.safetensors long.csv --samples 2 -q | cmp -"
+             " all.csv",
+             program());
+    run_shell(line);
+    run_shell("echo 'r1,red,2' >> long.csv");
+    run_badly("predict l.safetensors long.csv --samples 2",
+              "long.csv:70002: not a number");
+    run_badly("predict l.safetensors long.csv --samples 2 -o none.csv",
+              "long.csv:70002");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_messy_table_is_learnt),
         cmocka_unit_test(rows_are_held_out),
         cmocka_unit_test(wrong_requests_are_one_line),
+        cmocka_unit_test(long_tables_go_by_in_blocks),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,5 @@
-/* test_cli_targets.c: several targets as users meet them: what train, predict, eval and
- * crossbar say of each, and what is refused. */
+/* test_cli_targets.c: several targets, and weights made of cells, as users meet them:
+ * what train, predict, eval and crossbar say, and what is refused. */
 #include "clitest.h"
 
 #define QUICK " --epochs 60 --mle-epochs 60 --rate 0.01 --net 'dense 6, relu, dense 2' "
@@ -66,11 +66,54 @@ static void bad_targets_are_one_line(void **state)
     assert_int_equal(folder_count(folder), 1);
 }
 
+/* Read noise of 1 uS at 10 uS, 3 uS at 90 uS. */
+static const char device_file[] =
+    "{\"crossbayes\": \"device\", \"unit\": \"S\", \"times_s\": [], \"states\": [],"
+    " \"cells\": 0, \"states_left_out\": 0, \"cells_left_out\": 0, \"ranks\": [0, 0.002,"
+    " 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, "
+    "0.8,"
+    " 0.85, 0.9, 0.925, 0.95, 0.965, 0.98, 0.99, 0.995, 0.998, 1], \"traces\": ["
+    "{\"label\": 0, \"conductance\": 1e-5, \"width\": 1e-6, \"width_error\": 0,"
+    " \"independent\": 0}, {\"label\": 1, \"conductance\": 9e-5, \"width\": 3e-6,"
+    " \"width_error\": 0, \"independent\": 0}]}";
+
+static void cells_are_told_and_refused(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_pairs();
+    run_well("train pairs.csv -t u,v --cells pair --law laplace -o m.safetensors" QUICK);
+    assert_non_null(strstr(out_text, "cells               pair:signs=1/-1,range=0.4/4"));
+    run_well("crossbar m.safetensors pairs.csv --samples 20");
+    assert_non_null(strstr(out_text, "weights are made of cells"));
+    run_badly("crossbar m.safetensors pairs.csv --samples 20 --export d",
+              "made of cells");
+    run_well("eval m.safetensors pairs.csv --samples 50");
+    run_badly("train pairs.csv -t u,v --cells four -o n.safetensors", "four");
+    run_badly("train pairs.csv -t u,v --cells pair:range=4/1 -o n.safetensors",
+              "the range is empty");
+    run_badly("train pairs.csv -t u,v --cells pair:width=0.1/-0.1 -o n.safetensors",
+              "the width is");
+    run_badly("train pairs.csv -t u,v --cells pair:wide=1 -o n.safetensors", "wide");
+    run_badly("train pairs.csv -t u,v --cells pair --sigma 1 -o n.safetensors",
+              "--sigma does not go with --cells");
+    run_badly("train pairs.csv -t u,v --device d.json -o n.safetensors",
+              "--device goes with --cells");
+    make_text("d.json", device_file);
+    run_well(
+        "train pairs.csv -t u,v --cells pair --device d.json -o m.safetensors" QUICK);
+    assert_non_null(strstr(out_text, "range=1e-05/9e-05"));
+    assert_non_null(strstr(out_text, "width=1e-06/3e-06,at=1e-05/9e-05"));
+    run_badly("train pairs.csv -t u,v --cells pair --device pairs.csv -o n.safetensors",
+              "pairs.csv");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_target_has_its_columns),
         cmocka_unit_test(bad_targets_are_one_line),
+        cmocka_unit_test(cells_are_told_and_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

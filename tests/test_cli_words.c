@@ -266,6 +266,16 @@ static const struct json_case {
     {"eval-targets", "eval two.safetensors xyz.csv --samples 50 --json"},
     {"eval-classes", "eval c.safetensors line.csv --law gaussian --law mtj --samples 50"
                      " --json"},
+    {"train-members", "train xy.csv -t y -o e.safetensors --epochs 3 --mle-epochs 3 --net"
+                      " 'dense 4, relu, dense 1' --members 2 --json"},
+    {"predict-members", "predict e.safetensors xy.csv --json"},
+    {"eval-members", "eval e.safetensors xy.csv --samples 50 --json"},
+    {"eval-ood",
+     "eval e.safetensors xy.csv --samples 50 --ood xy.csv --selective --json"},
+    {"eval-ood-classes", "eval c.safetensors line.csv --samples 50 --ood line.csv"
+                         " --selective --json"},
+    {"plan-members", "plan mtj --model e.safetensors --draws 256 --json"},
+    {"eval-models", "eval m.safetensors e.safetensors xy.csv --samples 50 --json"},
     {"plan", "plan mtj --model m.safetensors --data xy.csv --rows 1 --draws 256 --json"},
     {"plan-net", "plan mtj --net 'dense 2, elu, dense 1' --draws 256 --json"},
     {"crossbar", "crossbar m.safetensors xy.csv --samples 20 --sweep adc-bits=4:6"

@@ -351,13 +351,13 @@ static void quantiles_solve_the_mixture(void **state)
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
             double z = xb_normal_quantile(levels[i]), cdf = 0, sd = widths[k];
-            double q = xb_predictive_quantile(means, n, sd, levels[i], z);
+            double q = xb_predictive_quantile(means, n, &sd, 1, levels[i], z);
             for (int64_t s = 0; s < n; s++)
                 cdf += 0.5 * erfc((means[s] - q) / (sd * sqrt(2))) / (double)n;
             assert_close(cdf, levels[i], 1e-3 * fmin(1, (1 - levels[i]) * 1e6));
         }
-    double one = 4;
-    assert_close(xb_predictive_quantile(&one, 1, 0, 0.3, -0.5), 4, 1e-9);
+    const double one = 4, none = 0;
+    assert_close(xb_predictive_quantile(&one, 1, &none, 1, 0.3, -0.5), 4, 1e-9);
 }
 
 static void as_many_quantiles_as_wanted(void **state)

@@ -7,6 +7,7 @@
 #   install-deps.sh memory   what the memory checker needs besides
 #   install-deps.sh lint     what the analysers need besides
 #   install-deps.sh browser  what the pages' check in a browser needs besides
+#   install-deps.sh python   what building the Python package needs besides
 #   install-deps.sh guard    what counting instructions needs besides
 #   install-deps.sh aarch64  what building and running for AArch64 Linux needs besides
 #   install-deps.sh long     what `make check-long` needs besides
@@ -20,6 +21,7 @@ base="gcc g++ clang libc6-dev cmake ninja-build pkg-config
       librandom123-dev libcmocka-dev libgsl-dev abigail-tools
       gnuplot-nox fonts-dejavu-core locales python3"
 bench="libunuran-dev python3-venv python3-dev"
+python="python3-venv python3-dev binutils"
 guard="valgrind"
 fuzz="llvm libclang-rt-14-dev"
 memory="valgrind libc6-dbg"
@@ -31,6 +33,7 @@ cross="gcc-mingw-w64-x86-64 libz-mingw-w64-dev wine64 emscripten nodejs dpkg-dev
 
 want=$base
 [ "${1-}" = bench ] && want="$base $bench"
+[ "${1-}" = python ] && want="$base $python"
 [ "${1-}" = guard ] && want="$base $guard"
 [ "${1-}" = fuzz ] && want="$base $fuzz"
 [ "${1-}" = memory ] && want="$base $memory"

@@ -62,15 +62,18 @@ XB_OPTIONS(score);
  * Numbers, in the target's own units; the point forecast is the predictive mean:
  *     rmse, mae, nll (per point; INFINITY where a predictive has no spread; for plain
  *     samples that of a kernel estimate, C4), crps, coverage (share of targets in the
- *     central interval) and width of that interval, pinball (mean over points and
- *     levels), miscalibration_area (between the calibration curve and the diagonal),
- *     miscalibration_floor (its mean for a perfectly calibrated predictive), sharpness
- *     (root mean predictive variance) and its parts epistemic, aleatoric
- * Classes:
- *     accuracy, nll, brier, ece (expected calibration error, biased upwards by noise),
- *     ece_floor (its mean for a perfectly calibrated classifier, C21), entropy (of the
- *     predictive), information (mutual information of class and weights: epistemic)
+ *     central interval), coverage_uncertain (the same among the quarter of the points
+ *     with the largest epistemic sd, C26) and width of that interval, pinball (mean over
+ * points and levels), miscalibration_area (between the calibration curve and the
+ * diagonal), miscalibration_floor (its mean for a perfectly calibrated predictive),
+ * sharpness (root mean predictive variance) and its parts epistemic, aleatoric;
+ * disagreement (share of the epistemic variance that lies between an ensemble's members,
+ * P7) Classes: accuracy, nll, brier, ece (expected calibration error, biased upwards by
+ * noise), ece_floor (its mean for a perfectly calibrated classifier, C21), entropy (of
+ * the predictive), information (mutual information of class and weights: epistemic),
+ *     disagreement (the share of it that lies between an ensemble's members, P7)
  *
+ * disagreement is NAN where xb_score_model did not score an ensemble.
  * The floors have no errors of their own (NAN). Names that are here stay; more may come.
  */
 typedef struct xb_scores xb_scores;
@@ -105,7 +108,8 @@ XB_API const xb_scores *xb_scores_target_at(const xb_scores *s, int64_t k);
  * Numbers: the calibration curve of Kendall & Gal, XB_CALIBRATION_LEVELS long: level
  *     0.01 .. 0.99, share of the targets inside the central interval of that level, and
  *     share_error over test points; for each point, n long: square_error,
- *     absolute_error, nll, crps, pit (the predictive cdf at the target, C6)
+ *     absolute_error, nll, crps, pit (the predictive cdf at the target, C6), epistemic
+ *     (sd)
  * Classes: the reliability diagram, one number for each bin (b, b+1] / bins: bin_share of
  *     the points, bin_confidence and bin_accuracy, NAN in an empty bin; for each point:
  *     hit, nll, brier, entropy, information, confidence
@@ -154,6 +158,19 @@ XB_API xb_status xb_score_classes(xb_ctx *ctx, xb_scores **out,
  * mc_error is NAN. */
 XB_API xb_status xb_score_difference(xb_ctx *ctx, xb_score *out, const double *a,
                                      const double *b, int64_t n);
+
+/* (C24) The area under the ROC curve of a measure that should be larger `outside`, [m],
+ * than `inside`, [n]: the share of pairs where it is, ties half; its error is DeLong's. n
+ * and m 1 or more, values finite. mc_error is NAN. */
+XB_API xb_status xb_auroc(xb_ctx *ctx, xb_score *out, const double *inside, int64_t n,
+                          const double *outside, int64_t m);
+
+/* (C25) Risk against coverage: risk[k] is the mean loss of the k + 1 most certain of n
+ * points, *area the mean of risk, which for an order by chance is the mean loss. Points
+ * of one uncertainty share their mean loss. n 1 or more, values finite. */
+XB_API xb_status xb_selective_risk(xb_ctx *ctx, double *risk, double *area,
+                                   const double *uncertainty, const double *loss,
+                                   int64_t n);
 
 /* A distance between two samples, at each of n points, averaged over the points. Frozen.
  */

@@ -142,7 +142,9 @@ typedef struct xb_analog xb_analog;
 
 /* x [n][features]: inputs that converter ranges are calibrated on, the training data
  * where there is a choice (at most 512 of them, evenly spread); n 0 will do where no
- * converter needs it. model is borrowed and must outlive the analog model. */
+ * converter needs it. model is borrowed and must outlive the analog model. The members of
+ * an ensemble have tiles, and a chip, of their own; reads are dealt over them (P7), and
+ * xb_analog_export refuses them. */
 XB_API xb_status xb_analog_create(xb_ctx *ctx, xb_analog **out, const xb_model *model,
                                   const xb_array *array, const double *x, int64_t n,
                                   const xb_analog_options *opt);

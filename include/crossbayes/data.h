@@ -63,7 +63,7 @@ typedef struct xb_frame_options {
     bool whole; /* `columns` and one target were all there was where they come from: a
                    file without names has exactly these, with the target or, where none
                    is asked for, without it, in the same order */
-    int64_t whole_targets; /* how many targets there were; 0: one */
+    int64_t whole_targets;   /* how many targets there were; 0: one */
     const xb_recipe *recipe; /* the features of that table from this one: `columns`, */
                              /* `prepare`, `drop` and `keep` are not read */
     const char *const *drop; /* columns to leave out, names or numbers */
@@ -77,9 +77,9 @@ typedef struct xb_frame_options {
     xb_missing missing;      /* prepare and recipe: impute */
     bool prepare;            /* a table of any kind; false: of numbers */
     /* recipe: a table of any length in little memory. Whenever there are `block` rows or
-     * more, on_block gets them, and they are forgotten; those that are left at the end are
-     * the frame that is read, none perhaps. False stops with XB_E_CANCELLED. Arrays come
-     * in one piece. 0: all rows at once */
+     * more, on_block gets them, and they are forgotten; those that are left at the end
+     * are the frame that is read, none perhaps. False stops with XB_E_CANCELLED. Arrays
+     * come in one piece. 0: all rows at once */
     int64_t block;
     bool (*on_block)(void *arg, const xb_frame *rows);
     void *on_block_arg;
@@ -124,7 +124,7 @@ XB_API int64_t xb_frame_feature_count(const xb_frame *frame);
 XB_API int64_t xb_frame_blank_lines(const xb_frame *frame);
 XB_API const char *xb_frame_feature_name(const xb_frame *frame, int64_t i);
 XB_API int64_t xb_frame_feature_find(const xb_frame *frame,
-                                     const char *name);      /* -1: none */
+                                     const char *name); /* -1: none */
 /* How its columns became features; NULL: each is one, as it is. */
 XB_API const xb_recipe *xb_frame_recipe(const xb_frame *frame);
 /* What became of columns and cells, a sentence each; and how many columns were left out

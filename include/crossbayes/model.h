@@ -91,6 +91,12 @@ XB_API xb_likelihood xb_model_likelihood(const xb_model *model);
 XB_API const char *xb_model_settings(const xb_model *model);   /* JSON */
 XB_API const char *xb_model_provenance(const xb_model *model); /* JSON */
 
+/* What random weights are made of (V31), NULL where their widths are free; and the states
+ * of a random tensor's weights, [cells][size] in the cells' own unit, else NULL. mu and
+ * sigma are what follows from them. */
+XB_API const xb_weight_cells *xb_model_cells(const xb_model *model);
+XB_API const float *xb_model_cell_states(const xb_model *model, int64_t tensor);
+
 /* Blocks of the net's layout: mu, sigma (0 where a tensor is fixed), batchnorm's
  * state. */
 XB_API xb_weights xb_model_weights(const xb_model *model);
@@ -115,7 +121,7 @@ XB_API const char *xb_model_class_name(const xb_model *model, int64_t k);
 
 /* A table as the model wants it: its columns by name, or by their order where the table
  * has no names, made into features by the model's recipe; with `target` also its target
- * and its classes. Of the options `id` and `missing` are read. */
+ * and its classes. Of the options `id`, `missing` and `block` are read. */
 XB_API xb_status xb_model_frame_read(xb_ctx *ctx, xb_frame **out, const xb_model *model,
                                      const char *path, bool target,
                                      const xb_frame_options *opt); /* NULL: defaults */
@@ -131,7 +137,17 @@ XB_API const double *xb_model_input_sd(const xb_model *model);   /* [features] *
 XB_API double xb_model_target_mean(const xb_model *model);
 XB_API double xb_model_target_sd(const xb_model *model);
 
-/* Of the gaussian likelihood, in the (first) target's units; NAN for the others. */
+/* An ensemble: posteriors trained apart on the same rows (xb_train_options.members),
+ * which predict as one, an equal mixture. Member i, 0 <= i < count, is a model of its
+ * own, borrowed from the ensemble; NULL beyond. A single posterior has one member,
+ * itself. Weights, noise weights and settings that are asked of an ensemble are its first
+ * member's. */
+enum { XB_MEMBERS_MOST = 1000 };
+XB_API int64_t xb_model_member_count(const xb_model *model);
+XB_API const xb_model *xb_model_member_at(const xb_model *model, int64_t i);
+
+/* Of the gaussian likelihood, in the (first) target's units; NAN for the others. Of an
+ * ensemble the root mean square over members. */
 XB_API double xb_model_noise_sd(const xb_model *model);
 
 #ifdef __cplusplus

@@ -74,10 +74,19 @@ XB_API const int64_t *xb_prediction_class(const xb_prediction *p);
 XB_API const double *xb_prediction_entropy(const xb_prediction *p);
 XB_API const double *xb_prediction_information(const xb_prediction *p);
 
+/* Ensembles, [n], of several targets [n][targets] (P7): the standard deviation between
+ * the means of the members, a part of the epistemic one; for classes the information
+ * between class and member, a part of `information`. NULL for a single posterior. */
+XB_API const double *xb_prediction_disagreement(const xb_prediction *p);
+/* Over all rows, the share of the epistemic variance (of the information) that lies
+ * between members, of several targets the mean of theirs; NAN for a single posterior. */
+XB_API double xb_prediction_disagreement_share(const xb_prediction *p);
+
 /* The draws themselves, for scores and distances (crossbayes/compare.h), draws
  * [first, first + count) of those that opt describes (opt->samples is not read).
  * Numbers: value [count][n], the net's outputs, and sd [n], the aleatoric standard
- * deviation, which no draw changes; of several targets [count][n][targets] and
+ * deviation, which no draw changes (of an ensemble the root mean square over members;
+ * draw s is member s mod M's, P7); of several targets [count][n][targets] and
  * [n][targets]. Classes: value [count][n][classes], probabilities;
  * sd is not written. sd may be NULL. */
 XB_API xb_status xb_predict_draws(xb_ctx *ctx, double *value, double *sd,

@@ -94,6 +94,36 @@ XB_API const char *xb_evaluation_finding_at(const xb_evaluation *e, int64_t law,
 /* How many draws would lead to a verdict, as a sentence; NULL: there is a verdict. */
 XB_API const char *xb_evaluation_needed(const xb_evaluation *e, int64_t law);
 
+/* ---- two models on the same rows
+ *
+ *     xb_score_gaps *g = NULL;
+ *     if (xb_score_gaps_create(ctx, &g, scores_a, scores_b) != XB_OK) ...
+ *     if (xb_score_gaps_better(g, xb_score_gaps_find(g, "nll")) > 0) puts("a is better");
+ *     xb_score_gaps_destroy(g);
+ *
+ * The scores of two models on the same rows in the same order, compared row by row: what
+ * makes a row hard for both is no error of their difference (C23). Of numbers: nll, rmse,
+ * crps; of classes: nll, accuracy, brier. */
+typedef struct xb_score_gaps xb_score_gaps;
+
+/* Refuses scores of other numbers of rows or classes. */
+XB_API xb_status xb_score_gaps_create(xb_ctx *ctx, xb_score_gaps **out,
+                                      const xb_scores *a, const xb_scores *b);
+XB_API void xb_score_gaps_destroy(xb_score_gaps *gaps); /* NULL is fine */
+
+/* Beyond the last the name is NULL, the numbers are NAN and nothing is better. */
+XB_API int64_t xb_score_gaps_count(const xb_score_gaps *gaps);
+XB_API const char *xb_score_gaps_name(const xb_score_gaps *gaps, int64_t i);
+XB_API int64_t xb_score_gaps_find(const xb_score_gaps *gaps, const char *name);
+/* The score of a less that of b, with its error over rows, which knows the pairs, and
+ * over the draws of both. */
+XB_API xb_score xb_score_gaps_difference(const xb_score_gaps *gaps, int64_t i);
+/* Its size and both errors together, as gaps of xb_distances with a tolerance of 0: the
+ * bounds of all three scores hold at once with 95 %; draws_needed counts rows. */
+XB_API xb_gap xb_score_gaps_at(const xb_score_gaps *gaps, int64_t i);
+/* 1: a is better, -1: b is; 0: the same within the error, always below 20 rows. */
+XB_API int64_t xb_score_gaps_better(const xb_score_gaps *gaps, int64_t i);
+
 #ifdef __cplusplus
 }
 #endif

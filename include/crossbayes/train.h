@@ -127,13 +127,25 @@ typedef struct xb_train_options {
                            its result; false: it fails with XB_E_CANCELLED */
     int64_t targets;    /* numbers of y a row, one output of the net for each (V30); 0: as
                            many as data.names has, or 1 */
+    int64_t members;    /* of xb_train: 1; more train an ensemble (V50), a start, shuffles
+                           and draws each, in one model. The net is chosen for the first,
+                           whose numbers are those of a single model. Members are trained
+                           side by side, one after another where on_epoch is set; the
+                           report and the checkpoint are the first one's. 0:
+                           XB_MEMBERS_DEFAULT */
     double noise_prior; /* scale of the prior of the noise net's kernels, 0.3; before the
                            factor of prior_by_fan, which they always have; 0: no prior,
                            maximum likelihood as in the paper. Of images it is 0 (V19) */
     bool choose_likelihood; /* AUTO: xb_train tries others than gaussian (V20) also for
                                a net that is given; without one it always does */
     xb_train_effort effort;
+    const xb_weight_cells *cells; /* random tensors are made of them: what is learnt are
+                                     their states; sigma, sigma_rate and spread are not
+                                     read. NULL: widths are free */
 } xb_train_options;
+
+/* What xb_train takes where members is 0. */
+enum { XB_MEMBERS_DEFAULT = 1 };
 
 XB_OPTIONS(train);
 
@@ -258,7 +270,9 @@ XB_API double xb_trainer_epoch_value(const xb_trainer *trainer, xb_trace_column 
  * logarithm of each target's standard deviation or the noise net's weights; "state",
  * batchnorm's of both nets; and Adam's moments, "mu_first", ..., "noise_second". The
  * second phase starts its own sigma, rho, noise and moments. Setting copies; values must
- * be finite, sigma above 0 where a tensor is random. */
+ * be finite, sigma above 0 where a tensor is random. With opt.cells "cells" [cells][size
+ * of "mu"] are the states, 0 at the low end of their range and 1 at the high one; mu and
+ * sigma of random tensors follow from them, and sigma and rho cannot be set. */
 XB_API int64_t xb_trainer_array_count(const xb_trainer *trainer);
 XB_API const char *xb_trainer_array_name(const xb_trainer *trainer, int64_t i);
 XB_API int64_t xb_trainer_array_find(const xb_trainer *trainer, const char *name);
@@ -276,6 +290,11 @@ XB_API xb_status xb_trainer_array_set(xb_ctx *ctx, xb_trainer *trainer, int64_t 
 XB_API xb_status xb_trainer_gradient(xb_ctx *ctx, double *f, float *d_mu, float *d_sigma,
                                      float *d_noise, xb_trainer *trainer,
                                      const xb_train_data *rows, int64_t draw);
+
+/* With opt.cells: the same by the states, d_cells of the size of "cells". */
+XB_API xb_status xb_trainer_cell_gradient(xb_ctx *ctx, double *f, float *d_cells,
+                                          xb_trainer *trainer, const xb_train_data *rows,
+                                          int64_t draw);
 
 /* The state on disk, and back into a trainer of the same data and options. */
 XB_API xb_status xb_trainer_save(xb_ctx *ctx, xb_trainer *trainer, const char *path);

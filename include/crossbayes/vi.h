@@ -98,6 +98,38 @@ XB_API void xb_spread_fill(const xb_ctx *ctx, xb_spread spread, float *sigma,
 XB_API void xb_spread_chain(const xb_ctx *ctx, xb_spread spread, float *gradient,
                             const float *sigma, int64_t n);
 
+/* ---- weights made of cells, whose noise is that of the cells themselves (V31)
+ *
+ * w = (sum over cells of sign g - offset) / scale, of the width
+ * sigma^2 = (sum of sigma(g)^2) / scale^2: mean and width both follow from the states g,
+ * so that the width is not free. */
+typedef struct xb_weight_cells xb_weight_cells;
+
+/* `three` (three cells of Lin et al. 2023 and an offset) or `pair` (the difference of two
+ * of them), with numbers of one's own after a colon: `signs=1/-1`, `range=0.4/4`,
+ * `offset=0`, `scale=7`, `width=A/B/C` (sigma(g) = A + B g + C g^2, up to 8 of them), or
+ * with `at=G/G/..` as many widths, at these states and linear in between. 1 to 16 cells.
+ * The width must be above 0 in all of the range. */
+XB_API xb_status xb_weight_cells_parse(xb_ctx *ctx, xb_weight_cells **out,
+                                       const char *text);
+/* `base` with cells of measured widths, width [n] at states g [n], ascending, 2 to 64
+ * from one end of the range to the other. Offset and scale move with the range, so that
+ * weights span what they did. */
+XB_API xb_status xb_weight_cells_measured(xb_ctx *ctx, xb_weight_cells **out,
+                                          const xb_weight_cells *base, const double *g,
+                                          const double *width, int64_t n);
+XB_API void xb_weight_cells_destroy(xb_weight_cells *cells); /* NULL is fine */
+
+/* In full; it parses to the same cells. Borrowed. */
+XB_API const char *xb_weight_cells_text(const xb_weight_cells *cells);
+XB_API int64_t xb_weight_cells_count(const xb_weight_cells *cells); /* of a weight */
+XB_API double xb_weight_cells_low(const xb_weight_cells *cells);    /* of the range */
+XB_API double xb_weight_cells_high(const xb_weight_cells *cells);
+XB_API double xb_weight_cells_width(const xb_weight_cells *cells, double g);
+/* Mean and width of the weight whose cells are at g [count]. */
+XB_API void xb_weight_cells_weight(const xb_weight_cells *cells, double *mu,
+                                   double *sigma, const double *g);
+
 /* ---- schedules: a factor at step i = 0, 1, ... of `total` (V9), for the
  * temperature and for learning rates */
 typedef enum xb_schedule_kind {

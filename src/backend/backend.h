@@ -17,6 +17,7 @@
 
 #include "backend/layers.h"
 #include "crossbayes/vi.h"
+#include "kernel/cells_kernel.h"
 #include "kernel/update.h"
 
 /* ---- losses of a batch (N13-N16) */
@@ -53,6 +54,16 @@ typedef struct xb_kl_block {
     const float *mu, *sigma, *rho;
     int64_t n;
 } xb_kl_block;
+
+/* (V31) Weights made of cells: state [cells] `stride` apart, from which mu and sigma [n]
+ * follow, and gradients by either way. d_sigma NULL: 0. */
+typedef struct xb_cell_block {
+    const xb_cell_curve *curve; /* the host's */
+    float *state, *d_state;
+    int64_t stride, n;
+    float *mu, *sigma;
+    const float *d_mu, *d_sigma;
+} xb_cell_block;
 
 struct xb_chain; /* chain.h */
 struct xb_chain_room;
@@ -118,6 +129,13 @@ struct xb_backend {
     void (*spread_chain)(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                          float *gradient, const float *sigma, int64_t n);
     double (*kl_normal)(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
+
+    /* Optional, both or none (V31): states into their range, then mu and sigma; and
+     * d_state from d_mu and d_sigma. */
+    void (*cells_fill)(const xb_backend *b, const xb_ctx *ctx,
+                       const xb_cell_block *block);
+    void (*cells_chain)(const xb_backend *b, const xb_ctx *ctx,
+                        const xb_cell_block *block);
 };
 
 /* This machine's, whichever its kernels (xb_run has them): host.c. */

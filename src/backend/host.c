@@ -98,6 +98,8 @@ const xb_backend xb_backend_host = {
     .squares_finite = xb_host_squares_finite,
     .adam = xb_host_adam,
     .spread_fill = xb_host_spread_fill,
+    .cells_fill = xb_host_cells_fill,
+    .cells_chain = xb_host_cells_chain,
     .spread_chain = xb_host_spread_chain,
     .kl_normal = xb_host_kl_normal,
 };

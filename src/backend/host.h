@@ -17,6 +17,10 @@ bool xb_host_finite(const xb_backend *b, const xb_real *x, int64_t n);
 bool xb_host_squares_finite(const xb_backend *b, const float *x, int64_t n);
 void xb_host_adam(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *block,
                   const xb_adam_rates *rates);
+void xb_host_cells_fill(const xb_backend *b, const xb_ctx *ctx,
+                        const xb_cell_block *block);
+void xb_host_cells_chain(const xb_backend *b, const xb_ctx *ctx,
+                         const xb_cell_block *block);
 void xb_host_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                          float *sigma, const float *rho, int64_t n);
 void xb_host_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,

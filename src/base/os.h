@@ -92,6 +92,7 @@ void *xb_os_map(FILE *stream, size_t size);
 /* A whole file of at least that size, to read. NULL also for what is no file. */
 void *xb_os_map_file(size_t *size, const char *path, size_t least);
 void xb_os_map_protect(void *map, size_t size); /* only to be read from now on */
+void xb_os_map_rest(void *map, size_t size); /* its pages may go; they stay in the file */
 void xb_os_unmap(void *map, size_t size);
 
 /* ---- memory */

@@ -253,4 +253,5 @@ void *xb_os_map_file(size_t *size, const char *path, size_t least)
 }
 
 void xb_os_map_protect(void *at, size_t size) { (void)mprotect(at, size, PROT_READ); }
+void xb_os_map_rest(void *at, size_t size) { (void)madvise(at, size, MADV_DONTNEED); }
 void xb_os_unmap(void *at, size_t size) { munmap(at, size); }

@@ -52,6 +52,11 @@ void xb_os_map_protect(void *at, size_t size)
     (void)VirtualProtect(at, size, PAGE_READONLY, &before);
 }
 
+void xb_os_map_rest(void *at, size_t size)
+{
+    (void)VirtualUnlock(at, size); /* of what is not locked: out of the working set */
+}
+
 void xb_os_unmap(void *at, size_t size)
 {
     (void)size;

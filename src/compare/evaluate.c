@@ -13,6 +13,7 @@
 #include "compare/evaluation.h"
 #include "crossbayes/draw.h"
 #include "law/family.h"
+#include "predict/predict.h"
 #include "vi/model.h"
 
 enum {
@@ -39,7 +40,8 @@ typedef struct comparison {
     int64_t first, draws, rows, points;
     bool noisy;                        /* numbers: also with the data's noise */
     int64_t *select;                   /* [rows] */
-    double *sd, *z;                    /* [points] of the data's noise, and room for it */
+    double *sd;                        /* [members][points] of the data's noise */
+    double *z;                         /* [points] room for it */
     double *base, *base_noisy, *other; /* [draws][points] */
     xb_sampler *normal;
 } comparison;
@@ -109,7 +111,7 @@ static xb_status comparison_plan(xb_ctx *ctx, comparison *c)
     c->points = c->rows * c->j->outputs;
     const int64_t values = c->draws * c->points;
     c->select = xb_new(ctx, c->rows, sizeof *c->select);
-    c->sd = xb_new(ctx, c->points, sizeof *c->sd);
+    c->sd = xb_new(ctx, xb_model_member_count(c->j->model) * c->points, sizeof *c->sd);
     c->z = xb_new(ctx, c->points, sizeof *c->z);
     c->base = xb_room(ctx, values, sizeof *c->base);
     c->base_noisy = xb_room(ctx, c->noisy ? values : 0, sizeof *c->base_noisy);
@@ -120,31 +122,38 @@ static xb_status comparison_plan(xb_ctx *ctx, comparison *c)
     return c->noisy ? make_normal(ctx, &c->normal) : XB_OK;
 }
 
-static xb_status draw(xb_ctx *ctx, const comparison *c, double *value, const xb_law *law)
+static xb_rows rows_compared(const comparison *c)
 {
-    const xb_predict_options opt = predict_options(c->j, law);
     xb_rows rows = *c->j->rows;
     rows.select = c->select;
     rows.n = c->rows;
+    return rows;
+}
+
+static xb_status draw(xb_ctx *ctx, const comparison *c, double *value, const xb_law *law)
+{
+    const xb_predict_options opt = predict_options(c->j, law);
+    const xb_rows rows = rows_compared(c);
     for (int64_t d = 0; d < c->draws; d += BLOCK) {
         int64_t count = c->draws - d < BLOCK ? c->draws - d : BLOCK;
         XB_TRY(xb_progress_tell(ctx, "drawing", d, c->draws));
-        XB_TRY(xb_predict_draws_rows(ctx, value + d * c->points, c->sd, c->j->model,
-                                     &rows, c->first + d, count, &opt));
+        XB_TRY(xb_predict_draws_rows(ctx, value + d * c->points, NULL, c->j->model, &rows,
+                                     c->first + d, count, &opt));
     }
     return XB_OK;
 }
 
-/* (P3) The data's noise on top; element and draw say which: alike for all laws. */
+/* (P3, P7) The data's noise on top; element and draw say which: alike for all laws. */
 static void add_noise(const comparison *c, double *value)
 {
     double *z = c->z;
     for (int64_t d = 0; d < c->draws; d++) {
         const xb_stream where = {.key = xb_key_make(c->j->opt.seed, XB_PURPOSE_SAMPLE),
                                  .sample = (uint32_t)(c->first + d)};
+        const double *sd = c->sd + xb_member_of(c->j->model, c->first + d) * c->points;
         double *row = value + d * c->points;
         xb_sampler_fill_double(c->normal, z, c->points, &where, 0);
-        for (int64_t i = 0; i < c->points; i++) row[i] += c->sd[i] * z[i];
+        for (int64_t i = 0; i < c->points; i++) row[i] += sd[i] * z[i];
     }
 }
 
@@ -196,6 +205,10 @@ static xb_status compare_laws(xb_ctx *ctx, const job *j)
     comparison c = {.j = j, .draws = e->draws, .noisy = !of_classes(j)};
     xb_status status = comparison_plan(ctx, &c);
     if (status == XB_OK) status = draw(ctx, &c, c.base, e->law[0].law);
+    if (status == XB_OK && c.noisy) {
+        const xb_rows rows = rows_compared(&c);
+        status = xb_predict_noise_rows(ctx, c.sd, j->model, &rows, j->opt.backend);
+    }
     if (status == XB_OK && c.noisy) {
         memcpy(c.base_noisy, c.base, (size_t)(c.draws * c.points) * sizeof *c.base);
         add_noise(&c, c.base_noisy);

@@ -24,6 +24,9 @@ static const item of_numbers[XB_NUMBER_SCORES] = {
     [XB_NUMBER_CRPS] = {"crps", "target", -1, "continuous ranked probability score"},
     [XB_NUMBER_COVERAGE] = {"coverage", "", 0,
                             "share of the targets inside the central interval"},
+    [XB_NUMBER_COVERAGE_UNCERTAIN] = {"coverage_uncertain", "", 0,
+                                      "coverage among the quarter of the points with the"
+                                      " largest epistemic sd"},
     [XB_NUMBER_WIDTH] = {"width", "target", -1, "mean width of the central interval"},
     [XB_NUMBER_PINBALL] = {"pinball", "target", -1, "mean quantile loss"},
     [XB_NUMBER_AREA] = {"miscalibration_area", "", -1,
@@ -36,6 +39,9 @@ static const item of_numbers[XB_NUMBER_SCORES] = {
                              "root mean variance due to the weights"},
     [XB_NUMBER_ALEATORIC] = {"aleatoric", "target", 0,
                              "root mean variance due to the data's noise"},
+    [XB_NUMBER_DISAGREEMENT] = {"disagreement", "", 0,
+                                "share of the epistemic variance that lies between the"
+                                " members of an ensemble"},
 };
 
 static const item of_classes[XB_CLASS_SCORES] = {
@@ -49,11 +55,14 @@ static const item of_classes[XB_CLASS_SCORES] = {
     [XB_CLASS_ENTROPY] = {"entropy", "nats", 0, "entropy of the predictive"},
     [XB_CLASS_INFORMATION] = {"information", "nats", 0,
                               "mutual information of class and weights"},
+    [XB_CLASS_DISAGREEMENT] = {"disagreement", "", 0,
+                               "share of that information that lies between the members"
+                               " of an ensemble"},
 };
 
 static const char *const arrays_of_numbers[] = {
-    "level",          "share", "share_error", "square_error",
-    "absolute_error", "nll",   "crps",        "pit"};
+    "level", "share", "share_error", "square_error", "absolute_error",
+    "nll",   "crps",  "pit",         "epistemic"};
 static const char *const arrays_of_classes[] = {
     "bin_share", "bin_confidence", "bin_accuracy", "hit",       "nll",
     "brier",     "entropy",        "information",  "confidence"};

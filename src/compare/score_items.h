@@ -12,6 +12,7 @@ typedef enum xb_number_score {
     XB_NUMBER_NLL,
     XB_NUMBER_CRPS,
     XB_NUMBER_COVERAGE,
+    XB_NUMBER_COVERAGE_UNCERTAIN,
     XB_NUMBER_WIDTH,
     XB_NUMBER_PINBALL,
     XB_NUMBER_AREA,
@@ -19,6 +20,7 @@ typedef enum xb_number_score {
     XB_NUMBER_SHARPNESS,
     XB_NUMBER_EPISTEMIC,
     XB_NUMBER_ALEATORIC,
+    XB_NUMBER_DISAGREEMENT,
     XB_NUMBER_SCORES
 } xb_number_score;
 
@@ -30,6 +32,7 @@ typedef enum xb_class_score {
     XB_CLASS_ECE_FLOOR,
     XB_CLASS_ENTROPY,
     XB_CLASS_INFORMATION,
+    XB_CLASS_DISAGREEMENT,
     XB_CLASS_SCORES
 } xb_class_score;
 

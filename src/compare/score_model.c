@@ -3,11 +3,15 @@
  * (maths P1), so cutting the rows changes no score but by rounding. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "compare/disagreement.h"
+#include "compare/score_items.h"
 #include "compare/target_scorer.h"
 #include "crossbayes/score.h"
 #include "data/rows.h"
+#include "predict/predict.h"
 #include "vi/model.h"
 
 enum { VALUES_MAX = 1 << 22 }; /* doubles of draws at a time: 32 MB */
@@ -17,8 +21,11 @@ typedef struct work {
     const xb_predict_options *opt;
     int64_t n, outputs, chunk;
     double *value;  /* [draws][chunk][outputs] */
-    double *sd;     /* [chunk][outputs] */
+    double *noise;  /* [members][chunk][outputs] aleatoric, of numbers */
+    double *sd;     /* [draws][chunk][outputs] the same by draw; one posterior: `noise` */
     int64_t *label; /* [chunk] */
+    int64_t members;
+    xb_disagreement *disagreement; /* of an ensemble */
     xb_target_scorer *numbers;
     xb_class_scorer *classes;
 } work;
@@ -30,12 +37,18 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "draws: %lld, rows: %lld; expected 1 or more of each",
                        (long long)draws, (long long)w->n);
+    XB_TRY(xb_predict_check_draws(ctx, w->model, draws));
     int64_t chunk = VALUES_MAX / w->outputs / draws;
     w->chunk = chunk < 1 ? 1 : chunk > w->n ? w->n : chunk;
     w->value = xb_new(ctx, draws * w->chunk * w->outputs, sizeof *w->value);
-    w->sd = xb_new(ctx, w->chunk * w->outputs, sizeof *w->sd);
+    const bool many = w->members > 1;
+    const int64_t wide = w->chunk * w->outputs;
+    w->noise = xb_new(ctx, w->members * wide, sizeof *w->noise);
+    w->sd = xb_new(ctx, many && classes == 0 ? draws * wide : 0, sizeof *w->sd);
     w->label = xb_new(ctx, w->chunk, sizeof *w->label);
-    if (!w->value || !w->sd || !w->label) return XB_E_MEMORY;
+    if (!w->value || !w->noise || !w->sd || !w->label) return XB_E_MEMORY;
+    if (many)
+        XB_TRY(xb_disagreement_create(ctx, &w->disagreement, w->n, draws, w->model));
     if (classes == 0)
         return xb_target_scorer_create(ctx, &w->numbers, w->n, w->chunk, draws,
                                        w->outputs, NULL);
@@ -47,19 +60,33 @@ static void work_free(work *w)
 {
     xb_target_scorer_destroy(w->numbers);
     xb_class_scorer_destroy(w->classes);
+    xb_disagreement_destroy(w->disagreement);
     free(w->value);
+    free(w->noise);
     free(w->sd);
     free(w->label);
+}
+
+/* (P7) A draw has the noise of the member that made it. */
+static xb_status add_numbers(xb_ctx *ctx, work *w, const xb_rows *part,
+                             const double *target)
+{
+    const int64_t draws = w->opt->samples, n = part->n * w->outputs;
+    xb_mixture p = {w->value, w->noise, draws, n, .sd_shared = true};
+    XB_TRY(xb_predict_noise_rows(ctx, w->noise, w->model, part, w->opt->backend));
+    for (int64_t s = 0; w->members > 1 && s < draws; s++)
+        memcpy(w->sd + s * n, w->noise + xb_member_of(w->model, s) * n,
+               (size_t)n * sizeof *w->sd);
+    if (w->members > 1) p.sd = w->sd, p.sd_shared = false;
+    return xb_target_scorer_add(ctx, w->numbers, &p, target);
 }
 
 static xb_status add_rows(xb_ctx *ctx, work *w, const xb_rows *part, const double *target)
 {
     const int64_t draws = w->opt->samples, n = part->n;
-    XB_TRY(xb_predict_draws_rows(ctx, w->value, w->sd, w->model, part, 0, draws, w->opt));
-    if (w->numbers) {
-        const xb_mixture p = {w->value, w->sd, draws, n * w->outputs, .sd_shared = true};
-        return xb_target_scorer_add(ctx, w->numbers, &p, target);
-    }
+    XB_TRY(xb_predict_draws_rows(ctx, w->value, NULL, w->model, part, 0, draws, w->opt));
+    if (w->disagreement) xb_disagreement_add(w->disagreement, w->value, n);
+    if (w->numbers) return add_numbers(ctx, w, part, target);
     for (int64_t i = 0; i < n; i++) w->label[i] = (int64_t)target[i];
     const xb_class_draws p = {w->value, draws, n, w->outputs};
     return xb_class_scorer_add(ctx, w->classes, &p, w->label);
@@ -84,11 +111,16 @@ xb_status xb_score_model(xb_ctx *ctx, xb_scores **out, const xb_model *model,
     XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
     work w = {.model = model, .opt = &chosen, .n = rows->n};
     w.outputs = xb_model_outputs(model);
+    w.members = xb_model_member_count(model);
     xb_status status = work_plan(ctx, &w);
     if (status == XB_OK) status = run(ctx, &w, rows, target);
     if (status == XB_OK)
         status = w.numbers ? xb_target_scorer_sum(ctx, out, w.numbers)
                            : xb_class_scorer_sum(ctx, out, w.classes);
+    if (status == XB_OK && w.disagreement)
+        (*out)->score[w.numbers ? (int)XB_NUMBER_DISAGREEMENT
+                                : (int)XB_CLASS_DISAGREEMENT] =
+            xb_disagreement_score(w.disagreement);
     work_free(&w);
     if (status == XB_OK && model->targets > 1)
         status = xb_scores_name_targets(ctx, *out, model->target_each);

@@ -216,33 +216,58 @@ static void score_curve(xb_scores *out, const double *mass)
     }
 }
 
-/* (C20) */
-static double coverage_mc_error(const work *w)
+static bool is_inside(double pit, const work *w)
 {
-    double version[XB_VERSIONS], pit[XB_SHAKES], inside[XB_SHAKES] = {0};
+    return fabs(2 * pit - 1) <= w->opt.interval;
+}
+
+/* Coverage of the points whose epistemic variance is `least` or more, `count` of them:
+ * all of them, and (C20) its error over draws. */
+static xb_score coverage_of(const work *w, double least, int64_t count)
+{
+    double version[XB_VERSIONS], pit[XB_SHAKES], inside[XB_SHAKES] = {0}, all = 0;
     for (int64_t i = 0; i < w->n; i++) {
+        if (w->value[XB_COLUMN_EPISTEMIC * w->n + i] < least) continue;
         for (int v = 0; v < w->groups.versions; v++) version[v] = w->pit[v * w->n + i];
         xb_jackknife_shake(pit, version, &w->groups);
-        for (int r = 0; r < XB_SHAKES; r++)
-            inside[r] += fabs(2 * pit[r] - 1) <= w->opt.interval;
+        for (int r = 0; r < XB_SHAKES; r++) inside[r] += is_inside(pit[r], w);
+        all += is_inside(version[0], w);
     }
-    return xb_jackknife_shake_error(inside, &w->groups) / (double)w->n;
+    const double n = (double)count;
+    return (xb_score){all / n, xb_share_error(all / n, count),
+                      xb_jackknife_shake_error(inside, &w->groups) / n};
+}
+
+/* (C26) Where the quarter of the points with the largest epistemic variance begins, and
+ * how many there are from there on: more where several have that same variance. */
+static xb_status find_uncertain(xb_ctx *ctx, const work *w, double *least, int64_t *count)
+{
+    const double *variance = w->value + XB_COLUMN_EPISTEMIC * w->n;
+    double *sorted = xb_new(ctx, w->n, sizeof *sorted);
+    if (!sorted) return XB_E_MEMORY;
+    memcpy(sorted, variance, (size_t)w->n * sizeof *sorted);
+    xb_status status = xb_sort_doubles(ctx, sorted, w->n);
+    *least = sorted[w->n - (w->n + 3) / 4];
+    free(sorted);
+    *count = 0;
+    for (int64_t i = 0; i < w->n; i++) *count += variance[i] >= *least;
+    return status;
 }
 
 /* Everything that needs the masses of all points: each version is sorted in place. */
 static xb_status score_calibration(xb_ctx *ctx, xb_scores *out, work *w)
 {
-    int64_t n = w->n;
-    double area[XB_VERSIONS] = {0}, inside_error = coverage_mc_error(w);
+    int64_t n = w->n, uncertain = 0;
+    double area[XB_VERSIONS] = {0}, least = 0;
+    XB_TRY(find_uncertain(ctx, w, &least, &uncertain));
+    out->score[XB_NUMBER_COVERAGE] = coverage_of(w, 0, n);
+    out->score[XB_NUMBER_COVERAGE_UNCERTAIN] = coverage_of(w, least, uncertain);
     for (int v = 0; v < w->groups.versions; v++) {
         double *mass = w->pit + v * n;
         XB_TRY(xb_central_masses(ctx, mass, mass, n));
         area[v] = xb_miscalibration_area(NULL, mass, n);
     }
     score_curve(out, w->pit);
-    double inside = xb_calibration_share(w->pit, n, w->opt.interval);
-    out->score[XB_NUMBER_COVERAGE] =
-        (xb_score){inside, xb_share_error(inside, n), inside_error};
     xb_score *whole = &out->score[XB_NUMBER_AREA];
     whole->mc_error = xb_score_mc_error(area, &w->groups);
     whole->value = xb_miscalibration_area(&whole->std_error, w->pit, n);
@@ -258,6 +283,9 @@ static void copy_points(xb_scores *to, const work *w)
     for (int i = 0; i < XB_COUNT(column); i++)
         memcpy(to->array[XB_ARRAY_POINTS + i], w->value + column[i] * w->n,
                (size_t)w->n * sizeof(double));
+    double *sd = to->array[XB_ARRAY_POINTS + XB_COUNT(column)];
+    for (int64_t i = 0; i < w->n; i++)
+        sd[i] = sqrt(w->value[XB_COLUMN_EPISTEMIC * w->n + i]);
 }
 
 xb_status xb_regression_scorer_add(xb_ctx *ctx, xb_regression_scorer *w,

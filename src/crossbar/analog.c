@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "vi/model.h"
+#include "vi/member_seed.h"
 
 void xb_analog_options_init(xb_analog_options *opt, size_t size)
 {
@@ -128,8 +129,8 @@ static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
         return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
                        opt->backend);
     a->reads = xb_key_make(opt->seed, XB_PURPOSE_WEIGHT);
-    a->forget = xb_key_make(opt->seed, XB_PURPOSE_ARRAY);
-    a->chip = xb_key_make(opt->chip, XB_PURPOSE_ARRAY);
+    a->forget = xb_key_make(xb_member_seed(opt->seed, a->place), XB_PURPOSE_ARRAY);
+    a->chip = xb_key_make(xb_member_seed(opt->chip, a->place), XB_PURPOSE_ARRAY);
     XB_TRY(take_device(ctx, a));
     XB_TRY(remember(ctx, a));
     XB_TRY(make_sampler(ctx, a, opt->law));
@@ -137,6 +138,23 @@ static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
     XB_TRY(take_blocks(ctx, a));
     XB_TRY(xb_analog_programme(ctx, a));
     return calibrate(ctx, a, x, n);
+}
+
+xb_status xb_analog_make(xb_ctx *ctx, xb_analog **out, const xb_model *model,
+                         const xb_array *array, const double *x, int64_t n,
+                         const xb_analog_options *opt, uint32_t place)
+{
+    xb_analog *a = xb_new(ctx, 1, sizeof *a);
+    if (!a) return XB_E_MEMORY;
+    a->model = a->whole = model;
+    a->array = *array;
+    a->place = place;
+    xb_status status = fill(ctx, a, x, n, opt);
+    if (status == XB_OK)
+        *out = a;
+    else
+        xb_analog_destroy(a);
+    return status;
 }
 
 xb_status xb_analog_create(xb_ctx *ctx, xb_analog **out, const xb_model *model,
@@ -151,11 +169,11 @@ xb_status xb_analog_create(xb_ctx *ctx, xb_analog **out, const xb_model *model,
         if (!isfinite(x[i]))
             return xb_fail(ctx, XB_E_INPUT, "calibration: value %lld is not finite",
                            (long long)i + 1);
-    xb_analog *a = xb_new(ctx, 1, sizeof *a);
-    if (!a) return XB_E_MEMORY;
-    a->model = model;
-    a->array = *array;
-    xb_status status = fill(ctx, a, x, n, &chosen);
+    xb_analog *a = NULL;
+    XB_TRY(
+        xb_analog_make(ctx, &a, xb_model_member_at(model, 0), array, x, n, &chosen, 0));
+    a->whole = model;
+    xb_status status = xb_analog_make_others(ctx, a, model, x, n, &chosen);
     if (status == XB_OK)
         *out = a;
     else
@@ -166,6 +184,7 @@ xb_status xb_analog_create(xb_ctx *ctx, xb_analog **out, const xb_model *model,
 void xb_analog_destroy(xb_analog *analog)
 {
     if (!analog) return;
+    xb_analog_free_others(analog);
     xb_sampler_destroy(analog->sampler);
     free(analog->held);
     free(analog->mu);

@@ -55,6 +55,10 @@ struct xb_analog {
     xb_quiet quiet;             /* its n is 0 where a device is at its lowest (X1) */
     xb_analog_layer *layer;     /* [n_layer], in the order of the net */
     int n_layer;
+    const xb_model *whole; /* the model, or the ensemble that it is a member of */
+    uint32_t place;    /* of the member of an ensemble that is on these tiles, from 0 */
+    xb_analog **other; /* [others], the other members' tiles; NULL: one posterior */
+    int64_t others;
 };
 
 /* ---- write_arrays.c: the devices */
@@ -76,11 +80,33 @@ void xb_workbench_target(xb_workbench *bench, xb_cells *out, const xb_analog *an
 /* All layers: analog->mu, sigma, bend. */
 xb_status xb_analog_programme(xb_ctx *ctx, xb_analog *analog);
 
+/* tied_layer.c: (X30) a layer whose weights are made of cells with the noise of their
+ * own, into analog->mu, sigma and bend. */
+xb_status xb_tied_programme(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
+                            xb_analog_layer *layer);
+
 /* shape.c: (X8) a layer's devices, whose mu and sigma are known, into analog->bend. */
 xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
                         const xb_analog_layer *layer);
 /* The curves of parameters from `at` on. */
 xb_curve xb_shape_curve(const xb_analog *analog, int64_t at);
+
+/* ---- analog_members.c: an ensemble, whose members have tiles of their own */
+
+/* Model and array are there; place is whose tiles they are. */
+xb_status xb_analog_make(xb_ctx *ctx, xb_analog **out, const xb_model *model,
+                         const xb_array *array, const double *x, int64_t n,
+                         const xb_analog_options *opt, uint32_t place);
+/* Tiles for all members but the first, which `analog` is. */
+xb_status xb_analog_make_others(xb_ctx *ctx, xb_analog *analog, const xb_model *ensemble,
+                                const double *x, int64_t n, const xb_analog_options *opt);
+void xb_analog_free_others(xb_analog *analog);
+/* xb_analog_draws without its checks: of one posterior, and of an ensemble (P7). */
+xb_status xb_analog_read(xb_ctx *ctx, double *value, const xb_analog *analog,
+                         const double *x, int64_t n, int64_t first, int64_t count);
+xb_status xb_analog_read_members(xb_ctx *ctx, double *value, const xb_analog *analog,
+                                 const double *x, int64_t n, int64_t first,
+                                 int64_t count);
 
 /* ---- forget.c: noise of successive reads */
 

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "compare/score_items.h"
 #include "crossbar/analog.h"
+#include "predict/predict.h"
 #include "vi/model.h"
 
 /* So many outputs are compared at most, but at least those of so many inputs. */
@@ -30,7 +31,7 @@ struct xb_assay {
     xb_analog_options analog;
     int64_t *label;      /* [n], classes */
     double *value;       /* [reads][n][outputs] of the case at work */
-    double *sd;          /* [n][outputs] */
+    double *sd;          /* [n][outputs]; of an ensemble of each read, by its member */
     double *compared[2]; /* [reads][points], digital and the case's */
     xb_assay_result *digital;
 };
@@ -61,7 +62,8 @@ static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which
         xb_class_draws p = {a->value, a->opt.reads, a->n, a->outputs};
         return xb_score_classes(ctx, &out->scores, &p, a->label, NULL);
     }
-    xb_mixture p = {a->value, a->sd, a->opt.reads, a->n * a->outputs, .sd_shared = true};
+    xb_mixture p = {a->value, a->sd, a->opt.reads, a->n * a->outputs,
+                    .sd_shared = !a->model->member};
     XB_TRY(xb_score_targets(ctx, &out->scores, &p, a->y, a->outputs, NULL));
     return xb_scores_name_targets(ctx, out->scores, a->model->target_each);
 }
@@ -92,7 +94,8 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double 
 static xb_status take_memory(xb_ctx *ctx, xb_assay *a)
 {
     a->value = xb_new(ctx, a->opt.reads * a->n * a->outputs, sizeof *a->value);
-    a->sd = xb_new(ctx, a->n * a->outputs, sizeof *a->sd);
+    a->sd = xb_new(ctx, a->n * a->outputs * (a->model->member ? a->opt.reads : 1),
+                   sizeof *a->sd);
     a->label = xb_new(ctx, a->model->classes > 0 ? a->n : 0, sizeof *a->label);
     a->digital = xb_new(ctx, 1, sizeof *a->digital);
     bool all = a->value && a->sd && a->label && a->digital;
@@ -103,6 +106,23 @@ static xb_status take_memory(xb_ctx *ctx, xb_assay *a)
     return all ? XB_OK : XB_E_MEMORY;
 }
 
+/* (P3, P7) The data's noise, which stays digital: that of the member that is read. */
+static xb_status find_noise(xb_ctx *ctx, xb_assay *a)
+{
+    const xb_rows rows = {.x = a->x, .n = a->n, .features = a->model->features};
+    const char *backend = a->analog.backend;
+    const int64_t members = xb_model_member_count(a->model), wide = a->n * a->outputs;
+    if (members == 1) return xb_predict_noise_rows(ctx, a->sd, a->model, &rows, backend);
+    double *each = xb_new(ctx, members * wide, sizeof *each);
+    if (!each) return XB_E_MEMORY;
+    xb_status status = xb_predict_noise_rows(ctx, each, a->model, &rows, backend);
+    for (int64_t s = 0; s < a->opt.reads; s++)
+        memcpy(a->sd + s * wide, each + xb_member_of(a->model, s) * wide,
+               (size_t)wide * sizeof *a->sd);
+    free(each);
+    return status;
+}
+
 static xb_status score_digital(xb_ctx *ctx, xb_assay *a)
 {
     xb_predict_options opt = xb_predict_options_default();
@@ -110,8 +130,9 @@ static xb_status score_digital(xb_ctx *ctx, xb_assay *a)
     opt.backend = a->analog.backend;
     for (int64_t i = 0; i < a->n && a->model->classes > 0; i++)
         a->label[i] = (int64_t)a->y[i];
-    XB_TRY(xb_predict_draws(ctx, a->value, a->sd, a->model, a->x, a->n, 0, a->opt.reads,
+    XB_TRY(xb_predict_draws(ctx, a->value, NULL, a->model, a->x, a->n, 0, a->opt.reads,
                             &opt));
+    if (a->model->classes == 0) XB_TRY(find_noise(ctx, a));
     return score(ctx, a, a->digital, DIGITAL);
 }
 
@@ -124,6 +145,7 @@ static xb_status check(xb_ctx *ctx, const xb_model *model, int64_t n,
                        "%lld %s and %lld %s: expected 1 or more and 2 or more",
                        (long long)n, xb_plural(n, "input", "inputs"),
                        (long long)opt->reads, xb_plural(opt->reads, "read", "reads"));
+    XB_TRY(xb_predict_check_draws(ctx, model, opt->reads));
     if ((double)n * (double)opt->reads * (double)xb_model_outputs(model) > most)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld inputs under %lld reads are too many at once: fewer reads,"
@@ -185,7 +207,8 @@ static xb_status run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
     double memory =
         analog->rho > 0 ? (1 + analog->rho) / (1 - analog->rho) : 0; /* (X11) */
     if (analog->held) memory = xb_held_time(analog->held);
-    xb_status status = xb_analog_draws(ctx, assay->value, assay->sd, analog, assay->x,
+    memory *= (double)xb_model_member_count(assay->model); /* between a tile's reads */
+    xb_status status = xb_analog_draws(ctx, assay->value, NULL, analog, assay->x,
                                        assay->n, 0, assay->opt.reads);
     if (status == XB_OK) status = score(ctx, assay, out, CASE);
     if (status == XB_OK) status = compare(ctx, assay, out, memory);

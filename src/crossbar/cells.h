@@ -38,7 +38,9 @@ typedef enum xb_chip_stream {
     XB_CHIP_FORGET, /* `step` the read */
     XB_CHIP_PHASE,
     XB_CHIP_RELAX_PLUS,
-    XB_CHIP_RELAX_MINUS
+    XB_CHIP_RELAX_MINUS,
+    XB_CHIP_TIED = 1000,      /* and on, one for each cell of a weight */
+    XB_CHIP_TIED_STUCK = 2000 /* the same */
 } xb_chip_stream;
 
 xb_stream xb_chip_at(const xb_chip *chip, xb_chip_stream which);

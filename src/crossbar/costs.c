@@ -23,7 +23,7 @@ xb_analog_counts xb_analog_count(const xb_analog *analog, int64_t reads)
         xb_analog_place place = xb_analog_place_at(analog, i);
         double times = (double)reads * (double)p->operations;
         double row_tiles = (double)place.row_tiles, columns = (double)place.column_tiles;
-        c.devices += devices_of(p);
+        c.devices += devices_of(p) * (double)(analog->others + 1);
         c.tile_operations += times * row_tiles * columns;
         c.device_reads += times * devices_of(p);
         c.dac_conversions += times * (double)p->in * columns;

@@ -156,6 +156,15 @@ xb_status xb_analog_export_plan(xb_ctx *ctx, const char *dir, const char *label)
 xb_status xb_analog_export(xb_ctx *ctx, const xb_analog *analog, const char *dir)
 {
     char crosssim[XB_EXPORT_PATH];
+    if (xb_model_cells(analog->model))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "the weights are made of cells, whose states are in the model file:"
+                       " there is no export of pairs and width devices for them");
+    if (analog->other)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "an ensemble of %lld posteriors: programming data are written for"
+                       " single posteriors only",
+                       (long long)analog->others + 1);
     XB_TRY(xb_export_path(ctx, crosssim, dir, "crosssim"));
     XB_TRY(xb_dir_make(ctx, crosssim));
     xb_workbench workbench;

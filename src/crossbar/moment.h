@@ -26,7 +26,7 @@ static inline int64_t xb_moment_element(xb_moment when, int64_t q, int64_t n)
 /* Fresh draws, and the words by which devices keep or change theirs. */
 static inline xb_stream xb_moment_draws(const xb_analog *a, int tensor, uint32_t read)
 {
-    return (xb_stream){a->reads, (uint32_t)tensor, read, XB_PREDICT_STEP};
+    return (xb_stream){a->reads, (uint32_t)tensor, read, XB_PREDICT_STEP - a->place};
 }
 static inline xb_stream xb_moment_words(const xb_analog *a, int tensor, uint32_t read)
 {

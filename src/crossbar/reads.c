@@ -76,17 +76,10 @@ static xb_status check_reach(xb_ctx *ctx, const xb_analog *a, int64_t n)
     return XB_OK;
 }
 
-xb_status xb_analog_draws(xb_ctx *ctx, double *value, double *sd, const xb_analog *analog,
-                          const double *x, int64_t n, int64_t first, int64_t count)
+xb_status xb_analog_read(xb_ctx *ctx, double *value, const xb_analog *analog,
+                         const double *x, int64_t n, int64_t first, int64_t count)
 {
     const xb_model *m = analog->model;
-    const xb_predict_options digital = xb_predict_options_default();
-    /* checks, and the aleatoric sd, which stays digital */
-    XB_TRY(xb_predict_draws(ctx, value, sd, m, x, n, first, 0, &digital));
-    if (count < 0 || first + count > UINT32_MAX)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld reads: expected 0 or more, below 2^32",
-                       (long long)count);
-    XB_TRY(check_reach(ctx, analog, n));
     read_job *job = xb_new(ctx, 1, sizeof *job);
     float *scaled = xb_new(ctx, n * m->features, sizeof *scaled);
     xb_status status = job && scaled ? XB_OK : XB_E_MEMORY;
@@ -105,4 +98,18 @@ xb_status xb_analog_draws(xb_ctx *ctx, double *value, double *sd, const xb_analo
     free(scaled);
     free(job);
     return status;
+}
+
+xb_status xb_analog_draws(xb_ctx *ctx, double *value, double *sd, const xb_analog *analog,
+                          const double *x, int64_t n, int64_t first, int64_t count)
+{
+    const xb_predict_options digital = xb_predict_options_default();
+    /* checks, and the aleatoric sd, which stays digital */
+    XB_TRY(xb_predict_draws(ctx, value, sd, analog->whole, x, n, first, 0, &digital));
+    if (count < 0 || first + count > UINT32_MAX)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld reads: expected 0 or more, below 2^32",
+                       (long long)count);
+    XB_TRY(check_reach(ctx, analog, n));
+    return analog->other ? xb_analog_read_members(ctx, value, analog, x, n, first, count)
+                         : xb_analog_read(ctx, value, analog, x, n, first, count);
 }

@@ -77,6 +77,8 @@ static xb_status programme_layer(xb_ctx *ctx, xb_analog *analog, xb_workbench *b
                           .normal = bench->normal,
                           .tensor = (uint32_t)p->tensor,
                           .draws = bench->draws};
+    if (analog->model->cells && analog->model->net->tensor[p->tensor].stochastic)
+        return xb_tied_programme(ctx, analog, &chip, p);
     xb_cells c;
     xb_workbench_target(bench, &c, analog, p);
     p->weight_top = c.weight_top;

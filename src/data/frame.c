@@ -15,9 +15,14 @@
 #include "data/csv.h"
 #include "data/frame.h"
 #include "data/npy.h"
+#include "data/rows.h"
 #include "crossbayes/extend.h"
 
-enum { NAME_SHOWN = 80, LABELS_SHOWN = 200 };
+enum {
+    NAME_SHOWN = 80,
+    LABELS_SHOWN = 200,
+    OTHER_MOST = 64 /* rows that are not all numbers, after which none is expected */
+};
 
 typedef xb_filling filling;
 
@@ -38,7 +43,7 @@ void xb_frame_destroy(xb_frame *frame)
     if (!frame) return;
     free_texts(frame->feature_name, frame->features);
     free_texts(frame->class_name, frame->classes);
-    free(frame->values);
+    xb_store_free(&frame->store);
     free_texts(frame->target_each, frame->targets);
     free(frame->target_name);
     free(frame->target);
@@ -263,8 +268,8 @@ static xb_status make_room(filling *f, int64_t more)
     int64_t cells = 0;
     if (__builtin_mul_overflow(frame->rows + more, frame->features, &cells))
         return xb_fail(f->ctx, XB_E_MEMORY, "not enough memory for the table");
-    XB_TRY(xb_grow(f->ctx, (void **)&frame->values, &f->values_room, cells,
-                   sizeof *frame->values));
+    XB_TRY(xb_store_grow(f->ctx, &frame->store, cells, XB_STORE_MEMORY));
+    frame->values = frame->store.at;
     if (f->target < 0) return XB_OK;
     if (__builtin_mul_overflow(frame->rows + more, f->targets, &cells))
         return xb_fail(f->ctx, XB_E_MEMORY, "not enough memory for the table");
@@ -379,17 +384,20 @@ static xb_status take_row(void *arg, const xb_csv_row *row)
         XB_TRY(number_in(&to[i], row, f->column[i], frame->feature_name[i]));
     if (f->target >= 0) XB_TRY(take_target(f, row));
     frame->rows++;
+    f->other++;
     return give_block(f);
 }
 
-/* Every column is a feature or a target of numbers, which the first row may decide. */
+/* Every column is a feature or a target of numbers, which the first row may decide; or
+ * those that nobody wants have been numbers, too. */
 static bool is_plain(const void *arg)
 {
     const filling *f = arg;
     const bool known = f->frame->rows > 0 || f->opt->target_kind != XB_TARGET_AUTO;
     if (f->prepare.learner.texts || f->prepare.id >= 0) return false;
     if (f->opt->recipe && !xb_recipe_is_plain(f->opt->recipe)) return false;
-    return known && !f->as_classes && f->frame->features + f->targets == f->columns;
+    const bool all = f->frame->features + f->targets == f->columns;
+    return known && !f->as_classes && (all || f->other < OTHER_MOST);
 }
 
 static xb_status take_numbers(void *arg, const double *value, int64_t rows)
@@ -397,6 +405,7 @@ static xb_status take_numbers(void *arg, const double *value, int64_t rows)
     filling *f = arg;
     xb_frame *frame = f->frame;
     XB_TRY(make_room(f, rows));
+    f->other = 0;
     double *to = frame->values + frame->rows * frame->features;
     for (int64_t r = 0; r < rows; r++, value += f->columns) {
         for (int64_t i = 0; i < frame->features; i++) *to++ = value[f->column[i]];
@@ -546,7 +555,8 @@ static xb_status fill(filling *f, xb_source *source)
     bool npy = xb_source_starts(source, XB_NPY_MAGIC, XB_NPY_MAGIC_SIZE);
     XB_TRY(start(f));
     XB_TRY(npy ? read_npy(f, source) : read_text(f, source));
-    assert(f->frame->first + f->frame->rows > 0); /* both readers refuse to find nothing */
+    assert(f->frame->first + f->frame->rows >
+           0); /* both readers refuse to find nothing */
     f->frame->blank_lines = source->blank_lines;
     return XB_OK;
 }
@@ -744,6 +754,8 @@ const char *xb_frame_class_name(const xb_frame *frame, int64_t k)
     assert(k >= 0 && k < frame->classes);
     return frame->class_name[k];
 }
+
+void xb_frame_rest(const xb_frame *frame) { xb_store_rest(&frame->store); }
 
 const xb_recipe *xb_frame_recipe(const xb_frame *frame) { return frame->recipe; }
 int64_t xb_frame_note_count(const xb_frame *frame) { return frame->notes.count; }

@@ -6,12 +6,14 @@
 #include "crossbayes/data.h"
 #include "data/apply.h"
 #include "data/csv.h"
+#include "data/store.h"
 
 struct xb_frame {
     int64_t rows, features, blank_lines;
     int64_t first; /* rows before these, given away */
     char **feature_name; /* [features] */
-    double *values;      /* [rows][features] */
+    double *values;      /* [rows][features], the store's */
+    xb_store store;
     int64_t targets;
     char *target_name;  /* NULL: no target; of several, joined by commas */
     char **target_each; /* [targets] */
@@ -53,9 +55,10 @@ typedef struct xb_filling {
     int64_t *more;   /* [targets] where each is in the file */
     int64_t targets;
     int64_t columns; /* of the file */
+    int64_t other;   /* rows since the last of nothing but numbers */
     bool as_classes;
     xb_classes classes;
-    int64_t values_room, target_room;
+    int64_t target_room;
     xb_preparing prepare;
 } xb_filling;
 

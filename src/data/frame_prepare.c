@@ -203,14 +203,29 @@ static xb_status copy_field(xb_filling *f, xb_slice field)
     return XB_OK;
 }
 
+/* The usual cell by a recipe, without further ado: a number where one belongs. */
+static bool put_number(const xb_filling *f, int64_t i, double value)
+{
+    const xb_frame *frame = f->frame;
+    if (!f->prepare.applies) return false;
+    const xb_recipe_column *c = &f->opt->recipe->column[i];
+    if (c->kind != XB_COLUMN_NUMBERS) return false;
+    double *to = frame->values + frame->rows * frame->features + c->first;
+    to[0] = value;
+    if (c->flagged) to[1] = 0;
+    return true;
+}
+
 static xb_status take_field(xb_filling *f, const xb_csv_row *row, int64_t i)
 {
     const xb_slice field = row->field[f->column[i]];
     const char point = row->head->dialect.point;
     xb_cell cell = {.value = NAN, .line = row->line};
     if (xb_number_parse(&cell.value, field.text, field.end, point) &&
-        isfinite(cell.value))
+        isfinite(cell.value)) {
+        if (put_number(f, i, cell.value)) return XB_OK;
         return xb_prepare_cell(f, i, &cell);
+    }
     switch (xb_field_kind_of(field, point)) {
     case XB_FIELD_EMPTY:
     case XB_FIELD_MISSING:
@@ -305,11 +320,15 @@ static xb_status rebuild(xb_filling *f, const xb_recipe *recipe, const bool *hel
 {
     xb_frame *frame = f->frame;
     const int64_t width = recipe ? recipe->features : frame->features;
-    double *values = xb_room(f->ctx, frame->rows * width, sizeof *values);
+    xb_store store = {0};
+    int64_t cells = 0;
+    if (__builtin_mul_overflow(frame->rows, width, &cells))
+        return xb_fail(f->ctx, XB_E_MEMORY, "not enough memory for the table");
+    XB_TRY(xb_store_grow(f->ctx, &store, cells, XB_STORE_MEMORY));
+    double *values = store.at;
     double *target = xb_room(f->ctx, frame->rows * f->targets, sizeof *target);
-    if (!values || !target) {
-        free(values);
-        free(target);
+    if (!target) {
+        xb_store_free(&store);
         return XB_E_MEMORY;
     }
     int64_t learnt = 0, last = frame->rows - frame->test;
@@ -323,8 +342,9 @@ static xb_status rebuild(xb_filling *f, const xb_recipe *recipe, const bool *hel
         for (int64_t k = 0; k < f->targets; k++)
             target[at * f->targets + k] = frame->target[i * f->targets + k];
     }
-    free(frame->values);
+    xb_store_free(&frame->store);
     free(frame->target);
+    frame->store = store;
     frame->values = values;
     frame->target = f->targets > 0 ? target : NULL;
     if (f->targets == 0) free(target);

@@ -48,10 +48,10 @@ typedef struct draw_job {
     const xb_sampler *sampler;
     const xb_rows *rows;
     const xb_backend *backend;
-    xb_weights weights; /* the model's in the backend's memory, which `memory` is */
-    void *memory;
-    double *value; /* [count][n][outputs] */
-    float *raw;    /* the same before xb_predict_values; one of the two is NULL */
+    xb_weights *weights; /* [members] the model's in the backend's memory, */
+    void **memory;       /* [members] which these are */
+    double *value;       /* [count][n][outputs] */
+    float *raw;          /* the same before xb_predict_values; one of the two is NULL */
     int64_t n, first, count, outputs;
     int64_t tile, chunk; /* rows of a pass, and held by a worker */
     int64_t begin, end;  /* of the slab */
@@ -78,26 +78,35 @@ void xb_predict_values(const xb_model *m, double *value, const float *out, int64
 
 static bool is_small(const xb_net *net) { return xb_net_param_count(net) <= SMALL_NET; }
 
+/* (P1, P7) The noise of draw s, counted from the job's first; members draw at steps of
+ * their own. */
+static xb_noise noise_of(const draw_job *job, int64_t s)
+{
+    const int64_t draw = job->first + s;
+    const uint32_t member = (uint32_t)xb_member_of(job->model, draw);
+    return (xb_noise){.sampler = job->sampler,
+                      .key = xb_key_make(job->opt->seed, XB_PURPOSE_WEIGHT),
+                      .step = XB_PREDICT_STEP - member,
+                      .sample = (uint32_t)xb_member_draw(job->model, draw),
+                      .antithetic = job->opt->antithetic};
+}
+
 /* The chunk in w->x, which starts at `row`, under draw s. */
 static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int64_t rows)
 {
     const xb_model *m = job->model;
     const xb_backend *b = job->backend;
-    const xb_weights drawn = {w->theta, NULL, job->weights.state, NULL};
-    const xb_noise noise = {.sampler = job->sampler,
-                            .key = xb_key_make(job->opt->seed, XB_PURPOSE_WEIGHT),
-                            .step = XB_PREDICT_STEP,
-                            .sample = (uint32_t)(job->first + s),
-                            .antithetic = job->opt->antithetic};
-    if (w->theta)
-        XB_TRY(xb_pass_draw_within(w->ctx, w->pass, w->theta, &job->weights, &noise));
+    const xb_weights *weights = &job->weights[xb_member_of(m, job->first + s)];
+    const xb_weights drawn = {w->theta, NULL, weights->state, NULL};
+    const xb_noise noise = noise_of(job, s);
+    if (w->theta) XB_TRY(xb_pass_draw_within(w->ctx, w->pass, w->theta, weights, &noise));
     for (int64_t i = 0; i < rows; i += job->tile) {
         int64_t some = rows - i < job->tile ? rows - i : job->tile;
         int64_t at = (s * job->n + row + i) * job->outputs;
         float *raw = job->raw ? job->raw + at : w->room_out;
         float *out = b->host && job->raw ? raw : w->out;
         XB_TRY(xb_pass_forward_within(w->ctx, w->pass, out, w->x + i * m->features, some,
-                                      w->theta ? &drawn : &job->weights,
+                                      w->theta ? &drawn : weights,
                                       w->theta ? NULL : &noise, XB_MODE_PREDICT));
         const float *got =
             xb_host_got(b, out, raw, some * job->outputs * (int64_t)sizeof *out);
@@ -229,21 +238,21 @@ static xb_status run_slabs(xb_ctx *ctx, draw_job *job)
     return XB_OK;
 }
 
-/* The model's weights where the backend reads them: as they are, or a copy. */
-static xb_status bring_weights(xb_ctx *ctx, draw_job *job)
+/* A member's weights where the backend reads them: as they are, or a copy. */
+static xb_status bring_weights(xb_ctx *ctx, const draw_job *job, int64_t i)
 {
-    const xb_model *m = job->model;
+    const xb_model *m = xb_model_member_at(job->model, i);
     const xb_backend *b = job->backend;
     int64_t p = xb_net_param_count(m->net), states = xb_net_state_count(m->net);
-    job->weights = (xb_weights){m->mu, m->sigma, m->state, NULL};
+    job->weights[i] = (xb_weights){m->mu, m->sigma, m->state, NULL};
     if (b->host) return XB_OK;
     int64_t each = (int64_t)sizeof(float);
-    XB_TRY(b->take(b, ctx, &job->memory, (2 * p + states) * each));
-    float *to = job->memory;
+    XB_TRY(b->take(b, ctx, &job->memory[i], (2 * p + states) * each));
+    float *to = job->memory[i];
     b->put(b, to, m->mu, p * each);
     b->put(b, to + p, m->sigma, p * each);
     b->put(b, to + 2 * p, m->state, states * each);
-    job->weights = (xb_weights){to, to + p, to + 2 * p, NULL};
+    job->weights[i] = (xb_weights){to, to + p, to + 2 * p, NULL};
     return XB_OK;
 }
 
@@ -276,24 +285,33 @@ static xb_status run_workers(xb_ctx *ctx, draw_job *job)
 {
     int64_t threads = xb_ctx_threads(ctx);
     job->workers = threads < job->count ? threads : job->count;
+    const int64_t members = xb_model_member_count(job->model);
     job->worker = xb_new(ctx, job->workers, sizeof *job->worker);
-    if (!job->worker) return XB_E_MEMORY;
-    xb_status status = bring_weights(ctx, job);
+    job->weights = xb_new(ctx, members, sizeof *job->weights);
+    job->memory = xb_new(ctx, members, sizeof *job->memory);
+    bool all = job->worker && job->weights && job->memory;
+    xb_status status = all ? XB_OK : XB_E_MEMORY;
+    for (int64_t i = 0; i < members && status == XB_OK; i++)
+        status = bring_weights(ctx, job, i);
     for (int64_t i = 0; i < job->workers && status == XB_OK; i++)
         status = open_worker(ctx, &job->worker[i], job);
     if (status == XB_OK) status = run_slabs(ctx, job);
-    for (int64_t i = 0; i < job->workers; i++) {
+    for (int64_t i = 0; job->worker && i < job->workers; i++) {
         worker *w = &job->worker[i];
         if (status == XB_OK && w->status != XB_OK)
             status = xb_fail(ctx, w->status, "%s", xb_ctx_message(w->ctx));
         close_worker(w, job->backend);
     }
-    job->backend->release(job->backend, job->memory);
+    for (int64_t i = 0; job->memory && i < members; i++)
+        job->backend->release(job->backend, job->memory[i]);
+    free(job->memory);
+    free(job->weights);
     free(job->worker);
     return status;
 }
 
-/* (P3) The aleatoric standard deviation of every input, target by target. */
+/* (P3) The aleatoric standard deviation of every input, target by target, of one
+ * member. */
 static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_rows *in,
                           const char *backend)
 {
@@ -327,6 +345,39 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_r
     return status;
 }
 
+xb_status xb_predict_noise_rows(xb_ctx *ctx, double *sd, const xb_model *model,
+                                const xb_rows *rows, const char *backend)
+{
+    for (int64_t i = 0; i < xb_model_member_count(model); i++)
+        XB_TRY(
+            noise_sd(ctx, sd + i * rows->n, xb_model_member_at(model, i), rows, backend));
+    return XB_OK;
+}
+
+void xb_noise_of_members(double *out, const double *sd, int64_t members, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double square = 0;
+        for (int64_t m = 0; m < members; m++) square += sd[m * n + i] * sd[m * n + i];
+        out[i] = members > 1 ? sqrt(square / (double)members) : sd[i];
+    }
+}
+
+/* (P7) One standard deviation for all members together. */
+static xb_status joint_noise_sd(xb_ctx *ctx, double *sd, const draw_job *job)
+{
+    const xb_model *m = job->model;
+    const int64_t members = xb_model_member_count(m);
+    const int64_t n = job->rows->n * xb_model_outputs(m);
+    if (members == 1) return noise_sd(ctx, sd, m, job->rows, job->opt->backend);
+    double *each = xb_new(ctx, members * n, sizeof *each);
+    if (!each) return XB_E_MEMORY;
+    xb_status status = xb_predict_noise_rows(ctx, each, m, job->rows, job->opt->backend);
+    if (status == XB_OK) xb_noise_of_members(sd, each, members, n);
+    free(each);
+    return status;
+}
+
 static xb_status check(xb_ctx *ctx, const xb_model *m, const xb_rows *rows, int64_t first,
                        int64_t count)
 {
@@ -351,7 +402,7 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     xb_sampler *sampler = NULL;
     const xb_law *law = job->opt->law ? job->opt->law : m->law;
     if (sd && m->likelihood != XB_LIKELIHOOD_SOFTMAX)
-        XB_TRY(noise_sd(ctx, sd, m, job->rows, job->opt->backend));
+        XB_TRY(joint_noise_sd(ctx, sd, job));
     if (job->count == 0 || job->n == 0) return XB_OK;
     XB_TRY(xb_sampler_create(ctx, &sampler, law, NULL));
     job->sampler = sampler;

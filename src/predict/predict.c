@@ -36,9 +36,11 @@ typedef struct summary_job {
     float *raw;        /* [draws][rows]: of numbers, standardised; each target of a row is
                           a row here */
     double *value;     /* [draws][rows][classes]: of classes */
+    double *noise;     /* [members][rows]: aleatoric, of numbers */
     double *scratch;   /* [pieces][aside][draws] */
     int64_t aside;     /* rows taken together */
     double *error;     /* [pieces] */
+    int64_t members;   /* whom the draws are dealt over */
     int64_t pieces;    /* of the rows, as many as threads; no sum goes across them */
     int64_t row, rows; /* of the chunk */
     const double *level, *z;
@@ -76,14 +78,17 @@ static void summarise_number(const summary_job *job, int64_t i, const double *dr
 {
     xb_prediction *p = job->p;
     int64_t at = job->row + i;
-    xb_draw_summary s = xb_draws_summarise(draws, p->draws, 1);
+    double between = 0, noise[XB_MEMBERS_MOST];
+    for (int64_t m = 0; m < job->members; m++) noise[m] = job->noise[m * job->rows + i];
+    xb_draw_summary s = xb_members_summarise(&between, draws, p->draws, 1, job->members);
+    if (p->between) p->between[at] = between;
     p->mean[at] = s.mean;
     p->epistemic[at] = p->draws > 1 ? s.sd : 0;
     p->sd[at] = hypot(p->epistemic[at], p->aleatoric[at]);
     take_error(error, s.error, p->sd[at]);
     for (int64_t k = 0; k < p->quantiles; k++)
         p->quantile[at * p->quantiles + k] = xb_predictive_quantile(
-            draws, p->draws, p->aleatoric[at], job->level[k], job->z[k]);
+            draws, p->draws, noise, job->members, job->level[k], job->z[k]);
 }
 
 static double entropy_of(const double *p, int64_t classes)
@@ -94,14 +99,17 @@ static double entropy_of(const double *p, int64_t classes)
     return h;
 }
 
-static void summarise_class(const summary_job *job, int64_t i, double *error)
+static void summarise_class(const summary_job *job, int64_t i, double *room,
+                            double *error)
 {
     xb_prediction *p = job->p;
     int64_t at = job->row + i, classes = p->classes;
     double *mean = p->probability + at * classes, inner = 0;
     const double *value = job->value + i * classes;
     for (int64_t k = 0; k < classes; k++) {
-        xb_draw_summary s = xb_draws_summarise(value + k, p->draws, job->rows * classes);
+        double between;
+        xb_draw_summary s = xb_members_summarise(&between, value + k, p->draws,
+                                                 job->rows * classes, job->members);
         mean[k] = s.mean;
         take_error(error, s.error, sqrt(fmax(0, mean[k] * (1 - mean[k]))));
     }
@@ -111,6 +119,9 @@ static void summarise_class(const summary_job *job, int64_t i, double *error)
         inner += entropy_of(value + d * job->rows * classes, classes) / (double)p->draws;
     p->entropy[at] = entropy_of(mean, classes);
     p->information[at] = fmax(0, p->entropy[at] - inner);
+    if (p->between)
+        p->between[at] = xb_members_information(value, p->draws, job->rows * classes,
+                                                job->members, classes, room);
 }
 
 static void summarise_piece(void *arg, int64_t piece)
@@ -122,7 +133,7 @@ static void summarise_piece(void *arg, int64_t piece)
     int64_t draws = job->p->draws;
     double *aside = job->scratch + piece * job->aside * draws;
     for (int64_t i = begin; i < end && job->p->classes > 0; i++)
-        summarise_class(job, i, error);
+        summarise_class(job, i, aside, error);
     for (int64_t i = begin; i < end && job->p->classes == 0; i += job->aside) {
         int64_t rows = end - i < job->aside ? end - i : job->aside;
         take_aside(job, aside, i, rows);
@@ -138,8 +149,10 @@ static xb_status draw_chunk(xb_ctx *ctx, const summary_job *job, const xb_rows *
     if (p->classes > 0)
         return xb_predict_draws_rows(ctx, job->value, NULL, job->model, part, 0, p->draws,
                                      opt);
-    return xb_predict_raw_rows(ctx, job->raw, p->aleatoric + job->row, job->model, part,
-                               p->draws, opt);
+    XB_TRY(xb_predict_raw_rows(ctx, job->raw, NULL, job->model, part, p->draws, opt));
+    XB_TRY(xb_predict_noise_rows(ctx, job->noise, job->model, part, opt->backend));
+    xb_noise_of_members(p->aleatoric + job->row, job->noise, job->members, job->rows);
+    return XB_OK;
 }
 
 static xb_status run_chunks(xb_ctx *ctx, summary_job *job, int64_t chunk,
@@ -170,28 +183,35 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     void *values = xb_new(ctx, chunk * p->draws * xb_model_outputs(model),
                           numbers ? sizeof(float) : sizeof(double));
     int64_t aside = ASIDE_MAX / p->draws < NEIGHBOURS ? 1 : NEIGHBOURS;
-    int64_t pieces = xb_ctx_threads(ctx), room = pieces * aside * p->draws;
+    int64_t members = xb_model_member_count(model), pieces = xb_ctx_threads(ctx);
+    if (aside * p->draws < p->classes) aside = p->classes / p->draws + 1;
+    int64_t room = pieces * aside * p->draws;
     double *scratch = xb_new(ctx, room + pieces + p->quantiles, sizeof *scratch);
+    double *noise = xb_new(ctx, members * chunk * xb_model_outputs(model), sizeof *noise);
     double *z = scratch ? scratch + room + pieces : NULL;
     for (int64_t k = 0; z && k < p->quantiles; k++) z[k] = xb_normal_quantile(level[k]);
     summary_job job = {.p = p,
                        .model = model,
                        .raw = numbers ? values : NULL,
                        .value = numbers ? NULL : values,
+                       .noise = noise,
+                       .members = members,
                        .scratch = scratch,
                        .aside = aside,
                        .error = scratch ? scratch + room : NULL,
                        .pieces = pieces,
                        .level = level,
                        .z = z};
-    xb_status status =
-        values && scratch ? run_chunks(ctx, &job, chunk, rows, opt) : XB_E_MEMORY;
+    xb_status status = values && scratch && noise
+                           ? run_chunks(ctx, &job, chunk, rows, opt)
+                           : XB_E_MEMORY;
+    free(noise);
     free(scratch);
     free(values);
     return status;
 }
 
-static xb_status take_memory(xb_ctx *ctx, xb_prediction *p)
+static xb_status take_memory(xb_ctx *ctx, xb_prediction *p, int64_t members)
 {
     int64_t numbers = p->classes ? 0 : p->n * p->targets, rows = p->classes ? p->n : 0;
     p->mean = xb_new(ctx, numbers, sizeof(double));
@@ -203,8 +223,10 @@ static xb_status take_memory(xb_ctx *ctx, xb_prediction *p)
     p->class = xb_new(ctx, rows, sizeof *p->class);
     p->entropy = xb_new(ctx, rows, sizeof(double));
     p->information = xb_new(ctx, rows, sizeof(double));
-    bool all = p->mean && p->epistemic && p->aleatoric && p->sd && p->quantile &&
-               p->probability && p->class && p->entropy && p->information;
+    if (members > 1) p->between = xb_new(ctx, numbers + rows, sizeof(double));
+    bool all = (members == 1 || p->between) && p->mean && p->epistemic && p->aleatoric &&
+               p->sd && p->quantile && p->probability && p->class && p->entropy &&
+               p->information;
     return all ? XB_OK : XB_E_MEMORY;
 }
 
@@ -229,11 +251,22 @@ static xb_status check_options(xb_ctx *ctx, const xb_predict_options *opt)
     return XB_OK;
 }
 
+xb_status xb_predict_check_draws(xb_ctx *ctx, const xb_model *model, int64_t draws)
+{
+    const int64_t members = xb_model_member_count(model);
+    if (draws >= members) return XB_OK;
+    return xb_fail(
+        ctx, XB_E_ARGUMENT,
+        "%lld %s of an ensemble of %lld: expected at least one for each member",
+        (long long)draws, xb_plural(draws, "draw", "draws"), (long long)members);
+}
+
 /* The error over all inputs so far, drawn in blocks; doubling until it is small. */
 xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
                             const xb_rows *rows, const xb_predict_options *opt)
 {
-    const int64_t start = 64, look = 256; /* inputs that stand for all */
+    const int64_t members = xb_model_member_count(model);
+    const int64_t start = 64 * members, look = 256; /* inputs that stand for all */
     xb_predict_options few = *opt;
     few.quantiles = 0;
     few.quantile = standard_levels;
@@ -256,7 +289,8 @@ xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *mode
     XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
     opt = &chosen;
     XB_TRY(check_options(ctx, opt));
-    int64_t draws = opt->samples, n = rows->n;
+    int64_t draws = opt->samples, n = rows->n, members = xb_model_member_count(model);
+    if (draws > 0) XB_TRY(xb_predict_check_draws(ctx, model, draws));
     if (draws == 0) XB_TRY(xb_predict_enough(ctx, &draws, model, rows, opt));
     xb_prediction *p = xb_new(ctx, 1, sizeof *p);
     if (!p) return XB_E_MEMORY;
@@ -265,7 +299,7 @@ xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *mode
     p->classes = model->classes;
     p->targets = model->targets;
     p->quantiles = opt->quantile ? opt->quantiles : XB_COUNT(standard_levels);
-    xb_status status = take_memory(ctx, p);
+    xb_status status = take_memory(ctx, p, members);
     if (status == XB_OK && n > 0) status = summarise(ctx, p, model, rows, opt);
     if (status == XB_OK)
         *out = p;
@@ -284,8 +318,9 @@ xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
 void xb_prediction_destroy(xb_prediction *p)
 {
     if (!p) return;
-    double *const blocks[] = {p->mean,     p->epistemic,   p->aleatoric, p->sd,
-                              p->quantile, p->probability, p->entropy,   p->information};
+    double *const blocks[] = {p->mean,    p->epistemic,   p->aleatoric,
+                              p->sd,      p->quantile,    p->probability,
+                              p->entropy, p->information, p->between};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     free(p->class);
     free(p);
@@ -319,6 +354,27 @@ const double *xb_prediction_epistemic(const xb_prediction *p)
 const double *xb_prediction_aleatoric(const xb_prediction *p)
 {
     return numbers(p, p->aleatoric);
+}
+const double *xb_prediction_disagreement(const xb_prediction *p) { return p->between; }
+/* Of target k, or of the classes. */
+static double share_between(const xb_prediction *p, int64_t k)
+{
+    double between = 0, whole = 0;
+    for (int64_t i = k; i < p->n * p->targets; i += p->targets) {
+        const double b = p->between[i];
+        between += p->classes > 0 ? b : b * b;
+        whole += p->classes > 0 ? p->information[i] : p->epistemic[i] * p->epistemic[i];
+    }
+    return whole > 0 ? between / whole : NAN;
+}
+
+double xb_prediction_disagreement_share(const xb_prediction *p)
+{
+    double sum = 0;
+    if (!p->between) return NAN;
+    for (int64_t k = 0; k < p->targets; k++)
+        sum += share_between(p, k) / (double)p->targets;
+    return sum;
 }
 const double *xb_prediction_sd(const xb_prediction *p) { return numbers(p, p->sd); }
 const double *xb_prediction_quantile(const xb_prediction *p)

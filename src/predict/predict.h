@@ -10,6 +10,7 @@ struct xb_prediction {
     int64_t targets; /* 1 for classes */
     double error;
     double *mean, *epistemic, *aleatoric, *sd; /* [n][targets] */
+    double *between;                           /* as these, of an ensemble; else NULL */
     double *quantile;                          /* [n][targets][quantiles] */
     double *probability;                       /* [n][classes] */
     int64_t *class;                            /* [n] */
@@ -29,14 +30,25 @@ xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, double *sd, const xb_mode
                               const xb_rows *rows, int64_t count,
                               const xb_predict_options *opt);
 
+/* Fails where a member would have no draw. */
+xb_status xb_predict_check_draws(xb_ctx *ctx, const xb_model *model, int64_t draws);
+
 /* How many draws the tolerance asks for (P5). */
 xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
                             const xb_rows *rows, const xb_predict_options *opt);
 
-/* quantiles.c: (P4) the level-quantile of an equal mixture of N(mean[s], sd^2). z is the
- * standard normal's quantile of the same level. */
-double xb_predictive_quantile(const double *mean, int64_t draws, double sd, double level,
-                              double z);
+/* (P3) The aleatoric standard deviations, sd [members][n][targets] of the rows; and (P7)
+ * one for all members, their root mean square, out [n]. Numbers.
+ */
+xb_status xb_predict_noise_rows(xb_ctx *ctx, double *sd, const xb_model *model,
+                                const xb_rows *rows, const char *backend);
+void xb_noise_of_members(double *out, const double *sd, int64_t members, int64_t n);
+
+/* quantiles.c: (P4) the level-quantile of an equal mixture of N(mean[s], sd^2), draw s
+ * having the sd of number s mod members. z is the standard normal's quantile of the same
+ * level. */
+double xb_predictive_quantile(const double *mean, int64_t draws, const double *sd,
+                              int64_t members, double level, double z);
 double xb_normal_quantile(double level);
 
 /* Monte Carlo error of the mean of value[s * stride], from neighbouring pairs, which
@@ -46,5 +58,15 @@ typedef struct xb_draw_summary {
 } xb_draw_summary;
 
 xb_draw_summary xb_draws_summarise(const double *value, int64_t draws, int64_t stride);
+
+/* member_spread.c: (P7) the same of draws dealt over members, and the standard deviation
+ * between their means, noise taken off. One member: 0. */
+xb_draw_summary xb_members_summarise(double *between, const double *value, int64_t draws,
+                                     int64_t stride, int64_t members);
+/* (P7) The information between member and class, of probabilities [draws][stride] by
+ * class: the entropy of their mean less the mean entropy of the members' means. `room`
+ * [classes]. */
+double xb_members_information(const double *value, int64_t draws, int64_t stride,
+                              int64_t members, int64_t classes, double *room);
 
 #endif

@@ -1,7 +1,7 @@
-/* quantiles.c: quantiles of the predictive, a mixture of normals of one width (maths
- * P4), by Newton's method kept inside a bracket. The quantile lies between those of the
- * lowest and of the highest component. Accurate to 1e-9 of the mixture's width; about
- * five evaluations of the cdf. */
+/* quantiles.c: quantiles of the predictive, a mixture of normals, of one width for each
+ * member (maths P4), by Newton's method kept inside a bracket. The quantile lies between
+ * those of the lowest and of the highest component. Accurate to 1e-9 of the mixture's
+ * width; about five evaluations of the cdf. */
 #include <float.h>
 #include <math.h>
 
@@ -16,26 +16,43 @@ typedef struct curve {
     double cdf, pdf;
 } curve;
 
-static curve mixture_at(const double *mean, int64_t draws, double sd, double x)
+/* Draws dealt over members that have a width each. */
+typedef struct mixture {
+    const double *mean; /* [draws] */
+    int64_t draws, members;
+    const double *sd; /* [members] */
+} mixture;
+
+/* A width that rounding can still see: 0 would be a step. */
+static double width_of(const mixture *m, int64_t member, double least)
+{
+    return fmax(m->sd[member], least);
+}
+
+static curve mixture_at(const mixture *m, double least, double x)
 {
     curve c = {0, 0};
-    for (int64_t s = 0; s < draws; s++) {
-        double z = (x - mean[s]) / sd;
-        c.cdf += 0.5 * erfc(-z / SQRT_2);
-        c.pdf += exp(-0.5 * z * z);
+    for (int64_t member = 0; member < m->members; member++) {
+        const double sd = width_of(m, member, least);
+        double pdf = 0;
+        for (int64_t s = member; s < m->draws; s += m->members) {
+            double z = (x - m->mean[s]) / sd;
+            c.cdf += 0.5 * erfc(-z / SQRT_2);
+            pdf += exp(-0.5 * z * z);
+        }
+        c.pdf += pdf * (INVERSE_SQRT_2_PI / (sd * (double)m->draws));
     }
-    c.cdf /= (double)draws;
-    c.pdf *= INVERSE_SQRT_2_PI / (sd * (double)draws);
+    c.cdf /= (double)m->draws;
     return c;
 }
 
 /* Where the cdf reaches `level`, known to lie in [low, high], from x on. */
-static double solve(const double *mean, int64_t draws, double sd, double level,
-                    double low, double high, double x)
+static double solve(const mixture *m, double least, double level, double low, double high,
+                    double x)
 {
-    const double tolerance = 1e-9 * (high - low + sd);
+    const double tolerance = 1e-9 * (high - low + width_of(m, 0, least));
     for (int i = 0; i < STEPS_MAX && high - low > tolerance; i++) {
-        curve c = mixture_at(mean, draws, sd, x);
+        curve c = mixture_at(m, least, x);
         if (c.cdf < level)
             low = x;
         else
@@ -48,28 +65,41 @@ static double solve(const double *mean, int64_t draws, double sd, double level,
     return x;
 }
 
-double xb_predictive_quantile(const double *mean, int64_t draws, double sd, double level,
-                              double z)
+/* Where the quantile must lie, between those of the lowest and the highest component, and
+ * a guess by the first two moments. */
+static void bracket(const mixture *m, double least, double z, double *low, double *high,
+                    double *guess)
 {
-    double lowest = mean[0], highest = mean[0], sum = 0, square = 0;
-    for (int64_t s = 0; s < draws; s++) {
-        lowest = fmin(lowest, mean[s]);
-        highest = fmax(highest, mean[s]);
-        sum += mean[s] / (double)draws;
+    double sum = 0, square = 0, noise = 0;
+    *low = INFINITY, *high = -INFINITY;
+    for (int64_t s = 0; s < m->draws; s++) sum += m->mean[s] / (double)m->draws;
+    for (int64_t i = 0; i < m->members; i++) {
+        const double sd = width_of(m, i, least);
+        noise += sd * sd / (double)m->members;
+        for (int64_t s = i; s < m->draws; s += m->members) {
+            *low = fmin(*low, m->mean[s] + sd * z);
+            *high = fmax(*high, m->mean[s] + sd * z);
+            square += (m->mean[s] - sum) * (m->mean[s] - sum) / (double)m->draws;
+        }
     }
-    for (int64_t s = 0; s < draws; s++)
-        square += (mean[s] - sum) * (mean[s] - sum) / (double)draws;
-    /* a width that rounding can still see */
-    sd = fmax(sd, 4 * DBL_EPSILON * fmax(fabs(lowest), fabs(highest)) + DBL_MIN);
-    double low = lowest + sd * z, high = highest + sd * z;
-    double guess = sum + z * sqrt(square + sd * sd);
-    return solve(mean, draws, sd, level, low, high, fmin(fmax(guess, low), high));
+    *guess = fmin(fmax(sum + z * sqrt(square + noise), *low), *high);
+}
+
+double xb_predictive_quantile(const double *mean, int64_t draws, const double *sd,
+                              int64_t members, double level, double z)
+{
+    const mixture m = {mean, draws, members, sd};
+    double largest = 0, low, high, guess;
+    for (int64_t s = 0; s < draws; s++) largest = fmax(largest, fabs(mean[s]));
+    const double least = 4 * DBL_EPSILON * largest + DBL_MIN;
+    bracket(&m, least, z, &low, &high, &guess);
+    return solve(&m, least, level, low, high, guess);
 }
 
 double xb_normal_quantile(double level)
 {
-    const double zero = 0, reach = 40; /* beyond it no double is left */
-    return solve(&zero, 1, 1, level, -reach, reach, 0);
+    const double zero = 0, one = 1, reach = 40; /* beyond it no double is left */
+    return solve(&(mixture){&zero, 1, 1, &one}, 0, level, -reach, reach, 0);
 }
 
 enum { LANES = 8 }; /* partial sums side by side: none waits for the one before */

@@ -96,7 +96,9 @@ static xb_status measure_one(xb_ctx *ctx, row *out, const xb_model *model,
                              int64_t pairs)
 {
     xb_trainer *t = NULL;
-    XB_TRY(xb_trainer_build(ctx, &t, model, data, opt));
+    xb_train_options free_widths = *opt; /* by mu and sigma, whatever they follow from */
+    free_widths.cells = NULL;
+    XB_TRY(xb_trainer_build(ctx, &t, model, data, &free_widths));
     float *kept = xb_new(ctx, 2 * t->noise, sizeof *kept);
     xb_status status = kept ? measure(t, out, kept, pairs) : XB_E_MEMORY;
     free(kept);

@@ -30,12 +30,14 @@ void xb_trainer_start_weights(xb_trainer *t)
         memcpy(theta, start->mu, (size_t)t->p * sizeof *theta);
         memcpy(state, start->state, (size_t)t->net_states * sizeof *state);
     }
+    if (t->opt.cells) xb_tied_start(t, theta);
     xb_host_sent(t->backend, t->live, t->room.live, t->n_live * (int64_t)sizeof *theta);
 }
 
 void xb_trainer_fill_sigma(xb_trainer *t)
 {
-    for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
+    if (t->opt.cells) xb_tied_fill(t);
+    for (int i = 0; i < xb_net_tensor_count(t->model->net) && !t->opt.cells; i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (k->stochastic)
             t->backend->spread_fill(t->backend, t->ctx, t->opt.spread,

@@ -179,15 +179,21 @@ static double sum_on_host(const xb_backend *b, const xb_ctx *ctx, const xb_kl *k
     return sum;
 }
 
+double xb_kl_sum_sigma(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
+                       const xb_kl_block *block, float *room)
+{
+    xb_kl_block k = *block;
+    k.rho = NULL;
+    return kl->normal ? sum_normal(b, ctx, kl, k) : sum_on_host(b, ctx, kl, &k, room);
+}
+
 double xb_kl_sum_rho(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
                      xb_spread spread, const xb_kl_block *block, float *room)
 {
-    xb_kl_block k = *block;
-    if (kl->normal && spread == XB_SPREAD_EXP) return sum_normal(b, ctx, kl, k);
-    k.rho = NULL;
-    double sum =
-        kl->normal ? sum_normal(b, ctx, kl, k) : sum_on_host(b, ctx, kl, &k, room);
-    b->spread_chain(b, ctx, spread, k.grad_sigma, k.sigma, k.n);
+    const xb_kl_block *k = block;
+    if (kl->normal && spread == XB_SPREAD_EXP) return sum_normal(b, ctx, kl, *k);
+    double sum = xb_kl_sum_sigma(b, ctx, kl, k, room);
+    b->spread_chain(b, ctx, spread, k->grad_sigma, k->sigma, k->n);
     return sum;
 }
 

@@ -9,6 +9,9 @@
  * the gradient by sigma before, that by rho after; mean and precision are set here. A
  * normal prior and sigma = exp(rho) take one look at the weights; its sum of log sigma is
  * then that of rho. `room` [4][n] is the host's, NULL where the backend is. */
+/* As xb_kl_sum over the block's buffers; rho is not read. */
+double xb_kl_sum_sigma(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
+                       const xb_kl_block *block, float *room);
 double xb_kl_sum_rho(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
                      xb_spread spread, const xb_kl_block *block, float *room);
 

@@ -9,6 +9,7 @@
 #include "base/choice.h"
 #include "base/memory.h"
 #include "data/rows.h"
+#include "vi/weight_cells.h"
 
 static const char *const likelihood_names[] = {"auto", "gaussian", "heteroscedastic",
                                                "softmax"};
@@ -82,6 +83,14 @@ xb_status xb_model_targets(xb_ctx *ctx, xb_model *m, int64_t targets)
     return XB_OK;
 }
 
+xb_status xb_model_take_cells(xb_ctx *ctx, xb_model *m, const xb_weight_cells *cells)
+{
+    const int64_t n = xb_net_param_count(m->net) * xb_weight_cells_count(cells);
+    XB_TRY(xb_weight_cells_copy(ctx, &m->cells, cells));
+    m->cell = xb_new(ctx, n, sizeof *m->cell);
+    return m->cell ? XB_OK : XB_E_MEMORY;
+}
+
 int64_t xb_model_noise_states(const xb_model *model)
 {
     return model->noise_net ? xb_net_state_count(model->noise_net) : 0;
@@ -111,9 +120,15 @@ static void free_names(char **name, int64_t n)
 void xb_model_destroy(xb_model *model)
 {
     if (!model) return;
+    if (model->member) {
+        xb_model_part(model);
+        return;
+    }
     xb_net_destroy(model->net);
     xb_net_destroy(model->noise_net);
     xb_law_destroy(model->law);
+    xb_weight_cells_destroy(model->cells);
+    free(model->cell);
     free_names(model->feature_name, model->features);
     free_names(model->class_name, model->classes);
     xb_recipe_destroy(model->recipe);
@@ -217,6 +232,14 @@ const xb_net *xb_model_net(const xb_model *m) { return m->net; }
 const xb_net *xb_model_noise_net(const xb_model *m) { return m->noise_net; }
 const char *xb_model_net_text(const xb_model *m) { return xb_net_text(m->net); }
 const xb_law *xb_model_law(const xb_model *m) { return m->law; }
+const xb_weight_cells *xb_model_cells(const xb_model *m) { return m->cells; }
+
+const float *xb_model_cell_states(const xb_model *m, int64_t tensor)
+{
+    if (!m->cells || tensor < 0 || tensor >= xb_net_tensor_count(m->net)) return NULL;
+    const xb_tensor *t = xb_net_tensor_at(m->net, tensor);
+    return t->stochastic ? m->cell + xb_weight_cells_count(m->cells) * t->offset : NULL;
+}
 xb_prior xb_model_prior(const xb_model *m) { return m->prior; }
 xb_likelihood xb_model_likelihood(const xb_model *m) { return m->likelihood; }
 const char *xb_model_settings(const xb_model *m) { return m->settings; }
@@ -250,13 +273,24 @@ double xb_model_target_sd(const xb_model *m) { return m->y_sd[0]; }
 double xb_model_noise_sd(const xb_model *m) { return xb_model_target_at(m, 0).noise_sd; }
 int64_t xb_model_target_count(const xb_model *m) { return m->targets; }
 
+/* (P7) Of an ensemble the root mean square over members. */
+static double noise_sd(const xb_model *m, int64_t k)
+{
+    double square = 0;
+    if (m->likelihood != XB_LIKELIHOOD_GAUSSIAN) return NAN;
+    if (!m->member) return m->y_sd[k] * exp(m->noise_log_sd[k]);
+    for (int64_t i = 0; i < m->members; i++) {
+        const double one = noise_sd(m->member[i], k);
+        square += one * one / (double)m->members;
+    }
+    return sqrt(square);
+}
+
 xb_model_target xb_model_target_at(const xb_model *m, int64_t k)
 {
     if (k < 0 || k >= m->targets) return (xb_model_target){NULL, NAN, NAN, NAN};
-    const bool one = m->likelihood == XB_LIKELIHOOD_GAUSSIAN;
     return (xb_model_target){.name = m->target_each[k],
                              .mean = m->y_mean[k],
                              .sd = m->y_sd[k],
-                             .noise_sd =
-                                 one ? m->y_sd[k] * exp(m->noise_log_sd[k]) : NAN};
+                             .noise_sd = noise_sd(m, k)};
 }

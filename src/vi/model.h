@@ -39,10 +39,33 @@ struct xb_model {
     double *noise_log_sd;      /* [targets] GAUSSIAN, in units of y_sd */
     double noise_least;        /* HETEROSCEDASTIC, the same units (V19) */
     double *target_spread;     /* [targets] sd in units of y_sd; training only */
+    xb_weight_cells *cells; /* random tensors are made of them; NULL: widths are free */
+    float *cell;            /* [cells] times the net's blocks: the states of tensor t from
+                               cells * t.offset on, [cells][t.size] */
     xb_law *law;
     xb_prior prior;
     char *settings, *provenance; /* JSON */
+    /* An ensemble: its members, each a model of its own; all of the above is then
+     * borrowed from the first (ensemble.c). NULL: one posterior. */
+    xb_model **member; /* [members] */
+    int64_t members;
 };
+
+/* An ensemble of models of the same columns, net and likelihood, which it owns from now
+ * on; where it fails they stay the caller's. One alone stays as it is. */
+xb_status xb_model_join(xb_ctx *ctx, xb_model **out, xb_model **member, int64_t members);
+void xb_model_part(xb_model *ensemble); /* frees it with its members */
+
+/* (P7) Draws are dealt over the members one by one: who makes draw s, and which of its
+ * own draws that is. */
+static inline int64_t xb_member_of(const xb_model *model, int64_t s)
+{
+    return model->member ? s % model->members : 0;
+}
+static inline int64_t xb_member_draw(const xb_model *model, int64_t s)
+{
+    return model->member ? s / model->members : s;
+}
 
 /* An empty model; fill it, then xb_model_blocks for room of the nets' sizes. */
 xb_status xb_model_new(xb_ctx *ctx, xb_model **out);
@@ -54,6 +77,8 @@ xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
 /* Room for as many targets, each of mean 0 and sd 1; before anything asks for outputs. */
 xb_status xb_model_targets(xb_ctx *ctx, xb_model *model, int64_t targets);
 
+/* Copies the cells, with room for the states of the net's tensors. */
+xb_status xb_model_take_cells(xb_ctx *ctx, xb_model *model, const xb_weight_cells *cells);
 /* A table whose columns are features as they are, once those have names and scales. */
 xb_status xb_model_plain_recipe(xb_ctx *ctx, xb_model *model);
 /* A copy of another's; NULL: leave it. */

@@ -1,13 +1,15 @@
 /* model_file.c: models as safetensors files.
  *
  * Tensors: "0.kernel.mu" and, where random, "0.kernel.sigma" for each of the net's
- * tensors; "noise.0.kernel" for those of the noise net; "input.mean", "input.sd" [c],
+ * tensors, "0.kernel.cells" [cells][size] where it is made of cells (metadata "cells");
+ * "noise.0.kernel" for those of the noise net; "input.mean", "input.sd" [c],
  * "target.scale" [mean, sd], "noise.log_sd" [1] or "noise.least" [1] (1e-3 where it is
  * missing), "batchnorm.state". Of several targets (metadata "targets") there is a row of
  * target.scale and a noise.log_sd for each. Where inputs are pixels (metadata "inputs"),
  * they have neither names nor scales. A tensor without a sigma is a fixed one, so no list
- * of them is needed. Reading checks every shape before it takes memory and every value
- * after. */
+ * of them is needed. Of an ensemble (metadata "members") all tensors but input.mean and
+ * input.sd are there for each member, those of the second as "member.2.0.kernel.mu" and
+ * so on. Reading checks every shape before it takes memory and every value after. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +24,19 @@
 
 #define MODEL_KIND "model"
 #define MODEL_FORMAT "1"
-#define PIXELS "pixels" /* byte / 255 */
+#define ENSEMBLE_FORMAT "2" /* so that who knows no members does not take one for all */
+#define PIXELS "pixels"     /* byte / 255 */
 
-enum { NAME_MAX_BYTES = 64, TEXTS_MAX = 24, TENSORS_BESIDE = 8 };
+enum { NAME_MAX_BYTES = 64, MEMBER_BYTES = 24, TEXTS_MAX = 24, TENSORS_BESIDE = 8 };
+
+/* Before the names of member i's tensors. */
+static void name_member(char out[MEMBER_BYTES], int64_t i)
+{
+    if (i == 0)
+        out[0] = '\0';
+    else
+        snprintf(out, MEMBER_BYTES, "member.%d.", (int)i + 1);
+}
 
 /* ---- writing */
 
@@ -32,6 +44,8 @@ typedef struct writer {
     xb_stored *tensor;
     char (*name)[NAME_MAX_BYTES]; /* as many */
     int64_t n;
+    char member[MEMBER_BYTES]; /* before the names of a member's tensors; "": the first's
+                                */
     xb_stored_text text[TEXTS_MAX];
     char *owned[TEXTS_MAX]; /* texts to free */
     int n_text;
@@ -50,7 +64,7 @@ static xb_stored *add_tensor(writer *w, xb_stored_type type, const void *data, i
 static void add_vector(writer *w, const char *name, xb_stored_type type, const void *data,
                        int64_t n)
 {
-    snprintf(w->name[w->n], NAME_MAX_BYTES, "%s", name);
+    snprintf(w->name[w->n], NAME_MAX_BYTES, "%s%s", w->member, name);
     add_tensor(w, type, data, 1, &n);
 }
 
@@ -59,11 +73,12 @@ static void add_net(writer *w, const char *prefix, const xb_net *net, const floa
 {
     for (int i = 0; i < xb_net_tensor_count(net); i++) {
         const xb_tensor *t = xb_net_tensor_at(net, i);
-        snprintf(w->name[w->n], NAME_MAX_BYTES, "%s%s%s", prefix, t->name,
+        snprintf(w->name[w->n], NAME_MAX_BYTES, "%s%s%s%s", w->member, prefix, t->name,
                  sigma ? ".mu" : "");
         add_tensor(w, XB_STORED_F32, mu + t->offset, t->ndim, t->shape);
         if (!sigma || !t->stochastic) continue;
-        snprintf(w->name[w->n], NAME_MAX_BYTES, "%s%s.sigma", prefix, t->name);
+        snprintf(w->name[w->n], NAME_MAX_BYTES, "%s%s%s.sigma", w->member, prefix,
+                 t->name);
         add_tensor(w, XB_STORED_F32, sigma + t->offset, t->ndim, t->shape);
     }
 }
@@ -72,18 +87,31 @@ static void add_targets(writer *w, const xb_model *m, const double *target)
 {
     const int64_t shape[2] = {m->targets, 2};
     const bool one = m->targets == 1;
-    snprintf(w->name[w->n], NAME_MAX_BYTES, "target.scale");
+    snprintf(w->name[w->n], NAME_MAX_BYTES, "%starget.scale", w->member);
     add_tensor(w, XB_STORED_F64, target, one ? 1 : 2, one ? shape + 1 : shape);
     if (m->likelihood == XB_LIKELIHOOD_GAUSSIAN)
         add_vector(w, "noise.log_sd", XB_STORED_F64, m->noise_log_sd, m->targets);
 }
 
-/* target [targets][2] */
+/* The states of random tensors [cells][size]. */
+static void add_cells(writer *w, const xb_model *m)
+{
+    for (int i = 0; i < xb_net_tensor_count(m->net); i++) {
+        const xb_tensor *t = xb_net_tensor_at(m->net, i);
+        const int64_t shape[2] = {xb_weight_cells_count(m->cells), t->size};
+        if (!t->stochastic) continue;
+        snprintf(w->name[w->n], NAME_MAX_BYTES, "%s%s.cells", w->member, t->name);
+        add_tensor(w, XB_STORED_F32, xb_model_cell_states(m, i), 2, shape);
+    }
+}
+
+/* Of one member; target [targets][2]. */
 static void add_tensors(writer *w, const xb_model *m, const double *target)
 {
     add_net(w, "", m->net, m->mu, m->sigma);
+    if (m->cells) add_cells(w, m);
     if (m->noise_net) add_net(w, "noise.", m->noise_net, m->noise_mu, NULL);
-    if (!m->pixels) {
+    if (!m->pixels && !w->member[0]) { /* common to all */
         add_vector(w, "input.mean", XB_STORED_F64, m->x_mean, m->features);
         add_vector(w, "input.sd", XB_STORED_F64, m->x_sd, m->features);
     }
@@ -131,7 +159,9 @@ static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
 {
     xb_prior_text(prior, &m->prior);
     add_text(w, "crossbayes", MODEL_KIND);
-    add_text(w, "format", MODEL_FORMAT);
+    add_text(w, "format", m->member ? ENSEMBLE_FORMAT : MODEL_FORMAT);
+    if (m->member)
+        XB_TRY(add_json(ctx, w, "members", json_integer((json_int_t)m->members)));
     add_text(w, "net", xb_net_text(m->net));
     if (m->noise_net) add_text(w, "noise_net", xb_net_text(m->noise_net));
     add_text(w, "likelihood", xb_likelihood_name(m->likelihood));
@@ -143,6 +173,7 @@ static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
     XB_TRY(add_json(ctx, w, "law", xb_law_to_json(m->law)));
     if (m->targets > 1)
         XB_TRY(add_json(ctx, w, "targets", names_json(m->target_each, m->targets)));
+    if (m->cells) add_text(w, "cells", xb_weight_cells_text(m->cells));
     if (m->pixels) add_text(w, "inputs", PIXELS);
     int64_t names = m->pixels ? 0 : m->features;
     XB_TRY(add_json(ctx, w, "features", names_json(m->feature_name, names)));
@@ -154,8 +185,10 @@ static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
 xb_status xb_model_save(xb_ctx *ctx, const xb_model *m, const char *path)
 {
     XB_TRY(xb_law_check_file(ctx, m->law));
-    int64_t most = 2 * xb_net_tensor_count(m->net) + TENSORS_BESIDE;
+    int64_t members = xb_model_member_count(m);
+    int64_t most = 3 * xb_net_tensor_count(m->net) + TENSORS_BESIDE;
     if (m->noise_net) most += xb_net_tensor_count(m->noise_net);
+    most *= members;
     double *target = xb_new(ctx, 2 * m->targets, sizeof *target);
     for (int64_t k = 0; target && k < m->targets; k++)
         target[2 * k] = m->y_mean[k], target[2 * k + 1] = m->y_sd[k];
@@ -166,7 +199,10 @@ xb_status xb_model_save(xb_ctx *ctx, const xb_model *m, const char *path)
     xb_status status = w.tensor && w.name && target ? XB_OK : XB_E_MEMORY;
     if (status == XB_OK) status = add_texts(ctx, &w, m, prior);
     if (status == XB_OK) {
-        add_tensors(&w, m, target);
+        for (int64_t i = 0; i < members; i++) {
+            name_member(w.member, i);
+            add_tensors(&w, xb_model_member_at(m, i), target);
+        }
         status = xb_safetensors_write(ctx, path, w.tensor, w.n, w.text, w.n_text);
     }
     for (int i = 0; i < TEXTS_MAX; i++) free(w.owned[i]);
@@ -183,6 +219,7 @@ typedef struct reader {
     const char *path;
     const xb_safetensors *file;
     xb_model *model;
+    char member[MEMBER_BYTES]; /* as the writer's */
 } reader;
 
 static xb_status refuse(const reader *r, const char *what)
@@ -203,7 +240,10 @@ static xb_status read_json(const reader *r, json_t **out, const char *key)
 {
     const char *text = NULL;
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, key));
-    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    json_error_t error;
+    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!value && json_error_code(&error) == json_error_out_of_memory)
+        return xb_fail(r->ctx, XB_E_MEMORY, "not enough memory for the metadata");
     if (!value)
         return xb_fail(r->ctx, XB_E_INPUT, "%s: metadata '%s' is not JSON", r->path, key);
     *out = value;
@@ -360,7 +400,8 @@ static xb_status read_kind(const reader *r)
     if (!kind || strcmp(kind, MODEL_KIND) != 0)
         return refuse(r, "not a model of crossbayes (its metadata does not say so)");
     const char *format = xb_safetensors_text(r->file, "format");
-    if (!format || strcmp(format, MODEL_FORMAT) != 0)
+    const bool many = xb_safetensors_text(r->file, "members") != NULL;
+    if (!format || strcmp(format, many ? ENSEMBLE_FORMAT : MODEL_FORMAT) != 0)
         return refuse(r, "a model in a format this version does not know");
     return XB_OK;
 }
@@ -405,12 +446,21 @@ static xb_status take(const reader *r, void *dest, const char *name, xb_stored_t
                       const int64_t *shape, int ndim, bool positive)
 {
     const xb_stored *t = NULL;
-    XB_TRY(xb_safetensors_get(r->ctx, &t, r->file, name, type, shape, ndim));
+    char full[MEMBER_BYTES + NAME_MAX_BYTES];
+    snprintf(full, sizeof full, "%s%s", r->member, name);
+    XB_TRY(xb_safetensors_get(r->ctx, &t, r->file, full, type, shape, ndim));
     XB_TRY(check_finite(r, t, positive));
     int64_t bytes = 0;
     (void)xb_stored_bytes(&bytes, t);
     if (dest) memcpy(dest, t->data, (size_t)bytes);
     return XB_OK;
+}
+
+static bool is_there(const reader *r, const char *name)
+{
+    char full[MEMBER_BYTES + NAME_MAX_BYTES];
+    snprintf(full, sizeof full, "%s%s", r->member, name);
+    return xb_safetensors_find(r->file, full) >= 0;
 }
 
 /* mu and sigma NULL: only looks, and marks which tensors are random. */
@@ -423,7 +473,7 @@ static xb_status take_net(const reader *r, xb_net *net, float *mu, float *sigma)
         XB_TRY(take(r, mu ? mu + t->offset : NULL, name, XB_STORED_F32, t->shape, t->ndim,
                     false));
         snprintf(name, sizeof name, "%s.sigma", t->name);
-        bool random = xb_safetensors_find(r->file, name) >= 0;
+        bool random = is_there(r, name);
         bool can = t->role == XB_ROLE_KERNEL || t->role == XB_ROLE_BIAS;
         if (random && !can) return refuse(r, "a sigma where none can be");
         if (can) XB_TRY(in_file(r, xb_net_set_stochastic(r->ctx, net, i, random)));
@@ -445,6 +495,41 @@ static xb_status take_noise_net(const reader *r, float *mu)
                     false));
     }
     return XB_OK;
+}
+
+/* In their range, but for the rounding of a float. */
+static xb_status check_states(const reader *r, const xb_tensor *t, const float *state)
+{
+    const xb_weight_cells *c = r->model->cells;
+    const double low = xb_weight_cells_low(c), high = xb_weight_cells_high(c);
+    const double slack = 1e-6 * fmax(fabs(low), fabs(high));
+    for (int64_t i = 0; i < xb_weight_cells_count(c) * t->size; i++)
+        if (!((double)state[i] >= low - slack && (double)state[i] <= high + slack))
+            return xb_fail(r->ctx, XB_E_INPUT,
+                           "%s: %s.cells: state %lld is %g, expected %g to %g", r->path,
+                           t->name, (long long)i, (double)state[i], low, high);
+    return XB_OK;
+}
+
+static xb_status take_cells(const reader *r)
+{
+    xb_model *m = r->model;
+    const char *text = xb_safetensors_text(r->file, "cells");
+    xb_weight_cells *cells = NULL;
+    if (!text) return XB_OK;
+    XB_TRY(in_file(r, xb_weight_cells_parse(r->ctx, &cells, text)));
+    xb_status status = xb_model_take_cells(r->ctx, m, cells);
+    xb_weight_cells_destroy(cells);
+    for (int i = 0; i < xb_net_tensor_count(m->net) && status == XB_OK; i++) {
+        const xb_tensor *t = xb_net_tensor_at(m->net, i);
+        const int64_t n = xb_weight_cells_count(m->cells), shape[2] = {n, t->size};
+        char name[NAME_MAX_BYTES];
+        if (!t->stochastic) continue;
+        snprintf(name, sizeof name, "%s.cells", t->name);
+        status = take(r, m->cell + n * t->offset, name, XB_STORED_F32, shape, 2, false);
+        if (status == XB_OK) status = check_states(r, t, m->cell + n * t->offset);
+    }
+    return status;
 }
 
 static xb_status take_nets(const reader *r)
@@ -480,17 +565,24 @@ static xb_status take_targets(const reader *r, double *target)
     return take(r, m->noise_log_sd, "noise.log_sd", XB_STORED_F64, shape, 1, false);
 }
 
+/* Common to all members. */
+static xb_status take_inputs(const reader *member)
+{
+    reader first = *member;
+    xb_model *m = member->model;
+    name_member(first.member, 0);
+    for (int64_t j = 0; m->pixels && j < m->features; j++) m->x_sd[j] = 1;
+    if (m->pixels) return XB_OK;
+    XB_TRY(take(&first, m->x_mean, "input.mean", XB_STORED_F64, &m->features, 1, false));
+    return take(&first, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true);
+}
+
 static xb_status take_scales(const reader *r)
 {
     xb_model *m = r->model;
-    if (m->pixels) {
-        for (int64_t j = 0; j < m->features; j++) m->x_sd[j] = 1;
-    } else {
-        XB_TRY(take(r, m->x_mean, "input.mean", XB_STORED_F64, &m->features, 1, false));
-        XB_TRY(take(r, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true));
-    }
     const int64_t one = 1;
-    if (m->noise_net && xb_safetensors_find(r->file, "noise.least") >= 0)
+    XB_TRY(take_inputs(r));
+    if (m->noise_net && is_there(r, "noise.least"))
         XB_TRY(take(r, &m->noise_least, "noise.least", XB_STORED_F64, &one, 1, true));
     double *target = xb_new(r->ctx, 2 * m->targets, sizeof *target);
     if (!target) return XB_E_MEMORY;
@@ -507,21 +599,53 @@ static xb_status read_model(const reader *r)
     XB_TRY(read_texts(r, input));
     XB_TRY(read_nets(r, input));
     XB_TRY(take_nets(r));
+    XB_TRY(take_cells(r));
     XB_TRY(take_scales(r));
     return read_recipe(r);
+}
+
+/* 1, or what the file says. */
+static xb_status read_members(const reader *r, int64_t *out)
+{
+    const char *text = xb_safetensors_text(r->file, "members");
+    char *end = NULL;
+    *out = text ? strtoll(text, &end, 10) : 1;
+    if (!text || (end != text && *end == '\0' && *out >= 2 && *out <= XB_MEMBERS_MOST))
+        return XB_OK;
+    return xb_fail(r->ctx, XB_E_INPUT, "%s: %s members: expected 2 to %d", r->path, text,
+                   XB_MEMBERS_MOST);
+}
+
+/* Members [members], one after the other; on failure those made so far are there. */
+static xb_status read_each(reader *r, xb_model **member, int64_t members)
+{
+    for (int64_t i = 0; i < members; i++) {
+        XB_TRY(xb_model_new(r->ctx, &member[i]));
+        r->model = member[i];
+        name_member(r->member, i);
+        XB_TRY(read_model(r));
+    }
+    return XB_OK;
+}
+
+static xb_status read_all(xb_model **out, reader *r)
+{
+    int64_t members = 1;
+    XB_TRY(read_members(r, &members));
+    xb_model **member = xb_new(r->ctx, members, sizeof(xb_model *));
+    if (!member) return XB_E_MEMORY;
+    xb_status status = read_each(r, member, members);
+    if (status == XB_OK) status = xb_model_join(r->ctx, out, member, members);
+    for (int64_t i = 0; status != XB_OK && i < members; i++) xb_model_destroy(member[i]);
+    free(member);
+    return status;
 }
 
 xb_status xb_model_load(xb_ctx *ctx, xb_model **out, const char *path)
 {
     xb_safetensors *file = NULL;
-    xb_model *model = NULL;
     xb_status status = xb_safetensors_open(ctx, &file, path);
-    if (status == XB_OK) status = xb_model_new(ctx, &model);
-    if (status == XB_OK) status = read_model(&(reader){ctx, path, file, model});
+    if (status == XB_OK) status = read_all(out, &(reader){ctx, path, file, NULL, ""});
     xb_safetensors_destroy(file);
-    if (status == XB_OK)
-        *out = model;
-    else
-        xb_model_destroy(model);
     return xb_filekind_explain(ctx, status, path, XB_KIND_MODEL);
 }

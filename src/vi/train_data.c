@@ -102,24 +102,47 @@ void xb_train_split_free(xb_train_split *split)
 /* Two passes, so that a large mean costs no digits, in units of a power of two near the
  * largest deviation, so that no square is too large or too small. A column that never
  * changes has no scale of its own: its size stands in, or 1. */
-static void column_scale(double *mean, double *sd, const double *x, int64_t stride,
-                         const xb_train_split *split)
+static double scale_of(double mean, double square, int unit)
+{
+    const double rounding = 1e-12; /* of the mean: below it a spread is none */
+    const double sd = scalbn(sqrt(square), unit);
+    if (sd > rounding * fabs(mean) && isfinite(sd)) return sd;
+    return mean != 0 ? fabs(mean) : 1;
+}
+
+/* Row by row, all columns of a pass together: a long table lies in a file. The sd holds
+ * the largest deviation until the second pass is done, then the mean square. */
+static void fit_columns(double *mean, double *sd, int *unit, const double *x,
+                        int64_t columns, const xb_train_split *split)
 {
     const int64_t n = split->n, *row = split->row;
-    double sum = 0, largest = 0, square = 0;
-    for (int64_t i = 0; i < n; i++) sum += x[row[i] * stride] / (double)n;
+    for (int64_t j = 0; j < columns; j++) mean[j] = sd[j] = 0;
     for (int64_t i = 0; i < n; i++)
-        largest = fmax(largest, fabs(x[row[i] * stride] - sum));
-    int unit = isfinite(largest) && largest > 0 ? ilogb(largest) : 0;
-    for (int64_t i = 0; i < n; i++) {
-        double d = scalbn(x[row[i] * stride] - sum, -unit);
-        square += d * d / (double)n;
+        for (int64_t j = 0; j < columns; j++)
+            mean[j] += x[row[i] * columns + j] / (double)n;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < columns; j++)
+            sd[j] = fmax(sd[j], fabs(x[row[i] * columns + j] - mean[j]));
+    for (int64_t j = 0; j < columns; j++) {
+        unit[j] = isfinite(sd[j]) && sd[j] > 0 ? ilogb(sd[j]) : 0;
+        sd[j] = 0;
     }
-    const double rounding = 1e-12; /* of the mean: below it a spread is none */
-    *mean = sum;
-    *sd = scalbn(sqrt(square), unit);
-    if (*sd > rounding * fabs(sum) && isfinite(*sd)) return;
-    *sd = sum != 0 ? fabs(sum) : 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            const double d = scalbn(x[row[i] * columns + j] - mean[j], -unit[j]);
+            sd[j] += d * d / (double)n;
+        }
+    for (int64_t j = 0; j < columns; j++) sd[j] = scale_of(mean[j], sd[j], unit[j]);
+}
+
+static xb_status column_scales(xb_ctx *ctx, double *mean, double *sd, const double *x,
+                               int64_t columns, const xb_train_split *split)
+{
+    int *unit = xb_new(ctx, columns, sizeof *unit);
+    if (!unit) return XB_E_MEMORY;
+    fit_columns(mean, sd, unit, x, columns, split);
+    free(unit);
+    return XB_OK;
 }
 
 static xb_status copy_name(xb_ctx *ctx, char **out, const char *name, int64_t number)
@@ -159,12 +182,10 @@ static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *d
 {
     XB_TRY(xb_model_columns(ctx, model, data->features, data->classes));
     model->pixels = !data->x;
-    for (int64_t j = 0; j < data->features; j++)
-        if (data->x)
-            column_scale(&model->x_mean[j], &model->x_sd[j], data->x + j, data->features,
-                         split);
-        else
-            model->x_sd[j] = 1;
+    for (int64_t j = 0; j < data->features; j++) model->x_sd[j] = 1;
+    if (data->x)
+        XB_TRY(column_scales(ctx, model->x_mean, model->x_sd, data->x, data->features,
+                             split));
     XB_TRY(copy_names(ctx, model, data));
     const xb_recipe *recipe = data->names ? xb_frame_recipe(data->names) : NULL;
     if (recipe) return xb_model_set_recipe(ctx, model, recipe);
@@ -191,8 +212,7 @@ static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *d
                             const xb_train_split *split, const xb_train_options *opt,
                             int64_t k)
 {
-    double mean = 0, sd = 1;
-    if (data->classes == 0) column_scale(&mean, &sd, data->y + k, model->targets, split);
+    double mean = model->y_mean[k], sd = model->y_sd[k];
     if (data->classes == 0 && opt->target_sd != 0) {
         if (!(opt->target_sd > 0) || !isfinite(opt->target_sd + opt->target_mean))
             return xb_fail(ctx, XB_E_ARGUMENT, "a target scaled by %g: expected above 0",
@@ -219,6 +239,8 @@ xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *m, const xb_train_data *da
     XB_TRY(xb_train_split_make(ctx, &split, data, opt));
     xb_status status = xb_model_targets(ctx, m, xb_train_targets(data, opt));
     if (status == XB_OK) status = fit_scales(ctx, m, data, &split);
+    if (status == XB_OK && data->classes == 0)
+        status = column_scales(ctx, m->y_mean, m->y_sd, data->y, m->targets, &split);
     for (int64_t k = 0; k < m->targets && status == XB_OK; k++)
         status = fit_target(ctx, m, data, &split, opt, k);
     xb_train_split_free(&split);

@@ -101,6 +101,7 @@ xb_status xb_train_model_make(xb_ctx *ctx, xb_model *m, const xb_train_data *dat
     XB_TRY(make_nets(ctx, m, data, opt));
     XB_TRY(check_start(ctx, m, opt->start));
     XB_TRY(copy_law(ctx, &m->law, opt->law));
+    if (opt->cells) XB_TRY(xb_model_take_cells(ctx, m, opt->cells));
     return xb_model_blocks(ctx, m);
 }
 
@@ -141,6 +142,7 @@ static void fetch_numbers(xb_trainer *t)
     xb_trainer_fill_sigma(t);
     fetch(t, m->mu, t->theta, t->p);
     fetch(t, m->sigma, t->sigma, t->p);
+    if (m->cells) xb_tied_fetch(t, m->cell);
     fetch(t, m->state, t->state, t->net_states);
     if (m->noise_net) {
         fetch(t, m->noise_mu, t->theta + t->noise, t->q);
@@ -148,6 +150,14 @@ static void fetch_numbers(xb_trainer *t)
     }
     for (int64_t k = 0; m->likelihood == XB_LIKELIHOOD_GAUSSIAN && k < m->targets; k++)
         m->noise_log_sd[k] = xb_trainer_log_sd(t, k);
+}
+
+static xb_status copy_cells(xb_ctx *ctx, xb_model *to, const xb_model *from)
+{
+    const int64_t n = xb_net_param_count(from->net) * xb_weight_cells_count(from->cells);
+    XB_TRY(xb_model_take_cells(ctx, to, from->cells));
+    memcpy(to->cell, from->cell, (size_t)n * sizeof *to->cell);
+    return XB_OK;
 }
 
 static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
@@ -184,6 +194,7 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
         copy->noise_log_sd[k] = m->noise_log_sd[k]; /* to the last bit */
     if (status == XB_OK) copy->noise_least = m->noise_least;
     if (status == XB_OK) status = xb_model_set_recipe(ctx, copy, m->recipe);
+    if (status == XB_OK && m->cells) status = copy_cells(ctx, copy, m);
     free(target);
     free(settings);
     free(provenance);

@@ -121,6 +121,9 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
             ctx, XB_E_ARGUMENT,
             "0 epochs in both phases: nothing would be learnt; expected 1 or more of"
             " one of them");
+    if (o->members < 0 || o->members > XB_MEMBERS_MOST)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld members: expected 1 to %d",
+                       (long long)o->members, XB_MEMBERS_MOST);
     int64_t held = xb_train_held(d, o);
     if (o->patience > 0 && held == 0)
         return xb_fail(ctx, XB_E_ARGUMENT,
@@ -190,6 +193,7 @@ xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
     if (o->validation_draws != xb_train_options_default().validation_draws)
         set_count(&root, "validation_draws", o->validation_draws);
     if (o->mirror) xb_json_set(&root, "mirror", json_true());
+    if (o->cells) set_text(&root, "cells", xb_weight_cells_text(o->cells));
     if (o->target_sd != 0) {
         set_real(&root, "target_mean", o->target_mean);
         set_real(&root, "target_sd", o->target_sd);

@@ -74,8 +74,10 @@ static double add_kl(xb_trainer *t)
                                    .rho = t->theta + rho,
                                    .n = k->size,
                                    .weight = weight};
-        sum += xb_kl_sum_rho(t->backend, t->ctx, t->kl[i], t->opt.spread, &block,
-                             t->room.kl);
+        sum += t->opt.cells
+                   ? xb_kl_sum_sigma(t->backend, t->ctx, t->kl[i], &block, t->room.kl)
+                   : xb_kl_sum_rho(t->backend, t->ctx, t->kl[i], t->opt.spread, &block,
+                                   t->room.kl);
     }
     return sum;
 }
@@ -128,6 +130,7 @@ xb_status xb_trainer_gradient_of(xb_trainer *t, int64_t batch, double *loss)
              (t->n_theta - t->noise) * (int64_t)sizeof *t->gradient);
     xb_status status = t->place.phase == XB_PHASE_MLE ? phase_1_step(t, batch, loss)
                                                       : phase_2_step(t, batch, loss);
+    if (status == XB_OK && t->opt.cells) xb_tied_chain(t);
     if (status == XB_OK) status = check_step(t, *loss);
     if (status == XB_OK) return XB_OK;
     b->copy(b, t->state, t->kept_state, states);
@@ -153,7 +156,7 @@ xb_status xb_trainer_move(xb_trainer *t)
     xb_adam_step_within(t->backend, t->ctx, &t->opt.adam, t->block[phase],
                         t->blocks[phase], t->place.step + 1, rate);
     bool filled = t->opt.spread == XB_SPREAD_EXP; /* by Adam */
-    if (phase == XB_PHASE_VI && !filled) xb_trainer_fill_sigma(t);
+    if (t->opt.cells || (phase == XB_PHASE_VI && !filled)) xb_trainer_fill_sigma(t);
     t->sums.f += loss;
     t->last[XB_TRACE_F] = loss;
     return XB_OK;

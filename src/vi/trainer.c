@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/os.h"
+#include "data/rows.h"
 #include "run/pass.h"
 
 /* Steps that small nets do well with, and epochs that even the largest data get; nets
@@ -87,6 +89,14 @@ static xb_status copy_inputs(xb_trainer *t, int64_t n)
     return XB_OK;
 }
 
+/* A copy of the inputs, scaled, in a quarter of the machine's memory at most; beyond that
+ * they are scaled where they lie, batch by batch, to the same numbers. */
+static bool is_kept(const xb_train_data *data)
+{
+    const double bytes = (double)data->n * (double)data->features * sizeof(float);
+    return bytes <= xb_os_memory() / 4;
+}
+
 static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
 {
     xb_train_split split;
@@ -96,7 +106,8 @@ static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
     t->select = split.row;
     t->held = split.held;
     t->n = split.n;
-    if (data->x) XB_TRY(take(t, &t->x, data->n * t->features, sizeof *t->x, NULL));
+    if (data->x && is_kept(data))
+        XB_TRY(take(t, &t->x, data->n * t->features, sizeof *t->x, NULL));
     XB_TRY(take(t, &t->y, data->n * t->targets, sizeof *t->y, NULL));
     XB_TRY(take(t, &t->label, data->n, sizeof *t->label, NULL));
     XB_TRY(take(t, &t->order, data->n, sizeof *t->order, &t->room.order));
@@ -109,6 +120,7 @@ static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
     XB_TRY(copy_targets(t, data));
     if (t->x) XB_TRY(copy_inputs(t, data->n));
     t->checksum = xb_train_checksum(data, t->targets);
+    if (data->names) xb_frame_rest(data->names);
     return XB_OK;
 }
 
@@ -147,9 +159,11 @@ static xb_status take_live(xb_trainer *t)
     t->rho = padded(t->p);
     t->noise = 2 * t->rho;
     t->noise_posterior.rho = t->noise + padded(t->q);
-    t->n_theta = t->noise_posterior.rho + (t->noise_posterior.net ? padded(t->q) : 0);
+    t->cells = t->noise_posterior.rho + (t->noise_posterior.net ? padded(t->q) : 0);
+    if (t->opt.cells) t->n_cells = xb_weight_cells_count(t->opt.cells);
+    t->n_theta = t->cells + padded(t->n_cells * t->p);
     t->n_live = 4 * t->n_theta + 2 * t->states;
-    int64_t all = padded(t->n_live) + t->n_theta + t->rho + t->n_theta - t->noise;
+    int64_t all = padded(t->n_live) + t->n_theta + t->rho + t->cells - t->noise;
     XB_TRY(take(t, &t->live, all, sizeof *t->live, &t->room.live));
     XB_TRY(take(t, &t->kept_state, t->states, sizeof *t->kept_state, NULL));
     t->bits = xb_new(t->ctx, t->p, sizeof *t->bits);
@@ -188,6 +202,20 @@ static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, doubl
                             .sigma = sigma};
 }
 
+/* (V31) Both phases move the states of random tensors; the others as they ever do. */
+static void add_tied(xb_trainer *t)
+{
+    for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
+        const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
+        for (int phase = 0; phase < XB_PHASES; phase++) {
+            if (!k->stochastic && (phase == XB_PHASE_MLE || !t->opt.freeze))
+                add_block(t, phase, k->offset, k->size, 1, NULL);
+            for (int64_t c = 0; k->stochastic && c < t->n_cells; c++)
+                add_block(t, phase, t->cells + c * t->p + k->offset, k->size, 1, NULL);
+        }
+    }
+}
+
 /* Phase 1 moves the means, phase 2 means and standard deviations of random tensors, and
  * the others too unless they are frozen. */
 static xb_status make_blocks(xb_trainer *t)
@@ -196,17 +224,20 @@ static xb_status make_blocks(xb_trainer *t)
     int tensors = xb_net_tensor_count(t->model->net);
     int noise = p->net ? xb_net_tensor_count(p->net) : 0;
     bool exp = t->opt.spread == XB_SPREAD_EXP;
+    const bool tied = t->opt.cells;
     for (int i = 0; i < XB_PHASES; i++) {
-        t->block[i] = xb_new(t->ctx, 2 * tensors + noise + 1, sizeof *t->block[i]);
+        int most = (2 + (int)t->n_cells) * tensors + noise + 1;
+        t->block[i] = xb_new(t->ctx, most, sizeof *t->block[i]);
         if (!t->block[i]) return XB_E_MEMORY;
     }
-    add_block(t, XB_PHASE_MLE, 0, t->p, 1, NULL);
-    for (int i = 0; i < tensors; i++) {
+    if (tied) add_tied(t);
+    if (!tied) add_block(t, XB_PHASE_MLE, 0, t->p, 1, NULL);
+    for (int i = 0; i < tensors && !tied; i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (k->stochastic || !t->opt.freeze)
             add_block(t, XB_PHASE_VI, k->offset, k->size, 1, NULL);
     }
-    for (int i = 0; i < tensors; i++) {
+    for (int i = 0; i < tensors && !tied; i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (k->stochastic)
             add_block(t, XB_PHASE_VI, t->rho + k->offset, k->size, t->opt.sigma_rate,
@@ -345,6 +376,7 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
            : m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? m->targets
                                                      : 0;
     XB_TRY(xb_noise_posterior_make(t->ctx, &t->noise_posterior, m, &t->opt));
+    XB_TRY(xb_tied_check(t));
     XB_TRY(take_live(t));
     XB_TRY(make_blocks(t));
     XB_TRY(take_batch(t));

@@ -72,8 +72,9 @@ struct xb_trainer {
     xb_adam_block *block[XB_PHASES];
     int blocks[XB_PHASES];
     /* the state */
-    int64_t p, q;       /* sizes: mu, noise */
-    int64_t rho, noise; /* where these begin */
+    int64_t p, q;           /* sizes: mu, noise */
+    int64_t rho, noise;     /* where these begin */
+    int64_t cells, n_cells; /* where states begin, and how many (V31); 0: none */
     int64_t n_theta;
     int64_t states, net_states; /* batchnorm's, of both nets and of the first */
     int64_t n_live;
@@ -131,6 +132,15 @@ void xb_trainer_start_weights(xb_trainer *t); /* before phase 1 */
 xb_status xb_trainer_start_vi(xb_trainer *t); /* between the phases */
 void xb_trainer_fill_sigma(xb_trainer *t);    /* sigma from rho */
 
+/* tied.c (V31): states into their range, mu and sigma from them; gradients by states; the
+ * states that a run starts from, theta on the host; whether the backend can; states as a
+ * model keeps them. */
+void xb_tied_fill(xb_trainer *t);
+void xb_tied_chain(xb_trainer *t);
+void xb_tied_start(const xb_trainer *t, float *theta);
+xb_status xb_tied_check(const xb_trainer *t);
+void xb_tied_fetch(const xb_trainer *t, float *out);
+
 /* train_step.c: the gradient at `place`, checked, and one step; no allocation.
  * XB_E_NUMERIC before anything is changed. */
 xb_status xb_trainer_batch_gradient(xb_trainer *t, double *loss);
@@ -159,6 +169,11 @@ xb_status xb_checkpoint_load(xb_trainer *t, const char *path);
 xb_status xb_train_model_make(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
                               const xb_train_options *opt);
 xb_status xb_trainer_fingerprint(xb_trainer *t);
+
+/* train_members.c: (V50) members 2 .. opt->members beside the one in *model, which they
+ * share the settings of; *model becomes the ensemble. */
+xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
+                           const xb_train_options *opt);
 
 /* train_report.c: what became of a net that was tried too and left. */
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,

@@ -50,7 +50,10 @@ typedef struct array {
     int64_t n;
 } array;
 
-enum { SIGMA = 1, RHO = 2, ARRAYS = 11 };
+enum { SIGMA = 1, RHO = 2, CELLS = 11, ARRAYS = 14 };
+
+/* Those of cells only where there are some. */
+static int64_t arrays_of(const xb_trainer *t) { return t->opt.cells ? ARRAYS : CELLS; }
 
 static array array_at(const xb_trainer *t, int64_t i)
 {
@@ -67,11 +70,14 @@ static array array_at(const xb_trainer *t, int64_t i)
         {"mu_second", second, t->p},
         {"rho_second", second + t->rho, t->p},
         {"noise_second", second + t->noise, t->q},
+        [CELLS] = {"cells", theta + t->cells, t->n_cells * t->p},
+        {"cells_first", first + t->cells, t->n_cells * t->p},
+        {"cells_second", second + t->cells, t->n_cells * t->p},
     };
-    return i >= 0 && i < ARRAYS ? all[i] : (array){0};
+    return i >= 0 && i < arrays_of(t) ? all[i] : (array){0};
 }
 
-int64_t xb_trainer_array_count(const xb_trainer *t) { return t ? ARRAYS : 0; }
+int64_t xb_trainer_array_count(const xb_trainer *t) { return t ? arrays_of(t) : 0; }
 
 const char *xb_trainer_array_name(const xb_trainer *t, int64_t i)
 {
@@ -82,22 +88,22 @@ int64_t xb_trainer_array_size(const xb_trainer *t, int64_t i) { return array_at(
 
 int64_t xb_trainer_array_find(const xb_trainer *t, const char *name)
 {
-    for (int64_t i = 0; i < ARRAYS; i++)
+    for (int64_t i = 0; i < arrays_of(t); i++)
         if (strcmp(array_at(t, i).name, name) == 0) return i;
     return -1;
 }
 
-static xb_status check_array(xb_ctx *ctx, const array *a, int64_t i)
+static xb_status check_array(xb_ctx *ctx, const xb_trainer *t, const array *a, int64_t i)
 {
     if (a->name) return XB_OK;
-    return xb_fail(ctx, XB_E_ARGUMENT, "array %lld of a trainer: expected 0 to %d",
-                   (long long)i, ARRAYS - 1);
+    return xb_fail(ctx, XB_E_ARGUMENT, "array %lld of a trainer: expected 0 to %lld",
+                   (long long)i, (long long)arrays_of(t) - 1);
 }
 
 xb_status xb_trainer_array_get(xb_ctx *ctx, float *out, const xb_trainer *t, int64_t i)
 {
     const array a = array_at(t, i);
-    XB_TRY(check_array(ctx, &a, i));
+    XB_TRY(check_array(ctx, t, &a, i));
     t->backend->get(t->backend, out, a.at, a.n * (int64_t)sizeof *out);
     return XB_OK;
 }
@@ -137,13 +143,16 @@ xb_status xb_trainer_array_set(xb_ctx *ctx, xb_trainer *t, int64_t i, const floa
 {
     const array a = array_at(t, i);
     t->ctx = ctx;
-    XB_TRY(check_array(ctx, &a, i));
+    XB_TRY(check_array(ctx, t, &a, i));
+    if (t->opt.cells && (i == SIGMA || i == RHO))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%s follows from the states of the cells: set cells", a.name);
     XB_TRY(check_values(ctx, &a, value, i == SIGMA ? t : NULL));
     if (i == SIGMA)
         put_rho(t, value);
     else
         t->backend->put(t->backend, a.at, value, a.n * (int64_t)sizeof *value);
-    if (i == SIGMA || i == RHO) xb_trainer_fill_sigma(t);
+    if (i == SIGMA || i == RHO || t->opt.cells) xb_trainer_fill_sigma(t);
     return XB_OK;
 }
 
@@ -196,7 +205,7 @@ static void get_sigma_gradient(const xb_trainer *t, float *out, double scale)
         const xb_tensor *w = xb_net_tensor_at(t->model->net, k);
         if (!w->stochastic) continue;
         get_scaled(t, out + w->offset, t->gradient + t->rho + w->offset, w->size, scale);
-        for (int64_t i = w->offset; i < w->offset + w->size; i++) {
+        for (int64_t i = w->offset; i < w->offset + w->size && !t->opt.cells; i++) {
             float rho;
             b->get(b, &rho, t->theta + t->rho + i, sizeof rho);
             out[i] =
@@ -231,5 +240,16 @@ xb_status xb_trainer_gradient(xb_ctx *ctx, double *f, float *d_mu, float *d_sigm
     get_scaled(t, d_mu, t->gradient, t->p, scale);
     get_sigma_gradient(t, d_sigma, vi ? scale : 0);
     get_scaled(t, d_noise, t->gradient + t->noise, t->q, scale);
+    return XB_OK;
+}
+
+xb_status xb_trainer_cell_gradient(xb_ctx *ctx, double *f, float *d_cells, xb_trainer *t,
+                                   const xb_train_data *rows, int64_t draw)
+{
+    const double scale = t->place.phase == XB_PHASE_VI ? (double)t->n : 1;
+    if (!t->opt.cells)
+        return xb_fail(ctx, XB_E_ARGUMENT, "the trainer's weights are not made of cells");
+    XB_TRY(xb_trainer_gradient(ctx, f, NULL, NULL, NULL, t, rows, draw));
+    get_scaled(t, d_cells, t->gradient + t->cells, t->n_cells * t->p, scale);
     return XB_OK;
 }

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Builds and examines the Python package; `make python` and `make check-python` call it.
+#   check.sh BUILD wheel   BUILD/wheel/crossbayes-*.whl, by a virtual environment in BUILD
+#   check.sh BUILD test    installs that wheel beside what tests need from PyPI, and runs the
+#                          tests, mypy, ruff, auditwheel and abi3audit; then a short run on
+#                          every Python of $PYTHONS, by default those of PATH
+set -eu
+build=$1 what=$2
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$build"
+build=$(cd "$build" && pwd)
+venv=$build/python-venv
+python=${PYTHON:-python3}
+
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+if [ "$what" = wheel ]; then
+    rm -rf "$build/wheel"
+    "$venv/bin/pip" -q wheel --no-deps -w "$build/wheel" "$root"
+    ls "$build"/wheel/*.whl
+    exit 0
+fi
+
+wheel=$(ls "$build"/wheel/*.whl)
+"$venv/bin/pip" -q install -r "$root/python/tests/requirements.txt"
+"$venv/bin/pip" -q install --force-reinstall --no-deps "$wheel"
+PATH=$venv/bin:$PATH
+export PATH MPLBACKEND=Agg CROSSBAYES_PROGRAM="$build/check/crossbayes"
+
+cd "$root"
+ruff check -q
+ruff format -q --check
+mypy
+abi3audit --strict "$wheel"
+auditwheel show "$wheel" | tr '\n' ' ' | grep -o 'consistent with.*manylinux[_0-9a-z]*"' | head -n 1
+# The tests run on what was installed, not on the sources beside them.
+cp -r python/tests "$build/python-tests.new"
+rm -rf "$build/python-tests"
+mv "$build/python-tests.new" "$build/python-tests"
+cd "$build/python-tests"
+python -m pytest -c "$root/pyproject.toml" --rootdir . -rs . \
+    "$(python -c 'import crossbayes, os; print(os.path.dirname(crossbayes.__file__))')"
+
+# One wheel, every Python: a law, a fit and a model, the same bytes in all of them.
+for version in ${PYTHONS:-python3.9 python3.10 python3.11 python3.12 python3.13 python3.14}; do
+    "$version" -c '' 2>/dev/null || { echo "skipped: no $version"; continue; }
+    other=$build/python-venv-$("$version" -c 'import platform; print(platform.python_version())')
+    [ -x "$other/bin/python" ] || "$version" -m venv "$other"
+    "$other/bin/pip" -q install --force-reinstall "$wheel"
+    "$other/bin/python" "$root/python/tests/smoke.py"
+done | tee "$build/python-smoke.txt"
+seen=$(grep -v skipped "$build/python-smoke.txt" | cut -d' ' -f3- | sort -u | wc -l)
+[ "$seen" -le 1 ] || { echo "Pythons differ: $build/python-smoke.txt" >&2; exit 1; }

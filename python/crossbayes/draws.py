@@ -1,0 +1,210 @@
+"""Draws by counter, and quadratures.
+
+A draw is a function of (seed, purpose, element, tensor, sample, step) and of nothing else:
+no state, no order of calls.
+
+    >>> import crossbayes as xb
+    >>> g = xb.Generator(seed=1)
+    >>> whole = g.draw("mtj", 1000)
+    >>> bool((g.draw("mtj", 10, first=990) == whole[990:]).all())
+    True
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from crossbayes._library import (
+    Doubles,
+    Handle,
+    Session,
+    count,
+    named_enum,
+    pointer,
+    seed_of,
+    view,
+)
+from crossbayes._native import ffi, lib
+from crossbayes.laws import Law, Size, law
+
+_PURPOSES = {
+    "sample": lib.XB_PURPOSE_SAMPLE,
+    "weight": lib.XB_PURPOSE_WEIGHT,
+    "data": lib.XB_PURPOSE_DATA,
+    "init": lib.XB_PURPOSE_INIT,
+    "bootstrap": lib.XB_PURPOSE_BOOTSTRAP,
+    "array": lib.XB_PURPOSE_ARRAY,
+}
+_CHUNK = 1 << 24  # draws between two looks at Ctrl-C
+_WORD = 2**32 - 1
+
+
+def shape_of(size: Size) -> tuple[int, ...]:
+    if isinstance(size, tuple):
+        return tuple(count(n, "size") for n in size)
+    return (count(size, "size"),)
+
+
+class Generator:
+    """Random numbers by their address, the same bytes as the C library's.
+
+    ``purpose`` is a name (sample, weight, data, init, bootstrap, array) or a number of
+    one's own from 1000 on; another purpose is an independent stream.
+    """
+
+    def __init__(self, seed: int | None = None, purpose: str | int = "sample") -> None:
+        self.seed = seed_of(seed)
+        if isinstance(purpose, str):
+            if purpose not in _PURPOSES:
+                raise ValueError(f"no purpose {purpose!r}; there are {', '.join(_PURPOSES)}")
+            number = _PURPOSES[purpose]
+        else:
+            number = count(purpose, "purpose", 1000, 2**31 - 1)
+        self.purpose = purpose
+        self._key = lib.xb_key_make(self.seed, number)
+
+    def _stream(self, tensor: int, sample: int, step: int) -> Any:
+        return ffi.new(
+            "xb_stream *",
+            {
+                "key": self._key,
+                "tensor": count(tensor, "tensor", 0, _WORD),
+                "sample": count(sample, "sample", 0, _WORD),
+                "step": count(step, "step", 0, _WORD),
+            },
+        )
+
+    def draw(
+        self,
+        law_: Law | str,
+        size: Size = None,
+        *,
+        tensor: int = 0,
+        sample: int = 0,
+        step: int = 0,
+        first: int = 0,
+        standardise: bool = True,
+        dtype: npt.DTypeLike = np.float32,
+    ) -> Any:
+        """Draws of a law: elements first, first + 1, ... of one tensor's stream."""
+        shape = shape_of(1 if size is None else size)
+        kind = np.dtype(dtype)
+        if kind not in (np.float32, np.float64):
+            raise TypeError(f"dtype is {kind}, expected float32 or float64")
+        wide = kind == np.float64
+        n = _elements(shape, first, 2 if wide else 1)
+        out = np.empty(n, kind)
+        sampler = law(law_).sampler(bool(standardise))
+        where = self._stream(tensor, sample, step)
+        session = Session()
+        for at in range(0, n, _CHUNK):
+            part = out[at : at + _CHUNK]
+            if wide:
+                lib.xb_py_fill_double(
+                    session.ctx, sampler, pointer(part), part.size, where, first + at
+                )
+            else:
+                lib.xb_sampler_fill_parallel(
+                    session.ctx, sampler, pointer(part, "float"), part.size, where, first + at
+                )
+        return out[0] if size is None else out.reshape(shape)
+
+    def words(
+        self, n: int, *, tensor: int = 0, sample: int = 0, step: int = 0, first: int = 0
+    ) -> npt.NDArray[np.uint32]:
+        """The 32-bit words behind the draws.
+
+        >>> Generator(1).words(2)
+        array([2111917127,  435580868], dtype=uint32)
+        """
+        n = _elements((count(n, "n"),), first, 1)
+        out = np.empty(n, np.uint32)
+        lib.xb_py_words(self._stream(tensor, sample, step), pointer(out, "uint32_t"), n, first)
+        return out
+
+    def uniform(
+        self, n: int, *, tensor: int = 0, sample: int = 0, step: int = 0, first: int = 0
+    ) -> Doubles:
+        """Uniform doubles in (0, 1), both ends open."""
+        n = _elements((count(n, "n"),), first, 2)
+        out = np.empty(n)
+        lib.xb_py_uniforms(self._stream(tensor, sample, step), pointer(out), n, first)
+        return out
+
+    def __repr__(self) -> str:
+        return f"Generator(seed={self.seed}, purpose={self.purpose!r})"
+
+
+def _elements(shape: tuple[int, ...], first: int, words: int) -> int:
+    n = 1
+    for size in shape:
+        n *= size
+    most = lib.XB_STREAM_MAX // words
+    if count(first, "first") + n > most:
+        raise ValueError(f"elements up to {first + n}, expected at most {most} in a stream")
+    return n
+
+
+class Rule(Handle):
+    """A quadrature: E[f] is the sum of ``weights * f(nodes)``."""
+
+    _what = "rule"
+
+    def __init__(self, pointer: Any) -> None:
+        self._pointer = pointer
+
+    def __len__(self) -> int:
+        return int(lib.xb_rule_count(self._c))
+
+    @property
+    def nodes(self) -> Doubles:
+        array: Doubles = view(lib.xb_rule_nodes(self._c), (len(self),), np.float64, self._c)
+        return array
+
+    @property
+    def weights(self) -> Doubles:
+        array: Doubles = view(lib.xb_rule_weights(self._c), (len(self),), np.float64, self._c)
+        return array
+
+    def expect(self, function: Callable[[Doubles], Any]) -> float:
+        """The sum for a function of an array."""
+        return float(np.sum(self.weights * function(self.nodes)))
+
+    def __repr__(self) -> str:
+        return f"Rule({len(self)} points)"
+
+
+def gauss_rule(law_: Law | str, n: int, method: str = "stable") -> Rule:
+    """The Gauss rule of a law; ``method``: stable, or wheeler as in the paper."""
+    kind = named_enum("recurrence_method", method)
+    made = Session().make(lib.xb_rule_gauss, law(law_)._c, count(n, "n", 1), kind)
+    return Rule(made)
+
+
+def composite_rule(law_: Law | str, n: int, kind: str = "smooth") -> Rule:
+    """A rule for functions that are not smooth: split, laguerre, ..., smooth."""
+    number = named_enum("composite", kind)
+    made = Session().make(
+        lib.xb_rule_composite, law(law_)._c, count(n, "n", 1), number, ffi.NULL
+    )
+    return Rule(made)
+
+
+def standard_rule(name: str, n: int) -> Rule:
+    """One of legendre, lobatto, laguerre and hermite (the standard normal's).
+
+    >>> standard_rule("legendre", 2).weights
+    array([1., 1.])
+    """
+    makers = {
+        "legendre": lib.xb_rule_legendre,
+        "lobatto": lib.xb_rule_lobatto,
+        "laguerre": lib.xb_rule_laguerre,
+        "hermite": lib.xb_rule_hermite,
+    }
+    if name not in makers:
+        raise ValueError(f"no rule {name!r}; there are {', '.join(makers)}")
+    return Rule(Session().make(makers[name], count(n, "n", 1)))

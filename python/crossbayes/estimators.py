@@ -1,0 +1,169 @@
+"""scikit-learn estimators on top of :func:`crossbayes.train`.
+
+>>> import numpy as np
+>>> import crossbayes as xb
+>>> x = np.linspace(-2, 2, 80).reshape(-1, 1)
+>>> r = xb.BayesianRegressor(net="dense 8, tanh, dense 1", epochs=100).fit(x, np.sin(x[:, 0]))
+>>> mean, std = r.predict(x, return_std=True)
+>>> r.predict_dist(x).quantile.shape
+(80, 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crossbayes._library import Progress
+from crossbayes.laws import Law
+from crossbayes.models import Model, Prediction
+from crossbayes.training import train
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+except ImportError as error:
+    raise ImportError(
+        "BayesianRegressor and BayesianClassifier need scikit-learn 1.6 or later:"
+        " pip install 'crossbayes[learn]'"
+    ) from error
+
+
+class _Bayesian(BaseEstimator):  # type: ignore[misc]
+    """What both estimators share: settings, training, the predictive."""
+
+    def __init__(
+        self,
+        *,
+        law: Law | str | None = None,
+        net: str | None = None,
+        epochs: int | None = None,
+        mle_epochs: int | None = None,
+        validation: float = 0.0,
+        patience: int = 0,
+        prior: str | None = None,
+        likelihood: str = "auto",
+        batch: int = 100,
+        rate: float = 3e-3,
+        samples: int = 1000,
+        settings: dict[str, Any] | None = None,
+        progress: Progress = None,
+        random_state: Any = 1,
+    ) -> None:
+        self.law = law
+        self.net = net
+        self.epochs = epochs
+        self.mle_epochs = mle_epochs
+        self.validation = validation
+        self.patience = patience
+        self.prior = prior
+        self.likelihood = likelihood
+        self.batch = batch
+        self.rate = rate
+        self.samples = samples
+        self.settings = settings
+        self.progress = progress
+        self.random_state = random_state
+
+    model_: Model
+
+    def _seed(self) -> int:
+        state = self.random_state
+        if isinstance(state, (int, np.integer)):
+            return int(state)
+        return int(check_random_state(state).randint(2**31 - 1))
+
+    def _train(self, x: Any, y: npt.NDArray[Any], classes: bool) -> None:
+        self.seed_ = self._seed()
+        self.model_ = train(
+            x,
+            y,
+            law=self.law,
+            net=self.net,
+            classes=classes,
+            seed=self.seed_,
+            epochs=self.epochs,
+            mle_epochs=self.mle_epochs,
+            validation=self.validation,
+            patience=self.patience,
+            prior=self.prior,
+            likelihood=self.likelihood,
+            batch=self.batch,
+            rate=self.rate,
+            progress=self.progress,
+            **(self.settings or {}),
+        )
+
+    def predict_dist(
+        self,
+        X: Any,
+        quantiles: Sequence[float] = (0.025, 0.975),
+        law: Law | str | None = None,
+        samples: int | None = None,
+    ) -> Prediction:
+        """The whole predictive: quantiles, epistemic and aleatoric parts, probabilities.
+
+        ``law``: another law of the weights' noise, the same network.
+        """
+        check_is_fitted(self)
+        index = getattr(X, "index", None)
+        x = validate_data(self, X, reset=False, dtype=np.float64)
+        draws = self.samples if samples is None else samples
+        made = self.model_.predict(
+            x, law, samples=draws, quantiles=quantiles, seed=1, progress=self.progress
+        )
+        made.index = index
+        return made
+
+
+class BayesianRegressor(RegressorMixin, _Bayesian):  # type: ignore[misc]
+    """A Bayesian neural network for a target of numbers.
+
+    ``law``: of the weights' noise (gaussian), a text, a law or a law file's. ``samples``:
+    weight draws of a prediction. ``settings``: further settings of
+    :func:`crossbayes.train`, by name. Learnt: ``model_``, a :class:`crossbayes.Model`.
+    """
+
+    def fit(self, X: Any, y: Any) -> BayesianRegressor:
+        """Trains the network."""
+        x, target = validate_data(
+            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
+        )
+        self._train(x, target.astype(np.float64), classes=False)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The predictive mean, and its standard deviation where asked for."""
+        p = self.predict_dist(X, ())
+        mean, std = np.array(p.mean), np.array(p.std)
+        return (mean, std) if return_std else mean
+
+
+class BayesianClassifier(ClassifierMixin, _Bayesian):  # type: ignore[misc]
+    """A Bayesian neural network for classes; settings as of :class:`BayesianRegressor`."""
+
+    classes_: npt.NDArray[Any]
+
+    def fit(self, X: Any, y: Any) -> BayesianClassifier:
+        """Trains the network."""
+        x, target = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(target)
+        self.classes_, numbers = np.unique(target, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError("Classifier can't train when only one class is present.")
+        self._train(x, numbers.astype(np.int64), classes=True)
+        return self
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Probabilities of each class, averaged over draws of the weights."""
+        return np.array(self.predict_dist(X).probability)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable class of each row."""
+        number = np.argmax(self.predict_proba(X), axis=1)
+        labels: npt.NDArray[Any] = self.classes_[number]
+        return labels

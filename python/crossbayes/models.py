@@ -1,0 +1,452 @@
+"""Trained networks: predictions, scores, laws swapped, arrays.
+
+>>> import numpy as np
+>>> import crossbayes as xb
+>>> x = np.linspace(-2, 2, 60).reshape(-1, 1)
+>>> model = xb.train(x, np.sin(x[:, 0]), net="dense 8, tanh, dense 1", epochs=50)
+>>> p = model.predict([[0.5], [1.0]])
+>>> p.mean.shape, p.quantile.shape
+((2,), (2, 2))
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crossbayes import _html, _options
+from crossbayes._library import (
+    Doubles,
+    Handle,
+    Path,
+    Progress,
+    Session,
+    borrowed,
+    count,
+    doubles,
+    path_bytes,
+    pointer,
+    text,
+    view,
+)
+from crossbayes._native import ffi, lib
+from crossbayes.fits import Estimate
+from crossbayes.laws import Law, law
+from crossbayes.scores import Evaluation, evaluation_of
+from crossbayes.tables import input_rows, is_frame, model_inputs, target_numbers
+
+
+class Prediction:
+    """What a model says of n inputs, in the target's units.
+
+    Numbers: ``mean``, ``std``, ``epistemic`` and ``aleatoric`` [n], ``quantile``
+    [n][levels]; of several targets [n][targets] and [n][targets][levels]. Classes:
+    ``probability`` [n][classes], ``label`` [n], ``entropy`` and ``information`` [n] in
+    nats. What does not apply is None.
+    """
+
+    def __init__(self, pointer: Any, model: Model, levels: Doubles, index: Any) -> None:
+        self._c = pointer
+        self.levels = levels
+        self.index = index
+        self.classes = model.classes
+        self.targets = model.targets
+        self._several = () if len(self.targets) == 1 else (len(self.targets),)
+
+    def __len__(self) -> int:
+        return int(lib.xb_prediction_count(self._c))
+
+    @property
+    def draws(self) -> int:
+        """The weight draws that it was made of."""
+        return int(lib.xb_prediction_draws(self._c))
+
+    @property
+    def error(self) -> float:
+        """The largest Monte Carlo error of a mean over the predictive's std."""
+        return float(lib.xb_prediction_error(self._c))
+
+    def _array(self, name: str, *columns: int, dtype: Any = np.float64) -> Any:
+        address = getattr(lib, f"xb_prediction_{name}")(self._c)
+        if not address and len(self) > 0:
+            return None
+        return view(address, (len(self), *columns), dtype, self._c)
+
+    @property
+    def mean(self) -> Any:
+        return self._array("mean", *self._several)
+
+    @property
+    def std(self) -> Any:
+        return self._array("sd", *self._several)
+
+    @property
+    def epistemic(self) -> Any:
+        return self._array("epistemic", *self._several)
+
+    @property
+    def aleatoric(self) -> Any:
+        return self._array("aleatoric", *self._several)
+
+    @property
+    def quantile(self) -> Any:
+        if self.classes:
+            return None
+        return self._array("quantile", *self._several, len(self.levels))
+
+    @property
+    def probability(self) -> Any:
+        return self._array("probability", len(self.classes)) if self.classes else None
+
+    @property
+    def entropy(self) -> Any:
+        return self._array("entropy")
+
+    @property
+    def information(self) -> Any:
+        return self._array("information")
+
+    @property
+    def label(self) -> Any:
+        """The most probable class of each input."""
+        if not self.classes:
+            return None
+        return np.array(self.classes, dtype=object)[self._array("class", dtype=np.int64)]
+
+    def to_frame(self) -> Any:
+        """A pandas data frame, with the index of the inputs where they had one."""
+        import pandas as pd
+
+        if self.classes:
+            columns = {
+                f"p({name})": self.probability[:, k] for k, name in enumerate(self.classes)
+            }
+            columns = {"class": self.label, **columns, "entropy": self.entropy}
+            return pd.DataFrame({**columns, "information": self.information}, index=self.index)
+        columns = {}
+        for k, target in enumerate(self.targets):
+            one = (slice(None), k) if self._several else slice(None)
+            label = f"{target} " if self._several else ""
+            for name in ("mean", "std", "epistemic", "aleatoric"):
+                columns[label + name] = getattr(self, name)[one]
+            for j, level in enumerate(self.levels):
+                columns[f"{label}q{level:g}"] = self.quantile[one][:, j]
+        return pd.DataFrame(columns, index=self.index)
+
+    def __repr__(self) -> str:
+        return f"Prediction({len(self)} inputs, {self.draws} draws)"
+
+
+class Model(Handle):
+    """A trained network: all that prediction needs. It never changes."""
+
+    _what = "model"
+
+    def __init__(self, path_or_pointer: Any) -> None:
+        if isinstance(path_or_pointer, (str, os.PathLike)):
+            path = path_bytes(path_or_pointer, read=True)
+            self._pointer = Session().make(lib.xb_model_load, path)
+        else:
+            self._pointer = path_or_pointer
+        self.report: Any = None
+
+    @classmethod
+    def load(cls, path: Path) -> Model:
+        """A model from its file, as ``crossbayes train`` or :meth:`save` wrote it."""
+        return cls(path)
+
+    def save(self, path: Path) -> None:
+        """The model file (safetensors); an old one is replaced by a whole new one."""
+        session = Session()
+        session.check(lib.xb_model_save(session.ctx, self._c, path_bytes(path)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.safetensors")
+            self.save(path)
+            with open(path, "rb") as file:
+                return _from_bytes, (file.read(),)
+
+    # ---- what it is
+
+    @property
+    def net(self) -> str:
+        return text(lib.xb_model_net_text(self._c))
+
+    @property
+    def law(self) -> Law:
+        return Law(borrowed(lib.xb_model_law(self._c), self._c))
+
+    @property
+    def likelihood(self) -> str:
+        return text(lib.xb_likelihood_name(lib.xb_model_likelihood(self._c)))
+
+    @property
+    def features(self) -> list[str]:
+        n = lib.xb_model_feature_count(self._c)
+        return [text(lib.xb_model_feature_name(self._c, i)) for i in range(n)]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that features are made from."""
+        recipe = lib.xb_model_recipe(self._c)
+        if not recipe:
+            return self.features
+        n = lib.xb_recipe_column_count(recipe)
+        return [text(lib.xb_recipe_column_name(recipe, i)) for i in range(n)]
+
+    @property
+    def target(self) -> str:
+        """The target's name; of several, all with commas between them."""
+        return text(lib.xb_model_target_name(self._c))
+
+    @property
+    def targets(self) -> list[str]:
+        n = lib.xb_model_target_count(self._c)
+        return [text(lib.xb_model_target_at(self._c, k).name) for k in range(n)]
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of classes; none for a target of numbers."""
+        n = lib.xb_model_class_count(self._c)
+        return [text(lib.xb_model_class_name(self._c, k)) for k in range(n)]
+
+    @property
+    def noise_std(self) -> float:
+        """Of the gaussian likelihood, in the target's units; NaN for the others."""
+        return float(lib.xb_model_noise_sd(self._c))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        settings: dict[str, Any] = json.loads(text(lib.xb_model_settings(self._c)))
+        return settings
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        provenance: dict[str, Any] = json.loads(text(lib.xb_model_provenance(self._c)))
+        return provenance
+
+    @property
+    def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
+        """Means and standard deviations by name, "0.kernel.mu": the model's own memory."""
+        net, weights = lib.xb_model_net(self._c), lib.xb_model_weights(self._c)
+        made: dict[str, npt.NDArray[np.float32]] = {}
+        for i in range(lib.xb_net_tensor_count(net)):
+            tensor = lib.xb_net_tensor_at(net, i)
+            name = text(tensor.name)
+            shape = [tensor.shape[d] for d in range(tensor.ndim)]
+            at = tensor.offset
+            made[f"{name}.mu"] = view(weights.mu + at, shape, np.float32, self._c)
+            if tensor.stochastic:
+                made[f"{name}.sigma"] = view(weights.sigma + at, shape, np.float32, self._c)
+        return made
+
+    # ---- what it says
+
+    def _rows(self, x: Any, keep: list[Any], scaled: bool) -> Any:
+        return input_rows(self._c, x, keep, scaled)
+
+    def predict(
+        self,
+        x: Any,
+        law: Law | str | None = None,
+        *,
+        samples: int = 1000,
+        quantiles: Sequence[float] = (0.025, 0.975),
+        seed: int = 1,
+        scaled: bool = False,
+        progress: Progress = None,
+        **settings: Any,
+    ) -> Prediction:
+        """The predictive of each row of x, under the model's law or another one.
+
+        ``samples``: weight draws, 0 for as many as ``tolerance`` asks for. float64 is read
+        where it lies, and so is float32 where ``scaled`` says that it is what the net
+        takes, and uint8 of images [n][h][w][c]. Further settings: tolerance, most,
+        antithetic, backend.
+        """
+        keep: list[Any] = []
+        rows = self._rows(x, keep, scaled)
+        levels = doubles(quantiles, "quantiles", 1)
+        options = self._predict_options(law, seed, settings, keep)
+        options.samples = count(samples, "samples")
+        options.quantile, options.quantiles = pointer(levels), levels.size
+        with Session(progress) as session:
+            made = session.make(lib.xb_predict_rows, self._c, rows, options)
+        return Prediction(made, self, levels, x.index if is_frame(x) else None)
+
+    def _predict_options(
+        self, law: Law | str | None, seed: int, settings: dict[str, Any], keep: list[Any]
+    ) -> Any:
+        return _options.make("predict", {"law": law, "seed": seed, **settings}, keep)
+
+    def draws(
+        self,
+        x: Any,
+        samples: int = 1000,
+        law: Law | str | None = None,
+        *,
+        first: int = 0,
+        seed: int = 1,
+        scaled: bool = False,
+        progress: Progress = None,
+        **settings: Any,
+    ) -> Doubles:
+        """The net's outputs under each draw of the weights: [samples][n].
+
+        Of several targets [samples][n][targets]; for classes, probabilities
+        [samples][n][classes].
+        """
+        keep: list[Any] = []
+        rows = self._rows(x, keep, scaled)
+        options = self._predict_options(law, seed, settings, keep)
+        out = np.empty((count(samples, "samples"), int(rows.n), *self._outputs()))
+        with Session(progress) as session:
+            session.check(
+                lib.xb_predict_draws_rows(
+                    session.ctx, pointer(out), ffi.NULL, self._c, rows,
+                    count(first, "first"), len(out), options,
+                )
+            )  # fmt: skip
+        return out
+
+    def _outputs(self) -> tuple[int, ...]:
+        """Numbers of a draw at one input, where they are several."""
+        several = lib.xb_model_class_count(self._c) or lib.xb_model_target_count(self._c)
+        return (int(several),) if several > 1 else ()
+
+    def evaluate(
+        self,
+        x: Any,
+        y: Any,
+        laws: Sequence[Law | str | None] = (),
+        *,
+        scaled: bool = False,
+        progress: Progress = None,
+        **settings: Any,
+    ) -> Evaluation:
+        """Scores on rows with targets, under each law, and how far laws are apart.
+
+        ``None`` among the laws, and no laws at all, stand for the model's own. Settings:
+        samples (1000), tolerance, most, seed, backend.
+        """
+        keep: list[Any] = []
+        rows = self._rows(x, keep, scaled)
+        target = target_numbers(self._c, y, int(rows.n))
+        kept = [None if name is None else _law(name) for name in laws]
+        pointers = ffi.new("xb_law *[]", [ffi.NULL if k is None else k._c for k in kept] or 1)
+        options = _options.make("evaluate", settings, keep)
+        with Session(progress) as session:
+            made = session.make(
+                lib.xb_evaluate, self._c, rows, pointer(target), pointers, len(kept), options
+            )
+        return evaluation_of(made)
+
+    def plan(
+        self,
+        law: Law | str,
+        x: npt.ArrayLike | None = None,
+        *,
+        progress: Progress = None,
+        **settings: Any,
+    ) -> Plan:
+        """Will the shape of a law matter to the output at x (the mean of the inputs)?
+
+        Settings: tolerance (1e-3 nats), measure, draws, weight_draws, seed, backend.
+        """
+        n = int(lib.xb_model_feature_count(self._c))
+        mean = view(lib.xb_model_input_mean(self._c), (n,), np.float64, self._c)
+        sd = view(lib.xb_model_input_sd(self._c), (n,), np.float64, self._c)
+        one = x if is_frame(x) or x is None else doubles(x, "x").reshape(1, -1)
+        row = mean if one is None else model_inputs(self._c, one, [])[0]
+        inputs = ((row - mean) / sd).astype(np.float32)
+        options = _options.make("plan", settings, [])
+        weights = ffi.new("xb_weights *", lib.xb_model_weights(self._c))
+        kept = _law(law)
+        with Session(progress) as session:
+            made = session.make(
+                lib.xb_plan_create, lib.xb_model_net(self._c), weights,
+                pointer(inputs, "float"), kept._c, options,
+            )  # fmt: skip
+        return Plan(made)
+
+    def on(self, array: Any, calibration: npt.ArrayLike | None = None, **settings: Any) -> Any:
+        """The model on a simulated array, :class:`crossbayes.Array` or a preset's name."""
+        from crossbayes.analog import AnalogModel
+
+        return AnalogModel(self, array, calibration, **settings)
+
+    def __repr__(self) -> str:
+        if self._pointer is None:
+            return "Model(closed)"
+        return f"Model({self.net!r}, law={self.law.text!r}, target={self.target!r})"
+
+    def _repr_html_(self) -> str:
+        net = lib.xb_model_net(self._c)
+        rows: dict[str, Any] = {"law": self.law.text, "likelihood": self.likelihood}
+        rows |= {"inputs": len(self.features), "target": self.target}
+        rows |= {"weights": lib.xb_net_param_count(net)}
+        rows |= {"random weights": lib.xb_net_stochastic_count(net)}
+        return _html.table(self.net, rows)
+
+
+_law = law  # inside Model, `law` is an argument
+
+
+def _from_bytes(content: bytes) -> Model:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.safetensors")
+        with open(path, "wb") as file:
+            file.write(content)
+        return Model(path)
+
+
+class Plan(Handle):
+    """A forecast of how far a law's predictive is from the Gaussian's."""
+
+    _what = "plan"
+
+    def __init__(self, pointer: Any) -> None:
+        self._pointer = pointer
+
+    def _estimate(self, e: Any) -> Estimate:
+        return Estimate(e.value, e.std_error)
+
+    @property
+    def predicted(self) -> Estimate:
+        """KL(law || Gaussian) of the output, nats."""
+        return self._estimate(lib.xb_plan_predicted(self._c))
+
+    @property
+    def measured(self) -> Estimate:
+        """The same by draws of all weights; NaN where not asked for."""
+        return self._estimate(lib.xb_plan_measured(self._c))
+
+    @property
+    def verdict(self) -> str:
+        return text(lib.xb_plan_verdict_name(lib.xb_plan_verdict_of(self._c)))
+
+    @property
+    def trusted(self) -> bool:
+        return bool(lib.xb_plan_trusted(self._c))
+
+    @property
+    def n_eff(self) -> float:
+        """The effective number of random weights behind the output."""
+        return float(lib.xb_plan_n_eff(self._c))
+
+    @property
+    def needed(self) -> float:
+        """What the tolerance needs with equal shares."""
+        return float(lib.xb_plan_needed(self._c))
+
+    def __repr__(self) -> str:
+        return (
+            f"Plan({self.verdict}: predicted {self.predicted!r} nats, n_eff {self.n_eff:.3g})"
+        )

@@ -1,0 +1,206 @@
+"""From a table of numbers, or images, to a model."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable
+
+import numpy as np
+
+from crossbayes import _options
+from crossbayes._library import (
+    Doubles,
+    Path,
+    Progress,
+    Session,
+    encoded,
+    keep_error,
+    named_enum,
+    path_bytes,
+    pointer,
+    raise_kept,
+    seed_of,
+    text,
+)
+from crossbayes._native import ffi, lib
+from crossbayes.fits import Estimate
+from crossbayes.laws import Law
+from crossbayes.models import Model
+from crossbayes.tables import frame_notes, image_shape, make_frame, single_target
+
+_COLUMNS = {
+    text(lib.xb_trace_column_name(value)): value
+    for value in sorted(ffi.typeof("xb_trace_column").elements)
+}
+
+# As the command line names them, where the library's own name is another.
+_RENAMED = {"rate_schedule": "rate", "random": "stochastic"}
+_OWN = ("net", "law", "rate", "estimator", "prior", "target_range", "preset", "start")
+
+
+class Epoch(dict[str, float]):
+    """An epoch of training: phase, epoch, step, f, kl, log_likelihood, validation, ..."""
+
+    def __getattr__(self, name: str) -> float:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+@ffi.def_extern(error=False, onerror=keep_error)
+def xb_py_epoch(handle: Any, trainer: Any) -> bool:
+    watch = ffi.from_handle(handle)
+    values = {name: lib.xb_trainer_epoch_value(trainer, c) for name, c in _COLUMNS.items()}
+    return watch(Epoch(values)) is not False
+
+
+class TrainReport:
+    """What became of a training: the trace by epoch, rows used, the net that was left.
+
+    ``notes`` say what became of a data frame's columns and missing cells.
+    """
+
+    def __init__(self, pointer: Any, notes: list[str]) -> None:
+        self.notes = notes
+        trace = lib.xb_train_report_trace(pointer)
+        rows, columns = lib.xb_table_row_count(trace), lib.xb_table_column_count(trace)
+        self.trace: dict[str, Doubles] = {
+            text(lib.xb_table_column_name(trace, c)): np.array(
+                [lib.xb_table_get(trace, r, c) for r in range(rows)]
+            )
+            for c in range(columns)
+        }
+        self.rows = int(lib.xb_train_report_row_count(pointer))
+        self.held = int(lib.xb_train_report_held_count(pointer))
+        self.epochs = int(lib.xb_train_report_epoch_count(pointer))
+        self.epoch_kept = int(lib.xb_train_report_epoch_kept(pointer))
+        self.stopped = bool(lib.xb_train_report_stopped(pointer))
+        f, likelihood = (
+            lib.xb_train_report_f(pointer),
+            lib.xb_train_report_log_likelihood(pointer),
+        )
+        self.f = Estimate(f.value, f.std_error)
+        self.log_likelihood = Estimate(likelihood.value, likelihood.std_error)
+        self.likelihood_reason = text(lib.xb_train_report_likelihood_reason(pointer)) or None
+        self.other_net = text(lib.xb_train_report_other_net(pointer)) or None
+
+    def __repr__(self) -> str:
+        return f"TrainReport({self.rows} rows, {self.epochs} epochs, F = {self.f!r})"
+
+
+def _options_of(settings: dict[str, Any], session: Session, keep: list[Any]) -> Any:
+    """xb_train_options; names as on the command line, with underscores."""
+    given = {
+        _RENAMED.get(name, name): value for name, value in settings.items() if value is not None
+    }
+    rate = settings.get("rate")
+    if "rate_schedule" not in settings:
+        given.pop("rate", None)
+    estimator = given.pop("estimator", None)
+    span = given.pop("target_range", None)
+    preset = given.pop("preset", None)
+    options = _options.make("train", {}, keep)
+    if preset is not None:
+        session.check(lib.xb_train_preset(session.ctx, options, encoded(preset, "preset")))
+    _options.fill("train", options, given, keep, _OWN)
+    if rate is not None:
+        options.adam.rate = float(rate)
+    if estimator not in (None, "auto"):
+        options.estimator = named_enum("estimator", estimator)
+    if span is not None:
+        low, high = span
+        options.target_mean, options.target_sd = low, high - low
+    return options
+
+
+def _images(x: Any, y: Any, classes: bool | None, keep: list[Any]) -> Any:
+    """Bytes of images or floats as the net takes them, read where they lie."""
+    data = ffi.new("xb_train_data *")
+    array = np.ascontiguousarray(x)
+    if array.dtype == np.uint8:
+        data.bytes = pointer(array, "uint8_t")
+    else:
+        array = array.astype(np.float32, copy=False)
+        if not np.isfinite(array).all():
+            raise ValueError("X has values that are not finite")
+        data.scaled = pointer(array, "float")
+    numbers = single_target(y, len(array))
+    if classes:
+        if not np.array_equal(numbers, np.round(numbers)) or (numbers < 0).any():
+            raise ValueError("y: expected class numbers 0, 1, ... beside arrays of images")
+        data.classes = int(numbers.max(initial=0)) + 1
+    data.y = pointer(numbers)
+    data.n, data.features = len(array), int(np.prod(array.shape[1:]))
+    keep += [array, numbers]
+    return data
+
+
+def train(
+    x: Any,
+    y: Any,
+    *,
+    law: Law | str | None = None,
+    net: str | None = None,
+    classes: bool | None = None,
+    seed: int = 1,
+    epochs: int | None = None,
+    on_epoch: Callable[[Epoch], Any] | None = None,
+    checkpoint: Path | None = None,
+    scaled: bool = False,
+    progress: Progress = None,
+    **settings: Any,
+) -> Model:
+    """A Bayesian network of y given x, to the bytes that ``crossbayes train`` gives.
+
+    ``x``: rows and columns; an array of numbers, or a data frame, whose words and missing
+    cells become features. ``y``: numbers, in two dimensions several targets; or classes:
+    texts are, numbers are if ``classes`` says so. Columns are standardised; not so with
+    ``scaled``, which says that float32 in x is what the net takes (read where it
+    lies), nor with images, uint8 [n][h][w][c].
+
+    ``on_epoch(epoch)`` looks at each epoch and ends training by returning False; the model
+    reached so far is the result then. Ctrl-C ends it with KeyboardInterrupt; with a
+    ``checkpoint`` file, the same call with ``resume=True`` goes on from there.
+
+    Settings are those of the command line, with underscores: likelihood, noise_net,
+    random, prior, mle_epochs, batch, samples, estimator, group, antithetic, rate,
+    rate_schedule, sigma, sigma_rate, spread, temperature, freeze, preset, validation,
+    patience, resume, target_range, mirror, backend, ...
+    """
+    keep: list[Any] = []
+    values = {"law": law, "net": net, "seed": seed_of(seed), "epochs": epochs, **settings}
+    notes: list[str] = []
+    with Session(progress) as session:
+        options = _options_of(values, session, keep)
+        array = np.asarray(x) if scaled or getattr(x, "ndim", 2) > 2 else None
+        if array is not None:
+            data = _images(array, y, classes, keep)
+            if array.ndim > 2:
+                options.input.h, options.input.w, options.input.c = image_shape(array)
+        else:
+            frame = make_frame(session, x, y, classes, keep)
+            notes = frame_notes(frame)
+            data = ffi.new("xb_train_data *", lib.xb_train_data_of(frame))
+        if checkpoint is not None:
+            keep.append(ffi.new("char[]", path_bytes(checkpoint)))
+            options.checkpoint = keep[-1]
+        if on_epoch is not None:
+            handle = ffi.new_handle(on_epoch)
+            options.on_epoch, options.on_epoch_arg = lib.xb_py_epoch, handle
+            options.stop_keeps = True
+        report = ffi.new("xb_train_report **")
+        model = Model(session.make(lib.xb_train, report, data, options))
+        model.report = TrainReport(ffi.gc(report[0], lib.xb_train_report_destroy), notes)
+        raise_kept()
+        if checkpoint is not None and os.path.exists(checkpoint):
+            os.unlink(checkpoint)  # it only had the result, which is here
+        return model
+
+
+def train_presets() -> dict[str, str]:
+    """Settings under one name, for ``preset``, each in a few words."""
+    return {
+        text(lib.xb_train_preset_name(i)): text(lib.xb_train_preset_sets(i))
+        for i in range(lib.xb_train_preset_count())
+    }

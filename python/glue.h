@@ -1,0 +1,127 @@
+/* glue.h: the C of the Python module that is not the library's: loops over arrays, which
+ * in Python would be slow, and a listener that asks Python now and then only. */
+#ifndef CROSSBAYES_GLUE_H
+#define CROSSBAYES_GLUE_H
+
+#include <stdio.h>
+#include <time.h>
+
+#include "crossbayes/crossbayes.h"
+
+/* What jansson takes for stdin (python/CMakeLists.txt). Nothing reads JSON from it. */
+__attribute__((visibility("hidden"))) FILE *xb_py_stdin = NULL;
+
+typedef double (*xb_py_law_fn)(const xb_law *law, double x);
+
+typedef struct xb_py_loop {
+    const xb_law *law;
+    xb_py_law_fn fn;
+    double *y;
+    const double *x;
+    int64_t n;
+} xb_py_loop;
+
+enum { XB_PY_BLOCK = 4096 };
+
+static void xb_py_block(void *arg, int64_t piece)
+{
+    const xb_py_loop *l = arg;
+    int64_t end = (piece + 1) * XB_PY_BLOCK < l->n ? (piece + 1) * XB_PY_BLOCK : l->n;
+    for (int64_t i = piece * XB_PY_BLOCK; i < end; i++) l->y[i] = l->fn(l->law, l->x[i]);
+}
+
+/* y[i] = function number `which` of the law at x[i]; the order is that of laws.py. One
+ * block needs no context. */
+static void xb_py_law_each(const xb_ctx *ctx, const xb_law *law, int which, double *y,
+                           const double *x, int64_t n)
+{
+    static const xb_py_law_fn table[] = {xb_law_pdf,      xb_law_log_pdf,  xb_law_cdf,
+                                         xb_law_survival, xb_law_quantile, xb_law_isf};
+    xb_py_loop loop = {law, table[which], y, x, n};
+    if (n <= XB_PY_BLOCK)
+        xb_py_block(&loop, 0);
+    else
+        xb_parallel_for(ctx, (n + XB_PY_BLOCK - 1) / XB_PY_BLOCK, xb_py_block, &loop);
+}
+
+/* Draws in double over the threads of the context, the bytes of xb_sampler_fill_double.
+ */
+typedef struct xb_py_draws {
+    const xb_sampler *sampler;
+    double *z;
+    const xb_stream *where;
+    int64_t n, first;
+} xb_py_draws;
+
+static void xb_py_draw_block(void *arg, int64_t piece)
+{
+    const xb_py_draws *d = arg;
+    int64_t from = piece * XB_PY_BLOCK;
+    int64_t n = d->n - from < XB_PY_BLOCK ? d->n - from : XB_PY_BLOCK;
+    xb_sampler_fill_double(d->sampler, d->z + from, n, d->where, d->first + from);
+}
+
+static void xb_py_fill_double(const xb_ctx *ctx, const xb_sampler *sampler, double *z,
+                              int64_t n, const xb_stream *where, int64_t first)
+{
+    xb_py_draws draws = {sampler, z, where, n, first};
+    xb_parallel_for(ctx, (n + XB_PY_BLOCK - 1) / XB_PY_BLOCK, xb_py_draw_block, &draws);
+}
+
+static void xb_py_words(const xb_stream *where, uint32_t *word, int64_t n, int64_t first)
+{
+    for (int64_t i = 0; i < n; i++) word[i] = xb_stream_word(where, first + i);
+}
+
+static void xb_py_uniforms(const xb_stream *where, double *u, int64_t n, int64_t first)
+{
+    for (int64_t i = 0; i < n; i++) u[i] = xb_stream_uniform(where, first + i);
+}
+
+/* Training tells of every step, which may take microseconds; Python hears of it every
+ * XB_PY_SECONDS, which is soon enough for Ctrl-C, and, if somebody listens, at the end.
+ */
+#define XB_PY_SECONDS 0.05
+
+typedef struct xb_py_listener {
+    void *python; /* a handle of the Python object that listens */
+    double last;  /* when it was asked */
+    bool silent;  /* nobody listens: it is asked for the sake of Ctrl-C */
+} xb_py_listener;
+
+static double xb_py_now(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Defined by cffi: calls the Python function of the same name. */
+static _Bool xb_py_heard(void *python, char *task, int64_t done, int64_t total);
+
+static bool xb_py_progress(void *arg, const xb_progress *event)
+{
+    xb_py_listener *listener = arg;
+    const double now = xb_py_now();
+    const double passed = now - listener->last;
+    const bool ends = event->done == event->total && !listener->silent;
+    if (passed >= 0 && passed < XB_PY_SECONDS && !ends) return true;
+    listener->last = now;
+    char task[256]; /* a path may be long, and a bar has no room for more */
+    snprintf(task, sizeof task, "%s", event->task);
+    return xb_py_heard(listener->python, task, event->done, event->total);
+}
+
+/* A context of a call from Python, in one step. */
+static xb_status xb_py_ctx(xb_ctx **out, xb_py_listener *listener, void *python,
+                           bool silent, int64_t threads)
+{
+    XB_TRY(xb_ctx_create(out));
+    *listener = (xb_py_listener){python, xb_py_now(), silent};
+    xb_ctx_set_progress(*out, xb_py_progress, listener);
+    xb_ctx_set_threads(*out, threads);
+    xb_ctx_set_origin(*out, "python");
+    return XB_OK;
+}
+
+#endif

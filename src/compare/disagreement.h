@@ -1,0 +1,22 @@
+/* disagreement.h: the share of an ensemble's epistemic spread that lies between its
+ * members, over rows that come in parts; maths P7. */
+#ifndef XB_COMPARE_DISAGREEMENT_H
+#define XB_COMPARE_DISAGREEMENT_H
+
+#include "compare/jackknife.h"
+#include "crossbayes/compare.h"
+#include "crossbayes/model.h"
+
+typedef struct xb_disagreement xb_disagreement;
+
+/* n rows, `draws` draws dealt over the members of the ensemble. Several targets count
+ * alike, each in units of its sd. */
+xb_status xb_disagreement_create(xb_ctx *ctx, xb_disagreement **out, int64_t n,
+                                 int64_t draws, const xb_model *ensemble);
+/* The next `rows` of them: value [draws][rows][classes, or targets]. */
+void xb_disagreement_add(xb_disagreement *d, const double *value, int64_t rows);
+/* After all n. */
+xb_score xb_disagreement_score(const xb_disagreement *d);
+void xb_disagreement_destroy(xb_disagreement *d); /* NULL is fine */
+
+#endif

@@ -1,0 +1,77 @@
+/* store.c: see store.h. A file grows by steps of the size that memory may have, and is
+ * mapped anew at each: pages that were filled before then no longer count as the
+ * process's own. */
+#include "data/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/os.h"
+
+static size_t bytes_of(int64_t doubles) { return (size_t)doubles * sizeof(double); }
+
+/* A map of the file with room for `room` doubles; NULL: there is none. */
+static double *map(FILE *file, int64_t room)
+{
+    if (!xb_os_reserve(file, (int64_t)bytes_of(room))) return NULL;
+    return xb_os_map(file, bytes_of(room));
+}
+
+/* From memory to a file. False: it stays where it is. */
+static bool move_out(xb_store *s, int64_t room)
+{
+    char name[256];
+    FILE *file = xb_os_nameless(name, sizeof name);
+    double *at = file ? map(file, room) : NULL;
+    if (!at) {
+        if (file) fclose(file);
+        return false;
+    }
+    if (s->room > 0) memcpy(at, s->at, bytes_of(s->room));
+    free(s->at);
+    *s = (xb_store){at, room, file};
+    return true;
+}
+
+static xb_status grow_file(xb_ctx *ctx, xb_store *s, int64_t room)
+{
+    double *at = map(s->file, room);
+    if (!at)
+        return xb_fail(
+            ctx, XB_E_MEMORY,
+            "not enough room for the table, neither in memory nor in the folder"
+            " for temporary files");
+    xb_os_unmap(s->at, bytes_of(s->room));
+    s->at = at;
+    s->room = room;
+    return XB_OK;
+}
+
+xb_status xb_store_grow(xb_ctx *ctx, xb_store *s, int64_t need, int64_t in_memory)
+{
+    if (need <= s->room) return XB_OK;
+    const int64_t most = INT64_MAX / (2 * (int64_t)sizeof(double));
+    if (need > most - in_memory)
+        return xb_fail(ctx, XB_E_MEMORY, "not enough memory for the table");
+    const int64_t step = need + in_memory;
+    if (s->file) return grow_file(ctx, s, step);
+    if (need > in_memory && move_out(s, step)) return XB_OK;
+    return xb_grow(ctx, (void **)&s->at, &s->room, need, sizeof *s->at);
+}
+
+void xb_store_rest(const xb_store *s)
+{
+    if (s->file) xb_os_map_rest(s->at, bytes_of(s->room));
+}
+
+void xb_store_free(xb_store *s)
+{
+    if (s->file) {
+        xb_os_unmap(s->at, bytes_of(s->room));
+        fclose(s->file);
+    } else {
+        free(s->at);
+    }
+    *s = (xb_store){0};
+}

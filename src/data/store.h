@@ -1,0 +1,28 @@
+/* store.h: the numbers of a table, in memory while they are few; beyond that in a
+ * temporary file without a name, mapped, so that the system may take their pages back
+ * when memory is short. */
+#ifndef XB_DATA_STORE_H
+#define XB_DATA_STORE_H
+
+#include <stdio.h>
+
+#include "base/ctx.h"
+
+enum { XB_STORE_MEMORY = 1 << 25 }; /* doubles kept in memory: 256 MiB */
+
+typedef struct xb_store {
+    double *at;
+    int64_t room; /* doubles */
+    FILE *file;   /* NULL: in memory */
+} xb_store;
+
+/* Room for `need` doubles or more, contents kept; at most `in_memory` of them in memory
+ * where the folder for temporary files has room for the others. */
+xb_status xb_store_grow(xb_ctx *ctx, xb_store *store, int64_t need, int64_t in_memory);
+
+/* They will not be needed for a while. */
+void xb_store_rest(const xb_store *store);
+
+void xb_store_free(xb_store *store);
+
+#endif

@@ -1,0 +1,191 @@
+/* train_members.c: the members of an ensemble beside the first (maths V50): the same
+ * rows, net and settings, with a start, shuffles and weight draws of their own.
+ *
+ * As many are trained at a time as there are threads, each on its own thread with a
+ * context of its own; the numbers of a member depend on its seed alone. All of them stop
+ * now and then, so that the caller's thread, and no other, tells the progress listener
+ * and hears whether to go on. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/os.h"
+#include "vi/member_seed.h"
+#include "vi/trainer.h"
+
+#define SLICE 0.1 /* seconds between two looks at the listener */
+
+/* A member under way. */
+typedef struct member {
+    xb_ctx *ctx;
+    xb_trainer *trainer;
+    xb_model *model;     /* once it is done */
+    int64_t done, total; /* steps */
+    xb_status status;
+} member;
+
+typedef struct team {
+    const xb_train_data *data;
+    xb_train_options opt; /* of all members, but for the seed */
+    const xb_model *start;
+    uint64_t seed;
+    member *member;                /* [members], the first one without a trainer */
+    int64_t members, first, count; /* those at work */
+} team;
+
+static bool note_progress(void *arg, const xb_progress *p)
+{
+    member *m = arg;
+    m->done = p->done;
+    m->total = p->total;
+    return true;
+}
+
+static xb_status begin(const xb_ctx *ctx, team *t, int64_t i)
+{
+    const int threads = (int)(xb_ctx_threads(ctx) / t->count);
+    member *m = &t->member[i];
+    xb_train_options opt = t->opt;
+    XB_TRY(xb_ctx_create(&m->ctx));
+    xb_ctx_set_threads(m->ctx, threads > 0 ? threads : 1);
+    xb_ctx_set_backend(m->ctx, ctx->backend);
+    xb_ctx_set_progress(m->ctx, note_progress, m);
+    opt.seed = xb_member_seed(t->seed, i);
+    if (t->start)
+        opt.start = xb_model_member_at(t->start, i % xb_model_member_count(t->start));
+    XB_TRY(xb_trainer_create(m->ctx, &m->trainer, t->data, &opt));
+    m->trainer->traced = false;
+    return XB_OK;
+}
+
+/* Some steps; the model where they were the last. */
+static void go_on(void *arg, int64_t piece)
+{
+    team *t = arg;
+    member *m = &t->member[t->first + piece];
+    const double until = xb_os_seconds() + SLICE;
+    while (m->status == XB_OK && !xb_trainer_done(m->trainer) && xb_os_seconds() < until)
+        m->status = xb_trainer_step(m->ctx, m->trainer);
+    if (m->status != XB_OK || m->model || !xb_trainer_done(m->trainer)) return;
+    m->status = xb_trainer_best_model(m->ctx, &m->model, m->trainer);
+}
+
+static xb_status failure(xb_ctx *ctx, const team *t)
+{
+    for (int64_t i = t->first; i < t->first + t->count; i++) {
+        const member *m = &t->member[i];
+        if (m->status != XB_OK)
+            return xb_fail(ctx, m->status, "member %lld: %s", (long long)i + 1,
+                           m->ctx ? xb_ctx_message(m->ctx) : "not enough memory");
+    }
+    return XB_OK;
+}
+
+static bool all_done(const team *t)
+{
+    for (int64_t i = t->first; i < t->first + t->count; i++)
+        if (!t->member[i].model) return false;
+    return true;
+}
+
+/* Steps of all members but the first, those of whom nothing is known yet as the others'.
+ */
+static xb_status tell(xb_ctx *ctx, const team *t)
+{
+    int64_t done = 0, total = t->member[t->first].total;
+    for (int64_t i = 1; i < t->first + t->count; i++)
+        done += t->member[i].model ? total : t->member[i].done;
+    return xb_progress_tell(ctx, "training members", done, total * (t->members - 1));
+}
+
+static void let_go(team *t)
+{
+    for (int64_t i = t->first; i < t->first + t->count; i++) {
+        xb_trainer_destroy(t->member[i].trainer);
+        xb_ctx_destroy(t->member[i].ctx);
+        t->member[i].trainer = NULL;
+        t->member[i].ctx = NULL;
+    }
+}
+
+/* Members first .. first + count - 1, side by side. */
+static xb_status run_some(xb_ctx *ctx, team *t)
+{
+    for (int64_t i = t->first; i < t->first + t->count; i++)
+        t->member[i].status = begin(ctx, t, i);
+    xb_status status = failure(ctx, t);
+    while (status == XB_OK && !all_done(t)) {
+        xb_parallel_for(ctx, t->count, go_on, t);
+        status = failure(ctx, t);
+        if (status == XB_OK) status = tell(ctx, t);
+    }
+    let_go(t);
+    return status;
+}
+
+static xb_status run_all(xb_ctx *ctx, team *t)
+{
+    const int64_t threads = t->opt.on_epoch ? 1 : xb_ctx_threads(ctx);
+    for (t->first = 1; t->first < t->members; t->first += t->count) {
+        const int64_t left = t->members - t->first;
+        t->count = left < threads ? left : threads;
+        XB_TRY(run_some(ctx, t));
+    }
+    return XB_OK;
+}
+
+/* What was chosen for the first member is settled for all: nothing is chosen again. */
+static void settle(team *t, const xb_model *first, const xb_train_options *opt)
+{
+    t->opt = *opt;
+    t->seed = opt->seed;
+    t->start = opt->start;
+    t->opt.net = xb_model_net_text(first);
+    t->opt.noise_net = first->noise_net ? xb_net_text(first->noise_net) : NULL;
+    t->opt.likelihood = xb_model_likelihood(first);
+    t->opt.prior = xb_model_prior(first);
+    t->opt.checkpoint = NULL;
+    t->opt.resume = false;
+}
+
+static xb_status join(xb_ctx *ctx, xb_model **model, team *t)
+{
+    xb_model **list = xb_new(ctx, t->members, sizeof(xb_model *));
+    if (!list) return XB_E_MEMORY;
+    list[0] = *model;
+    for (int64_t i = 1; i < t->members; i++) list[i] = t->member[i].model;
+    xb_status status = xb_model_join(ctx, model, list, t->members);
+    for (int64_t i = 1; status == XB_OK && i < t->members; i++) t->member[i].model = NULL;
+    free(list);
+    return status;
+}
+
+/* The rows that the first one did not learn from, no member learns from. */
+static xb_status hold_out(xb_ctx *ctx, xb_train_data *same, xb_train_split *split,
+                          const xb_train_options *opt)
+{
+    XB_TRY(xb_train_split_make(ctx, split, same, opt));
+    same->select = split->row;
+    same->held = split->held;
+    return XB_OK;
+}
+
+xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
+                           const xb_train_options *opt)
+{
+    xb_train_data same = *data;
+    xb_train_split split = {0};
+    team t = {.data = &same,
+              .members = opt->members > 0 ? opt->members : XB_MEMBERS_DEFAULT};
+    if (t.members == 1) return XB_OK;
+    settle(&t, *model, opt);
+    t.member = xb_new(ctx, t.members, sizeof *t.member);
+    if (!t.member) return XB_E_MEMORY;
+    xb_status status = XB_OK;
+    if (xb_train_held(data, opt) > 0) status = hold_out(ctx, &same, &split, opt);
+    if (status == XB_OK) status = run_all(ctx, &t);
+    if (status == XB_OK) status = join(ctx, model, &t);
+    for (int64_t i = 1; i < t.members; i++) xb_model_destroy(t.member[i].model);
+    free(t.member);
+    xb_train_split_free(&split);
+    return status;
+}
