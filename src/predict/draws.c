@@ -263,7 +263,6 @@ static xb_draw_slab slab_of(const draw_job *job)
                           .sampler = job->sampler,
                           .rows = job->rows,
                           .backend = job->backend,
-                          .weights = job->weights,
                           .value = job->value,
                           .raw = job->raw,
                           .first = job->first,
@@ -274,10 +273,14 @@ static xb_draw_slab slab_of(const draw_job *job)
 /* By a backend that makes many draws at once. */
 static xb_status run_together(xb_ctx *ctx, draw_job *job)
 {
-    xb_status status = bring_weights(ctx, job);
-    const xb_draw_slab slab = slab_of(job);
+    xb_weights weights;
+    void *memory = NULL;
+    job->weights = &weights, job->memory = &memory; /* there are no members */
+    xb_status status = bring_weights(ctx, job, 0);
+    xb_draw_slab slab = slab_of(job);
+    slab.weights = weights;
     if (status == XB_OK) status = xb_draws_together(ctx, &slab);
-    job->backend->release(job->backend, job->memory);
+    job->backend->release(job->backend, memory);
     return status;
 }
 

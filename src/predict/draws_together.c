@@ -23,7 +23,7 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 bool xb_draws_together_suit(const xb_draw_slab *job)
 {
     const xb_backend *b = job->backend;
-    return b->draws && b->draws_suit(job->model->net);
+    return b->draws && !job->model->member && b->draws_suit(job->model->net);
 }
 
 static xb_status open_slab(xb_ctx *ctx, slab *s, const xb_draw_slab *job)
