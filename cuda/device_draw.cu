@@ -27,29 +27,37 @@ static __device__ __forceinline__ int64_t element_of(int64_t counter, int place)
 struct run_place {
     int64_t begin;
     uint32_t step; /* counters of a round, a multiple of 16 */
-    float *z;      /* element 0's, maybe before the run */
 
     __device__ __forceinline__ uint32_t number(uint32_t t, uint32_t round) const
     {
         return (uint32_t)begin + t + round * step;
     }
-    __device__ __forceinline__ float *at(uint32_t t, uint32_t round) const
+    /* The first of its elements, counted from the stream's. */
+    __device__ __forceinline__ int64_t at(uint32_t t, uint32_t round) const
     {
-        return z + element_of(begin + t, 0) + (size_t)round * step * 4;
+        return element_of(begin + t, 0) + (int64_t)round * step * 4;
     }
 };
 
+/* Element i of the run: z, theta or both, as is wanted. */
+template <bool Z, bool THETA>
+static __device__ __forceinline__ void put_draw(const xbc_draws &job, int64_t i, float v)
+{
+    if (Z) job.z[i] = v;
+    if (THETA) job.theta[i] = job.mu[i] + job.sigma[i] * v;
+}
+
 /* The slow draws of one counter. */
-template <class S>
+template <class S, bool Z, bool THETA>
 static __device__ __noinline__ void draw_late(const own_copy<S> own, const xbc_draws &job,
-                                              const stream_keys &keys, float *to,
+                                              const stream_keys &keys, int64_t at,
                                               uint32_t number)
 {
     uint32_t word[4];
     counter_words(word, keys, number);
     each_slow<S>(own, word, [&](uint32_t w, unsigned j) {
         float v = slow_value(job.source.at, w);
-        to[16 * j] = job.negate ? -v : v;
+        put_draw<Z, THETA>(job, at + 16 * j, job.negate ? -v : v);
     });
 }
 
@@ -74,7 +82,7 @@ static __device__ __forceinline__ void gather_late(late_rounds *late, uint32_t m
 }
 
 /* One panel, from a block's first element on, all of it: no index to find. */
-template <class S>
+template <class S, bool Z, bool THETA>
 static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
     draw_run(const __grid_constant__ xbc_draws job,
              const __grid_constant__ stream_keys keys, int64_t begin, int64_t count)
@@ -84,33 +92,35 @@ static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
     if (threadIdx.x == 0) late.count = 0;
     table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(table);
-    const run_place run = {begin, gridDim.x * THREADS, job.z - job.first};
+    const run_place run = {begin, gridDim.x * THREADS};
     const uint32_t first = blockIdx.x * THREADS, t = first + threadIdx.x;
     const uint32_t rounds = t < count ? (uint32_t)((count - t - 1) / run.step) + 1 : 0;
-    float *to = run.at(t, 0);
+    int64_t to = run.at(t, 0) - job.first;
     uint32_t number = run.number(t, 0), waiting = 0;
     for (uint32_t round = 0; round < rounds; round++) {
         uint32_t word[4];
         float v[4];
         counter_words(word, keys, number);
         XB_UNROLLED
-        for (int j = 0; j < 4; j++) to[16 * j] = v[j] = fast_value<S>(own, word[j]);
+        for (int j = 0; j < 4; j++) {
+            v[j] = fast_value<S>(own, word[j]);
+            put_draw<Z, THETA>(job, to + 16 * j, v[j]);
+        }
         if (any_slow(v)) {
             if (waiting < LATE) late.round[waiting][threadIdx.x] = round;
             waiting++;
         }
-        number += run.step, to += 4 * (size_t)run.step;
+        number += run.step, to += 4 * (int64_t)run.step;
     }
     gather_late(&late, waiting);
     for (uint32_t i = threadIdx.x; i < late.count; i += THREADS) {
         uint32_t whose = first + late.list[i] % THREADS, round = late.list[i] / THREADS;
-        draw_late<S>(own, job, keys, run.at(whose, round), run.number(whose, round));
+        draw_late<S, Z, THETA>(own, job, keys, run.at(whose, round) - job.first,
+                               run.number(whose, round));
     }
-    for (uint32_t round = 0; waiting > LATE && round < rounds; round++) {
-        const float *v = run.at(t, round);
-        if (v[0] != v[0] || v[16] != v[16] || v[32] != v[32] || v[48] != v[48])
-            draw_late<S>(own, job, keys, run.at(t, round), run.number(t, round));
-    }
+    for (uint32_t round = 0; waiting > LATE && round < rounds; round++)
+        draw_late<S, Z, THETA>(own, job, keys, run.at(t, round) - job.first,
+                               run.number(t, round));
 }
 
 template <class S>
@@ -154,14 +164,19 @@ void xbc_draw(const xbc_draws *job)
 {
     if (job->count <= 0) return;
     counters c = counters_of(job->first, job->count);
-    bool run = job->first % 64 == 0 && job->count % 64 == 0 && job->size == job->count &&
-               job->z && !job->theta;
+    bool run = job->first % 64 == 0 && job->count % 64 == 0 && job->size == job->count;
     const stream_keys keys = keys_of(job->where);
     for_shape(job->source, [&](auto shape) {
         typedef decltype(shape) S;
-        if (run)
-            XBC_LAUNCH("drawing", draw_run<S>, draw_blocks(c.count), THREADS, *job, keys,
-                       c.begin, c.count);
+        if (run && job->z && job->theta)
+            XBC_LAUNCH("drawing", (draw_run<S, true, true>), draw_blocks(c.count), THREADS,
+                       *job, keys, c.begin, c.count);
+        else if (run && job->z)
+            XBC_LAUNCH("drawing", (draw_run<S, true, false>), draw_blocks(c.count),
+                       THREADS, *job, keys, c.begin, c.count);
+        else if (run)
+            XBC_LAUNCH("drawing", (draw_run<S, false, true>), draw_blocks(c.count),
+                       THREADS, *job, keys, c.begin, c.count);
         else
             XBC_LAUNCH("drawing", draw_panels<S>, draw_blocks(c.count), THREADS, *job,
                        keys, c.begin, c.count);

@@ -146,6 +146,14 @@ static void words_have_the_cpus_bytes(void **state)
 
 /* ---- streams */
 
+static float *numbers(int64_t n, double speed)
+{
+    float *x = malloc((size_t)n * sizeof *x);
+    assert_non_null(x);
+    for (int64_t i = 0; i < n; i++) x[i] = (float)sin(speed * (double)(i + 1));
+    return x;
+}
+
 enum { SIZE = 150, PANELS = 7, STRIDE = 170, FIRST = 1234567 };
 
 static void any_part_of_a_stream_has_the_cpus_bytes(void **state)
@@ -188,6 +196,22 @@ static void any_part_of_a_stream_has_the_cpus_bytes(void **state)
         xbc_get(got, job.z, 640 * sizeof *got);
         for (int i = 0; i < 640; i++) assert_true(got[i] == -want[i]);
         sound();
+        float *theta = xbc_take(640 * sizeof *theta), *wide = numbers(640, 0.4);
+        job.mu = job.sigma = bring(wide, 640 * sizeof *wide);
+        for (int both = 0; both < 2; both++) {
+            xbc_clear(job.z, 640 * sizeof *got), xbc_clear(theta, 640 * sizeof *got);
+            xbc_draws with = job;
+            with.theta = theta;
+            if (!both) with.z = NULL;
+            xbc_draw(&with);
+            xbc_get(got, job.z, 640 * sizeof *got),
+                xbc_get(sum, theta, 640 * sizeof *sum);
+            sound();
+            for (int i = 0; i < 640; i++)
+                assert_true(got[i] == (both ? -want[i] : 0) &&
+                            sum[i] == wide[i] + wide[i] * -want[i]);
+        }
+        xbc_release(theta), free(wide);
         leave_source(&t);
         xb_sampler_destroy(s);
     }
@@ -250,14 +274,6 @@ static void check_fused(xb_ctx *ctx, int law, int64_t rows, int64_t in, int64_t 
 /* ---- on tensor cores: within 3 2^-18 of the sum of |x| |w|, and float's own rounding */
 
 static const double TENSOR = 1.3e-5;
-
-static float *numbers(int64_t n, double speed)
-{
-    float *x = malloc((size_t)n * sizeof *x);
-    assert_non_null(x);
-    for (int64_t i = 0; i < n; i++) x[i] = (float)sin(speed * (double)(i + 1));
-    return x;
-}
 
 static void check_near(float got, double want, double scale)
 {
