@@ -209,15 +209,16 @@ template <class Op> static __global__ void __launch_bounds__(THREADS) tiles(Op o
         }
 }
 
-/* ---- on tensor cores: four warps by two, 32 x 32 outputs each */
-
-enum { TALL = 128 };
+/* ---- on tensor cores: four warps by two, 16 MT x 32 outputs each */
 
 /* Products worth it; smaller ones keep float's accuracy, at no cost that shows. */
 static bool suits_tensor(int64_t m, int64_t n, int64_t k)
 {
     return m >= 64 && k >= 32 && n > 1 && m * n * k >= 1 << 18;
 }
+
+/* Two for each multiprocessor: with fewer, tiles half as tall keep more of them busy. */
+static bool enough_tiles(int64_t tiles) { return tiles >= 2 * (int64_t)xbc_processors(); }
 
 /* The place a thread loads from, pair number i of its own: row or column, and the first
  * inner index of the pair. */
@@ -230,7 +231,7 @@ static __device__ __forceinline__ void pair_at(int *row, int *k, int i)
 }
 
 /* The next step's numbers, on their way from memory. */
-struct step_pairs {
+template <int TALL> struct step_pairs {
     enum { A = TALL * STEP / 2 / THREADS, B = TILE * STEP / 2 / THREADS };
     float a[A][2], b[B][2];
 
@@ -276,25 +277,28 @@ struct step_pairs {
     }
 };
 
-template <class Op> static __global__ void __launch_bounds__(THREADS) tensor_tiles(Op op)
+template <class Op, int MT>
+static __global__ void __launch_bounds__(THREADS) tensor_tiles(Op op)
 {
+    const int TALL = 64 * MT;
     __shared__ split_tile<TALL> a;
     __shared__ split_tile<TILE> b;
     part_sizes s = op.sizes();
     const int m0 = (int)blockIdx.x * TALL, n0 = (int)blockIdx.y * TILE;
-    const int warp = (int)threadIdx.x / 32, m = warp % 4 * 32, n = warp / 4 * 32;
-    float sum[2][4][4] = {};
-    step_pairs next;
+    const int warp = (int)threadIdx.x / 32, m = warp % 4 * 16 * MT,
+              n = warp / 4 * 32;
+    float sum[MT][4][4] = {};
+    step_pairs<TALL> next;
     if (m0 >= s.m) return; /* the whole block */
     next.load(op, s, m0, n0, 0);
     for (int k0 = 0; k0 < s.k; k0 += STEP) {
-        next.store<Op>(&a, &b);
+        next.template store<Op>(&a, &b);
         __syncthreads();
         if (k0 + STEP < s.k) next.load(op, s, m0, n0, k0 + STEP);
-        multiply_step<2, 4>(sum, a, b, m, n);
+        multiply_step<MT, 4>(sum, a, b, m, n);
         __syncthreads();
     }
-    each_output<2, 4>(sum, m0 + m, n0 + n, [&](int row, int column, float v) {
+    each_output<MT, 4>(sum, m0 + m, n0 + n, [&](int row, int column, float v) {
         if (row < s.m && column < s.n) op.store(s, row, column, v);
     });
 }
@@ -323,8 +327,11 @@ static void launch(Op op, const char *what, int64_t m, int64_t n, int64_t k)
         if (m <= THIN)
             XBC_LAUNCH(what, thin<Op>, dim3(cut(n, THREADS), (unsigned)m, parts), THREADS,
                        op);
+        else if (tensor && enough_tiles((int64_t)cut(m, 128) * cut(n, TILE) * parts))
+            XBC_LAUNCH(what, (tensor_tiles<Op, 2>), dim3(cut(m, 128), cut(n, TILE), parts),
+                       THREADS, op);
         else if (tensor)
-            XBC_LAUNCH(what, tensor_tiles<Op>, dim3(cut(m, TALL), cut(n, TILE), parts),
+            XBC_LAUNCH(what, (tensor_tiles<Op, 1>), dim3(cut(m, 64), cut(n, TILE), parts),
                        THREADS, op);
         else
             XBC_LAUNCH(what, tiles<Op>, dim3(cut(m, TILE), cut(n, TILE), parts), THREADS,
