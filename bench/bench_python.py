@@ -3,8 +3,8 @@
 
     python bench/bench_python.py [DRAWS]
 
-Needs the package installed (`make python`, or `pip install .`). Every time is the least of
-its repeats; both sides of a ratio alternate in one run.
+Needs the package installed (`make python`, or `pip install .`). Every number is the least
+of its repeats.
 """
 
 import sys
@@ -17,7 +17,7 @@ from crossbayes._native import ffi, lib
 
 
 def least(function, repeats, calls=1):
-    """Seconds of one call."""
+    """Seconds of one call, the least of its repeats."""
     best = float("inf")
     for _ in range(repeats):
         start = time.perf_counter()
@@ -63,31 +63,29 @@ def calls():
 
 
 def draws(n):
-    rng = {
-        "PCG64, float32": np.random.Generator(np.random.PCG64(1)),
-        "SFC64, float32": np.random.Generator(np.random.SFC64(1)),
-    }
-    room = np.empty(n, np.float32)
+    """CPU time of one thread for each side: a busy machine does not change the ratio much."""
     peers = {
-        name: least(lambda g=g: g.standard_normal(dtype=np.float32, out=room), 3)
-        for name, g in rng.items()
+        f"NumPy normal, {kind.__name__}": lambda g=np.random.Generator(kind(1)): g.standard_normal(
+            n, dtype=np.float32
+        )
+        for kind in (np.random.PCG64, np.random.SFC64)
     }
-    fresh = {
-        name: least(lambda g=g: g.standard_normal(n, dtype=np.float32), 3)
-        for name, g in rng.items()
+    laws = {
+        f"rvs, {text}": lambda law=xb.law(text): law.rvs(n, seed=1)
+        for text in ("gaussian", "mtj", "ecram", "bimodal")
     }
-    name = min(fresh, key=fresh.get)
-    print(f"\n{n:.0e} draws                      s    of NumPy's fastest ({name}), times")
-    for peer in rng:
-        print(f"  NumPy normal, {peer:17s} {fresh[peer]:6.3f}   (into old memory {peers[peer]:.3f})")
-    for threads in (1, 0):
-        xb.set_threads(threads)
-        for text in ("gaussian", "mtj", "bimodal"):
-            law = xb.law(text)
-            seconds = least(lambda law=law: law.rvs(n, seed=1), 3)
-            label = f"{text}, {'1 thread' if threads else 'all cores'}"
-            print(f"  rvs {label:27s} {seconds:6.3f}   {fresh[name] / seconds:.1f}")
+    xb.set_threads(1)
+    best = dict.fromkeys([*peers, *laws], float("inf"))
+    for _ in range(3):
+        for name, function in {**peers, **laws}.items():
+            start = time.process_time()
+            function()
+            best[name] = min(best[name], time.process_time() - start)
     xb.set_threads(0)
+    fastest = min(best[name] for name in peers)
+    print(f"\n{n:.0e} draws, float32, one thread   CPU s   times NumPy's fastest")
+    for name, seconds in best.items():
+        print(f"  {name:32s} {seconds:6.3f}   {fastest / seconds:.1f}")
 
 
 if __name__ == "__main__":

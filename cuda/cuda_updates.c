@@ -12,6 +12,7 @@ static bool kind_of(xbc_loss_kind *to, xb_loss_kind kind)
     case XB_LOSS_GAUSSIAN: *to = XBC_GAUSSIAN; return true;
     case XB_LOSS_HETEROSCEDASTIC: *to = XBC_HETEROSCEDASTIC; return true;
     case XB_LOSS_SOFTMAX: *to = XBC_SOFTMAX; return true;
+    case XB_LOSS_STUDENT: break; /* never asked for: there are no more_losses */
     }
     return false;
 }

@@ -36,6 +36,8 @@ set_target_properties(xbc_emulated PROPERTIES OUTPUT_NAME xbc-device)
 target_link_libraries(crossbayes_emulated PRIVATE Threads::Threads)
 target_link_options(crossbayes_emulated PRIVATE
   "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cuda/module.map")
+set_target_properties(crossbayes_emulated PROPERTIES
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/module.map)
 set(XB_EMULATED ${XB_EMULATED_FOLDER}/libcrossbayes-cuda.so)
 
 # xb_cuda_draws(NAME LIBRARY...): draws and products of the kernels themselves, the module's of

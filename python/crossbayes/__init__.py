@@ -22,6 +22,7 @@ from crossbayes._library import (
 )
 from crossbayes._native import lib
 from crossbayes.analog import AnalogModel, Assay
+from crossbayes.building import model_from_arrays
 from crossbayes.devices import (
     Array,
     Device,
@@ -95,6 +96,7 @@ __all__ = [
     "law_from_density",
     "law_from_samples",
     "measure_device",
+    "model_from_arrays",
     "series",
     "set_threads",
     "standard_rule",

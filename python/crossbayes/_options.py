@@ -22,7 +22,7 @@ def _struct_name(ctype: Any) -> str:
     return str(ctype.cname).replace("struct ", "").replace("const ", "").strip(" *")
 
 
-def _parsed(kind: str, value: Any, name: str) -> Any:
+def parsed(kind: str, value: Any, name: str) -> Any:
     """A frozen value by its text: xb_prior, xb_schedule."""
     session = Session()
     out = ffi.new(f"{kind} *")
@@ -53,7 +53,7 @@ def _set(options: Any, name: str, ctype: Any, value: Any, keep: list[Any]) -> No
             _struct_name(ctype).replace("enum ", "").replace("xb_", "", 1), value
         )
     elif ctype.kind == "struct":
-        value = _parsed(_struct_name(ctype), value, name)
+        value = parsed(_struct_name(ctype), value, name)
     elif ctype.kind == "pointer":
         value = _pointed(ctype, value, name, keep)
     elif ctype.cname in ("_Bool", "bool"):

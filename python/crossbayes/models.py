@@ -55,6 +55,7 @@ class Prediction:
         self._c = pointer
         self.levels = levels
         self.index = index
+        self._model = model._c
         self.classes = model.classes
         self.targets = model.targets
         self._several = () if len(self.targets) == 1 else (len(self.targets),)
@@ -93,6 +94,13 @@ class Prediction:
     @property
     def aleatoric(self) -> Any:
         return self._array("aleatoric", *self._several)
+
+    @property
+    def disagreement(self) -> Any:
+        """Between the members of an ensemble, a part of the epistemic one; else None."""
+        if lib.xb_model_member_count(self._model) < 2:
+            return None
+        return self._array("disagreement", *self._several)
 
     @property
     def quantile(self) -> Any:
@@ -216,6 +224,13 @@ class Model(Handle):
         """The names of classes; none for a target of numbers."""
         n = lib.xb_model_class_count(self._c)
         return [text(lib.xb_model_class_name(self._c, k)) for k in range(n)]
+
+    @property
+    def members(self) -> list[Model]:
+        """Of an ensemble, each a model of its own; of one posterior, itself."""
+        n = lib.xb_model_member_count(self._c)
+        at = (lib.xb_model_member_at(self._c, i) for i in range(n))
+        return [Model(borrowed(member, self._c)) for member in at]
 
     @property
     def noise_std(self) -> float:

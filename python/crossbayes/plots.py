@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crossbayes._library import text
+from crossbayes._native import lib
+
 if TYPE_CHECKING:
     from crossbayes.fits import Fit
     from crossbayes.laws import Law
@@ -36,12 +39,15 @@ def plot_law(law: Law, ax: Any = None, **style: Any) -> Any:
 def plot_fit(fit: Fit, ax: Any = None, bins: int = 60) -> Any:
     """The stationary part of the samples and the chosen law, in the samples' units."""
     ax = axes(ax)
-    law = fit.law
+    law, values = fit.law, fit.series.values
     place = law.placement
-    ax.hist(fit.series.values, bins, density=True, color="0.8", label="samples")
+    unit = lib.xb_si_unit_for(float(np.abs(values).max()), place.unit.encode())
+    ax.hist(values / unit.factor, bins, density=True, color="0.8", label="samples")
     x = np.linspace(*law.interval(0.998), 801)
-    ax.plot(place.offset + place.scale * x, law.pdf(x) / place.scale, label=law.text)
-    ax.set(xlabel=f"noise in {place.unit}" if place.unit else "noise", ylabel="density")
+    scale = place.scale / unit.factor
+    ax.plot(place.offset / unit.factor + scale * x, law.pdf(x) / scale, label=law.family)
+    name = text(unit.text)
+    ax.set(xlabel=f"value in {name}" if name else "value", ylabel="density")
     ax.set_title(f"{law.family}: {fit.outcome}", fontsize="medium")
     ax.legend(frameon=False)
     return ax

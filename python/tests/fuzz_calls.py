@@ -5,6 +5,7 @@ python fuzz_calls.py SECONDS [SEED]
 
 from __future__ import annotations
 
+import inspect
 import os
 import random
 import sys
@@ -82,11 +83,40 @@ def tame(argument):
     return argument
 
 
+# Arguments that a call does take, by their names.
+X = np.linspace(-2, 2, 24).reshape(12, 2)
+GOOD = {"x": X, "X": X, "y": X[:, 0], "law": "mtj", "law_": "bimodal", "what": "gaussian",
+        "size": 40, "n": 7, "q": 0.3, "other": "laplace", "order": 2, "net":
+        "dense 2, relu, dense 1", "tensors": {"0.kernel": np.ones((2, 2)), "0.bias": [0, 0],
+        "2.kernel": [[1.0], [2]], "2.bias": [0]}, "inputs": 2, "array": "mtj", "name": "nll",
+        "interval": 0.1, "reads": 9, "function": np.square, "cell": X[:, 0], "state": X[:, 0],
+        "time": X[:, 0], "value": X[:, 0], "conductance": 1e-6, "seconds": 1.0, "u": 0.5}  # fmt: skip
+
+NOISE = np.sin(np.arange(40.0) ** 2)
+
+
+def arguments(rng: random.Random, function, pool):
+    """What fits, with something else here and there; or anything."""
+    if rng.random() < 0.3:
+        return [tame(rng.choice(pool)) for _ in range(rng.choice([0, 1, 1, 2, 2, 3]))]
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    needed = [p for p in parameters if p.default is p.empty and p.kind in (0, 1)]
+    wrong = rng.random() < 0.5
+    picked = []
+    for p in needed:
+        good = NOISE if p.name == "samples" else GOOD.get(p.name, "legendre")
+        picked.append(tame(rng.choice(pool)) if wrong and rng.random() < 0.5 else good)
+    return picked
+
+
 def one_call(rng: random.Random, calls, pool):
     function = rng.choice(calls)
-    args = [tame(rng.choice(pool)) for _ in range(rng.choice([0, 1, 1, 2, 2, 3]))]
+    args = arguments(rng, function, pool)
     kwargs = {}
-    for name in rng.sample(NAMES, rng.choice([0, 0, 1, 2])):
+    for name in rng.sample(NAMES, rng.choice([0, 0, 0, 0, 1, 2])):
         kwargs[name] = tame(rng.choice(pool))
     if function is xb.train:
         kwargs.setdefault("epochs", 2)
@@ -96,29 +126,31 @@ def one_call(rng: random.Random, calls, pool):
             kwargs[name] = most
     try:
         function(*args, **kwargs)
+        return True
     except FITTING:
-        return
+        return False
     except ZeroDivisionError:  # of our own callback
-        return
+        return False
     except BaseException as error:
         name = getattr(function, "__qualname__", repr(function))
         raise AssertionError(f"{name}{tuple(args)!r} {kwargs!r}: {error!r}") from error
 
 
-def run(count: int | None, seconds: float, seed: int) -> int:
+def run(count: int | None, seconds: float, seed: int) -> tuple[int, int]:
     rng = random.Random(seed)
     end = time.monotonic() + seconds
-    done = 0
+    done = worked = 0
     np.seterr(all="ignore")
     with tempfile.TemporaryDirectory() as folder:
         calls, pool = targets(folder), values(rng, folder)
         while time.monotonic() < end and (count is None or done < count):
-            one_call(rng, calls, pool)
+            worked += one_call(rng, calls, pool)
             done += 1
-    return done
+    return done, worked
 
 
 if __name__ == "__main__":
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(2**32)
     print("seed", seed, flush=True)
-    print(run(None, float(sys.argv[1]), seed), "calls")
+    done, worked = run(None, float(sys.argv[1]), seed)
+    print(f"{done} calls, {worked} of them worked")

@@ -208,4 +208,5 @@ def test_ctrl_c_stops_long_calls(work):
 
 
 def test_any_call_with_any_argument():
-    assert fuzz_calls.run(400, 60, seed=1) == 400
+    done, worked = fuzz_calls.run(400, 60, seed=1)
+    assert done > 100 and worked > done / 5

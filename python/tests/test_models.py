@@ -318,3 +318,52 @@ def test_a_data_frame_of_any_kind(program, tmp_path, data):
     assert here.evaluate(frame, y, samples=50).scores["rmse"] > 0
     with pytest.raises(xb.InputError, match="colour"):
         here.predict(frame.drop(columns="colour"))
+
+
+def test_a_network_from_elsewhere(model, data):
+    from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+    x, y = data
+    peer = MLPRegressor(
+        hidden_layer_sizes=(6, 5), activation="tanh", max_iter=300, random_state=1
+    ).fit(x, y)
+    tensors = {}
+    for i, (kernel, bias) in enumerate(zip(peer.coefs_, peer.intercepts_)):
+        tensors |= {f"{2 * i}.kernel": kernel, f"{2 * i}.bias": bias}
+    net = "dense 6, tanh, dense 5, tanh, dense 1"
+    same = xb.model_from_arrays(net, tensors, inputs=3, sigma=1e-6, noise_std=0.1)
+    assert_allclose(same.predict(x, samples=20).mean, peer.predict(x), atol=1e-4)
+    noisy = xb.model_from_arrays(net, tensors, inputs=3, sigma=0.05, noise_std=0.1, law="mtj")
+    assert noisy.predict(x).epistemic.min() > 1e-3 and noisy.law.family == "mtj"
+
+    label = (y > 0).astype(int) + (y > 1)
+    peer = MLPClassifier(hidden_layer_sizes=(6,), max_iter=300, random_state=1).fit(x, label)
+    tensors = {"0.kernel": peer.coefs_[0], "0.bias": peer.intercepts_[0]}
+    tensors |= {"2.kernel": peer.coefs_[1], "2.bias": peer.intercepts_[1]}
+    net = "dense 6, relu, dense 3"
+    same = xb.model_from_arrays(net, tensors, inputs=3, sigma=1e-6, classes=peer.classes_)
+    assert_allclose(same.predict(x).probability, peer.predict_proba(x), atol=1e-4)
+
+    scale = {"input_mean": x.mean(0), "input_std": x.std(0), "target_mean": y.mean(),
+             "target_std": y.std()}  # fmt: skip
+    again = xb.model_from_arrays(model.net, model.tensors, inputs=3,
+                                 noise_std=model.noise_std, **scale)  # fmt: skip
+    assert_allclose(again.predict(x).mean, model.predict(x).mean, rtol=1e-4, atol=1e-5)
+    for change, says in [
+        ({"9.kernel": 1}, "no tensor '9.kernel'"),
+        ({"0.kernel": np.zeros((2, 6))}, r"shape \(2, 6\), expected \(3, 6\)"),
+        ({"0.bias": [np.nan] * 6}, "finite|number"),
+    ]:
+        with pytest.raises(ValueError, match=says):
+            xb.model_from_arrays(net, {**tensors, **change}, inputs=3, sigma=0.1, classes="abc")
+
+
+def test_an_ensemble(data):
+    x, y = data
+    model = xb.train(x, y, net="dense 4, relu, dense 1", members=3, **SMALL)
+    assert len(model.members) == 3
+    first = model.members[0].tensors["0.kernel.mu"]
+    assert not np.array_equal(first, model.members[1].tensors["0.kernel.mu"])
+    p = model.predict(x, samples=60)
+    assert (p.disagreement <= p.epistemic + 1e-12).all() and p.disagreement.max() > 0
+    assert model.members[2].predict(x, samples=20).disagreement is None

@@ -22,9 +22,10 @@ struct xb_target_scorer {
     xb_regression_scorer **each; /* [targets] */
     double *mean, *sd, *y;       /* one target of a part: [draws][part] twice, [part] */
     xb_jackknife groups;
-    double *nll; /* [versions][n]; of several targets */
-    const xb_mixture *in;
-    const double *all; /* y of the part in hand */
+    double *nll;          /* [versions][n]; of several targets */
+    bool density;         /* predictives have noise, so there is a joint density */
+    const xb_mixture *in; /* the part in hand: */
+    const double *all;    /* and its y; both only while it is added */
 };
 
 void xb_target_scorer_destroy(xb_target_scorer *s)
@@ -111,6 +112,7 @@ xb_status xb_target_scorer_add(xb_ctx *ctx, xb_target_scorer *s,
 {
     s->in = predictive;
     s->all = y;
+    s->density = predictive->sd != NULL;
     if (s->targets == 1) return xb_regression_scorer_add(ctx, s->each[0], predictive, y);
     for (int64_t k = 0; k < s->targets; k++) XB_TRY(add_target(ctx, s, k));
     if (predictive->sd) xb_parallel_for(ctx, PIECES, joint_piece, s);
@@ -123,7 +125,7 @@ static void score_joint(xb_scores *out, const xb_target_scorer *s)
 {
     double *each = out->array[xb_scores_array_find(out, "nll")];
     double version[XB_VERSIONS];
-    if (!s->in->sd) return;
+    if (!s->density) return;
     memcpy(each, s->nll, (size_t)s->n * sizeof *each);
     for (int v = 0; v < s->groups.versions; v++)
         version[v] = xb_score_mean(s->nll + v * s->n, s->n).value;
