@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "eval_calibrate.h"
 #include "eval_models.h"
 #include "eval_uncertainty.h"
 #include "inputs.h"
@@ -15,7 +16,7 @@
 
 typedef struct request {
     cli_session *s;
-    const xb_model *model;
+    xb_model *model;
     cli_inputs in;
     xb_evaluate_options opt;
     xb_law *law[CLI_REPEAT_MAX];
@@ -23,6 +24,7 @@ typedef struct request {
     int laws; /* 0: the model's own */
     xb_evaluation *e;
     cli_uncertainty uncertainty;
+    cli_recalibration recalibration;
 } request;
 
 static bool of_classes(const request *r) { return xb_model_class_count(r->model) > 0; }
@@ -96,6 +98,7 @@ static cli_exit print_json(const request *r)
     json_object_set_new(root, "members", json_integer(xb_model_member_count(r->model)));
     json_object_set_new(root, "laws", list);
     cli_uncertainty_json(root, &r->uncertainty);
+    cli_recalibration_json(root, &r->recalibration);
     return cli_json_print(r->s, root);
 }
 
@@ -235,6 +238,7 @@ static cli_exit deliver(const request *r)
     print_scores(e);
     print_legend(e);
     if (xb_evaluation_law_count(e) > 1) print_distances(r);
+    cli_recalibration_print(&r->recalibration);
     cli_uncertainty_print(&r->uncertainty, cli_text(&r->s->args, "ood", NULL));
     cli_print_doubts(xb_evaluation_scores(e, 0));
     return CLI_DONE;
@@ -270,6 +274,9 @@ static cli_exit evaluate(request *r)
         code = cli_uncertainty_find(r->s, &r->uncertainty, r->model, &rows,
                                     xb_evaluation_scores(r->e, 0),
                                     xb_evaluation_law_at(r->e, 0));
+    if (code == CLI_DONE)
+        code = cli_recalibrate(r->s, &r->recalibration, r->model,
+                               xb_evaluation_scores(r->e, 0));
     return code == CLI_DONE ? deliver(r) : code;
 }
 
@@ -284,6 +291,7 @@ static cli_exit run(cli_session *s)
     if (!cli_samples(s, &r.opt.samples))
         code = cli_fail(s, CLI_USAGE, "--samples: expected a whole number or 'auto'");
     if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
+    if (code == CLI_DONE) code = cli_plan_file(s, "calibrate", "");
     if (code == CLI_DONE && s->args.n_args == 3) return cli_eval_models(s, &r.opt);
     if (code == CLI_DONE)
         code = cli_status(s, xb_model_load(s->ctx, &model, s->args.arg[0]));
@@ -299,6 +307,8 @@ static cli_exit run(cli_session *s)
 static const cli_option options[] = {
     {"law", 0, CLI_TEXTS, "LAW", "of the weights' noise (the model's); may be repeated",
      0, 0},
+    {"calibrate", 0, CLI_OUTPUT, "MODEL",
+     "also the model with intervals recalibrated on these rows, .safetensors", 0, 0},
     {"ood", 0, CLI_PATH, "FILE",
      "rows of another kind: how well uncertainty tells them apart", 0, 0},
     {"selective", 0, CLI_FLAG, NULL,

@@ -153,8 +153,10 @@ static cli_exit read_models(contest *c)
     const cli_value *laws = cli_get(&c->s->args, "law");
     if (laws->given && laws->n_texts > 1)
         return cli_fail(c->s, CLI_USAGE, "--law: expected at most one for two models");
-    if (cli_flag(&c->s->args, "ood") || cli_flag(&c->s->args, "selective"))
-        return cli_fail(c->s, CLI_USAGE, "--ood and --selective are for one model");
+    if (cli_flag(&c->s->args, "ood") || cli_flag(&c->s->args, "selective") ||
+        cli_flag(&c->s->args, "calibrate"))
+        return cli_fail(c->s, CLI_USAGE,
+                        "--ood, --selective and --calibrate are for one model");
     if (strcmp(data_of(c), "-") == 0)
         return cli_fail(c->s, CLI_USAGE,
                         "standard input can be read once, two models need a file");

@@ -12,6 +12,7 @@
 #ifndef FAILALLOC_H
 #define FAILALLOC_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,7 +27,9 @@ void *__wrap_realloc(void *block, size_t size);
 
 static bool fail_alloc_now(void)
 {
-    return fail_alloc_left >= 0 && fail_alloc_left-- == 0;
+    const bool now = fail_alloc_left >= 0 && fail_alloc_left-- == 0;
+    if (now) errno = ENOMEM; /* where the C library is linked in, it asks */
+    return now;
 }
 
 void *__wrap_malloc(size_t size) { return fail_alloc_now() ? NULL : __real_malloc(size); }

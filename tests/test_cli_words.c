@@ -272,6 +272,8 @@ static const struct json_case {
     {"eval-members", "eval e.safetensors xy.csv --samples 50 --json"},
     {"eval-ood",
      "eval e.safetensors xy.csv --samples 50 --ood xy.csv --selective --json"},
+    {"eval-calibrate", "eval e.safetensors xy.csv --samples 50 --calibrate r.safetensors"
+                       " --json"},
     {"eval-ood-classes", "eval c.safetensors line.csv --samples 50 --ood line.csv"
                          " --selective --json"},
     {"plan-members", "plan mtj --model e.safetensors --draws 256 --json"},

@@ -82,6 +82,21 @@ static void one_member_writes_what_a_single_model_does(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Full effort takes five where none are asked for. */
+static void effort_has_members(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    for (int64_t asked = 0; asked < 3; asked++) {
+        xb_train_options opt = short_options(asked);
+        opt.effort = XB_TRAIN_EFFORT_FULL;
+        xb_model *m = train_model(ctx, &opt, false, NULL);
+        assert_int_equal(xb_model_member_count(m), asked ? asked : XB_MEMBERS_FULL);
+        xb_model_destroy(m);
+    }
+    xb_ctx_destroy(ctx);
+}
+
 static void threads_change_no_byte(void **state)
 {
     (void)state;
@@ -512,6 +527,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_are_single_models),
         cmocka_unit_test(one_member_writes_what_a_single_model_does),
+        cmocka_unit_test(effort_has_members),
         cmocka_unit_test(threads_change_no_byte),
         cmocka_unit_test(members_hold_out_the_same_rows),
         cmocka_unit_test(impossible_numbers_of_members_are_refused),

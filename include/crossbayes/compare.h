@@ -123,7 +123,9 @@ XB_API const double *xb_scores_array_at(const xb_scores *s, int64_t i, int64_t *
 XB_API const double *xb_scores_array_get(const xb_scores *s, const char *name,
                                          int64_t *size); /* NULL: none */
 
+#ifndef XB_CALIBRATION_LEVELS
 #define XB_CALIBRATION_LEVELS 99
+#endif
 
 /* Reasons not to rely on these scores, a sentence each. */
 XB_API int64_t xb_scores_doubt_count(const xb_scores *s);

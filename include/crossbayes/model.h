@@ -7,7 +7,8 @@
  *
  * A model is the net with a mean and a standard deviation for every random weight, the
  * law of its noise, the scaling of inputs and target, the likelihood, and where it came
- * from. It is made by crossbayes/train.h or from arrays and never changes afterwards:
+ * from. It is made by crossbayes/train.h or from arrays and does not change afterwards
+ * (but by xb_model_calibrate, which belongs to its making):
  * threads may share it. The file is safetensors, so Python opens it in one line; texts
  * are in its metadata.
  */
@@ -138,6 +139,14 @@ XB_API const double *xb_model_input_mean(const xb_model *model); /* [features] *
 XB_API const double *xb_model_input_sd(const xb_model *model);   /* [features] */
 XB_API double xb_model_target_mean(const xb_model *model);
 XB_API double xb_model_target_sd(const xb_model *model);
+
+/* (C27) Where intervals were recalibrated on held-out rows (xb_model_calibrate): for the
+ * levels 0.01, 0.02, .. 0.99 those whose quantiles xb_predict gives instead,
+ * XB_CALIBRATION_LEVELS of them; NULL: they were not. */
+#ifndef XB_CALIBRATION_LEVELS
+#define XB_CALIBRATION_LEVELS 99
+#endif
+XB_API const double *xb_model_calibration(const xb_model *model);
 
 /* An ensemble: posteriors trained apart on the same rows (xb_train_options.members),
  * which predict as one, an equal mixture. Member i, 0 <= i < count, is a model of its

@@ -94,6 +94,21 @@ XB_API const char *xb_evaluation_finding_at(const xb_evaluation *e, int64_t law,
 /* How many draws would lead to a verdict, as a sentence; NULL: there is a verdict. */
 XB_API const char *xb_evaluation_needed(const xb_evaluation *e, int64_t law);
 
+/* ---- recalibration on rows that were held out (C27) */
+
+/* From the scores of the model on rows that it did not learn from, 50 or more, under its
+ * own law: from now on its quantiles are those that had the right share of these targets
+ * below them. For a target of numbers, one; saved with the model. Before others share
+ * it. */
+XB_API xb_status xb_model_calibrate(xb_ctx *ctx, xb_model *model, const xb_scores *held);
+
+/* Coverage of the central interval of that share, and miscalibration area, of the points
+ * of `s` with the model's recalibrated quantiles. model NULL: with quantiles that each
+ * half of the points, every other one, gets from the other half. mc_error is NAN. */
+XB_API xb_status xb_score_calibrated(xb_ctx *ctx, xb_score *coverage, xb_score *area,
+                                     const xb_scores *s, const xb_model *model,
+                                     double interval);
+
 /* ---- two models on the same rows
  *
  *     xb_score_gaps *g = NULL;

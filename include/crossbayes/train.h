@@ -132,7 +132,7 @@ typedef struct xb_train_options {
                            whose numbers are those of a single model. Members are trained
                            side by side, one after another where on_epoch is set; the
                            report and the checkpoint are the first one's. 0:
-                           XB_MEMBERS_DEFAULT */
+                           XB_MEMBERS_DEFAULT, of full effort XB_MEMBERS_FULL */
     double noise_prior; /* scale of the prior of the noise net's kernels, 0.3; before the
                            factor of prior_by_fan, which they always have; 0: no prior,
                            maximum likelihood as in the paper. Of images it is 0 (V19) */
@@ -144,8 +144,8 @@ typedef struct xb_train_options {
                                      read. NULL: widths are free */
 } xb_train_options;
 
-/* What xb_train takes where members is 0. */
-enum { XB_MEMBERS_DEFAULT = 1 };
+/* What xb_train takes where members is 0 (docs/ensembles.md has what they buy). */
+enum { XB_MEMBERS_DEFAULT = 1, XB_MEMBERS_FULL = 5 };
 
 XB_OPTIONS(train);
 

@@ -27,7 +27,7 @@ struct xb_score_gaps {
     int count;
     xb_score difference[SCORES];
     xb_gap gap[SCORES];
-    int better[SCORES];
+    int64_t better[SCORES];
 };
 
 /* What a point adds to the score: itself, or to first order in the root of the mean. */
@@ -59,7 +59,7 @@ static xb_status difference_of(xb_ctx *ctx, xb_score *out, const scored *what,
 }
 
 /* One point, whose error is that over rows and draws; a verdict needs rows. */
-static void judge(xb_score_gaps *g, int i, int64_t n, int better)
+static void judge(xb_score_gaps *g, int i, int64_t n, int64_t better)
 {
     const xb_score d = g->difference[i];
     const double mc = isfinite(d.mc_error) ? d.mc_error : 0;

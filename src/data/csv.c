@@ -144,13 +144,27 @@ static int64_t look_ahead(const reader *r, xb_slice *rows)
     return n;
 }
 
+/* The fields of a row that is as long as the others. */
+static xb_status split_row(const reader *r, xb_slice line)
+{
+    const xb_dialect *d = &r->head.dialect;
+    const int64_t count = xb_dialect_split(r->fields, d->columns, line, d->separator);
+    if (count < 0) return fail_at(r, r->line, "quotes around a field do not match");
+    if (count == d->columns) return XB_OK;
+    return xb_fail(r->source->ctx, XB_E_INPUT, "%s:%lld: %lld %s, expected %lld",
+                   r->source->name, (long long)r->line, (long long)count,
+                   xb_plural(count, "field", "fields"), (long long)d->columns);
+}
+
+/* Where it ends may be another place now that the separator is known. */
 static xb_status take_names(reader *r)
 {
     xb_slice line;
-    (void)next_line(r, &line);
+    if (!next_line(r, &line))
+        return fail_at(r, r->head.line, "quotes around a field do not match");
     (void)cut(r, &line);
     int64_t columns = r->head.dialect.columns;
-    xb_dialect_split(r->fields, columns, line, r->head.dialect.separator);
+    XB_TRY(split_row(r, line));
     r->head.names = xb_new(r->source->ctx, columns, sizeof *r->head.names);
     r->name_text = xb_new(r->source->ctx, line.end - line.text + columns, 1);
     if (!r->head.names || !r->name_text) return XB_E_MEMORY;
@@ -260,13 +274,7 @@ static xb_status take_numbers(reader *r)
 
 static xb_status take_row(reader *r, xb_slice line)
 {
-    const xb_dialect *d = &r->head.dialect;
-    int64_t count = xb_dialect_split(r->fields, d->columns, line, d->separator);
-    if (count < 0) return fail_at(r, r->line, "quotes around a field do not match");
-    if (count != d->columns)
-        return xb_fail(r->source->ctx, XB_E_INPUT, "%s:%lld: %lld %s, expected %lld",
-                       r->source->name, (long long)r->line, (long long)count,
-                       xb_plural(count, "field", "fields"), (long long)d->columns);
+    XB_TRY(split_row(r, line));
     xb_csv_row row = {&r->head, r->line, r->fields};
     r->rows++;
     return r->visitor->row(r->visitor->arg, &row);

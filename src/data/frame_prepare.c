@@ -229,11 +229,8 @@ static xb_status take_field(xb_filling *f, const xb_csv_row *row, int64_t i)
     switch (xb_field_kind_of(field, point)) {
     case XB_FIELD_EMPTY:
     case XB_FIELD_MISSING:
-        if (f->opt->missing == XB_MISSING_IMPUTE) {
-            cell.value = NAN;
-            return xb_prepare_cell(f, i, &cell);
-        }
-        break;
+        cell.value = NAN;
+        return xb_prepare_cell(f, i, &cell);
     case XB_FIELD_ALMOST:
     case XB_FIELD_TEXT:
         if (f->prepare.applies && f->opt->recipe->column[i].kind == XB_COLUMN_NUMBERS)

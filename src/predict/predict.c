@@ -192,13 +192,17 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     int64_t members = xb_model_member_count(model), pieces = xb_ctx_threads(ctx);
     if (aside * p->draws < p->classes) aside = p->classes / p->draws + 1;
     int64_t room = pieces * aside * p->draws;
-    double *scratch = xb_new(ctx, room + pieces + p->quantiles, sizeof *scratch);
+    double *scratch = xb_new(ctx, room + pieces + 2 * p->quantiles, sizeof *scratch);
     double *noise = xb_new(ctx, members * chunk * xb_model_outputs(model), sizeof *noise);
     const int64_t scales = xb_noise_varies(model) ? p->draws : 0;
     double *scale = xb_new(ctx, scales * (pieces + 1), sizeof *scale);
     for (int64_t d = 0; scale && d < scales; d++) scale[d] = xb_noise_scale(model, d);
     double *z = scratch ? scratch + room + pieces : NULL;
-    for (int64_t k = 0; z && k < p->quantiles; k++) z[k] = xb_normal_quantile(level[k]);
+    double *used = z ? z + p->quantiles : NULL; /* levels, recalibrated where they are */
+    for (int64_t k = 0; z && k < p->quantiles; k++) {
+        used[k] = xb_model_calibrated_level(model, level[k]);
+        z[k] = xb_normal_quantile(used[k]);
+    }
     summary_job job = {.p = p,
                        .model = model,
                        .raw = numbers ? values : NULL,
@@ -211,7 +215,7 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                        .aside = aside,
                        .error = scratch ? scratch + room : NULL,
                        .pieces = pieces,
-                       .level = level,
+                       .level = used,
                        .z = z};
     xb_status status = values && scratch && noise && scale
                            ? run_chunks(ctx, &job, chunk, rows, opt)

@@ -78,6 +78,7 @@ xb_status xb_model_join(xb_ctx *ctx, xb_model **out, xb_model **member, int64_t 
     memcpy(list, member, (size_t)members * sizeof(xb_model *));
     *whole = *member[0];
     whole->member = list;
+    whole->calibration = NULL;
     whole->members = members;
     *out = whole;
     return XB_OK;
@@ -87,6 +88,7 @@ void xb_model_part(xb_model *ensemble)
 {
     for (int64_t i = 0; i < ensemble->members; i++) xb_model_destroy(ensemble->member[i]);
     free(ensemble->member);
+    free(ensemble->calibration); /* of the whole, not of a member */
     free(ensemble);
 }
 

@@ -144,6 +144,7 @@ void xb_model_destroy(xb_model *model)
     free(model->noise_state);
     free(model->settings);
     free(model->provenance);
+    free(model->calibration);
     free(model);
 }
 

@@ -46,11 +46,17 @@ struct xb_model {
     xb_law *law;
     xb_prior prior;
     char *settings, *provenance; /* JSON */
+    double *calibration;         /* [XB_CALIBRATION_LEVELS] (C27); NULL: none */
     /* An ensemble: its members, each a model of its own; all of the above is then
      * borrowed from the first (ensemble.c). NULL: one posterior. */
     xb_model **member; /* [members] */
     int64_t members;
 };
+
+/* Copies the levels of a recalibration into the model, XB_CALIBRATION_LEVELS of them. */
+xb_status xb_model_set_calibration(xb_ctx *ctx, xb_model *model, const double *level);
+/* (C27) The level whose quantile stands for that of `level`. */
+double xb_model_calibrated_level(const xb_model *model, double level);
 
 /* An ensemble of models of the same columns, net and likelihood, which it owns from now
  * on; where it fails they stay the caller's. One alone stays as it is. */
@@ -78,10 +84,10 @@ xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
 /* Room for as many targets, each of mean 0 and sd 1; before anything asks for outputs. */
 xb_status xb_model_targets(xb_ctx *ctx, xb_model *model, int64_t targets);
 
-/* Copies the cells, with room for the states of the net's tensors. */
-xb_status xb_model_take_cells(xb_ctx *ctx, xb_model *model, const xb_weight_cells *cells);
 /* GAUSSIAN or STUDENT: one standard deviation for each target. */
 bool xb_model_has_one_noise(const xb_model *model);
+/* Copies the cells, with room for the states of the net's tensors. */
+xb_status xb_model_take_cells(xb_ctx *ctx, xb_model *model, const xb_weight_cells *cells);
 /* A table whose columns are features as they are, once those have names and scales. */
 xb_status xb_model_plain_recipe(xb_ctx *ctx, xb_model *model);
 /* A copy of another's; NULL: leave it. */

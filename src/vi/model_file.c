@@ -205,6 +205,10 @@ xb_status xb_model_save(xb_ctx *ctx, const xb_model *m, const char *path)
             name_member(w.member, i);
             add_tensors(&w, xb_model_member_at(m, i), target);
         }
+        name_member(w.member, 0);
+        if (m->calibration)
+            add_vector(&w, "calibration.level", XB_STORED_F64, m->calibration,
+                       XB_CALIBRATION_LEVELS);
         status = xb_safetensors_write(ctx, path, w.tensor, w.n, w.text, w.n_text);
     }
     for (int i = 0; i < TEXTS_MAX; i++) free(w.owned[i]);
@@ -635,16 +639,32 @@ static xb_status read_each(reader *r, xb_model **member, int64_t members)
     return XB_OK;
 }
 
+/* Of the whole ensemble. */
+static xb_status take_calibration(reader *r, xb_model *model)
+{
+    double level[XB_CALIBRATION_LEVELS];
+    const int64_t size = XB_CALIBRATION_LEVELS;
+    name_member(r->member, 0);
+    if (!is_there(r, "calibration.level")) return XB_OK;
+    XB_TRY(take(r, level, "calibration.level", XB_STORED_F64, &size, 1, false));
+    return in_file(r, xb_model_set_calibration(r->ctx, model, level));
+}
+
 static xb_status read_all(xb_model **out, reader *r)
 {
     int64_t members = 1;
     XB_TRY(read_members(r, &members));
-    xb_model **member = xb_new(r->ctx, members, sizeof(xb_model *));
+    xb_model **member = xb_new(r->ctx, members, sizeof(xb_model *)), *whole = NULL;
     if (!member) return XB_E_MEMORY;
     xb_status status = read_each(r, member, members);
-    if (status == XB_OK) status = xb_model_join(r->ctx, out, member, members);
-    for (int64_t i = 0; status != XB_OK && i < members; i++) xb_model_destroy(member[i]);
+    if (status == XB_OK) status = xb_model_join(r->ctx, &whole, member, members);
+    for (int64_t i = 0; !whole && i < members; i++) xb_model_destroy(member[i]);
     free(member);
+    if (status == XB_OK) status = take_calibration(r, whole);
+    if (status == XB_OK)
+        *out = whole;
+    else
+        xb_model_destroy(whole);
     return status;
 }
 

@@ -169,13 +169,18 @@ static xb_status hold_out(xb_ctx *ctx, xb_train_data *same, xb_train_split *spli
     return XB_OK;
 }
 
+static int64_t members_of(const xb_train_options *opt)
+{
+    if (opt->members > 0) return opt->members;
+    return opt->effort == XB_TRAIN_EFFORT_FULL ? XB_MEMBERS_FULL : XB_MEMBERS_DEFAULT;
+}
+
 xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
                            const xb_train_options *opt)
 {
     xb_train_data same = *data;
     xb_train_split split = {0};
-    team t = {.data = &same,
-              .members = opt->members > 0 ? opt->members : XB_MEMBERS_DEFAULT};
+    team t = {.data = &same, .members = members_of(opt)};
     if (t.members == 1) return XB_OK;
     settle(&t, *model, opt);
     t.member = xb_new(ctx, t.members, sizeof *t.member);

@@ -88,6 +88,8 @@ CASES = [
           "--cache", "kept"], ("seen.safetensors", FACE)),
     Case(["eval", "seen.safetensors", "faces", "--samples", "20", "--cache", "kept", "--law",
           "law.json"], ("seen.safetensors", FACE, "law.json")),
+    Case(["eval", "model.safetensors", "table.csv", "--samples", "20", "--calibrate",
+          "new.safetensors"], ("model.safetensors", "table.csv")),
     Case(["crossbar", "model.safetensors", "rows.csv", "--samples", "10", "--calibration",
           "more.csv", "--array", "chip.json", "--costs", "costs.json", "--export", "export",
           "--sweep", "adc_bits=4:5", "-o", "sweep", *FORMATS],
