@@ -273,7 +273,7 @@ static xb_draw_slab slab_of(const draw_job *job)
 /* By a backend that makes many draws at once. */
 static xb_status run_together(xb_ctx *ctx, draw_job *job)
 {
-    xb_weights weights;
+    xb_weights weights = {0};
     void *memory = NULL;
     job->weights = &weights, job->memory = &memory; /* there are no members */
     xb_status status = bring_weights(ctx, job, 0);
