@@ -1,7 +1,7 @@
 /* cuda_rates.c: how many draws and weights a second the GPU module's kernels make: draws
- * to memory, and products of one input a draw (x [row] has weights of its own), by the
- * host's clock around many calls. A line each: what, law, size, rate. bench_cuda.py runs
- * it beside PyTorch. */
+ * to memory, products of one input a draw (x [row] has weights of its own) and of many,
+ * plain products, a small net under many draws, by the host's clock around many calls. A
+ * line each: what, law, size, rate. bench_cuda.py runs it beside PyTorch. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +125,124 @@ static void time_fused(const char *law, xbc_source source, int64_t n, int64_t ro
     xbc_release(job.y), xbc_release(job.room);
 }
 
+static void run_grouped(void *job) { xbc_grouped_forward(job); }
+
+/* `rows` inputs with one draw. */
+static void time_grouped(const char *law, xbc_source source, int64_t n, int64_t rows)
+{
+    if (!xbc_grouped_suits(&source, n)) return;
+    xbc_grouped job = {
+        .source = source,
+        .rows = rows,
+        .group = rows,
+        .groups = 1,
+        .in = n,
+        .out = n,
+        .y = taken((size_t)(rows * n) * sizeof(float)),
+        .x = numbers(rows * n, -1, 1),
+        .mu = numbers(n * n, -1, 1),
+        .sigma = numbers(n * n, 0.1, 0.5),
+        .room = taken((size_t)xbc_grouped_room(rows, rows, n) * sizeof(float))};
+    double seconds = seconds_of(run_grouped, &job);
+    printf("inputs-%lld %s %lld %.4g\n", (long long)n, law, (long long)rows,
+           (double)(n * n) / seconds);
+    xbc_release(job.y), xbc_release(job.room);
+}
+
+/* The same as layers do it with more inputs: weights drawn to memory, then a product. */
+typedef struct shared_job {
+    xbc_draws draws;
+    float *y;
+    const float *x;
+    xbc_window window;
+    xbc_parts parts;
+} shared_job;
+
+static void run_shared(void *arg)
+{
+    const shared_job *job = arg;
+    xbc_draw(&job->draws);
+    xbc_forward(job->y, job->x, job->draws.theta, false, &job->window, &job->parts);
+}
+
+static void time_shared(const char *law, xbc_source source, int64_t n, int64_t rows)
+{
+    shared_job job = {.draws = {.source = source,
+                                .count = n * n,
+                                .size = n * n,
+                                .theta = taken((size_t)(n * n) * sizeof(float)),
+                                .mu = numbers(n * n, -1, 1),
+                                .sigma = numbers(n * n, 0.1, 0.5)},
+                      .y = taken((size_t)(rows * n) * sizeof(float)),
+                      .x = numbers(rows * n, -1, 1),
+                      .window = {1, 1, (int)n, 1, 1, (int)n, 1, 1, 1, 0, 0},
+                      .parts = {.rows = rows, .batch = rows, .count = 1}};
+    double seconds = seconds_of(run_shared, &job);
+    printf("inputs-%lld %s %lld %.4g\n", (long long)n, law, (long long)rows,
+           (double)(n * n) / seconds);
+    xbc_release(job.y), xbc_release(job.draws.theta);
+}
+
+/* A plain product of matrices, as layers use it: multiplications a second. */
+typedef struct product_job {
+    float *y;
+    const float *x, *w;
+    xbc_window window;
+    xbc_parts parts;
+} product_job;
+
+static void run_product(void *arg)
+{
+    const product_job *job = arg;
+    xbc_forward(job->y, job->x, job->w, false, &job->window, &job->parts);
+}
+
+static void time_product(const char *name, xbc_window g, int64_t rows)
+{
+    int64_t in = rows * g.h * g.w * g.c, out = rows * g.oh * g.ow * g.oc,
+            size = (int64_t)g.kh * g.kw * g.c * g.oc;
+    product_job job = {.y = taken((size_t)out * sizeof(float)),
+                       .x = numbers(in, -1, 1),
+                       .w = numbers(size, -1, 1),
+                       .window = g,
+                       .parts = {.rows = rows, .batch = rows, .count = 1}};
+    double seconds = seconds_of(run_product, &job);
+    printf("%s - %lld %.4g\n", name, (long long)rows,
+           (double)(out * g.kh * g.kw * g.c) / seconds);
+    xbc_release(job.y);
+}
+
+static void run_many(void *arg) { xbc_many_draws(arg); }
+
+/* The scalar net, two layers of 16: outputs a second, 1000 rows under 1000 draws. */
+static void time_many(const char *law, xbc_source source)
+{
+    enum { W = 16, N = 1000, P = W * 4 + W * W + 1 };
+    xbc_many job = {.source = source,
+                    .rows = N,
+                    .count = N,
+                    .params = P,
+                    .links = 3,
+                    .link = {{1, W, 1, 0, XBC_ELU},
+                             {W, W, 1, 2 * W, XBC_ELU},
+                             {W, 1, 1, 3 * W + W * W, XBC_NONE}},
+                    .tensors = 6,
+                    .tensor = {{0, 1, 0, W},
+                               {1, 1, W, W},
+                               {2, 1, 2 * W, W * W},
+                               {3, 1, 2 * W + W * W, W},
+                               {4, 1, 3 * W + W * W, W},
+                               {5, 1, 4 * W + W * W, 1}},
+                    .y = taken(N * N * sizeof(float)),
+                    .theta = taken(N * P * sizeof(float)),
+                    .x = numbers(N, -1, 1),
+                    .mu = numbers(P, -1, 1),
+                    .sigma = numbers(P, 0.1, 0.5)};
+    printf("predict-scalar %s %d %.4g\n", law, N,
+           (double)N * N / seconds_of(run_many, &job));
+    xbc_release(job.y), xbc_release(job.theta);
+}
+
 int main(void)
 {
     static const char *const laws[] = {"gaussian", "mtj:B=0.15,w=0.5",
@@ -149,10 +267,17 @@ int main(void)
         time_fused(laws[i], source, 1024, 256);
         time_fused(laws[i], source, 4096, 1);
         time_fused(laws[i], source, 4096, 16);
+        time_grouped(laws[i], source, 4096, 16);
+        time_grouped(laws[i], source, 4096, 64);
+        time_shared(laws[i], source, 4096, 256);
+        time_many(laws[i], source);
         fflush(stdout);
         xb_sampler_destroy(s);
         xb_law_destroy(law);
     }
+    time_product("dense-4096", (xbc_window){1, 1, 4096, 1, 1, 4096, 1, 1, 1, 0, 0}, 4096);
+    time_product("conv-200x200x16",
+                 (xbc_window){200, 200, 16, 200, 200, 16, 3, 3, 1, 1, 1}, 100);
     xb_ctx_destroy(ctx);
     return 0;
 }

@@ -523,6 +523,7 @@ static const cli_option options[] = {
     {"tolerance", 0, CLI_NUMBER, "KL", "nats that do not matter (0.001)", 1e-12, 10},
     {"draws", 0, CLI_COUNT, "N", "of the hidden layers (32768)", 32, 1e9},
     {"predict-only", 0, CLI_FLAG, NULL, "do not measure beside the prediction", 0, 0},
+    CLI_BACKEND_OPTION,
 };
 
 const cli_command cli_command_plan = {

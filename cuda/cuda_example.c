@@ -1,7 +1,7 @@
 /* cuda_example.c: a draw of the weights for each group of examples; maths N9. Groups go
- * by panels: as many draws as SOME_FLOATS hold. Dense layers of one example a draw go
- * forward without a draw ever being in memory. Scratch: theta, z and dw [panel][n]; or
- * biases [rows][out] and the fused product's room. */
+ * by panels: as many draws as SOME_FLOATS hold. Dense layers of one example a draw, and
+ * of 16 or more, go forward without a draw ever being in memory. Scratch: theta, z and dw
+ * [panel][n]; or biases [draws][out] and the product's room. */
 #include "cuda_linear.h"
 
 enum { SOME_FLOATS = 1 << 24 };
@@ -26,10 +26,13 @@ static bool fused(const xbc_linear *op)
            op->cout % 64 == 0;
 }
 
+static bool grouped(const xbc_linear *op) { return xbc_grouped_can(op, op->run->group); }
+
 static int64_t scratch(const xbc_linear *op)
 {
     int64_t panels = 3 * panel_of(op) * op->n, rows = op->run->batch;
     int64_t single = rows * op->out + xbc_fused_room(rows, op->in, op->out);
+    if (grouped(op)) return larger(panels, xbc_grouped_scratch(op, op->run->group));
     return fused(op) ? larger(panels, single) : panels;
 }
 
@@ -67,29 +70,6 @@ static void forward_panels(const xbc_linear *op, float *y, const float *x)
     }
 }
 
-/* The biases of all rows, [rows][out]; NULL: there are none. */
-static const float *row_biases(const xbc_linear *op, float *room)
-{
-    const xb_run *run = op->run;
-    if (!op->bias) return NULL;
-    const xb_tensor *t = &op->tensor[1];
-    const xbc_draws job = {.source = xbc_source_of(run->noise.sampler),
-                           .where = xbc_stream(run, (uint32_t)op->layer->tensor + 1),
-                           .first = run->noise.first * t->size,
-                           .count = run->batch * t->size,
-                           .size = t->size,
-                           .stride = t->size,
-                           .negate = xbc_negates(run),
-                           .theta = room,
-                           .mu = op->mu + op->size,
-                           .sigma = op->sigma + op->size};
-    if (t->stochastic)
-        xbc_draw(&job);
-    else
-        xbc_repeat(room, job.mu, t->size, t->size, run->batch);
-    return room;
-}
-
 static void forward_fused(const xbc_linear *op, float *y, const float *x)
 {
     const xb_run *run = op->run;
@@ -105,15 +85,18 @@ static void forward_fused(const xbc_linear *op, float *y, const float *x)
                            .x = x,
                            .mu = op->mu,
                            .sigma = op->sigma,
-                           .bias = row_biases(op, bias),
+                           .bias = xbc_biases(op, bias, run->noise.first, run->batch),
                            .room = bias + run->batch * op->out};
     xbc_fused_forward(&job);
 }
 
 static void forward(const xbc_linear *op, float *y, const float *x)
 {
+    const xb_run *run = op->run;
     if (fused(op))
         forward_fused(op, y, x);
+    else if (grouped(op) && xbc_grouped_forward_of(op, y, x, run->group))
+        return;
     else
         forward_panels(op, y, x);
 }

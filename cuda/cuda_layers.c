@@ -83,7 +83,7 @@ const xb_layer_ops xbc_batchnorm = {.keep = norm_keep,
 
 /* ---- activations, flatten */
 
-static xbc_act act_of(const xb_layer *layer)
+xbc_act xbc_act_of(const xb_layer *layer)
 {
     switch (layer->kind->act) {
     case XB_ACT_ELU: return XBC_ELU;
@@ -99,7 +99,7 @@ static void act_forward(const xb_run *run, const xb_layer *layer, xb_real *y,
                         const xb_real *x)
 {
     int64_t n = run->batch * size_of(layer->in);
-    XBC_INSIDE(xbc_activate(y, x, n, act_of(layer)));
+    XBC_INSIDE(xbc_activate(y, x, n, xbc_act_of(layer)));
 }
 
 static void act_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
@@ -107,7 +107,7 @@ static void act_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
 {
     (void)x;
     int64_t n = run->batch * size_of(layer->in);
-    if (dx) XBC_INSIDE(xbc_deactivate(dx, dy, y, n, act_of(layer)));
+    if (dx) XBC_INSIDE(xbc_deactivate(dx, dy, y, n, xbc_act_of(layer)));
 }
 
 const xb_layer_ops xbc_activation = {

@@ -125,6 +125,28 @@ void xbc_op_panels(const xbc_linear *op, float *z, float *theta, int64_t number,
     }
 }
 
+const float *xbc_biases(const xbc_linear *op, float *room, int64_t number, int64_t count)
+{
+    const xb_run *run = op->run;
+    if (!op->bias) return NULL;
+    const xb_tensor *t = &op->tensor[1];
+    const xbc_draws job = {.source = xbc_source_of(run->noise.sampler),
+                           .where = xbc_stream(run, (uint32_t)op->layer->tensor + 1),
+                           .first = number * t->size,
+                           .count = count * t->size,
+                           .size = t->size,
+                           .stride = t->size,
+                           .negate = xbc_negates(run),
+                           .theta = room,
+                           .mu = op->mu + op->size,
+                           .sigma = op->sigma + op->size};
+    if (t->stochastic)
+        xbc_draw(&job);
+    else
+        xbc_repeat(room, job.mu, t->size, t->size, count);
+    return room;
+}
+
 void xbc_scaled(const xbc_linear *op, float *out, const float *factor)
 {
     for (int i = 0; i < op->tensors; i++) {
@@ -185,7 +207,10 @@ static bool is_random(const xbc_linear *op)
 
 static int64_t shared_scratch(const xbc_linear *op)
 {
-    return (2 + (op->run->gradients ? xbc_slices_most(op) : 0)) * op->n;
+    int64_t panels = (2 + (op->run->gradients ? xbc_slices_most(op) : 0)) * op->n;
+    int64_t most =
+        smaller(op->run->batch, XBC_GROUP_MOST); /* of this or a smaller batch */
+    return larger(panels, xbc_grouped_can(op, most) ? xbc_grouped_scratch(op, most) : 0);
 }
 
 static const float *shared_weights(const xbc_linear *op)
@@ -197,6 +222,10 @@ static const float *shared_weights(const xbc_linear *op)
 
 static void shared_forward(const xbc_linear *op, float *y, const float *x)
 {
+    int64_t batch = op->run->batch;
+    if (is_random(op) && xbc_grouped_can(op, batch) &&
+        xbc_grouped_forward_of(op, y, x, batch))
+        return;
     xbc_by_weights(op, y, x, shared_weights(op));
 }
 

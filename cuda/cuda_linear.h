@@ -45,6 +45,8 @@ int64_t xbc_slices_most(const xbc_linear *op);
  * a tensor is not random theta is mu and z is left alone. */
 void xbc_op_panels(const xbc_linear *op, float *z, float *theta, int64_t number,
                    int64_t count);
+/* The biases of those draws, [count][out]; NULL: there are none. */
+const float *xbc_biases(const xbc_linear *op, float *room, int64_t number, int64_t count);
 /* out [n] = sigma factor, 0 where not random. */
 void xbc_scaled(const xbc_linear *op, float *out, const float *factor);
 /* The run's gradients: by mu += the sum of dw [count][n]; by sigma += factor times that
@@ -52,6 +54,13 @@ void xbc_scaled(const xbc_linear *op, float *out, const float *factor);
 void xbc_add_mu(const xbc_linear *op, const float *dw, int64_t count);
 void xbc_add_sigma(const xbc_linear *op, const float *dw, const float *c, int64_t stride,
                    int64_t count, float factor);
+/* Dense, groups of the batch with a draw each, on tensor cores (cuda_grouped.c): whether
+ * the layer can, for laws that can as well; scratch in floats. False: the law cannot. */
+enum { XBC_GROUP_LEAST = 16, XBC_GROUP_MOST = 64 }; /* examples a draw where it pays */
+bool xbc_grouped_can(const xbc_linear *op, int64_t group);
+int64_t xbc_grouped_scratch(const xbc_linear *op, int64_t group);
+bool xbc_grouped_forward_of(const xbc_linear *op, float *y, const float *x,
+                            int64_t group);
 /* Forward by w [n], gradients by x, and by w into dw. */
 void xbc_by_weights(const xbc_linear *op, float *y, const float *x, const float *w);
 void xbc_by_input(const xbc_linear *op, float *dx, const float *dy, const float *w);

@@ -22,11 +22,15 @@ void xbc_leave(void);
 /* The sampler's source on the device, kept for the next time; inside. */
 xbc_source xbc_source_of(const xb_sampler *sampler);
 
-/* cuda_linear.c, cuda_layers.c, cuda_updates.c */
+/* cuda_linear.c, cuda_layers.c, cuda_many.c, cuda_updates.c */
 extern const xb_layer_ops xbc_dense, xbc_conv, xbc_maxpool_ops, xbc_batchnorm,
     xbc_activation, xbc_flatten;
 
+xbc_act xbc_act_of(const xb_layer *layer);
 void xbc_op_draw(const xb_run *run, xb_real *theta);
+bool xbc_op_draws_suit(const xb_net *net);
+void xbc_op_draws(const xb_run *run, xb_real *y, const xb_real *x, xb_real *theta,
+                  int64_t count);
 double xbc_op_loss(const xb_backend *b, const xb_loss *loss, xb_real *dy,
                    const xb_real *y, int64_t rows);
 bool xbc_op_finite(const xb_backend *b, const xb_real *x, int64_t n);

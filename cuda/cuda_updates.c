@@ -4,16 +4,17 @@
 
 #include "cuda_module.h"
 
-static xbc_loss_kind kind_of(xb_loss_kind kind)
+/* False: a kind that the library has and this module does not. */
+static bool kind_of(xbc_loss_kind *to, xb_loss_kind kind)
 {
     switch (kind) {
-    case XB_LOSS_SQUARE: return XBC_SQUARE;
-    case XB_LOSS_GAUSSIAN: return XBC_GAUSSIAN;
-    case XB_LOSS_HETEROSCEDASTIC: return XBC_HETEROSCEDASTIC;
-    case XB_LOSS_STUDENT: /* never asked for: there are no more_losses */
-    case XB_LOSS_SOFTMAX: break;
+    case XB_LOSS_SQUARE: *to = XBC_SQUARE; return true;
+    case XB_LOSS_GAUSSIAN: *to = XBC_GAUSSIAN; return true;
+    case XB_LOSS_HETEROSCEDASTIC: *to = XBC_HETEROSCEDASTIC; return true;
+    case XB_LOSS_SOFTMAX: *to = XBC_SOFTMAX; return true;
+    case XB_LOSS_STUDENT: break; /* never asked for: there are no more_losses */
     }
-    return XBC_SOFTMAX;
+    return false;
 }
 
 double xbc_op_loss(const xb_backend *b, const xb_loss *l, xb_real *dy, const xb_real *y,
@@ -22,7 +23,12 @@ double xbc_op_loss(const xb_backend *b, const xb_loss *l, xb_real *dy, const xb_
     (void)b;
     const bool numbers = l->kind == XB_LOSS_SQUARE || l->kind == XB_LOSS_HETEROSCEDASTIC;
     const int64_t targets = l->kind == XB_LOSS_GAUSSIAN ? l->outputs : 1;
-    xbc_loss job = {.kind = kind_of(l->kind),
+    xbc_loss_kind kind;
+    if (!kind_of(&kind, l->kind)) {
+        XBC_INSIDE(xbc_fail("finding a loss that its module does not know"));
+        return NAN;
+    }
+    xbc_loss job = {.kind = kind,
                     .rows = numbers ? rows * l->outputs : rows,
                     .outputs = l->outputs,
                     .y = y,

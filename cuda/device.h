@@ -112,9 +112,62 @@ typedef struct xbc_fused {
 int64_t xbc_fused_room(int64_t rows, int64_t in, int64_t out);
 void xbc_fused_forward(const xbc_fused *job);
 
-/* ---- element by element (device_layers.cu) */
+/* (N9) Dense, `group` examples a draw on tensor cores, the first group shorter by `skip`:
+ * accurate to 2^-16 of the sum of |x| |w|. `room`: xbc_grouped_room() floats. */
+typedef struct xbc_grouped {
+    xbc_source source;
+    xb_stream where;
+    int64_t first; /* element of the first group's draw, a multiple of 64 */
+    bool negate;
+    int64_t rows, in, out, group, groups, skip; /* groups: at most XBC_GROUPS */
+    float *y;
+    const float *x, *mu, *sigma, *bias; /* bias [groups][out]; NULL: none */
+    float *room;
+} xbc_grouped;
+
+enum { XBC_GROUPS = 1 << 12 };
+/* Whether there is a kernel for this. */
+bool xbc_grouped_suits(const xbc_source *source, int64_t out);
+int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t out);
+void xbc_grouped_forward(const xbc_grouped *job);
+
+/* ---- a small dense net under many draws at once (device_many.cu) */
 
 typedef enum xbc_act { XBC_NONE, XBC_ELU, XBC_RELU, XBC_TANH, XBC_SIGMOID } xbc_act;
+
+enum { XBC_LINKS = 16, XBC_WIDEST = 128 }; /* layers, and outputs of one, at most */
+
+/* A dense layer with the activation over it; kernel and bias at theta + offset. */
+typedef struct xbc_link {
+    int in, out, bias;
+    int64_t offset;
+    xbc_act act;
+} xbc_link;
+
+/* A tensor of the net, as its draws are addressed. */
+typedef struct xbc_tensor {
+    uint32_t number;
+    int stochastic;
+    int64_t offset, size;
+} xbc_tensor;
+
+/* y [count][rows][out of the last link], draw i of them under stream sample + i; with
+ * `antithetic` an odd sample is the negative of the one before. */
+typedef struct xbc_many {
+    xbc_source source;
+    xb_stream where; /* its tensor is left open */
+    bool antithetic;
+    int64_t rows, count, params;
+    int links, tensors;
+    xbc_link link[XBC_LINKS];
+    xbc_tensor tensor[2 * XBC_LINKS];
+    float *y, *theta; /* theta [count][params]: room */
+    const float *x, *mu, *sigma;
+} xbc_many;
+
+void xbc_many_draws(const xbc_many *job);
+
+/* ---- element by element (device_layers.cu) */
 
 void xbc_activate(float *y, const float *x, int64_t n, xbc_act f);
 void xbc_deactivate(float *dx, const float *dy, const float *y, int64_t n, xbc_act f);

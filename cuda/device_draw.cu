@@ -23,60 +23,126 @@ static __device__ __forceinline__ int64_t element_of(int64_t counter, int place)
     return counter / 16 * 64 + counter % 16 + 16 * place;
 }
 
+/* Counters of a run by number: `number` is thread `t`'s of the grid in round `round`. */
+struct run_place {
+    int64_t begin;
+    uint32_t step; /* counters of a round, a multiple of 16 */
+
+    __device__ __forceinline__ uint32_t number(uint32_t t, uint32_t round) const
+    {
+        return (uint32_t)begin + t + round * step;
+    }
+    /* The first of its elements, counted from the stream's. */
+    __device__ __forceinline__ int64_t at(uint32_t t, uint32_t round) const
+    {
+        return element_of(begin + t, 0) + (int64_t)round * step * 4;
+    }
+};
+
+/* Element i of the run: z, theta or both, as is wanted. */
+template <bool Z, bool THETA>
+static __device__ __forceinline__ void put_draw(const xbc_draws &job, int64_t i, float v)
+{
+    if (Z) job.z[i] = v;
+    if (THETA) job.theta[i] = job.mu[i] + job.sigma[i] * v;
+}
+
+/* The slow draws of one counter. */
+template <class S, bool Z, bool THETA>
+static __device__ __noinline__ void draw_late(const own_copy<S> own, const xbc_draws &job,
+                                              const stream_keys &keys, int64_t at,
+                                              uint32_t number)
+{
+    uint32_t word[4];
+    counter_words(word, keys, number);
+    each_slow<S>(own, word, [&](uint32_t w, unsigned j) {
+        float v = slow_value(job.source.at, w);
+        put_draw<Z, THETA>(job, at + 16 * j, job.negate ? -v : v);
+    });
+}
+
+/* Counters of a thread that have slow draws, by their round; the rest is found again. In
+ * the end threads share what all of them put aside. */
+enum { LATE = 7 };
+
+struct late_rounds {
+    uint32_t round[LATE][THREADS];
+    uint32_t list[LATE * THREADS]; /* round * THREADS + thread */
+    uint32_t count;
+};
+
+static __device__ __forceinline__ void gather_late(late_rounds *late, uint32_t mine)
+{
+    __syncthreads();
+    uint32_t n = mine < LATE ? mine : (uint32_t)LATE;
+    uint32_t at = n > 0 ? atomicAdd(&late->count, n) : 0;
+    for (uint32_t i = 0; i < n; i++)
+        late->list[at + i] = late->round[i][threadIdx.x] * THREADS + threadIdx.x;
+    __syncthreads();
+}
+
 /* One panel, from a block's first element on, all of it: no index to find. */
-template <class S>
+template <class S, bool Z, bool THETA>
 static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
-    draw_run(xbc_draws job, int64_t begin, int64_t count)
+    draw_run(const __grid_constant__ xbc_draws job,
+             const __grid_constant__ stream_keys keys, int64_t begin, int64_t count)
 {
     __shared__ __align__(16) float table[S::floats];
-    __shared__ late_draws late;
-    table_load<S>(table, job.source.at);
-    const int64_t step = (int64_t)gridDim.x * THREADS; /* a multiple of 16 */
-    int64_t t = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    float *const z = job.z + (element_of(begin + t, 0) - job.first);
-    const float turn = job.negate ? -1.0f : 1.0f;
-    int waiting = 0;
-    float *to = z;
-    for (uint32_t round = 0; t < count; t += step, to += 4 * step, round++) {
+    __shared__ late_rounds late;
+    if (threadIdx.x == 0) late.count = 0;
+    table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
+    const own_copy<S> own(table);
+    const run_place run = {begin, gridDim.x * THREADS};
+    const uint32_t first = blockIdx.x * THREADS, t = first + threadIdx.x;
+    const uint32_t rounds = t < count ? (uint32_t)((count - t - 1) / run.step) + 1 : 0;
+    int64_t to = run.at(t, 0) - job.first;
+    uint32_t number = run.number(t, 0), waiting = 0;
+    for (uint32_t round = 0; round < rounds; round++) {
         uint32_t word[4];
-        xb_stream_counter_words(word, &job.where, (uint32_t)(begin + t));
         float v[4];
+        counter_words(word, keys, number);
         XB_UNROLLED
-        for (int j = 0; j < 4; j++) v[j] = fast_value<S>(table, word[j]);
-        float any = (v[0] + v[1]) + (v[2] + v[3]);
-        if (any != any) XB_UNROLLED
-        for (int j = 0; j < 4; j++)
-            if (v[j] != v[j] &&
-                !put_late(&late, &waiting, word[j], round * 4 + (uint32_t)j))
-                v[j] = slow_value(job.source.at, word[j]);
-        XB_UNROLLED
-        for (int j = 0; j < 4; j++) to[16 * j] = turn * v[j];
+        for (int j = 0; j < 4; j++) {
+            v[j] = fast_value<S>(own, word[j]);
+            put_draw<Z, THETA>(job, to + 16 * j, v[j]);
+        }
+        if (any_slow(v)) {
+            if (waiting < LATE) late.round[waiting][threadIdx.x] = round;
+            waiting++;
+        }
+        number += run.step, to += 4 * (int64_t)run.step;
     }
-    for (int i = 0; i < waiting; i++) {
-        uint32_t place = late.place[i][threadIdx.x];
-        float v = slow_value(job.source.at, late.word[i][threadIdx.x]);
-        z[(int64_t)(place / 4) * 4 * step + 16 * (place % 4)] = turn * v;
+    gather_late(&late, waiting);
+    for (uint32_t i = threadIdx.x; i < late.count; i += THREADS) {
+        uint32_t whose = first + late.list[i] % THREADS, round = late.list[i] / THREADS;
+        draw_late<S, Z, THETA>(own, job, keys, run.at(whose, round) - job.first,
+                               run.number(whose, round));
     }
+    for (uint32_t round = 0; waiting > LATE && round < rounds; round++)
+        draw_late<S, Z, THETA>(own, job, keys, run.at(t, round) - job.first,
+                               run.number(t, round));
 }
 
 template <class S>
 static __global__ void __launch_bounds__(THREADS)
-    draw_panels(xbc_draws job, int64_t begin, int64_t count)
+    draw_panels(xbc_draws job, stream_keys keys, int64_t begin, int64_t count)
 {
     __shared__ __align__(16) float table[S::floats];
-    table_load<S>(table, job.source.at);
+    const float turn = job.negate ? -1.0f : 1.0f;
+    table_load<S>(table, job.source.at, turn);
+    const own_copy<S> own(table);
     for
         EACH(t, count)
         {
             uint32_t word[4];
-            xb_stream_counter_words(word, &job.where, (uint32_t)(begin + t));
+            counter_words(word, keys, (uint32_t)(begin + t));
             XB_UNROLLED
             for (int j = 0; j < 4; j++) {
                 int64_t e = element_of(begin + t, j) - job.first;
                 if (e < 0 || e >= job.count) continue;
-                int64_t panel = e / job.size, i = e - panel * job.size;
-                float z = value_of<S>(table, job.source.at, word[j]);
-                if (job.negate) z = -z;
+                int64_t panel = job.count > job.size ? e / job.size : 0;
+                int64_t i = e - panel * job.size;
+                float z = value_of<S>(own, job.source.at, turn, word[j]);
                 if (job.z) job.z[panel * job.stride + i] = z;
                 if (job.theta)
                     job.theta[panel * job.stride + i] = job.mu[i] + job.sigma[i] * z;
@@ -84,28 +150,36 @@ static __global__ void __launch_bounds__(THREADS)
         }
 }
 
-/* Blocks that keep the device busy and share the cost of loading the table. */
+/* Blocks that keep the device busy, in whole waves, and share the cost of loading the
+ * table; a thread has so few draws that its slow ones find room. */
 static unsigned draw_blocks(int64_t count)
 {
-    int64_t most = 8 * (int64_t)xbc_processors(),
-            wanted = (count + THREADS - 1) / THREADS;
-    return (unsigned)(wanted < most ? wanted : most);
+    const int64_t wave = XBC_DRAW_BLOCKS * (int64_t)xbc_processors(), some = 128;
+    int64_t wanted = (count + THREADS - 1) / THREADS;
+    int64_t waves = (wanted + wave * some - 1) / (wave * some);
+    return (unsigned)(wanted < wave ? wanted : waves * wave);
 }
 
 void xbc_draw(const xbc_draws *job)
 {
     if (job->count <= 0) return;
     counters c = counters_of(job->first, job->count);
-    bool run = job->first % 64 == 0 && job->count % 64 == 0 && job->size == job->count &&
-               job->z && !job->theta;
+    bool run = job->first % 64 == 0 && job->count % 64 == 0 && job->size == job->count;
+    const stream_keys keys = keys_of(job->where);
     for_shape(job->source, [&](auto shape) {
         typedef decltype(shape) S;
-        if (run)
-            XBC_LAUNCH("drawing", draw_run<S>, draw_blocks(c.count), THREADS, *job,
-                       c.begin, c.count);
+        if (run && job->z && job->theta)
+            XBC_LAUNCH("drawing", (draw_run<S, true, true>), draw_blocks(c.count), THREADS,
+                       *job, keys, c.begin, c.count);
+        else if (run && job->z)
+            XBC_LAUNCH("drawing", (draw_run<S, true, false>), draw_blocks(c.count),
+                       THREADS, *job, keys, c.begin, c.count);
+        else if (run)
+            XBC_LAUNCH("drawing", (draw_run<S, false, true>), draw_blocks(c.count),
+                       THREADS, *job, keys, c.begin, c.count);
         else
             XBC_LAUNCH("drawing", draw_panels<S>, draw_blocks(c.count), THREADS, *job,
-                       c.begin, c.count);
+                       keys, c.begin, c.count);
     });
 }
 
@@ -124,14 +198,14 @@ void xbc_repeat(float *theta, const float *mu, int64_t size, int64_t stride,
                    size, stride, count);
 }
 
-static __global__ void signs(float *sign, xb_stream where, int64_t first, int64_t count,
+static __global__ void signs(float *sign, stream_keys keys, int64_t first, int64_t count,
                              int64_t begin, int64_t n)
 {
     for
         EACH(t, n)
         {
             uint32_t word[4];
-            xb_stream_counter_words(word, &where, (uint32_t)(begin + t));
+            counter_words(word, keys, (uint32_t)(begin + t));
             for (int j = 0; j < 4; j++) {
                 int64_t i = element_of(begin + t, j) - first;
                 if (i >= 0 && i < count) sign[i] = word[j] >> 31 ? -1.0f : 1.0f;
@@ -143,8 +217,8 @@ void xbc_signs(float *sign, const xb_stream *where, int64_t first, int64_t count
 {
     counters c = counters_of(first, count);
     if (count > 0)
-        XBC_LAUNCH("drawing signs", signs, blocks_for(c.count), THREADS, sign, *where,
-                   first, count, c.begin, c.count);
+        XBC_LAUNCH("drawing signs", signs, blocks_for(c.count), THREADS, sign,
+                   keys_of(*where), first, count, c.begin, c.count);
 }
 
 template <class S>
@@ -153,11 +227,12 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ __align__(16) float table[S::floats];
     __shared__ uint64_t part[THREADS];
-    table_load<S>(table, d);
+    table_load<S>(table, d, 1);
+    const own_copy<S> own(table);
     uint32_t from = first + blockIdx.x * XBC_CHECK_WORDS;
     uint64_t mine = 0;
     for (unsigned i = threadIdx.x; i < XBC_CHECK_WORDS; i += THREADS) {
-        float z = value_of<S>(table, d, from + i);
+        float z = value_of<S>(own, d, 1, from + i);
         uint32_t bits;
         memcpy(&bits, &z, sizeof bits);
         mine += xbc_check_term(from + i, bits);

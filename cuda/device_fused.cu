@@ -8,11 +8,11 @@
 #include "table.cuh"
 
 #if !defined(XBC_FUSED_BLOCKS)
-#define XBC_FUSED_BLOCKS 3 /* on a multiprocessor at once */
+#define XBC_FUSED_BLOCKS 2 /* on a multiprocessor at once */
 #endif
 
 enum { LANES = 16, WIDTH = 64, INPUTS = THREADS / LANES, ROWS_MOST = 4 };
-enum { BLOCKS_WANTED = 2048, SLICE_LEAST = 4 * INPUTS };
+enum { BLOCKS_WANTED = 1056, SLICE_LEAST = 4 * INPUTS };
 
 static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -38,15 +38,15 @@ int64_t xbc_fused_room(int64_t rows, int64_t in, int64_t out)
 /* A block's place: its outputs, rows and inputs. */
 template <int ROWS> struct place {
     int lane, mine, begin, end;
-    int64_t row0, at; /* at: its first weight */
+    int64_t row0, at; /* at: the thread's first weight */
 
     __device__ __forceinline__ place(const xbc_fused &job, int64_t slices)
     {
         lane = (int)threadIdx.x % LANES, mine = (int)threadIdx.x / LANES;
-        begin = (int)(blockIdx.z * job.in / slices) + mine;
+        begin = (int)(blockIdx.z * job.in / slices);
         end = (int)((blockIdx.z + 1) * job.in / slices);
         row0 = (int64_t)blockIdx.y * ROWS;
-        at = (int64_t)begin * job.out + blockIdx.x * WIDTH + lane;
+        at = (int64_t)(begin + mine) * job.out + blockIdx.x * WIDTH + lane;
     }
     /* Rows beyond the last repeat it, and are left out. */
     __device__ __forceinline__ const float *x(const xbc_fused &job, int r) const
@@ -55,82 +55,192 @@ template <int ROWS> struct place {
     }
 };
 
+/* A block's draws: where a thread's are in the stream. */
+template <class S> struct fused_draws {
+    const own_copy<S> own;
+    const stream_keys &keys;
+    uint32_t counter, row_step, input_step; /* of its first input, and from there */
+
+    __device__ __forceinline__ fused_draws(const float *table, const stream_keys &k,
+                                           const xbc_fused &job, int lane, int begin,
+                                           int64_t row0)
+        : own(table), keys(k)
+    {
+        const int64_t blocks = job.out / WIDTH;
+        row_step = (uint32_t)(job.in * blocks * LANES);
+        input_step = (uint32_t)(blocks * LANES);
+        counter = (uint32_t)((job.first / WIDTH + row0 * job.in * blocks +
+                              begin * blocks + blockIdx.x) *
+                                 LANES +
+                             lane);
+    }
+    /* The counter of input at / ROWS, row at % ROWS. */
+    template <int ROWS>
+    __device__ __forceinline__ uint32_t number(const place<ROWS> &here, uint32_t at) const
+    {
+        uint32_t first = (uint32_t)(here.begin + here.mine);
+        return counter + (at / ROWS - first) * input_step + at % ROWS * row_step;
+    }
+    __device__ __forceinline__ void values(float z[4], uint32_t number) const
+    {
+        uint32_t word[4];
+        counter_words(word, keys, number);
+        XB_UNROLLED
+        for (int j = 0; j < 4; j++) z[j] = fast_value<S>(own, word[j]);
+    }
+};
+
+/* Counters of a thread that have slow draws; those beyond are counted only, and found
+ * again. */
+enum { LATE = 8 };
+
+struct late_draws {
+    uint32_t at[LATE][THREADS]; /* input * ROWS + row */
+};
+
 /* The draws of one input for one row: four outputs' sums go on. Slow ones count as 0 and
  * are noted. */
-template <class S>
-static __device__ __forceinline__ void use_draws(float sum[4], const xbc_fused &job,
-                                                 const float *table, late_draws *late,
-                                                 int *waiting, uint32_t counter, int tag,
-                                                 float x, const float mu[4],
+static __device__ __forceinline__ void use_draws(float sum[4], float z[4],
+                                                 late_draws *late, int *waiting,
+                                                 uint32_t at, float x, const float mu[4],
                                                  const float sigma[4])
 {
-    uint32_t word[4];
-    float z[4];
-    xb_stream_counter_words(word, &job.where, counter);
-    XB_UNROLLED
-    for (int j = 0; j < 4; j++) z[j] = fast_value<S>(table, word[j]);
-    float any = (z[0] + z[1]) + (z[2] + z[3]);
-    if (any != any) { /* a slow cell among them */
+    if (any_slow(z)) {
         XB_UNROLLED
-        for (int j = 0; j < 4; j++) {
-            if (z[j] == z[j]) continue;
-            bool later = put_late(late, waiting, word[j], (uint32_t)(tag * 4 + j));
-            z[j] = later ? 0 : slow_value(job.source.at, word[j]);
-        }
+        for (int j = 0; j < 4; j++) z[j] = z[j] == z[j] ? z[j] : 0;
+        if (*waiting < LATE) late->at[*waiting][threadIdx.x] = at;
+        ++*waiting;
     }
     XB_UNROLLED
     for (int j = 0; j < 4; j++) sum[j] = fmaf(x, fmaf(sigma[j], z[j], mu[j]), sum[j]);
 }
 
+/* The slow draws of input at / ROWS and row at % ROWS into their sums. */
 template <class S, int ROWS>
-static __global__ void __launch_bounds__(THREADS, XBC_FUSED_BLOCKS)
-    fused_slice(xbc_fused job, float *part, int64_t slices)
+static __device__ __forceinline__ void add_late(float *sum, const xbc_fused &job,
+                                                const fused_draws<S> &draws,
+                                                const place<ROWS> &here, uint32_t at)
 {
-    const int SUMS = INPUTS * ROWS * WIDTH, ROOM = S::floats > SUMS ? S::floats : SUMS;
-    __shared__ __align__(16) float table[ROOM]; /* then the sums */
-    __shared__ late_draws late;
-    float(*sums)[ROWS * WIDTH] = (float(*)[ROWS * WIDTH])(void *)table;
-    table_load<S>(table, job.source.at);
-    const place<ROWS> here(job, slices);
-    const int64_t blocks = job.out / WIDTH;
-    const float turn = job.negate ? -1.0f : 1.0f;
-    const uint32_t row_step = (uint32_t)(job.in * blocks * LANES);
-    uint32_t counter = (uint32_t)((job.first / WIDTH + here.row0 * job.in * blocks +
-                                   here.begin * blocks + blockIdx.x) *
-                                      LANES +
-                                  here.lane);
-    const float *mu_at = job.mu + here.at, *sigma_at = job.sigma + here.at;
-    float sum[ROWS][4] = {};
-    int waiting = 0;
-    for (int k = here.begin; k < here.end; k += INPUTS) {
-        float mu[4], sigma[4];
-        XB_UNROLLED
-        for (int j = 0; j < 4; j++)
-            mu[j] = mu_at[LANES * j], sigma[j] = turn * sigma_at[LANES * j];
-        XB_UNROLLED
-        for (int r = 0; r < ROWS; r++)
-            use_draws<S>(sum[r], job, table, &late, &waiting,
-                         counter + (uint32_t)r * row_step, k * ROWS + r,
-                         here.x(job, r)[k], mu, sigma);
-        counter += (uint32_t)(INPUTS * blocks * LANES);
-        mu_at += INPUTS * job.out, sigma_at += INPUTS * job.out;
-    }
-    __syncthreads(); /* the table is not needed any more */
+    uint32_t word[4], row = at % ROWS;
+    int64_t input = at / ROWS;
+    float x = here.x(job, (int)row)[input];
+    counter_words(word, draws.keys, draws.template number<ROWS>(here, at));
+    each_slow<S>(draws.own, word, [&](uint32_t w, unsigned j) {
+        uint32_t output = LANES * j + (uint32_t)here.lane;
+        float z = slow_value(job.source.at, w);
+        float s = job.sigma[input * job.out + blockIdx.x * WIDTH + output];
+        sum[row * WIDTH + output] += x * s * (job.negate ? -z : z);
+    });
+}
+
+/* A thread's sums and its slow draws, in its half's place. */
+template <class S, int ROWS>
+static __device__ __forceinline__ void put_sums(float *to, const float sum[ROWS][4],
+                                                const late_draws &late, int waiting,
+                                                const xbc_fused &job,
+                                                const fused_draws<S> &draws,
+                                                const place<ROWS> &here)
+{
     XB_UNROLLED
     for (int r = 0; r < ROWS; r++) XB_UNROLLED
-    for (int j = 0; j < 4; j++)
-        sums[here.mine][r * WIDTH + LANES * j + here.lane] = sum[r][j];
-    for (int i = 0; i < waiting; i++) { /* into its own sums */
-        int tag = (int)late.place[i][threadIdx.x], j = tag % 4, r = tag / 4 % ROWS;
-        int k = tag / 4 / ROWS, output = LANES * j + here.lane;
-        float z = slow_value(job.source.at, late.word[i][threadIdx.x]);
-        float s = turn * job.sigma[(int64_t)k * job.out + blockIdx.x * WIDTH + output];
-        sums[here.mine][r * WIDTH + output] += here.x(job, r)[k] * s * z;
+    for (int j = 0; j < 4; j++) to[r * WIDTH + LANES * j + here.lane] = sum[r][j];
+    for (int i = 0; i < waiting && i < LATE; i++)
+        add_late<S, ROWS>(to, job, draws, here, late.at[i][threadIdx.x]);
+    if (waiting <= LATE) return;
+    int seen = 0; /* the rest is found again */
+    for (uint32_t n = (uint32_t)(here.begin + here.mine); n < (uint32_t)here.end;
+         n += INPUTS)
+        for (uint32_t at = n * ROWS; at < (n + 1) * ROWS; at++) {
+            float z[4];
+            draws.values(z, draws.template number<ROWS>(here, at));
+            if (any_slow(z) && seen++ >= LATE)
+                add_late<S, ROWS>(to, job, draws, here, at);
+        }
+}
+
+/* A block's memory beside the table: inputs while it multiplies, then sums. */
+enum { CHUNK = 8 * INPUTS, HALF = INPUTS / 2 };
+template <int ROWS> union fused_room {
+    float x[CHUNK][ROWS];
+    float sum[HALF][ROWS * WIDTH];
+};
+
+/* x of the chunk's inputs, [input][row]. */
+template <int ROWS>
+static __device__ __forceinline__ void load_inputs(float x[CHUNK][ROWS],
+                                                   const xbc_fused &job,
+                                                   const place<ROWS> &here, int first,
+                                                   int end)
+{
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < CHUNK * ROWS; i += THREADS) {
+        int r = i / CHUNK, k = first + i % CHUNK;
+        if (k < end) x[i % CHUNK][r] = here.x(job, r)[k];
     }
     __syncthreads();
+}
+
+/* Sums of the upper half of the block's inputs, then those of the lower on top. */
+template <class S, int ROWS>
+static __device__ __forceinline__ void
+add_up(float to[HALF][ROWS * WIDTH], float sum[ROWS][4], const late_draws &late,
+       int waiting, const xbc_fused &job, const fused_draws<S> &draws,
+       const place<ROWS> &here)
+{
+    bool upper = here.mine >= HALF;
+    float *own = to[here.mine % HALF];
+    if (upper) put_sums<S, ROWS>(own, sum, late, waiting, job, draws, here);
+    __syncthreads();
+    if (!upper) {
+        XB_UNROLLED
+        for (int r = 0; r < ROWS; r++) XB_UNROLLED
+        for (int j = 0; j < 4; j++) sum[r][j] += own[r * WIDTH + LANES * j + here.lane];
+        put_sums<S, ROWS>(own, sum, late, waiting, job, draws, here);
+    }
+    __syncthreads();
+}
+
+template <class S, int ROWS>
+static __global__ void __launch_bounds__(THREADS, XBC_FUSED_BLOCKS)
+    fused_slice(const __grid_constant__ xbc_fused job,
+                const __grid_constant__ stream_keys keys, float *part, int64_t slices)
+{
+    __shared__ __align__(16) float table[S::floats];
+    __shared__ __align__(16) fused_room<ROWS> room;
+    __shared__ late_draws late;
+    table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
+    const place<ROWS> here(job, slices);
+    const fused_draws<S> draws(table, keys, job, here.lane, here.begin + here.mine,
+                               here.row0);
+    const float *mu_at = job.mu + here.at, *sigma_at = job.sigma + here.at;
+    uint32_t counter = draws.counter;
+    float sum[ROWS][4] = {};
+    int waiting = 0;
+    for (int first = here.begin; first < here.end; first += CHUNK) {
+        load_inputs<ROWS>(room.x, job, here, first, here.end);
+        for (int n = here.mine; n < CHUNK && first + n < here.end; n += INPUTS) {
+            float mu[4], sigma[4], x[ROWS];
+            XB_UNROLLED
+            for (int j = 0; j < 4; j++)
+                mu[j] = mu_at[LANES * j], sigma[j] = sigma_at[LANES * j];
+            XB_UNROLLED
+            for (int r = 0; r < ROWS; r++) x[r] = room.x[n][r];
+            XB_UNROLLED
+            for (int r = 0; r < ROWS; r++) {
+                float z[4];
+                draws.values(z, counter + (uint32_t)r * draws.row_step);
+                use_draws(sum[r], z, &late, &waiting,
+                          (uint32_t)((first + n) * ROWS + r), x[r], mu, sigma);
+            }
+            counter += INPUTS * draws.input_step;
+            mu_at += INPUTS * job.out, sigma_at += INPUTS * job.out;
+        }
+    }
+    __syncthreads(); /* sums take the inputs' place */
+    add_up<S, ROWS>(room.sum, sum, late, waiting, job, draws, here);
     for (int i = (int)threadIdx.x; i < ROWS * WIDTH; i += THREADS) {
         float all = 0;
-        for (int n = 0; n < INPUTS; n++) all += sums[n][i];
+        for (int n = 0; n < HALF; n++) all += room.sum[n][i];
         int64_t row = here.row0 + i / WIDTH;
         if (row < job.rows)
             part[(blockIdx.z * job.rows + row) * job.out + blockIdx.x * WIDTH +
@@ -155,7 +265,7 @@ template <class S, int ROWS> static void launch_rows(const xbc_fused *job, int64
     int64_t groups = quotient_up(job->rows, ROWS);
     XBC_LAUNCH("multiplying draws", (fused_slice<S, ROWS>),
                dim3((unsigned)(job->out / WIDTH), (unsigned)groups, (unsigned)slices),
-               THREADS, *job, job->room, slices);
+               THREADS, *job, keys_of(job->where), job->room, slices);
 }
 
 /* Rows go by as many as a grid has room for. */

@@ -1,20 +1,9 @@
 /* device_layers.cu: what goes element by element or channel by channel: activations,
  * estimators' noise, maxpool, batchnorm; maths N3-N6, N9-N11. Rounded as the plain
  * kernels of the CPU are, but for exponentials. */
-#include "launch.cuh"
+#include "activation.cuh"
 
 /* ---- activations (N6) */
-
-static __device__ __forceinline__ float activated(float x, xbc_act f)
-{
-    switch (f) {
-    case XBC_ELU: return x > 0 ? x : expm1f(x);
-    case XBC_RELU: return x <= 0 ? 0 : x; /* NaN stays */
-    case XBC_TANH: return tanhf(x);
-    case XBC_SIGMOID: return 1 / (1 + expf(-x));
-    default: return x;
-    }
-}
 
 static __device__ __forceinline__ float slope(float y, xbc_act f)
 {

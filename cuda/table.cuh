@@ -5,44 +5,136 @@
 #include "base/philox.h"
 #include "launch.cuh"
 
+/* ---- words */
+
+/* (R1) The keys of all rounds, computed once on the host: a kernel finds them among its
+ * constants, where they cost no register and no addition. */
+struct stream_keys {
+    uint32_t tensor, sample, step;
+    uint32_t key[XB_PHILOX_ROUNDS][2];
+};
+
+static stream_keys keys_of(const xb_stream &where)
+{
+    stream_keys s = {where.tensor, where.sample, where.step, {}};
+    for (uint32_t r = 0; r < XB_PHILOX_ROUNDS; r++) {
+        s.key[r][0] = where.key.word[0] + r * XB_PHILOX_W0;
+        s.key[r][1] = where.key.word[1] + r * XB_PHILOX_W1;
+    }
+    return s;
+}
+
+static __device__ __forceinline__ void counter_words(uint32_t word[4],
+                                                     const stream_keys &s,
+                                                     uint32_t number)
+{
+    word[0] = number, word[1] = s.tensor, word[2] = s.sample, word[3] = s.step;
+    XB_UNROLLED
+    for (int r = 0; r < XB_PHILOX_ROUNDS; r++)
+        xb_philox_round(word, s.key[r][0], s.key[r][1]);
+}
+
+/* ---- tables */
+
 /* The shape of a table, known when a kernel is compiled. A narrow one is there eight
  * times, once for each of eight neighbouring threads, so that none waits for another's
- * bank. */
+ * bank. The one coefficient of degree 4 beyond a row is there once for each thread of a
+ * warp. */
 template <int COLUMNS, int DEGREE, int HALVES> struct Shape {
     static const int columns = COLUMNS, degree = DEGREE, halves = HALVES;
     static const int copies = COLUMNS == XB_COLUMNS_WIDE ? 1 : 8;
-    static const int rows = DEGREE < XB_ROW ? 1 : 2;              /* used, of a column */
+    static const int rows = DEGREE <= XB_ROW ? 1 : 2;             /* whole, of a column */
     static const int stored = COLUMNS == XB_COLUMNS_WIDE ? 1 : 2; /* in the source */
     static const int quads = COLUMNS * HALVES * copies; /* of one row of all columns */
-    static const int floats = quads * rows * XB_ROW;
+    static const int single = DEGREE == XB_ROW ? COLUMNS * HALVES * 32 : 0;
+    static const int floats = quads * rows * XB_ROW + single;
 };
 
+/* Coefficients times `turn`, 1 or -1: so are the values, exactly. */
 template <class S>
-static __device__ __forceinline__ void table_load(float *table, const xb_draw_source *d)
+static __device__ __forceinline__ void table_load(float *table, const xb_draw_source *d,
+                                                  float turn)
 {
     const float4 *from = (const float4 *)(const void *)d->table.row;
     float4 *to = (float4 *)(void *)table;
     for (int i = (int)threadIdx.x; i < S::quads * S::rows; i += THREADS) {
         int row = i / S::quads, column = i % S::quads / S::copies;
-        to[i] = from[column * S::stored + row];
+        float4 q = from[column * S::stored + row];
+        q.x *= turn, q.y *= turn, q.z *= turn, q.w *= turn;
+        to[i] = q;
     }
+    for (int i = (int)threadIdx.x; i < S::single; i += THREADS)
+        table[S::quads * XB_ROW + i] = turn * from[i / 32 * S::stored + 1].x;
     __syncthreads();
 }
 
+/* A thread's own copies of the coefficients. On the device as addresses in shared memory,
+ * opaque to the compiler so that a column's is one instruction away. To be made after the
+ * table was loaded, whose memory nothing else may use: the compiler does not see when it
+ * is read. */
+template <class S> struct own_copy {
+    static const uint32_t row_bytes = S::copies * sizeof(float4),
+                          one_bytes = 32 * sizeof(float);
+#if defined(__CUDA_ARCH__)
+    uint32_t row, one;
+
+    __device__ __forceinline__ own_copy(const float *table)
+    {
+        uint32_t start = (uint32_t)__cvta_generic_to_shared(table);
+        row = start + threadIdx.x % S::copies * (uint32_t)sizeof(float4) -
+              XB_CELL_BIAS * row_bytes;
+        one = start + (uint32_t)(S::quads * sizeof(float4)) +
+              threadIdx.x % 32 * (uint32_t)sizeof(float) - XB_CELL_BIAS * one_bytes;
+        asm volatile("" : "+r"(row), "+r"(one));
+    }
+    __device__ __forceinline__ float4 quad(uint32_t column, uint32_t offset) const
+    {
+        float4 q;
+        asm("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+            : "=f"(q.x), "=f"(q.y), "=f"(q.z), "=f"(q.w)
+            : "r"(column * row_bytes + row + offset));
+        return q;
+    }
+    __device__ __forceinline__ float single(uint32_t column) const
+    {
+        float c;
+        asm("ld.shared.f32 %0, [%1];" : "=f"(c) : "r"(column * one_bytes + one));
+        return c;
+    }
+#else
+    const char *row, *one;
+
+    __device__ __forceinline__ own_copy(const float *table)
+    {
+        row = (const char *)(const void *)table +
+              threadIdx.x % S::copies * sizeof(float4);
+        one = (const char *)(const void *)(table + S::quads * XB_ROW) +
+              threadIdx.x % 32 * sizeof(float);
+    }
+    __device__ __forceinline__ float4 quad(uint32_t column, uint32_t offset) const
+    {
+        return *(const float4 *)(const void *)(row + column * row_bytes + offset);
+    }
+    __device__ __forceinline__ float single(uint32_t column) const
+    {
+        return *(const float *)(const void *)(one + column * one_bytes);
+    }
+#endif
+};
+
 /* What is NAN in a slow cell. */
 template <class S>
-static __device__ __forceinline__ float fast_value(const float *table, uint32_t word)
+static __device__ __forceinline__ float fast_value(const own_copy<S> &own, uint32_t word)
 {
     float r;
-    int column = xb_table_column(&r, word, S::columns, S::halves);
-    const float4 *from = (const float4 *)(const void *)table;
+    uint32_t column = (uint32_t)xb_table_column(&r, word, S::columns, S::halves);
     __align__(16) float coef[2 * XB_ROW];
-    int at = column * S::copies + (int)threadIdx.x % S::copies;
-    *(float4 *)(void *)coef = from[at];
-    if (S::degree == XB_ROW) /* one number of the second row */
-        coef[XB_ROW] = from[S::quads + at].x;
+    *(float4 *)(void *)coef = own.quad(column, 0);
+    if (S::degree == XB_ROW)
+        coef[XB_ROW] = own.single(column);
     else if (S::degree > XB_ROW)
-        *(float4 *)(void *)(coef + XB_ROW) = from[S::quads + at];
+        *(float4 *)(void *)(coef + XB_ROW) =
+            own.quad(column, (uint32_t)(S::quads * sizeof(float4)));
     return xb_table_signed(xb_polynomial(coef, S::degree, r), word);
 }
 
@@ -51,31 +143,45 @@ static __device__ __noinline__ float slow_value(const xb_draw_source *d, uint32_
     return xb_source_slow(d, word);
 }
 
+/* The same for any cell; `turn` as the table was loaded with. */
 template <class S>
-static __device__ __forceinline__ float value_of(const float *table,
-                                                 const xb_draw_source *d, uint32_t word)
+static __device__ __forceinline__ float value_of(const own_copy<S> &own,
+                                                 const xb_draw_source *d, float turn,
+                                                 uint32_t word)
 {
-    float z = fast_value<S>(table, word);
-    return z == z ? z : slow_value(d, word);
+    float z = fast_value<S>(own, word);
+    return z == z ? z : turn * slow_value(d, word);
 }
 
-/* Slow draws that a thread puts aside, for threads to make theirs side by side at the
- * end: one at a time would hold up the 31 beside it each time. */
-enum { LATE = 4 };
-
-struct late_draws {
-    uint32_t word[LATE][THREADS], place[LATE][THREADS];
-};
-
-/* False: there is no more room. */
-static __device__ __forceinline__ bool put_late(late_draws *late, int *count,
-                                                uint32_t word, uint32_t place)
+/* Whether one of four is slow. */
+static __device__ __forceinline__ bool any_slow(const float v[4])
 {
-    if (*count == LATE) return false;
-    late->word[*count][threadIdx.x] = word;
-    late->place[*count][threadIdx.x] = place;
-    ++*count;
-    return true;
+    float sum = (v[0] + v[1]) + (v[2] + v[3]);
+    return sum != sum;
+}
+
+/* Counters with slow draws are put aside, for threads to make theirs side by side at the
+ * end: one at a time would hold up the 31 beside it each time. f(word, j) for each slow
+ * draw of a counter; threads whose slow draws have different places make them together. */
+template <class S, class F>
+static __device__ __forceinline__ void each_slow(const own_copy<S> &own,
+                                                 const uint32_t word[4], F f)
+{
+    unsigned left = 0;
+    XB_UNROLLED
+    for (unsigned j = 0; j < 4; j++) {
+        float v = fast_value<S>(own, word[j]);
+        left |= v != v ? 1u << j : 0;
+    }
+    while (left) {
+        unsigned j = left & 1 ? 0 : left & 2 ? 1 : left & 4 ? 2 : 3;
+        f(j == 0   ? word[0]
+          : j == 1 ? word[1]
+          : j == 2 ? word[2]
+                   : word[3],
+          j);
+        left &= left - 1;
+    }
 }
 
 /* f(Shape) for the table's shape. */

@@ -34,6 +34,10 @@ set_source_files_properties(cuda_emulated.cpp PROPERTIES COMPILE_OPTIONS
 set_target_properties(crossbayes_emulated PROPERTIES OUTPUT_NAME crossbayes-cuda)
 set_target_properties(xbc_emulated PROPERTIES OUTPUT_NAME xbc-device)
 target_link_libraries(crossbayes_emulated PRIVATE Threads::Threads)
+target_link_options(crossbayes_emulated PRIVATE
+  "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cuda/module.map")
+set_target_properties(crossbayes_emulated PROPERTIES
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/module.map)
 set(XB_EMULATED ${XB_EMULATED_FOLDER}/libcrossbayes-cuda.so)
 
 # xb_cuda_draws(NAME LIBRARY...): draws and products of the kernels themselves, the module's of
@@ -68,6 +72,10 @@ endfunction()
 xb_cuda_suite(test_net_ops ${XB_EMULATED} _emulated)
 set_tests_properties(test_net_ops_emulated PROPERTIES COST 60)
 
+# A module exports its entry and nothing else.
+add_test(NAME cuda_exports COMMAND sh -c
+  "test \"$(nm -D --defined-only \"$0\" | awk '{ print $3 }')\" = xb_backend_module" ${XB_EMULATED})
+
 # What a call of the driver that fails ends in.
 if(XB_CLI_SOURCES)
   add_test(NAME cuda_faults COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/cuda_faults.sh
@@ -76,9 +84,6 @@ endif()
 
 # On this machine's GPU: `make check-cuda`.
 if(XB_CUDA)
-  add_library(xbc_device SHARED $<TARGET_OBJECTS:xbc_kernels>)
-  set_target_properties(xbc_device PROPERTIES OUTPUT_NAME xbc-device LINKER_LANGUAGE CUDA
-    CUDA_RUNTIME_LIBRARY Static CUDA_ARCHITECTURES OFF)
   xb_cuda_draws(cuda_draws_gpu xbc_device)
   foreach(name IN ITEMS test_net_ops test_net_pass test_train test_predict)
     xb_cuda_suite(${name} $<TARGET_FILE:crossbayes_cuda> _gpu)

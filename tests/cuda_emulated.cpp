@@ -97,6 +97,34 @@ void run_block(unsigned threads)
 
 void emulated_barrier(void) { leave_off(); }
 
+/* ---- a warp's product: each thread shows its share and reads the others' */
+
+static float bf16_at(const uint32_t *pair, int place)
+{
+    uint32_t bits = place ? *pair & 0xffff0000u : *pair << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2])
+{
+    static uint32_t left[1024][4], right[1024][2];
+    const unsigned lane = emulated_thread.x % 32, warp = emulated_thread.x - lane;
+    memcpy(left[emulated_thread.x], a, sizeof left[0]);
+    memcpy(right[emulated_thread.x], b, sizeof right[0]);
+    emulated_barrier();
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned row = lane / 4, upper = i / 2, column = lane % 4 * 2 + i % 2;
+        for (unsigned k = 0; k < 16; k++) {
+            unsigned pair = k % 8 / 2, half = k / 8;
+            c[i] += bf16_at(&left[warp + row * 4 + pair][upper + 2 * half], k % 2) *
+                    bf16_at(&right[warp + column * 4 + pair][half], k % 2);
+        }
+    }
+    emulated_barrier();
+}
+
 /* ---- the driver's calls */
 
 static long long setting(const char *name, long long standard)

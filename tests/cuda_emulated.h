@@ -37,9 +37,20 @@ extern dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
 #define __shared__ static
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
+#define __grid_constant__
 #define __syncthreads() emulated_barrier()
 
+/* Threads take turns at barriers alone: nothing comes between. */
+static inline uint32_t atomicAdd(uint32_t *to, uint32_t value)
+{
+    uint32_t before = *to;
+    *to += value;
+    return before;
+}
+
 void emulated_barrier(void);
+/* c [16][8] += a [16][16] b [16][8] of bf16 by a warp; all warps of a block at once. */
+void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2]);
 void emulated_launch(dim3 blocks, unsigned threads, const std::function<void()> &body);
 #define XBC_START(kernel, blocks, threads, ...)                                          \
     emulated_launch(blocks, threads, [&] { kernel(__VA_ARGS__); })

@@ -107,6 +107,13 @@ struct xb_backend {
     /* (N7) theta [param_count]: one draw of all weights, mu where they are not random. */
     void (*draw)(const xb_run *run, xb_real *theta);
 
+    /* Optional, both or none: many draws at once, for the nets that it says. y
+     * [count][batch][outputs] under draws noise.sample .. noise.sample + count - 1; theta
+     * [count][param_count]: room. */
+    bool (*draws_suit)(const xb_net *net);
+    void (*draws)(const xb_run *run, xb_real *y, const xb_real *x, xb_real *theta,
+                  int64_t count);
+
     bool more_losses; /* `loss` knows those after XB_LOSS_SOFTMAX */
     /* The loss of y [rows][outputs], and dy where it is wanted. */
     double (*loss)(const xb_backend *b, const xb_loss *loss, xb_real *dy,

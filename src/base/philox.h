@@ -15,24 +15,30 @@ enum { XB_PHILOX_ROUNDS = 10 };
 #define XB_PHILOX_W0 UINT32_C(0x9E3779B9)
 #define XB_PHILOX_W1 UINT32_C(0xBB67AE85)
 
+/* (R1) One round of counter words c under its round's key. */
+XB_BOTH void xb_philox_round(uint32_t c[4], uint32_t k0, uint32_t k1)
+{
+    uint64_t p0 = (uint64_t)XB_PHILOX_M0 * c[0];
+    uint64_t p1 = (uint64_t)XB_PHILOX_M1 * c[2];
+    c[0] = (uint32_t)(p1 >> 32) ^ c[1] ^ k0;
+    c[1] = (uint32_t)p1;
+    c[2] = (uint32_t)(p0 >> 32) ^ c[3] ^ k1;
+    c[3] = (uint32_t)p0;
+}
+
 /* (R1) Four words from a counter and a key: Random123's Philox4x32-10. */
 XB_BOTH void xb_philox4x32(uint32_t out[4], const uint32_t counter[4],
                            const uint32_t key[2])
 {
-    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    uint32_t c[4] = {counter[0], counter[1], counter[2], counter[3]};
     uint32_t k0 = key[0], k1 = key[1];
     XB_UNROLLED
     for (int round = 0; round < XB_PHILOX_ROUNDS; round++) { /* (R1) */
-        uint64_t p0 = (uint64_t)XB_PHILOX_M0 * c0;
-        uint64_t p1 = (uint64_t)XB_PHILOX_M1 * c2;
-        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
-        c1 = (uint32_t)p1;
-        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
-        c3 = (uint32_t)p0;
+        xb_philox_round(c, k0, k1);
         k0 += XB_PHILOX_W0;
         k1 += XB_PHILOX_W1;
     }
-    out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+    out[0] = c[0], out[1] = c[1], out[2] = c[2], out[3] = c[3];
 }
 
 /* The four words of a stream's counter. */

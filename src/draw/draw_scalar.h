@@ -55,13 +55,19 @@ XB_BOTH float xb_table_root(uint32_t word, int columns)
     return xb_root(xb_fused(k, xb_table_slope(columns), xb_table_offset(columns)));
 }
 
-/* The whole number below q, 0 <= q < 2^23, and it as an integer. The GPU has no fast
- * conversion: rounding down to a multiple of 1 leaves the number in the lowest bits. */
+/* The whole number below q, 0 <= q < 2^23, and it as an integer, more by XB_CELL_BIAS. The
+ * GPU has no fast conversion: rounding down to a multiple of 1 leaves the number in the
+ * lowest bits of 2^23 + q. */
+#if defined(__CUDA_ARCH__)
+#define XB_CELL_BIAS 0x4b000000u /* the bits of 2^23 */
+#else
+#define XB_CELL_BIAS 0u
+#endif
 XB_BOTH float xb_table_cell(int *column, float q)
 {
 #if defined(__CUDA_ARCH__)
     float shifted = __fadd_rz(q, 0x1p23f);
-    *column = __float_as_int(shifted) & 0x7fffff;
+    *column = __float_as_int(shifted);
     return shifted - 0x1p23f;
 #else
     *column = (int)q;
@@ -78,7 +84,8 @@ XB_BOTH float xb_polynomial(const float *coef, int degree, float r)
     return y;
 }
 
-/* The column of a word, of both halves' columns, and its place in the cell. */
+/* The column of a word, of both halves' columns, more by XB_CELL_BIAS, and its place in
+ * the cell. */
 XB_BOTH int xb_table_column(float *r, uint32_t word, int columns, int halves)
 {
     float q = xb_table_root(word, columns);

@@ -6,7 +6,8 @@
  * which then goes through all layers in tiles that stay in the first cache. Of a large
  * net each layer is drawn when it runs, for a chunk wide enough that this costs little
  * and narrow enough for the memory of images. What a chunk holds depends on no other, so
- * its width is free. Progress is told between slabs of chunks. */
+ * its width is free. Progress is told between slabs of chunks. A backend that makes many
+ * draws at once is asked for them (draws_together.c). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,7 @@
 #include "crossbayes/extend.h"
 #include "data/rows.h"
 #include "run/pass.h"
-#include "predict/predict.h"
-#include "vi/model.h"
+#include "predict/draws.h"
 
 enum {
     SMALL_NET = 1 << 15, /* parameters */
@@ -256,6 +256,34 @@ static xb_status bring_weights(xb_ctx *ctx, const draw_job *job, int64_t i)
     return XB_OK;
 }
 
+static xb_draw_slab slab_of(const draw_job *job)
+{
+    return (xb_draw_slab){.model = job->model,
+                          .opt = job->opt,
+                          .sampler = job->sampler,
+                          .rows = job->rows,
+                          .backend = job->backend,
+                          .value = job->value,
+                          .raw = job->raw,
+                          .first = job->first,
+                          .count = job->count,
+                          .outputs = job->outputs};
+}
+
+/* By a backend that makes many draws at once. */
+static xb_status run_together(xb_ctx *ctx, draw_job *job)
+{
+    xb_weights weights = {0};
+    void *memory = NULL;
+    job->weights = &weights, job->memory = &memory; /* there are no members */
+    xb_status status = bring_weights(ctx, job, 0);
+    xb_draw_slab slab = slab_of(job);
+    slab.weights = weights;
+    if (status == XB_OK) status = xb_draws_together(ctx, &slab);
+    job->backend->release(job->backend, memory);
+    return status;
+}
+
 static xb_status run_workers(xb_ctx *ctx, draw_job *job)
 {
     int64_t threads = xb_ctx_threads(ctx);
@@ -381,7 +409,9 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     if (job->count == 0 || job->n == 0) return XB_OK;
     XB_TRY(xb_sampler_create(ctx, &sampler, law, NULL));
     job->sampler = sampler;
-    xb_status status = run_workers(ctx, job);
+    const xb_draw_slab slab = slab_of(job);
+    xb_status status =
+        xb_draws_together_suit(&slab) ? run_together(ctx, job) : run_workers(ctx, job);
     xb_sampler_destroy(sampler);
     return status;
 }

@@ -259,6 +259,17 @@ xb_status xb_pass_draw_within(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
     return XB_OK;
 }
 
+xb_status xb_pass_draws_within(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
+                               xb_real *theta, int64_t batch, const xb_weights *weights,
+                               const xb_noise *noise, int64_t count)
+{
+    XB_TRY(check_forward(ctx, pass, 0, weights, noise, XB_MODE_PREDICT));
+    set_run(pass, ctx, batch, weights, noise, XB_MODE_PREDICT);
+    pass->done = false;
+    pass->run.backend->draws(&pass->run, y, x, theta, count);
+    return XB_OK;
+}
+
 /* What a layer finds in the run beside the batch. */
 static void set_layer(xb_pass *pass, const xb_pass_layer *here)
 {

@@ -59,6 +59,13 @@ xb_status xb_pass_step_within(xb_ctx *ctx, xb_pass *pass, double *value,
 xb_status xb_pass_draw_within(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
                               const xb_weights *weights, const xb_noise *noise);
 
+/* y [count][batch][outputs]: the net's outputs under this noise and the count - 1 draws
+ * that follow, at once, where the backend's `draws_suit` says so; theta
+ * [count][param_count]: room. */
+xb_status xb_pass_draws_within(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
+                               xb_real *theta, int64_t batch, const xb_weights *weights,
+                               const xb_noise *noise, int64_t count);
+
 /* The first layer whose output, of the last forward pass, holds a number that is not
  * finite; -1: none does. For passes with gradients, which keep their outputs. */
 int xb_pass_broken_layer(const xb_pass *pass);

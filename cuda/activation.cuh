@@ -1,0 +1,18 @@
+/* activation.cuh: a layer's activation; maths N6. */
+#ifndef XBC_ACTIVATION_CUH
+#define XBC_ACTIVATION_CUH
+
+#include "launch.cuh"
+
+static __device__ __forceinline__ float activated(float x, xbc_act f)
+{
+    switch (f) {
+    case XBC_ELU: return x > 0 ? x : expm1f(x);
+    case XBC_RELU: return x <= 0 ? 0 : x; /* NaN stays */
+    case XBC_TANH: return tanhf(x);
+    case XBC_SIGMOID: return 1 / (1 + expf(-x));
+    default: return x;
+    }
+}
+
+#endif
