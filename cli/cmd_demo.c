@@ -247,9 +247,24 @@ static cli_exit make_files(cli_demo *d, const char *path)
     return code;
 }
 
+/* A device file that cannot be used is told before the work. */
+static cli_exit check_device(const cli_demo *d)
+{
+    xb_device *device = NULL;
+    if (!d->device) return CLI_DONE;
+    xb_status status = xb_device_load(d->s->ctx, &device, d->device);
+    if (status != XB_OK) return cli_status(d->s, status);
+    const bool relaxes = xb_device_state_count(device) > 1;
+    xb_device_destroy(device);
+    if (relaxes) return CLI_DONE;
+    return cli_fail(d->s, CLI_USAGE,
+                    "%s: relaxation of fewer than 2 states: nothing to show", d->device);
+}
+
 static cli_exit make_page(cli_demo *d, const char *kept, const char *path)
 {
     cli_exit code = plan_outputs(d->s, d->dir);
+    if (code == CLI_DONE) code = check_device(d);
     if (code == CLI_DONE) code = load_noise(d, kept);
     if (code == CLI_DONE)
         code = cli_status(d->s, xb_stage_open(d->s->ctx, &d->stage, d->dir));
@@ -261,7 +276,9 @@ static cli_exit make_page(cli_demo *d, const char *kept, const char *path)
 
 static cli_exit run(cli_session *s)
 {
-    cli_demo d = {.s = s, .dir = cli_text(&s->args, "output", "crossbayes-demo")};
+    cli_demo d = {.s = s,
+                  .dir = cli_text(&s->args, "output", "crossbayes-demo"),
+                  .device = cli_text(&s->args, "device", NULL)};
     char *law = cli_join(d.dir, "law", ".json"), *kept = cli_join(d.dir, KEPT, ".csv");
     char *path = cli_join(d.dir, "report", ".html");
     cli_exit code = CLI_FAILED;
@@ -290,6 +307,8 @@ static const cli_option options[] = {
     {"rate", 0, CLI_TEXT, "RATE", "sampling rate, e.g. 400Hz", 0, 0},
     {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]", 0, 0},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S", 0, 0},
+    {"device", 0, CLI_PATH, "FILE",
+     "device file (crossbayes device): how long predictions last on such an array", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures beside the page (svg)", 0, 0},
 };
 

@@ -1,10 +1,14 @@
-/* cmd_device.c: `crossbayes device`: the readings of a campaign in, a device file out. */
+/* cmd_device.c: `crossbayes device`: the readings of a campaign, or a trace for each
+ * state, in, a device file out. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
 #include "crossbar_device.h"
+#include "device_page.h"
+#include "device_traces.h"
+#include "show.h"
 #include "outputs.h"
 #include "print.h"
 
@@ -50,18 +54,19 @@ static int64_t find_column(const cli_session *s, const xb_frame *frame, campaign
     return found;
 }
 
-static cli_exit find_columns(cli_session *s, int64_t at[COLUMNS], const xb_frame *frame)
+static cli_exit find_columns(cli_session *s, int64_t at[COLUMNS], const xb_frame *frame,
+                             const char *path)
 {
     for (int c = 0; c < COLUMNS; c++) {
         at[c] = find_column(s, frame, (campaign_column)c);
         const char *given = cli_text(&s->args, known[c].option, NULL);
         if (at[c] < 0 && given)
-            return cli_fail(s, CLI_USAGE, "%s: there is no column '%s' for --%s",
-                            s->args.arg[0], given, known[c].option);
+            return cli_fail(s, CLI_USAGE, "%s: there is no column '%s' for --%s", path,
+                            given, known[c].option);
         if (at[c] < 0 && c != PROGRAMMED)
             return cli_fail(s, CLI_USAGE,
-                            "%s: no column says %s: name it with --%s COLUMN",
-                            s->args.arg[0], known[c].what, known[c].option);
+                            "%s: no column says %s: name it with --%s COLUMN", path,
+                            known[c].what, known[c].option);
     }
     return CLI_DONE;
 }
@@ -87,18 +92,19 @@ static double *take_columns(xb_campaign *out, const xb_frame *frame,
     return block;
 }
 
-static cli_exit measure(cli_session *s, xb_device **out, const xb_frame *frame)
+static cli_exit measure(cli_session *s, xb_device **out, const xb_frame *frame,
+                        const char *path)
 {
     int64_t at[COLUMNS];
     xb_campaign campaign;
-    cli_exit code = find_columns(s, at, frame);
+    cli_exit code = find_columns(s, at, frame, path);
     if (code != CLI_DONE) return code;
     double *block = take_columns(&campaign, frame, at);
     if (!block) return cli_fail(s, CLI_FAILED, "not enough memory for the campaign");
     xb_device_options opt = xb_device_options_default();
     opt.least = (int64_t)cli_count(&s->args, "least", (uint64_t)opt.least);
     opt.unit = cli_text(&s->args, "unit", opt.unit);
-    opt.source = s->args.arg[0];
+    opt.source = path;
     code = cli_status(s, xb_device_measure(s->ctx, out, &campaign, &opt));
     free(block);
     return code;
@@ -167,24 +173,9 @@ static void grid_cell(const void *arg, int row, int column, char *out, size_t si
         body_cell(arg, row - 1, column, out, size);
 }
 
-/* The state that spreads most (sign 1) or least (-1) at the last time, beyond its error.
- */
-static int64_t extreme_state(const xb_device *d, int sign)
-{
-    const int64_t last = xb_device_time_count(d) - 1;
-    int64_t best = 0;
-    double best_value = -INFINITY;
-    for (int64_t i = 0; i < xb_device_state_count(d); i++) {
-        const xb_device_move m = xb_device_move_at(d, i, last);
-        const double value = sign * m.spread - 2 * m.spread_error;
-        if (value > best_value) best = i, best_value = value;
-    }
-    return best;
-}
-
 static void show_extreme(const xb_device *d, int sign, const char *words)
 {
-    const int64_t last = xb_device_time_count(d) - 1, i = extreme_state(d, sign);
+    const int64_t last = xb_device_time_count(d) - 1, i = cli_device_extreme(d, sign);
     const xb_device_move m = xb_device_move_at(d, i, last);
     char where[64], spread[64], when[64];
     xb_quantity_text(where, sizeof where, xb_device_state_at(d, i).conductance, NAN,
@@ -195,7 +186,7 @@ static void show_extreme(const xb_device *d, int sign, const char *words)
            words, when, spread);
 }
 
-static void show(const xb_device *d, const char *source)
+static void show_relaxation(const xb_device *d, const char *source)
 {
     const int64_t last = xb_device_state_count(d) - 1;
     shown v = {.device = d,
@@ -218,10 +209,16 @@ static void show(const xb_device *d, const char *source)
     if (v.states < last + 1)
         printf("  %d of %lld states are shown; the file has all\n", v.states,
                (long long)last + 1);
-    if (last == 0) return; /* nothing to compare */
+    if (cli_device_extreme(d, -1) == cli_device_extreme(d, 1)) return; /* all alike */
     printf("\n");
     show_extreme(d, -1, "quietest");
     show_extreme(d, 1, "loudest");
+}
+
+static void show(const xb_device *d, const char *source)
+{
+    if (xb_device_state_count(d) > 0) show_relaxation(d, source);
+    if (xb_device_trace_count(d) > 0) cli_show_traces(d);
 }
 
 static cli_exit print_json(cli_session *s, const xb_device *device)
@@ -239,24 +236,78 @@ static cli_exit deliver(cli_session *s, const xb_device *device)
     const char *file = cli_text(&s->args, "output", NULL);
     const bool to_stdout = file && strcmp(file, "-") == 0;
     if (file && !to_stdout) {
-        cli_exit code = cli_status(s, xb_device_save(s->ctx, device, file));
-        if (code != CLI_DONE) return code;
+        const cli_exit saved = cli_status(s, xb_device_save(s->ctx, device, file));
+        if (saved != CLI_DONE) return saved;
     }
+    const cli_exit code = cli_device_report(s, device);
+    if (code != CLI_DONE) return code;
     cli_progress_clear(&s->progress);
     if (cli_json(s) || to_stdout) return print_json(s, device);
     show(device, s->args.arg[0]);
     return CLI_DONE;
 }
 
+/* ---- which file is what */
+
+enum { NO_CAMPAIGN = -1 };
+
+/* A table with a column for the cell is the campaign; a file alone is one too, unless it
+ * can only be a trace. */
+static bool is_campaign(const cli_session *s, const xb_frame *frame)
+{
+    enum { TRACE_COLUMNS = 2 }; /* with its time */
+    return find_column(s, frame, CELL) >= 0 ||
+           (s->args.n_args == 1 && xb_frame_feature_count(frame) > TRACE_COLUMNS);
+}
+
+/* The campaign among the files, if there is one: its number and its table. What cannot be
+ * read as a table is left to the reader of traces. */
+static cli_exit find_campaign(cli_session *s, int *out, xb_frame **table)
+{
+    *out = NO_CAMPAIGN;
+    for (int i = 0; i < s->args.n_args; i++) {
+        xb_frame *frame = NULL;
+        const xb_status status = xb_frame_read(s->ctx, &frame, s->args.arg[i], NULL);
+        if (status != XB_OK && s->args.n_args == 1) return cli_status(s, status);
+        if (status != XB_OK && status != XB_E_INPUT) return cli_status(s, status);
+        const bool found = status == XB_OK && is_campaign(s, frame);
+        if (found && *out >= 0) {
+            xb_frame_destroy(frame);
+            return cli_fail(s, CLI_USAGE, "%s and %s: expected one campaign",
+                            s->args.arg[*out], s->args.arg[i]);
+        }
+        if (found)
+            *out = i, *table = frame;
+        else
+            xb_frame_destroy(frame);
+    }
+    return CLI_DONE;
+}
+
+static cli_exit read_files(cli_session *s, xb_device **out)
+{
+    int campaign = NO_CAMPAIGN;
+    xb_frame *table = NULL;
+    xb_device *moves = NULL;
+    cli_exit code = find_campaign(s, &campaign, &table);
+    if (code == CLI_DONE && table)
+        code = measure(s, &moves, table, s->args.arg[campaign]);
+    xb_frame_destroy(table);
+    if (code == CLI_DONE && s->args.n_args > (campaign >= 0)) {
+        code = cli_device_traces(s, out, campaign, moves);
+        xb_device_destroy(moves);
+    } else {
+        *out = moves;
+    }
+    return code;
+}
+
 static cli_exit run(cli_session *s)
 {
-    xb_frame *frame = NULL;
     xb_device *device = NULL;
     cli_exit code = cli_plan_file(s, "output", "");
-    if (code == CLI_DONE)
-        code = cli_status(s, xb_frame_read(s->ctx, &frame, s->args.arg[0], NULL));
-    if (code == CLI_DONE) code = measure(s, &device, frame);
-    xb_frame_destroy(frame);
+    if (code == CLI_DONE) code = cli_device_plan(s);
+    if (code == CLI_DONE) code = read_files(s, &device);
     if (code == CLI_DONE) code = deliver(s, device);
     xb_device_destroy(device);
     return code;
@@ -273,24 +324,36 @@ static const cli_option options[] = {
     {"programmed", 0, CLI_TEXT, "COLUMN",
      "conductance right after programming [programmed_S; else the reading at time 0]", 0,
      0},
+    {"column", 'c', CLI_TEXT, "COLUMN", "traces: the column, by name or number from 1", 0,
+     0},
+    {"interval", 0, CLI_TEXT, "TIME", "traces: time between samples, e.g. 2.5ms", 0, 0},
+    {"rate", 0, CLI_TEXT, "RATE", "traces: sampling rate, e.g. 400Hz", 0, 0},
     {"least", 0, CLI_COUNT, "CELLS", "leave out states of fewer cells [20]", 8, 1e9},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the conductance [S]", 0, 0},
     {"output", 'o', CLI_OUTPUT, "FILE", "write the device file (JSON); - is stdout", 0,
      0},
+    {"report", 0, CLI_OUTPUT, "DIR",
+     "folder of a page with figures and tables, made if missing", 0, 0},
+    {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
 };
 
 const cli_command cli_command_device = {
     .name = "device",
     .group = "What is my device's noise?",
-    .about = "readings of many cells to a device: how far each state moves with time",
-    .usage = "CAMPAIGN.csv [-o device.json] [options]",
+    .about = "readings of many cells, or a trace for each state, to a device file",
+    .usage = "CAMPAIGN.csv|TRACE.csv... [-o device.json] [options]",
     .example = "printf 'cell,level,time_s,conductance_S\\n' > campaign.csv\n"
                "printf '%s,1,0,5e-5\\n%s,1,100,4.%se-5\\n' $(seq 10 49 | sed 'p;p')"
                " >> campaign.csv\n"
-               "crossbayes device campaign.csv -o device.json",
+               "crossbayes device campaign.csv -o device.json --report device\n"
+               "printf '5.0%se-5\\n' $(seq 300 | awk '{ print 10 + $1 * $1 * 7 % 89 }') >"
+               " level1.csv\n"
+               "printf '9.0%se-5\\n' $(seq 300 | awk '{ print 10 + $1 * $1 * 5 % 83 }') >"
+               " level2.csv\n"
+               "crossbayes device level1.csv level2.csv --rate 400Hz -o noise.json",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 1,
-    .max_args = 1,
+    .max_args = CLI_ARGS_MAX,
     .run = run,
 };

@@ -35,12 +35,13 @@ static const char *const owners[][2] = {
     {"law", "energy|narrow"},
     {"widths", "energy|narrow"},
     {"depths", "energy|narrow"},
-    {"seeds", "energy|narrow"},
+    {"seeds", "energy|narrow|retention"},
+    {"loss", "retention"},
     {"full", "energy|narrow"},
     {"kernels-only", "energy|narrow"},
     {"keep-n-eff", "energy|narrow"},
-    {"data", "array|utkface"},
-    {"target", "array"},
+    {"data", "array|retention|utkface"},
+    {"target", "array|retention"},
     {"size", "utkface"},
     {"cache", "utkface"},
     {"no-cache", "utkface"},
@@ -59,6 +60,9 @@ static cli_exit check_options(cli_session *s, const char *name)
         return cli_fail(s, CLI_USAGE, "--rows goes with --noise");
     if (cli_flag(&s->args, "target") && !cli_flag(&s->args, "data"))
         return cli_fail(s, CLI_USAGE, "--target goes with --data");
+    if (strcmp(name, "retention") == 0 && !cli_flag(&s->args, "device"))
+        return cli_fail(s, CLI_USAGE,
+                        "missing --device FILE, a device file (crossbayes device)");
     if (cli_flag(&s->args, "cache") && cli_flag(&s->args, "no-cache"))
         return cli_fail(s, CLI_USAGE, "--cache or --no-cache, not both");
     if (cli_flag(&s->args, "full") && cli_flag(&s->args, "quick"))
@@ -214,6 +218,7 @@ static cli_exit run(cli_session *s)
     options.device = cli_text(&s->args, "device", options.device);
     if (strcmp(cli_text(&s->args, "noise-scale", "min"), "max") == 0)
         options.noise_scale = XB_NOISE_SCALE_MAX;
+    options.loss = cli_number(&s->args, "loss", 0);
     options.quick = cli_flag(&s->args, "quick");
     options.seed = cli_seed(s);
     cli_exit code = check_name(s, name);
@@ -240,14 +245,18 @@ static void list_studies(FILE *out)
 static const cli_option options[] = {
     {"output", 'o', CLI_OUTPUT, "DIR",
      "folder of the results, made if missing (named as the study)", 0, 0},
-    {"device", 0, CLI_TEXT, "LAW", "the device's law (mtj:B=0.15,w=0.5)", 0, 0},
+    {"device", 0, CLI_TEXT, "LAW|FILE",
+     "the device's law (mtj:B=0.15,w=0.5); retention: a device file", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "laws: measured samples (a built-in sample)", 0, 0},
     {"rows", 0, CLI_TEXT, "A:B", "laws: samples A to B, counted from 1 [all]", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
     {"law", 'l', CLI_TEXTS, "LAW", "energy, narrow: one more law; may be repeated", 0, 0},
     {"widths", 0, CLI_NUMBERS, "W,..", "energy, narrow: of the nets' layers", 0, 0},
     {"depths", 0, CLI_NUMBERS, "D,..", "energy, narrow: numbers of hidden layers", 0, 0},
-    {"seeds", 0, CLI_COUNT, "K", "energy, narrow: nets of each size", 1, 1000},
+    {"seeds", 0, CLI_COUNT, "K", "energy, narrow: nets of each size; retention: chips", 1,
+     1000},
+    {"loss", 0, CLI_NUMBER, "NATS",
+     "retention: loss of log density that a refresh is for [0.1]", 1e-6, 1e6},
     {"kernels-only", 0, CLI_FLAG, NULL, "energy, narrow: biases are fixed", 0, 0},
     {"keep-n-eff", 0, CLI_NUMBER, "WEIGHT",
      "energy, narrow: train with a penalty on weights that stand out (0.01 is firm)", 0,
@@ -255,8 +264,8 @@ static const cli_option options[] = {
     {"noise-scale", 0, CLI_CHOICE, "min|max",
      "scalar: the data's noise, 0.1 |min(1, x)| or 0.1 max(1, x) (min)", 0, 0},
     {"data", 0, CLI_TEXT, "FILE|DIR|synthetic",
-     "array: a table (a built-in one); utkface: the images", 0, 0},
-    {"target", 0, CLI_TEXT, "COLUMN", "array: of that table (the last)", 0, 0},
+     "array, retention: a table (a built-in one); utkface: the images", 0, 0},
+    {"target", 0, CLI_TEXT, "COLUMN", "array, retention: of that table (the last)", 0, 0},
     {"size", 0, CLI_COUNT, "N", "utkface: images of N x N (100; --quick 64)", 8, 512},
     CLI_CACHE_OPTIONS("utkface: "),
     {"resume", 0, CLI_FLAG, NULL, "utkface: go on where a stopped run was", 0, 0},
@@ -273,7 +282,14 @@ const cli_command cli_command_study = {
     .usage = "NAME [-o DIR] [options]",
     .example = "crossbayes study quadrature --quick -o quadrature\n"
                "crossbayes study energy --device ecram --widths 1,8 --quick -o energy\n"
-               "crossbayes study energy --keep-n-eff 0.01 --widths 8 --quick -o kept",
+               "crossbayes study energy --keep-n-eff 0.01 --widths 8 --quick -o kept\n"
+               "printf 'cell,level,time_s,conductance_S\\n' > campaign.csv\n"
+               "printf '%s,1,0,5e-5\\n%s,1,100,4.%se-5\\n' $(seq 10 49 | sed 'p;p')"
+               " >> campaign.csv\n"
+               "printf '%s,2,0,9e-5\\n%s,2,100,8.%se-5\\n' $(seq 50 89 | sed 'p;p')"
+               " >> campaign.csv\n"
+               "crossbayes device campaign.csv -o device.json\n"
+               "crossbayes study retention --device device.json --quick -o retention",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 1,

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "crossbayes/crossbar.h"
 #include "crossbayes/data.h"
@@ -17,6 +18,30 @@ void cli_time_text(char *out, size_t size, double seconds)
         snprintf(out, size, "%g s", seconds);
 }
 
+static double number_of(const xb_array *array, const char *key)
+{
+    double value = 0;
+    (void)xb_array_get(NULL, &value, array, key);
+    return value;
+}
+
+/* A device file with traces brings its read noise along, unless a number of it was set.
+ */
+static cli_exit use_read_noise(cli_session *s, xb_array *array)
+{
+    const cli_value *set = cli_get(&s->args, "set");
+    xb_device *device = NULL;
+    for (int i = 0; set->given && i < set->n_texts; i++)
+        if (strncmp(set->texts[i], "read_noise=", 11) == 0 ||
+            strncmp(set->texts[i], "read-noise=", 11) == 0)
+            return CLI_DONE;
+    xb_status status = xb_device_load(s->ctx, &device, xb_array_device(array));
+    if (status == XB_OK && xb_device_trace_count(device) > 0)
+        status = xb_array_set(s->ctx, array, "read_noise", 1);
+    xb_device_destroy(device);
+    return cli_status(s, status);
+}
+
 cli_exit cli_array_device(cli_session *s, xb_array *array)
 {
     const char *file = cli_text(&s->args, "device", NULL);
@@ -24,19 +49,16 @@ cli_exit cli_array_device(cli_session *s, xb_array *array)
     double seconds = 0;
     if (file && xb_array_set_device(s->ctx, array, file) != XB_OK)
         return cli_fail(s, CLI_USAGE, "--device: the path is too long");
+    if (file) {
+        const cli_exit code = use_read_noise(s, array);
+        if (code != CLI_DONE) return code;
+    }
     if (!age) return CLI_DONE;
     if (xb_quantity_parse(s->ctx, &seconds, age, "s") != XB_OK)
         return cli_fail(s, CLI_USAGE, "--age: %s", xb_ctx_message(s->ctx));
     if (!xb_array_device(array)[0])
         return cli_fail(s, CLI_USAGE, "--age: missing --device FILE");
     return cli_status(s, xb_array_set(s->ctx, array, "age_s", seconds));
-}
-
-static double number_of(const xb_array *array, const char *key)
-{
-    double value = 0;
-    (void)xb_array_get(NULL, &value, array, key);
-    return value;
 }
 
 cli_exit cli_show_device(cli_session *s, const xb_array *array)
@@ -57,6 +79,10 @@ cli_exit cli_show_device(cli_session *s, const xb_array *array)
     else
         printf("conductances right after programming\n");
     cli_time_text(when, sizeof when, last);
+    if (number_of(array, "read_noise") > 0)
+        printf("  mean devices have the read noise of their states, in parts of what was"
+               " measured: %g (read_noise)\n",
+               number_of(array, "read_noise"));
     if (age > last)
         printf("  this is later than the last time measured (%s): shift and spread are"
                " extrapolated on the logarithm of time\n",

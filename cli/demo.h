@@ -17,6 +17,7 @@ typedef struct cli_demo {
     const char *law;    /* file of the fitted law, the device of every study ... */
     const char *staged; /* ... and where that waits */
     const char *source; /* what the page calls the samples */
+    const char *device; /* device file of the study of retention; NULL: it is left out */
     double *x;
     int64_t n;
     double interval;   /* seconds between samples; 0: not known */

@@ -13,6 +13,14 @@
 /* Does the shape of the noise matter? The page opens with what this study finds. */
 static const char HEADLINE_STUDY[] = "energy";
 
+/* A study of a device file, which not every demo has. */
+static bool needs_device(const char *study) { return strcmp(study, "retention") == 0; }
+
+static bool left_out(const char *study, const char *device)
+{
+    return needs_device(study) && !device;
+}
+
 /* ---- commands */
 
 static void put_option(FILE *out, const char *name, const char *value)
@@ -39,7 +47,7 @@ static char *study_command(const cli_demo *d, const char *study)
     FILE *out = cli_memory_open(&text);
     if (!out) return NULL;
     fprintf(out, "crossbayes study %s --quick", study);
-    put_option(out, "--device", d->law);
+    put_option(out, "--device", needs_device(study) ? d->device : d->law);
     if (strcmp(study, "laws") == 0) {
         put_option(out, "--noise", d->noise);
         put_option(out, "--column", d->column);
@@ -61,7 +69,7 @@ static xb_status run_study(const cli_demo *d, xb_study **out, const char *name)
     if (strcmp(name, "utkface") == 0) options.data = "synthetic";
     options.quick = true;
     options.seed = cli_seed(d->s);
-    options.device = d->staged;
+    options.device = needs_device(name) ? d->device : d->staged;
     options.noise = xb_series_values(d->series);
     options.noise_n = xb_series_count(d->series);
     xb_status status = xb_study_run(ctx, out, name, &options);
@@ -171,6 +179,8 @@ static void show_rest(cli_demo *d, const xb_study *study)
     if (strcmp(name, "array") == 0) show_needs(d, study);
     if (strcmp(name, "utkface") == 0 && xb_study_finding_count(study) > 1)
         cli_demo_finding(d, xb_study_finding_at(study, 1));
+    for (int i = 1; needs_device(name) && i < xb_study_finding_count(study); i++)
+        cli_demo_finding(d, xb_study_finding_at(study, i));
 }
 
 static bool last_of_study(int i)
@@ -186,7 +196,8 @@ cli_exit cli_demo_plan_studies(cli_session *s, const char *dir, unsigned formats
     xb_status status = XB_OK;
     for (int i = 0; i < cli_study_figure_count() && status == XB_OK; i++) {
         const char *study = cli_study_figure_at(i)->study;
-        if (!last_of_study(i)) continue;
+        if (!last_of_study(i) || left_out(study, cli_text(&s->args, "device", NULL)))
+            continue;
         status = xb_study_plan(s->ctx, study, &options, dir, label);
         if (status == XB_OK)
             status = xb_report_plan_study(s->ctx, study, dir, formats, label);
@@ -200,6 +211,7 @@ xb_status cli_demo_studies(cli_demo *d)
     xb_status status = XB_OK;
     for (int i = 0; i < cli_study_figure_count() && status == XB_OK; i++) {
         const cli_study_figure *f = cli_study_figure_at(i);
+        if (left_out(f->study, d->device)) continue;
         if (!study) status = xb_page_check(d->s->ctx, d->page);
         if (status == XB_OK && !study) status = run_study(d, &study, f->study);
         if (status == XB_OK) status = show_figure(d, f, study);

@@ -119,8 +119,12 @@ static void print_text(const contest *c)
     cli_print_grid(1 + (int)xb_score_gaps_count(c->gaps), MODELS + 3, contest_cell, c);
     printf(
         "\n  ± the error over rows; the difference is taken row by row, its error is that"
-        " of rows and draws.\n  better, worse: beyond that error; one of the three"
-        " verdicts is wrong in at most 5 %% of runs.\n");
+        " of rows and draws.\n  better, worse: beyond that error; a verdict is wrong in "
+        "at"
+        " most 5 %% of runs.\n");
+    if (xb_model_target_count(c->model[0]) > 1)
+        printf("  NLL is that of the joint density of %lld targets.\n",
+               (long long)xb_model_target_count(c->model[0]));
     cli_print_doubts(scores_of(c, 0));
 }
 

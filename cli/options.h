@@ -86,7 +86,7 @@ typedef struct cli_command {
     cli_exit (*run)(cli_session *s);
 } cli_command;
 
-enum { CLI_OPTIONS_MAX = 64, CLI_ARGS_MAX = 8 };
+enum { CLI_OPTIONS_MAX = 64, CLI_ARGS_MAX = 64 };
 
 typedef struct cli_args {
     const cli_command *command;

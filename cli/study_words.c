@@ -66,6 +66,12 @@ static const cli_study_figure figures[] = {
      " under device and bimodal noise.",
      "Change of the output's mean, spread and tails in nets of few weights (a dot: within"
      " three errors): the largest KL under the device's law is {device_kl} nats."},
+    {"retention", "How long predictions last", "retention", "", 0,
+     "Log density lost, negative log density and coverage over the age of an array, for"
+     " three ways to use the states of its devices, and how far each state spreads.",
+     "An array that relaxes as its device was measured, {chips} chips with one standard"
+     " error; grey: later than the {measured_s} s that were measured, extrapolated on"
+     " the logarithm of time."},
 };
 
 int cli_study_figure_count(void) { return CLI_COUNT_OF(figures); }

@@ -77,7 +77,8 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
                  {"log_likelihood_error", l.std_error},
                  {"f", f.value},
                  {"f_error", f.std_error},
-                 {"noise_sd", xb_model_noise_sd(m)}};
+                 {"noise_sd", xb_model_noise_sd(m)},
+                 {"noise_degrees", xb_model_noise_degrees(m)}};
     json_t *root = json_object();
     json_object_set_new(root, "model", cli_json_text(o->path));
     json_object_set_new(root, "net", json_string(xb_model_net_text(m)));
@@ -214,10 +215,13 @@ static void print_noise_sd(const cli_trained *o, int64_t k)
     const double n = (double)xb_train_report_row_count(o->report);
     const bool several = xb_model_target_count(o->model) > 1;
     char unit[CLI_SHOWN + 32], name[CLI_SHOWN];
-    if (xb_model_likelihood(o->model) != XB_LIKELIHOOD_GAUSSIAN) return;
+    if (isnan(t.noise_sd)) return;
     snprintf(unit, sizeof unit, several ? "in units of %s" : "in the target's units",
              cli_shown(name, t.name));
     cli_print_estimate("noise sd", t.noise_sd, t.noise_sd / sqrt(2 * n), unit);
+    if (isfinite(xb_model_noise_degrees(o->model)))
+        cli_print_fact("degrees of freedom", xb_model_noise_degrees(o->model), 3,
+                       "of the noise's Student t");
 }
 
 void cli_trained_print(const cli_trained *o)

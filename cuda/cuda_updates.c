@@ -10,6 +10,7 @@ static xbc_loss_kind kind_of(xb_loss_kind kind)
     case XB_LOSS_SQUARE: return XBC_SQUARE;
     case XB_LOSS_GAUSSIAN: return XBC_GAUSSIAN;
     case XB_LOSS_HETEROSCEDASTIC: return XBC_HETEROSCEDASTIC;
+    case XB_LOSS_STUDENT: /* never asked for: there are no more_losses */
     case XB_LOSS_SOFTMAX: break;
     }
     return XBC_SOFTMAX;

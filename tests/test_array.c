@@ -34,7 +34,7 @@ static void effects_come_alone(void **state)
     xb_ctx *ctx = test_ctx();
     xb_array array = test_array("mtj");
     array.redraw = XB_REDRAW_OPERATION;
-    array.age_s = 100;
+    array.age_s = 100, array.read_noise = 1;
     snprintf(array.device, sizeof array.device, "device.json");
     for (int e = 0; e < xb_array_effect_count(); e++) {
         assert_true(xb_array_has(&array, e));
@@ -79,7 +79,7 @@ static void a_file_comes_back(void **state)
     xb_array array = test_array("ecram"), back;
     array.redraw = XB_REDRAW_INPUT;
     array.sigma_spread = 1.0 / 3;
-    array.age_s = 1e4, array.quiet_pairs = 1;
+    array.age_s = 1e4, array.quiet_pairs = 1, array.read_noise = 0.5;
     snprintf(array.device, sizeof array.device, "device.json");
     assert_ok(ctx, xb_array_save(ctx, &array, scratch_path(&s, "a.json")));
     xb_array *parsed = NULL;

@@ -41,6 +41,8 @@ static void each_target_has_its_columns(void **state)
                      number(json_array_get(each, 1), "nll"),
                  0.2);
     json_decref(root);
+    run_well("eval m.safetensors m.safetensors pairs.csv --samples 50");
+    assert_non_null(strstr(out_text, "joint density of 2 targets"));
     run_well("crossbar m.safetensors pairs.csv --samples 20");
     assert_null(strstr(out_text, "none"));
     run_shell("tail -n +2 pairs.csv > bare.csv && cut -d, -f1 bare.csv > inputs.csv");

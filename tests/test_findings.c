@@ -277,13 +277,52 @@ static void shape_on_arrays_or_not(void **state)
     check_array(0.09, 0.03, NAN, XB_FINDING_UNCLEAR, "more ADC bits than were tried");
 }
 
+static void check_retention(double loss, double seconds, xb_finding_kind kind,
+                            const char *word, const char *part)
+{
+    static const char *const refresh[] = {"way", "loss", "seconds", "low", "high"};
+    static const char *const scores[] = {"age_s", "loss_all"};
+    xb_ctx *ctx = test_ctx();
+    xb_study *study = empty_study(ctx, "retention");
+    xb_table *t = NULL;
+    put_fact(ctx, study, "loss", 0.1, NAN);
+    put_fact(ctx, study, "loss_all", loss, 0.01);
+    put_fact(ctx, study, "measured_s", 10000, NAN);
+    assert_ok(ctx, xb_study_new_table(ctx, study, &t, "refresh", 3, 5, refresh));
+    xb_table_set(t, 0, 2, seconds);
+    xb_table_set(t, 0, 3, seconds / 2);
+    xb_table_set(t, 0, 4, seconds * 2);
+    assert_ok(ctx, xb_study_new_table(ctx, study, &t, "scores", 2, 2, scores));
+    xb_table_set(t, 0, 0, 0.01);
+    xb_table_set(t, 0, 1, loss / 2);
+    xb_table_set(t, 1, 0, 1e6);
+    assert_ok(ctx, xb_find_retention(ctx, study));
+    assert_finding(study, 0, kind, part);
+    assert_string_equal(xb_study_finding_at(study, 0).word, word);
+    xb_study_destroy(study);
+    xb_ctx_destroy(ctx);
+}
+
+static void arrays_keep_or_forget(void **state)
+{
+    (void)state;
+    check_retention(0.02, NAN, XB_FINDING_AGREES, "keeps",
+                    "not be refreshed within 1e+06");
+    check_retention(-0.2, NAN, XB_FINDING_AGREES, "keeps", "-0.200 ± 0.010 nats");
+    check_retention(0.2, 30, XB_FINDING_DIFFERS, "forgets", "every 30 s (15 to 60 s)");
+    check_retention(0.11, 30, XB_FINDING_UNCLEAR, "cannot tell",
+                    "nor clearly beyond 0.1");
+    check_retention(0.3, NAN, XB_FINDING_DIFFERS, "forgets", "refreshed before 0.01 s");
+}
+
 /* Every study of the table says something, also when it was given nothing. */
 static void empty_studies_do_no_harm(void **state)
 {
     (void)state;
     static xb_study_find_fn *const find[] = {
-        xb_find_laws,   xb_find_quadrature, xb_find_quantile, xb_find_energy,
-        xb_find_narrow, xb_find_scalar,     xb_find_utkface,  xb_find_array};
+        xb_find_laws,    xb_find_quadrature, xb_find_quantile,
+        xb_find_energy,  xb_find_narrow,     xb_find_scalar,
+        xb_find_utkface, xb_find_array,      xb_find_retention};
     for (int i = 0; i < XB_COUNT(find); i++) {
         xb_ctx *ctx = test_ctx();
         xb_study *study = empty_study(ctx, "nothing");
@@ -306,6 +345,7 @@ int main(void)
         cmocka_unit_test(learnt_and_same_or_not),
         cmocka_unit_test(calibrated_or_not),
         cmocka_unit_test(shape_on_arrays_or_not),
+        cmocka_unit_test(arrays_keep_or_forget),
         cmocka_unit_test(empty_studies_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,7 +144,55 @@ static void gradients_are_differences(void **state)
     }
 }
 
+/* (N20) Near the normal, at four degrees of freedom, and near its end at two. */
+static void student_gradients_are_differences(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    const double h = 1e-5, log_sd = -0.4;
+    const double y[N] = {0.1, -2, 5, 0.3, 1, -7}, t[N] = {0, 0.5, -1, 0.3, 3, 2};
+    static const double shapes[] = {-3, 0.69314718055994531, 4, 6};
+    for (int k = 0; k < 4; k++) {
+        const double tau = shapes[k];
+        double dy[N], moved[N], slope, by_shape;
+#define NLL(Y, LOG_SD, SHAPE) xb_nll_student(NULL, NULL, NULL, Y, t, LOG_SD, SHAPE, N, 1)
+        xb_nll_student(dy, &slope, &by_shape, y, t, log_sd, tau, N, 1);
+        for (int i = 0; i < N; i++) {
+            memcpy(moved, y, sizeof moved);
+            moved[i] = y[i] + h;
+            const double up = NLL(moved, log_sd, tau);
+            moved[i] = y[i] - h;
+            assert_close_floor(dy[i], (up - NLL(moved, log_sd, tau)) / (2 * h), 1e-7,
+                               0.1);
+        }
+        assert_close_floor(slope,
+                           (NLL(y, log_sd + h, tau) - NLL(y, log_sd - h, tau)) / (2 * h),
+                           1e-7, 0.1);
+        assert_close_floor(by_shape,
+                           (NLL(y, log_sd, tau + h) - NLL(y, log_sd, tau - h)) / (2 * h),
+                           1e-6, 0.1);
+#undef NLL
+    }
+}
+
 #endif
+
+/* (N20) Of four degrees of freedom the density is 3/8 (1 + e^2 / 4)^(-5/2); of very many
+ * it is the normal's. */
+static void student_has_heavy_tails(void **state)
+{
+    (void)state;
+    const xb_real y[2] = {1, 9}, t[2] = {0, 0};
+    const double sd = 1.5, s = sd / sqrt(2), e = 1 / s;
+    const double four = log(2);
+    double one = xb_nll_student(NULL, NULL, NULL, y, t, log(sd), four, 1, 1);
+    assert_close(one, log(s) - log(0.375) + 2.5 * log1p(e * e / 4), 1e-6);
+    assert_close(xb_nll_student(NULL, NULL, NULL, y, t, log(sd), 16, 1, 1),
+                 xb_nll_gaussian(NULL, NULL, y, t, log(sd), 1), 1e-5);
+    assert_true(xb_nll_student(NULL, NULL, NULL, y + 1, t, log(sd), four, 1, 1) + 8 <
+                xb_nll_gaussian(NULL, NULL, y + 1, t, log(sd), 1));
+    assert_close(xb_student_degrees(four), 4, 1e-12);
+}
 
 int main(void)
 {
@@ -153,8 +201,10 @@ int main(void)
         cmocka_unit_test(one_sd_is_a_case_of_many),
         cmocka_unit_test(softplus_neither_overflows_nor_vanishes),
         cmocka_unit_test(softmax_is_cross_entropy),
+        cmocka_unit_test(student_has_heavy_tails),
 #if defined(XB_REAL_DOUBLE)
         cmocka_unit_test(gradients_are_differences),
+        cmocka_unit_test(student_gradients_are_differences),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,13 @@ static void growing_noise_is_noticed(void **state)
     xb_ctx_destroy(ctx);
 }
 
+static void heavy_tails_are_noticed(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= tables(); seed++)
+        check_kind(HEAVY, 800, seed, XB_LIKELIHOOD_STUDENT, 0);
+}
+
 static void rows_held_out_judge(void **state)
 {
     (void)state;
@@ -137,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constant_noise_stays_constant),
         cmocka_unit_test(growing_noise_is_noticed),
+        cmocka_unit_test(heavy_tails_are_noticed),
         cmocka_unit_test(rows_held_out_judge),
         cmocka_unit_test(a_likelihood_asked_for_is_taken),
         cmocka_unit_test(effort_is_steps),

@@ -3,6 +3,7 @@
  * states against a search of all pairs; what does not go together. Statistical bounds are
  * five standard errors: a false alarm in a million, and seeds are fixed. */
 #include "arraytest.h"
+#include "devicetest.h"
 
 #include "crossbar/analog.h"
 #include "crossbayes/device.h"
@@ -37,48 +38,6 @@ static bed *relaxed(const xb_device *d, double g_us, double age_s, uint64_t chip
     bed *b = bed_make(g_us, age_s, chip);
     xb_cells_relax(&b->c, &b->array, &aged, &b->chip);
     return b;
-}
-
-static double moment(const double *v, int64_t n, double at, int power)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += pow(v[i] - at, power);
-    return sum / (double)n;
-}
-
-/* ---- a device of three states: 10, 50 and 100 uS, their spreads 1, 5 and 1 uS after
- * 100 s and half of that after 1 s; shifts are -1, -4 and 2 */
-
-enum { STATES = 3, CELLS = 400, TIMES = 2, READINGS = STATES * CELLS * TIMES };
-static const double state_us[STATES] = {10, 50, 100}, spread_us[STATES] = {1, 5, 1};
-static const double shift_us[STATES] = {-1, -4, 2};
-
-static xb_device *made_device(xb_ctx *ctx, const char *unit)
-{
-    static double cell[READINGS], state[READINGS], time[READINGS], value[READINGS],
-        programmed[READINGS];
-    const double per_us = strcmp(unit, "S") == 0 ? 1e-6 : 1;
-    double z[CELLS], mean, sd;
-    for (int i = 0; i < CELLS; i++) z[i] = -log((i + 0.5) / CELLS); /* exponential */
-    mean = moment(z, CELLS, 0, 1);
-    sd = sqrt(moment(z, CELLS, mean, 2) * CELLS / (CELLS - 1));
-    int row = 0;
-    for (int s = 0; s < STATES; s++)
-        for (int i = 0; i < CELLS; i++)
-            for (int k = 0; k < TIMES; k++, row++) {
-                const double part = k ? 1 : 0.5;
-                cell[row] = s * CELLS + i, state[row] = s;
-                time[row] = k ? 100 : 1;
-                programmed[row] = per_us * state_us[s];
-                value[row] = per_us * (state_us[s] + part * shift_us[s] +
-                                       part * spread_us[s] * (z[i] - mean) / sd);
-            }
-    const xb_campaign c = {READINGS, cell, state, time, value, programmed};
-    xb_device_options opt = xb_device_options_default();
-    opt.unit = unit;
-    xb_device *d = NULL;
-    assert_ok(ctx, xb_device_measure(ctx, &d, &c, &opt));
-    return d;
 }
 
 /* The mean, spread and skewness of N cells, at states and between: by hand. */
@@ -271,14 +230,6 @@ static void pairs_are_the_quietest(void **state)
 
 /* ---- a model on such an array */
 
-static const char *device_file(xb_ctx *ctx, scratch *s, const char *unit)
-{
-    xb_device *d = made_device(ctx, unit);
-    assert_ok(ctx, xb_device_save(ctx, d, scratch_path(s, "device.json")));
-    xb_device_destroy(d);
-    return s->path;
-}
-
 static xb_array aged_array(xb_ctx *ctx, const char *path, double age_s)
 {
     xb_array a = test_array("ideal");
@@ -315,10 +266,11 @@ static void a_model_relaxes(void **state)
                            1);
         assert_true(analog->sigma[p->offset + i] == m->sigma[p->offset + i]);
     }
+    const int64_t size = p->size;
     xb_analog_destroy(analog);
     a.age_s = 0, a.quiet_pairs = 1;
     analog = test_analog(ctx, m, &a, NULL, 0);
-    for (int64_t i = 0; i < p->size; i++)
+    for (int64_t i = 0; i < size; i++)
         assert_close_floor((double)analog->mu[i], (double)m->mu[i], 1e-6, 1);
     xb_analog_destroy(analog);
     xb_device_destroy(d);

@@ -1,6 +1,7 @@
 /* test_report.c: figures appear whole with their script and data, are
  * well-formed, can be drawn again from what is kept, and leave nothing behind
  * where gnuplot is missing or fails. */
+#include "devicetest.h"
 #include "folder.h"
 #include "xmltest.h"
 
@@ -197,6 +198,8 @@ static void study_figures_are_drawn(void **state)
     xb_ctx *ctx = test_ctx();
     const int64_t widths[] = {1, 2};
     int figures = 0;
+    scratch s = scratch_make();
+    const char *device = device_file(ctx, &s, "S");
     for (int i = 0; i < xb_study_count(); i++) {
         xb_study_options options = xb_study_options_default();
         const char *name = xb_study_name_at(i);
@@ -208,6 +211,7 @@ static void study_figures_are_drawn(void **state)
         options.width = options.depth = widths;
         options.widths = options.depths = 2;
         if (strcmp(name, "utkface") == 0) options.data = "synthetic", options.size = 12;
+        if (strcmp(name, "retention") == 0) options.device = device;
         xb_study *study = NULL;
         assert_ok(ctx, xb_study_run(ctx, &study, name, &options));
         assert_ok(ctx, xb_report_study(ctx, study, folder, XB_FIGURE_SVG));
@@ -230,6 +234,7 @@ static void study_figures_are_drawn(void **state)
         assert_int_equal(folder_count(folder), 3 * figures);
         xb_study_destroy(study);
     }
+    scratch_remove(&s);
     xb_ctx_destroy(ctx);
 }
 

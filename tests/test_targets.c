@@ -365,6 +365,14 @@ static void laws_are_compared(void **state)
                        xb_scores_get(xb_evaluation_scores(e, 1), "nll").value -
                            xb_scores_get(xb_evaluation_scores(e, 0), "nll").value,
                        1e-6, 1e-6);
+    xb_score_gaps *g = NULL; /* the same scores against each other, as of two models */
+    assert_ok(ctx, xb_score_gaps_create(ctx, &g, xb_evaluation_scores(e, 1),
+                                        xb_evaluation_scores(e, 0)));
+    assert_int_equal(xb_score_gaps_count(g), 1);
+    assert_string_equal(xb_score_gaps_name(g, 0), "nll");
+    assert_close_floor(xb_score_gaps_difference(g, 0).value, nll.value, 1e-9, 1e-6);
+    assert_null(xb_score_gaps_name(g, 1));
+    xb_score_gaps_destroy(g);
     xb_evaluation_destroy(e);
     xb_law_destroy(mtj);
     xb_model_destroy(m);

@@ -215,6 +215,42 @@ static void states_stay_in_range_and_in_the_file(void **state)
     }
 }
 
+/* A model's file with one text of its head changed to another of the same length. */
+static void bad_files_are_refused(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 16 };
+    static char bytes[MOST];
+    static const struct {
+        const char *from, *to, *says;
+    } bad[] = {{"\"cells\":\"pair:signs=1/-1,range=0.4/4",
+                "\"cells\":\"pair:signs=1/-1,range=3.4/4", "expected 3.4 to 4"},
+               {"\"cells\":\"pair:", "\"cells\":\"pear:", "no cells 'pear'"},
+               {"\"cells\":\"pair:signs=1/-1", "\"cells\":\"pair:signs=3/-1",
+                "a sign is not 1 or -1"},
+               {"0.kernel.cells", "0.kernel.cellz", "0.kernel.cells"}};
+    xb_ctx *ctx = test_ctx();
+    xb_weight_cells *cells = cells_of(ctx, "pair");
+    const xb_train_options opt = tied_options(cells);
+    xb_model *m = train_model(ctx, &opt, false, NULL), *back = NULL;
+    scratch s = scratch_make();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_ok(ctx, xb_model_save(ctx, m, scratch_path(&s, "m")));
+        const size_t size = scratch_read(scratch_path(&s, "m"), bytes, MOST);
+        char *at = strstr(bytes + 8, bad[i].from); /* the head: its size, then JSON */
+        assert_non_null(at);
+        memcpy(at, bad[i].to, strlen(bad[i].to));
+        scratch_write(&s, "m", bytes, size);
+        assert_int_equal(xb_model_load(ctx, &back, scratch_path(&s, "m")), XB_E_INPUT);
+        if (!strstr(xb_ctx_message(ctx), bad[i].says))
+            fail_msg("'%s' does not say '%s'", xb_ctx_message(ctx), bad[i].says);
+    }
+    scratch_remove(&s);
+    xb_model_destroy(m);
+    xb_weight_cells_destroy(cells);
+    xb_ctx_destroy(ctx);
+}
+
 /* Steps, a stop in between and threads change no byte. */
 static void runs_are_reproducible(void **state)
 {
@@ -279,6 +315,7 @@ int main(void)
         cmocka_unit_test(bad_cells_are_refused),
         cmocka_unit_test(gradients_are_those_of_f),
         cmocka_unit_test(states_stay_in_range_and_in_the_file),
+        cmocka_unit_test(bad_files_are_refused),
         cmocka_unit_test(runs_are_reproducible),
         cmocka_unit_test(arrays_of_widths_cannot_be_set),
     };

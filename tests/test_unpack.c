@@ -8,7 +8,7 @@
 
 #include "crossbayes/data.h"
 
-enum { ROWS = 60000 }; /* more than any buffer on the way */
+enum { ROWS = 40000 }; /* more than any buffer on the way */
 
 static size_t make_text(char *out, size_t size)
 {

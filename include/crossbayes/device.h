@@ -21,7 +21,7 @@
 #ifndef CROSSBAYES_DEVICE_H
 #define CROSSBAYES_DEVICE_H
 
-#include "crossbayes/base.h"
+#include "crossbayes/law.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -124,6 +124,38 @@ typedef struct xb_device_trace {
 
 XB_API int64_t xb_device_trace_count(const xb_device *device);
 XB_API xb_device_trace xb_device_trace_at(const xb_device *device, int64_t i);
+
+/* What was measured besides: the trace's law as text and whether it fits ("yes", "no",
+ * "cannot tell"), "" where it is not known. Borrowed. */
+XB_API const char *xb_device_trace_law(const xb_device *device, int64_t i);
+XB_API const char *xb_device_trace_fits(const xb_device *device, int64_t i);
+
+/* Traces of cells, each in one state, borrowed for the call. A value: frozen. */
+typedef struct xb_recording {
+    double label; /* a number of the state */
+    const double *x;
+    int64_t n;
+    double interval;    /* seconds between samples; 0: not known */
+    const char *source; /* NULL or the file's name, for messages */
+} xb_recording;
+
+/* A device from `count` traces: of the longest stationary part of each the mean, the
+ * width with its error, the correlation, the law; and whether the states have one shape
+ * (K6). `campaign`: NULL, or a device whose relaxation it has as well. XB_E_INPUT for
+ * what is no noise (crossbayes/series.h), a mean below 0 and two traces of one
+ * conductance. */
+XB_API xb_status xb_device_record(xb_ctx *ctx, xb_device **out,
+                                  const xb_recording *recording, int64_t count,
+                                  const xb_device *campaign,
+                                  const xb_device_options *opt);
+/* Whether the states have one shape: "agree", "differ", "cannot be tested"; "" for fewer
+ * than two traces. Borrowed. The p-value of the test; NAN: not tested. */
+XB_API const char *xb_device_shapes(const xb_device *device);
+XB_API double xb_device_shapes_p(const xb_device *device);
+/* The law of the read noise for all states: that of the trace with the most independent
+ * samples, unless shapes differ. XB_E_INPUT where there is none. xb_law_destroy() it. A
+ * device file is a law file too: xb_law_load and whatever takes a LAW read it. */
+XB_API xb_status xb_device_law(xb_ctx *ctx, xb_law **out, const xb_device *device);
 
 /* (K5) The width of the read noise at any conductance, sigma(g): linear between traces,
  * outside them that of the nearest one. `slope` is d sigma / d g, to the right of a

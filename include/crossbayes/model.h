@@ -27,7 +27,8 @@ typedef enum xb_likelihood {
     XB_LIKELIHOOD_AUTO = 0,        /* classes: softmax; numbers: gaussian */
     XB_LIKELIHOOD_GAUSSIAN,        /* one standard deviation for all, learned */
     XB_LIKELIHOOD_HETEROSCEDASTIC, /* one for each input, from a second net */
-    XB_LIKELIHOOD_SOFTMAX          /* classes */
+    XB_LIKELIHOOD_SOFTMAX,         /* classes */
+    XB_LIKELIHOOD_STUDENT          /* one standard deviation and heavy tails */
 } xb_likelihood;
 
 XB_API const char *xb_likelihood_name(xb_likelihood l); /* "gaussian", ... */
@@ -42,7 +43,7 @@ typedef struct xb_model_parts {
     const xb_law *law;
     xb_prior prior;
     xb_likelihood likelihood; /* not AUTO */
-    double noise_sd;          /* GAUSSIAN: in the target's units */
+    double noise_sd;          /* GAUSSIAN, STUDENT: in the target's units */
     const xb_net *noise_net;  /* HETEROSCEDASTIC: deterministic; else not read */
     const float *noise_mu, *noise_state;
     bool pixels;                     /* inputs are byte / 255 and have no names */
@@ -54,6 +55,7 @@ typedef struct xb_model_parts {
     int64_t classes;                   /* SOFTMAX; else 0 */
     const char *const *class_name;     /* [classes] */
     const char *settings, *provenance; /* JSON; NULL: {} */
+    double noise_degrees;              /* STUDENT: degrees of freedom, more than 2 */
 } xb_model_parts;
 
 /* A model from arrays, e.g. trained elsewhere. What a model file may not hold is refused
@@ -149,6 +151,8 @@ XB_API const xb_model *xb_model_member_at(const xb_model *model, int64_t i);
 /* Of the gaussian likelihood, in the (first) target's units; NAN for the others. Of an
  * ensemble the root mean square over members. */
 XB_API double xb_model_noise_sd(const xb_model *model);
+/* Of the student likelihood, its degrees of freedom; NAN for the others. */
+XB_API double xb_model_noise_degrees(const xb_model *model);
 
 #ifdef __cplusplus
 }

@@ -234,8 +234,8 @@ XB_API xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gra
                               xb_loss_fn loss, void *arg);
 
 /* ---- likelihoods: minus the log-likelihood of a batch, summed in double, and its
- * gradient by the net's outputs (maths N13-N16). Gradients are written, and may be NULL.
- * Nothing fails; what is not a number stays so. */
+ * gradient by the net's outputs (maths N13-N16, N20). Gradients are written, and may be
+ * NULL. Nothing fails; what is not a number stays so. */
 
 /* Sum of (y - target)^2, n values. */
 XB_API double xb_nll_square(xb_real *dy, const xb_real *y, const xb_real *target,
@@ -244,6 +244,13 @@ XB_API double xb_nll_square(xb_real *dy, const xb_real *y, const xb_real *target
 /* Normal with one standard deviation exp(log_sd) for all n values. */
 XB_API double xb_nll_gaussian(xb_real *dy, double *d_log_sd, const xb_real *y,
                               const xb_real *target, double log_sd, int64_t n);
+
+/* Student's t with nu = 2 + exp(shape) degrees of freedom and the standard deviation
+ * exp(log_sd), n values, `stride` apart in y, target and dy. */
+XB_API double xb_student_degrees(double shape);
+XB_API double xb_nll_student(xb_real *dy, double *d_log_sd, double *d_shape,
+                             const xb_real *y, const xb_real *target, double log_sd,
+                             double shape, int64_t n, int64_t stride);
 
 /* Normal with a standard deviation for each value: least + exp(raw), or least +
  * log(1 + exp(raw)). */

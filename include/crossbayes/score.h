@@ -103,10 +103,11 @@ XB_API const char *xb_evaluation_needed(const xb_evaluation *e, int64_t law);
  *
  * The scores of two models on the same rows in the same order, compared row by row: what
  * makes a row hard for both is no error of their difference (C23). Of numbers: nll, rmse,
- * crps; of classes: nll, accuracy, brier. */
+ * crps; of classes: nll, accuracy, brier; of several targets together nll alone, and all
+ * of each by xb_scores_target_at. */
 typedef struct xb_score_gaps xb_score_gaps;
 
-/* Refuses scores of other numbers of rows or classes. */
+/* Refuses scores of other numbers of rows, classes or targets. */
 XB_API xb_status xb_score_gaps_create(xb_ctx *ctx, xb_score_gaps **out,
                                       const xb_scores *a, const xb_scores *b);
 XB_API void xb_score_gaps_destroy(xb_score_gaps *gaps); /* NULL is fine */

@@ -20,13 +20,14 @@
 #include "kernel/cells_kernel.h"
 #include "kernel/update.h"
 
-/* ---- losses of a batch (N13-N16) */
+/* ---- losses of a batch (N13-N16, N20) */
 
 typedef enum xb_loss_kind {
     XB_LOSS_SQUARE,
     XB_LOSS_GAUSSIAN,
     XB_LOSS_HETEROSCEDASTIC,
-    XB_LOSS_SOFTMAX
+    XB_LOSS_SOFTMAX,
+    XB_LOSS_STUDENT /* where the backend has more_losses */
 } xb_loss_kind;
 
 /* All pointers are buffers. */
@@ -35,8 +36,8 @@ typedef struct xb_loss {
     int64_t outputs;
     const xb_real *target; /* [rows][outputs]; all but softmax */
     const int32_t *label;  /* [rows]; softmax */
-    const xb_real *log_sd; /* [outputs]; gaussian */
-    xb_real *d_log_sd;     /* [outputs], added to; NULL: not wanted */
+    const xb_real *log_sd; /* [outputs]; gaussian; student: and the shape after them */
+    xb_real *d_log_sd;     /* the same, added to; NULL: not wanted */
     const xb_real *raw;    /* [rows][outputs]; heteroscedastic, softplus(raw) + least */
     xb_real *d_raw;        /* [rows][outputs] */
     double least;
@@ -106,6 +107,7 @@ struct xb_backend {
     /* (N7) theta [param_count]: one draw of all weights, mu where they are not random. */
     void (*draw)(const xb_run *run, xb_real *theta);
 
+    bool more_losses; /* `loss` knows those after XB_LOSS_SOFTMAX */
     /* The loss of y [rows][outputs], and dy where it is wanted. */
     double (*loss)(const xb_backend *b, const xb_loss *loss, xb_real *dy,
                    const xb_real *y, int64_t rows);

@@ -164,12 +164,30 @@ static double heteroscedastic_loss(const xb_loss *l, xb_real *dy, const xb_real 
     return loss;
 }
 
+/* Each target has its standard deviation, all of them one shape. */
+static double student_loss(const xb_loss *l, xb_real *dy, const xb_real *y, int64_t rows)
+{
+    const int64_t n = l->outputs;
+    double loss = 0;
+    for (int64_t k = 0; k < n; k++) {
+        double d_log_sd = 0, d_shape = 0;
+        loss += xb_nll_student(dy ? dy + k : NULL, &d_log_sd, &d_shape, y + k,
+                               l->target + k, (double)l->log_sd[k], (double)l->log_sd[n],
+                               rows, n);
+        if (!l->d_log_sd) continue;
+        l->d_log_sd[k] += (xb_real)(d_log_sd * l->scale);
+        l->d_log_sd[n] += (xb_real)(d_shape * l->scale);
+    }
+    return loss;
+}
+
 static double loss_of(const xb_loss *l, xb_real *dy, const xb_real *y, int64_t rows)
 {
     switch (l->kind) {
     case XB_LOSS_SQUARE: return xb_nll_square(dy, y, l->target, rows * l->outputs);
     case XB_LOSS_GAUSSIAN: return gaussian_loss(l, dy, y, rows);
     case XB_LOSS_HETEROSCEDASTIC: return heteroscedastic_loss(l, dy, y, rows);
+    case XB_LOSS_STUDENT: return student_loss(l, dy, y, rows);
     case XB_LOSS_SOFTMAX: break;
     }
     return xb_nll_softmax(dy, y, l->label, rows, l->outputs);

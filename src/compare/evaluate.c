@@ -153,7 +153,8 @@ static void add_noise(const comparison *c, double *value)
         const double *sd = c->sd + xb_member_of(c->j->model, c->first + d) * c->points;
         double *row = value + d * c->points;
         xb_sampler_fill_double(c->normal, z, c->points, &where, 0);
-        for (int64_t i = 0; i < c->points; i++) row[i] += sd[i] * z[i];
+        const double scale = xb_noise_scale(c->j->model, c->first + d);
+        for (int64_t i = 0; i < c->points; i++) row[i] += scale * sd[i] * z[i];
     }
 }
 

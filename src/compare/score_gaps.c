@@ -23,7 +23,8 @@ static const scored of_classes[SCORES] = {
     {"nll", "nll", false}, {"accuracy", "hit", false}, {"brier", "brier", false}};
 
 struct xb_score_gaps {
-    const scored *score; /* [SCORES] */
+    const scored *score; /* [count] */
+    int count;
     xb_score difference[SCORES];
     xb_gap gap[SCORES];
     int better[SCORES];
@@ -79,7 +80,7 @@ static xb_status fill(xb_ctx *ctx, xb_score_gaps *g, const xb_scores *a,
     const int64_t n = xb_scores_points(a);
     double *room = xb_new(ctx, n, sizeof *room);
     xb_status status = room ? XB_OK : XB_E_MEMORY;
-    for (int i = 0; i < SCORES && status == XB_OK; i++) {
+    for (int i = 0; i < g->count && status == XB_OK; i++) {
         const scored *what = &g->score[i];
         status = difference_of(ctx, &g->difference[i], what, a, b, room);
         if (status == XB_OK)
@@ -99,12 +100,14 @@ xb_status xb_score_gaps_create(xb_ctx *ctx, xb_score_gaps **out, const xb_scores
                        " classes: expected the same",
                        (long long)xb_scores_points(a), (long long)xb_scores_classes(a),
                        (long long)xb_scores_points(b), (long long)xb_scores_classes(b));
-    if (xb_scores_target_count(a) > 1 || xb_scores_target_count(b) > 1)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "scores of several targets: models are compared target by target");
+    if (xb_scores_target_count(a) != xb_scores_target_count(b))
+        return xb_fail(ctx, XB_E_ARGUMENT, "scores of %lld and of %lld targets",
+                       (long long)xb_scores_target_count(a),
+                       (long long)xb_scores_target_count(b));
     xb_score_gaps *g = xb_new(ctx, 1, sizeof *g);
     if (!g) return XB_E_MEMORY;
     g->score = xb_scores_classes(a) > 0 ? of_classes : of_numbers;
+    g->count = xb_scores_target_count(a) > 1 ? 1 : SCORES; /* nll of all together (C30) */
     xb_status status = fill(ctx, g, a, b);
     if (status == XB_OK)
         *out = g;
@@ -115,29 +118,25 @@ xb_status xb_score_gaps_create(xb_ctx *ctx, xb_score_gaps **out, const xb_scores
 
 void xb_score_gaps_destroy(xb_score_gaps *gaps) { free(gaps); }
 
-static bool there(int64_t i) { return i >= 0 && i < SCORES; }
+static bool there(const xb_score_gaps *g, int64_t i) { return i >= 0 && i < g->count; }
 
-int64_t xb_score_gaps_count(const xb_score_gaps *gaps)
-{
-    (void)gaps;
-    return SCORES;
-}
+int64_t xb_score_gaps_count(const xb_score_gaps *gaps) { return gaps->count; }
 
 const char *xb_score_gaps_name(const xb_score_gaps *gaps, int64_t i)
 {
-    return there(i) ? gaps->score[i].name : NULL;
+    return there(gaps, i) ? gaps->score[i].name : NULL;
 }
 
 int64_t xb_score_gaps_find(const xb_score_gaps *gaps, const char *name)
 {
-    for (int64_t i = 0; name && i < SCORES; i++)
+    for (int64_t i = 0; name && i < gaps->count; i++)
         if (strcmp(gaps->score[i].name, name) == 0) return i;
     return -1;
 }
 
 xb_score xb_score_gaps_difference(const xb_score_gaps *gaps, int64_t i)
 {
-    return there(i) ? gaps->difference[i] : (xb_score){NAN, NAN, NAN};
+    return there(gaps, i) ? gaps->difference[i] : (xb_score){NAN, NAN, NAN};
 }
 
 xb_gap xb_score_gaps_at(const xb_score_gaps *gaps, int64_t i)
@@ -152,10 +151,10 @@ xb_gap xb_score_gaps_at(const xb_score_gaps *gaps, int64_t i)
                          .largest_at = -1,
                          .draws_needed = NAN,
                          .verdict = XB_VERDICT_UNRESOLVED};
-    return there(i) ? gaps->gap[i] : none;
+    return there(gaps, i) ? gaps->gap[i] : none;
 }
 
 int64_t xb_score_gaps_better(const xb_score_gaps *gaps, int64_t i)
 {
-    return there(i) ? gaps->better[i] : 0;
+    return there(gaps, i) ? gaps->better[i] : 0;
 }

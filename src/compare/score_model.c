@@ -30,6 +30,9 @@ typedef struct work {
     xb_class_scorer *classes;
 } work;
 
+/* Draws do not share one standard deviation. */
+static bool by_draw(const work *w) { return w->members > 1 || xb_noise_varies(w->model); }
+
 static xb_status work_plan(xb_ctx *ctx, work *w)
 {
     const int64_t draws = w->opt->samples, classes = w->model->classes;
@@ -44,7 +47,7 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
     const bool many = w->members > 1;
     const int64_t wide = w->chunk * w->outputs;
     w->noise = xb_new(ctx, w->members * wide, sizeof *w->noise);
-    w->sd = xb_new(ctx, many && classes == 0 ? draws * wide : 0, sizeof *w->sd);
+    w->sd = xb_new(ctx, by_draw(w) && classes == 0 ? draws * wide : 0, sizeof *w->sd);
     w->label = xb_new(ctx, w->chunk, sizeof *w->label);
     if (!w->value || !w->noise || !w->sd || !w->label) return XB_E_MEMORY;
     if (many)
@@ -67,17 +70,20 @@ static void work_free(work *w)
     free(w->label);
 }
 
-/* (P7) A draw has the noise of the member that made it. */
+/* (P7, P9) A draw has the noise of the member that made it, wider or narrower where
+ * tails are heavy. */
 static xb_status add_numbers(xb_ctx *ctx, work *w, const xb_rows *part,
                              const double *target)
 {
     const int64_t draws = w->opt->samples, n = part->n * w->outputs;
     xb_mixture p = {w->value, w->noise, draws, n, .sd_shared = true};
     XB_TRY(xb_predict_noise_rows(ctx, w->noise, w->model, part, w->opt->backend));
-    for (int64_t s = 0; w->members > 1 && s < draws; s++)
-        memcpy(w->sd + s * n, w->noise + xb_member_of(w->model, s) * n,
-               (size_t)n * sizeof *w->sd);
-    if (w->members > 1) p.sd = w->sd, p.sd_shared = false;
+    for (int64_t s = 0; by_draw(w) && s < draws; s++) {
+        const double *noise = w->noise + xb_member_of(w->model, s) * n;
+        const double scale = xb_noise_scale(w->model, s);
+        for (int64_t i = 0; i < n; i++) w->sd[s * n + i] = scale * noise[i];
+    }
+    if (by_draw(w)) p.sd = w->sd, p.sd_shared = false;
     return xb_target_scorer_add(ctx, w->numbers, &p, target);
 }
 

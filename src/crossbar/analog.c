@@ -109,10 +109,17 @@ static xb_status remember(xb_ctx *ctx, xb_analog *a)
 static xb_status take_device(xb_ctx *ctx, xb_analog *a)
 {
     if (!a->array.device[0]) return XB_OK;
+    if (a->model->cells) { /* which have the noise of their states already (X30) */
+        if (!(a->array.age_s > 0 || a->array.quiet_pairs > 0)) return XB_OK;
+        return xb_fail(ctx, XB_E_INPUT,
+                       "weights made of cells with noise of their own do not relax on"
+                       " these arrays ('age_s', 'quiet_pairs')");
+    }
     XB_TRY(xb_device_load(ctx, &a->device, a->array.device));
     a->aged.device = a->device;
     xb_status status = xb_device_microsiemens(ctx, &a->aged.us, a->device);
     if (status == XB_OK) status = xb_relax_check(ctx, &a->array, &a->aged);
+    if (status == XB_OK) status = xb_read_noise_check(ctx, &a->array, &a->aged);
     if (status == XB_OK && a->array.quiet_pairs > 0)
         status = xb_quiet_make(ctx, &a->quiet, &a->array, &a->aged);
     if (status != XB_E_INPUT) return status;

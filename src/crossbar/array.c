@@ -35,6 +35,9 @@ const xb_array_row xb_array_rows[] = {
          "sd of a written conductance in parts of the range"),
     REAL(age_s, 0, 1e12, XB_EFFECT_RELAX, "time since programming", "s",
          "time since programming, s: conductances have moved as the device file says"),
+    REAL(read_noise, 0, 1000, XB_EFFECT_READ_NOISE,
+         "read noise of the mean devices (share of the measured)", "",
+         "read noise of the mean devices in parts of the device file's; 0: none"),
     WHOLE(quiet_pairs, 0, 1, XB_EFFECT_NONE, "quietest pairs of states",
           "1: of all pairs of states with a weight's difference the one that moves least"
           " by the device file; 0: one device at its lowest"),
@@ -269,9 +272,12 @@ static xb_status check_bits(xb_ctx *ctx, const char *key, int64_t bits)
 
 static xb_status check_device(xb_ctx *ctx, const xb_array *a)
 {
-    if (a->device[0] || !(a->age_s > 0 || a->quiet_pairs > 0)) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "'%s' needs 'device', a device file",
-                   a->age_s > 0 ? "age_s" : "quiet_pairs");
+    const char *key = a->age_s > 0         ? "age_s"
+                      : a->quiet_pairs > 0 ? "quiet_pairs"
+                      : a->read_noise > 0  ? "read_noise"
+                                           : NULL;
+    if (a->device[0] || !key) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "'%s' needs 'device', a device file", key);
 }
 
 static xb_status check_ranges(xb_ctx *ctx, const xb_array *a)

@@ -28,6 +28,7 @@ struct xb_array {
     int64_t mean_levels;       /* states of a mean device; 0: any */
     double program_error;      /* sd of a written conductance, in parts of the range */
     double age_s;              /* since programming; 0: right after it */
+    double read_noise;         /* of the mean devices, in parts of the device file's */
     int64_t quiet_pairs;       /* 1: the quietest pair of states for each weight (X22) */
 
     double sigma_min_us, sigma_max_us; /* widths a noise device can have, uS; 0: any */
@@ -55,6 +56,7 @@ typedef enum xb_effect {
     XB_EFFECT_MEAN_LEVELS,
     XB_EFFECT_PROGRAM,
     XB_EFFECT_RELAX,
+    XB_EFFECT_READ_NOISE,
     XB_EFFECT_SIGMA_RANGE,
     XB_EFFECT_SIGMA_LEVELS,
     XB_EFFECT_SIGMA_SPREAD,

@@ -54,6 +54,12 @@ static void pick_points(const xb_assay *a, double *out)
                    (size_t)a->outputs * sizeof *out);
 }
 
+/* Reads do not share one standard deviation of the data's noise. */
+static bool by_read(const xb_assay *a)
+{
+    return a->model->member || xb_noise_varies(a->model);
+}
+
 /* Scores of a->value. */
 static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which)
 {
@@ -63,7 +69,7 @@ static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which
         return xb_score_classes(ctx, &out->scores, &p, a->label, NULL);
     }
     xb_mixture p = {a->value, a->sd, a->opt.reads, a->n * a->outputs,
-                    .sd_shared = !a->model->member};
+                    .sd_shared = !by_read(a)};
     XB_TRY(xb_score_targets(ctx, &out->scores, &p, a->y, a->outputs, NULL));
     return xb_scores_name_targets(ctx, out->scores, a->model->target_each);
 }
@@ -94,8 +100,8 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double 
 static xb_status take_memory(xb_ctx *ctx, xb_assay *a)
 {
     a->value = xb_new(ctx, a->opt.reads * a->n * a->outputs, sizeof *a->value);
-    a->sd = xb_new(ctx, a->n * a->outputs * (a->model->member ? a->opt.reads : 1),
-                   sizeof *a->sd);
+    a->sd =
+        xb_new(ctx, a->n * a->outputs * (by_read(a) ? a->opt.reads : 1), sizeof *a->sd);
     a->label = xb_new(ctx, a->model->classes > 0 ? a->n : 0, sizeof *a->label);
     a->digital = xb_new(ctx, 1, sizeof *a->digital);
     bool all = a->value && a->sd && a->label && a->digital;
@@ -112,13 +118,15 @@ static xb_status find_noise(xb_ctx *ctx, xb_assay *a)
     const xb_rows rows = {.x = a->x, .n = a->n, .features = a->model->features};
     const char *backend = a->analog.backend;
     const int64_t members = xb_model_member_count(a->model), wide = a->n * a->outputs;
-    if (members == 1) return xb_predict_noise_rows(ctx, a->sd, a->model, &rows, backend);
+    if (!by_read(a)) return xb_predict_noise_rows(ctx, a->sd, a->model, &rows, backend);
     double *each = xb_new(ctx, members * wide, sizeof *each);
     if (!each) return XB_E_MEMORY;
     xb_status status = xb_predict_noise_rows(ctx, each, a->model, &rows, backend);
-    for (int64_t s = 0; s < a->opt.reads; s++)
-        memcpy(a->sd + s * wide, each + xb_member_of(a->model, s) * wide,
-               (size_t)wide * sizeof *a->sd);
+    for (int64_t s = 0; s < a->opt.reads; s++) {
+        const double *noise = each + xb_member_of(a->model, s) * wide;
+        const double scale = xb_noise_scale(a->model, s);
+        for (int64_t i = 0; i < wide; i++) a->sd[s * wide + i] = scale * noise[i];
+    }
     free(each);
     return status;
 }

@@ -61,8 +61,15 @@ typedef struct xb_aged {
 
 void xb_cells_relax(xb_cells *c, const xb_array *a, const xb_aged *aged,
                     const xb_chip *chip);
-/* The array's states are among those of the device. */
+/* The array's range lies within what was measured; `what` begins the message. */
+xb_status xb_range_check(xb_ctx *ctx, const xb_array *a, const char *what, double low_us,
+                         double high_us);
 xb_status xb_relax_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged);
+
+/* pair_noise.c: (X23) read noise of the pair into sigma [in][out]. */
+void xb_cells_read_noise(const xb_cells *c, const xb_array *a, const xb_aged *aged,
+                         float *sigma);
+xb_status xb_read_noise_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged);
 
 /* quiet.c: (X22) weights as the quietest pairs of states. */
 typedef struct xb_quiet {

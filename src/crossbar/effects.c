@@ -11,6 +11,7 @@ static const struct effect {
     [XB_EFFECT_MEAN_LEVELS] = {"mean levels", "few states for the means"},
     [XB_EFFECT_PROGRAM] = {"program error", "conductances miss their targets"},
     [XB_EFFECT_RELAX] = {"relaxation", "conductances move after programming"},
+    [XB_EFFECT_READ_NOISE] = {"read noise", "of the mean devices, by their state"},
     [XB_EFFECT_SIGMA_RANGE] = {"sigma range", "a smallest width, the floor"},
     [XB_EFFECT_SIGMA_LEVELS] = {"sigma levels", "few widths"},
     [XB_EFFECT_SIGMA_SPREAD] = {"sigma spread", "widths differ between devices"},

@@ -24,22 +24,28 @@ void xb_cells_relax(xb_cells *c, const xb_array *a, const xb_aged *aged,
     relax(c->minus, n, a->age_s, aged, &minus);
 }
 
+xb_status xb_range_check(xb_ctx *ctx, const xb_array *a, const char *what, double low_us,
+                         double high_us)
+{
+    const double slack = 1e-9; /* of a conductance that was written with few digits */
+    if (a->g_min_us >= low_us * (1 - slack) && a->g_max_us <= high_us * (1 + slack))
+        return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT,
+                   "%s measured from %.4g to %.4g µS, but the array uses %.4g to %.4g µS"
+                   " (g_min_us, g_max_us)",
+                   what, low_us, high_us, a->g_min_us, a->g_max_us);
+}
+
 xb_status xb_relax_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged)
 {
-    const int64_t states = xb_device_state_count(aged->device);
-    const double slack = 1e-9; /* of a conductance that was written with few digits */
+    const xb_device *d = aged->device;
+    const int64_t last = xb_device_state_count(d) - 1;
     if (!(a->age_s > 0 || a->quiet_pairs > 0)) return XB_OK;
-    if (states == 0)
+    if (last < 0)
         return xb_fail(ctx, XB_E_INPUT,
                        "the device file has no relaxation: it was made without readings"
                        " over time");
-    const double low = aged->us * xb_device_state_at(aged->device, 0).conductance;
-    const double high =
-        aged->us * xb_device_state_at(aged->device, states - 1).conductance;
-    if (a->g_min_us >= low * (1 - slack) && a->g_max_us <= high * (1 + slack))
-        return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT,
-                   "states were measured from %.4g to %.4g µS, but the array uses %.4g to"
-                   " %.4g µS (g_min_us, g_max_us)",
-                   low, high, a->g_min_us, a->g_max_us);
+    return xb_range_check(ctx, a, "states were",
+                          aged->us * xb_device_state_at(d, 0).conductance,
+                          aged->us * xb_device_state_at(d, last).conductance);
 }

@@ -90,6 +90,8 @@ static xb_status programme_layer(xb_ctx *ctx, xb_analog *analog, xb_workbench *b
     xb_cells_lines(&c, a, bench->tile);
     xb_cells_weights(&c, a, means_change(a) ? analog->mu + p->offset : NULL,
                      widths_change(a) ? analog->sigma + p->offset : NULL);
+    if (analog->device)
+        xb_cells_read_noise(&c, a, &analog->aged, analog->sigma + p->offset);
     return c.width && analog->bend ? xb_shape_make(ctx, analog, &chip, p) : XB_OK;
 }
 

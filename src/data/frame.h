@@ -62,6 +62,9 @@ typedef struct xb_filling {
     xb_preparing prepare;
 } xb_filling;
 
+/* The columns of a table that begins; arg is the filling. */
+xb_status xb_frame_choose(void *arg, const xb_csv_head *head);
+
 /* Once the columns are chosen. */
 xb_status xb_prepare_start(xb_filling *f, const xb_csv_head *head);
 /* Columns that are no features though nobody named the features: dropped, or the id. */

@@ -6,6 +6,7 @@
 #include "crossbayes/filekind.h"
 #include "crossbayes/json.h"
 #include "device/relaxation.h"
+#include "law/lawfile.h"
 
 /* ---- out */
 
@@ -44,7 +45,7 @@ static json_t *state_json(const xb_device *d, int64_t s)
     return o;
 }
 
-static json_t *record_json(const xb_device_record *r)
+static json_t *record_json(const xb_state_record *r)
 {
     json_t *o = json_object();
     xb_json_set(&o, "label", xb_json_real(r->trace.label));
@@ -56,6 +57,7 @@ static json_t *record_json(const xb_device_record *r)
     if (r->lags > 0)
         xb_json_set(&o, "correlation", numbers_json(r->correlation, r->lags));
     if (*r->law) xb_json_set(&o, "law", xb_json_string(r->law));
+    if (*r->fits) xb_json_set(&o, "fits", xb_json_string(r->fits));
     return o;
 }
 
@@ -77,6 +79,9 @@ static json_t *device_json(const xb_ctx *ctx, const xb_device *d)
     for (int64_t s = 0; s < d->states; s++) xb_json_add(&states, state_json(d, s));
     xb_json_set(&o, "states", states);
     if (d->traces > 0) xb_json_set(&o, "traces", traces_json(d));
+    if (*d->shapes) xb_json_set(&o, "shapes", xb_json_string(d->shapes));
+    if (isfinite(d->shapes_p)) xb_json_set(&o, "shapes_p", xb_json_real(d->shapes_p));
+    if (d->law) xb_json_set(&o, "law", json_incref(d->law));
     xb_json_set(&o, "cells", json_integer(d->cells));
     xb_json_set(&o, "states_left_out", json_integer(d->states_left_out));
     xb_json_set(&o, "cells_left_out", json_integer(d->cells_left_out));
@@ -198,7 +203,7 @@ static xb_status read_state(xb_ctx *ctx, xb_device *d, int64_t s, const json_t *
     return XB_OK;
 }
 
-static xb_status read_correlation(xb_ctx *ctx, xb_device_record *r, const json_t *o,
+static xb_status read_correlation(xb_ctx *ctx, xb_state_record *r, const json_t *o,
                                   const char *path)
 {
     const json_t *list = NULL;
@@ -213,13 +218,37 @@ static xb_status read_correlation(xb_ctx *ctx, xb_device_record *r, const json_t
     return XB_OK;
 }
 
+/* A text shorter than `size`, if it is there. */
+static xb_status read_short(xb_ctx *ctx, char *out, size_t size, const json_t *o,
+                            const char *path, const char *key)
+{
+    const json_t *text = json_object_get(o, key);
+    if (!text) return XB_OK;
+    if (!json_is_string(text) || json_string_length(text) >= size)
+        return xb_fail(ctx, XB_E_INPUT, "%s: '%s': expected a short text", path, key);
+    snprintf(out, size, "%s", json_string_value(text));
+    return XB_OK;
+}
+
+/* The law of all states, checked as a law file is. */
+static xb_status read_law(xb_ctx *ctx, xb_device *d, const json_t *root, const char *path)
+{
+    json_t *object = json_object_get(root, "law");
+    xb_law *law = NULL;
+    if (!object) return XB_OK;
+    XB_TRY(xb_law_from_json(ctx, &law, object, path));
+    xb_law_destroy(law);
+    d->law = json_incref(object);
+    return XB_OK;
+}
+
 static xb_status read_record(xb_ctx *ctx, xb_device *d, int64_t i, const json_t *o,
                              const char *path)
 {
-    static const char *const known[] = {"label",       "conductance", "width",
-                                        "width_error", "independent", "interval_s",
-                                        "correlation", "law",         NULL};
-    xb_device_record *r = &d->record[i];
+    static const char *const known[] = {
+        "label",      "conductance", "width", "width_error", "independent",
+        "interval_s", "correlation", "law",   "fits",        NULL};
+    xb_state_record *r = &d->record[i];
     xb_device_trace *t = &r->trace;
     if (!json_is_object(o))
         return xb_fail(ctx, XB_E_INPUT, "%s: 'traces': expected objects", path);
@@ -231,10 +260,8 @@ static xb_status read_record(xb_ctx *ctx, xb_device *d, int64_t i, const json_t 
     XB_TRY(xb_json_number(ctx, &t->independent, o, path, "independent"));
     XB_TRY(xb_json_number_optional(ctx, &r->interval_s, o, path, "interval_s"));
     XB_TRY(read_correlation(ctx, r, o, path));
-    const json_t *law = json_object_get(o, "law");
-    if (law && (!json_is_string(law) || json_string_length(law) >= sizeof r->law))
-        return xb_fail(ctx, XB_E_INPUT, "%s: 'law': expected a short text", path);
-    if (law) snprintf(r->law, sizeof r->law, "%s", json_string_value(law));
+    XB_TRY(read_short(ctx, r->law, sizeof r->law, o, path, "law"));
+    XB_TRY(read_short(ctx, r->fits, sizeof r->fits, o, path, "fits"));
     if (t->conductance < 0 ||
         (i > 0 && t->conductance <= d->record[i - 1].trace.conductance))
         return xb_fail(ctx, XB_E_INPUT,
@@ -286,6 +313,9 @@ static xb_status read_all(xb_ctx *ctx, xb_device *d, const json_t *root,
     const json_t *traces = json_object_get(root, "traces");
     for (int64_t i = 0; i < d->traces; i++)
         XB_TRY(read_record(ctx, d, i, json_array_get(traces, (size_t)i), path));
+    XB_TRY(read_short(ctx, d->shapes, sizeof d->shapes, root, path, "shapes"));
+    XB_TRY(xb_json_number_optional(ctx, &d->shapes_p, root, path, "shapes_p"));
+    XB_TRY(read_law(ctx, d, root, path));
     XB_TRY(read_count(ctx, &d->cells, root, path, "cells"));
     XB_TRY(read_count(ctx, &d->states_left_out, root, path, "states_left_out"));
     XB_TRY(read_count(ctx, &d->cells_left_out, root, path, "cells_left_out"));
@@ -298,8 +328,10 @@ static xb_status read_device(xb_ctx *ctx, xb_device **out, const json_t *root,
                              const char *path)
 {
     static const char *const known[] = {
-        "crossbayes",      "unit",           "times_s",    "ranks",  "states", "cells",
-        "states_left_out", "cells_left_out", "provenance", "traces", NULL};
+        "crossbayes", "unit",   "times_s",         "ranks",
+        "states",     "cells",  "states_left_out", "cells_left_out",
+        "provenance", "traces", "shapes",          "shapes_p",
+        "law",        NULL};
     const json_t *kind = json_object_get(root, "crossbayes"), *states = NULL,
                  *times = NULL, *traces = json_object_get(root, "traces");
     if (!json_is_string(kind) || strcmp(json_string_value(kind), "device") != 0)

@@ -16,6 +16,7 @@ xb_status xb_device_new(xb_ctx *ctx, xb_device **out, int64_t states, int64_t ti
     d->states = states;
     d->times = times;
     d->traces = traces;
+    d->shapes_p = NAN;
     d->state = xb_new(ctx, states, sizeof *d->state);
     d->time = xb_new(ctx, times, sizeof *d->time);
     d->node = xb_new(ctx, states * times, sizeof *d->node);
@@ -35,6 +36,7 @@ void xb_device_destroy(xb_device *d)
     free(d->time);
     free(d->node);
     free(d->record);
+    json_decref(d->law);
     free(d);
 }
 

@@ -4,6 +4,7 @@
 
 #include "crossbayes/device.h"
 #include "crossbayes/extend.h"
+#include "crossbayes/json.h"
 
 /* Ranks at which quantiles are kept: close to each other towards the ends, where a few
  * cells go far. */
@@ -19,13 +20,14 @@ typedef struct xb_device_node {
 enum { XB_DEVICE_LAGS = 31 };
 
 /* One state's trace, and how its samples depend on each other. */
-typedef struct xb_device_record {
+typedef struct xb_state_record {
     xb_device_trace trace;
     double interval_s;                  /* 0: not known */
     double correlation[XB_DEVICE_LAGS]; /* at lags of 1, 2, 4, ... samples */
     int lags;
     char law[XB_DEVICE_TEXT]; /* of this state; "": not known */
-} xb_device_record;
+    char fits[32];            /* whether it does: "yes", "no", "cannot be tested" */
+} xb_state_record;
 
 struct xb_device {
     char unit[XB_DEVICE_TEXT], source[XB_DEVICE_TEXT];
@@ -34,7 +36,10 @@ struct xb_device {
     double *time;           /* [times] */
     xb_device_node *node;   /* [states][times] */
     int64_t traces;
-    xb_device_record *record; /* [traces] */
+    xb_state_record *record; /* [traces] */
+    char shapes[32];          /* of the states: "agree", "differ", ...; "": one or none */
+    double shapes_p;          /* NAN: not tested */
+    json_t *law;              /* a law file; NULL: there is no law for all states */
 };
 
 /* A device without numbers. */

@@ -30,6 +30,8 @@ void xb_fit_choose(xb_fit *fit);
 
 /* What a law file keeps of a fit that it is not of; NULL: memory has run out. */
 json_t *xb_fit_short_json(const xb_fit *fit);
+/* The law file. The caller owns it. */
+json_t *xb_fit_to_json(const xb_ctx *ctx, const xb_fit *fit);
 
 /* How many separate peaks the density has. */
 int xb_law_peaks(const xb_law *law);

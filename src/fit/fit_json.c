@@ -104,7 +104,7 @@ static json_t *provenance_json(const xb_ctx *ctx, const xb_fit *fit)
     return object;
 }
 
-static json_t *law_file(const xb_ctx *ctx, const xb_fit *fit)
+json_t *xb_fit_to_json(const xb_ctx *ctx, const xb_fit *fit)
 {
     json_t *root = xb_law_to_json(xb_fit_law(fit));
     xb_json_set(&root, "fit", fit_json(fit));
@@ -116,7 +116,7 @@ static json_t *law_file(const xb_ctx *ctx, const xb_fit *fit)
 
 xb_status xb_fit_json(xb_ctx *ctx, char **out, const xb_fit *fit)
 {
-    json_t *root = law_file(ctx, fit);
+    json_t *root = xb_fit_to_json(ctx, fit);
     xb_status status = xb_json_text(ctx, out, root); /* NULL: out of memory */
     json_decref(root);
     return status;
@@ -124,7 +124,7 @@ xb_status xb_fit_json(xb_ctx *ctx, char **out, const xb_fit *fit)
 
 xb_status xb_fit_save(xb_ctx *ctx, const xb_fit *fit, const char *path)
 {
-    json_t *root = law_file(ctx, fit);
+    json_t *root = xb_fit_to_json(ctx, fit);
     xb_status status = xb_json_save(ctx, root, path);
     json_decref(root);
     return status;

@@ -214,13 +214,35 @@ static xb_status warn(xb_ctx *ctx, const json_t *root, const char *path)
     return XB_OK;
 }
 
+/* A device file has the law of its read noise inside, where its states agree on one. */
+static xb_status law_inside(xb_ctx *ctx, const json_t **law, const json_t *root,
+                            const char *path)
+{
+    const char *kind = json_string_value(json_object_get(root, "crossbayes"));
+    *law = root;
+    if (!kind || strcmp(kind, "device") != 0) return XB_OK;
+    *law = json_object_get(root, "law");
+    if (*law) return XB_OK;
+    return xb_fail(
+        ctx, XB_E_INPUT,
+        "%s: this device file has no law of its read noise: it was made without"
+        " traces, or its states have different laws",
+        path);
+}
+
 xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path)
 {
     json_t *root = NULL;
+    const json_t *inside = NULL;
     xb_law *law = NULL;
     xb_status status = xb_json_load(ctx, &root, path);
-    if (status == XB_OK) status = xb_law_from_json(ctx, &law, root, path);
-    if (status == XB_OK) status = warn(ctx, root, path);
+    const bool bare = status == XB_OK && law_inside(ctx, &inside, root, path) != XB_OK;
+    if (bare) { /* said already: it is a device file, as it may be */
+        json_decref(root);
+        return XB_E_INPUT;
+    }
+    if (status == XB_OK) status = xb_law_from_json(ctx, &law, inside, path);
+    if (status == XB_OK) status = warn(ctx, inside, path);
     if (status == XB_OK)
         *out = law;
     else

@@ -37,6 +37,8 @@ typedef struct summary_job {
                           a row here */
     double *value;     /* [draws][rows][classes]: of classes */
     double *noise;     /* [members][rows]: aleatoric, of numbers */
+    double *scale;     /* [draws]: factors on it; NULL: 1 (P9) */
+    double *width;     /* [pieces][draws], room for them */
     double *scratch;   /* [pieces][aside][draws] */
     int64_t aside;     /* rows taken together */
     double *error;     /* [pieces] */
@@ -74,12 +76,14 @@ static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t
 }
 
 static void summarise_number(const summary_job *job, int64_t i, const double *draws,
-                             double *error)
+                             double *width, double *error)
 {
     xb_prediction *p = job->p;
-    int64_t at = job->row + i;
+    int64_t at = job->row + i, widths = job->scale ? p->draws : job->members;
     double between = 0, noise[XB_MEMBERS_MOST];
     for (int64_t m = 0; m < job->members; m++) noise[m] = job->noise[m * job->rows + i];
+    for (int64_t d = 0; job->scale && d < p->draws; d++)
+        width[d] = job->scale[d] * noise[d % job->members];
     xb_draw_summary s = xb_members_summarise(&between, draws, p->draws, 1, job->members);
     if (p->between) p->between[at] = between;
     p->mean[at] = s.mean;
@@ -87,8 +91,9 @@ static void summarise_number(const summary_job *job, int64_t i, const double *dr
     p->sd[at] = hypot(p->epistemic[at], p->aleatoric[at]);
     take_error(error, s.error, p->sd[at]);
     for (int64_t k = 0; k < p->quantiles; k++)
-        p->quantile[at * p->quantiles + k] = xb_predictive_quantile(
-            draws, p->draws, noise, job->members, job->level[k], job->z[k]);
+        p->quantile[at * p->quantiles + k] =
+            xb_predictive_quantile(draws, p->draws, job->scale ? width : noise, widths,
+                                   job->level[k], job->z[k]);
 }
 
 static double entropy_of(const double *p, int64_t classes)
@@ -138,7 +143,8 @@ static void summarise_piece(void *arg, int64_t piece)
         int64_t rows = end - i < job->aside ? end - i : job->aside;
         take_aside(job, aside, i, rows);
         for (int64_t r = 0; r < rows; r++)
-            summarise_number(job, i + r, aside + r * draws, error);
+            summarise_number(job, i + r, aside + r * draws, job->width + piece * draws,
+                             error);
     }
 }
 
@@ -188,6 +194,9 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     int64_t room = pieces * aside * p->draws;
     double *scratch = xb_new(ctx, room + pieces + p->quantiles, sizeof *scratch);
     double *noise = xb_new(ctx, members * chunk * xb_model_outputs(model), sizeof *noise);
+    const int64_t scales = xb_noise_varies(model) ? p->draws : 0;
+    double *scale = xb_new(ctx, scales * (pieces + 1), sizeof *scale);
+    for (int64_t d = 0; scale && d < scales; d++) scale[d] = xb_noise_scale(model, d);
     double *z = scratch ? scratch + room + pieces : NULL;
     for (int64_t k = 0; z && k < p->quantiles; k++) z[k] = xb_normal_quantile(level[k]);
     summary_job job = {.p = p,
@@ -195,6 +204,8 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                        .raw = numbers ? values : NULL,
                        .value = numbers ? NULL : values,
                        .noise = noise,
+                       .scale = scales > 0 ? scale : NULL,
+                       .width = scale + (scale ? scales : 0),
                        .members = members,
                        .scratch = scratch,
                        .aside = aside,
@@ -202,9 +213,10 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                        .pieces = pieces,
                        .level = level,
                        .z = z};
-    xb_status status = values && scratch && noise
+    xb_status status = values && scratch && noise && scale
                            ? run_chunks(ctx, &job, chunk, rows, opt)
                            : XB_E_MEMORY;
+    free(scale);
     free(noise);
     free(scratch);
     free(values);

@@ -44,6 +44,11 @@ xb_status xb_predict_noise_rows(xb_ctx *ctx, double *sd, const xb_model *model,
                                 const xb_rows *rows, const char *backend);
 void xb_noise_of_members(double *out, const double *sd, int64_t members, int64_t n);
 
+/* noise_scale.c: (P9) the noise's standard deviation differs from draw to draw: a model
+ * of heavy tails; and by which factor, of that of its member. 1: it does not. */
+bool xb_noise_varies(const xb_model *model);
+double xb_noise_scale(const xb_model *model, int64_t draw);
+
 /* quantiles.c: (P4) the level-quantile of an equal mixture of N(mean[s], sd^2), draw s
  * having the sd of number s mod members. z is the standard normal's quantile of the same
  * level. */

@@ -119,6 +119,9 @@ xb_status xb_trainer_start_vi(xb_trainer *t)
         else
             fill(t, t->theta + t->noise + k, log(sd), 1);
     }
+    const double shape = log(8); /* ten degrees of freedom: nearly normal */
+    if (t->model->likelihood == XB_LIKELIHOOD_STUDENT)
+        fill(t, t->theta + t->noise + t->targets, shape, 1);
     xb_trainer_fill_sigma(t);
     return XB_OK;
 }

@@ -53,11 +53,15 @@ static xb_status try_one(xb_ctx *ctx, xb_trained *out, xb_likelihood likelihood,
 xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_data *data,
                                const xb_train_options *opt, bool traced)
 {
-    static const xb_likelihood others[] = {XB_LIKELIHOOD_HETEROSCEDASTIC};
+    static const xb_likelihood others[] = {XB_LIKELIHOOD_HETEROSCEDASTIC,
+                                           XB_LIKELIHOOD_STUDENT};
     xb_tried_likelihood tried[XB_TRIED_MOST] = {tried_of(best)};
+    const xb_backend *backend = NULL;
     int count = 1, kept = 0;
+    XB_TRY(xb_backend_open(ctx, &backend, opt->backend));
     for (int i = 0; i < XB_COUNT(others); i++) {
         xb_trained other = {0};
+        if (!backend->more_losses && others[i] > XB_LIKELIHOOD_SOFTMAX) continue;
         xb_status status = try_one(ctx, &other, others[i], best, data, opt, traced);
         if (status == XB_E_NUMERIC) continue; /* those before it stand */
         XB_TRY(status);

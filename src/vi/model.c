@@ -12,7 +12,7 @@
 #include "vi/weight_cells.h"
 
 static const char *const likelihood_names[] = {"auto", "gaussian", "heteroscedastic",
-                                               "softmax"};
+                                               "softmax", "student"};
 
 const char *xb_likelihood_name(xb_likelihood l)
 {
@@ -273,11 +273,22 @@ double xb_model_target_sd(const xb_model *m) { return m->y_sd[0]; }
 double xb_model_noise_sd(const xb_model *m) { return xb_model_target_at(m, 0).noise_sd; }
 int64_t xb_model_target_count(const xb_model *m) { return m->targets; }
 
+bool xb_model_has_one_noise(const xb_model *m)
+{
+    return m->likelihood == XB_LIKELIHOOD_GAUSSIAN ||
+           m->likelihood == XB_LIKELIHOOD_STUDENT;
+}
+
+double xb_model_noise_degrees(const xb_model *m)
+{
+    return m->likelihood == XB_LIKELIHOOD_STUDENT ? m->noise_degrees : NAN;
+}
+
 /* (P7) Of an ensemble the root mean square over members. */
 static double noise_sd(const xb_model *m, int64_t k)
 {
     double square = 0;
-    if (m->likelihood != XB_LIKELIHOOD_GAUSSIAN) return NAN;
+    if (!xb_model_has_one_noise(m)) return NAN;
     if (!m->member) return m->y_sd[k] * exp(m->noise_log_sd[k]);
     for (int64_t i = 0; i < m->members; i++) {
         const double one = noise_sd(m->member[i], k);

@@ -36,7 +36,8 @@ struct xb_model {
     float *mu, *sigma, *state; /* the net's blocks */
     float *noise_mu;           /* the noise net's block */
     float *noise_state;        /* its batchnorm's */
-    double *noise_log_sd;      /* [targets] GAUSSIAN, in units of y_sd */
+    double *noise_log_sd;      /* [targets] GAUSSIAN, STUDENT, in units of y_sd */
+    double noise_degrees;      /* STUDENT (N20) */
     double noise_least;        /* HETEROSCEDASTIC, the same units (V19) */
     double *target_spread;     /* [targets] sd in units of y_sd; training only */
     xb_weight_cells *cells; /* random tensors are made of them; NULL: widths are free */
@@ -79,6 +80,8 @@ xb_status xb_model_targets(xb_ctx *ctx, xb_model *model, int64_t targets);
 
 /* Copies the cells, with room for the states of the net's tensors. */
 xb_status xb_model_take_cells(xb_ctx *ctx, xb_model *model, const xb_weight_cells *cells);
+/* GAUSSIAN or STUDENT: one standard deviation for each target. */
+bool xb_model_has_one_noise(const xb_model *model);
 /* A table whose columns are features as they are, once those have names and scales. */
 xb_status xb_model_plain_recipe(xb_ctx *ctx, xb_model *model);
 /* A copy of another's; NULL: leave it. */

@@ -125,7 +125,7 @@ static xb_status check_kind(xb_ctx *ctx, const xb_model_parts *p, int64_t target
 static xb_status copy_targets(xb_ctx *ctx, xb_model *m, const xb_model_target *target,
                               int64_t targets)
 {
-    const bool gaussian = m->likelihood == XB_LIKELIHOOD_GAUSSIAN;
+    const bool gaussian = xb_model_has_one_noise(m);
     XB_TRY(xb_model_targets(ctx, m, targets));
     for (int64_t k = 0; k < targets; k++) {
         const xb_model_target *t = &target[k];
@@ -150,6 +150,11 @@ static xb_status fill(xb_ctx *ctx, xb_model *m, const xb_model_parts *p,
     m->likelihood = p->likelihood;
     m->pixels = p->pixels;
     m->prior = p->prior;
+    m->noise_degrees = p->noise_degrees;
+    if (m->likelihood == XB_LIKELIHOOD_STUDENT &&
+        !(m->noise_degrees > 2 && isfinite(m->noise_degrees)))
+        return xb_fail(ctx, XB_E_ARGUMENT, "noise_degrees is %g, expected more than 2",
+                       m->noise_degrees);
     XB_TRY(copy_targets(ctx, m, target, targets));
     XB_TRY(copy_columns(ctx, m, p));
     XB_TRY(copy_nets(ctx, m, p));

@@ -89,7 +89,9 @@ static void add_targets(writer *w, const xb_model *m, const double *target)
     const bool one = m->targets == 1;
     snprintf(w->name[w->n], NAME_MAX_BYTES, "%starget.scale", w->member);
     add_tensor(w, XB_STORED_F64, target, one ? 1 : 2, one ? shape + 1 : shape);
-    if (m->likelihood == XB_LIKELIHOOD_GAUSSIAN)
+    if (m->likelihood == XB_LIKELIHOOD_STUDENT)
+        add_vector(w, "noise.degrees", XB_STORED_F64, &m->noise_degrees, 1);
+    if (xb_model_has_one_noise(m))
         add_vector(w, "noise.log_sd", XB_STORED_F64, m->noise_log_sd, m->targets);
 }
 
@@ -561,7 +563,12 @@ static xb_status take_targets(const reader *r, double *target)
         m->y_mean[k] = target[2 * k];
         m->y_sd[k] = target[2 * k + 1];
     }
-    if (m->likelihood != XB_LIKELIHOOD_GAUSSIAN) return XB_OK;
+    if (m->likelihood == XB_LIKELIHOOD_STUDENT) {
+        const int64_t one[] = {1};
+        XB_TRY(take(r, &m->noise_degrees, "noise.degrees", XB_STORED_F64, one, 1, true));
+        if (!(m->noise_degrees > 2)) return refuse(r, "noise.degrees is not above 2");
+    }
+    if (!xb_model_has_one_noise(m)) return XB_OK;
     return take(r, m->noise_log_sd, "noise.log_sd", XB_STORED_F64, shape, 1, false);
 }
 

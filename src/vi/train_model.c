@@ -148,8 +148,9 @@ static void fetch_numbers(xb_trainer *t)
         fetch(t, m->noise_mu, t->theta + t->noise, t->q);
         fetch(t, m->noise_state, t->noise_state, t->states - t->net_states);
     }
-    for (int64_t k = 0; m->likelihood == XB_LIKELIHOOD_GAUSSIAN && k < m->targets; k++)
+    for (int64_t k = 0; xb_model_has_one_noise(m) && k < m->targets; k++)
         m->noise_log_sd[k] = xb_trainer_log_sd(t, k);
+    m->noise_degrees = xb_student_degrees(xb_trainer_shape(t));
 }
 
 static xb_status copy_cells(xb_ctx *ctx, xb_model *to, const xb_model *from)
@@ -170,6 +171,7 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
                             .law = m->law,
                             .prior = m->prior,
                             .likelihood = m->likelihood,
+                            .noise_degrees = m->noise_degrees,
                             .noise_net = m->noise_net,
                             .noise_mu = m->noise_mu,
                             .noise_state = m->noise_state,

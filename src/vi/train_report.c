@@ -141,6 +141,7 @@ static const char *meaning(xb_likelihood l)
 {
     switch (l) {
     case XB_LIKELIHOOD_HETEROSCEDASTIC: return "noise depends on the input";
+    case XB_LIKELIHOOD_STUDENT: return "noise has heavy tails";
     default: return "noise is constant";
     }
 }

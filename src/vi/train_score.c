@@ -11,6 +11,7 @@
 typedef struct held_rows {
     const float *out, *raw, *by;
     const int32_t *label;
+    double shape; /* student */
 } held_rows;
 
 static int64_t bytes_of(int64_t n) { return n * (int64_t)sizeof(float); }
@@ -21,11 +22,12 @@ static held_rows rows_of(xb_trainer *t, int64_t batch)
     const xb_backend *b = t->backend;
     const xb_train_rooms *r = &t->room;
     const int64_t numbers = bytes_of(batch * t->targets);
-    if (t->model->likelihood == XB_LIKELIHOOD_GAUSSIAN)
+    if (xb_model_has_one_noise(t->model))
         for (int64_t k = 0; k < t->targets; k++) t->log_sd[k] = xb_trainer_log_sd(t, k);
     return (held_rows){.by = xb_host_got(b, t->by, r->by, numbers),
                        .label = xb_host_got(b, t->blabel, r->blabel, bytes_of(batch)),
-                       .raw = xb_host_got(b, t->raw, r->raw, numbers)};
+                       .raw = xb_host_got(b, t->raw, r->raw, numbers),
+                       .shape = xb_trainer_shape(t)};
 }
 
 /* Log density of row i of the batch. */
@@ -38,9 +40,13 @@ static double log_density(const xb_trainer *t, const held_rows *h, int64_t i)
     if (t->model->noise_net)
         return -xb_nll_heteroscedastic(NULL, NULL, y, h->raw + at, h->by + at, 1, targets,
                                        targets, XB_SD_SOFTPLUS, t->model->noise_least);
+    const bool student = t->model->likelihood == XB_LIKELIHOOD_STUDENT;
     double sum = 0;
     for (int64_t k = 0; k < targets; k++)
-        sum -= xb_nll_gaussian(NULL, NULL, y + k, h->by + at + k, t->log_sd[k], 1);
+        sum -= student
+                   ? xb_nll_student(NULL, NULL, NULL, y + k, h->by + at + k, t->log_sd[k],
+                                    h->shape, 1, 1)
+                   : xb_nll_gaussian(NULL, NULL, y + k, h->by + at + k, t->log_sd[k], 1);
     return sum;
 }
 
@@ -137,9 +143,15 @@ double xb_trainer_log_sd(const xb_trainer *t, int64_t k)
     return (double)log_sd;
 }
 
+double xb_trainer_shape(const xb_trainer *t)
+{
+    const bool student = t->model->likelihood == XB_LIKELIHOOD_STUDENT;
+    return student ? xb_trainer_log_sd(t, t->targets) : NAN;
+}
+
 double xb_trainer_noise_sd(const xb_trainer *t)
 {
-    if (t->model->likelihood != XB_LIKELIHOOD_GAUSSIAN) return NAN;
+    if (!xb_model_has_one_noise(t->model)) return NAN;
     double sum = 0;
     for (int64_t k = 0; k < t->targets; k++) sum += xb_trainer_log_sd(t, k);
     return exp(sum / (double)t->targets);

@@ -25,7 +25,9 @@ static xb_loss loss_of(const xb_trainer *t, double scale)
     if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
         loss.kind = XB_LOSS_SOFTMAX;
     else if (t->place.phase == XB_PHASE_VI)
-        loss.kind = t->model->noise_net ? XB_LOSS_HETEROSCEDASTIC : XB_LOSS_GAUSSIAN;
+        loss.kind = t->model->noise_net ? XB_LOSS_HETEROSCEDASTIC
+                    : t->model->likelihood == XB_LIKELIHOOD_STUDENT ? XB_LOSS_STUDENT
+                                                                    : XB_LOSS_GAUSSIAN;
     return loss;
 }
 

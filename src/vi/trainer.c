@@ -361,6 +361,10 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
 {
     const xb_model *m = t->model;
     XB_TRY(xb_backend_open(t->ctx, &t->backend, t->opt.backend));
+    if (m->likelihood == XB_LIKELIHOOD_STUDENT && !t->backend->more_losses)
+        return xb_fail(t->ctx, XB_E_ARGUMENT,
+                       "likelihood student is not known to this backend; train on the"
+                       " CPU, or with likelihood gaussian");
     t->features = m->features;
     t->outputs = xb_model_outputs(m);
     t->targets = m->targets;
@@ -374,6 +378,7 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     t->states = t->net_states + xb_model_noise_states(m);
     t->q = m->noise_net                              ? xb_net_param_count(m->noise_net)
            : m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? m->targets
+           : m->likelihood == XB_LIKELIHOOD_STUDENT  ? m->targets + 1
                                                      : 0;
     XB_TRY(xb_noise_posterior_make(t->ctx, &t->noise_posterior, m, &t->opt));
     XB_TRY(xb_tied_check(t));

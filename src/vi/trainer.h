@@ -160,6 +160,7 @@ float xb_trainer_sigma_median(const xb_trainer *t);
 double xb_trainer_noise_sd(const xb_trainer *t);
 /* Of a gaussian likelihood, target k's. */
 double xb_trainer_log_sd(const xb_trainer *t, int64_t k);
+double xb_trainer_shape(const xb_trainer *t); /* of a student likelihood (N20) */
 
 /* checkpoint.c */
 xb_status xb_checkpoint_save(xb_trainer *t, const char *path);

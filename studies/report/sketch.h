@@ -33,6 +33,9 @@ void xb_draw_narrow(const xb_sketch *k);
 void xb_draw_scalar(const xb_sketch *k);
 void xb_draw_scalar_gaps(const xb_sketch *k);
 
+/* retention_figure.c */
+void xb_draw_retention(const xb_sketch *k);
+
 /* utkface_figure.c */
 void xb_draw_utkface(const xb_sketch *k);
 

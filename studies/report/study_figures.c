@@ -441,6 +441,7 @@ static const struct study_figure {
     {"utkface", "", 1000, 820, xb_draw_utkface, NULL},
     {"narrow", "", 1200, 620, xb_draw_narrow, NULL},
     {"array", "", 1200, 760, xb_draw_array, NULL},
+    {"retention", "", 1100, 760, xb_draw_retention, NULL},
 };
 
 static xb_status draw_figure(xb_ctx *ctx, const xb_study *study,

@@ -15,8 +15,9 @@
 #include "crossbayes/files.h"
 
 static const xb_study_kind *const kinds[] = {
-    &xb_study_laws,   &xb_study_quadrature, &xb_study_quantile, &xb_study_energy,
-    &xb_study_scalar, &xb_study_utkface,    &xb_study_narrow,   &xb_study_array,
+    &xb_study_laws,   &xb_study_quadrature, &xb_study_quantile,
+    &xb_study_energy, &xb_study_scalar,     &xb_study_utkface,
+    &xb_study_narrow, &xb_study_array,      &xb_study_retention,
 };
 
 static const char *const STANDARD_DEVICE = "mtj:B=0.15,w=0.5";
@@ -179,14 +180,17 @@ xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
                        const xb_study_options *opt)
 {
     xb_study_options chosen;
-    XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, cells));
+    XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, loss));
     opt = &chosen;
     const xb_study_kind *kind = kind_find(name);
     if (!kind) return xb_fail(ctx, XB_E_ARGUMENT, "there is no study '%s'", name);
     xb_law *device = NULL;
-    XB_TRY(xb_law_parse(ctx, &device, opt->device ? opt->device : STANDARD_DEVICE));
+    const char *file = kind->device_file && opt->device ? opt->device : NULL;
+    XB_TRY(
+        xb_law_parse(ctx, &device, opt->device && !file ? opt->device : STANDARD_DEVICE));
     xb_study *study = NULL;
-    xb_status status = xb_study_new(ctx, &study, name, xb_law_text(device), opt->seed);
+    xb_status status =
+        xb_study_new(ctx, &study, name, file ? file : xb_law_text(device), opt->seed);
     if (status == XB_OK) status = kind->run(ctx, study, device, opt);
     if (status == XB_OK) status = kind->find(ctx, study);
     xb_law_destroy(device);
@@ -343,7 +347,7 @@ xb_status xb_study_plan(xb_ctx *ctx, const char *name, const xb_study_options *o
 {
     char file[FILE_MAX_LENGTH];
     xb_study_options chosen;
-    XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, cells));
+    XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, loss));
     snprintf(file, sizeof file, "%s.json", name);
     XB_TRY(xb_files_plan_in(ctx, dir, file, label));
     snprintf(file, sizeof file, "%s_*.csv", name);

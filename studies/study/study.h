@@ -26,6 +26,7 @@ typedef struct xb_study_kind {
     const char *about;
     xb_study_fn *run;
     xb_study_find_fn *find;
+    bool device_file; /* opt->device is a device file, not a law */
 } xb_study_kind;
 
 extern const xb_study_kind xb_study_array;
@@ -36,6 +37,7 @@ extern const xb_study_kind xb_study_energy;
 extern const xb_study_kind xb_study_scalar;
 extern const xb_study_kind xb_study_utkface;
 extern const xb_study_kind xb_study_narrow;
+extern const xb_study_kind xb_study_retention;
 
 /* An empty study; `device` is kept as provenance. */
 xb_status xb_study_new(xb_ctx *ctx, xb_study **out, const char *name, const char *device,
@@ -69,9 +71,10 @@ xb_status xb_study_add_finding(xb_ctx *ctx, xb_study *study, xb_finding_kind kin
 /* "none", "agrees", "differs", "unclear": what files say. */
 const char *xb_finding_name(xb_finding_kind kind);
 
-/* findings_laws.c, findings_nets.c, findings_tasks.c */
+/* findings_laws.c, findings_nets.c, findings_tasks.c, findings_retention.c */
 xb_study_find_fn xb_find_laws, xb_find_quadrature, xb_find_quantile;
 xb_study_find_fn xb_find_energy, xb_find_narrow;
 xb_study_find_fn xb_find_scalar, xb_find_utkface, xb_find_array;
+xb_study_find_fn xb_find_retention;
 
 #endif

@@ -57,6 +57,8 @@ def studies():
                    also=CELLS if name in ("energy", "narrow") else ())
     yield Case(["study", "utkface", *STUDY[1:], "--data", "synthetic", "--size", "8"],
                ("law.json",))
+    yield Case(["study", "retention", *STUDY[1:-1], "aged.json", "--data", "table.csv"],
+               ("aged.json", "table.csv"))
     yield Case(["study", "utkface", *STUDY[1:], "--data", "faces", "--cache", "kept"],
                ("law.json", FACE), also=("kept",), makes=False)
 
@@ -65,7 +67,10 @@ CASES = [
     Case(["fit", "noise.csv", "-o", "fitted.json", "--figure", "pic"], ("noise.csv",)),
     Case(["fit", "noise.csv", "-o", "fitted.json", "--figure", "pic.pdf"], ("noise.csv",)),
     Case(["fit", "noise.csv", "--json", "--figure", "sub/pic.png"], ("noise.csv",)),
-    Case(["device", "cells.csv", "-o", "device.json"], ("cells.csv",)),
+    Case(["device", "cells.csv", "-o", "device.json", "--report", "device", *FORMATS],
+         ("cells.csv",)),
+    Case(["device", "noise1.csv", "noise2.csv", "-o", "device.json"],
+         ("noise1.csv", "noise2.csv")),
     Case(["sample", "law.json", "-n", "20", "-o", "z.csv"], ("law.json",)),
     Case(["sample", "law.json", "-n", "20", "-o", "z.npy", "--json"], ("law.json",)),
     Case([*TRAIN, "--trace", "trace.csv", "--law", "law.json", "--resume"],
@@ -93,7 +98,8 @@ CASES = [
          also=("paper/fig4/energy_nets.csv", "paper/fig8/energy.pdf", "paper/fig5/stamp.json",
                "paper/nets/made-for.txt", "paper/nets/width8_depth1_seed1.safetensors",
                "paper/faces/utkface_mle.checkpoint"), wrong=("--data", "faces")),
-    Case(["demo", "--noise", "noise.csv", "-o", "demo", *FORMATS], ("noise.csv",),
+    Case(["demo", "--noise", "noise.csv", "--device", "aged.json", "-o", "demo", *FORMATS],
+         ("noise.csv", "aged.json"),
          also=("demo/demo_noise.csv",)),
     Case(["demo", "--noise", "noise.csv", "-o", "."], ("noise.csv",), makes=False,
          also=("laws.dat", "report.html", "fit.svg", "energy_nets.csv")),
@@ -114,6 +120,9 @@ def make_files(program, folder):
         shutil.copy(os.path.join(folder, old), os.path.join(folder, new))
     program.must(["fit", "noise.csv", "-o", "law.json", "-q"], folder)
     program.must(["device", "cells.csv", "-o", "aged.json", "-q"], folder)
+    for name, level in (("noise1.csv", 5), ("noise2.csv", 9)):
+        write(folder, name, b"".join(b"%d.%d\n" % (level, (i * i * 7 + i) % 97)
+                                     for i in range(100)))
     program.must(["fit", "noise.csv", "-o", "law2.json", "--family", "ecram", "-q"], folder)
     program.must([*TRAIN[:-len(NET) - 1], "model.safetensors", *NET, "-q"], folder)
     program.must(["train", "faces", "--target", "age", "--size", "8", "--no-cache", "-o",

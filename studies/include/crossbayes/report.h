@@ -10,6 +10,7 @@
 #ifndef CROSSBAYES_REPORT_H
 #define CROSSBAYES_REPORT_H
 
+#include "crossbayes/device.h"
 #include "crossbayes/fit.h"
 #include "crossbayes/study.h"
 
@@ -41,6 +42,11 @@ XB_API xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, 
 XB_API xb_status xb_report_trace(xb_ctx *ctx, const xb_fit *fit, const xb_series *series,
                                  const double *x, int64_t n, const char *path,
                                  unsigned formats);
+
+/* A device: spread and shift of its states over time and by state, programming error,
+ * shape, width of the read noise; what was measured of it. */
+XB_API xb_status xb_report_device(xb_ctx *ctx, const xb_device *device, const char *path,
+                                  unsigned formats);
 
 /* Plans (crossbayes/files.h) what a figure is going to write: NAME.gp, NAME.dat and its
  * formats; `path` without extension. The others: in a folder that need not exist yet. */

@@ -23,12 +23,13 @@ typedef enum xb_noise_scale { XB_NOISE_SCALE_MIN = 0, XB_NOISE_SCALE_MAX } xb_no
 
 typedef struct xb_study_options {
     size_t struct_size;
-    const char *device;  /* LAW text of the device; NULL: mtj:B=0.15,w=0.5 */
+    const char *device;  /* LAW text of the device; NULL: mtj:B=0.15,w=0.5;
+                            retention: a device file, which it needs */
     const double *noise; /* laws: measured samples; NULL: the built-in sample */
     int64_t noise_n;
-    const char *data;           /* array: a table to learn, NULL: a built-in one;
+    const char *data;           /* array, retention: a table to learn, NULL: a built-in;
                                    utkface: the folder, or "synthetic" */
-    const char *target;         /* array: its column, name or number; NULL: the last */
+    const char *target;         /* its column, name or number; NULL: the last */
     xb_noise_scale noise_scale; /* scalar */
     int64_t size;               /* utkface: side of an image; 0: as planned */
     const char *cache;          /* utkface: file of decoded images; NULL: as for
@@ -45,20 +46,21 @@ typedef struct xb_study_options {
     int64_t widths;
     const int64_t *depth; /* [depths] hidden layers; NULL: the study's own */
     int64_t depths;
-    int64_t seeds;     /* nets of each size; 0: the study's own */
+    int64_t seeds;     /* nets of each size, retention: chips; 0: the study's own */
     bool full;         /* energy: depths to 4, four times the draws */
     bool kernels_only; /* biases fixed, not random */
     double keep_n_eff; /* 0: weight of the penalty that keeps n_eff large (maths G5) */
     const char *cells; /* folder where finished nets are kept and looked for: a study
                           that was stopped goes on where it stood. NULL: none */
+    double loss;       /* retention: nats that a refresh is for; 0: 0.1 */
 } xb_study_options;
 
 XB_OPTIONS(study);
 
 /* The studies by name: "laws" (Fig. 1 and 7), "quadrature" (Fig. 2),
  * "quantile" (Fig. 3), "energy" (Fig. 4 and 8), "scalar" (Fig. 5), "utkface" (Fig.
- * 6), "narrow" (its open question), "array" (docs/arrays.md). 0 <= i < xb_study_count().
- */
+ * 6), "narrow" (its open question), "array" (docs/arrays.md), "retention"
+ * (docs/devices.md). 0 <= i < xb_study_count(). */
 XB_API int64_t xb_study_count(void);
 XB_API const char *xb_study_name_at(int64_t i);
 XB_API const char *xb_study_about_at(int64_t i);

@@ -1,0 +1,17 @@
+/* device_page.h: the page of a device, `crossbayes device --report DIR`: device.html with
+ * its figure, and its curves as CSV. */
+#ifndef XB_CLI_DEVICE_PAGE_H
+#define XB_CLI_DEVICE_PAGE_H
+
+#include "crossbayes/device.h"
+#include "session.h"
+
+/* Where --report was given: plans its files, and writes them all or none. */
+cli_exit cli_device_plan(cli_session *s);
+cli_exit cli_device_report(cli_session *s, const xb_device *device);
+
+/* The state that spreads most (sign 1) or least (-1) at the last time, beyond its error.
+ */
+int64_t cli_device_extreme(const xb_device *device, int sign);
+
+#endif

@@ -1,0 +1,39 @@
+/* pair_noise.c: the read noise of the mean devices themselves, whose width hangs on their
+ * state (maths X23, K5). It adds to what a weight's noise device shows: variances add,
+ * and the sum is taken to have the law of the noise devices. A kernel without noise
+ * devices stays without noise. */
+#include <math.h>
+
+#include "crossbar/cells.h"
+#include "crossbayes/extend.h"
+
+static double width_us(const xb_aged *aged, double g_us)
+{
+    return aged->us * xb_device_width_of(aged->device, g_us / aged->us).sigma;
+}
+
+void xb_cells_read_noise(const xb_cells *c, const xb_array *a, const xb_aged *aged,
+                         float *sigma)
+{
+    if (!(a->read_noise > 0) || !c->width || !(c->weight_top > 0)) return;
+    const double weight_per_us = c->weight_top / (a->g_max_us - a->g_min_us);
+    for (int64_t i = 0; i < c->in * c->out; i++) { /* (X23) */
+        const double pair_us =
+            hypot(width_us(aged, c->plus[i]), width_us(aged, c->minus[i]));
+        sigma[i] =
+            (float)hypot((double)sigma[i], a->read_noise * pair_us * weight_per_us);
+    }
+}
+
+xb_status xb_read_noise_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged)
+{
+    const xb_device *d = aged->device;
+    const int64_t last = xb_device_trace_count(d) - 1;
+    if (!(a->read_noise > 0)) return XB_OK;
+    if (last < 0)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "the device file has no read noise: it was made without traces");
+    return xb_range_check(ctx, a, "read noise was",
+                          aged->us * xb_device_trace_at(d, 0).conductance,
+                          aged->us * xb_device_trace_at(d, last).conductance);
+}

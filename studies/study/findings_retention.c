@@ -1,0 +1,75 @@
+/* findings_retention.c: does an array keep its predictions as long as its device was
+ * measured, and how often must it be refreshed? One claim for each way to use its
+ * states, so two standard errors. */
+#include <math.h>
+#include <stdio.h>
+
+#include "study/findings.h"
+
+static const double ERRORS = 2;
+
+static const struct way {
+    const char *name, *text;
+} ways[] = {
+    {"all", "With one device of each pair at its lowest"},
+    {"range", "With quiet states only"},
+    {"pairs", "With each weight in its quietest pair of states"},
+};
+
+/* "refresh it every 35 s (20 to 60)", or what bounds that. */
+static void refresh_text(char *out, size_t size, const xb_study *study, int way)
+{
+    const xb_table *t = xb_study_table(study, "refresh");
+    const double seconds = xb_table_at(t, way, "seconds");
+    const double low = xb_table_at(t, way, "low"), high = xb_table_at(t, way, "high");
+    const xb_table *scores = xb_study_table(study, "scores");
+    const double first = xb_table_at(scores, 0, "age_s");
+    const double last = xb_table_at(scores, xb_table_length(scores) - 1, "age_s");
+    char column[32];
+    snprintf(column, sizeof column, "loss_%s", ways[way].name);
+    const bool late =
+        xb_table_at(scores, 0, column) <= xb_study_fact(study, "loss").value;
+    if (isfinite(seconds) && isfinite(low))
+        snprintf(out, size, "it must be refreshed every %.2g s (%.2g to %.2g s)", seconds,
+                 low, high);
+    else if (isfinite(seconds))
+        snprintf(out, size, "it must be refreshed every %.2g s", seconds);
+    else if (late)
+        snprintf(out, size, "it need not be refreshed within %g s", last);
+    else
+        snprintf(out, size, "it would have to be refreshed before %g s", first);
+}
+
+/* Few chips make most of the mean: what the others do. */
+static void half_text(char *out, size_t size, double seconds)
+{
+    *out = '\0';
+    if (isfinite(seconds))
+        snprintf(out, size, "; half of the chips stay below it for %.2g s", seconds);
+}
+
+static xb_status find_way(xb_ctx *ctx, xb_study *study, int way)
+{
+    char name[64], refresh[128], half[64];
+    snprintf(name, sizeof name, "loss_%s", ways[way].name);
+    const xb_fact loss = xb_study_fact(study, name);
+    const double limit = xb_study_fact(study, "loss").value;
+    const double gained = loss.value < 0 ? 0 : loss.value; /* NAN stays */
+    const xb_finding_kind kind = xb_judge(gained, loss.std_error, limit, ERRORS);
+    refresh_text(refresh, sizeof refresh, study, way);
+    snprintf(name, sizeof name, "half_%s", ways[way].name);
+    half_text(half, sizeof half, xb_study_fact(study, name).value);
+    return xb_study_add_finding(
+        ctx, study, kind, xb_finding_word(kind, (xb_finding_words){"keeps", "forgets"}),
+        "%s the array has lost %s nats of log density after %s s, %s %s. To stay below"
+        " that in the mean %s%s.",
+        ways[way].text, xb_show(loss.value, loss.std_error).text,
+        xb_show_fact(study, "measured_s").text, xb_finding_side(kind),
+        xb_show(limit, 0).text, refresh, half);
+}
+
+xb_status xb_find_retention(xb_ctx *ctx, xb_study *study)
+{
+    for (int way = 0; way < XB_COUNT(ways); way++) XB_TRY(find_way(ctx, study, way));
+    return XB_OK;
+}
