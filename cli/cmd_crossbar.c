@@ -365,9 +365,8 @@ static cli_exit print_text(const crossbar_job *job)
         cli_show_cases(job->sweep[i].cases, job->sweep[i].sweep.count,
                        xb_assay_digital(job->assay), job->sweep[i].sweep.key);
     const uint64_t chip = analog_options(job).chip;
-    printf("\n  ± the Monte Carlo error over reads of chip %llu; 'off': root mean square "
-           "over"
-           "\n  inputs, in predictive epistemic sds; converters calibrated on %s\n",
+    printf("\n  ± the Monte Carlo error over reads of chip %llu; 'off': root mean square"
+           " over\n  inputs, in predictive epistemic sds; converters calibrated on %s\n",
            (unsigned long long)chip,
            cli_text(args, "calibration", "the inputs of the data itself"));
     cli_show_chips(job->cases, job->n_cases, xb_assay_digital(job->assay), chip);

@@ -141,8 +141,7 @@ static void show_effects(const cli_case *cases, int count)
     for (int i = 0; i < count && n < MOST; i++)
         if (xb_chips_count(cases[i].chips) > 1) several[n++] = &cases[i];
     if (n == 0) {
-        printf("  each effect alone is of the first chip; --chips N reads it on N of "
-               "them\n");
+        printf("  each effect alone is of the first chip; --chips N reads it on N\n");
         return;
     }
     putchar('\n');

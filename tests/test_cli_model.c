@@ -532,6 +532,27 @@ static void a_crossbar_is_told_over_chips(void **state)
     assert_non_null(strstr(out_text, "nothing on this array differs from chip to chip"));
 }
 
+/* However often an array's law is loaded, each of its warnings is said once. */
+static void notices_are_said_once(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_shell("awk 'BEGIN { s = 1; print \"x\"; for (i = 0; i < 3000; i++) {"
+              " s = (s * 16807) % 2147483647; x = 0.995 * x + s / 2147483647 - 0.5;"
+              " print x } }' > walk.csv");
+    run_well("fit walk.csv --segment all -o walk.json -q");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
+    run_well("crossbar m.safetensors xy.csv --samples 20 --law walk.json");
+    static const char *const said[] = {"independent samples", "not independent draws"};
+    for (int i = 0; i < 2; i++) {
+        const char *first = strstr(err_text, said[i]);
+        assert_non_null(first);
+        assert_null(strstr(first + 1, said[i]));
+    }
+}
+
 static void bad_crossbars_are_one_line(void **state)
 {
     (void)state;
@@ -596,6 +617,7 @@ int main(void)
         cmocka_unit_test(a_plan_predicts_and_measures),
         cmocka_unit_test(a_crossbar_scores_and_sweeps),
         cmocka_unit_test(a_crossbar_is_told_over_chips),
+        cmocka_unit_test(notices_are_said_once),
         cmocka_unit_test(bad_crossbars_are_one_line),
         cmocka_unit_test(bad_plans_are_one_line),
     };

@@ -285,11 +285,11 @@ XB_API xb_chip_spread xb_chips_gap_get(const xb_chips *chips, const char *name);
 /* Share of the chips with this verdict. */
 XB_API double xb_chips_verdict_share(const xb_chips *chips, xb_verdict verdict);
 
-/* What a chip loses of a score: by how much it is worse than the digital model's
- * (negative where it is better), by how much it differs where neither way is better. Both
- * NAN for a name there is not. Share of the chips that lose at most `loss`. */
+/* A chip loses of a score by how much it is worse than the digital model (a negative loss
+ * where it is better), or by how much it differs where neither way is better. NAN for a
+ * name there is not. The share of the chips that lose at most `loss`: */
 XB_API double xb_chips_yield(const xb_chips *chips, const char *name, double loss);
-/* The smallest loss that at least the share `share`, in (0, 1], of the chips keeps. */
+/* and the smallest loss that at least the share `share`, in (0, 1], of them keeps. */
 XB_API double xb_chips_kept(const xb_chips *chips, const char *name, double share);
 
 #ifdef __cplusplus

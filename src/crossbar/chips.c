@@ -2,7 +2,6 @@
  * Everything is put in order when the chips are made, so that reading cannot fail. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "crossbar/assay.h"
@@ -10,7 +9,7 @@
 enum { GAPS = 3 };
 
 struct xb_chips {
-    int64_t n, scores;
+    int64_t n;
     xb_assay_result **chip; /* [n] */
     double *score;          /* [scores][n], ascending, as are the others */
     double *loss;           /* [scores][n] against the digital model */
@@ -70,9 +69,9 @@ static xb_status fill(xb_ctx *ctx, xb_chips *c, xb_assay *assay, const xb_array 
         if (c->n > 1) XB_TRY(xb_progress_tell(ctx, "reading chips", i, c->n));
         XB_TRY(xb_assay_chip(ctx, &c->chip[i], assay, array, i));
     }
-    c->scores = xb_scores_count(xb_assay_result_scores(digital));
-    XB_TRY(gather(ctx, &c->score, c, digital, c->scores, score_of));
-    XB_TRY(gather(ctx, &c->loss, c, digital, c->scores, loss_of));
+    const int64_t scores = xb_scores_count(xb_assay_result_scores(digital));
+    XB_TRY(gather(ctx, &c->score, c, digital, scores, score_of));
+    XB_TRY(gather(ctx, &c->loss, c, digital, scores, loss_of));
     return gather(ctx, &c->gap, c, digital, GAPS, gap_of);
 }
 
