@@ -156,8 +156,7 @@ static cli_exit read_data(crossbar_job *job)
     if (status == XB_OK)
         status = cli_model_frame(s, &job->frame, job->model, s->args.arg[1], true);
     if (status == XB_OK && calibration)
-        status =
-            cli_model_frame(s, &job->calibration, job->model, calibration, false);
+        status = cli_model_frame(s, &job->calibration, job->model, calibration, false);
     return cli_status(s, status);
 }
 
@@ -423,6 +422,16 @@ static void free_job(crossbar_job *job)
     free(job);
 }
 
+static cli_exit check_export(const crossbar_job *job)
+{
+    const int64_t members = xb_model_member_count(job->model);
+    if (members == 1 || !cli_text(&job->s->args, "export", NULL)) return CLI_DONE;
+    return cli_fail(job->s, CLI_USAGE,
+                    "%s has %lld members, and --export writes one: train with"
+                    " --members 1",
+                    job->s->args.arg[0], (long long)members);
+}
+
 static cli_exit run(cli_session *s)
 {
     crossbar_job *job = calloc(1, sizeof *job); /* many scores: too much for a stack */
@@ -432,6 +441,7 @@ static cli_exit run(cli_session *s)
     cli_exit code = read_array(job);
     if (code == CLI_DONE) code = plan_outputs(job);
     if (code == CLI_DONE) code = read_data(job);
+    if (code == CLI_DONE) code = check_export(job);
     if (code == CLI_DONE) code = simulate(job);
     free_job(job);
     return code;

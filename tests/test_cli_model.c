@@ -454,7 +454,10 @@ static void a_crossbar_scores_and_sweeps(void **state)
     make_line("line.csv", 60);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     make_text("costs.json", "{\"crossbayes\": \"costs\", \"adc_pj\": 2}");
-    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
+    run_well("train xy.csv -t y -o three.safetensors -q --epochs 2 --mle-epochs 2");
+    run_badly("crossbar three.safetensors xy.csv --export chip", "--members 1");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2"
+             " --members 1");
     json_t *root =
         run_json("crossbar m.safetensors xy.csv --samples 50 --costs costs.json"
                  " --sweep adc-bits=4:8:2 -o sweeps --export chip --threads 1"
