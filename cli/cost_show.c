@@ -11,6 +11,8 @@
 static const char *const design_words[] = {
     "this array", "digital accelerator, digital sampling", "this array without noise"};
 
+static const char *const part_words[] = {"DAC", "cells", "ADC", "digital", "sampling"};
+
 /* "0.21 to 1.71 nJ", one number where the ends are equal; "-" for nothing. */
 static void energy_text(char *out, size_t size, xb_band pj)
 {
@@ -40,7 +42,7 @@ static void read_header(int column, char *out, size_t size)
     const int parts = (int)xb_cost_model_part_count();
     snprintf(out, size, "%s",
              column == 0           ? "one read"
-             : column <= parts     ? xb_cost_model_part_name(column - 1)
+             : column <= parts     ? part_words[column - 1]
              : column == parts + 1 ? "together"
                                    : "time");
 }
@@ -96,11 +98,23 @@ static void prediction_cell(const void *arg, int row, int column, char *out, siz
         time_text(out, size, prediction_ns(cost, design));
 }
 
+/* Where a read takes longer than its layers, which is then explained. */
+static bool waits(const xb_cost_model *cost)
+{
+    double busy = 0;
+    for (int64_t i = 0; i < xb_cost_model_layer_count(cost); i++)
+        busy += xb_cost_model_time_ns(cost, 0, i);
+    return xb_cost_model_time_ns(cost, 0, -1) > busy;
+}
+
 void cli_show_cost_model(const xb_cost_model *cost)
 {
     putchar('\n');
     cli_print_grid((int)xb_cost_model_layer_count(cost) + 2,
                    (int)xb_cost_model_part_count() + 3, read_cell, cost);
+    if (waits(cost))
+        printf("\n  the array waits between reads: read_interval_ns is longer than its "
+               "layers take\n");
     putchar('\n');
     cli_print_grid((int)xb_cost_model_design_count() + 1, 4, prediction_cell, cost);
     printf("\n  'A to B': published numbers disagree; docs/arrays.md has them, the keys "

@@ -521,6 +521,9 @@ static void a_crossbar_has_costs(void **state)
     run_well("crossbar m.safetensors xy.csv --samples 20 --costs model");
     assert_non_null(strstr(out_text, "all layers"));
     assert_non_null(strstr(out_text, "digital accelerator, digital sampling"));
+    assert_null(strstr(out_text, "waits between reads"));
+    run_well("crossbar m.safetensors xy.csv --samples 20 --array ecram --costs model");
+    assert_non_null(strstr(out_text, "waits between reads"));
     run_badly("crossbar m.safetensors xy.csv --array ideal --costs model",
               "costs need converters: 'dac_bits' is 0");
     run_badly("crossbar m.safetensors xy.csv --set read_v=0 --costs model",

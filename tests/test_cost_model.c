@@ -1,4 +1,4 @@
-/* test_cost_model.c: energy and time of a draw: a case reckoned by hand, the published
+/* test_cost_model.c: energy and time of a draw: a case computed by hand, the published
  * values of both ADC models, each term written out again from its counts, what must grow
  * with what, and what is refused. */
 #include "arraytest.h"

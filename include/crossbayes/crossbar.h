@@ -221,12 +221,12 @@ XB_API xb_cost_estimate xb_analog_cost(const xb_analog *analog, const xb_costs *
  * published numbers disagree there is a band. */
 typedef struct xb_cost_model xb_cost_model;
 
-/* Its ends; equal where there is nothing to disagree on. A frozen value. */
+/* Its ends; equal where there is one source. A frozen value. */
 typedef struct xb_band {
     double low, high;
 } xb_band;
 
-/* Of predictions of so many draws. Fails where the array has no converters, and for
+/* Of predictions of `draws` draws each. Fails where the array has no converters, and for
  * weights made of cells, whose conductances are in a unit of their own. */
 XB_API xb_status xb_cost_model_create(xb_ctx *ctx, xb_cost_model **out,
                                       const xb_analog *analog, int64_t draws);

@@ -16,7 +16,7 @@ typedef struct xb_trace_memory {
     int lags; /* 0: not known */
 } xb_trace_memory;
 
-/* What energies and times are reckoned from (X35-X39); no read depends on it. */
+/* Energies and times are computed from these (X35-X39); no read depends on them. */
 typedef struct xb_cost_numbers {
     double read_v, read_ns;         /* the pulse on a row */
     int64_t noise_cells;            /* noise devices of a random weight */
