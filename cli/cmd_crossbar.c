@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "cost_show.h"
+#include "crossbar_chips.h"
 #include "crossbar_device.h"
 #include "crossbar_show.h"
 #include "model_data.h"
@@ -13,7 +14,7 @@
 #include "show.h"
 #include "sweep.h"
 
-enum { CASES_MAX = 32, SWEEPS_MAX = CLI_REPEAT_MAX };
+enum { CASES_MAX = 32, SWEEPS_MAX = CLI_REPEAT_MAX, CHIPS = 8 };
 
 typedef struct sweep_run {
     cli_sweep sweep;
@@ -200,16 +201,23 @@ static cli_exit plan_outputs(crossbar_job *job)
 
 /* ---- arrays, one after the other */
 
-static xb_status assay(crossbar_job *job, cli_case *out, const xb_array *array)
+/* On so many chips, where chips differ. */
+static xb_status assay(crossbar_job *job, cli_case *out, const xb_array *array,
+                       int64_t chips)
 {
     xb_progress event = {"reading arrays", job->done++, job->total};
     if (!cli_progress_event(&job->s->progress, &event)) return XB_E_CANCELLED;
-    return xb_assay_run(job->s->ctx, &out->result, job->assay, array);
+    const xb_status status = xb_chips_create(job->s->ctx, &out->chips, job->assay, array,
+                                             xb_array_differs(array) ? chips : 1);
+    if (status == XB_OK) out->result = xb_chips_at(out->chips, 0);
+    return status;
 }
 
-/* Each effect alone, then all. */
+/* Each effect alone, then all. The effects are on one chip unless chips were asked for:
+ * they would take most of the time. */
 static xb_status assay_effects(crossbar_job *job)
 {
+    const int64_t asked = (int64_t)cli_count(&job->s->args, "chips", 1);
     xb_status status = XB_OK;
     for (int e = 0; e < xb_array_effect_count() && status == XB_OK; e++) {
         if (!xb_array_has(job->array, e)) continue;
@@ -217,13 +225,13 @@ static xb_status assay_effects(crossbar_job *job)
         xb_array *alone = NULL;
         c->name = xb_array_effect_name(e);
         status = xb_array_only(job->s->ctx, &alone, job->array, e);
-        if (status == XB_OK) status = assay(job, c, alone);
+        if (status == XB_OK) status = assay(job, c, alone, asked);
         xb_array_destroy(alone);
     }
     if (status != XB_OK) return status;
     cli_case *all = &job->cases[job->n_cases++];
     all->name = "all together";
-    return assay(job, all, job->array);
+    return assay(job, all, job->array, (int64_t)cli_count(&job->s->args, "chips", CHIPS));
 }
 
 static xb_status assay_sweep(crossbar_job *job, sweep_run *run)
@@ -236,7 +244,7 @@ static xb_status assay_sweep(crossbar_job *job, sweep_run *run)
         if (status == XB_OK)
             status =
                 xb_array_set(job->s->ctx, array, run->sweep.key, run->sweep.value[k]);
-        if (status == XB_OK) status = assay(job, &run->cases[k], array);
+        if (status == XB_OK) status = assay(job, &run->cases[k], array, 1);
         xb_array_destroy(array);
     }
     return status;
@@ -317,9 +325,13 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
     json_t *list = json_array(), *sweeps = json_array();
     json_array_append_new(list,
                           cli_case_json("digital", 0, xb_assay_digital(job->assay)));
-    for (int i = 0; i < job->n_cases; i++)
-        json_array_append_new(list,
-                              cli_case_json(job->cases[i].name, 0, job->cases[i].result));
+    for (int i = 0; i < job->n_cases; i++) {
+        const cli_case *c = &job->cases[i];
+        json_t *one = cli_case_json(c->name, 0, c->result);
+        json_object_set_new(one, "chips",
+                            cli_chips_json(c, xb_assay_digital(job->assay)));
+        json_array_append_new(list, one);
+    }
     for (int i = 0; i < job->n_sweeps; i++)
         json_array_append_new(sweeps, sweep_json(&job->sweep[i]));
     json_t *root = json_pack("{s:o,s:I,s:I,s:o,s:o,s:o}", "array",
@@ -328,6 +340,7 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
                              (json_int_t)job->reads, "calibration",
                              cli_json_text(cli_text(args, "calibration", "the data")),
                              "cases", list, "sweeps", sweeps);
+    json_object_set_new(root, "chip", json_integer((json_int_t)analog_options(job).chip));
     json_object_set_new(root, "independent_draws",
                         cli_json_real(xb_array_independent(job->array, job->reads)));
     if (costs) json_object_set_new(root, "costs", costs);
@@ -359,10 +372,14 @@ static cli_exit print_text(const crossbar_job *job)
     for (int i = 0; i < job->n_sweeps; i++)
         cli_show_cases(job->sweep[i].cases, job->sweep[i].sweep.count,
                        xb_assay_digital(job->assay), job->sweep[i].sweep.key);
-    printf(
-        "\n  ± the Monte Carlo error over reads; 'off': root mean square over inputs, in"
-        "\n  predictive epistemic sds; converters calibrated on %s\n",
-        cli_text(args, "calibration", "the inputs of the data itself"));
+    const uint64_t chip = analog_options(job).chip;
+    printf("\n  ± the Monte Carlo error over reads of chip %llu; 'off': root mean square"
+           " over\n  inputs, in predictive epistemic sds; converters calibrated on %s\n",
+           (unsigned long long)chip,
+           cli_text(args, "calibration", "the inputs of the data itself"));
+    cli_show_chips(job->cases, job->n_cases, xb_assay_digital(job->assay), chip);
+    if (!xb_array_differs(job->array))
+        printf("  nothing on this array differs from chip to chip\n");
     cli_print_doubts(xb_assay_result_scores(xb_assay_digital(job->assay)));
     return CLI_DONE;
 }
@@ -424,11 +441,11 @@ static cli_exit simulate(crossbar_job *job)
 
 static void free_job(crossbar_job *job)
 {
-    for (int i = 0; i < job->n_cases; i++) xb_assay_result_destroy(job->cases[i].result);
+    for (int i = 0; i < job->n_cases; i++) xb_chips_destroy(job->cases[i].chips);
     for (int i = 0; i < SWEEPS_MAX; i++) {
         const sweep_run *run = &job->sweep[i];
         for (int k = 0; run->cases && k < run->sweep.count; k++)
-            xb_assay_result_destroy(run->cases[k].result);
+            xb_chips_destroy(run->cases[k].chips);
         free(run->cases);
     }
     xb_array_destroy(job->array);
@@ -494,6 +511,10 @@ static const cli_option options[] = {
      "inputs to calibrate converters on: the training data (the data itself)", 0, 0},
     {"samples", 0, CLI_COUNT, "N", "reads of the arrays (1000)", 2, 1e8},
     {"chip", 0, CLI_COUNT, "N", "seed of what differs from chip to chip (1)", 0, 1e15},
+    {"chips", 0, CLI_COUNT, "N",
+     "chips, from that one on, that scores are told over: all effects together and each"
+     " that differs from chip to chip (8, all together alone)",
+     1, 1e5},
     {"tolerance", 0, CLI_NUMBER, "X",
      "predictives this near, in units of their sd, are the same (0.1)", 1e-6, 10},
     {"costs", 0, CLI_PATH, "model|FILE",

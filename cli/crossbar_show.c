@@ -17,7 +17,7 @@ static const char *const shown_numbers[SHOWN] = {"rmse", "nll", "coverage95",
 static const char *const shown_targets[] = {"nll", "coverage95"};
 static const char *const shown_classes[SHOWN] = {"accuracy", "nll", "ece", "information"};
 
-static cli_score shown(const xb_assay_result *r, int k)
+cli_score cli_shown_at(const xb_assay_result *r, int k)
 {
     const xb_scores *s = xb_assay_result_scores(r);
     const bool several = xb_scores_target_count(s) > 1;
@@ -26,7 +26,7 @@ static cli_score shown(const xb_assay_result *r, int k)
                                                        : shown_numbers[k]);
 }
 
-static int shown_count(const xb_assay_result *r)
+int cli_shown_count(const xb_assay_result *r)
 {
     const bool several = xb_scores_target_count(xb_assay_result_scores(r)) > 1;
     return several ? CLI_COUNT_OF(shown_targets) : SHOWN;
@@ -45,9 +45,9 @@ enum { MEAN_OFF, SD_OFF, SHAPE_OFF, VERDICT, BESIDE };
 static void header_cell(const case_grid *g, int column, char *out, size_t size)
 {
     static const char *const off[] = {"mean off", "sd off", "shape off", "predictives"};
-    const int scores = shown_count(g->digital);
+    const int scores = cli_shown_count(g->digital);
     const char *text = column == 0        ? g->head
-                       : column <= scores ? shown(g->digital, column - 1).name
+                       : column <= scores ? cli_shown_at(g->digital, column - 1).name
                                           : off[column - 1 - scores];
     snprintf(out, size, "%s", text);
 }
@@ -72,11 +72,11 @@ static void case_cell(const void *arg, int row, int column, char *out, size_t si
         snprintf(out, size, "%g", c->value);
     } else if (column == 0) {
         snprintf(out, size, "%s", c ? c->name : "digital");
-    } else if (column <= shown_count(r)) {
-        xb_score s = shown(r, column - 1).score;
+    } else if (column <= cli_shown_count(r)) {
+        xb_score s = cli_shown_at(r, column - 1).score;
         cli_format_error(out, size, s.value, s.mc_error);
     } else if (c) {
-        gap_cell(r, column - 1 - shown_count(r), out, size);
+        gap_cell(r, column - 1 - cli_shown_count(r), out, size);
     }
 }
 
@@ -101,7 +101,7 @@ void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *dig
 {
     const case_grid g = {cases, digital, head};
     putchar('\n');
-    cli_print_grid(count + 2, 1 + shown_count(digital) + BESIDE, case_cell, &g);
+    cli_print_grid(count + 2, 1 + cli_shown_count(digital) + BESIDE, case_cell, &g);
     show_needed(cases, count);
 }
 
@@ -135,10 +135,10 @@ static void fill_row(xb_table *table, int row, const cli_case *c,
 {
     xb_table_set(table, row, 0, c->value);
     for (int k = 0; k < SHOWN; k++) {
-        xb_score mine = shown(c->result, k).score;
+        xb_score mine = cli_shown_at(c->result, k).score;
         xb_table_set(table, row, 1 + 3 * k, mine.value);
         xb_table_set(table, row, 2 + 3 * k, mine.mc_error);
-        xb_table_set(table, row, 3 + 3 * k, shown(digital, k).score.value);
+        xb_table_set(table, row, 3 + 3 * k, cli_shown_at(digital, k).score.value);
     }
 }
 
@@ -152,8 +152,8 @@ xb_status cli_cases_table(xb_ctx *ctx, xb_table **out, const char *key,
     for (int k = 0; k < SHOWN; k++)
         for (int j = 0; j < 3; j++) {
             int column = 1 + 3 * k + j;
-            snprintf(text[column], sizeof text[column], "%s%s", shown(digital, k).key,
-                     suffix[j]);
+            snprintf(text[column], sizeof text[column], "%s%s",
+                     cli_shown_at(digital, k).key, suffix[j]);
             names[column] = text[column];
         }
     xb_table *table = NULL;

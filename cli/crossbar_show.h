@@ -8,8 +8,13 @@
 typedef struct cli_case {
     const char *name; /* of the effect; NULL: see value */
     double value;     /* of the number that was swept */
-    xb_assay_result *result;
+    xb_chips *chips;
+    const xb_assay_result *result; /* of the first chip */
 } cli_case;
+
+/* The scores of a line: how many, and number k. */
+int cli_shown_count(const xb_assay_result *r);
+cli_score cli_shown_at(const xb_assay_result *r, int k);
 
 /* `digital` above them, for comparison. */
 void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *digital,

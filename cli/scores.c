@@ -47,6 +47,7 @@ cli_score cli_score_at(const xb_scores *s, int i)
 {
     const shown_score *row = xb_scores_classes(s) > 0 ? &of_classes[i] : &of_numbers[i];
     cli_score out = {.name = row->name,
+                     .item = row->item,
                      .key = row->key,
                      .score = xb_scores_get(s, row->item),
                      .chance = xb_scores_get(s, row->floor).value};

@@ -5,7 +5,7 @@
 #include "print.h"
 
 typedef struct cli_score {
-    const char *name, *key;
+    const char *name, *item, *key; /* in tables, of the library, in JSON */
     xb_score score;
     double chance; /* what perfect calibration reads on average; NAN: not that kind */
     int64_t bins;  /* that it depends on, or 0 */

@@ -101,8 +101,10 @@ static cli_exit stopped_code(cli_exit code)
 static void say_notice(void *arg, const char *sentence)
 {
     cli_session *s = arg;
-    if (strncmp(s->noticed, sentence, sizeof s->noticed - 1) == 0) return;
-    snprintf(s->noticed, sizeof s->noticed, "%s", sentence);
+    const size_t size = sizeof s->noticed[0];
+    for (int i = 0; i < CLI_NOTICES; i++)
+        if (strncmp(s->noticed[i], sentence, size - 1) == 0) return;
+    snprintf(s->noticed[s->notices++ % CLI_NOTICES], size, "%s", sentence);
     cli_progress_clear(&s->progress);
     fprintf(stderr, "  %s\n", sentence);
 }

@@ -7,11 +7,14 @@
 #include "options.h"
 #include "progress.h"
 
+enum { CLI_NOTICES = 8 };
+
 struct cli_session {
     cli_args args;
     xb_ctx *ctx;
     cli_progress progress;
-    char noticed[256]; /* the last notice, not to be repeated */
+    char noticed[CLI_NOTICES][256]; /* the last notices, not to be repeated */
+    int notices;
 };
 
 /* Parses, runs, reports: the whole life of one command. */

@@ -533,6 +533,81 @@ static void a_crossbar_has_costs(void **state)
               "'read_v' is 0, expected");
 }
 
+static int64_t chips_of(const json_t *root, const char *name)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(
+        json_object_get(root, "cases"), i,
+        one) if (strcmp(json_string_value(json_object_get(one, "array")), name) ==
+                 0) return (int64_t)number(json_object_get(one, "chips"), "count");
+    return -1;
+}
+
+/* Eight chips of all together; with --chips of the effects too that differ. Chip 1 is
+ * the same with others and alone, and ± says what it is of. */
+static void a_crossbar_is_told_over_chips(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
+    json_t *root = run_json("crossbar m.safetensors xy.csv --samples 20 --json");
+    assert_int_equal(chips_of(root, "all together"), 8);
+    assert_int_equal(chips_of(root, "stuck"), 1);
+    json_decref(root);
+    root =
+        run_json("crossbar m.safetensors xy.csv --samples 20 --chips 3 --chip 5 --json");
+    assert_int_equal(chips_of(root, "all together"), 3);
+    assert_int_equal(chips_of(root, "stuck"), 3);
+    assert_int_equal(chips_of(root, "adc"), 1);
+    double sum = 0;
+    for (int chip = 5; chip < 8; chip++) {
+        char command[128];
+        snprintf(command, sizeof command,
+                 "crossbar m.safetensors xy.csv --samples 20 --chips 1 --chip %d --json",
+                 chip);
+        json_t *alone = run_json(command);
+        sum += number(json_array_get(json_object_get(alone, "cases"), 13), "nll");
+        json_decref(alone);
+    }
+    json_t *all = json_array_get(json_object_get(root, "cases"), 13);
+    json_t *nll = json_object_get(json_object_get(all, "chips"), "nll");
+    assert_close(number(nll, "mean"), sum / 3, 1e-12);
+    assert_close(number(nll, "mean_error"), number(nll, "sd") / sqrt(3), 1e-12);
+    json_decref(root);
+    run_well("crossbar m.safetensors xy.csv --samples 20 --chips 3 --chip 5");
+    assert_non_null(strstr(out_text, "over reads of chip 5"));
+    assert_non_null(strstr(out_text, "Over 3 chips, 5 to 7"));
+    assert_non_null(strstr(out_text, "of 3 chips (at least 90 %)"));
+    assert_non_null(strstr(out_text, "± the standard error over chips"));
+    run_well("crossbar m.safetensors xy.csv --samples 20 --array ideal");
+    assert_non_null(strstr(out_text, "nothing on this array differs from chip to chip"));
+}
+
+/* However often an array's law is loaded, each of its warnings is said once. */
+static void notices_are_said_once(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_shell("awk 'BEGIN { s = 1; print \"x\"; for (i = 0; i < 3000; i++) {"
+              " s = (s * 16807) % 2147483647; x = 0.995 * x + s / 2147483647 - 0.5;"
+              " print x } }' > walk.csv");
+    run_well("fit walk.csv --segment all -o walk.json -q");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
+    assert_int_equal(run("crossbar m.safetensors xy.csv --samples 20 --law walk.json"),
+                     0);
+    static const char *const said[] = {"independent samples", "not independent draws"};
+    for (int i = 0; i < 2; i++) {
+        const char *first = strstr(err_text, said[i]);
+        assert_non_null(first);
+        assert_null(strstr(first + 1, said[i]));
+    }
+}
+
 static void bad_crossbars_are_one_line(void **state)
 {
     (void)state;
@@ -552,6 +627,7 @@ static void bad_crossbars_are_one_line(void **state)
     run_badly(
         "crossbar m.safetensors xy.csv --sweep adc_bits=4:5 --sweep adc-bits=6 -o d",
         "adc-bits is swept twice");
+    run_badly("crossbar m.safetensors xy.csv --chips 0", "--chips: 0 is out of range");
     run_badly("crossbar m.safetensors xy.csv --redraw never", "never");
     run_badly("crossbar m.safetensors missing.csv", "missing.csv");
     run_badly("crossbar m.safetensors xy.csv --costs bad.json --export chip",
@@ -596,6 +672,8 @@ int main(void)
         cmocka_unit_test(a_plan_predicts_and_measures),
         cmocka_unit_test(a_crossbar_scores_and_sweeps),
         cmocka_unit_test(a_crossbar_has_costs),
+        cmocka_unit_test(a_crossbar_is_told_over_chips),
+        cmocka_unit_test(notices_are_said_once),
         cmocka_unit_test(bad_crossbars_are_one_line),
         cmocka_unit_test(bad_plans_are_one_line),
     };

@@ -290,6 +290,46 @@ XB_API const xb_distances *xb_assay_result_distance(const xb_assay_result *resul
 /* KL(array || digital), nats: xb_kl_at_least(). */
 XB_API double xb_assay_result_kl_at_least(const xb_assay_result *result);
 
+/* ---- an array built many times */
+
+/* Some of what the array has differs from chip to chip: missed writes, relaxation, stuck
+ * devices, spreads. Without any of it one chip is all of them. */
+XB_API bool xb_array_differs(const xb_array *array);
+
+/* The array assayed on several chips. */
+typedef struct xb_chips xb_chips;
+
+/* `count` chips, 1 or more: that of the assay's options (xb_analog_options.chip) and
+ * those of the numbers after it, each assayed as xb_assay_run would. All have the same
+ * reads, so what differs is the chips. */
+XB_API xb_status xb_chips_create(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
+                                 const xb_array *array, int64_t count);
+XB_API void xb_chips_destroy(xb_chips *chips); /* NULL is fine */
+XB_API int64_t xb_chips_count(const xb_chips *chips);
+/* Chip i, 0 <= i < count, borrowed; beyond, NULL. */
+XB_API const xb_assay_result *xb_chips_at(const xb_chips *chips, int64_t i);
+
+/* A number over chips (X24). A frozen value. */
+typedef struct xb_chip_spread {
+    double mean;
+    double sd;                /* from chip to chip; NAN for one chip */
+    double low, median, high; /* quantiles 0.05, 0.5 and 0.95 */
+} xb_chip_spread;
+
+/* Of a score, by the names of xb_scores; of a gap's rms, by the names of xb_distances'
+ * gaps: "mean", "sd", "whole". NAN for a name there is not. */
+XB_API xb_chip_spread xb_chips_score_get(const xb_chips *chips, const char *name);
+XB_API xb_chip_spread xb_chips_gap_get(const xb_chips *chips, const char *name);
+/* Share of the chips with this verdict. */
+XB_API double xb_chips_verdict_share(const xb_chips *chips, xb_verdict verdict);
+
+/* A chip loses of a score by how much it is worse than the digital model (a negative loss
+ * where it is better), or by how much it differs where neither way is better. NAN for a
+ * name there is not. The share of the chips that lose at most `loss`: */
+XB_API double xb_chips_yield(const xb_chips *chips, const char *name, double loss);
+/* and the smallest loss that at least the share `share`, in (0, 1], of them keeps. */
+XB_API double xb_chips_kept(const xb_chips *chips, const char *name, double share);
+
 #ifdef __cplusplus
 }
 #endif

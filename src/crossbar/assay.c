@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "compare/score_items.h"
 #include "crossbar/analog.h"
+#include "crossbar/assay.h"
 #include "predict/predict.h"
 #include "vi/model.h"
 
@@ -205,13 +206,15 @@ void xb_assay_destroy(xb_assay *a)
 const xb_assay_result *xb_assay_digital(const xb_assay *assay) { return assay->digital; }
 
 static xb_status run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
-                     const xb_array *array)
+                     const xb_array *array, uint64_t chip)
 {
+    xb_analog_options opt = assay->analog;
+    opt.chip = chip;
     const double *x = assay->opt.calibration;
     int64_t n = assay->opt.calibration_n;
     xb_analog *analog = NULL;
     XB_TRY(xb_analog_create(ctx, &analog, assay->model, array, x ? x : assay->x,
-                            x ? n : assay->n, &assay->analog));
+                            x ? n : assay->n, &opt));
     double memory =
         analog->rho > 0 ? (1 + analog->rho) / (1 - analog->rho) : 0; /* (X11) */
     if (analog->held) memory = xb_held_time(analog->held);
@@ -224,17 +227,24 @@ static xb_status run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
     return status;
 }
 
-xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result **out, xb_assay *assay,
-                       const xb_array *array)
+xb_status xb_assay_chip(xb_ctx *ctx, xb_assay_result **out, xb_assay *assay,
+                        const xb_array *array, int64_t after)
 {
     xb_assay_result *result = xb_new(ctx, 1, sizeof *result);
     if (!result) return XB_E_MEMORY;
-    xb_status status = run(ctx, result, assay, array);
+    xb_status status =
+        run(ctx, result, assay, array, assay->analog.chip + (uint64_t)after);
     if (status == XB_OK)
         *out = result;
     else
         xb_assay_result_destroy(result);
     return status;
+}
+
+xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result **out, xb_assay *assay,
+                       const xb_array *array)
+{
+    return xb_assay_chip(ctx, out, assay, array, 0);
 }
 
 /* ---- what it found */

@@ -62,6 +62,16 @@ bool xb_array_has(const xb_array *array, int64_t i)
     return false;
 }
 
+bool xb_array_differs(const xb_array *array)
+{
+    static const xb_effect by_chip[] = {XB_EFFECT_PROGRAM, XB_EFFECT_RELAX,
+                                        XB_EFFECT_SIGMA_SPREAD, XB_EFFECT_SHAPE_SPREAD,
+                                        XB_EFFECT_STUCK};
+    for (int k = 0; k < XB_COUNT(by_chip); k++)
+        if (xb_array_has(array, by_chip[k] - 1)) return true;
+    return false;
+}
+
 xb_array xb_array_alone(const xb_array *array, int64_t i)
 {
     const xb_array base = ideal();

@@ -1,0 +1,14 @@
+/* crossbar_chips.h: what `crossbar` found over chips, as text and as JSON. */
+#ifndef XB_CLI_CROSSBAR_CHIPS_H
+#define XB_CLI_CROSSBAR_CHIPS_H
+
+#include "crossbar_show.h"
+
+/* The last case in full, and the effects of which there are several chips; nothing where
+ * the last case has one. `first` is the number of the first chip. */
+void cli_show_chips(const cli_case *cases, int count, const xb_assay_result *digital,
+                    uint64_t first);
+/* {"count", SCORE: {"mean", ...}, ..., "same", "different", "cannot_tell"} */
+json_t *cli_chips_json(const cli_case *c, const xb_assay_result *digital);
+
+#endif

@@ -1,0 +1,181 @@
+/* chips.c: an array built many times: scores, gaps and verdicts over chips (maths X24).
+ * Everything is put in order when the chips are made, so that reading cannot fail. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "crossbar/assay.h"
+
+enum { GAPS = 3 };
+
+struct xb_chips {
+    int64_t n;
+    xb_assay_result **chip; /* [n] */
+    double *score;          /* [scores][n], ascending, as are the others */
+    double *loss;           /* [scores][n] against the digital model */
+    double *gap;            /* [GAPS][n] */
+};
+
+/* One number of each chip: score or gap `which` of it. */
+typedef double number_fn(const xb_assay_result *chip, const xb_assay_result *digital,
+                         int64_t which);
+
+static double score_of(const xb_assay_result *chip, const xb_assay_result *digital,
+                       int64_t which)
+{
+    (void)digital;
+    return xb_scores_at(xb_assay_result_scores(chip), which).value;
+}
+
+static double loss_of(const xb_assay_result *chip, const xb_assay_result *digital,
+                      int64_t which)
+{
+    const int64_t better = xb_scores_better(xb_assay_result_scores(chip), which);
+    const double more = score_of(chip, NULL, which) - score_of(digital, NULL, which);
+    return better == 0 ? fabs(more) : better > 0 ? -more : more;
+}
+
+static double gap_of(const xb_assay_result *chip, const xb_assay_result *digital,
+                     int64_t which)
+{
+    (void)digital;
+    return xb_distances_gap_at(xb_assay_result_distance(chip), which).rms;
+}
+
+/* Each of `count` numbers over the chips, in order; all NAN where one chip has NAN. */
+static xb_status gather(xb_ctx *ctx, double **out, const xb_chips *c,
+                        const xb_assay_result *digital, int64_t count, number_fn *number)
+{
+    double *x = *out = xb_new(ctx, count * c->n, sizeof *x);
+    if (!x) return XB_E_MEMORY;
+    for (int64_t k = 0; k < count; k++, x += c->n) {
+        bool known = true;
+        for (int64_t i = 0; i < c->n; i++) {
+            x[i] = number(c->chip[i], digital, k);
+            known = known && !isnan(x[i]);
+        }
+        for (int64_t i = 0; i < c->n && !known; i++) x[i] = NAN;
+        if (known) XB_TRY(xb_sort_doubles(ctx, x, c->n));
+    }
+    return XB_OK;
+}
+
+static xb_status fill(xb_ctx *ctx, xb_chips *c, xb_assay *assay, const xb_array *array)
+{
+    const xb_assay_result *digital = xb_assay_digital(assay);
+    c->chip = xb_new(ctx, c->n, sizeof(xb_assay_result *));
+    if (!c->chip) return XB_E_MEMORY;
+    for (int64_t i = 0; i < c->n; i++) {
+        if (c->n > 1) XB_TRY(xb_progress_tell(ctx, "reading chips", i, c->n));
+        XB_TRY(xb_assay_chip(ctx, &c->chip[i], assay, array, i));
+    }
+    const int64_t scores = xb_scores_count(xb_assay_result_scores(digital));
+    XB_TRY(gather(ctx, &c->score, c, digital, scores, score_of));
+    XB_TRY(gather(ctx, &c->loss, c, digital, scores, loss_of));
+    return gather(ctx, &c->gap, c, digital, GAPS, gap_of);
+}
+
+xb_status xb_chips_create(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
+                          const xb_array *array, int64_t count)
+{
+    if (count < 1)
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld chips: expected 1 or more",
+                       (long long)count);
+    xb_chips *c = xb_new(ctx, 1, sizeof *c);
+    if (!c) return XB_E_MEMORY;
+    c->n = count;
+    xb_status status = fill(ctx, c, assay, array);
+    if (status == XB_OK)
+        *out = c;
+    else
+        xb_chips_destroy(c);
+    return status;
+}
+
+void xb_chips_destroy(xb_chips *chips)
+{
+    if (!chips) return;
+    for (int64_t i = 0; chips->chip && i < chips->n; i++)
+        xb_assay_result_destroy(chips->chip[i]);
+    free(chips->chip);
+    free(chips->score);
+    free(chips->loss);
+    free(chips->gap);
+    free(chips);
+}
+
+/* ---- what they have */
+
+int64_t xb_chips_count(const xb_chips *chips) { return chips->n; }
+
+const xb_assay_result *xb_chips_at(const xb_chips *chips, int64_t i)
+{
+    return i >= 0 && i < chips->n ? chips->chip[i] : NULL;
+}
+
+static double quantile(const double *x, int64_t n, double level)
+{
+    const double at = (double)(n - 1) * level;
+    const int64_t k = (int64_t)at;
+    if (k + 1 >= n || x[k] == x[k + 1]) return x[k]; /* infinite ones too */
+    return x[k] + (at - (double)k) * (x[k + 1] - x[k]);
+}
+
+/* (X24) */
+static xb_chip_spread spread(const double *x, int64_t n)
+{
+    double mean = 0, square = 0;
+    for (int64_t i = 0; i < n; i++) mean += x[i] / (double)n;
+    for (int64_t i = 0; i < n; i++) square += (x[i] - mean) * (x[i] - mean);
+    return (xb_chip_spread){.mean = mean,
+                            .sd = n > 1 ? sqrt(square / (double)(n - 1)) : NAN,
+                            .low = quantile(x, n, 0.05),
+                            .median = quantile(x, n, 0.5),
+                            .high = quantile(x, n, 0.95)};
+}
+
+static const xb_chip_spread nothing = {NAN, NAN, NAN, NAN, NAN};
+
+static int64_t score_find(const xb_chips *chips, const char *name)
+{
+    return xb_scores_find(xb_assay_result_scores(chips->chip[0]), name);
+}
+
+xb_chip_spread xb_chips_score_get(const xb_chips *chips, const char *name)
+{
+    const int64_t k = score_find(chips, name);
+    return k < 0 ? nothing : spread(chips->score + k * chips->n, chips->n);
+}
+
+xb_chip_spread xb_chips_gap_get(const xb_chips *chips, const char *name)
+{
+    const int64_t k =
+        xb_distances_gap_find(xb_assay_result_distance(chips->chip[0]), name);
+    return k < 0 ? nothing : spread(chips->gap + k * chips->n, chips->n);
+}
+
+double xb_chips_verdict_share(const xb_chips *chips, xb_verdict verdict)
+{
+    int64_t with = 0;
+    for (int64_t i = 0; i < chips->n; i++)
+        with += xb_distances_verdict(xb_assay_result_distance(chips->chip[i])) == verdict;
+    return (double)with / (double)chips->n;
+}
+
+double xb_chips_yield(const xb_chips *chips, const char *name, double loss)
+{
+    const int64_t k = score_find(chips, name);
+    int64_t kept = 0;
+    if (k < 0 || isnan(chips->loss[k * chips->n])) return NAN;
+    const double *x = chips->loss + k * chips->n;
+    while (kept < chips->n && x[kept] <= loss) kept++;
+    return (double)kept / (double)chips->n;
+}
+
+double xb_chips_kept(const xb_chips *chips, const char *name, double share)
+{
+    const int64_t k = score_find(chips, name);
+    if (k < 0 || !(share > 0 && share <= 1)) return NAN;
+    const double wanted = ceil(share * (double)chips->n * (1 - 1e-12)); /* (X24) */
+    return chips->loss[k * chips->n + (int64_t)fmax(wanted, 1) - 1];
+}
