@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "cost_show.h"
 #include "crossbar_chips.h"
 #include "crossbar_device.h"
 #include "crossbar_show.h"
@@ -25,7 +26,8 @@ typedef struct crossbar_job {
     xb_model *model;
     xb_frame *frame, *calibration; /* calibration NULL: the frame */
     xb_array *array;
-    xb_costs costs; /* where --costs is given */
+    xb_costs costs;            /* where --costs is a file */
+    xb_cost_model *cost_model; /* where it is the model, else NULL */
     xb_assay *assay;
     int64_t reads;
     cli_case cases[CASES_MAX];
@@ -146,13 +148,19 @@ static cli_exit read_array(crossbar_job *job)
     return read_sweeps(job);
 }
 
+/* Costs by the model of the library, not from a file. */
+static bool by_model(const cli_session *s)
+{
+    return strcmp(cli_text(&s->args, "costs", ""), "model") == 0;
+}
+
 static cli_exit read_data(crossbar_job *job)
 {
     cli_session *s = job->s;
     const char *calibration = cli_text(&s->args, "calibration", NULL);
     const char *costs = cli_text(&s->args, "costs", NULL);
     xb_status status = XB_OK;
-    if (costs) status = xb_costs_load(s->ctx, &job->costs, costs);
+    if (costs && !by_model(s)) status = xb_costs_load(s->ctx, &job->costs, costs);
     if (status == XB_OK) status = xb_model_load(s->ctx, &job->model, s->args.arg[0]);
     if (status == XB_OK)
         status = cli_model_frame(s, &job->frame, job->model, s->args.arg[1], true);
@@ -390,10 +398,16 @@ static xb_status write_sweeps(crossbar_job *job, const char *dir)
     return status;
 }
 
+static json_t *costs_json(const crossbar_job *job, const xb_analog *analog)
+{
+    if (job->cost_model) return cli_cost_model_json(job->cost_model);
+    if (!cli_flag(&job->s->args, "costs")) return NULL;
+    return cli_costs_json(analog, job->reads, &job->costs);
+}
+
 static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
 {
     cli_session *s = job->s;
-    bool costs = cli_flag(&s->args, "costs");
     const char *dir = cli_text(&s->args, "output", NULL);
     const char *export = cli_text(&s->args, "export", NULL);
     xb_status status = XB_OK;
@@ -401,11 +415,12 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     if (status == XB_OK && dir && job->n_sweeps) status = write_sweeps(job, dir);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
-    if (cli_json(s))
-        return print_json(job,
-                          costs ? cli_costs_json(analog, job->reads, &job->costs) : NULL);
+    if (cli_json(s)) return print_json(job, costs_json(job, analog));
     cli_exit code = print_text(job);
-    if (costs) cli_show_costs(analog, job->reads, &job->costs);
+    if (job->cost_model)
+        cli_show_cost_model(job->cost_model);
+    else if (cli_flag(&s->args, "costs"))
+        cli_show_costs(analog, job->reads, &job->costs);
     return code;
 }
 
@@ -416,6 +431,8 @@ static cli_exit simulate(crossbar_job *job)
     const xb_frame *on = job->calibration ? job->calibration : job->frame;
     xb_status status = xb_analog_create(job->s->ctx, &analog, job->model, job->array,
                                         xb_frame_values(on), xb_frame_row_count(on), &o);
+    if (status == XB_OK && by_model(job->s))
+        status = xb_cost_model_create(job->s->ctx, &job->cost_model, analog, job->reads);
     if (status == XB_OK) status = run_assays(job);
     cli_exit code = status == XB_OK ? deliver(job, analog) : cli_status(job->s, status);
     xb_analog_destroy(analog);
@@ -433,10 +450,21 @@ static void free_job(crossbar_job *job)
     }
     xb_array_destroy(job->array);
     xb_assay_destroy(job->assay);
+    xb_cost_model_destroy(job->cost_model);
     xb_frame_destroy(job->calibration);
     xb_frame_destroy(job->frame);
     xb_model_destroy(job->model);
     free(job);
+}
+
+static cli_exit check_export(const crossbar_job *job)
+{
+    const int64_t members = xb_model_member_count(job->model);
+    if (members == 1 || !cli_text(&job->s->args, "export", NULL)) return CLI_DONE;
+    return cli_fail(job->s, CLI_USAGE,
+                    "%s has %lld members, and --export writes one: train with"
+                    " --members 1",
+                    job->s->args.arg[0], (long long)members);
 }
 
 static cli_exit run(cli_session *s)
@@ -448,6 +476,7 @@ static cli_exit run(cli_session *s)
     cli_exit code = read_array(job);
     if (code == CLI_DONE) code = plan_outputs(job);
     if (code == CLI_DONE) code = read_data(job);
+    if (code == CLI_DONE) code = check_export(job);
     if (code == CLI_DONE) code = simulate(job);
     free_job(job);
     return code;
@@ -488,7 +517,8 @@ static const cli_option options[] = {
      1, 1e5},
     {"tolerance", 0, CLI_NUMBER, "X",
      "predictives this near, in units of their sd, are the same (0.1)", 1e-6, 10},
-    {"costs", 0, CLI_PATH, "FILE", "energy of a prediction from a JSON table of costs", 0,
+    {"costs", 0, CLI_PATH, "model|FILE",
+     "energy and time of a prediction, by the built-in model or a JSON table of costs", 0,
      0},
     {"export", 0, CLI_OUTPUT, "DIR", "conductances to programme, and CrossSim's inputs",
      0, 0},

@@ -250,8 +250,10 @@ static const cli_option options[] = {
     {"mle-epochs", 0, CLI_COUNT, "N", "epochs of ordinary training before it (as many)",
      0, 1e9},
     {"members", 0, CLI_COUNT, "M",
-     "posteriors trained apart, predicted as one mixture [1; 5 with --effort full]", 1,
-     XB_MEMBERS_MOST},
+     "posteriors trained apart, predicted as one mixture [1; 3 without --net where "
+     "targets"
+     " are numbers; 5 with --effort full]",
+     1, XB_MEMBERS_MOST},
     {"batch", 0, CLI_COUNT, "N", "rows a step (100)", 1, 1e9},
     {"samples", 0, CLI_COUNT, "N", "weight draws a step (1)", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",

@@ -454,7 +454,10 @@ static void a_crossbar_scores_and_sweeps(void **state)
     make_line("line.csv", 60);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     make_text("costs.json", "{\"crossbayes\": \"costs\", \"adc_pj\": 2}");
-    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
+    run_well("train xy.csv -t y -o three.safetensors -q --epochs 2 --mle-epochs 2");
+    run_badly("crossbar three.safetensors xy.csv --export chip", "--members 1");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2"
+             " --members 1");
     json_t *root =
         run_json("crossbar m.safetensors xy.csv --samples 50 --costs costs.json"
                  " --sweep adc-bits=4:8:2 -o sweeps --export chip --threads 1"
@@ -477,6 +480,57 @@ static void a_crossbar_scores_and_sweeps(void **state)
     run_shell("test -s chip/array.json -a -s chip/crosssim/layer0.json");
     run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --threads 1");
     assert_non_null(strstr(out_text, "same"));
+}
+
+static double band(const json_t *object, const char *key, const char *end)
+{
+    return number(json_object_get(object, key), end);
+}
+
+static void a_crossbar_has_costs(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    make_text("slow.json", "{\"crossbayes\": \"array\", \"base\": \"mtj\","
+                           " \"read_ns\": 200}");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2"
+             " --net 'dense 4, relu, dense 1'");
+    double cells[2], prediction[2];
+    for (int i = 0; i < 2; i++) {
+        json_t *root = run_json(i ? "crossbar m.safetensors xy.csv --samples 40"
+                                    " --array slow.json --costs model --json"
+                                  : "crossbar m.safetensors xy.csv --samples 20"
+                                    " --costs model --json");
+        const json_t *designs =
+            json_object_get(json_object_get(root, "costs"), "designs");
+        const json_t *array = json_array_get(designs, 0);
+        const json_t *layer = json_array_get(json_object_get(array, "layers"), 0);
+        assert_int_equal(json_array_size(designs), 3);
+        assert_close(number(array, "draws"), i ? 40 : 20, 0);
+        assert_close(band(array, "prediction_pj", "high"),
+                     number(array, "draws") * band(array, "draw_pj", "high"), 1e-12);
+        assert_close(number(array, "prediction_ns"),
+                     number(array, "draws") * number(array, "draw_ns"), 1e-12);
+        assert_true(band(layer, "adc_pj", "low") < band(layer, "adc_pj", "high"));
+        assert_close(number(json_array_get(designs, 2), "draws"), 1, 0);
+        cells[i] = band(layer, "cells_pj", "low");
+        prediction[i] = band(array, "prediction_pj", "low");
+        json_decref(root);
+    }
+    assert_close(cells[1], 100 * cells[0], 1e-9); /* 200 ns instead of 2 */
+    assert_true(prediction[1] > 2 * prediction[0]);
+    run_well("crossbar m.safetensors xy.csv --samples 20 --costs model");
+    assert_non_null(strstr(out_text, "all layers"));
+    assert_non_null(strstr(out_text, "digital accelerator, digital sampling"));
+    assert_null(strstr(out_text, "waits between reads"));
+    run_well("crossbar m.safetensors xy.csv --samples 20 --array ecram --costs model");
+    assert_non_null(strstr(out_text, "waits between reads"));
+    run_badly("crossbar m.safetensors xy.csv --array ideal --costs model",
+              "costs need converters: 'dac_bits' is 0");
+    run_badly("crossbar m.safetensors xy.csv --set read_v=0 --costs model",
+              "'read_v' is 0, expected");
 }
 
 static int64_t chips_of(const json_t *root, const char *name)
@@ -617,6 +671,7 @@ int main(void)
         cmocka_unit_test(bad_models_and_tables_are_one_line),
         cmocka_unit_test(a_plan_predicts_and_measures),
         cmocka_unit_test(a_crossbar_scores_and_sweeps),
+        cmocka_unit_test(a_crossbar_has_costs),
         cmocka_unit_test(a_crossbar_is_told_over_chips),
         cmocka_unit_test(notices_are_said_once),
         cmocka_unit_test(bad_crossbars_are_one_line),

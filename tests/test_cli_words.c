@@ -282,6 +282,7 @@ static const struct json_case {
     {"plan-net", "plan mtj --net 'dense 2, elu, dense 1' --draws 256 --json"},
     {"crossbar", "crossbar m.safetensors xy.csv --samples 20 --sweep adc-bits=4:6"
                  " --costs costs.json --json"},
+    {"crossbar-costs", "crossbar m.safetensors xy.csv --samples 20 --costs model --json"},
     {"study", "study quadrature --quick --format svg -o q --json"},
     {"reproduce", "reproduce --quick --only 2 --format svg -o r --json"},
     {"completion", "completion bash --json"},

@@ -214,6 +214,44 @@ XB_API xb_status xb_costs_load(xb_ctx *ctx, xb_costs *out, const char *path);
 XB_API xb_cost_estimate xb_analog_cost(const xb_analog *analog, const xb_costs *costs,
                                        int64_t reads);
 
+/* Energy and time by a model of the converters, cells and logic (maths X35-X39), from
+ * the conductances that were written and the array's numbers ("read_v", "node_nm", ...):
+ * docs/arrays.md has them with their sources. Three designs: the array itself, the same
+ * net with digital sampling on a digital accelerator, and the array without noise. Where
+ * published numbers disagree there is a band. */
+typedef struct xb_cost_model xb_cost_model;
+
+/* Its ends; equal where there is one source. A frozen value. */
+typedef struct xb_band {
+    double low, high;
+} xb_band;
+
+/* Of predictions of `draws` draws each. Fails where the array has no converters, and for
+ * weights made of cells, whose conductances are in a unit of their own. */
+XB_API xb_status xb_cost_model_create(xb_ctx *ctx, xb_cost_model **out,
+                                      const xb_analog *analog, int64_t draws);
+XB_API void xb_cost_model_destroy(xb_cost_model *cost); /* NULL is fine */
+
+XB_API int64_t xb_cost_model_design_count(void);
+XB_API const char *xb_cost_model_design_name(int64_t i);    /* "array", "digital", ... */
+XB_API int64_t xb_cost_model_design_find(const char *name); /* -1: none */
+XB_API int64_t xb_cost_model_part_count(void);
+XB_API const char *xb_cost_model_part_name(int64_t i);    /* "dac", "cells", "adc", ... */
+XB_API int64_t xb_cost_model_part_find(const char *name); /* -1: none */
+
+/* The layers on arrays, by their number in the net. */
+XB_API int64_t xb_cost_model_layer_count(const xb_cost_model *cost);
+XB_API int64_t xb_cost_model_layer_at(const xb_cost_model *cost, int64_t i);
+/* Draws of a prediction: 1 where nothing is random. */
+XB_API int64_t xb_cost_model_draws(const xb_cost_model *cost, int64_t design);
+/* Of one draw, pJ; layer or part -1: all of them. */
+XB_API xb_band xb_cost_model_energy_pj(const xb_cost_model *cost, int64_t design,
+                                       int64_t layer, int64_t part);
+/* Of one draw, ns; layer -1: all of them, with the wait for devices to forget. Of the
+ * digital accelerator only making the samples is known: it takes at least that. */
+XB_API double xb_cost_model_time_ns(const xb_cost_model *cost, int64_t design,
+                                    int64_t layer);
+
 /* ---- an array against the digital model */
 
 typedef struct xb_assay_options {

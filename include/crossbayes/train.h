@@ -127,12 +127,14 @@ typedef struct xb_train_options {
                            its result; false: it fails with XB_E_CANCELLED */
     int64_t targets;    /* numbers of y a row, one output of the net for each (V30); 0: as
                            many as data.names has, or 1 */
-    int64_t members;    /* of xb_train: 1; more train an ensemble (V50), a start, shuffles
-                           and draws each, in one model. The net is chosen for the first,
+    int64_t members;    /* of xb_train: more than 1 train an ensemble (V50), a start,
+                           shuffles and draws each, in one model. The net is chosen for the first,
                            whose numbers are those of a single model. Members are trained
                            side by side, one after another where on_epoch is set; the
                            report and the checkpoint are the first one's. 0:
-                           XB_MEMBERS_DEFAULT, of full effort XB_MEMBERS_FULL */
+                           XB_MEMBERS_DEFAULT; XB_MEMBERS_OPEN where the net is left to
+                           the data and targets are numbers; XB_MEMBERS_FULL of full
+                           effort */
     double noise_prior; /* scale of the prior of the noise net's kernels, 0.3; before the
                            factor of prior_by_fan, which they always have; 0: no prior,
                            maximum likelihood as in the paper. Of images it is 0 (V19) */
@@ -145,7 +147,7 @@ typedef struct xb_train_options {
 } xb_train_options;
 
 /* What xb_train takes where members is 0 (docs/ensembles.md has what they buy). */
-enum { XB_MEMBERS_DEFAULT = 1, XB_MEMBERS_FULL = 5 };
+enum { XB_MEMBERS_DEFAULT = 1, XB_MEMBERS_OPEN = 3, XB_MEMBERS_FULL = 5 };
 
 XB_OPTIONS(train);
 

@@ -36,6 +36,7 @@ typedef struct xb_analog_layer {
     int64_t operations;    /* for one input */
     int64_t rows, columns; /* of a tile */
     double weight_top, sigma_top;
+    double conductance_us; /* of all pairs together, as written and wired */
     bool random; /* any tensor of it */
     xb_converter dac, adc;
 } xb_analog_layer;

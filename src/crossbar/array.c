@@ -16,6 +16,12 @@
     {                                                                                    \
 #key, true, min, max, effect, offsetof(xb_array, key), label, "", about          \
     }
+/* A number that only costs depend on. */
+#define COST(key, whole, min, max, label, unit, about)                                   \
+    {                                                                                    \
+#key, whole, min, max, XB_EFFECT_NONE, offsetof(xb_array, cost.key), label,      \
+            unit, about                                                                  \
+    }
 
 enum { TILE_MAX = 65536, LEVELS_MAX = 65536, BITS_MAX = 20, BITS_MIN = 2 };
 
@@ -77,6 +83,39 @@ const xb_array_row xb_array_rows[] = {
     REAL(correlation_time_ns, 0, 1e18, XB_EFFECT_CORRELATION,
          "correlation time of the noise", "ns",
          "time in which its noise forgets; 0: at once"),
+    COST(read_v, false, 1e-3, 100, "read voltage", "V", "costs: voltage of a read, V"),
+    COST(read_ns, false, 1e-3, 1e12, "length of a read", "ns",
+         "costs: length of a read's pulse, ns"),
+    COST(noise_cells, true, 0, 1000, "noise devices of a weight", "",
+         "costs: noise devices of a random weight"),
+    COST(noise_g_us, false, 0, 1e9, "conductance of a noise device", "µS",
+         "costs: conductance of a noise device, µS; 0: the middle of the range"),
+    COST(node_nm, false, 7, 1000, "process of the converters", "nm",
+         "costs: process of the converters, nm"),
+    COST(adc_clock_mhz, false, 1e-3, 1e6, "clock of an ADC", "MHz",
+         "costs: clock of an ADC, MHz; a conversion takes bits + 1 periods"),
+    COST(adc_share, true, 1, TILE_MAX, "columns that share an ADC", "",
+         "costs: columns that share an ADC"),
+    COST(adc_per_output, true, 1, 1000, "conversions of a random column", "",
+         "costs: conversions of a column of random weights"),
+    COST(adc_column_ohm, false, 1, 1e15, "column resistance at an ADC", "Ω",
+         "costs: column resistance that the ADC's circuit model assumes, Ω"),
+    COST(dac_pj_low, false, 1e-9, 1e9, "energy of a DAC's bit, low", "pJ",
+         "costs: energy of one bit of an input, pJ, lowest source"),
+    COST(dac_pj_high, false, 1e-9, 1e9, "energy of a DAC's bit, high", "pJ",
+         "costs: energy of one bit of an input, pJ, highest source"),
+    COST(add_pj, false, 1e-9, 1e9, "energy of a digital addition", "pJ",
+         "costs: digital addition after a conversion, pJ"),
+    COST(mac_pj_low, false, 1e-9, 1e9, "energy of a digital MAC, low", "pJ",
+         "costs: digital multiplication and addition, pJ, lowest source"),
+    COST(mac_pj_high, false, 1e-9, 1e9, "energy of a digital MAC, high", "pJ",
+         "costs: digital multiplication and addition, pJ, highest source"),
+    COST(sample_fj_low, false, 1e-6, 1e12, "energy of a digital sample, low", "fJ",
+         "costs: digital Gaussian sample, fJ, lowest source"),
+    COST(sample_fj_high, false, 1e-6, 1e12, "energy of a digital sample, high", "fJ",
+         "costs: digital Gaussian sample, fJ, highest source"),
+    COST(sample_gsps, false, 1e-9, 1e9, "rate of digital samples", "GSa/s",
+         "costs: digital Gaussian samples in a nanosecond"),
 };
 const int xb_array_row_count = XB_COUNT(xb_array_rows);
 
@@ -87,9 +126,23 @@ typedef struct preset {
     xb_array array;
 } preset;
 
+/* docs/arrays.md has the source of each; of the devices only the pulse is known. */
+#define COSTS(pulse_ns)                                                                  \
+    {                                                                                    \
+        .read_v = 0.5, .read_ns = pulse_ns, .noise_cells = 1, .node_nm = 32,             \
+        .adc_clock_mhz = 1000, .adc_share = 8, .adc_per_output = 1,                      \
+        .adc_column_ohm = 1e4, .dac_pj_low = 0.05, .dac_pj_high = 0.417, .add_pj = 0.1,  \
+        .mac_pj_low = 0.3, .mac_pj_high = 1.55, .sample_fj_low = 16.3,                   \
+        .sample_fj_high = 360, .sample_gsps = 5.12                                       \
+    }
+
 static const preset presets[] = {
     {"no effect at all: the digital model",
-     {.name = "ideal", .g_min_us = 0, .g_max_us = 100, .coverage = 0.9999}},
+     {.name = "ideal",
+      .g_min_us = 0,
+      .g_max_us = 100,
+      .coverage = 0.9999,
+      .cost = COSTS(2)}},
     {"Bayes-MTJ noise beside domain-wall MTJ means (the paper's main device)",
      {.name = "mtj",
       .law = "mtj:B=0.15,w=0.5",
@@ -111,7 +164,8 @@ static const preset presets[] = {
       .adc_bits = 8,
       .coverage = 0.9999,
       .read_interval_ns = 10,
-      .correlation_time_ns = 2}},
+      .correlation_time_ns = 2,
+      .cost = COSTS(2)}},
     {"vanadium oxide ECRAM for means and noise (the paper's second device)",
      {.name = "ecram",
       .law = "ecram:B=0.1,w=0.6",
@@ -133,7 +187,8 @@ static const preset presets[] = {
       .adc_bits = 8,
       .coverage = 0.9999,
       .read_interval_ns = 1000,
-      .correlation_time_ns = 500}},
+      .correlation_time_ns = 500,
+      .cost = COSTS(5)}},
 };
 
 int64_t xb_array_preset_count(void) { return XB_COUNT(presets); }
@@ -296,6 +351,21 @@ static xb_status check_ranges(xb_ctx *ctx, const xb_array *a)
     return XB_OK;
 }
 
+/* The two ends of a band, in this order. */
+static xb_status check_band(xb_ctx *ctx, const char *name, double low, double high)
+{
+    if (low <= high) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "%s_high is %g, expected at least %s_low %g", name,
+                   high, name, low);
+}
+
+static xb_status check_costs(xb_ctx *ctx, const xb_cost_numbers *c)
+{
+    XB_TRY(check_band(ctx, "dac_pj", c->dac_pj_low, c->dac_pj_high));
+    XB_TRY(check_band(ctx, "mac_pj", c->mac_pj_low, c->mac_pj_high));
+    return check_band(ctx, "sample_fj", c->sample_fj_low, c->sample_fj_high);
+}
+
 xb_status xb_array_check(xb_ctx *ctx, const xb_array *a)
 {
     xb_array copy = *a;
@@ -310,6 +380,7 @@ xb_status xb_array_check(xb_ctx *ctx, const xb_array *a)
     XB_TRY(check_bits(ctx, "adc_bits", a->adc_bits));
     XB_TRY(check_ranges(ctx, a));
     XB_TRY(check_device(ctx, a));
+    XB_TRY(check_costs(ctx, &a->cost));
     if (a->correlation_time_ns > 0 && !(a->read_interval_ns > 0))
         return xb_fail(ctx, XB_E_INPUT,
                        "a correlation time needs 'read_interval_ns' above 0");

@@ -16,6 +16,23 @@ typedef struct xb_trace_memory {
     int lags; /* 0: not known */
 } xb_trace_memory;
 
+/* Energies and times are computed from these (X35-X39); no read depends on them. */
+typedef struct xb_cost_numbers {
+    double read_v, read_ns;         /* the pulse on a row */
+    int64_t noise_cells;            /* noise devices of a random weight */
+    double noise_g_us;              /* conductance of one; 0: the middle of the range */
+    double node_nm;                 /* process of the converters */
+    double adc_clock_mhz;           /* a conversion takes bits + 1 of its periods */
+    int64_t adc_share;              /* columns that share a converter */
+    int64_t adc_per_output;         /* conversions of a tile's column, where random */
+    double adc_column_ohm;          /* column that the circuit model's converter sees */
+    double dac_pj_low, dac_pj_high; /* of a bit of an input */
+    double add_pj;                  /* of the digital addition after a conversion */
+    double mac_pj_low, mac_pj_high; /* of a digital multiplication and addition */
+    double sample_fj_low, sample_fj_high; /* of a digital Gaussian sample */
+    double sample_gsps;                   /* samples in a nanosecond */
+} xb_cost_numbers;
+
 /* 0 turns an effect off; the table has each number's meaning in words. */
 struct xb_array {
     char name[32];
@@ -48,6 +65,7 @@ struct xb_array {
     double correlation_time_ns; /* of its noise; 0: none */
     xb_trace_memory memory;     /* of the law's trace: counts instead of that time */
     xb_redraw redraw;
+    xb_cost_numbers cost;
 };
 
 typedef enum xb_effect {

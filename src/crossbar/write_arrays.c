@@ -69,6 +69,13 @@ static bool widths_change(const xb_array *a)
            a->line_ohm > 0 || a->stuck_low + a->stuck_high > 0;
 }
 
+static double conductance_of(const xb_cells *c)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < c->in * c->out; i++) sum += c->plus[i] + c->minus[i];
+    return sum;
+}
+
 static xb_status programme_layer(xb_ctx *ctx, xb_analog *analog, xb_workbench *bench,
                                  xb_analog_layer *p)
 {
@@ -88,6 +95,7 @@ static xb_status programme_layer(xb_ctx *ctx, xb_analog *analog, xb_workbench *b
     xb_cells_stuck(&c, a, &chip);
     xb_cells_spread(&c, a, &chip);
     xb_cells_lines(&c, a, bench->tile);
+    p->conductance_us = conductance_of(&c);
     xb_cells_weights(&c, a, means_change(a) ? analog->mu + p->offset : NULL,
                      widths_change(a) ? analog->sigma + p->offset : NULL);
     if (analog->device)

@@ -123,7 +123,10 @@ xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
         status = try_deeper(ctx, &one, data, &chosen, report);
     if (status == XB_OK && any && !xb_train_report_stopped(one.report))
         status = xb_likelihood_choose(ctx, &one, data, &chosen, report);
-    if (status == XB_OK) status = xb_train_members(ctx, &one.model, data, &chosen);
+    if (status == XB_OK)
+        status = xb_train_members(ctx, &one.model, data, &chosen,
+                                  open && data->classes == 0 &&
+                                      !xb_train_report_stopped(one.report));
     if (status != XB_OK) {
         xb_trained_drop(&one);
         return status;

@@ -169,18 +169,19 @@ static xb_status hold_out(xb_ctx *ctx, xb_train_data *same, xb_train_split *spli
     return XB_OK;
 }
 
-static int64_t members_of(const xb_train_options *opt)
+static int64_t members_of(const xb_train_options *opt, bool open)
 {
     if (opt->members > 0) return opt->members;
-    return opt->effort == XB_TRAIN_EFFORT_FULL ? XB_MEMBERS_FULL : XB_MEMBERS_DEFAULT;
+    if (opt->effort == XB_TRAIN_EFFORT_FULL) return XB_MEMBERS_FULL;
+    return open ? XB_MEMBERS_OPEN : XB_MEMBERS_DEFAULT;
 }
 
 xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
-                           const xb_train_options *opt)
+                           const xb_train_options *opt, bool open)
 {
     xb_train_data same = *data;
     xb_train_split split = {0};
-    team t = {.data = &same, .members = members_of(opt)};
+    team t = {.data = &same, .members = members_of(opt, open)};
     if (t.members == 1) return XB_OK;
     settle(&t, *model, opt);
     t.member = xb_new(ctx, t.members, sizeof *t.member);

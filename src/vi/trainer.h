@@ -172,9 +172,10 @@ xb_status xb_train_model_make(xb_ctx *ctx, xb_model *m, const xb_train_data *dat
 xb_status xb_trainer_fingerprint(xb_trainer *t);
 
 /* train_members.c: (V50) members 2 .. opt->members beside the one in *model, which they
- * share the settings of; *model becomes the ensemble. */
+ * share the settings of; *model becomes the ensemble. `open`: the net was left to the
+ * data. */
 xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
-                           const xb_train_options *opt);
+                           const xb_train_options *opt, bool open);
 
 /* train_report.c: what became of a net that was tried too and left. */
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,

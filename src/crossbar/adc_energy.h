@@ -1,0 +1,12 @@
+/* adc_energy.h: energy of one analog-to-digital conversion by two published models. */
+#ifndef XB_CROSSBAR_ADC_ENERGY_H
+#define XB_CROSSBAR_ADC_ENERGY_H
+
+#include "crossbar/array.h"
+
+/* pJ; a clock in MHz, of which a conversion takes bits + 1 periods. */
+double xb_adc_survey_pj(int64_t bits, double clock_mhz, double node_nm);   /* (X36) */
+double xb_adc_circuit_pj(int64_t bits, double column_ohm, double node_nm); /* (X37) */
+xb_band xb_adc_band_pj(const xb_array *array); /* the lower and the higher of them */
+
+#endif

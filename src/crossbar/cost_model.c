@@ -1,0 +1,203 @@
+/* cost_model.c: energy and time of a draw and of a prediction (maths X35-X39), layer by
+ * layer and part by part, for three designs: the array, a digital accelerator that makes
+ * its own noise, the array without noise. Cells dissipate by the conductances that were
+ * written, every row at the full read voltage: an upper bound, as inputs are smaller.
+ * What lies between layers (buffers, buses, leakage) is not counted. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "crossbar/adc_energy.h"
+#include "crossbar/analog.h"
+
+enum { ARRAY, DIGITAL, DETERMINISTIC, DESIGNS };
+static const char *const designs[DESIGNS] = {"array", "digital", "deterministic"};
+
+enum { DAC, CELLS, ADC, LOGIC, SAMPLING, PARTS };
+static const char *const parts[PARTS] = {"dac", "cells", "adc", "digital", "sampling"};
+
+typedef struct layer_cost {
+    int64_t index; /* in the net */
+    xb_band pj[DESIGNS][PARTS];
+    double ns[DESIGNS];
+} layer_cost;
+
+struct xb_cost_model {
+    int64_t draws, n;
+    double wait_ns; /* from a draw to the next one, at least */
+    layer_cost layer[];
+};
+
+static xb_band scaled(double factor, double low, double high)
+{
+    return (xb_band){factor * low, factor * high};
+}
+
+static bool is_random(const xb_analog_layer *p) { return p->sigma_top > 0; }
+
+/* Of a layer's pairs, the mean over the members of an ensemble. */
+static double conductance_us(const xb_analog *a, int i)
+{
+    double sum = a->layer[i].conductance_us;
+    for (int64_t k = 0; k < a->others; k++) sum += a->other[k]->layer[i].conductance_us;
+    return sum / (double)(a->others + 1);
+}
+
+static double noise_us(const xb_array *a)
+{
+    return a->cost.noise_g_us > 0 ? a->cost.noise_g_us
+                                  : 0.5 * (a->g_min_us + a->g_max_us);
+}
+
+/* (X35) Conversions of a tile's column in one operation. */
+static double conversions(const xb_array *a, bool noise)
+{
+    return noise ? (double)a->cost.adc_per_output : 1;
+}
+
+/* (X35) */
+static void array_energy(xb_band pj[PARTS], const xb_analog *analog, int i, bool noise)
+{
+    const xb_array *a = &analog->array;
+    const xb_analog_layer *p = &analog->layer[i];
+    const xb_analog_place place = xb_analog_place_at(analog, i);
+    const double times = (double)p->operations;
+    const double pulse = 1e-3 * a->cost.read_v * a->cost.read_v * a->cost.read_ns;
+    const double results =
+        times * (double)(p->out * place.row_tiles) * conversions(a, noise);
+    const double inputs =
+        times * (double)(p->in * place.column_tiles) * (double)a->dac_bits;
+    const double noise_cells = noise ? (double)(a->cost.noise_cells * p->size) : 0;
+    const xb_band adc = xb_adc_band_pj(a);
+    pj[DAC] = scaled(inputs, a->cost.dac_pj_low, a->cost.dac_pj_high);
+    pj[CELLS] = scaled(times * pulse * conductance_us(analog, i), 1, 1);
+    pj[ADC] = scaled(results, adc.low, adc.high);
+    pj[LOGIC] = scaled(results, a->cost.add_pj, a->cost.add_pj);
+    pj[SAMPLING] = scaled(times * pulse * noise_cells * noise_us(a), 1, 1);
+}
+
+/* (X38) */
+static double array_time_ns(const xb_array *a, const xb_analog_layer *p, bool noise)
+{
+    const double columns = (double)p->columns * conversions(a, noise);
+    const double in_a_row = fmin((double)a->cost.adc_share, columns);
+    const double convert_ns = 1e3 * (double)(a->adc_bits + 1) / a->cost.adc_clock_mhz;
+    return (double)p->operations * (a->cost.read_ns + convert_ns * in_a_row);
+}
+
+/* (X39) */
+static void digital_costs(layer_cost *out, const xb_array *a, const xb_analog_layer *p)
+{
+    const double samples = is_random(p) ? (double)p->size : 0;
+    const double macs = (double)(p->operations * p->size) + samples;
+    out->pj[DIGITAL][LOGIC] = scaled(macs, a->cost.mac_pj_low, a->cost.mac_pj_high);
+    out->pj[DIGITAL][SAMPLING] =
+        scaled(1e-3 * samples, a->cost.sample_fj_low, a->cost.sample_fj_high);
+    out->ns[DIGITAL] = samples / a->cost.sample_gsps;
+}
+
+static void layer_costs(layer_cost *out, const xb_analog *analog, int i)
+{
+    const xb_analog_layer *p = &analog->layer[i];
+    const xb_array *a = &analog->array;
+    out->index = p->index;
+    array_energy(out->pj[ARRAY], analog, i, is_random(p));
+    array_energy(out->pj[DETERMINISTIC], analog, i, false);
+    out->ns[ARRAY] = array_time_ns(a, p, is_random(p));
+    out->ns[DETERMINISTIC] = array_time_ns(a, p, false);
+    digital_costs(out, a, p);
+}
+
+static xb_status check_bits(xb_ctx *ctx, const char *key, int64_t bits)
+{
+    if (bits > 0) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT,
+                   "costs need converters: '%s' is 0 (none), expected 2 and more", key);
+}
+
+static xb_status check(xb_ctx *ctx, const xb_analog *analog, int64_t draws)
+{
+    if (draws < 1)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "a prediction of %lld draws, expected 1 and more",
+                       (long long)draws);
+    if (xb_model_cells(analog->model))
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "no costs of weights that are made of cells: their conductances are"
+            " in the unit of the cells");
+    XB_TRY(check_bits(ctx, "dac_bits", analog->array.dac_bits));
+    return check_bits(ctx, "adc_bits", analog->array.adc_bits);
+}
+
+xb_status xb_cost_model_create(xb_ctx *ctx, xb_cost_model **out, const xb_analog *analog,
+                               int64_t draws)
+{
+    XB_TRY(check(ctx, analog, draws));
+    const size_t layers = (size_t)analog->n_layer * sizeof(layer_cost);
+    xb_cost_model *cost = xb_new(ctx, 1, sizeof *cost + layers);
+    if (!cost) return XB_E_MEMORY;
+    cost->draws = draws;
+    cost->n = analog->n_layer;
+    cost->wait_ns = analog->array.read_interval_ns;
+    for (int i = 0; i < analog->n_layer; i++) layer_costs(&cost->layer[i], analog, i);
+    *out = cost;
+    return XB_OK;
+}
+
+void xb_cost_model_destroy(xb_cost_model *cost) { free(cost); }
+
+/* ---- what there is */
+
+static int64_t find(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return i;
+    return -1;
+}
+
+int64_t xb_cost_model_design_count(void) { return DESIGNS; }
+const char *xb_cost_model_design_name(int64_t i) { return designs[i]; }
+int64_t xb_cost_model_design_find(const char *name)
+{
+    return find(designs, DESIGNS, name);
+}
+
+int64_t xb_cost_model_part_count(void) { return PARTS; }
+const char *xb_cost_model_part_name(int64_t i) { return parts[i]; }
+int64_t xb_cost_model_part_find(const char *name) { return find(parts, PARTS, name); }
+
+int64_t xb_cost_model_layer_count(const xb_cost_model *cost) { return cost->n; }
+
+int64_t xb_cost_model_layer_at(const xb_cost_model *cost, int64_t i)
+{
+    return cost->layer[i].index;
+}
+
+int64_t xb_cost_model_draws(const xb_cost_model *cost, int64_t design)
+{
+    return design == DETERMINISTIC ? 1 : cost->draws;
+}
+
+xb_band xb_cost_model_energy_pj(const xb_cost_model *cost, int64_t design, int64_t layer,
+                                int64_t part)
+{
+    xb_band sum = {0, 0};
+    for (int64_t i = 0; i < cost->n; i++)
+        for (int64_t k = 0; k < PARTS; k++) {
+            if ((layer >= 0 && layer != i) || (part >= 0 && part != k)) continue;
+            sum.low += cost->layer[i].pj[design][k].low;
+            sum.high += cost->layer[i].pj[design][k].high;
+        }
+    return sum;
+}
+
+/* (X38) */
+double xb_cost_model_time_ns(const xb_cost_model *cost, int64_t design, int64_t layer)
+{
+    double sum = 0;
+    if (layer >= 0) return cost->layer[layer].ns[design];
+    for (int64_t i = 0; i < cost->n; i++) sum += cost->layer[i].ns[design];
+    return design == ARRAY ? fmax(sum, cost->wait_ns) : sum;
+}
