@@ -2,6 +2,7 @@
  * name, effects alone, correlation as measured; what is exported, and costs. */
 #include "arraytest.h"
 
+#include <jansson.h>
 #include <sys/stat.h>
 #include "crossbar/array.h"
 
@@ -348,6 +349,78 @@ static void what_is_exported_is_the_model(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Where there is a Python that has it; PYTHONPATH may say where. */
+static void check_with_crosssim(const char *dir)
+{
+    char command[1200];
+    if (system("python3 -c 'import simulator' 2>/dev/null") != 0) {
+        print_message("skipped: no python3 with CrossSim\n");
+        return;
+    }
+    snprintf(command, sizeof command,
+             "python3 '" XB_SOURCE_DIR "/tests/crosssim_codes.py' '%s'", dir);
+    assert_int_equal(system(command), 0);
+}
+
+static json_t *crosssim_layer(const scratch *s, int layer)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/crosssim/layer%d.json", s->path, layer);
+    json_t *root = json_load_file(path, 0, NULL);
+    assert_non_null(root);
+    return root;
+}
+
+static double real_of(json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+/* (X25) Ranges of a layer by hand; inputs are never negative after a relu. */
+static void check_converters(const scratch *s, const xb_analog *a, int which)
+{
+    const xb_analog_place p = xb_analog_place_at(a, which);
+    json_t *root = crosssim_layer(s, (int)p.layer), *inputs, *adc, *list;
+    assert_int_equal(json_unpack(root, "{s:{s:{s:{s:o}}}, s:{s:{s:o}}}", "core",
+                                 "mapping", "inputs", "mvm", &inputs, "xbar", "adc",
+                                 "mvm", &adc),
+                     0);
+    assert_int_equal(p.dac_signed, which == 0);
+    assert_close(real_of(inputs, "max"), p.dac_range, 1e-12);
+    assert_close(real_of(inputs, "min"), which == 0 ? -p.dac_range : 0, 1e-12);
+    assert_string_equal(json_string_value(json_object_get(adc, "adc_range_option")),
+                        "CALIBRATED");
+    list = json_object_get(adc, "calibrated_range");
+    const double range = p.adc_range * 0.8 / (p.dac_range * p.weight_top); /* 20..100 */
+    assert_int_equal(json_array_size(list), 2);
+    assert_close(json_number_value(json_array_get(list, 0)), -range, 1e-12);
+    assert_close(json_number_value(json_array_get(list, 1)), range, 1e-12);
+    json_decref(root);
+}
+
+static void crosssim_has_our_converters(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    xb_model *m = net_model(ctx, "dense 11, relu, dense 1", (xb_shape){1, 1, 5}, 0, 0.05);
+    xb_array array = test_array("ideal");
+    array.g_min_us = 20, array.g_max_us = 100;
+    array.rows = 4, array.columns = 6;
+    array.dac_bits = array.adc_bits = 6;
+    double *x = net_inputs(m, 8);
+    xb_analog *a = test_analog(ctx, m, &array, x, 8);
+    assert_ok(ctx, xb_analog_export(ctx, a, scratch_path(&s, "out")));
+    for (int i = 0; i < 2; i++) check_converters(&s, a, i);
+    check_with_crosssim(s.path);
+    xb_analog_destroy(a);
+    free(x);
+    remove_folder(s.path);
+    scratch_remove(&s);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 static void costs_are_the_users(void **state)
 {
     (void)state;
@@ -385,6 +458,7 @@ int main(void)
         cmocka_unit_test(correlation_comes_from_the_fit),
         cmocka_unit_test(reads_follow_the_trace),
         cmocka_unit_test(what_is_exported_is_the_model),
+        cmocka_unit_test(crosssim_has_our_converters),
         cmocka_unit_test(costs_are_the_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

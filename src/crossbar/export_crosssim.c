@@ -3,10 +3,9 @@
  * CrossSimParameters.from_json reads. Names are those of simulator/parameters/ of
  * CrossSim 3 (core_parameters.py, xbar_parameters.py). What maps: tile sizes, balanced
  * one-sided pairs, the conductance range as Rmin and Rmax, states that are a power of
- * two, programming error, wires, bits of both converters and the inputs' range. What
- * does not: noise that differs from device to device or is not normal, its correlation
- * and its redraws (CrossSim's read noise has one magnitude), stuck devices; the ADC's
- * range is left to CrossSim's own calibration, whose units are its own. */
+ * two, programming error, wires, bits and ranges of both converters. What does not:
+ * noise that differs from device to device or is not normal, its correlation and its
+ * redraws (CrossSim's read noise has one magnitude), stuck devices. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,22 +14,34 @@
 #include "crossbar/export.h"
 #include "vi/model.h"
 
-static json_t *mapping_json(double top)
+static double range_or_1(double top) { return top > 0 ? top : 1; }
+
+static double input_range(const xb_analog_layer *p)
 {
-    double range = top > 0 ? top : 1;
-    return json_pack("{s:b,s:f,s:f,s:n}", "clipping", 1, "min", -range, "max", range,
-                     "percentile");
+    return p->dac.on ? range_or_1(p->dac.range) : 1;
+}
+
+/* A converter without a sign, as after a relu, wants a minimum of 0. */
+static bool has_negative_inputs(const xb_analog_layer *p)
+{
+    return p->dac.has_sign || !p->dac.on;
+}
+
+static json_t *mapping_json(double range, bool negative)
+{
+    return json_pack("{s:b,s:f,s:f,s:n}", "clipping", 1, "min", negative ? -range : 0.0,
+                     "max", range, "percentile");
 }
 
 static json_t *core_json(const xb_analog_layer *p)
 {
-    json_t *inputs =
-        json_pack("{s:o,s:o}", "mvm", mapping_json(p->dac.on ? p->dac.range : 1), "vmm",
-                  mapping_json(p->dac.on ? p->dac.range : 1));
+    const bool negative = has_negative_inputs(p);
+    json_t *inputs = json_pack("{s:o,s:o}", "mvm", mapping_json(input_range(p), negative),
+                               "vmm", mapping_json(input_range(p), negative));
     return json_pack("{s:s,s:I,s:I,s:{s:s},s:{s:o,s:o}}", "style", "BALANCED", "rows_max",
                      (json_int_t)p->rows, "cols_max", (json_int_t)p->columns, "balanced",
                      "style", "ONE_SIDED", "mapping", "weights",
-                     mapping_json(p->weight_top), "inputs", inputs);
+                     mapping_json(range_or_1(p->weight_top), true), "inputs", inputs);
 }
 
 /* Bits of a number of states; 0, "any", where it is no power of two. */
@@ -67,20 +78,31 @@ static json_t *paired(json_t *one)
     return json_pack("{s:O,s:o}", "mvm", one, "vmm", one);
 }
 
+/* (X25) Column sums there are in units of the largest input on the largest conductance.
+ */
+static double adc_range(const xb_array *a, const xb_analog_layer *p)
+{
+    return p->adc.range * (a->g_max_us - a->g_min_us) /
+           (input_range(p) * range_or_1(p->weight_top) * a->g_max_us);
+}
+
 static json_t *xbar_json(const xb_array *a, const xb_analog_layer *p)
 {
     json_t *adc =
         converter_json(p->adc.on ? "SignMagnitudeADC" : "IdealADC", a->adc_bits, true);
-    if (p->adc.on) xb_json_set(&adc, "adc_range_option", xb_json_string("MAX"));
+    if (p->adc.on) {
+        const double range = adc_range(a, p);
+        xb_json_set(&adc, "adc_range_option", xb_json_string("CALIBRATED"));
+        xb_json_set(&adc, "calibrated_range", json_pack("[f,f]", -range, range));
+    }
     const char *dac = !p->dac.on        ? "IdealDAC"
                       : p->dac.has_sign ? "SignMagnitudeDAC"
                                         : "QuantizerDAC";
     json_t *wires = json_pack("{s:b,s:f,s:f}", "enable", (int)(a->line_ohm > 0), "Rp_row",
                               a->line_ohm, "Rp_col", a->line_ohm);
-    return json_pack(
-        "{s:o,s:{s:o},s:o,s:o}", "device", device_json(a), "array", "parasitics", wires,
-        "adc", paired(adc), "dac",
-        paired(converter_json(dac, a->dac_bits, p->dac.has_sign || !p->dac.on)));
+    return json_pack("{s:o,s:{s:o},s:o,s:o}", "device", device_json(a), "array",
+                     "parasitics", wires, "adc", paired(adc), "dac",
+                     paired(converter_json(dac, a->dac_bits, has_negative_inputs(p))));
 }
 
 /* A block [in][out] as [out][in]. */
