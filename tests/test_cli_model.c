@@ -549,6 +549,7 @@ static int64_t chips_of(const json_t *root, const char *name)
 static void a_crossbar_is_told_over_chips(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     folder_empty(folder);
     make_line("line.csv", 60);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");

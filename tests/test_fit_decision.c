@@ -16,6 +16,10 @@ static const struct {
     {"mtj:B=0.15,w=0.5", "mtj", "gaussian"},
     {"ecram:B=0.05,w=0.5", "ecram", "gaussian"},
     {"bimodal:m=0.9", "bimodal", "gaussian"},
+    {"laplace", "laplace", "gaussian"},
+    {"student:nu=4", "student", "laplace"},
+    {"sinh-arcsinh:epsilon=0.5,delta=0.8", "sinh-arcsinh", "student"},
+    {"levels:x=-1/0.5,p=0.3/0.7,s=0.3", "levels", "sinh-arcsinh"},
 };
 
 enum { INDEPENDENT = 5000, CORRELATED = 50000 };

@@ -280,7 +280,9 @@ static void shares_are_shares(void **state)
     xb_plan_equal_shares(p->net, p->mu, p->sigma);
     for (int i = 0; i < INPUTS; i++) p->x[i] = 1;
     xb_plan plan;
-    assert_ok(ctx, xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law, NULL));
+    xb_plan_options opt = xb_plan_options_default();
+    if (SANITIZED) opt.draws = 1024;
+    assert_ok(ctx, xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law, &opt));
     double sum = 0, largest = 0;
     for (int i = 0; i < plan.layers; i++) {
         assert_true(plan.layer[i].share >= 0 && plan.layer[i].share <= 1);

