@@ -63,7 +63,10 @@ static void draw_sample(double *x, int64_t n, const double *table, uint64_t seed
     }
 }
 
-#define SHARE 0.25 /* of a moment, at most, that the simulated samples may lack */
+/* Of a moment, and of the one of twice the power, at most, that the simulated samples
+ * may lack. */
+#define SHARE 0.25
+#define SHARE_TWICE 0.1
 
 /* Is a moment there, and in what the quantiles see? Heavy tails have it beyond them, or
  * not at all, and no sample tells. */
@@ -90,7 +93,7 @@ static bool scatter_is_seen(const xb_law *law, const double *table, int power)
         beyond += width * (pow(xb_law_quantile(law, u) - mean, power) +
                            pow(xb_law_isf(law, u) - mean, power));
     }
-    return isfinite(beyond) && beyond - ends <= SHARE * (seen + beyond);
+    return isfinite(beyond) && beyond - ends <= SHARE_TWICE * (seen + beyond);
 }
 
 /* (F18) Two-sided: how many of the simulated are as far from the law's as the sample. */
