@@ -247,7 +247,7 @@ static cli_exit make_files(cli_demo *d, const char *path)
     return code;
 }
 
-/* A device file that cannot be used is told before the work. */
+/* A device file that cannot be used stops the demo before any work is done. */
 static cli_exit check_device(const cli_demo *d)
 {
     xb_device *device = NULL;

@@ -43,7 +43,7 @@ static void write_cell(FILE *out, const char *before, const char *text)
     fputc('"', out);
 }
 
-/* Images are told apart by their files, rows of a table by the column that names them. */
+/* An image goes by its file, a row of a table by the column that names it. */
 static const char *name_head(const request *r)
 {
     if (r->block) return xb_frame_id(r->block);

@@ -180,9 +180,8 @@ void cli_uncertainty_json(json_t *root, const cli_uncertainty *u)
 static void print_ood(const cli_uncertainty *u, const char *file)
 {
     char text[64];
-    printf("\n  Rows of %s (%lld) told apart by their uncertainty, AUROC (0.5: not at "
-           "all, 1:"
-           " always):\n",
+    printf("\n  How well uncertainty separates the rows of %s (%lld): AUROC, 0.5 by"
+           " chance, 1 always\n",
            file, (long long)u->ood_rows);
     for (int i = 0; i < u->measures; i++) {
         const xb_score a = u->measure[i].auroc;

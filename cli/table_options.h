@@ -1,5 +1,5 @@
-/* table_options.h: how a command is told what to make of a table's columns and missing
- * values, and how it tells what became of them. */
+/* table_options.h: the options that say what becomes of a table's columns and missing
+ * values, and the lines that report it. */
 #ifndef XB_CLI_TABLE_OPTIONS_H
 #define XB_CLI_TABLE_OPTIONS_H
 

@@ -114,7 +114,7 @@ def fill(
 
 
 def unknown(name: str, names: list[str]) -> TypeError:
-    """The error of a keyword that there is not."""
+    """The error for a keyword that does not exist."""
     near = difflib.get_close_matches(name, names, 1)
     hint = f", did you mean {near[0]!r}?" if near else ""
     return TypeError(f"no setting {name!r}{hint}")

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare/gap.h"
+
 static const char *const distance_names[XB_DISTANCES] = {
     [XB_DISTANCE_KL] = "kl",
     [XB_DISTANCE_ENERGY] = "energy",
@@ -92,17 +94,7 @@ int64_t xb_distances_gap_find(const xb_distances *d, const char *name)
 
 xb_gap xb_distances_gap_at(const xb_distances *d, int64_t i)
 {
-    const xb_gap none = {.rms = NAN,
-                         .noise = NAN,
-                         .excess = NAN,
-                         .least = NAN,
-                         .bound = NAN,
-                         .largest = NAN,
-                         .largest_error = NAN,
-                         .largest_at = -1,
-                         .draws_needed = NAN,
-                         .verdict = XB_VERDICT_UNRESOLVED};
-    return i >= 0 && i < xb_distances_gap_count(d) ? d->gap[i] : none;
+    return i >= 0 && i < xb_distances_gap_count(d) ? d->gap[i] : xb_gap_none();
 }
 
 xb_gap xb_distances_gap_get(const xb_distances *d, const char *name)

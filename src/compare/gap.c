@@ -125,3 +125,17 @@ xb_verdict xb_gap_joint(const xb_gap *gap, int count)
     }
     return same ? XB_VERDICT_SAME : XB_VERDICT_UNRESOLVED;
 }
+
+xb_gap xb_gap_none(void)
+{
+    return (xb_gap){.rms = NAN,
+                    .noise = NAN,
+                    .excess = NAN,
+                    .least = NAN,
+                    .bound = NAN,
+                    .largest = NAN,
+                    .largest_error = NAN,
+                    .largest_at = -1,
+                    .draws_needed = NAN,
+                    .verdict = XB_VERDICT_UNRESOLVED};
+}

@@ -42,6 +42,9 @@ typedef struct xb_gap_square {
 xb_gap xb_gap_of_square(const xb_gap_square *square, const xb_gap_sums *sums,
                         const xb_gap_case *c);
 
+/* Of what was not measured: no number, no verdict. */
+xb_gap xb_gap_none(void);
+
 /* Different if one is, the same if all are. */
 xb_verdict xb_gap_joint(const xb_gap *gap, int count);
 

@@ -141,17 +141,7 @@ xb_score xb_score_gaps_difference(const xb_score_gaps *gaps, int64_t i)
 
 xb_gap xb_score_gaps_at(const xb_score_gaps *gaps, int64_t i)
 {
-    const xb_gap none = {.rms = NAN,
-                         .noise = NAN,
-                         .excess = NAN,
-                         .least = NAN,
-                         .bound = NAN,
-                         .largest = NAN,
-                         .largest_error = NAN,
-                         .largest_at = -1,
-                         .draws_needed = NAN,
-                         .verdict = XB_VERDICT_UNRESOLVED};
-    return there(gaps, i) ? gaps->gap[i] : none;
+    return there(gaps, i) ? gaps->gap[i] : xb_gap_none();
 }
 
 int64_t xb_score_gaps_better(const xb_score_gaps *gaps, int64_t i)
