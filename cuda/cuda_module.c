@@ -170,6 +170,7 @@ static const xb_backend backend = {
     .activation = &xbc_activation,
     .flatten = &xbc_flatten,
     .draw = xbc_op_draw,
+    .stream = xbc_op_stream,
     .draws_suit = xbc_op_draws_suit,
     .draws = xbc_op_draws,
     .loss = xbc_op_loss,

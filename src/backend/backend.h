@@ -117,6 +117,10 @@ struct xb_backend {
     void (*draws)(const xb_run *run, xb_real *y, const xb_real *x, xb_real *theta,
                   int64_t count);
 
+    /* Optional: z [count], draws of elements first, first + 1, ... of one stream. */
+    void (*stream)(const xb_backend *b, const xb_sampler *sampler, xb_real *z,
+                   int64_t count, const xb_stream *where, int64_t first);
+
     bool more_losses; /* `loss` knows those after XB_LOSS_SOFTMAX */
     /* The loss of y [rows][outputs], and dy where it is wanted. */
     double (*loss)(const xb_backend *b, const xb_loss *loss, xb_real *dy,
@@ -150,8 +154,18 @@ extern const xb_backend xb_backend_host;
 const xb_backend *xb_backend_find(const char *name);
 /* Any by name, NULL: the context's; a module is loaded for it. */
 xb_status xb_backend_open(xb_ctx *ctx, const xb_backend **out, const char *name);
-/* The name that stands for. */
+/* The name that stands for; "auto" without a net is the CPU. */
 const char *xb_backend_chosen(const xb_ctx *ctx, const char *name);
+
+/* What "auto" compares with what a GPU costs to start: multiply-adds for each of the
+ * context's threads, of one pass that is done again and again, or of all that is to be
+ * done. */
+typedef enum xb_auto_work { XB_AUTO_PASS, XB_AUTO_WHOLE } xb_auto_work;
+
+/* The name for a net that sees `rows` examples: where "auto" is asked for, "cuda" if that
+ * is worth a GPU and there is one, else "cpu". */
+const char *xb_backend_for(xb_ctx *ctx, const char *name, const xb_net *net, double rows,
+                           xb_auto_work work);
 
 static inline xb_status xb_backend_check(const xb_backend *b, xb_ctx *ctx)
 {

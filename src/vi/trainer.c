@@ -344,9 +344,18 @@ static xb_status make_passes(xb_trainer *t)
     return make_kl(t);
 }
 
+/* What `auto` is for this net: the CPU alone knows every likelihood, and cells. */
+static const char *backend_of(const xb_trainer *t)
+{
+    const bool host = t->model->likelihood == XB_LIKELIHOOD_STUDENT || t->opt.cells;
+    return xb_backend_for(t->ctx, t->opt.backend, t->model->net,
+                          host ? 0 : (double)t->opt.batch, XB_AUTO_PASS);
+}
+
 static xb_status build(xb_trainer *t, const xb_train_data *data)
 {
     const xb_model *m = t->model;
+    t->opt.backend = backend_of(t);
     XB_TRY(xb_backend_open(t->ctx, &t->backend, t->opt.backend));
     if (m->likelihood == XB_LIKELIHOOD_STUDENT && !t->backend->more_losses)
         return xb_fail(t->ctx, XB_E_ARGUMENT,
