@@ -18,6 +18,7 @@
 #include "backend/layers.h"
 #include "crossbayes/vi.h"
 #include "kernel/cells_kernel.h"
+#include "kernel/cross_kernel.h"
 #include "kernel/update.h"
 
 /* ---- losses of a batch (N13-N16, N20) */
@@ -46,14 +47,16 @@ typedef struct xb_loss {
 
 /* ---- updates */
 
-/* (V3) KL to a normal prior without its constant: gradients are added to, times
- * `weight`; NULL: not wanted. With rho, sigma is exp(rho) and grad_sigma holds the
- * gradient by sigma before and that by rho after. */
+/* (V2-V6) KL to a prior without its constant: gradients are added to, times `weight`;
+ * NULL: not wanted. `cross` is the host's, the tables it names are buffers. With rho,
+ * which normal priors alone have, sigma is exp(rho) and grad_sigma holds the gradient by
+ * sigma before and that by rho after. */
 typedef struct xb_kl_block {
-    double mean, precision, weight;
+    double mean, precision, weight; /* the first two: of a normal prior */
     float *grad_mu, *grad_sigma;
     const float *mu, *sigma, *rho;
     int64_t n;
+    const xb_cross *cross; /* NULL: a normal prior */
 } xb_kl_block;
 
 /* (V31) Weights made of cells: state [cells] `stride` apart, from which mu and sigma [n]
@@ -127,14 +130,14 @@ struct xb_backend {
     /* the same of squares: Adam sums those of gradients */
     bool (*squares_finite)(const xb_backend *b, const float *x, int64_t n);
 
-    /* Updates (V3, V7, V8). */
+    /* Updates (V2-V8). */
     void (*adam)(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *block,
                  const xb_adam_rates *rates);
     void (*spread_fill)(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                         float *sigma, const float *rho, int64_t n);
     void (*spread_chain)(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                          float *gradient, const float *sigma, int64_t n);
-    double (*kl_normal)(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
+    double (*kl)(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
 
     /* Optional, both or none (V31): states into their range, then mu and sigma; and
      * d_state from d_mu and d_sigma. */
