@@ -75,6 +75,21 @@ static void noisy_columns_learn_from_each_other(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Columns that differ by a standard deviation of 0.115, each known to 2/sqrt(200) = 0.141:
+ * both together leave 0.089, and neither alone less than 0.115. */
+static void columns_are_trusted_as_far_as_they_are_known(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_correction c = fit_lines(ctx, 0.5, 0.01, 0, 2);
+    double apart = 0;
+    for (int j = 0; j < WIDE; j++)
+        apart += pow(1 / (double)c.post[j] - 0.5 - 0.01 * j, 2) / WIDE;
+    assert_at_most(sqrt(apart), 0.105);
+    xb_correction_free(&c);
+    xb_ctx_destroy(ctx);
+}
+
 /* Mean over inputs of the squared distance of an array's mean output from the model's. */
 static double distance(xb_ctx *ctx, const xb_model *m, const xb_array *array)
 {
@@ -375,6 +390,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_without_noise_are_found),
         cmocka_unit_test(noisy_columns_learn_from_each_other),
+        cmocka_unit_test(columns_are_trusted_as_far_as_they_are_known),
         cmocka_unit_test(calibration_gives_back_what_wires_take),
         cmocka_unit_test(columns_have_ranges_of_their_own),
         cmocka_unit_test(partners_make_up_for_stuck_devices),
