@@ -23,7 +23,7 @@ foreach(target IN ITEMS xbc_emulated_kernels crossbayes_emulated xbc_emulated)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cuda
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE XB_EMULATED)
-  target_compile_options(${target} PRIVATE
+  target_compile_options(${target} PRIVATE ${XB_PRODUCT_LEVEL}
     $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-unknown-pragmas;-ffp-contract=off>
     $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wshadow;-Wmissing-prototypes;-Wcast-qual>
     $<$<BOOL:${XB_WERROR}>:-Werror>)
