@@ -96,7 +96,9 @@ static xb_status assay_item(xb_ctx *ctx, const chip_job *job, int64_t item)
     int64_t chip = 0;
     const int64_t i = array_of(job, item, &chip);
     xb_assay_result *r = NULL;
-    if (job->total > 1) XB_TRY(xb_progress_tell(ctx, "reading arrays", item, job->total));
+    if (job->total > 1)
+        XB_TRY(xb_progress_tell(ctx, job->arrays > 1 ? "reading arrays" : "reading chips",
+                                item, job->total));
     XB_TRY(xb_assay_chip(ctx, &r, job->assay, job->array[i], chip));
     xb_assay_result_pack(job->packed, r);
     xb_assay_result_destroy(r);
