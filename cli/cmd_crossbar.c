@@ -15,7 +15,7 @@
 #include "show.h"
 #include "sweep.h"
 
-enum { CASES_MAX = 32, SWEEPS_MAX = CLI_REPEAT_MAX, CHIPS = 8 };
+enum { CASES_MAX = 64, REMEDIES_MAX = 16, SWEEPS_MAX = CLI_REPEAT_MAX, CHIPS = 8 };
 
 typedef struct sweep_run {
     cli_sweep sweep;
@@ -33,6 +33,7 @@ typedef struct crossbar_job {
     int64_t reads;
     cli_case cases[CASES_MAX];
     int n_cases;
+    char without[REMEDIES_MAX][64]; /* names of cases */
     sweep_run sweep[SWEEPS_MAX];
     int n_sweeps;
 } crossbar_job;
@@ -201,8 +202,21 @@ static cli_exit plan_outputs(crossbar_job *job)
 
 /* ---- arrays */
 
-/* Each effect alone, then all. The effects are on one chip unless chips were asked for:
- * they would take most of the time. */
+/* All effects, without one of the remedies. */
+static xb_status add_without(crossbar_job *job, cli_case_list *list, int remedy,
+                             int64_t chips)
+{
+    cli_case *c = &job->cases[job->n_cases++];
+    xb_array *less = NULL;
+    snprintf(job->without[remedy], sizeof job->without[remedy], "all, no %s",
+             xb_array_remedy_name(remedy));
+    c->name = job->without[remedy];
+    XB_TRY(xb_array_without(job->s->ctx, &less, job->array, remedy));
+    return cli_cases_add(job->s->ctx, list, c, less, chips);
+}
+
+/* Each effect alone, all without each remedy, then all. The effects are on one chip
+ * unless chips were asked for: they would take most of the time. */
 static xb_status add_effects(crossbar_job *job, cli_case_list *list)
 {
     xb_ctx *ctx = job->s->ctx;
@@ -215,6 +229,8 @@ static xb_status add_effects(crossbar_job *job, cli_case_list *list)
         XB_TRY(xb_array_only(ctx, &alone, job->array, e));
         XB_TRY(cli_cases_add(ctx, list, c, alone, asked));
     }
+    for (int i = 0; i < xb_array_remedy_count(); i++)
+        if (xb_array_has_remedy(job->array, i)) XB_TRY(add_without(job, list, i, asked));
     cli_case *all = &job->cases[job->n_cases++];
     xb_array *copy = NULL;
     all->name = "all together";
