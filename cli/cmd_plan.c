@@ -534,7 +534,7 @@ const cli_command cli_command_plan = {
     .example = "crossbayes plan bimodal --net 'dense 8, elu, dense 1' --tolerance 1e-3\n"
                "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors\n"
-               "crossbayes plan mtj --model square.safetensors --data square.csv",
+               "crossbayes plan mtj --model square.safetensors --data square.csv --rows 1",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 1,
