@@ -338,7 +338,8 @@ static json_t *sweep_json(const sweep_run *run)
     return json_pack("{s:s,s:o}", "key", run->sweep.key, "cases", list);
 }
 
-static cli_exit print_json(const crossbar_job *job, json_t *costs)
+static cli_exit print_json(const crossbar_job *job, const xb_analog *analog,
+                           json_t *costs)
 {
     const cli_args *args = &job->s->args;
     json_t *list = json_array(), *sweeps = json_array();
@@ -362,11 +363,12 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
     json_object_set_new(root, "chip", json_integer((json_int_t)analog_options(job).chip));
     json_object_set_new(root, "independent_draws",
                         cli_json_real(xb_array_independent(job->array, job->reads)));
+    json_object_set_new(root, "limits", cli_limits_json(analog));
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
 
-static cli_exit print_text(const crossbar_job *job)
+static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
 {
     const cli_args *args = &job->s->args;
     printf("%s on %s: %lld %s, %lld reads, array %s\n", args->arg[0], args->arg[1],
@@ -399,6 +401,7 @@ static cli_exit print_text(const crossbar_job *job)
     cli_show_chips(job->cases, job->n_cases, xb_assay_digital(job->assay), chip);
     if (!xb_array_differs(job->array))
         printf("  nothing on this array differs from chip to chip\n");
+    cli_show_limits(job->s->ctx, analog);
     cli_print_doubts(xb_assay_result_scores(xb_assay_digital(job->assay)));
     return CLI_DONE;
 }
@@ -434,8 +437,8 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     if (status == XB_OK && dir && job->n_sweeps) status = write_sweeps(job, dir);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
-    if (cli_json(s)) return print_json(job, costs_json(job, analog));
-    cli_exit code = print_text(job);
+    if (cli_json(s)) return print_json(job, analog, costs_json(job, analog));
+    cli_exit code = print_text(job, analog);
     if (job->cost_model)
         cli_show_cost_model(job->cost_model);
     else if (cli_flag(&s->args, "costs"))

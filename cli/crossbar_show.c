@@ -164,6 +164,60 @@ xb_status cli_cases_table(xb_ctx *ctx, xb_table **out, const char *key,
     return XB_OK;
 }
 
+/* ---- limits */
+
+static double number_of(xb_ctx *ctx, const xb_analog *analog, const char *key)
+{
+    double value = 0;
+    (void)xb_array_get(ctx, &value, xb_analog_array(analog), key);
+    return value;
+}
+
+/* Of wires (X9): docs/arrays.md has the errors that this threshold is read off. */
+static void show_wires(double loss)
+{
+    const double much = 0.5;
+    if (loss > much)
+        printf(
+            "  warning: wires take up to %.2g times the voltage that is left, and the"
+            " first-order\n  model of wires is off by 2 %% of a column at 0.5, 6 %% at 1,"
+            " 32 %% at 5; use smaller\n  tiles or a smaller line_ohm\n",
+            loss);
+}
+
+void cli_show_limits(xb_ctx *ctx, const xb_analog *analog)
+{
+    const xb_analog_limits l = xb_analog_limits_get(analog);
+    const double volt = number_of(ctx, analog, "read_v"),
+                 limit = number_of(ctx, analog, "current_limit_ua");
+    char current[64];
+    xb_quantity_text(current, sizeof current, 1e-6 * l.column_ua, NAN, "A");
+    if (!(l.column_ua > 0)) return; /* weights made of cells */
+    printf("  currents of a column up to %s at %g V", current, volt);
+    if (isfinite(l.swing_low_us))
+        printf("; the widest noise devices, a standard\n  deviation of %g µS, swing from"
+               " %.3g to %.3g µS",
+               number_of(ctx, analog, "sigma_max_us"), l.swing_low_us, l.swing_high_us);
+    putchar('\n');
+    if (limit > 0 && l.column_ua > limit)
+        printf("  warning: that is more than current_limit_ua allows, %g µA: use fewer"
+               " rows in a tile,\n  a smaller read_v or smaller conductances\n",
+               limit);
+    if (l.swing_low_us < 0)
+        printf("  warning: a conductance cannot be below 0: reduce sigma_max_us or raise"
+               " noise_g_us\n");
+    show_wires(l.wire_loss);
+}
+
+json_t *cli_limits_json(const xb_analog *analog)
+{
+    const xb_analog_limits l = xb_analog_limits_get(analog);
+    return json_pack(
+        "{s:o,s:o,s:o,s:o,s:o}", "column_ua", cli_json_real(l.column_ua), "row_ua",
+        cli_json_real(l.row_ua), "wire_loss", cli_json_real(l.wire_loss), "swing_low_us",
+        cli_json_real(l.swing_low_us), "swing_high_us", cli_json_real(l.swing_high_us));
+}
+
 /* ---- costs */
 
 static void show_cost(const char *name, double value, const char *unit, double count,

@@ -28,6 +28,10 @@ xb_status cli_cases_table(xb_ctx *ctx, xb_table **out, const char *key,
                           const cli_case *cases, int count,
                           const xb_assay_result *digital);
 
+/* What the array's circuits would have to bear, with a warning where that is too much. */
+void cli_show_limits(xb_ctx *ctx, const xb_analog *analog);
+json_t *cli_limits_json(const xb_analog *analog);
+
 void cli_show_costs(const xb_analog *analog, int64_t reads, const xb_costs *costs);
 json_t *cli_costs_json(const xb_analog *analog, int64_t reads, const xb_costs *costs);
 
