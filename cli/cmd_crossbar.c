@@ -214,6 +214,11 @@ static xb_status assay(crossbar_job *job, cli_case *out, const xb_array *array,
     return status;
 }
 
+static int64_t chips_of(const crossbar_job *job)
+{
+    return (int64_t)cli_count(&job->s->args, "chips", CHIPS);
+}
+
 /* All effects, without one of the remedies. */
 static xb_status assay_without(crossbar_job *job, int remedy, int64_t chips)
 {
@@ -248,7 +253,7 @@ static xb_status assay_effects(crossbar_job *job)
     if (status != XB_OK) return status;
     cli_case *all = &job->cases[job->n_cases++];
     all->name = "all together";
-    return assay(job, all, job->array, (int64_t)cli_count(&job->s->args, "chips", CHIPS));
+    return assay(job, all, job->array, chips_of(job));
 }
 
 static xb_status assay_sweep(crossbar_job *job, sweep_run *run)
@@ -261,7 +266,7 @@ static xb_status assay_sweep(crossbar_job *job, sweep_run *run)
         if (status == XB_OK)
             status =
                 xb_array_set(job->s->ctx, array, run->sweep.key, run->sweep.value[k]);
-        if (status == XB_OK) status = assay(job, &run->cases[k], array, 1);
+        if (status == XB_OK) status = assay(job, &run->cases[k], array, chips_of(job));
         xb_array_destroy(array);
     }
     return status;
@@ -317,7 +322,8 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     unsigned formats = cli_formats(cli_text(&job->s->args, "format", "svg,png"));
     xb_table *table = NULL;
     xb_status status = cli_cases_table(ctx, &table, run->sweep.key, run->cases,
-                                       run->sweep.count, xb_assay_digital(job->assay));
+                                       run->sweep.count, xb_assay_digital(job->assay),
+                                       cli_number(&job->s->args, "tolerance", 0.1));
     char *path = cli_join(dir, run->sweep.key, ""),
          *csv = cli_join(dir, run->sweep.key, ".csv");
     if (status == XB_OK && !(path && csv)) status = XB_E_MEMORY;
@@ -329,12 +335,15 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     return status;
 }
 
-static json_t *sweep_json(const sweep_run *run)
+static json_t *sweep_json(const sweep_run *run, const xb_assay_result *digital)
 {
     json_t *list = json_array();
-    for (int k = 0; k < run->sweep.count; k++)
-        json_array_append_new(
-            list, cli_case_json(NULL, run->cases[k].value, run->cases[k].result));
+    for (int k = 0; k < run->sweep.count; k++) {
+        const cli_case *c = &run->cases[k];
+        json_t *one = cli_case_json(NULL, c->value, c->result);
+        json_object_set_new(one, "chips", cli_chips_json(c, digital));
+        json_array_append_new(list, one);
+    }
     return json_pack("{s:s,s:o}", "key", run->sweep.key, "cases", list);
 }
 
@@ -353,7 +362,8 @@ static cli_exit print_json(const crossbar_job *job, const xb_analog *analog,
         json_array_append_new(list, one);
     }
     for (int i = 0; i < job->n_sweeps; i++)
-        json_array_append_new(sweeps, sweep_json(&job->sweep[i]));
+        json_array_append_new(sweeps,
+                              sweep_json(&job->sweep[i], xb_assay_digital(job->assay)));
     json_t *root = json_pack("{s:o,s:I,s:I,s:o,s:o,s:o}", "array",
                              cli_json_text(xb_array_name(job->array)), "rows",
                              (json_int_t)xb_frame_row_count(job->frame), "reads",
@@ -390,9 +400,12 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
             " levels\n  and line do not apply\n");
     cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay),
                    "effect alone");
-    for (int i = 0; i < job->n_sweeps; i++)
-        cli_show_cases(job->sweep[i].cases, job->sweep[i].sweep.count,
-                       xb_assay_digital(job->assay), job->sweep[i].sweep.key);
+    for (int i = 0; i < job->n_sweeps; i++) {
+        const sweep_run *run = &job->sweep[i];
+        cli_show_cases(run->cases, run->sweep.count, xb_assay_digital(job->assay),
+                       run->sweep.key);
+        cli_show_sweep_chips(run->cases, run->sweep.count, run->sweep.key);
+    }
     const uint64_t chip = analog_options(job).chip;
     printf("\n  ± the Monte Carlo error over reads of chip %llu; 'off': root mean square"
            " over\n  inputs, in predictive epistemic sds; converters calibrated on %s\n",

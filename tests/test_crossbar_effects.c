@@ -345,7 +345,7 @@ static void differences_are_off_by_little(void **state)
         }
         error[k] = sqrt(off / all);
     }
-    assert_in_range((int64_t)(100 * loss[0]), 10, 30);
+    assert_in_range((int64_t)(100 * loss[0]), 20, 40);
     assert_at_most(error[0], 0.01);
     assert_true(error[1] > 4 * error[0]); /* it is first order */
     double plus[2] = {50, 60}, minus[2] = {50, 50}, width[2] = {4, 4}, room[4];
