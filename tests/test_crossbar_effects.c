@@ -372,6 +372,37 @@ static void tiles_have_wires_of_their_own(void **state)
     assert_close(plus[0], 50 / (1 + 1e-4 * (70 + 130)), 1e-14);
 }
 
+/* (X55) Two tiles of 2 x 2: columns of 50 + 30 and 20 + 40, rows of 70 and 70; at 0.5 V.
+ * A width of 10 uS swings to both ends of its law. */
+static void circuits_have_limits(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    double plus[8] = {50, 20, 30, 40, 50, 20, 30, 45}, minus[8] = {1};
+    const xb_cells c = {4, 2, 2, 2, plus, minus, NULL, 1, 1, 0, 1, NULL};
+    const xb_conduction most = xb_cells_conduction(&c);
+    assert_close(most.column_us, 80, 1e-14);
+    assert_close(most.row_us, 75, 1e-14);
+    xb_model *m = net_model(ctx, "dense 3, relu, dense 1", (xb_shape){1, 1, 2}, 0, 0.1);
+    xb_array array = test_array("mtj");
+    double *x = net_inputs(m, 4);
+    xb_analog *a = test_analog(ctx, m, &array, x, 4);
+    xb_analog_limits l = xb_analog_limits_get(a);
+    const double end = 1 / sqrt(xb_law_moments(xb_sampler_law(a->sampler)).variance);
+    assert_close(l.swing_high_us, 87.5 + 10 * end, 1e-9); /* its law ends at 1 */
+    assert_close(l.swing_low_us, 87.5 - 10 * end, 1e-9);
+    assert_in_range((int64_t)(10 * end), 28, 30);
+    assert_close(
+        l.column_ua,
+        0.5 * fmax(a->layer[0].conduction.column_us, a->layer[1].conduction.column_us),
+        1e-14);
+    assert_true(l.wire_loss > 0 && l.wire_loss < 0.01);
+    xb_analog_destroy(a);
+    free(x);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 /* ---- converters */
 
 static void converters_round_and_clip(void **state)
@@ -579,6 +610,7 @@ int main(void)
         cmocka_unit_test(devices_bend_as_asked),
         cmocka_unit_test(wires_lose_what_the_circuit_loses),
         cmocka_unit_test(differences_are_off_by_little),
+        cmocka_unit_test(circuits_have_limits),
         cmocka_unit_test(tiles_have_wires_of_their_own),
         cmocka_unit_test(converters_round_and_clip),
         cmocka_unit_test(backends_agree),
