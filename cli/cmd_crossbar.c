@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "cost_show.h"
 #include "crossbar_chips.h"
+#include "crossbar_data.h"
 #include "crossbar_device.h"
 #include "crossbar_show.h"
 #include "model_data.h"
@@ -14,7 +15,13 @@
 #include "show.h"
 #include "sweep.h"
 
-enum { CASES_MAX = 64, REMEDIES_MAX = 16, SWEEPS_MAX = CLI_REPEAT_MAX, CHIPS = 8 };
+enum {
+    CASES_MAX = 64,
+    REMEDIES_MAX = 16,
+    KNOWN_MOST = 512,
+    SWEEPS_MAX = CLI_REPEAT_MAX,
+    CHIPS = 8
+};
 
 typedef struct sweep_run {
     cli_sweep sweep;
@@ -24,7 +31,7 @@ typedef struct sweep_run {
 typedef struct crossbar_job {
     cli_session *s;
     xb_model *model;
-    xb_frame *frame, *calibration; /* calibration NULL: the frame */
+    cli_array_data data, calibration; /* calibration without rows: the data */
     xb_array *array;
     xb_costs costs;            /* where --costs is a file */
     xb_cost_model *cost_model; /* where it is the model, else NULL */
@@ -163,11 +170,14 @@ static cli_exit read_data(crossbar_job *job)
     xb_status status = XB_OK;
     if (costs && !by_model(s)) status = xb_costs_load(s->ctx, &job->costs, costs);
     if (status == XB_OK) status = xb_model_load(s->ctx, &job->model, s->args.arg[0]);
-    if (status == XB_OK)
-        status = cli_model_frame(s, &job->frame, job->model, s->args.arg[1], true);
-    if (status == XB_OK && calibration)
-        status = cli_model_frame(s, &job->calibration, job->model, calibration, false);
-    return cli_status(s, status);
+    if (status != XB_OK) return cli_status(s, status);
+    const int64_t most = (int64_t)cli_count(&s->args, "inputs", 0);
+    cli_exit code =
+        cli_array_data_read(s, &job->data, job->model, s->args.arg[1], true, most);
+    if (code == CLI_DONE && calibration)
+        code = cli_array_data_read(s, &job->calibration, job->model, calibration, false,
+                                   KNOWN_MOST);
+    return code;
 }
 
 /* A sweep writes KEY.csv and a figure. */
@@ -287,9 +297,9 @@ static xb_assay_options assay_options(const crossbar_job *job,
     o.reads = job->reads;
     o.tolerance = cli_number(&job->s->args, "tolerance", o.tolerance);
     o.analog = analog;
-    if (job->calibration) {
-        o.calibration = xb_frame_values(job->calibration);
-        o.calibration_n = xb_frame_row_count(job->calibration);
+    if (job->calibration.x) {
+        o.calibration = job->calibration.x;
+        o.calibration_n = job->calibration.n;
     }
     return o;
 }
@@ -304,9 +314,8 @@ static xb_status run_assays(crossbar_job *job)
     for (int i = 0; i < xb_array_remedy_count(); i++)
         job->total += xb_array_has_remedy(job->array, i);
     for (int i = 0; i < job->n_sweeps; i++) job->total += job->sweep[i].sweep.count;
-    xb_status status =
-        xb_assay_create(job->s->ctx, &job->assay, job->model, xb_frame_values(job->frame),
-                        xb_frame_target(job->frame), xb_frame_row_count(job->frame), &o);
+    xb_status status = xb_assay_create(job->s->ctx, &job->assay, job->model, job->data.x,
+                                       job->data.y, job->data.n, &o);
     if (status == XB_OK) status = assay_effects(job);
     for (int i = 0; i < job->n_sweeps && status == XB_OK; i++)
         status = assay_sweep(job, &job->sweep[i]);
@@ -364,12 +373,11 @@ static cli_exit print_json(const crossbar_job *job, const xb_analog *analog,
     for (int i = 0; i < job->n_sweeps; i++)
         json_array_append_new(sweeps,
                               sweep_json(&job->sweep[i], xb_assay_digital(job->assay)));
-    json_t *root = json_pack("{s:o,s:I,s:I,s:o,s:o,s:o}", "array",
-                             cli_json_text(xb_array_name(job->array)), "rows",
-                             (json_int_t)xb_frame_row_count(job->frame), "reads",
-                             (json_int_t)job->reads, "calibration",
-                             cli_json_text(cli_text(args, "calibration", "the data")),
-                             "cases", list, "sweeps", sweeps);
+    json_t *root = json_pack(
+        "{s:o,s:I,s:I,s:o,s:o,s:o}", "array", cli_json_text(xb_array_name(job->array)),
+        "rows", (json_int_t)job->data.n, "reads", (json_int_t)job->reads, "calibration",
+        cli_json_text(cli_text(args, "calibration", "the data")), "cases", list, "sweeps",
+        sweeps);
     json_object_set_new(root, "chip", json_integer((json_int_t)analog_options(job).chip));
     json_object_set_new(root, "independent_draws",
                         cli_json_real(xb_array_independent(job->array, job->reads)));
@@ -382,8 +390,7 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
 {
     const cli_args *args = &job->s->args;
     printf("%s on %s: %lld %s, %lld reads, array %s\n", args->arg[0], args->arg[1],
-           (long long)xb_frame_row_count(job->frame),
-           xb_plural(xb_frame_row_count(job->frame), "row", "rows"),
+           (long long)job->data.n, xb_plural(job->data.n, "row", "rows"),
            (long long)job->reads, xb_array_name(job->array));
     if (xb_model_member_count(job->model) > 1)
         printf("  %lld members on tiles of their own, reads dealt over them\n",
@@ -463,9 +470,9 @@ static cli_exit simulate(crossbar_job *job)
 {
     xb_analog *analog = NULL;
     const xb_analog_options o = analog_options(job);
-    const xb_frame *on = job->calibration ? job->calibration : job->frame;
-    xb_status status = xb_analog_create(job->s->ctx, &analog, job->model, job->array,
-                                        xb_frame_values(on), xb_frame_row_count(on), &o);
+    const cli_array_data *on = job->calibration.x ? &job->calibration : &job->data;
+    xb_status status =
+        xb_analog_create(job->s->ctx, &analog, job->model, job->array, on->x, on->n, &o);
     if (status == XB_OK && by_model(job->s))
         status = xb_cost_model_create(job->s->ctx, &job->cost_model, analog, job->reads);
     if (status == XB_OK) status = run_assays(job);
@@ -486,8 +493,8 @@ static void free_job(crossbar_job *job)
     xb_array_destroy(job->array);
     xb_assay_destroy(job->assay);
     xb_cost_model_destroy(job->cost_model);
-    xb_frame_destroy(job->calibration);
-    xb_frame_destroy(job->frame);
+    cli_array_data_free(&job->calibration);
+    cli_array_data_free(&job->data);
     xb_model_destroy(job->model);
     free(job);
 }
@@ -544,6 +551,9 @@ static const cli_option options[] = {
      "when weights are drawn anew (the array's)", 0, 0},
     {"calibration", 0, CLI_PATH, "FILE",
      "inputs to calibrate converters on: the training data (the data itself)", 0, 0},
+    {"inputs", 0, CLI_COUNT, "N",
+     "inputs that are scored at most, evenly spread over the data [all]", 1, 1e12},
+    CLI_IMAGE_OPTIONS,
     {"samples", 0, CLI_COUNT, "N", "reads of the arrays (1000)", 2, 1e8},
     {"chip", 0, CLI_COUNT, "N", "seed of what differs from chip to chip (1)", 0, 1e15},
     {"chips", 0, CLI_COUNT, "N",

@@ -90,6 +90,8 @@ CASES = [
           "law.json"], ("seen.safetensors", FACE, "law.json")),
     Case(["eval", "model.safetensors", "table.csv", "--samples", "20", "--calibrate",
           "new.safetensors"], ("model.safetensors", "table.csv")),
+    Case(["crossbar", "seen.safetensors", "faces", "--samples", "10", "--array", "ideal",
+          "--inputs", "3", "--cache", "kept"], ("seen.safetensors", FACE)),
     Case(["crossbar", "model.safetensors", "rows.csv", "--samples", "10", "--calibration",
           "more.csv", "--array", "chip.json", "--costs", "costs.json", "--export", "export",
           "--sweep", "adc_bits=4:5", "-o", "sweep", *FORMATS],
