@@ -78,6 +78,16 @@ static xb_status make_sampler(xb_ctx *ctx, xb_analog *a, const xb_law *given)
     return status;
 }
 
+static xb_status make_normal(xb_ctx *ctx, xb_analog *a)
+{
+    xb_law *gaussian = NULL;
+    if (!xb_array_noisy_sums(&a->array)) return XB_OK;
+    XB_TRY(xb_law_parse(ctx, &gaussian, "gaussian"));
+    const xb_status status = xb_sampler_create(ctx, &a->normal, gaussian, NULL);
+    xb_law_destroy(gaussian);
+    return status;
+}
+
 /* On some inputs, evenly spread over what there is. */
 static xb_status calibrate(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n)
 {
@@ -139,6 +149,7 @@ static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
     XB_TRY(take_device(ctx, a));
     XB_TRY(remember(ctx, a));
     XB_TRY(make_sampler(ctx, a, opt->law));
+    XB_TRY(make_normal(ctx, a));
     XB_TRY(place_layers(ctx, a));
     XB_TRY(take_blocks(ctx, a));
     XB_TRY(xb_analog_programme(ctx, a));
@@ -191,6 +202,7 @@ void xb_analog_destroy(xb_analog *analog)
     if (!analog) return;
     xb_analog_free_others(analog);
     xb_sampler_destroy(analog->sampler);
+    xb_sampler_destroy(analog->normal);
     free(analog->held);
     free(analog->mu);
     free(analog->sigma);

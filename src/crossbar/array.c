@@ -44,6 +44,15 @@ const xb_array_row xb_array_rows[] = {
     REAL(read_noise, 0, 1000, XB_EFFECT_READ_NOISE,
          "read noise of the mean devices (share of the measured)", "",
          "read noise of the mean devices in parts of the device file's; 0: none"),
+    REAL(mean_noise_us, 0, 1e9, XB_EFFECT_MEAN_NOISE, "read noise of a mean device", "µS",
+         "sd of the read noise of a mean device, µS, whatever its state; 0: none"),
+    REAL(amp_noise, 0, 1, XB_EFFECT_AMPLIFIER,
+         "noise of a column's amplifier (share of the ADC's range)", "",
+         "sd of an amplifier's noise in parts of the layer's ADC range; 0: none"),
+    REAL(adc_noise_lsb, 0, 1000, XB_EFFECT_ADC, "noise of the ADC (steps)", "",
+         "sd of the ADC's own noise in its steps, before it rounds; 0: none"),
+    REAL(temperature_k, 0, 2000, XB_EFFECT_THERMAL, "temperature", "K",
+         "temperature, K: thermal noise of the conductances; 0: none"),
     WHOLE(quiet_pairs, 0, 1, XB_EFFECT_NONE, "quietest pairs of states",
           "1: of all pairs of states with a weight's difference the one that moves least"
           " by the device file; 0: one device at its lowest"),
@@ -356,6 +365,11 @@ static xb_status check_device(xb_ctx *ctx, const xb_array *a)
 
 static xb_status check_calibration(xb_ctx *ctx, const xb_array *a)
 {
+    if (a->adc_noise_lsb > 0 && a->adc_bits == 0)
+        return xb_fail(
+            ctx, XB_E_INPUT,
+            "'adc_noise_lsb' is %g steps of an ADC, but 'adc_bits' is 0 (none)",
+            a->adc_noise_lsb);
     if (a->adc_range_per == XB_RANGE_LAYER || !(a->adc_range > 0)) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,
                    "'adc_range_per' is for calibrated ranges, but 'adc_range' fixes them"

@@ -49,6 +49,10 @@ struct xb_array {
     double program_error;      /* sd of a written conductance, in parts of the range */
     double age_s;              /* since programming; 0: right after it */
     double read_noise;         /* of the mean devices, in parts of the device file's */
+    double mean_noise_us;      /* sd of a mean device's read, whatever its state (X56) */
+    double amp_noise;          /* sd of an amplifier, in parts of the ADC's range (X57) */
+    double adc_noise_lsb;      /* sd of the ADC's own noise, in its steps (X57) */
+    double temperature_k;      /* thermal noise of the conductances (X58); 0: none */
     int64_t quiet_pairs;       /* 1: the quietest pair of states for each weight (X22) */
 
     double sigma_min_us, sigma_max_us; /* widths a noise device can have, uS; 0: any */
@@ -89,6 +93,9 @@ typedef enum xb_effect {
     XB_EFFECT_PROGRAM,
     XB_EFFECT_RELAX,
     XB_EFFECT_READ_NOISE,
+    XB_EFFECT_MEAN_NOISE,
+    XB_EFFECT_AMPLIFIER,
+    XB_EFFECT_THERMAL,
     XB_EFFECT_SIGMA_RANGE,
     XB_EFFECT_SIGMA_LEVELS,
     XB_EFFECT_SIGMA_SPREAD,

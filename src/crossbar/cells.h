@@ -41,6 +41,7 @@ typedef enum xb_chip_stream {
     XB_CHIP_PHASE,
     XB_CHIP_RELAX_PLUS,
     XB_CHIP_RELAX_MINUS,
+    XB_CHIP_SUMS = 400, /* `step` the read */
     XB_CHIP_SPARE = 500,      /* and the stream of the device that a spare is for */
     XB_CHIP_TIED = 1000,      /* and on, one for each cell of a weight */
     XB_CHIP_TIED_STUCK = 2000 /* the same */
