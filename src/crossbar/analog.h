@@ -54,6 +54,8 @@ struct xb_analog {
     const xb_backend *backend;  /* which reads them, where xb_backend_reads_suit() */
     const xb_kernels *kernels;  /* of the host, which programmes, calibrates and reads */
     xb_key reads, forget, chip; /* keys of noise, of forgetting, of the devices */
+    uint64_t seed, chip_number; /* which they are made of */
+    int64_t calibration_inputs; /* that were read */
     double rho;                 /* (X10) */
     xb_held *held;              /* (X19); NULL: devices forget at one rate, or at once */
     float *mu, *sigma;          /* [params] as they are on the arrays */
