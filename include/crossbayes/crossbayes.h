@@ -9,6 +9,7 @@
 #include "crossbayes/crossbar.h"
 #include "crossbayes/data.h"
 #include "crossbayes/density.h"
+#include "crossbayes/design.h"
 #include "crossbayes/device.h"
 #include "crossbayes/draw.h"
 #include "crossbayes/extend.h"
