@@ -418,7 +418,7 @@ static void giving_up_changes_no_choice(void **state)
 static void within_the_error_is_a_tie(void **state)
 {
     (void)state;
-    fixture f = make_fixture("dense 6, relu, dense 1");
+    fixture f = make_fixture("dense 8, relu, dense 1");
     xb_design *d = search(&f, "nll<=+5%", true);
     int ties = 0, clear = 0;
     int64_t last = -1;
