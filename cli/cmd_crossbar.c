@@ -14,7 +14,7 @@
 #include "show.h"
 #include "sweep.h"
 
-enum { CASES_MAX = 32, SWEEPS_MAX = CLI_REPEAT_MAX, CHIPS = 8 };
+enum { CASES_MAX = 64, REMEDIES_MAX = 16, SWEEPS_MAX = CLI_REPEAT_MAX, CHIPS = 8 };
 
 typedef struct sweep_run {
     cli_sweep sweep;
@@ -32,6 +32,7 @@ typedef struct crossbar_job {
     int64_t reads;
     cli_case cases[CASES_MAX];
     int n_cases;
+    char without[REMEDIES_MAX][64]; /* names of cases */
     sweep_run sweep[SWEEPS_MAX];
     int n_sweeps;
     int64_t done, total; /* arrays */
@@ -213,8 +214,22 @@ static xb_status assay(crossbar_job *job, cli_case *out, const xb_array *array,
     return status;
 }
 
-/* Each effect alone, then all. The effects are on one chip unless chips were asked for:
- * they would take most of the time. */
+/* All effects, without one of the remedies. */
+static xb_status assay_without(crossbar_job *job, int remedy, int64_t chips)
+{
+    cli_case *c = &job->cases[job->n_cases++];
+    xb_array *less = NULL;
+    snprintf(job->without[remedy], sizeof job->without[remedy], "all, no %s",
+             xb_array_remedy_name(remedy));
+    c->name = job->without[remedy];
+    xb_status status = xb_array_without(job->s->ctx, &less, job->array, remedy);
+    if (status == XB_OK) status = assay(job, c, less, chips);
+    xb_array_destroy(less);
+    return status;
+}
+
+/* Each effect alone, all without each remedy, then all. The effects are on one chip
+ * unless chips were asked for: they would take most of the time. */
 static xb_status assay_effects(crossbar_job *job)
 {
     const int64_t asked = (int64_t)cli_count(&job->s->args, "chips", 1);
@@ -228,6 +243,8 @@ static xb_status assay_effects(crossbar_job *job)
         if (status == XB_OK) status = assay(job, c, alone, asked);
         xb_array_destroy(alone);
     }
+    for (int i = 0; i < xb_array_remedy_count() && status == XB_OK; i++)
+        if (xb_array_has_remedy(job->array, i)) status = assay_without(job, i, asked);
     if (status != XB_OK) return status;
     cli_case *all = &job->cases[job->n_cases++];
     all->name = "all together";
@@ -279,6 +296,8 @@ static xb_status run_assays(crossbar_job *job)
     job->total = 1;
     for (int e = 0; e < xb_array_effect_count(); e++)
         job->total += xb_array_has(job->array, e);
+    for (int i = 0; i < xb_array_remedy_count(); i++)
+        job->total += xb_array_has_remedy(job->array, i);
     for (int i = 0; i < job->n_sweeps; i++) job->total += job->sweep[i].sweep.count;
     xb_status status =
         xb_assay_create(job->s->ctx, &job->assay, job->model, xb_frame_values(job->frame),

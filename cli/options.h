@@ -98,8 +98,8 @@ typedef struct cli_args {
 /* Of commands that run nets; whoever has it in its table need not read it. */
 #define CLI_BACKEND_OPTION                                                               \
     {                                                                                    \
-        "backend", 0, CLI_CHOICE, "auto|cpu|cuda", "what runs the nets (auto: cpu)", 0,  \
-            0                                                                            \
+        "backend", 0, CLI_CHOICE, "cpu|cuda|auto",                                       \
+            "what runs the nets; auto: a GPU where it is faster [cpu]", 0, 0             \
     }
 
 /* Options every command has. */

@@ -285,11 +285,22 @@ static void cells_chain(const xb_backend *b, const xb_ctx *ctx, const xb_cell_bl
     INSIDE(xb_backend_host.cells_chain(b, ctx, k));
 }
 
-static double kl_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k)
+static void own_curve(const xb_curve_table *c) { own(c->first), own(c->piece); }
+static void own_rule(const xb_cross_rule *r) { own(r->node), own(r->weight); }
+
+static void own_cross(const xb_cross *c)
+{
+    foreign(c);
+    own_curve(&c->meanabs.curve), own_curve(&c->kappa);
+    own_rule(&c->few), own_rule(&c->many), own_rule(&c->spike);
+}
+
+static double kl(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k)
 {
     double sum;
     own(k->grad_mu), own(k->grad_sigma), own(k->mu), own(k->sigma), own(k->rho);
-    INSIDE(sum = xb_backend_host.kl_normal(b, ctx, k));
+    if (k->cross) own_cross(k->cross);
+    INSIDE(sum = xb_backend_host.kl(b, ctx, k));
     return sum;
 }
 
@@ -326,7 +337,7 @@ static void make(void)
         .adam = adam,
         .spread_fill = spread_fill,
         .spread_chain = spread_chain,
-        .kl_normal = kl_normal,
+        .kl = kl,
         .cells_fill = cells_fill,
         .cells_chain = cells_chain,
     };

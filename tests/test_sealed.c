@@ -26,7 +26,7 @@ static void required_operations_are_there(void **state)
         assert_true(b->fill && b->gather && b->dense && b->conv && b->maxpool);
         assert_true(b->batchnorm && b->activation && b->flatten && b->draw && b->loss);
         assert_true(b->finite && b->squares_finite && b->adam && b->spread_fill);
-        assert_true(b->spread_chain && b->kl_normal);
+        assert_true(b->spread_chain && b->kl);
         assert_true(!b->block == !b->norm_block && !b->chain_suits == !b->chain_step);
     }
 }

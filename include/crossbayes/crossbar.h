@@ -116,6 +116,17 @@ XB_API bool xb_array_has(const xb_array *array, int64_t effect);
 XB_API xb_status xb_array_only(xb_ctx *ctx, xb_array **out, const xb_array *array,
                                int64_t effect);
 
+/* What an array does against its effects, each one number that is not 0: calibration of
+ * columns, repair. 0 <= i < xb_array_remedy_count(). */
+XB_API int64_t xb_array_remedy_count(void);
+XB_API const char *xb_array_remedy_name(int64_t i); /* "column calibration" */
+XB_API const char *xb_array_remedy_about(int64_t i);
+XB_API int64_t xb_array_remedy_find(const char *name); /* -1: none */
+XB_API bool xb_array_has_remedy(const xb_array *array, int64_t remedy);
+/* A copy of the array without this remedy. */
+XB_API xb_status xb_array_without(xb_ctx *ctx, xb_array **out, const xb_array *array,
+                                  int64_t remedy);
+
 /* Share of devices that have not forgotten their noise at the next read (X10). */
 XB_API double xb_array_correlation(const xb_array *array);
 /* How many independent draws that many reads in a row are worth (T12), 1 or more. */
@@ -247,6 +258,10 @@ XB_API int64_t xb_cost_model_draws(const xb_cost_model *cost, int64_t design);
 /* Of one draw, pJ; layer or part -1: all of them. */
 XB_API xb_band xb_cost_model_energy_pj(const xb_cost_model *cost, int64_t design,
                                        int64_t layer, int64_t part);
+/* Of calibrating the columns of one chip, once (X54): energy in pJ and time in ns; 0
+ * without "column_calibration". */
+XB_API xb_band xb_cost_model_calibration_pj(const xb_cost_model *cost);
+XB_API double xb_cost_model_calibration_ns(const xb_cost_model *cost);
 /* Of one draw, ns; layer -1: all of them, with the wait for devices to forget. Of the
  * digital accelerator only making the samples is known: it takes at least that. */
 XB_API double xb_cost_model_time_ns(const xb_cost_model *cost, int64_t design,

@@ -18,6 +18,7 @@
 #include "backend/layers.h"
 #include "crossbayes/vi.h"
 #include "kernel/cells_kernel.h"
+#include "kernel/cross_kernel.h"
 #include "kernel/update.h"
 
 /* ---- losses of a batch (N13-N16, N20) */
@@ -46,14 +47,16 @@ typedef struct xb_loss {
 
 /* ---- updates */
 
-/* (V3) KL to a normal prior without its constant: gradients are added to, times
- * `weight`; NULL: not wanted. With rho, sigma is exp(rho) and grad_sigma holds the
- * gradient by sigma before and that by rho after. */
+/* (V2-V6) KL to a prior without its constant: gradients are added to, times `weight`;
+ * NULL: not wanted. `cross` is the host's, the tables it names are buffers. With rho,
+ * which normal priors alone have, sigma is exp(rho) and grad_sigma holds the gradient by
+ * sigma before and that by rho after. */
 typedef struct xb_kl_block {
-    double mean, precision, weight;
+    double mean, precision, weight; /* the first two: of a normal prior */
     float *grad_mu, *grad_sigma;
     const float *mu, *sigma, *rho;
     int64_t n;
+    const xb_cross *cross; /* NULL: a normal prior */
 } xb_kl_block;
 
 /* (V31) Weights made of cells: state [cells] `stride` apart, from which mu and sigma [n]
@@ -114,6 +117,10 @@ struct xb_backend {
     void (*draws)(const xb_run *run, xb_real *y, const xb_real *x, xb_real *theta,
                   int64_t count);
 
+    /* Optional: z [count], draws of elements first, first + 1, ... of one stream. */
+    void (*stream)(const xb_backend *b, const xb_sampler *sampler, xb_real *z,
+                   int64_t count, const xb_stream *where, int64_t first);
+
     bool more_losses; /* `loss` knows those after XB_LOSS_SOFTMAX */
     /* The loss of y [rows][outputs], and dy where it is wanted. */
     double (*loss)(const xb_backend *b, const xb_loss *loss, xb_real *dy,
@@ -123,14 +130,14 @@ struct xb_backend {
     /* the same of squares: Adam sums those of gradients */
     bool (*squares_finite)(const xb_backend *b, const float *x, int64_t n);
 
-    /* Updates (V3, V7, V8). */
+    /* Updates (V2-V8). */
     void (*adam)(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *block,
                  const xb_adam_rates *rates);
     void (*spread_fill)(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                         float *sigma, const float *rho, int64_t n);
     void (*spread_chain)(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                          float *gradient, const float *sigma, int64_t n);
-    double (*kl_normal)(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
+    double (*kl)(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
 
     /* Optional, both or none (V31): states into their range, then mu and sigma; and
      * d_state from d_mu and d_sigma. */
@@ -147,8 +154,18 @@ extern const xb_backend xb_backend_host;
 const xb_backend *xb_backend_find(const char *name);
 /* Any by name, NULL: the context's; a module is loaded for it. */
 xb_status xb_backend_open(xb_ctx *ctx, const xb_backend **out, const char *name);
-/* The name that stands for. */
+/* The name that stands for; "auto" without a net is the CPU. */
 const char *xb_backend_chosen(const xb_ctx *ctx, const char *name);
+
+/* What "auto" compares with what a GPU costs to start: multiply-adds for each of the
+ * context's threads, of one pass that is done again and again, or of all that is to be
+ * done. */
+typedef enum xb_auto_work { XB_AUTO_PASS, XB_AUTO_WHOLE } xb_auto_work;
+
+/* The name for a net that sees `rows` examples: where "auto" is asked for, "cuda" if that
+ * is worth a GPU and there is one, else "cpu". */
+const char *xb_backend_for(xb_ctx *ctx, const char *name, const xb_net *net, double rows,
+                           xb_auto_work work);
 
 static inline xb_status xb_backend_check(const xb_backend *b, xb_ctx *ctx)
 {

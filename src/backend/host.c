@@ -102,5 +102,5 @@ const xb_backend xb_backend_host = {
     .cells_fill = xb_host_cells_fill,
     .cells_chain = xb_host_cells_chain,
     .spread_chain = xb_host_spread_chain,
-    .kl_normal = xb_host_kl_normal,
+    .kl = xb_host_kl,
 };

@@ -25,8 +25,7 @@ void xb_host_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread sprea
                          float *sigma, const float *rho, int64_t n);
 void xb_host_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                           float *gradient, const float *sigma, int64_t n);
-double xb_host_kl_normal(const xb_backend *b, const xb_ctx *ctx,
-                         const xb_kl_block *block);
+double xb_host_kl(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
 
 /* How a layer runs here, for what simulates on the host. */
 static inline const xb_layer_ops *xb_host_layer(const xb_layer *layer)

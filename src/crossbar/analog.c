@@ -81,8 +81,7 @@ static xb_status make_sampler(xb_ctx *ctx, xb_analog *a, const xb_law *given)
 /* On some inputs, evenly spread over what there is. */
 static xb_status calibrate(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n)
 {
-    enum { INPUTS_MOST = 512 };
-    int64_t features = a->model->features, used = smaller(n, INPUTS_MOST);
+    int64_t features = a->model->features, used = smaller(n, XB_KNOWN_MAX);
     float *scaled = xb_new(ctx, used * features, sizeof *scaled);
     if (!scaled) return XB_E_MEMORY;
     for (int64_t i = 0; i < used; i++)
@@ -199,6 +198,8 @@ void xb_analog_destroy(xb_analog *analog)
     free(analog->bend);
     free(analog->quiet.first);
     xb_device_destroy(analog->device);
+    for (int i = 0; i < analog->n_layer; i++)
+        xb_correction_free(&analog->layer[i].correction);
     free(analog->layer);
     free(analog);
 }
@@ -218,7 +219,7 @@ xb_analog_place xb_analog_place_at(const xb_analog *analog, int64_t i)
                              .operations = p->operations,
                              .rows = p->rows,
                              .columns = p->columns,
-                             .row_tiles = quotient_up(p->in, p->rows),
+                             .row_tiles = xb_row_tiles(p),
                              .column_tiles = quotient_up(p->out, p->columns),
                              .weight_top = p->weight_top,
                              .sigma_top = p->sigma_top,

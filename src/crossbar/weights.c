@@ -79,7 +79,7 @@ const float *xb_weights_draw(xb_reader *r, const xb_analog_layer *p, xb_moment w
  * without converters the layer is the backend's own. */
 bool xb_weights_pass(const xb_reader *r, const xb_analog_layer *p, int64_t rows)
 {
-    return rows <= FEW && p->adc.on && !r->seen.sum && p->out > XB_PANEL_STRIP &&
+    return rows <= FEW && xb_tile_matters(p) && !r->seen.sum && p->out > XB_PANEL_STRIP &&
            r->analog->kernels->panel_bend_add &&
            r->analog->model->net->tensor[p->tensor].stochastic;
 }
@@ -118,6 +118,6 @@ void xb_weights_product(xb_reader *r, const xb_analog_layer *p, float *y, const 
     for (int64_t from = 0; from < p->in; from += p->rows) {
         float *sums = from == 0 ? y : r->tile.part;
         sum_tile(r, p, sums, x, rows, from, least(p->in, from + p->rows), when, known);
-        xb_tile_convert(r->analog, p, y, sums, b, rows);
+        xb_tile_convert(r->analog, p, y, sums, b, rows, from / p->rows);
     }
 }

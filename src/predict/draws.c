@@ -419,8 +419,12 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
 static xb_status run(xb_ctx *ctx, draw_job *job, double *sd)
 {
     XB_TRY(check(ctx, job->model, job->rows, job->first, job->count));
-    XB_TRY(xb_backend_open(ctx, &job->backend, job->opt->backend));
+    xb_predict_options opt = *job->opt;
     job->n = job->rows->n;
+    opt.backend = xb_backend_for(ctx, opt.backend, job->model->net,
+                                 (double)job->n * (double)job->count, XB_AUTO_WHOLE);
+    job->opt = &opt;
+    XB_TRY(xb_backend_open(ctx, &job->backend, opt.backend));
     job->outputs = xb_model_outputs(job->model);
     plan_rows(job);
     return with_sampler(ctx, job, sd);
