@@ -4,6 +4,7 @@
 #define XB_CLI_CROSSBAR_DRAWS_H
 
 #include "crossbayes/crossbar.h"
+#include "print.h"
 #include "session.h"
 
 /* Of a target of numbers; 32 reads of each member or more, else there is nothing. */

@@ -218,6 +218,15 @@ static void draw(const xb_run *run, xb_real *theta)
     INSIDE(xb_backend_host.draw(run, theta));
 }
 
+static void moved(const xb_run *run, const xb_moved_block *m, xb_real *y,
+                  const xb_real *x)
+{
+    own(m->mu), own(m->bias), own(m->raised), own(m->e), own(m->z), own(y), own(x);
+    for (int n = 0; n <= XB_MOVED_ORDER; n++) own(m->power[n]), own(m->sum[n]);
+    foreign(m->law);
+    INSIDE(xb_backend_host.moved(run, m, y, x));
+}
+
 /* ---- losses, reductions, updates */
 
 static double loss(const xb_backend *b, const xb_loss *l, xb_real *dy, const xb_real *y,
@@ -331,6 +340,7 @@ static void make(void)
         .chain_forward = chain_forward,
         .chain_step = chain_step,
         .draw = draw,
+        .moved = moved,
         .loss = loss,
         .finite = finite_all,
         .squares_finite = squares_finite,

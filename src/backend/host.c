@@ -93,6 +93,7 @@ const xb_backend xb_backend_host = {
     .chain_forward = xb_chain_forward,
     .chain_step = xb_chain_step,
     .draw = xb_host_draw,
+    .moved = xb_host_moved,
     .more_losses = true,
     .loss = xb_host_loss,
     .finite = xb_host_finite,

@@ -56,8 +56,7 @@ static int64_t take_settled(xb_prediction *out, const xb_prediction *p, int64_t 
         }
         copy_row(out, row, p, i);
         out->used[row] = p->draws;
-        if (isnan(p->error_of[i]) || p->error_of[i] > out->error)
-            out->error = p->error_of[i];
+        xb_prediction_take_error(out, p->error_of[i]);
     }
     return left;
 }
@@ -77,7 +76,7 @@ static xb_status look_on(xb_ctx *ctx, xb_prediction *out, const xb_model *model,
         part.select = place;
         part.n = n;
         xb_prediction *p = NULL;
-        XB_TRY(xb_predict_rows(ctx, &p, model, &part, opt));
+        XB_TRY(xb_predict_rows_here(ctx, &p, model, &part, opt));
         out->draws = opt->samples;
         n = take_settled(out, p, select, n, opt->samples == most);
         xb_prediction_destroy(p);
@@ -90,7 +89,7 @@ xb_status xb_predict_adaptive(xb_ctx *ctx, xb_prediction *out, const xb_model *m
                               const xb_rows *rows, const xb_predict_options *opt)
 {
     xb_predict_options each = *opt;
-    const int64_t most = opt->samples > 0 ? opt->samples : opt->most;
+    const int64_t most = opt->samples;
     each.adaptive = false;
     each.needs = true;
     int64_t *select = xb_new(ctx, 2 * rows->n, sizeof *select);
