@@ -25,8 +25,7 @@ static xb_status settle(xb_ctx *ctx, cli_draws *out, const double *value,
                         xb_settle_options opt)
 {
     xb_settled *whole = NULL;
-    xb_status status =
-        xb_settle_draws(ctx, &out->settled, value, sd, reads, n, 1, &opt);
+    xb_status status = xb_settle_draws(ctx, &out->settled, value, sd, reads, n, 1, &opt);
     opt.first = reads; /* no look before the last read */
     if (status == XB_OK)
         status = xb_settle_draws(ctx, &whole, value, sd, reads, n, 1, &opt);
@@ -54,8 +53,7 @@ xb_status cli_draws_find(xb_ctx *ctx, cli_draws *out, const xb_model *model,
     double *value = xb_new(ctx, reads * n, sizeof *value);
     double *sd = xb_new(ctx, n, sizeof *sd);
     xb_status status = value && sd ? XB_OK : XB_E_MEMORY;
-    if (status == XB_OK)
-        status = xb_analog_draws(ctx, value, sd, analog, x, n, 0, reads);
+    if (status == XB_OK) status = xb_analog_draws(ctx, value, sd, analog, x, n, 0, reads);
     if (status == XB_OK) status = settle(ctx, out, value, sd, y, n, reads, opt);
     free(sd);
     free(value);
@@ -86,9 +84,10 @@ static double needed_by(const xb_settled *s, double share)
 void cli_show_draws(const cli_draws *d, int64_t reads)
 {
     if (!d->settled) return;
-    printf("\n  Half of the rows need %.3g reads or fewer for ends of their 95 %% interval"
-           "\n  within %g sd, 95 %% of the rows need %.3g or fewer\n",
-           needed_by(d->settled, 0.5), d->tolerance, needed_by(d->settled, 0.95));
+    printf(
+        "\n  Half of the rows need %.3g reads or fewer for ends of their 95 %% interval"
+        "\n  within %g sd, 95 %% of the rows need %.3g or fewer\n",
+        needed_by(d->settled, 0.5), d->tolerance, needed_by(d->settled, 0.95));
     printf("  Reading on until each row's interval is settled takes %.3g reads on average"
            "\n  of %lld, %.2g %% of the energy; it covers %.3g of the rows, all reads"
            " %.3g\n",

@@ -90,12 +90,42 @@ static void bad_designs_are_one_line(void **state)
     run_badly("design m.safetensors empty.csv", "empty.csv");
 }
 
+static void draws_are_told_and_adapted(void **state)
+{
+    (void)state;
+    make_model();
+    run_well("predict m.safetensors xy.csv --samples adaptive -o took.csv -q");
+    run_shell("head -1 took.csv | grep -q ',q0.975,draws$'");
+    run_well("predict m.safetensors xy.csv --samples auto -o needs.csv -q");
+    run_shell("head -1 needs.csv | grep -q ',q0.975,draws_needed$'");
+    json_t *root = run_json("predict m.safetensors xy.csv --samples adaptive"
+                            " --interval-tolerance 0.5 --json");
+    const json_t *used = json_object_get(root, "draws_used");
+    double sum = 0;
+    for (size_t i = 0; i < json_array_size(used); i++)
+        sum += json_number_value(json_array_get(used, i));
+    assert_int_equal(json_array_size(used), 60);
+    assert_close(number(root, "draws_mean"), sum / 60, 1e-12);
+    json_decref(root);
+    root = run_json("crossbar m.safetensors xy.csv --samples 100 --chips 1 --json");
+    const json_t *draws = json_object_get(root, "draws");
+    assert_int_equal(json_array_size(json_object_get(draws, "needed")), 60);
+    assert_true(number(draws, "mean") >= 32 && number(draws, "mean") <= 100);
+    json_decref(root);
+    run_well("crossbar m.safetensors xy.csv --samples 100 --chips 1");
+    assert_non_null(strstr(out_text, "until each row's interval is settled"));
+    run_badly("predict m.safetensors xy.csv --samples some", "'auto' or 'adaptive'");
+    run_badly("predict m.safetensors xy.csv --interval-tolerance 0",
+              "interval-tolerance");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_design_is_chosen),
         cmocka_unit_test(what_cannot_be_reached_is_told),
         cmocka_unit_test(bad_designs_are_one_line),
+        cmocka_unit_test(draws_are_told_and_adapted),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "crossbayes/extend.h"
 #include "predict/predict.h"
+
+enum { PIECES = 16 };
 
 static const double SQRT_2 = 1.41421356237309504880;
 static const double INVERSE_SQRT_2_PI = 0.39894228040143267794;
@@ -62,7 +65,8 @@ typedef struct settle_job {
     int64_t sds;
     xb_settle_options opt;
     double level[2], z[2];
-    double *own, *width, *room; /* [draws] each, a row's */
+    double *block;              /* [PIECES][3][draws] */
+    double *own, *width, *room; /* [draws] each, a row's, of one piece */
 } settle_job;
 
 /* Interval of row i from its first `draws` draws, and how many its ends need. */
@@ -108,6 +112,18 @@ static void settle_row(const settle_job *job, int64_t i)
     out->needed[i] = look(job, end, out->draws, square, widths);
 }
 
+/* Rows depend on nothing but themselves. */
+static void settle_piece(void *arg, int64_t piece)
+{
+    settle_job job = *(const settle_job *)arg;
+    const int64_t n = job.out->n, draws = job.out->draws;
+    job.own = job.block + 3 * piece * draws;
+    job.width = job.own + draws;
+    job.room = job.width + draws;
+    for (int64_t i = piece * n / PIECES; i < (piece + 1) * n / PIECES; i++)
+        settle_row(&job, i);
+}
+
 static xb_status check(xb_ctx *ctx, int64_t draws, int64_t n, int64_t sds,
                        const xb_settle_options *opt)
 {
@@ -151,14 +167,13 @@ xb_status xb_settle_draws(xb_ctx *ctx, xb_settled **out, const double *value,
         job.level[k] = 0.5 * (1 + (k ? 1 : -1) * job.opt.interval);
         job.z[k] = xb_normal_quantile(job.level[k]);
     }
-    double *room = xb_new(ctx, 3 * draws, sizeof *room);
-    job.out = room ? new_settled(ctx, n, draws) : NULL;
+    job.block = xb_new(ctx, 3 * PIECES * draws, sizeof *job.block);
+    job.out = job.block ? new_settled(ctx, n, draws) : NULL;
     if (job.out) {
-        job.own = room, job.width = room + draws, job.room = room + 2 * draws;
-        for (int64_t i = 0; i < n; i++) settle_row(&job, i);
+        xb_parallel_for(ctx, PIECES, settle_piece, &job);
         *out = job.out;
     }
-    free(room);
+    free(job.block);
     return job.out ? XB_OK : XB_E_MEMORY;
 }
 
