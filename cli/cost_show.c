@@ -109,8 +109,8 @@ static void show_calibration(const xb_cost_model *cost)
     char energy[64], time[64];
     const double ns = xb_cost_model_calibration_ns(cost);
     if (!(ns > 0)) return;
-    energy_text(energy, sizeof energy, xb_cost_model_calibration_pj(cost));
-    time_text(time, sizeof time, ns);
+    cli_energy_text(energy, sizeof energy, xb_cost_model_calibration_pj(cost));
+    cli_nanoseconds_text(time, sizeof time, ns);
     printf("\n  calibration of the columns, once for a chip: %s, %s\n", energy, time);
 }
 

@@ -319,6 +319,11 @@ typedef struct xb_chips xb_chips;
  * reads, so what differs is the chips. */
 XB_API xb_status xb_chips_create(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
                                  const xb_array *array, int64_t count);
+/* The same of n arrays at once: out[i] are count[i] chips of array[i]. A chip is an item
+ * of a deal (crossbayes/deal.h), so several processes may do them together. */
+XB_API xb_status xb_chips_create_all(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
+                                     const xb_array *const *array, const int64_t *count,
+                                     int64_t n);
 XB_API void xb_chips_destroy(xb_chips *chips); /* NULL is fine */
 XB_API int64_t xb_chips_count(const xb_chips *chips);
 /* Chip i, 0 <= i < count, borrowed; beyond, NULL. */

@@ -15,10 +15,12 @@
 #ifndef XB_BACKEND_BACKEND_H
 #define XB_BACKEND_BACKEND_H
 
+#include "backend/array_ops.h"
 #include "backend/layers.h"
 #include "crossbayes/vi.h"
 #include "kernel/cells_kernel.h"
 #include "kernel/cross_kernel.h"
+#include "kernel/moved_kernel.h"
 #include "kernel/update.h"
 
 /* ---- losses of a batch (N13-N16, N20) */
@@ -68,6 +70,22 @@ typedef struct xb_cell_block {
     float *mu, *sigma;
     const float *d_mu, *d_sigma;
 } xb_cell_block;
+
+/* (A4-A6) `count` rows of a dense layer given the layer below: its units under Gaussian
+ * weights or, `moved`, under a law. Tables, rooms and sums are buffers. */
+typedef struct xb_moved_block {
+    int64_t in, out, count;
+    const xb_real *mu, *bias; /* [in][out], [out]; bias NULL: none */
+    bool random, moved;       /* not random: a product, and nothing below is looked at */
+    const xb_moved_law *law;  /* the host's */
+    const xb_sampler *gaussian, *sampler; /* of a Gaussian and of the law */
+    xb_stream where;                      /* of the draws of both, */
+    int64_t first;                        /* from this row on */
+    /* sigma^n of kernel [in][out] and bias [out], n = 2 .., where it is wanted */
+    const xb_real *power[XB_MOVED_ORDER + 1];
+    xb_real *raised, *e, *z;          /* room: [count][in], [count][out], [count][out] */
+    xb_real *sum[XB_MOVED_ORDER + 1]; /* [count][out]: gets the power sums */
+} xb_moved_block;
 
 struct xb_chain; /* chain.h */
 struct xb_chain_room;
@@ -120,6 +138,12 @@ struct xb_backend {
     /* Optional: z [count], draws of elements first, first + 1, ... of one stream. */
     void (*stream)(const xb_backend *b, const xb_sampler *sampler, xb_real *z,
                    int64_t count, const xb_stream *where, int64_t first);
+
+    /* Optional: a layer as plans draw it; y [count][out] of x [count][in]. */
+    void (*moved)(const xb_run *run, const xb_moved_block *block, xb_real *y,
+                  const xb_real *x);
+
+    const xb_array_ops *array; /* optional: simulated arrays */
 
     bool more_losses; /* `loss` knows those after XB_LOSS_SOFTMAX */
     /* The loss of y [rows][outputs], and dy where it is wanted. */

@@ -8,6 +8,10 @@
 /* noise.c */
 void xb_host_draw(const xb_run *run, xb_real *theta);
 
+/* moved_ops.c */
+void xb_host_moved(const xb_run *run, const xb_moved_block *block, xb_real *y,
+                   const xb_real *x);
+
 /* likelihood.c */
 double xb_host_loss(const xb_backend *b, const xb_loss *loss, xb_real *dy,
                     const xb_real *y, int64_t rows);
