@@ -10,6 +10,7 @@
 #include "crossbar_chips.h"
 #include "crossbar_data.h"
 #include "crossbar_device.h"
+#include "crossbar_draws.h"
 #include "crossbar_show.h"
 #include "model_data.h"
 #include "outputs.h"
@@ -35,6 +36,7 @@ typedef struct crossbar_job {
     cli_array_data data, calibration; /* calibration without rows: the data */
     xb_array *array;
     xb_costs costs;            /* where --costs is a file */
+    cli_draws draws;           /* that rows need */
     xb_cost_model *cost_model; /* where it is the model, else NULL */
     xb_assay *assay;
     int64_t reads;
@@ -368,6 +370,7 @@ static cli_exit print_json(const crossbar_job *job, const xb_analog *analog,
     json_object_set_new(root, "independent_draws",
                         cli_json_real(xb_array_independent(job->array, job->reads)));
     json_object_set_new(root, "limits", cli_limits_json(analog));
+    json_object_set_new(root, "draws", cli_draws_json(&job->draws));
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
@@ -445,6 +448,7 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(job, analog, costs_json(job, analog));
     cli_exit code = print_text(job, analog);
+    cli_show_draws(&job->draws, job->reads);
     if (job->cost_model)
         cli_show_cost_model(job->cost_model);
     else if (cli_flag(&s->args, "costs"))
@@ -462,6 +466,10 @@ static cli_exit simulate(crossbar_job *job)
     if (status == XB_OK && by_model(job->s))
         status = xb_cost_model_create(job->s->ctx, &job->cost_model, analog, job->reads);
     if (status == XB_OK) status = run_assays(job);
+    if (status == XB_OK)
+        status = cli_draws_find(job->s->ctx, &job->draws, job->model, analog,
+                                xb_frame_values(job->frame), xb_frame_target(job->frame),
+                                xb_frame_row_count(job->frame), job->reads);
     cli_exit code = status == XB_OK ? deliver(job, analog) : cli_status(job->s, status);
     xb_analog_destroy(analog);
     return code;
@@ -479,6 +487,7 @@ static void free_job(crossbar_job *job)
     xb_array_destroy(job->array);
     xb_assay_destroy(job->assay);
     xb_cost_model_destroy(job->cost_model);
+    cli_draws_free(&job->draws);
     cli_array_data_free(&job->calibration);
     cli_array_data_free(&job->data);
     xb_model_destroy(job->model);
