@@ -467,9 +467,8 @@ static cli_exit simulate(crossbar_job *job)
         status = xb_cost_model_create(job->s->ctx, &job->cost_model, analog, job->reads);
     if (status == XB_OK) status = run_assays(job);
     if (status == XB_OK)
-        status = cli_draws_find(job->s->ctx, &job->draws, job->model, analog,
-                                xb_frame_values(job->frame), xb_frame_target(job->frame),
-                                xb_frame_row_count(job->frame), job->reads);
+        status = cli_draws_find(job->s->ctx, &job->draws, job->model, analog, job->data.x,
+                                job->data.y, job->data.n, job->reads);
     cli_exit code = status == XB_OK ? deliver(job, analog) : cli_status(job->s, status);
     xb_analog_destroy(analog);
     return code;
