@@ -41,6 +41,10 @@ static void a_crossbar_scores_and_sweeps(void **state)
     run_shell(
         "grep -q ',shape_off,.*,nll_q95,\\|nll_q95,.*,shape_off,' sweeps/adc-bits.csv");
     run_shell("test -s chip/array.json -a -s chip/crosssim/layer0.json");
+    run_shell("test -s chip/layer0_bias.npy && grep -q model_hash chip/array.json");
+    run_well("crossbar m.safetensors xy.csv --array chip/array.json --samples 20"
+             " --chips 1 --threads 1 -q"); /* what was exported is an array */
+    assert_non_null(strstr(out_text, "array mtj"));
     run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --threads 1");
     assert_non_null(strstr(out_text, "same"));
     run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --threads 1"

@@ -87,7 +87,10 @@ static void amplifiers_and_converters_have_noise(void **state)
     xb_analog_destroy(a);
     b.array.rows = 0, b.array.amp_noise = 0;
     b.array.adc_bits = 12, b.array.adc_noise_lsb = 8; /* rounding adds 1/12 */
-    assert_sd(&b, 1, sqrt(64 + 1.0 / 12) * range / 2047);
+    b.array.adc_range = 1;                            /* far from its ends */
+    a = test_analog(b.ctx, b.m, &b.array, b.x, INPUTS);
+    assert_sd(&b, 1, sqrt(64 + 1.0 / 12) * a->layer[0].adc.range / 2047);
+    xb_analog_destroy(a);
     b.array.adc_bits = 0;
     assert_int_equal(xb_array_check(b.ctx, &b.array), XB_E_INPUT);
     assert_non_null(strstr(xb_ctx_message(b.ctx), "adc_noise_lsb"));
