@@ -511,6 +511,7 @@ static cli_exit run(cli_session *s)
     job->reads = (int64_t)cli_count(&s->args, "samples", 1000);
     cli_exit code = read_array(job);
     if (code == CLI_DONE) code = plan_outputs(job);
+    if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
     if (code == CLI_DONE) code = read_data(job);
     if (code == CLI_DONE) code = check_export(job);
     if (code == CLI_DONE) code = simulate(job);
