@@ -8,14 +8,22 @@
 #include "cost_show.h"
 #include "crossbar_cases.h"
 #include "crossbar_chips.h"
+#include "crossbar_data.h"
 #include "crossbar_device.h"
+#include "crossbar_draws.h"
 #include "crossbar_show.h"
 #include "model_data.h"
 #include "outputs.h"
 #include "show.h"
 #include "sweep.h"
 
-enum { CASES_MAX = 64, REMEDIES_MAX = 16, SWEEPS_MAX = CLI_REPEAT_MAX, CHIPS = 8 };
+enum {
+    CASES_MAX = 64,
+    REMEDIES_MAX = 16,
+    KNOWN_MOST = 512,
+    SWEEPS_MAX = CLI_REPEAT_MAX,
+    CHIPS = 8
+};
 
 typedef struct sweep_run {
     cli_sweep sweep;
@@ -25,9 +33,10 @@ typedef struct sweep_run {
 typedef struct crossbar_job {
     cli_session *s;
     xb_model *model;
-    xb_frame *frame, *calibration; /* calibration NULL: the frame */
+    cli_array_data data, calibration; /* calibration without rows: the data */
     xb_array *array;
     xb_costs costs;            /* where --costs is a file */
+    cli_draws draws;           /* that rows need */
     xb_cost_model *cost_model; /* where it is the model, else NULL */
     xb_assay *assay;
     int64_t reads;
@@ -163,11 +172,14 @@ static cli_exit read_data(crossbar_job *job)
     xb_status status = XB_OK;
     if (costs && !by_model(s)) status = xb_costs_load(s->ctx, &job->costs, costs);
     if (status == XB_OK) status = xb_model_load(s->ctx, &job->model, s->args.arg[0]);
-    if (status == XB_OK)
-        status = cli_model_frame(s, &job->frame, job->model, s->args.arg[1], true);
-    if (status == XB_OK && calibration)
-        status = cli_model_frame(s, &job->calibration, job->model, calibration, false);
-    return cli_status(s, status);
+    if (status != XB_OK) return cli_status(s, status);
+    const int64_t most = (int64_t)cli_count(&s->args, "inputs", 0);
+    cli_exit code =
+        cli_array_data_read(s, &job->data, job->model, s->args.arg[1], true, most);
+    if (code == CLI_DONE && calibration)
+        code = cli_array_data_read(s, &job->calibration, job->model, calibration, false,
+                                   KNOWN_MOST);
+    return code;
 }
 
 /* A sweep writes KEY.csv and a figure. */
@@ -202,6 +214,11 @@ static cli_exit plan_outputs(crossbar_job *job)
 
 /* ---- arrays */
 
+static int64_t chips_of(const crossbar_job *job)
+{
+    return (int64_t)cli_count(&job->s->args, "chips", CHIPS);
+}
+
 /* All effects, without one of the remedies. */
 static xb_status add_without(crossbar_job *job, cli_case_list *list, int remedy,
                              int64_t chips)
@@ -235,8 +252,7 @@ static xb_status add_effects(crossbar_job *job, cli_case_list *list)
     xb_array *copy = NULL;
     all->name = "all together";
     XB_TRY(xb_array_copy(ctx, &copy, job->array));
-    return cli_cases_add(ctx, list, all, copy,
-                         (int64_t)cli_count(&job->s->args, "chips", CHIPS));
+    return cli_cases_add(ctx, list, all, copy, chips_of(job));
 }
 
 static xb_status add_sweep(crossbar_job *job, cli_case_list *list, sweep_run *run)
@@ -246,8 +262,13 @@ static xb_status add_sweep(crossbar_job *job, cli_case_list *list, sweep_run *ru
         xb_array *array = NULL;
         run->cases[k].value = run->sweep.value[k];
         XB_TRY(xb_array_copy(ctx, &array, job->array));
-        XB_TRY(cli_cases_add(ctx, list, &run->cases[k], array, 1));
-        XB_TRY(xb_array_set(ctx, array, run->sweep.key, run->sweep.value[k]));
+        const xb_status status =
+            xb_array_set(ctx, array, run->sweep.key, run->sweep.value[k]);
+        if (status != XB_OK) {
+            xb_array_destroy(array);
+            return status;
+        }
+        XB_TRY(cli_cases_add(ctx, list, &run->cases[k], array, chips_of(job)));
     }
     return XB_OK;
 }
@@ -267,9 +288,9 @@ static xb_assay_options assay_options(const crossbar_job *job,
     o.reads = job->reads;
     o.tolerance = cli_number(&job->s->args, "tolerance", o.tolerance);
     o.analog = analog;
-    if (job->calibration) {
-        o.calibration = xb_frame_values(job->calibration);
-        o.calibration_n = xb_frame_row_count(job->calibration);
+    if (job->calibration.x) {
+        o.calibration = job->calibration.x;
+        o.calibration_n = job->calibration.n;
     }
     return o;
 }
@@ -279,9 +300,8 @@ static xb_status run_assays(crossbar_job *job)
     const xb_analog_options analog = analog_options(job);
     const xb_assay_options o = assay_options(job, &analog);
     cli_case_list list = {0};
-    xb_status status =
-        xb_assay_create(job->s->ctx, &job->assay, job->model, xb_frame_values(job->frame),
-                        xb_frame_target(job->frame), xb_frame_row_count(job->frame), &o);
+    xb_status status = xb_assay_create(job->s->ctx, &job->assay, job->model, job->data.x,
+                                       job->data.y, job->data.n, &o);
     if (status == XB_OK) status = add_effects(job, &list);
     for (int i = 0; i < job->n_sweeps && status == XB_OK; i++)
         status = add_sweep(job, &list, &job->sweep[i]);
@@ -299,7 +319,8 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     unsigned formats = cli_formats(cli_text(&job->s->args, "format", "svg,png"));
     xb_table *table = NULL;
     xb_status status = cli_cases_table(ctx, &table, run->sweep.key, run->cases,
-                                       run->sweep.count, xb_assay_digital(job->assay));
+                                       run->sweep.count, xb_assay_digital(job->assay),
+                                       cli_number(&job->s->args, "tolerance", 0.1));
     char *path = cli_join(dir, run->sweep.key, ""),
          *csv = cli_join(dir, run->sweep.key, ".csv");
     if (status == XB_OK && !(path && csv)) status = XB_E_MEMORY;
@@ -311,16 +332,20 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     return status;
 }
 
-static json_t *sweep_json(const sweep_run *run)
+static json_t *sweep_json(const sweep_run *run, const xb_assay_result *digital)
 {
     json_t *list = json_array();
-    for (int k = 0; k < run->sweep.count; k++)
-        json_array_append_new(
-            list, cli_case_json(NULL, run->cases[k].value, run->cases[k].result));
+    for (int k = 0; k < run->sweep.count; k++) {
+        const cli_case *c = &run->cases[k];
+        json_t *one = cli_case_json(NULL, c->value, c->result);
+        json_object_set_new(one, "chips", cli_chips_json(c, digital));
+        json_array_append_new(list, one);
+    }
     return json_pack("{s:s,s:o}", "key", run->sweep.key, "cases", list);
 }
 
-static cli_exit print_json(const crossbar_job *job, json_t *costs)
+static cli_exit print_json(const crossbar_job *job, const xb_analog *analog,
+                           json_t *costs)
 {
     const cli_args *args = &job->s->args;
     json_t *list = json_array(), *sweeps = json_array();
@@ -334,26 +359,27 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
         json_array_append_new(list, one);
     }
     for (int i = 0; i < job->n_sweeps; i++)
-        json_array_append_new(sweeps, sweep_json(&job->sweep[i]));
-    json_t *root = json_pack("{s:o,s:I,s:I,s:o,s:o,s:o}", "array",
-                             cli_json_text(xb_array_name(job->array)), "rows",
-                             (json_int_t)xb_frame_row_count(job->frame), "reads",
-                             (json_int_t)job->reads, "calibration",
-                             cli_json_text(cli_text(args, "calibration", "the data")),
-                             "cases", list, "sweeps", sweeps);
+        json_array_append_new(sweeps,
+                              sweep_json(&job->sweep[i], xb_assay_digital(job->assay)));
+    json_t *root = json_pack(
+        "{s:o,s:I,s:I,s:o,s:o,s:o}", "array", cli_json_text(xb_array_name(job->array)),
+        "rows", (json_int_t)job->data.n, "reads", (json_int_t)job->reads, "calibration",
+        cli_json_text(cli_text(args, "calibration", "the data")), "cases", list, "sweeps",
+        sweeps);
     json_object_set_new(root, "chip", json_integer((json_int_t)analog_options(job).chip));
     json_object_set_new(root, "independent_draws",
                         cli_json_real(xb_array_independent(job->array, job->reads)));
+    json_object_set_new(root, "limits", cli_limits_json(analog));
+    json_object_set_new(root, "draws", cli_draws_json(&job->draws));
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
 
-static cli_exit print_text(const crossbar_job *job)
+static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
 {
     const cli_args *args = &job->s->args;
     printf("%s on %s: %lld %s, %lld reads, array %s\n", args->arg[0], args->arg[1],
-           (long long)xb_frame_row_count(job->frame),
-           xb_plural(xb_frame_row_count(job->frame), "row", "rows"),
+           (long long)job->data.n, xb_plural(job->data.n, "row", "rows"),
            (long long)job->reads, xb_array_name(job->array));
     if (xb_model_member_count(job->model) > 1)
         printf("  %lld members on tiles of their own, reads dealt over them\n",
@@ -370,9 +396,12 @@ static cli_exit print_text(const crossbar_job *job)
             " levels\n  and line do not apply\n");
     cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay),
                    "effect alone");
-    for (int i = 0; i < job->n_sweeps; i++)
-        cli_show_cases(job->sweep[i].cases, job->sweep[i].sweep.count,
-                       xb_assay_digital(job->assay), job->sweep[i].sweep.key);
+    for (int i = 0; i < job->n_sweeps; i++) {
+        const sweep_run *run = &job->sweep[i];
+        cli_show_cases(run->cases, run->sweep.count, xb_assay_digital(job->assay),
+                       run->sweep.key);
+        cli_show_sweep_chips(run->cases, run->sweep.count, run->sweep.key);
+    }
     const uint64_t chip = analog_options(job).chip;
     printf("\n  ± the Monte Carlo error over reads of chip %llu; 'off': root mean square"
            " over\n  inputs, in predictive epistemic sds; converters calibrated on %s\n",
@@ -381,6 +410,7 @@ static cli_exit print_text(const crossbar_job *job)
     cli_show_chips(job->cases, job->n_cases, xb_assay_digital(job->assay), chip);
     if (!xb_array_differs(job->array))
         printf("  nothing on this array differs from chip to chip\n");
+    cli_show_limits(job->s->ctx, analog);
     cli_print_doubts(xb_assay_result_scores(xb_assay_digital(job->assay)));
     return CLI_DONE;
 }
@@ -416,8 +446,9 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     if (status == XB_OK && dir && job->n_sweeps) status = write_sweeps(job, dir);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
-    if (cli_json(s)) return print_json(job, costs_json(job, analog));
-    cli_exit code = print_text(job);
+    if (cli_json(s)) return print_json(job, analog, costs_json(job, analog));
+    cli_exit code = print_text(job, analog);
+    cli_show_draws(&job->draws, job->reads);
     if (job->cost_model)
         cli_show_cost_model(job->cost_model);
     else if (cli_flag(&s->args, "costs"))
@@ -429,12 +460,15 @@ static cli_exit simulate(crossbar_job *job)
 {
     xb_analog *analog = NULL;
     const xb_analog_options o = analog_options(job);
-    const xb_frame *on = job->calibration ? job->calibration : job->frame;
-    xb_status status = xb_analog_create(job->s->ctx, &analog, job->model, job->array,
-                                        xb_frame_values(on), xb_frame_row_count(on), &o);
+    const cli_array_data *on = job->calibration.x ? &job->calibration : &job->data;
+    xb_status status =
+        xb_analog_create(job->s->ctx, &analog, job->model, job->array, on->x, on->n, &o);
     if (status == XB_OK && by_model(job->s))
         status = xb_cost_model_create(job->s->ctx, &job->cost_model, analog, job->reads);
     if (status == XB_OK) status = run_assays(job);
+    if (status == XB_OK)
+        status = cli_draws_find(job->s->ctx, &job->draws, job->model, analog, job->data.x,
+                                job->data.y, job->data.n, job->reads);
     cli_exit code = status == XB_OK ? deliver(job, analog) : cli_status(job->s, status);
     xb_analog_destroy(analog);
     return code;
@@ -452,8 +486,9 @@ static void free_job(crossbar_job *job)
     xb_array_destroy(job->array);
     xb_assay_destroy(job->assay);
     xb_cost_model_destroy(job->cost_model);
-    xb_frame_destroy(job->calibration);
-    xb_frame_destroy(job->frame);
+    cli_draws_free(&job->draws);
+    cli_array_data_free(&job->calibration);
+    cli_array_data_free(&job->data);
     xb_model_destroy(job->model);
     free(job);
 }
@@ -476,6 +511,7 @@ static cli_exit run(cli_session *s)
     job->reads = (int64_t)cli_count(&s->args, "samples", 1000);
     cli_exit code = read_array(job);
     if (code == CLI_DONE) code = plan_outputs(job);
+    if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
     if (code == CLI_DONE) code = read_data(job);
     if (code == CLI_DONE) code = check_export(job);
     if (code == CLI_DONE) code = simulate(job);
@@ -510,6 +546,9 @@ static const cli_option options[] = {
      "when weights are drawn anew (the array's)", 0, 0},
     {"calibration", 0, CLI_PATH, "FILE",
      "inputs to calibrate converters on: the training data (the data itself)", 0, 0},
+    {"inputs", 0, CLI_COUNT, "N",
+     "inputs that are scored at most, evenly spread over the data [all]", 1, 1e12},
+    CLI_IMAGE_OPTIONS,
     {"samples", 0, CLI_COUNT, "N", "reads of the arrays (1000)", 2, 1e8},
     {"chip", 0, CLI_COUNT, "N", "seed of what differs from chip to chip (1)", 0, 1e15},
     {"chips", 0, CLI_COUNT, "N",

@@ -174,7 +174,7 @@ static void columns_have_ranges_of_their_own(void **state)
     xb_model_scale_inputs(m, scaled, x, INPUTS);
     for (int i = 0; i < INPUTS; i++) {
         xb_tile_product(a, p, y, scaled + i * IN, a->mu + p->offset, NULL, 1,
-                        (xb_tile_room){slice, part}, NULL);
+                        (xb_tile_room){slice, part}, NULL, NULL);
         for (int j = 0; j < OUT; j++) {
             double want = 0;
             for (int t = 0; t < 2; t++) {

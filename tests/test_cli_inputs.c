@@ -293,6 +293,32 @@ static void make_faces(int n)
     "train faces -t age --size 8 --net 'flatten, dense 1' --epochs 1"                    \
     " --mle-epochs 1 -o m.safetensors"
 
+/* An ideal array of images has the digital model's draws; converters are calibrated on
+ * images too. */
+static void images_go_on_arrays(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    make_faces(30);
+    run_well("train faces -t age --size 8 --no-cache -q --epochs 1 --mle-epochs 1"
+             " --net 'conv 2 3x3, relu, flatten, dense 1' -o m.safetensors");
+    json_t *eval = run_json("eval m.safetensors faces --samples 30 --no-cache --json -q");
+    json_t *root = run_json("crossbar m.safetensors faces --samples 30 --array ideal"
+                            " --no-cache --json -q");
+    json_t *cases = json_object_get(root, "cases");
+    const double nll = number(json_array_get(cases, 0), "nll");
+    assert_close(number(root, "rows"), 30, 0);
+    assert_close(number(json_array_get(cases, 1), "nll"), nll, 1e-6);
+    json_t *law = json_array_get(json_object_get(eval, "laws"), 0);
+    assert_close(number(law, "nll"), nll, 1e-6);
+    json_decref(eval);
+    json_decref(root);
+    root = run_json("crossbar m.safetensors faces --samples 10 --inputs 7 --calibration"
+                    " faces --no-cache --chips 1 --json -q");
+    assert_close(number(root, "rows"), 7, 0);
+    json_decref(root);
+}
+
 static void images_are_cached_out_of_their_folder(void **state)
 {
     (void)state;
@@ -351,6 +377,7 @@ int main(void)
         cmocka_unit_test(one_is_singular),
         cmocka_unit_test(blank_lines_are_counted),
         cmocka_unit_test(resume_names_what_differs),
+        cmocka_unit_test(images_go_on_arrays),
         cmocka_unit_test_setup_teardown(images_are_cached_out_of_their_folder, make_home,
                                         remove_home),
         cmocka_unit_test_setup_teardown(a_study_names_its_cache, make_home, remove_home),

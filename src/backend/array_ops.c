@@ -52,7 +52,7 @@ void xb_host_tile_convert(const xb_kernels *kernels, const xb_tile_block *t, xb_
 
 static void tiles(const xb_run *run, const xb_tile_block *t, xb_real *y, const xb_real *x)
 {
-    if (!t->convert && !t->pre && !t->seen) {
+    if (!t->convert && !t->pre && !t->seen && !t->disturb) {
         run->kernels->dense_forward(y, x, t->w, t->b, t->rows, t->in, t->out,
                                     XB_ACT_NONE);
         return;
@@ -63,6 +63,7 @@ static void tiles(const xb_run *run, const xb_tile_block *t, xb_real *y, const x
         xb_real *sums = from == 0 ? y : t->part;
         run->kernels->dense_forward(sums, slice, t->w + from * t->out, NULL, t->rows,
                                     width, t->out, XB_ACT_NONE);
+        if (t->disturb) t->disturb(t->disturb_arg, from / t->tile, sums, slice);
         if (t->seen) t->seen(t->arg, from / t->tile, sums, slice);
         xb_host_tile_convert(run->kernels, t, y, sums, from / t->tile);
     }

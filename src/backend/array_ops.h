@@ -20,6 +20,9 @@ typedef struct xb_tile_block {
      * they are converted, and its inputs [rows][width]. NULL: nobody looks. */
     void (*seen)(void *arg, int64_t tile, const xb_real *sums, const xb_real *x);
     void *arg;
+    /* Noise of the sums, on the host's backend alone, before all that. NULL: none. */
+    void (*disturb)(const void *arg, int64_t tile, xb_real *sums, const xb_real *x);
+    const void *disturb_arg;
 } xb_tile_block;
 
 typedef struct xb_array_ops {

@@ -78,10 +78,25 @@ static xb_status make_sampler(xb_ctx *ctx, xb_analog *a, const xb_law *given)
     return status;
 }
 
+static xb_status make_normal(xb_ctx *ctx, xb_analog *a)
+{
+    xb_law *gaussian = NULL;
+    if (!xb_array_noisy_sums(&a->array)) return XB_OK;
+    if (a->model->cells && (a->array.mean_noise_us > 0 || a->array.temperature_k > 0))
+        return xb_fail(ctx, XB_E_INPUT,
+                       "weights made of cells have conductances in a unit of their own:"
+                       " 'mean_noise_us' and 'temperature_k' do not apply");
+    XB_TRY(xb_law_parse(ctx, &gaussian, "gaussian"));
+    const xb_status status = xb_sampler_create(ctx, &a->normal, gaussian, NULL);
+    xb_law_destroy(gaussian);
+    return status;
+}
+
 /* On some inputs, evenly spread over what there is. */
 static xb_status calibrate(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n)
 {
     int64_t features = a->model->features, used = smaller(n, XB_KNOWN_MAX);
+    a->calibration_inputs = used;
     float *scaled = xb_new(ctx, used * features, sizeof *scaled);
     if (!scaled) return XB_E_MEMORY;
     for (int64_t i = 0; i < used; i++)
@@ -136,9 +151,12 @@ static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
     a->reads = xb_key_make(opt->seed, XB_PURPOSE_WEIGHT);
     a->forget = xb_key_make(xb_member_seed(opt->seed, a->place), XB_PURPOSE_ARRAY);
     a->chip = xb_key_make(xb_member_seed(opt->chip, a->place), XB_PURPOSE_ARRAY);
+    a->seed = opt->seed;
+    a->chip_number = opt->chip;
     XB_TRY(take_device(ctx, a));
     XB_TRY(remember(ctx, a));
     XB_TRY(make_sampler(ctx, a, opt->law));
+    XB_TRY(make_normal(ctx, a));
     XB_TRY(place_layers(ctx, a));
     XB_TRY(take_blocks(ctx, a));
     XB_TRY(xb_analog_programme(ctx, a));
@@ -191,6 +209,7 @@ void xb_analog_destroy(xb_analog *analog)
     if (!analog) return;
     xb_analog_free_others(analog);
     xb_sampler_destroy(analog->sampler);
+    xb_sampler_destroy(analog->normal);
     free(analog->held);
     free(analog->mu);
     free(analog->sigma);

@@ -38,6 +38,8 @@ typedef struct xb_analog_layer {
     int64_t rows, columns; /* of a tile */
     double weight_top, sigma_top;
     double conductance_us; /* of all pairs together, as written and wired */
+    xb_conduction conduction;
+    double wire_loss;
     bool random;           /* any tensor of it */
     xb_converter dac, adc;
     xb_correction correction; /* of its columns (X50, X51); empty: none */
@@ -48,9 +50,12 @@ struct xb_analog {
     const xb_model *model; /* borrowed */
     xb_array array;
     xb_sampler *sampler;        /* of the noise devices' law */
+    xb_sampler *normal;         /* of the sums' noise (X56-X58); NULL: they have none */
     const xb_backend *backend;  /* which reads them, where xb_backend_reads_suit() */
     const xb_kernels *kernels;  /* of the host, which programmes, calibrates and reads */
     xb_key reads, forget, chip; /* keys of noise, of forgetting, of the devices */
+    uint64_t seed, chip_number; /* which they are made of */
+    int64_t calibration_inputs; /* that were read */
     double rho;                 /* (X10) */
     xb_held *held;              /* (X19); NULL: devices forget at one rate, or at once */
     float *mu, *sigma;          /* [params] as they are on the arrays */
@@ -161,14 +166,39 @@ typedef struct xb_tile_room {
     float *slice, *part;
 } xb_tile_room;
 
+/* sum_noise.c: (X56-X58) standard deviations of a sum's noise: for an input of 1, in all,
+ * and in the converter's own units. */
+typedef struct xb_sum_noise {
+    double input, fixed, step;
+} xb_sum_noise;
+
+bool xb_array_noisy_sums(const xb_array *array);
+xb_sum_noise xb_sum_noise_of(const xb_array *array, const xb_analog_layer *layer);
+
+/* Where the noise of a product's sums is: the number of its first row among all inputs'
+ * operations, and the read. */
+typedef struct xb_noisy_product {
+    const xb_analog *analog;
+    const xb_analog_layer *layer;
+    xb_sum_noise noise;
+    int64_t first, read;
+    float *draws; /* [out] room */
+} xb_noisy_product;
+
+/* Onto sums [rows][out] of a tile, whose inputs are x [rows][width]. */
+void xb_sum_noise_add(const xb_noisy_product *k, float *sums, const float *x,
+                      int64_t rows, int64_t width, int64_t tile);
+
+/* noisy NULL: without noise of the sums. */
 void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
                      const float *x, const float *w, const float *b, int64_t rows,
-                     xb_tile_room room, const xb_watch *seen);
+                     xb_tile_room room, const xb_watch *seen,
+                     const xb_noisy_product *noisy);
 /* The same as a backend is told; w and b of the host, as are its corrections. */
 xb_tile_block xb_tile_block_of(const xb_analog_layer *layer, const float *w,
                                const float *b, int64_t rows);
-/* Whether tiles make a difference: their sums are converted or corrected. */
-bool xb_tile_matters(const xb_analog_layer *layer);
+/* Whether tiles make a difference: their sums are converted, corrected or noisy. */
+bool xb_tile_matters(const xb_analog *analog, const xb_analog_layer *layer);
 int64_t xb_row_tiles(const xb_analog_layer *layer);
 
 /* ---- reader.c: a pass through the net */
@@ -190,6 +220,7 @@ typedef struct xb_reader {
     float *theta, *z;       /* weights of one draw; z of every tensor */
     int32_t *level;         /* of every z where devices hold theirs (X19); else NULL */
     float *room, *keep;     /* of the backend's conv; of batchnorm */
+    float *draws;           /* of the sums' noise, for one row */
     xb_tile_room tile;
     xb_sightings seen; /* both NULL: not calibrating */
 } xb_reader;

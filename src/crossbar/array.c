@@ -44,6 +44,15 @@ const xb_array_row xb_array_rows[] = {
     REAL(read_noise, 0, 1000, XB_EFFECT_READ_NOISE,
          "read noise of the mean devices (share of the measured)", "",
          "read noise of the mean devices in parts of the device file's; 0: none"),
+    REAL(mean_noise_us, 0, 1e9, XB_EFFECT_MEAN_NOISE, "read noise of a mean device", "µS",
+         "sd of the read noise of a mean device, µS, whatever its state; 0: none"),
+    REAL(amp_noise, 0, 1, XB_EFFECT_AMPLIFIER,
+         "noise of a column's amplifier (share of the ADC's range)", "",
+         "sd of an amplifier's noise in parts of the layer's ADC range; 0: none"),
+    REAL(adc_noise_lsb, 0, 1000, XB_EFFECT_ADC, "noise of the ADC (steps)", "",
+         "sd of the ADC's own noise in its steps, before it rounds; 0: none"),
+    REAL(temperature_k, 0, 2000, XB_EFFECT_THERMAL, "temperature", "K",
+         "temperature, K: thermal noise of the conductances; 0: none"),
     WHOLE(quiet_pairs, 0, 1, XB_EFFECT_NONE, "quietest pairs of states",
           "1: of all pairs of states with a weight's difference the one that moves least"
           " by the device file; 0: one device at its lowest"),
@@ -66,6 +75,8 @@ const xb_array_row xb_array_rows[] = {
          "share of devices stuck at their highest"),
     REAL(line_ohm, 0, 1e6, XB_EFFECT_LINE, "wire resistance from cell to cell", "Ω",
          "resistance of a wire from cell to cell, Ω"),
+    REAL(current_limit_ua, 0, 1e12, XB_EFFECT_NONE, "largest current of a column", "µA",
+         "largest current that a column may carry, µA; beyond it a warning; 0: any"),
     WHOLE(dac_bits, 0, BITS_MAX, XB_EFFECT_DAC, "resolution of the DAC (bits)",
           "of the inputs' converter; 0: none"),
     REAL(dac_range, 0, 1e30, XB_EFFECT_DAC, "largest input of the DAC (layer's units)",
@@ -150,7 +161,7 @@ typedef struct preset {
 static const preset presets[] = {
     {"no effect at all: the digital model",
      {.name = "ideal",
-      .g_min_us = 0,
+      .g_min_us = 10, /* not 0, where a missed write could only go up (X5) */
       .g_max_us = 100,
       .coverage = 0.9999,
       .cost = COSTS(2)}},
@@ -309,6 +320,12 @@ xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array, const ch
     return XB_OK;
 }
 
+double xb_array_noise_us(const xb_array *a)
+{
+    return a->cost.noise_g_us > 0 ? a->cost.noise_g_us
+                                  : 0.5 * (a->g_min_us + a->g_max_us);
+}
+
 static const char *const redraws[] = {"network", "input", "operation"};
 
 const char *xb_redraw_name(xb_redraw redraw) { return redraws[redraw]; }
@@ -348,6 +365,11 @@ static xb_status check_device(xb_ctx *ctx, const xb_array *a)
 
 static xb_status check_calibration(xb_ctx *ctx, const xb_array *a)
 {
+    if (a->adc_noise_lsb > 0 && a->adc_bits == 0)
+        return xb_fail(
+            ctx, XB_E_INPUT,
+            "'adc_noise_lsb' is %g steps of an ADC, but 'adc_bits' is 0 (none)",
+            a->adc_noise_lsb);
     if (a->adc_range_per == XB_RANGE_LAYER || !(a->adc_range > 0)) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,
                    "'adc_range_per' is for calibrated ranges, but 'adc_range' fixes them"

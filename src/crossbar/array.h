@@ -49,6 +49,10 @@ struct xb_array {
     double program_error;      /* sd of a written conductance, in parts of the range */
     double age_s;              /* since programming; 0: right after it */
     double read_noise;         /* of the mean devices, in parts of the device file's */
+    double mean_noise_us;      /* sd of a mean device's read, whatever its state (X56) */
+    double amp_noise;          /* sd of an amplifier, in parts of the ADC's range (X57) */
+    double adc_noise_lsb;      /* sd of the ADC's own noise, in its steps (X57) */
+    double temperature_k;      /* thermal noise of the conductances (X58); 0: none */
     int64_t quiet_pairs;       /* 1: the quietest pair of states for each weight (X22) */
 
     double sigma_min_us, sigma_max_us; /* widths a noise device can have, uS; 0: any */
@@ -58,6 +62,7 @@ struct xb_array {
 
     double stuck_low, stuck_high; /* shares of devices stuck at their range's ends */
     double line_ohm;              /* of a wire from one cell to the next */
+    double current_limit_ua;      /* of a column's wire; 0: not looked at */
 
     int64_t dac_bits, adc_bits; /* 0: no converter; else 2 to 20 */
     double dac_range;           /* largest input, in the layer's units; 0: calibrated */
@@ -88,6 +93,9 @@ typedef enum xb_effect {
     XB_EFFECT_PROGRAM,
     XB_EFFECT_RELAX,
     XB_EFFECT_READ_NOISE,
+    XB_EFFECT_MEAN_NOISE,
+    XB_EFFECT_AMPLIFIER,
+    XB_EFFECT_THERMAL,
     XB_EFFECT_SIGMA_RANGE,
     XB_EFFECT_SIGMA_LEVELS,
     XB_EFFECT_SIGMA_SPREAD,
@@ -123,6 +131,8 @@ xb_status xb_array_fill(xb_ctx *ctx, xb_array *out, const char *preset);
 xb_status xb_array_read(xb_ctx *ctx, xb_array *out, const char *path);
 /* (X20) Correlation of reads 1, 2, 4, ... intervals apart, XB_MEMORY_LAGS of them. */
 void xb_array_memory(const xb_array *array, double *correlation);
+/* What a noise device conducts on average, uS. */
+double xb_array_noise_us(const xb_array *array);
 /* The array with this effect alone. */
 xb_array xb_array_alone(const xb_array *array, int64_t effect);
 xb_status xb_array_put(xb_ctx *ctx, xb_array *array, const xb_array_row *row,

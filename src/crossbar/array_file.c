@@ -120,13 +120,23 @@ static xb_status read_array(xb_ctx *ctx, xb_array *out, const json_t *root,
     return XB_OK;
 }
 
+/* The array itself, also where the file is an export's array.json. */
+static const json_t *array_of(const json_t *root)
+{
+    const json_t *kind = json_object_get(root, "crossbayes");
+    const json_t *inside = json_object_get(root, "array");
+    const bool export =
+        json_is_string(kind) && strcmp(json_string_value(kind), "array export") == 0;
+    return export && json_is_object(inside) ? inside : root;
+}
+
 xb_status xb_array_read(xb_ctx *ctx, xb_array *out, const char *path)
 {
     json_t *root = NULL;
     char where[WHERE_MAX];
     snprintf(where, sizeof where, "%.400s: ", path);
     xb_status status = xb_json_load(ctx, &root, path);
-    if (status == XB_OK) status = read_array(ctx, out, root, path, where);
+    if (status == XB_OK) status = read_array(ctx, out, array_of(root), path, where);
     json_decref(root);
     return xb_filekind_explain(ctx, status, path, XB_KIND_ARRAY);
 }

@@ -34,7 +34,8 @@ typedef struct backend_read {
 bool xb_backend_reads_suit(const xb_analog *analog)
 {
     const xb_backend *b = analog->backend;
-    return !b->host && b->array && analog->array.redraw == XB_REDRAW_NETWORK;
+    return !b->host && b->array && analog->array.redraw == XB_REDRAW_NETWORK &&
+           !analog->normal; /* noise of sums is made on the host */
 }
 
 /* ---- memory */
@@ -233,7 +234,7 @@ static void analog_layer(backend_read *r, const xb_analog_layer *p, float *y,
         r->backend->array->quantise(&r->run, r->input, x, &p->dac.steps, n);
         x = r->input;
     }
-    if (xb_tile_matters(p)) {
+    if (xb_tile_matters(r->analog, p)) {
         tiled_layer(r, p, y, x);
         return;
     }

@@ -89,9 +89,16 @@ static xb_status calibrate_ranges(xb_ctx *ctx, xb_analog *a, const xb_known *kno
     return status;
 }
 
+/* Noise that is told in parts of them (X57, X58). */
+static bool needs_ranges(const xb_array *a)
+{
+    return a->amp_noise > 0 || a->temperature_k > 0;
+}
+
 static xb_status check(xb_ctx *ctx, const xb_array *a, int64_t n)
 {
-    bool ranges = (a->dac_bits > 0 && !(a->dac_range > 0)) || a->adc_bits > 0;
+    bool ranges =
+        (a->dac_bits > 0 && !(a->dac_range > 0)) || a->adc_bits > 0 || needs_ranges(a);
     if (n > 0 || !(ranges || a->column_calibration > 0)) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
                    ranges ? "converters with no fixed range need inputs to be calibrated"
@@ -106,6 +113,6 @@ xb_status xb_analog_calibrate(xb_ctx *ctx, xb_analog *analog, const float *x, in
     XB_TRY(check(ctx, a, n));
     if (a->column_calibration > 0 || (a->adc_bits > 0 && a->adc_range_per > 0))
         return xb_calibrate_columns(ctx, analog, &known);
-    if (a->dac_bits == 0 && a->adc_bits == 0) return XB_OK;
+    if (a->dac_bits == 0 && a->adc_bits == 0 && !needs_ranges(a)) return XB_OK;
     return calibrate_ranges(ctx, analog, &known);
 }

@@ -110,6 +110,8 @@ static xb_status write_layer(const export_job *job, json_t **layers,
     xb_workbench_target(workbench, &c, job->analog, p);
     json_t *root = layer_json(job->analog, p, &c), *tiles = json_array();
     xb_status status = write_tiles(job, &tiles, p, &c);
+    if (status == XB_OK)
+        status = xb_export_digital(job->ctx, &root, job->analog, p, &c, job->dir);
     xb_json_set(&root, "tiles", tiles);
     xb_json_add(layers, root);
     XB_TRY(status);
@@ -125,6 +127,7 @@ static json_t *export_json(const xb_ctx *ctx, const xb_analog *a, json_t *layers
     xb_json_set(&root, "net", xb_json_string(xb_net_text(xb_model_net(a->model))));
     xb_json_set(&root, "law", xb_json_string(xb_law_text(xb_sampler_law(a->sampler))));
     xb_json_set(&root, "unit", xb_json_string("uS"));
+    xb_export_origin(&root, a);
     xb_json_set(&root, "array", xb_array_to_json(ctx, &a->array));
     xb_json_set(&root, "layers", layers);
     return root;
@@ -149,6 +152,7 @@ xb_status xb_analog_export_plan(xb_ctx *ctx, const char *dir, const char *label)
     XB_TRY(xb_export_path(ctx, crosssim, dir, "crosssim"));
     XB_TRY(xb_files_plan_in(ctx, dir, "array.json", label));
     XB_TRY(xb_files_plan_in(ctx, dir, "layer*_r*_c*_*.npy", label));
+    XB_TRY(xb_files_plan_in(ctx, dir, "layer*_*.npy", label));
     XB_TRY(xb_files_plan_in(ctx, crosssim, "layer*.npy", label));
     return xb_files_plan_in(ctx, crosssim, "layer*.json", label);
 }

@@ -17,4 +17,11 @@ xb_status xb_export_crosssim(xb_ctx *ctx, const xb_analog *analog,
                              const xb_analog_layer *layer, const xb_cells *cells,
                              const char *dir);
 
+/* export_digital.c: what the digital side needs of a layer, into its JSON and files. */
+xb_status xb_export_digital(xb_ctx *ctx, json_t **root, const xb_analog *analog,
+                            const xb_analog_layer *layer, const xb_cells *cells,
+                            const char *dir);
+/* Model, chip, seed, scales. */
+void xb_export_origin(json_t **root, const xb_analog *analog);
+
 #endif

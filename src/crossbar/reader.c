@@ -54,7 +54,7 @@ int64_t xb_reader_batch(const xb_analog *analog)
 /* ---- memory */
 
 typedef struct reader_sizes {
-    int64_t activation, input, columns, theta, z, room, keep, slice, part;
+    int64_t activation, input, columns, theta, z, room, keep, slice, part, draws;
 } reader_sizes;
 
 static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
@@ -73,6 +73,7 @@ static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
         s.theta = larger(s.theta, p->n);
         s.slice = larger(s.slice, rows * p->rows);
         s.part = larger(s.part, rows * p->out);
+        if (a->normal) s.draws = larger(s.draws, p->out);
         if (is_conv(p)) s.columns = larger(s.columns, rows * p->in);
         s.room =
             larger(s.room, xb_host_layer(p->layer)->linear->room(a->kernels, p->layer));
@@ -95,7 +96,7 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
     reader_sizes s = sizes_of(analog, r.batch);
     int64_t all = 2 * padded(s.activation) + padded(s.input) + padded(s.columns) +
                   padded(s.theta) + padded(s.z) + padded(s.room) + padded(s.keep) +
-                  padded(s.slice) + padded(s.part);
+                  padded(s.slice) + padded(s.part) + padded(s.draws);
     r.memory = xb_new(ctx, all, sizeof *r.memory);
     if (!r.memory) return XB_E_MEMORY;
     if (xb_ctx_create(&r.ctx) != XB_OK) {
@@ -116,6 +117,7 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
     r.z = cut(&next, s.z);
     r.room = cut(&next, s.room);
     r.keep = cut(&next, s.keep);
+    r.draws = cut(&next, s.draws);
     r.tile = (xb_tile_room){cut(&next, s.slice), cut(&next, s.part)};
     *out = r;
     return XB_OK;
@@ -145,11 +147,20 @@ static const float *bias_of(const xb_analog_layer *p, const float *w)
     return p->n > p->size ? w + p->size : NULL;
 }
 
+/* `rows` rows of the matrix product, operation `from` of input `i` and those after it. */
 static void product(const layer_read *k, float *y, const float *x, const float *w,
-                    int64_t rows)
+                    int64_t rows, int64_t i, int64_t from)
 {
-    xb_tile_product(k->r->analog, k->p, y, x, w, bias_of(k->p, w), rows, k->r->tile,
-                    k->seen);
+    const xb_analog *a = k->r->analog;
+    xb_noisy_product noisy = {.analog = a, .layer = k->p};
+    if (a->normal) {
+        noisy.noise = xb_sum_noise_of(&a->array, k->p);
+        noisy.first = (k->first + i) * k->p->operations + from;
+        noisy.read = k->s;
+        noisy.draws = k->r->draws;
+    }
+    xb_tile_product(a, k->p, y, x, w, bias_of(k->p, w), rows, k->r->tile, k->seen,
+                    a->normal ? &noisy : NULL);
 }
 
 /* Operations [from, from + count) of input i, x their rows of the matrix product. */
@@ -164,7 +175,7 @@ static void each_operation(const layer_read *k, float *y, const float *x, int64_
         if (xb_weights_pass(k->r, p, 1))
             xb_weights_product(k->r, p, y, x, 1, when, known);
         else
-            product(k, y, x, xb_weights_draw(k->r, p, when, known), 1);
+            product(k, y, x, xb_weights_draw(k->r, p, when, known), 1, i, o);
     }
 }
 
@@ -179,15 +190,15 @@ static void conv_input(const layer_read *k, float *y, const float *x, const floa
         float *out = y + line * g->ow * g->oc;
         xb_ops_array.windows(k->run, k->r->columns, x, g, line, to);
         if (w)
-            product(k, out, k->r->columns, w, (to - line) * g->ow);
+            product(k, out, k->r->columns, w, (to - line) * g->ow, i, line * g->ow);
         else
             each_operation(k, out, k->r->columns, i, line * g->ow, (to - line) * g->ow);
     }
 }
 
-/* `rows` inputs under one draw. */
+/* `rows` inputs from number `from` on under one draw. */
 static void shared_draw(const layer_read *k, float *y, const float *x, int64_t rows,
-                        xb_moment when)
+                        int64_t from, xb_moment when)
 {
     const xb_analog_layer *p = k->p;
     if (!is_conv(p) && xb_weights_pass(k->r, p, rows)) {
@@ -195,15 +206,16 @@ static void shared_draw(const layer_read *k, float *y, const float *x, int64_t r
         return;
     }
     const float *w = xb_weights_draw(k->r, p, when, k->known);
-    bool plain = !xb_tile_matters(p) && !k->seen;
+    bool plain = !xb_tile_matters(k->r->analog, p) && !k->seen;
     int64_t in = xb_shape_size(p->layer->in), out = xb_shape_size(p->layer->out);
     if (plain)
         xb_host_layer(p->layer)->linear->forward(k->run, p->layer, y, x, w, bias_of(p, w),
                                                  rows, k->r->room, XB_ACT_NONE);
     else if (is_conv(p))
-        for (int64_t i = 0; i < rows; i++) conv_input(k, y + i * out, x + i * in, w, i);
+        for (int64_t i = 0; i < rows; i++)
+            conv_input(k, y + i * out, x + i * in, w, from + i);
     else
-        product(k, y, x, w, rows);
+        product(k, y, x, w, rows, from, 0);
 }
 
 /* (X15) When weights are drawn anew. */
@@ -214,13 +226,13 @@ static void analog_layer(const layer_read *k, float *y, const float *x, int64_t 
     int64_t in = xb_shape_size(p->layer->in), out = xb_shape_size(p->layer->out);
     if (redraw == XB_REDRAW_NETWORK || !p->random) {
         xb_moment when = {.each = 1, .q = k->s};
-        shared_draw(k, y, x, rows, when);
+        shared_draw(k, y, x, rows, 0, when);
         return;
     }
     for (int64_t i = 0; i < rows; i++, x += in, y += out) {
         xb_moment when = {.first = k->first + i, .each = 1, .q = k->s};
         if (redraw == XB_REDRAW_INPUT)
-            shared_draw(k, y, x, 1, when);
+            shared_draw(k, y, x, 1, i, when);
         else if (is_conv(p))
             conv_input(k, y, x, NULL, i);
         else

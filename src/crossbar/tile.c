@@ -4,9 +4,9 @@
 
 #include "crossbar/analog.h"
 
-bool xb_tile_matters(const xb_analog_layer *layer)
+bool xb_tile_matters(const xb_analog *analog, const xb_analog_layer *layer)
 {
-    return layer->adc.on || layer->correction.pre;
+    return layer->adc.on || layer->correction.pre || analog->normal;
 }
 
 int64_t xb_row_tiles(const xb_analog_layer *layer)
@@ -57,14 +57,33 @@ static void watch(void *arg, int64_t tile, const float *sums, const float *x)
     xb_column_fit_add(fit, tile);
 }
 
+/* ---- the product */
+
+typedef struct disturbing {
+    const xb_noisy_product *noisy;
+    const xb_tile_block *block;
+} disturbing;
+
+static void disturb(const void *arg, int64_t tile, float *sums, const float *x)
+{
+    const disturbing *at = arg;
+    const xb_tile_block *t = at->block;
+    const int64_t from = tile * t->tile;
+    const int64_t width = t->in - from < t->tile ? t->in - from : t->tile;
+    xb_sum_noise_add(at->noisy, sums, x, t->rows, width, tile);
+}
+
 void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
                      const float *x, const float *w, const float *b, int64_t rows,
-                     xb_tile_room room, const xb_watch *seen)
+                     xb_tile_room room, const xb_watch *seen,
+                     const xb_noisy_product *noisy)
 {
     const xb_run run = {.kernels = analog->kernels};
     xb_tile_block t = xb_tile_block_of(layer, w, b, rows);
     watching at = {seen, analog->kernels, &t};
+    const disturbing noise = {noisy, &t};
     t.slice = room.slice, t.part = room.part;
     if (seen) t.seen = watch, t.arg = &at;
+    if (noisy) t.disturb = disturb, t.disturb_arg = &noise;
     xb_ops_array.tiles(&run, &t, y, x);
 }
