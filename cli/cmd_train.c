@@ -230,7 +230,7 @@ static const cli_option options[] = {
      0},
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (gaussian)", 0, 0},
     {"classes", 0, CLI_FLAG, NULL, "the target's numbers are classes", 0, 0},
-    {"likelihood", 0, CLI_CHOICE, "auto|gaussian|heteroscedastic|student|softmax",
+    {"likelihood", 0, CLI_CHOICE, "auto|gaussian|heteroscedastic|student|poisson|negative-binomial|softmax",
      "noise of the target; auto: chosen by F or --validation [auto without --net]", 0, 0},
     {"noise-net", 0, CLI_TEXT, "TEXT", "heteroscedastic: the net of the noise (as --net)",
      0, 0},
