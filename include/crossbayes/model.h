@@ -25,12 +25,12 @@ extern "C" {
 
 /* What a target is, given the net's outputs (maths V10). */
 typedef enum xb_likelihood {
-    XB_LIKELIHOOD_AUTO = 0,        /* classes: softmax; numbers: gaussian */
-    XB_LIKELIHOOD_GAUSSIAN,        /* one standard deviation for all, learned */
-    XB_LIKELIHOOD_HETEROSCEDASTIC, /* one for each input, from a second net */
-    XB_LIKELIHOOD_SOFTMAX,         /* classes */
-    XB_LIKELIHOOD_STUDENT,         /* one standard deviation and heavy tails */
-    XB_LIKELIHOOD_POISSON,         /* counts, whose variance is their mean (V40) */
+    XB_LIKELIHOOD_AUTO = 0,         /* classes: softmax; numbers: gaussian */
+    XB_LIKELIHOOD_GAUSSIAN,         /* one standard deviation for all, learned */
+    XB_LIKELIHOOD_HETEROSCEDASTIC,  /* one for each input, from a second net */
+    XB_LIKELIHOOD_SOFTMAX,          /* classes */
+    XB_LIKELIHOOD_STUDENT,          /* one standard deviation and heavy tails */
+    XB_LIKELIHOOD_POISSON,          /* counts, whose variance is their mean (V40) */
     XB_LIKELIHOOD_NEGATIVE_BINOMIAL /* counts that vary more than that (V41) */
 } xb_likelihood;
 
@@ -162,15 +162,16 @@ XB_API int64_t xb_model_member_count(const xb_model *model);
 XB_API const xb_model *xb_model_member_at(const xb_model *model, int64_t i);
 
 /* Of the gaussian and student likelihoods, in the (first) target's units;
- * NEGATIVE_BINOMIAL: the square root of the dispersion; NAN for the others. Of an ensemble
- * the root mean square over members. */
+ * NEGATIVE_BINOMIAL: the square root of the dispersion; NAN for the others. Of an
+ * ensemble the root mean square over members. */
 XB_API double xb_model_noise_sd(const xb_model *model);
 /* Of the student likelihood, its degrees of freedom; NAN for the others. */
 XB_API double xb_model_noise_degrees(const xb_model *model);
 /* Whether the target is a count: likelihood POISSON or NEGATIVE_BINOMIAL. */
 XB_API bool xb_model_of_counts(const xb_model *model);
-/* Of counts, the dispersion of target k: a count of rate r has the variance r + dispersion
- * r^2, so 0 for POISSON. NAN for other likelihoods. Of an ensemble the mean over members.
+/* Of counts, the dispersion of target k: a count of rate r has the variance r +
+ * dispersion r^2, so 0 for POISSON. NAN for other likelihoods. Of an ensemble the mean
+ * over members.
  */
 XB_API double xb_model_dispersion(const xb_model *model, int64_t k);
 

@@ -234,8 +234,8 @@ XB_API xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gra
                               xb_loss_fn loss, void *arg);
 
 /* ---- likelihoods: minus the log-likelihood of a batch, summed in double, and its
- * gradient by the net's outputs (maths N13-N16, N20, V40, V41). Gradients are written, and may be
- * NULL. Nothing fails; what is not a number stays so. */
+ * gradient by the net's outputs (maths N13-N16, N20, V40, V41). Gradients are written,
+ * and may be NULL. Nothing fails; what is not a number stays so. */
 
 /* Sum of (y - target)^2, n values. */
 XB_API double xb_nll_square(xb_real *dy, const xb_real *y, const xb_real *target,

@@ -44,7 +44,7 @@ typedef struct xb_loss {
     const xb_real *raw;    /* [rows][outputs]; heteroscedastic, softplus(raw) + least */
     xb_real *d_raw;        /* [rows][outputs] */
     double least;
-    double scale; /* of all gradients */
+    double scale;        /* of all gradients */
     const xb_real *link; /* [2][outputs] counts: centre and unit of the log rates */
 } xb_loss;
 

@@ -171,9 +171,9 @@ static double student_loss(const xb_loss *l, xb_real *dy, const xb_real *y, int6
     double loss = 0;
     for (int64_t k = 0; k < n; k++) {
         double d_log_sd = 0, d_shape = 0;
-        loss += xb_nll_student(dy ? dy + k : NULL, &d_log_sd, &d_shape, y + k,
-                               l->target + k, (double)l->log_sd[k], (double)l->log_sd[n],
-                               rows, n);
+        loss +=
+            xb_nll_student(dy ? dy + k : NULL, &d_log_sd, &d_shape, y + k, l->target + k,
+                           (double)l->log_sd[k], (double)l->log_sd[n], rows, n);
         if (!l->d_log_sd) continue;
         l->d_log_sd[k] += (xb_real)(d_log_sd * l->scale);
         l->d_log_sd[n] += (xb_real)(d_shape * l->scale);
@@ -199,9 +199,9 @@ static double negative_binomial_loss(const xb_loss *l, xb_real *dy, const xb_rea
     double loss = 0;
     for (int64_t k = 0; k < n; k++) {
         double slope = 0;
-        loss += xb_nll_negative_binomial(
-            dy ? dy + k : NULL, &slope, y + k, l->target + k, (double)l->link[k],
-            (double)l->link[n + k], (double)l->log_sd[k], rows, n);
+        loss += xb_nll_negative_binomial(dy ? dy + k : NULL, &slope, y + k, l->target + k,
+                                         (double)l->link[k], (double)l->link[n + k],
+                                         (double)l->log_sd[k], rows, n);
         if (l->d_log_sd) l->d_log_sd[k] += (xb_real)(slope * l->scale);
     }
     return loss;

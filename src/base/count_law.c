@@ -53,10 +53,7 @@ double xb_count_rate(double log_rate)
     return exp(fmin(fmax(log_rate, least), most));
 }
 
-double xb_count_variance(double rate, double size)
-{
-    return rate + rate * (rate / size);
-}
+double xb_count_variance(double rate, double size) { return rate + rate * (rate / size); }
 
 double xb_count_log_mass(double k, double rate, double size)
 {

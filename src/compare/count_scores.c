@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/count_law.h"
+#include "compare/target_scorer.h"
 #include "crossbayes/random.h"
 
 typedef double scores[XB_COLUMNS][XB_VERSIONS];

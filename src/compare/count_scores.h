@@ -1,4 +1,5 @@
-/* count_scores.h: every score of a predictive of counts at one test point (maths C40-C43).
+/* count_scores.h: every score of a predictive of counts at one test point (maths
+ * C40-C43).
  */
 #ifndef XB_COMPARE_COUNT_SCORES_H
 #define XB_COMPARE_COUNT_SCORES_H
@@ -11,9 +12,6 @@
 void xb_count_point_score(double score[XB_COLUMNS][XB_VERSIONS], xb_point *p,
                           xb_count_grid *grid, const xb_count_draws *draws, double y,
                           double u, const xb_score_options *opt);
-
-/* (C41) That of row i: a uniform number of its own, always the same. */
-double xb_count_uniform(int64_t row);
 
 /* (C43) Joint log mass of y [targets] under points first, first + 1, ...; size
  * [targets][members]; all versions. */

@@ -39,10 +39,10 @@ typedef struct job {
 typedef struct comparison {
     const job *j;
     int64_t first, draws, rows, points;
-    bool noisy;                        /* numbers: also with the data's noise */
-    int64_t *select;                   /* [rows] */
-    double *sd; /* [members][points] of the data's noise; of counts, sizes */
-    double *z;                         /* [points] room for it */
+    bool noisy;      /* numbers: also with the data's noise */
+    int64_t *select; /* [rows] */
+    double *sd;      /* [members][points] of the data's noise; of counts, sizes */
+    double *z;       /* [points] room for it */
     double *base, *base_noisy, *other; /* [draws][points] */
     xb_sampler *normal;
 } comparison;
@@ -205,7 +205,8 @@ static xb_status compare_law(xb_ctx *ctx, comparison *c, xb_evaluated_law *law)
     return distance(ctx, c, &law->predictive, c->base_noisy);
 }
 
-/* Standard deviations of the data's noise; of counts their sizes, the same for all rows. */
+/* Standard deviations of the data's noise; of counts their sizes, the same for all rows.
+ */
 static xb_status find_noise(xb_ctx *ctx, const comparison *c)
 {
     const xb_model *m = c->j->model;

@@ -34,8 +34,7 @@ typedef struct work {
 /* Draws do not share one standard deviation. */
 static bool by_draw(const work *w)
 {
-    return !xb_model_of_counts(w->model) &&
-           (w->members > 1 || xb_noise_varies(w->model));
+    return !xb_model_of_counts(w->model) && (w->members > 1 || xb_noise_varies(w->model));
 }
 
 /* A scorer of numbers, or of counts. */

@@ -15,6 +15,7 @@
 #include "compare/count_scores.h"
 #include "compare/point_scores.h"
 #include "compare/scorer.h"
+#include "compare/target_scorer.h"
 #include "compare/summary.h"
 
 enum { PIECES = 64 };
@@ -176,8 +177,8 @@ static void score_count(double score[XB_COLUMNS][XB_VERSIONS], work *w, int64_t 
     xb_count_grid grid =
         xb_count_grid_in(w->room + piece * xb_count_grid_room(groups), groups);
     const xb_count_draws draws = {w->point[piece].m, w->draws, w->size, w->members};
-    xb_count_point_score(score, &w->point[piece], &grid, &draws, y,
-                         xb_count_uniform(at), &w->opt);
+    xb_count_point_score(score, &w->point[piece], &grid, &draws, y, xb_count_uniform(at),
+                         &w->opt);
 }
 
 /* The columns of one point out of the rows of all. */

@@ -93,8 +93,8 @@ xb_status xb_target_scorer_count(xb_ctx *ctx, xb_target_scorer *s, const double 
     for (int64_t k = 0; k < s->targets; k++) {
         for (int64_t m = 0; m < members; m++)
             s->size[k * members + m] = size[m * s->targets + k];
-        XB_TRY(xb_regression_scorer_count(ctx, s->each[k], s->size + k * members,
-                                          members));
+        XB_TRY(
+            xb_regression_scorer_count(ctx, s->each[k], s->size + k * members, members));
     }
     return XB_OK;
 }
@@ -120,8 +120,8 @@ static void joint_piece(void *arg, int64_t piece)
     double version[XB_VERSIONS];
     for (int64_t i = n * piece / PIECES; i < n * (piece + 1) / PIECES; i++) {
         if (s->size)
-            xb_count_joint_mass(version, s->in, i * targets, targets, s->all + i * targets,
-                                s->size, s->members, &s->groups);
+            xb_count_joint_mass(version, s->in, i * targets, targets,
+                                s->all + i * targets, s->size, s->members, &s->groups);
         else
             xb_mixture_joint_density(version, s->in, i * targets, targets,
                                      s->all + i * targets, &s->groups);

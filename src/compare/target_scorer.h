@@ -21,6 +21,10 @@ xb_status xb_target_scorer_add(xb_ctx *ctx, xb_target_scorer *s,
 xb_status xb_target_scorer_sum(xb_ctx *ctx, xb_scores **out, xb_target_scorer *s);
 void xb_target_scorer_destroy(xb_target_scorer *s); /* NULL is fine */
 
+/* (C41) Where within the step of its cdf the target of row i is: a uniform number of its
+ * own, always the same. */
+double xb_count_uniform(int64_t row);
+
 /* xb_score_targets of counts. */
 xb_status xb_score_counts(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
                           const double *y, int64_t targets, const double *size,

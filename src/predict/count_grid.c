@@ -1,8 +1,8 @@
 /* count_grid.c: the cdf of a mixture of counts (maths P20).
  *
- * Nodes are a sixteenth of the standard deviation apart that a law of this mean has,
- * which is the narrowest that is found there: every whole number up to 1,000 where rates
- * are sharp (exact there, but for 1e-13 at the ends), and ever fewer beyond. Between
+ * Every whole number up to 256 is a node: all is exact there, but for 1e-13 at the ends.
+ * Beyond, nodes are a sixteenth of the standard deviation apart that a law of this mean
+ * has, which is the narrowest that is found there. Between
  * nodes masses are summed by the formula of Euler and Maclaurin with their slopes, and
  * the cdf is straight: within 2e-4 (tests/test_counts.c). Where the draws reach over more
  * nodes than there is room for, nodes are twice as far apart, and again. */
@@ -15,7 +15,7 @@
 
 int64_t xb_count_grid_room(int groups)
 {
-    return (int64_t)XB_COUNT_NODES * (3 + groups) + groups;
+    return (int64_t)XB_COUNT_NODES * (4 + groups) + groups;
 }
 
 xb_count_grid xb_count_grid_in(double *room, int groups)
@@ -23,8 +23,9 @@ xb_count_grid xb_count_grid_in(double *room, int groups)
     return (xb_count_grid){.at = room,
                            .mass = room + XB_COUNT_NODES,
                            .rise = room + 2 * XB_COUNT_NODES,
-                           .below = room + 3 * XB_COUNT_NODES,
-                           .self = room + (int64_t)XB_COUNT_NODES * (3 + groups),
+                           .ratio = room + 3 * XB_COUNT_NODES,
+                           .below = room + 4 * XB_COUNT_NODES,
+                           .self = room + (int64_t)XB_COUNT_NODES * (4 + groups),
                            .groups = groups};
 }
 
@@ -51,8 +52,9 @@ static double largest_size(const xb_count_draws *d)
 /* The node after k; stops at y - 1 and y on the way. */
 static double next_node(double k, double share, double size, double y)
 {
+    const double all = 256; /* numbers below it are nodes */
     const double step = floor(share * sqrt(xb_count_variance(k, size)));
-    double next = k + fmax(1, step);
+    double next = k + (k < all ? 1 : fmax(1, step));
     if (k < y && next > y) next = y;
     if (k < y - 1 && next > y - 1) next = y - 1;
     return next;
@@ -86,8 +88,10 @@ static void fill_tables(xb_count_grid *g, double size)
     for (int j = 0; j < g->count; j++) {
         const double k = g->at[j];
         g->mass[j] = xb_log_rising(size, k) - lgamma(k + 1);
-        g->rise[j] = (isinf(size) ? 0 : xb_digamma(size + k) - log(size)) -
-                     xb_digamma(k + 1);
+        g->rise[j] =
+            (isinf(size) ? 0 : xb_digamma(size + k) - log(size)) - xb_digamma(k + 1);
+        if (j > 0 && k - g->at[j - 1] == 1)
+            g->ratio[j] = (isinf(size) ? 1 : (size + k - 1) / size) / k;
     }
 }
 
@@ -124,18 +128,19 @@ static void add_draw(const xb_count_grid *g, double *row, double *self, double r
     const double above = isinf(size) ? 0 : log1p(rate / size);
     const double a = log(rate) - above, b = isinf(size) ? rate : size * above;
     const xb_count_range range = xb_count_range_of(rate, size);
+    const double ratio = exp(a), lost = 1e-280; /* too small to go on from */
     double f = 0, slope = 0, sum = 0;
     const int first = first_node(g, range.low);
     for (int j = first; j < g->count; j++) {
         const double k = g->at[j], h = j > first ? k - g->at[j - 1] : 1;
-        const double next = exp(g->mass[j] + k * a - b);
+        const double next =
+            h == 1 && f > lost ? f * (ratio * g->ratio[j]) : exp(g->mass[j] + k * a - b);
         const double next_slope = next * (g->rise[j] + a);
-        const double mass =
-            h == 1 ? next
-                   : 0.5 * (h * (f + next) + next - f) +
-                         (h * h - 1) / 12 * (slope - next_slope);
+        const double mass = h == 1 ? next
+                                   : 0.5 * (h * (f + next) + next - f) +
+                                         (h * h - 1) / 12 * (slope - next_slope);
         row[j] += mass;
-        *self += 2 * xb_count_pairs(sum, sum + mass, h, 1);
+        if (self) *self += 2 * xb_count_pairs(sum, sum + mass, h, 1);
         sum += mass;
         f = next, slope = next_slope;
         if (k > range.high) break;
@@ -145,6 +150,7 @@ static void add_draw(const xb_count_grid *g, double *row, double *self, double r
 void xb_count_grid_make(xb_count_grid *g, const xb_count_draws *d, const int64_t *start,
                         double y)
 {
+    const bool pairs = !isnan(y); /* somebody scores */
     place_nodes(g, d, y);
     memset(g->below, 0, sizeof *g->below * XB_COUNT_NODES * (size_t)g->groups);
     memset(g->self, 0, sizeof *g->self * (size_t)g->groups);
@@ -153,8 +159,8 @@ void xb_count_grid_make(xb_count_grid *g, const xb_count_draws *d, const int64_t
         for (int b = 0; b < g->groups; b++) {
             const int64_t first = (m - start[b] % d->members + d->members) % d->members;
             for (int64_t s = start[b] + first; s < start[b + 1]; s += d->members)
-                add_draw(g, g->below + (int64_t)b * XB_COUNT_NODES, &g->self[b],
-                         d->rate[s], d->size[m]);
+                add_draw(g, g->below + (int64_t)b * XB_COUNT_NODES,
+                         pairs ? &g->self[b] : NULL, d->rate[s], d->size[m]);
         }
     }
     for (int b = 0; b < g->groups; b++)

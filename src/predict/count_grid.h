@@ -19,10 +19,11 @@ enum { XB_COUNT_NODES = 2048 };
 /* Room for the grids of many inputs, one after the other. */
 typedef struct xb_count_grid {
     int count;
-    double *at;          /* [nodes] whole numbers, ascending */
-    double *mass, *rise; /* [nodes] of a member's laws, but for what a draw makes of it */
+    double *at;                  /* [nodes] whole numbers, ascending */
+    double *mass, *rise, *ratio; /* [nodes] of a member's laws, but for what a draw makes
+                                    of it: log mass, its slope, a mass by the last */
     double *below; /* [groups][nodes] sums of P(K <= at) over the draws of each group */
-    double *self;  /* [groups] and of E|K - K'| */
+    double *self;  /* [groups] and of E|K - K'|, where a y was given */
     int groups;
 } xb_count_grid;
 
@@ -30,8 +31,8 @@ typedef struct xb_count_grid {
 int64_t xb_count_grid_room(int groups);
 xb_count_grid xb_count_grid_in(double *room, int groups);
 
-/* Group g has the draws start[g] <= s < start[g + 1]. y and the number before it are among
- * the nodes; NAN: none is asked for. */
+/* Group g has the draws start[g] <= s < start[g + 1]. y and the number before it are
+ * among the nodes; NAN: none is asked for. */
 void xb_count_grid_make(xb_count_grid *grid, const xb_count_draws *draws,
                         const int64_t *start, double y);
 

@@ -223,8 +223,8 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     double *scale = xb_new(ctx, scales * (pieces + 1), sizeof *scale);
     for (int64_t d = 0; scale && d < scales; d++) scale[d] = xb_noise_scale(model, d);
     const int64_t sizes = xb_model_of_counts(model) ? members * p->targets : 0;
-    double *size = xb_new(ctx, sizes + (sizes ? pieces * xb_count_grid_room(1) : 0),
-                          sizeof *size);
+    double *size =
+        xb_new(ctx, sizes + (sizes ? pieces * xb_count_grid_room(1) : 0), sizeof *size);
     if (size && sizes) xb_model_sizes(model, size);
     double *z = scratch ? scratch + room + pieces : NULL;
     double *used = z ? z + p->quantiles : NULL; /* levels, recalibrated where they are */

@@ -50,8 +50,8 @@ typedef struct xb_draw_summary {
     double mean, sd, error;
 } xb_draw_summary;
 
-/* count_summary.c: (P21) the aleatoric standard deviation of counts, root mean square over
- * draws first .. first + count - 1 of rates [count][n]; sd [n]. And mean, both
+/* count_summary.c: (P21) the aleatoric standard deviation of counts, root mean square
+ * over draws first .. first + count - 1 of rates [count][n]; sd [n]. And mean, both
  * uncertainties and quantiles (levels `level`) of one target, input number `at` of the
  * prediction, from the rates of all its draws; size [members]. room: that of a grid. */
 void xb_count_sds(const xb_model *model, double *sd, const double *rate, int64_t n,

@@ -74,8 +74,8 @@ static void add_beyond(const xb_trainer *t, int64_t batch, int64_t k, double sum
     const float *out = xb_host_got(t->backend, t->out, t->room.out, bytes);
     const float *by = xb_host_got(t->backend, t->by, t->room.by, bytes);
     for (int64_t i = k; i < batch * stride; i += stride) {
-        const double rate = xb_count_rate(t->model->y_mean[k] +
-                                          t->model->y_sd[k] * (double)out[i]);
+        const double rate =
+            xb_count_rate(t->model->y_mean[k] + t->model->y_sd[k] * (double)out[i]);
         const double e = (double)by[i] - rate;
         sum[0] += e * e - rate;
         sum[1] += rate * rate;

@@ -101,8 +101,8 @@ static xb_status try_net(xb_ctx *ctx, xb_trained *one, const char *net,
 {
     xb_trained other = {0};
     if (!net) return XB_OK;
-    xb_status status = try_one(ctx, &other, xb_model_likelihood(one->model), net, data,
-                               opt, traced);
+    xb_status status =
+        try_one(ctx, &other, xb_model_likelihood(one->model), net, data, opt, traced);
     if (status == XB_OK) status = xb_train_keep_better(ctx, one, &other);
     xb_trained_drop(&other);
     return status == XB_E_NUMERIC ? XB_OK : status;

@@ -11,9 +11,9 @@
 #include "data/rows.h"
 #include "vi/weight_cells.h"
 
-static const char *const likelihood_names[] = {"auto", "gaussian", "heteroscedastic",
-                                               "softmax", "student", "poisson",
-                                               "negative-binomial"};
+static const char *const likelihood_names[] = {
+    "auto",    "gaussian", "heteroscedastic",  "softmax",
+    "student", "poisson",  "negative-binomial"};
 
 const char *xb_likelihood_name(xb_likelihood l)
 {

@@ -377,8 +377,7 @@ static xb_status take_targets(const reader *r, double *target)
         XB_TRY(take(r, &m->noise_degrees, "noise.degrees", XB_STORED_F64, one, 1, true));
         if (!(m->noise_degrees > 2)) return refuse(r, "noise.degrees is not above 2");
     }
-    if (m->likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL)
-        return take_dispersion(r);
+    if (m->likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL) return take_dispersion(r);
     if (!xb_model_has_one_noise(m)) return XB_OK;
     return take(r, m->noise_log_sd, "noise.log_sd", XB_STORED_F64, shape, 1, false);
 }

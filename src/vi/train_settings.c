@@ -99,11 +99,12 @@ xb_status xb_train_check_counts(xb_ctx *ctx, const xb_train_data *d, const xb_mo
     for (int64_t i = 0; i < d->n * m->targets && xb_model_of_counts(m); i++) {
         const double y = xb_train_target(d, m->targets, i / m->targets)[i % m->targets];
         if (!xb_is_count(y))
-            return xb_fail(ctx, XB_E_INPUT,
-                           "row %lld: target %g: likelihood %s expects whole numbers, 0 to"
-                           " %.0f",
-                           (long long)(i / m->targets) + 1, y,
-                           xb_likelihood_name(m->likelihood), XB_COUNT_MOST);
+            return xb_fail(
+                ctx, XB_E_INPUT,
+                "row %lld: target %g: likelihood %s expects whole numbers, 0 to"
+                " %.0f",
+                (long long)(i / m->targets) + 1, y, xb_likelihood_name(m->likelihood),
+                XB_COUNT_MOST);
     }
     return XB_OK;
 }
