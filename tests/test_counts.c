@@ -37,7 +37,7 @@ static xb_train_options options(void)
     o.net = "dense 20, relu, dense 1";
     o.adam.rate = 1e-2;
     o.mle_epochs = 60;
-    o.epochs = 300;
+    o.epochs = 150;
     return o;
 }
 
@@ -96,7 +96,7 @@ static void each_table_has_its_law(void **state)
     xb_ctx *ctx = test_ctx();
     static double nll[2][TEST_ROWS];
     for (int which = PLAIN; which <= SPREAD; which++) {
-        make_counts(&train_rows, (count_kind)which, 0, 1000);
+        make_counts(&train_rows, (count_kind)which, 0, 600);
         make_counts(&test_rows, (count_kind)which, MOST, TEST_ROWS);
         xb_model *poisson = train(ctx, XB_LIKELIHOOD_POISSON, 1);
         xb_model *spread = train(ctx, XB_LIKELIHOOD_NEGATIVE_BINOMIAL, 1);
@@ -122,7 +122,7 @@ static void counts_are_chosen(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
-    make_counts(&train_rows, SPREAD, 0, 600);
+    make_counts(&train_rows, SPREAD, 0, 300);
     make_counts(&test_rows, SPREAD, MOST, TEST_ROWS);
     xb_train_options o = options();
     xb_train_report *report = NULL;
@@ -130,7 +130,6 @@ static void counts_are_chosen(void **state)
     xb_prediction *p = NULL;
     const xb_train_data data = data_of(&train_rows);
     o.choose_likelihood = true;
-    o.epochs = 150;
     assert_ok(ctx, xb_train(ctx, &model, &report, &data, &o));
     print_message("%s\n", xb_train_report_likelihood_reason(report));
     assert_int_equal(xb_model_likelihood(model), XB_LIKELIHOOD_NEGATIVE_BINOMIAL);
