@@ -93,6 +93,7 @@ static void gradients_are_differences(void **state)
 static void each_table_has_its_law(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     xb_ctx *ctx = test_ctx();
     static double nll[2][TEST_ROWS];
     for (int which = PLAIN; which <= SPREAD; which++) {
@@ -121,6 +122,7 @@ static void each_table_has_its_law(void **state)
 static void counts_are_chosen(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     xb_ctx *ctx = test_ctx();
     make_counts(&train_rows, SPREAD, 0, 300);
     make_counts(&test_rows, SPREAD, MOST, TEST_ROWS);
