@@ -6,15 +6,17 @@
 
 #include "commands.h"
 #include "cost_show.h"
+#include "crossbar_cases.h"
 #include "crossbar_chips.h"
 #include "crossbar_device.h"
+#include "crossbar_draws.h"
 #include "crossbar_show.h"
 #include "model_data.h"
 #include "outputs.h"
 #include "show.h"
 #include "sweep.h"
 
-enum { CASES_MAX = 32, SWEEPS_MAX = CLI_REPEAT_MAX, CHIPS = 8 };
+enum { CASES_MAX = 64, REMEDIES_MAX = 16, SWEEPS_MAX = CLI_REPEAT_MAX, CHIPS = 8 };
 
 typedef struct sweep_run {
     cli_sweep sweep;
@@ -27,14 +29,15 @@ typedef struct crossbar_job {
     xb_frame *frame, *calibration; /* calibration NULL: the frame */
     xb_array *array;
     xb_costs costs;            /* where --costs is a file */
+    cli_draws draws;           /* that rows need */
     xb_cost_model *cost_model; /* where it is the model, else NULL */
     xb_assay *assay;
     int64_t reads;
     cli_case cases[CASES_MAX];
     int n_cases;
+    char without[REMEDIES_MAX][64]; /* names of cases */
     sweep_run sweep[SWEEPS_MAX];
     int n_sweeps;
-    int64_t done, total; /* arrays */
 } crossbar_job;
 
 /* ---- what was asked for */
@@ -199,55 +202,65 @@ static cli_exit plan_outputs(crossbar_job *job)
     return cli_status(s, status);
 }
 
-/* ---- arrays, one after the other */
+/* ---- arrays */
 
-/* On so many chips, where chips differ. */
-static xb_status assay(crossbar_job *job, cli_case *out, const xb_array *array,
-                       int64_t chips)
+static int64_t chips_of(const crossbar_job *job)
 {
-    xb_progress event = {"reading arrays", job->done++, job->total};
-    if (!cli_progress_event(&job->s->progress, &event)) return XB_E_CANCELLED;
-    const xb_status status = xb_chips_create(job->s->ctx, &out->chips, job->assay, array,
-                                             xb_array_differs(array) ? chips : 1);
-    if (status == XB_OK) out->result = xb_chips_at(out->chips, 0);
-    return status;
+    return (int64_t)cli_count(&job->s->args, "chips", CHIPS);
 }
 
-/* Each effect alone, then all. The effects are on one chip unless chips were asked for:
- * they would take most of the time. */
-static xb_status assay_effects(crossbar_job *job)
+/* All effects, without one of the remedies. */
+static xb_status add_without(crossbar_job *job, cli_case_list *list, int remedy,
+                             int64_t chips)
 {
+    cli_case *c = &job->cases[job->n_cases++];
+    xb_array *less = NULL;
+    snprintf(job->without[remedy], sizeof job->without[remedy], "all, no %s",
+             xb_array_remedy_name(remedy));
+    c->name = job->without[remedy];
+    XB_TRY(xb_array_without(job->s->ctx, &less, job->array, remedy));
+    return cli_cases_add(job->s->ctx, list, c, less, chips);
+}
+
+/* Each effect alone, all without each remedy, then all. The effects are on one chip
+ * unless chips were asked for: they would take most of the time. */
+static xb_status add_effects(crossbar_job *job, cli_case_list *list)
+{
+    xb_ctx *ctx = job->s->ctx;
     const int64_t asked = (int64_t)cli_count(&job->s->args, "chips", 1);
-    xb_status status = XB_OK;
-    for (int e = 0; e < xb_array_effect_count() && status == XB_OK; e++) {
+    for (int e = 0; e < xb_array_effect_count(); e++) {
         if (!xb_array_has(job->array, e)) continue;
         cli_case *c = &job->cases[job->n_cases++];
         xb_array *alone = NULL;
         c->name = xb_array_effect_name(e);
-        status = xb_array_only(job->s->ctx, &alone, job->array, e);
-        if (status == XB_OK) status = assay(job, c, alone, asked);
-        xb_array_destroy(alone);
+        XB_TRY(xb_array_only(ctx, &alone, job->array, e));
+        XB_TRY(cli_cases_add(ctx, list, c, alone, asked));
     }
-    if (status != XB_OK) return status;
+    for (int i = 0; i < xb_array_remedy_count(); i++)
+        if (xb_array_has_remedy(job->array, i)) XB_TRY(add_without(job, list, i, asked));
     cli_case *all = &job->cases[job->n_cases++];
+    xb_array *copy = NULL;
     all->name = "all together";
-    return assay(job, all, job->array, (int64_t)cli_count(&job->s->args, "chips", CHIPS));
+    XB_TRY(xb_array_copy(ctx, &copy, job->array));
+    return cli_cases_add(ctx, list, all, copy, chips_of(job));
 }
 
-static xb_status assay_sweep(crossbar_job *job, sweep_run *run)
+static xb_status add_sweep(crossbar_job *job, cli_case_list *list, sweep_run *run)
 {
-    xb_status status = XB_OK;
-    for (int k = 0; k < run->sweep.count && status == XB_OK; k++) {
+    xb_ctx *ctx = job->s->ctx;
+    for (int k = 0; k < run->sweep.count; k++) {
         xb_array *array = NULL;
         run->cases[k].value = run->sweep.value[k];
-        status = xb_array_copy(job->s->ctx, &array, job->array);
-        if (status == XB_OK)
-            status =
-                xb_array_set(job->s->ctx, array, run->sweep.key, run->sweep.value[k]);
-        if (status == XB_OK) status = assay(job, &run->cases[k], array, 1);
-        xb_array_destroy(array);
+        XB_TRY(xb_array_copy(ctx, &array, job->array));
+        const xb_status status =
+            xb_array_set(ctx, array, run->sweep.key, run->sweep.value[k]);
+        if (status != XB_OK) {
+            xb_array_destroy(array);
+            return status;
+        }
+        XB_TRY(cli_cases_add(ctx, list, &run->cases[k], array, chips_of(job)));
     }
-    return status;
+    return XB_OK;
 }
 
 static xb_analog_options analog_options(const crossbar_job *job)
@@ -275,17 +288,16 @@ static xb_assay_options assay_options(const crossbar_job *job,
 static xb_status run_assays(crossbar_job *job)
 {
     const xb_analog_options analog = analog_options(job);
-    xb_assay_options o = assay_options(job, &analog);
-    job->total = 1;
-    for (int e = 0; e < xb_array_effect_count(); e++)
-        job->total += xb_array_has(job->array, e);
-    for (int i = 0; i < job->n_sweeps; i++) job->total += job->sweep[i].sweep.count;
+    const xb_assay_options o = assay_options(job, &analog);
+    cli_case_list list = {0};
     xb_status status =
         xb_assay_create(job->s->ctx, &job->assay, job->model, xb_frame_values(job->frame),
                         xb_frame_target(job->frame), xb_frame_row_count(job->frame), &o);
-    if (status == XB_OK) status = assay_effects(job);
+    if (status == XB_OK) status = add_effects(job, &list);
     for (int i = 0; i < job->n_sweeps && status == XB_OK; i++)
-        status = assay_sweep(job, &job->sweep[i]);
+        status = add_sweep(job, &list, &job->sweep[i]);
+    if (status == XB_OK) status = cli_cases_run(job->s->ctx, &list, job->assay);
+    cli_cases_free(&list);
     return status;
 }
 
@@ -298,7 +310,8 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     unsigned formats = cli_formats(cli_text(&job->s->args, "format", "svg,png"));
     xb_table *table = NULL;
     xb_status status = cli_cases_table(ctx, &table, run->sweep.key, run->cases,
-                                       run->sweep.count, xb_assay_digital(job->assay));
+                                       run->sweep.count, xb_assay_digital(job->assay),
+                                       cli_number(&job->s->args, "tolerance", 0.1));
     char *path = cli_join(dir, run->sweep.key, ""),
          *csv = cli_join(dir, run->sweep.key, ".csv");
     if (status == XB_OK && !(path && csv)) status = XB_E_MEMORY;
@@ -310,16 +323,20 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     return status;
 }
 
-static json_t *sweep_json(const sweep_run *run)
+static json_t *sweep_json(const sweep_run *run, const xb_assay_result *digital)
 {
     json_t *list = json_array();
-    for (int k = 0; k < run->sweep.count; k++)
-        json_array_append_new(
-            list, cli_case_json(NULL, run->cases[k].value, run->cases[k].result));
+    for (int k = 0; k < run->sweep.count; k++) {
+        const cli_case *c = &run->cases[k];
+        json_t *one = cli_case_json(NULL, c->value, c->result);
+        json_object_set_new(one, "chips", cli_chips_json(c, digital));
+        json_array_append_new(list, one);
+    }
     return json_pack("{s:s,s:o}", "key", run->sweep.key, "cases", list);
 }
 
-static cli_exit print_json(const crossbar_job *job, json_t *costs)
+static cli_exit print_json(const crossbar_job *job, const xb_analog *analog,
+                           json_t *costs)
 {
     const cli_args *args = &job->s->args;
     json_t *list = json_array(), *sweeps = json_array();
@@ -333,7 +350,8 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
         json_array_append_new(list, one);
     }
     for (int i = 0; i < job->n_sweeps; i++)
-        json_array_append_new(sweeps, sweep_json(&job->sweep[i]));
+        json_array_append_new(sweeps,
+                              sweep_json(&job->sweep[i], xb_assay_digital(job->assay)));
     json_t *root = json_pack("{s:o,s:I,s:I,s:o,s:o,s:o}", "array",
                              cli_json_text(xb_array_name(job->array)), "rows",
                              (json_int_t)xb_frame_row_count(job->frame), "reads",
@@ -343,11 +361,13 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
     json_object_set_new(root, "chip", json_integer((json_int_t)analog_options(job).chip));
     json_object_set_new(root, "independent_draws",
                         cli_json_real(xb_array_independent(job->array, job->reads)));
+    json_object_set_new(root, "limits", cli_limits_json(analog));
+    json_object_set_new(root, "draws", cli_draws_json(&job->draws));
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
 
-static cli_exit print_text(const crossbar_job *job)
+static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
 {
     const cli_args *args = &job->s->args;
     printf("%s on %s: %lld %s, %lld reads, array %s\n", args->arg[0], args->arg[1],
@@ -369,9 +389,12 @@ static cli_exit print_text(const crossbar_job *job)
             " levels\n  and line do not apply\n");
     cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay),
                    "effect alone");
-    for (int i = 0; i < job->n_sweeps; i++)
-        cli_show_cases(job->sweep[i].cases, job->sweep[i].sweep.count,
-                       xb_assay_digital(job->assay), job->sweep[i].sweep.key);
+    for (int i = 0; i < job->n_sweeps; i++) {
+        const sweep_run *run = &job->sweep[i];
+        cli_show_cases(run->cases, run->sweep.count, xb_assay_digital(job->assay),
+                       run->sweep.key);
+        cli_show_sweep_chips(run->cases, run->sweep.count, run->sweep.key);
+    }
     const uint64_t chip = analog_options(job).chip;
     printf("\n  ± the Monte Carlo error over reads of chip %llu; 'off': root mean square"
            " over\n  inputs, in predictive epistemic sds; converters calibrated on %s\n",
@@ -380,6 +403,7 @@ static cli_exit print_text(const crossbar_job *job)
     cli_show_chips(job->cases, job->n_cases, xb_assay_digital(job->assay), chip);
     if (!xb_array_differs(job->array))
         printf("  nothing on this array differs from chip to chip\n");
+    cli_show_limits(job->s->ctx, analog);
     cli_print_doubts(xb_assay_result_scores(xb_assay_digital(job->assay)));
     return CLI_DONE;
 }
@@ -415,8 +439,9 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     if (status == XB_OK && dir && job->n_sweeps) status = write_sweeps(job, dir);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
-    if (cli_json(s)) return print_json(job, costs_json(job, analog));
-    cli_exit code = print_text(job);
+    if (cli_json(s)) return print_json(job, analog, costs_json(job, analog));
+    cli_exit code = print_text(job, analog);
+    cli_show_draws(&job->draws, job->reads);
     if (job->cost_model)
         cli_show_cost_model(job->cost_model);
     else if (cli_flag(&s->args, "costs"))
@@ -434,6 +459,10 @@ static cli_exit simulate(crossbar_job *job)
     if (status == XB_OK && by_model(job->s))
         status = xb_cost_model_create(job->s->ctx, &job->cost_model, analog, job->reads);
     if (status == XB_OK) status = run_assays(job);
+    if (status == XB_OK)
+        status = cli_draws_find(job->s->ctx, &job->draws, job->model, analog,
+                                xb_frame_values(job->frame), xb_frame_target(job->frame),
+                                xb_frame_row_count(job->frame), job->reads);
     cli_exit code = status == XB_OK ? deliver(job, analog) : cli_status(job->s, status);
     xb_analog_destroy(analog);
     return code;
@@ -451,6 +480,7 @@ static void free_job(crossbar_job *job)
     xb_array_destroy(job->array);
     xb_assay_destroy(job->assay);
     xb_cost_model_destroy(job->cost_model);
+    cli_draws_free(&job->draws);
     xb_frame_destroy(job->calibration);
     xb_frame_destroy(job->frame);
     xb_model_destroy(job->model);
@@ -525,6 +555,7 @@ static const cli_option options[] = {
     {"output", 'o', CLI_OUTPUT, "DIR",
      "folder of tables and figures of sweeps, made if missing", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
+    CLI_SHARE_OPTION,
 };
 
 const cli_command cli_command_crossbar = {
