@@ -170,7 +170,7 @@ static void test_prediction(void **state)
             trusted += plan.trusted;
             free_net(p);
         }
-    print_message("%d of 9 plans are trusted\n", trusted);
+    assert_true(trusted >= 7); /* 8 of the 9 here: or nothing was looked at above */
     for (int l = 0; l < 3; l++) xb_law_destroy(law[l]);
     xb_ctx_destroy(ctx);
 }
