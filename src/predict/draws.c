@@ -271,14 +271,13 @@ static xb_draw_slab slab_of(const draw_job *job)
 }
 
 /* By a backend that makes many draws at once. */
-static xb_status run_together(xb_ctx *ctx, const draw_job *job)
+static xb_status run_together(xb_ctx *ctx, draw_job *job)
 {
     xb_weights weights = {0};
     void *memory = NULL;
-    draw_job one = *job; /* there are no members */
-    one.weights = &weights, one.memory = &memory;
-    xb_status status = bring_weights(ctx, &one, 0);
-    xb_draw_slab slab = slab_of(&one);
+    job->weights = &weights, job->memory = &memory; /* there are no members */
+    xb_status status = bring_weights(ctx, job, 0);
+    xb_draw_slab slab = slab_of(job);
     slab.weights = weights;
     if (status == XB_OK) status = xb_draws_together(ctx, &slab);
     job->backend->release(job->backend, memory);
@@ -417,19 +416,18 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     return status;
 }
 
-static xb_status run(xb_ctx *ctx, const draw_job *asked, double *sd)
+static xb_status run(xb_ctx *ctx, draw_job *job, double *sd)
 {
-    draw_job job = *asked;
-    XB_TRY(check(ctx, job.model, job.rows, job.first, job.count));
-    xb_predict_options opt = *job.opt;
-    job.n = job.rows->n;
-    opt.backend = xb_backend_for(ctx, opt.backend, job.model->net,
-                                 (double)job.n * (double)job.count, XB_AUTO_WHOLE);
-    job.opt = &opt;
-    XB_TRY(xb_backend_open(ctx, &job.backend, opt.backend));
-    job.outputs = xb_model_outputs(job.model);
-    plan_rows(&job);
-    return with_sampler(ctx, &job, sd);
+    XB_TRY(check(ctx, job->model, job->rows, job->first, job->count));
+    xb_predict_options opt = *job->opt;
+    job->n = job->rows->n;
+    opt.backend = xb_backend_for(ctx, opt.backend, job->model->net,
+                                 (double)job->n * (double)job->count, XB_AUTO_WHOLE);
+    job->opt = &opt;
+    XB_TRY(xb_backend_open(ctx, &job->backend, opt.backend));
+    job->outputs = xb_model_outputs(job->model);
+    plan_rows(job);
+    return with_sampler(ctx, job, sd);
 }
 
 xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
