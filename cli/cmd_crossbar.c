@@ -34,7 +34,8 @@ typedef struct crossbar_job {
     int n_cases;
     sweep_run sweep[SWEEPS_MAX];
     int n_sweeps;
-    int64_t done, total; /* arrays */
+    int64_t done, total;    /* arrays */
+    xb_draws_verdict draws; /* reads 0: reads do not follow a trace */
 } crossbar_job;
 
 /* ---- what was asked for */
@@ -101,7 +102,7 @@ static xb_status use_law(crossbar_job *job, const char *law)
     const bool file = strpbrk(law, "./") != NULL;
     XB_TRY(xb_array_get(ctx, &interval, job->array, "read_interval_ns"));
     if (file && interval > 0 && xb_array_measured(ctx, job->array, law, 0) == XB_OK)
-        return XB_OK;
+        return xb_draws_judge(ctx, &job->draws, law, 1e-9 * interval, job->reads);
     if (file && !(interval > 0) && !cli_quiet(job->s))
         fprintf(stderr,
                 "  reads are taken as independent draws; --read-interval TIME lets"
@@ -343,6 +344,8 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
     json_object_set_new(root, "chip", json_integer((json_int_t)analog_options(job).chip));
     json_object_set_new(root, "independent_draws",
                         cli_json_real(xb_array_independent(job->array, job->reads)));
+    if (job->draws.reads > 0)
+        json_object_set_new(root, "draws", cli_draws_json(&job->draws));
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
@@ -360,7 +363,10 @@ static cli_exit print_text(const crossbar_job *job)
     const cli_exit code = cli_show_device(job->s, job->array);
     if (code != CLI_DONE) return code;
     const double worth = xb_array_independent(job->array, job->reads);
-    if (worth < 0.99 * (double)job->reads)
+    if (job->draws.reads > 0) {
+        printf("  ");
+        cli_print_words(job->draws.text, 2, true);
+    } else if (worth < 0.99 * (double)job->reads)
         printf("  devices remember: the reads are worth %.3g independent %s\n", worth,
                worth < 1.005 ? "draw" : "draws");
     if (xb_model_cells(job->model))
