@@ -23,6 +23,7 @@ typedef struct request {
     cli_textfile file;
     bool open;
     int64_t rows, draws;
+    bool asked; /* some rows went to the model already */
     double error;
     double share; /* of ensembles: epistemic variance between members, mean over blocks */
     cli_exit failed;
@@ -274,11 +275,29 @@ static cli_exit write_prediction(request *r, const xb_prediction *p)
     return CLI_DONE;
 }
 
-/* Draws of all rows are those of the first, also where their number was found. */
+/* Before the first rows: as many as processes at least, and the number of draws, which is
+ * that of all rows. */
+static cli_exit prepare(request *r, const xb_rows *rows)
+{
+    const int64_t processes = xb_deal_processes(r->s->ctx);
+    if (r->asked) return CLI_DONE;
+    r->asked = true;
+    if (rows->n < processes && processes > 1)
+        return cli_fail(r->s, CLI_USAGE,
+                        "%s: %lld %s cannot be dealt to %lld processes; use at most %lld",
+                        r->s->args.arg[1], (long long)rows->n,
+                        xb_plural(rows->n, "row", "rows"), (long long)processes,
+                        (long long)rows->n);
+    if (r->opt.samples > 0) return CLI_DONE;
+    return cli_status(r->s, xb_predict_draws_enough(r->s->ctx, &r->opt.samples, r->model,
+                                                    rows, &r->opt));
+}
+
 static cli_exit predict_rows(request *r, xb_prediction **out, const xb_rows *rows)
 {
-    cli_exit code =
-        cli_status(r->s, xb_predict_rows(r->s->ctx, out, r->model, rows, &r->opt));
+    cli_exit code = prepare(r, rows);
+    if (code != CLI_DONE) return code;
+    code = cli_status(r->s, xb_predict_rows(r->s->ctx, out, r->model, rows, &r->opt));
     if (code != CLI_DONE) return code;
     const double error = xb_prediction_error(*out);
     const double n = (double)xb_prediction_count(*out);
@@ -288,7 +307,7 @@ static cli_exit predict_rows(request *r, xb_prediction **out, const xb_rows *row
     else if (n > 0)
         r->share += (share - r->share) * n / ((double)r->rows + n);
     r->rows += xb_prediction_count(*out);
-    r->draws = r->opt.samples = xb_prediction_draws(*out);
+    r->draws = r->opt.samples;
     if (isnan(error) || error > r->error) r->error = error;
     return CLI_DONE;
 }
@@ -305,6 +324,8 @@ static bool take_block(void *arg, const xb_frame *block)
     r->block = block;
     r->failed = predict_rows(r, &p, &rows);
     if (r->failed == CLI_DONE) r->failed = write_prediction(r, p);
+    if (r->failed == CLI_ELSEWHERE)
+        r->failed = CLI_DONE; /* the next rows, all the same */
     r->block = NULL;
     xb_prediction_destroy(p);
     return r->failed == CLI_DONE;
@@ -432,6 +453,7 @@ static const cli_option options[] = {
     CLI_MISSING_OPTION,
     CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
+    CLI_SHARE_OPTION,
 };
 
 const cli_command cli_command_predict = {

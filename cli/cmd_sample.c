@@ -46,13 +46,15 @@ static void place_draws(const sampling *job, void *out, int64_t count)
 }
 
 /* Draws [first, first + count) into `out`, float or double, and into the sums. */
-static void fill(sampling *job, void *out, int64_t count, int64_t first)
+static cli_exit fill(sampling *job, void *out, int64_t count, int64_t first)
 {
+    cli_exit code = CLI_DONE;
     if (job->wide)
         xb_sampler_fill_double(job->sampler, out, count, &job->where, first);
     else
-        xb_sampler_fill_parallel(job->s->ctx, job->sampler, out, count, &job->where,
-                                 first);
+        code = cli_status(job->s, xb_sampler_fill_on(job->s->ctx, NULL, job->sampler, out,
+                                                     count, &job->where, first));
+    if (code != CLI_DONE) return code;
     if (job->physical) place_draws(job, out, count);
     const float *f = out;
     const double *d = out;
@@ -62,6 +64,7 @@ static void fill(sampling *job, void *out, int64_t count, int64_t first)
         job->totals.sum_squares += z * z;
     }
     job->totals.n += count;
+    return CLI_DONE;
 }
 
 /* False when a signal asked to stop. */
@@ -99,8 +102,8 @@ static cli_exit write_npy(sampling *job, const char *path)
     if (!z) return cli_fail(job->s, CLI_FAILED, "not enough memory for the draws");
     for (int64_t first = 0; first < job->n && code == CLI_DONE; first += CHUNK) {
         int64_t count = job->n - first < CHUNK ? job->n - first : CHUNK;
-        fill(job, z + first * item_size(job), count, first);
-        if (!tell(job, first + count)) code = stopped(job);
+        code = fill(job, z + first * item_size(job), count, first);
+        if (code == CLI_DONE && !tell(job, first + count)) code = stopped(job);
     }
     if (code == CLI_DONE)
         code = cli_status(job->s, xb_npy_write(job->s->ctx, path, z,
@@ -134,7 +137,8 @@ static cli_exit write_text(sampling *job, const char *path)
     fputs("z\n", f.stream);
     for (int64_t first = 0; first < job->n && code == CLI_DONE; first += CHUNK) {
         int64_t count = job->n - first < CHUNK ? job->n - first : CHUNK;
-        fill(job, z, count, first);
+        code = fill(job, z, count, first);
+        if (code != CLI_DONE) break;
         print_draws(f.stream, job, z, count);
         if (!tell(job, first + count)) code = stopped(job);
     }
@@ -201,7 +205,11 @@ static cli_exit print_draws_json(sampling *job)
                         MOST);
     void *z = malloc((size_t)(job->n * item_size(job)));
     if (!z) return cli_fail(job->s, CLI_FAILED, "not enough memory for the draws");
-    fill(job, z, job->n, 0);
+    cli_exit code = fill(job, z, job->n, 0);
+    if (code != CLI_DONE) {
+        free(z);
+        return code;
+    }
     json_t *list = json_array();
     for (int64_t i = 0; i < job->n; i++)
         json_array_append_new(
@@ -270,6 +278,9 @@ static cli_exit run(cli_session *s)
     if (job.physical && job.standardise)
         return cli_fail(s, CLI_USAGE, "--physical and --standardise exclude each other");
     job.wide = strcmp(cli_text(&s->args, "dtype", "f4"), "f8") == 0;
+    if (job.wide && strcmp(cli_text(&s->args, "backend", "cpu"), "cuda") == 0)
+        return cli_fail(s, CLI_USAGE,
+                        "--backend cuda draws in float32; --dtype f8 needs --backend cpu");
     if (job.wide && job.n > XB_STREAM_MAX / 2)
         return cli_fail(s, CLI_USAGE, "-n: at most %lld with --dtype f8",
                         (long long)(XB_STREAM_MAX / 2));
@@ -304,6 +315,10 @@ static const cli_option options[] = {
     {"physical", 0, CLI_FLAG, NULL, "in the samples' own units, as the law file has them",
      0, 0},
     {"dtype", 0, CLI_CHOICE, "f4|f8", "float32 or float64 (f4)", 0, 0},
+    {"backend", 0, CLI_CHOICE, "cpu|cuda|auto",
+     "what makes the draws, the same bytes; auto: the CPU, since copying from a GPU takes longer"
+     " than drawing [cpu]",
+     0, 0},
 };
 
 const cli_command cli_command_sample = {

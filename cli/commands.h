@@ -12,6 +12,7 @@ extern const cli_command cli_command_fit;
 extern const cli_command cli_command_device;
 extern const cli_command cli_command_law;
 extern const cli_command cli_command_manual;
+extern const cli_command cli_command_merge;
 extern const cli_command cli_command_plan;
 extern const cli_command cli_command_predict;
 extern const cli_command cli_command_reproduce;

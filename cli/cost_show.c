@@ -107,6 +107,16 @@ static bool waits(const xb_cost_model *cost)
     return xb_cost_model_time_ns(cost, 0, -1) > busy;
 }
 
+static void show_calibration(const xb_cost_model *cost)
+{
+    char energy[64], time[64];
+    const double ns = xb_cost_model_calibration_ns(cost);
+    if (!(ns > 0)) return;
+    energy_text(energy, sizeof energy, xb_cost_model_calibration_pj(cost));
+    time_text(time, sizeof time, ns);
+    printf("\n  calibration of the columns, once for a chip: %s, %s\n", energy, time);
+}
+
 void cli_show_cost_model(const xb_cost_model *cost)
 {
     putchar('\n');
@@ -117,6 +127,7 @@ void cli_show_cost_model(const xb_cost_model *cost)
                "layers take\n");
     putchar('\n');
     cli_print_grid((int)xb_cost_model_design_count() + 1, 4, prediction_cell, cost);
+    show_calibration(cost);
     printf("\n  'A to B': published numbers disagree; docs/arrays.md has them, the keys "
            "of the"
            "\n  array change them. 'sampling' of an array: its noise devices. The digital"
@@ -167,5 +178,7 @@ json_t *cli_cost_model_json(const xb_cost_model *cost)
     json_t *list = json_array();
     for (int64_t i = 0; i < xb_cost_model_design_count(); i++)
         json_array_append_new(list, design_json(cost, i));
-    return json_pack("{s:o}", "designs", list);
+    return json_pack("{s:o,s:o,s:o}", "designs", list, "calibration_pj",
+                     band_json(xb_cost_model_calibration_pj(cost)), "calibration_ns",
+                     cli_json_real(xb_cost_model_calibration_ns(cost)));
 }

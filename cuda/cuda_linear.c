@@ -325,3 +325,12 @@ void xbc_op_draw(const xb_run *run, xb_real *theta)
 {
     XBC_INSIDE(draw_tensors(run, theta));
 }
+
+void xbc_op_stream(const xb_backend *b, const xb_sampler *sampler, xb_real *z,
+                   int64_t count, const xb_stream *where, int64_t first)
+{
+    (void)b;
+    xbc_draws job = {
+        .where = *where, .first = first, .count = count, .size = count, .z = z};
+    XBC_INSIDE(job.source = xbc_source_of(sampler); xbc_draw(&job));
+}

@@ -170,6 +170,7 @@ static const xb_backend backend = {
     .activation = &xbc_activation,
     .flatten = &xbc_flatten,
     .draw = xbc_op_draw,
+    .stream = xbc_op_stream,
     .draws_suit = xbc_op_draws_suit,
     .draws = xbc_op_draws,
     .loss = xbc_op_loss,
@@ -178,7 +179,7 @@ static const xb_backend backend = {
     .adam = xbc_op_adam,
     .spread_fill = xbc_op_spread_fill,
     .spread_chain = xbc_op_spread_chain,
-    .kl_normal = xbc_op_kl_normal,
+    .kl = xbc_op_kl,
 };
 
 static bool agrees(const xb_module_host *host)

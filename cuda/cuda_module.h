@@ -28,6 +28,8 @@ extern const xb_layer_ops xbc_dense, xbc_conv, xbc_maxpool_ops, xbc_batchnorm,
 
 xbc_act xbc_act_of(const xb_layer *layer);
 void xbc_op_draw(const xb_run *run, xb_real *theta);
+void xbc_op_stream(const xb_backend *b, const xb_sampler *sampler, xb_real *z,
+                   int64_t count, const xb_stream *where, int64_t first);
 bool xbc_op_draws_suit(const xb_net *net);
 void xbc_op_draws(const xb_run *run, xb_real *y, const xb_real *x, xb_real *theta,
                   int64_t count);
@@ -41,6 +43,6 @@ void xbc_op_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread spread
                         float *sigma, const float *rho, int64_t n);
 void xbc_op_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                          float *gradient, const float *sigma, int64_t n);
-double xbc_op_kl_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k);
+double xbc_op_kl(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k);
 
 #endif

@@ -45,7 +45,8 @@ extern "C" {
     X(XB_E_IO, "a file could not be written")                                            \
     X(XB_E_MEMORY, "not enough memory")                                                  \
     X(XB_E_NUMERIC, "a computation did not reach a usable result")                       \
-    X(XB_E_CANCELLED, "stopped on request")
+    X(XB_E_CANCELLED, "stopped on request")                                              \
+    X(XB_E_ELSEWHERE, "another process has the results")
 
 typedef enum xb_status {
 #define XB_STATUS_ENUM(name, text) name,
@@ -104,7 +105,7 @@ XB_API void xb_ctx_set_threads(xb_ctx *ctx, int64_t threads);
 XB_API int64_t xb_ctx_threads(const xb_ctx *ctx);
 
 /* The backend of everything that names none in its options: a name as in
- * crossbayes/net.h, "cuda", or "auto" (the default; the CPU). Copied. Whether the machine
+ * crossbayes/net.h, "cuda" or "auto"; "cpu" is the default. Copied. Whether the machine
  * has it is seen when it is used. */
 XB_API void xb_ctx_set_backend(xb_ctx *ctx, const char *name);
 

@@ -8,6 +8,7 @@
 #include "crossbayes/compare.h"
 #include "crossbayes/crossbar.h"
 #include "crossbayes/data.h"
+#include "crossbayes/deal.h"
 #include "crossbayes/density.h"
 #include "crossbayes/device.h"
 #include "crossbayes/draw.h"

@@ -152,7 +152,9 @@ XB_API xb_status xb_estimator_parse(xb_ctx *ctx, xb_estimator *out, const char *
 typedef struct xb_pass_options {
     size_t struct_size;
     const char *backend; /* NULL: the context's; "cpu": the fastest; "ref": plain C;
-                            "cuda": a GPU, by libcrossbayes-cuda.so */
+                            "cuda": a GPU, by libcrossbayes-cuda.so;
+                            "auto": that where there is one and the net is large enough to
+                            gain, else the CPU */
     int64_t batch;       /* the largest, 100 */
     bool gradients;      /* true; false: forward only, in less memory */
     xb_estimator estimator;
@@ -173,6 +175,12 @@ XB_API int64_t xb_pass_bytes(const xb_pass *pass); /* of workspace */
  * levels) and "ref"; "cpu" is the first of them. 0 <= i < xb_backend_count(). */
 XB_API int64_t xb_backend_count(void);
 XB_API const char *xb_backend_name(int64_t i);
+
+/* Draws of elements first, first + 1, ... (crossbayes/draw.h) made by a backend, NULL: the
+ * context's: the bytes of xb_sampler_fill. Fails where a device does. */
+XB_API xb_status xb_sampler_fill_on(xb_ctx *ctx, const char *backend, const xb_sampler *s,
+                                    float *z, int64_t n, const xb_stream *where,
+                                    int64_t first);
 
 /* Blocks of the net's layout, borrowed; all but new_state are only read. A frozen value,
  * as are the noise and the gradient below. */

@@ -47,6 +47,11 @@ XB_API xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *mo
 XB_API xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                                  const xb_rows *rows, const xb_predict_options *opt);
 XB_API void xb_prediction_destroy(xb_prediction *p); /* NULL is fine */
+/* How many draws opt->tolerance asks for, which is what opt->samples = 0 predicts with.
+ */
+XB_API xb_status xb_predict_draws_enough(xb_ctx *ctx, int64_t *draws,
+                                         const xb_model *model, const xb_rows *rows,
+                                         const xb_predict_options *opt);
 
 XB_API int64_t xb_prediction_count(const xb_prediction *p); /* n */
 XB_API int64_t xb_prediction_draws(const xb_prediction *p);

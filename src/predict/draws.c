@@ -351,9 +351,9 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_r
 xb_status xb_predict_noise_rows(xb_ctx *ctx, double *sd, const xb_model *model,
                                 const xb_rows *rows, const char *backend)
 {
+    const int64_t each = rows->n * model->targets;
     for (int64_t i = 0; i < xb_model_member_count(model); i++)
-        XB_TRY(
-            noise_sd(ctx, sd + i * rows->n, xb_model_member_at(model, i), rows, backend));
+        XB_TRY(noise_sd(ctx, sd + i * each, xb_model_member_at(model, i), rows, backend));
     return XB_OK;
 }
 
@@ -419,8 +419,12 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
 static xb_status run(xb_ctx *ctx, draw_job *job, double *sd)
 {
     XB_TRY(check(ctx, job->model, job->rows, job->first, job->count));
-    XB_TRY(xb_backend_open(ctx, &job->backend, job->opt->backend));
+    xb_predict_options opt = *job->opt;
     job->n = job->rows->n;
+    opt.backend = xb_backend_for(ctx, opt.backend, job->model->net,
+                                 (double)job->n * (double)job->count, XB_AUTO_WHOLE);
+    job->opt = &opt;
+    XB_TRY(xb_backend_open(ctx, &job->backend, opt.backend));
     job->outputs = xb_model_outputs(job->model);
     plan_rows(job);
     return with_sampler(ctx, job, sd);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "crossbayes/deal.h"
 #include "crossbayes/extend.h"
 #include "data/rows.h"
 #include "vi/model.h"
@@ -53,6 +54,11 @@ static void take_error(double *largest, double error, double sd)
 {
     double ratio = error == 0 ? 0 : error / sd;
     if (isnan(ratio) || ratio > *largest) *largest = ratio;
+}
+
+void xb_prediction_take_error(xb_prediction *p, double error)
+{
+    take_error(&p->error, error, 1);
 }
 
 /* Rows i, i + 1, ... [rows][draws] out of [draws][job->rows], a few draws at a time:
@@ -174,7 +180,7 @@ static xb_status run_chunks(xb_ctx *ctx, summary_job *job, int64_t chunk,
         xb_parallel_for(ctx, job->pieces, summarise_piece, job);
         XB_TRY(xb_progress_tell(ctx, "predicting", row + rows, p->n));
     }
-    for (int64_t i = 0; i < job->pieces; i++) take_error(&p->error, job->error[i], 1);
+    for (int64_t i = 0; i < job->pieces; i++) xb_prediction_take_error(p, job->error[i]);
     return XB_OK;
 }
 
@@ -290,7 +296,7 @@ xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
     for (few.samples = start;; few.samples *= 2) {
         if (few.samples > opt->most) few.samples = opt->most;
         xb_prediction *p = NULL;
-        XB_TRY(xb_predict_rows(ctx, &p, model, &part, &few));
+        XB_TRY(xb_predict_rows_here(ctx, &p, model, &part, &few));
         double error = xb_prediction_error(p);
         xb_prediction_destroy(p);
         *draws = few.samples;
@@ -298,30 +304,59 @@ xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
     }
 }
 
-xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
-                          const xb_rows *rows, const xb_predict_options *opt)
+xb_status xb_prediction_room(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                             int64_t n, const xb_predict_options *opt)
 {
-    xb_predict_options chosen;
-    XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
-    opt = &chosen;
-    XB_TRY(check_options(ctx, opt));
-    int64_t draws = opt->samples, n = rows->n, members = xb_model_member_count(model);
-    if (draws > 0) XB_TRY(xb_predict_check_draws(ctx, model, draws));
-    if (draws == 0) XB_TRY(xb_predict_enough(ctx, &draws, model, rows, opt));
     xb_prediction *p = xb_new(ctx, 1, sizeof *p);
     if (!p) return XB_E_MEMORY;
     p->n = n;
-    p->draws = draws;
+    p->draws = opt->samples;
     p->classes = model->classes;
     p->targets = model->targets;
     p->quantiles = opt->quantile ? opt->quantiles : XB_COUNT(standard_levels);
-    xb_status status = take_memory(ctx, p, members);
-    if (status == XB_OK && n > 0) status = summarise(ctx, p, model, rows, opt);
+    xb_status status = take_memory(ctx, p, xb_model_member_count(model));
     if (status == XB_OK)
         *out = p;
     else
         xb_prediction_destroy(p);
     return status;
+}
+
+xb_status xb_predict_rows_here(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                               const xb_rows *rows, const xb_predict_options *opt)
+{
+    xb_prediction *p = NULL;
+    XB_TRY(xb_prediction_room(ctx, &p, model, rows->n, opt));
+    xb_status status = rows->n > 0 ? summarise(ctx, p, model, rows, opt) : XB_OK;
+    if (status == XB_OK)
+        *out = p;
+    else
+        xb_prediction_destroy(p);
+    return status;
+}
+
+xb_status xb_predict_draws_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
+                                  const xb_rows *rows, const xb_predict_options *opt)
+{
+    xb_predict_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
+    chosen.samples = 0;
+    XB_TRY(check_options(ctx, &chosen));
+    return xb_predict_enough(ctx, draws, model, rows, &chosen);
+}
+
+xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                          const xb_rows *rows, const xb_predict_options *opt)
+{
+    xb_predict_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
+    XB_TRY(check_options(ctx, &chosen));
+    if (chosen.samples > 0) XB_TRY(xb_predict_check_draws(ctx, model, chosen.samples));
+    if (chosen.samples == 0)
+        XB_TRY(xb_predict_enough(ctx, &chosen.samples, model, rows, &chosen));
+    if (xb_deal_travels(ctx))
+        return xb_predict_rows_dealt(ctx, out, model, rows, &chosen);
+    return xb_predict_rows_here(ctx, out, model, rows, &chosen);
 }
 
 xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,

@@ -30,6 +30,19 @@ xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, double *sd, const xb_mode
                               const xb_rows *rows, int64_t count,
                               const xb_predict_options *opt);
 
+/* Room for the predictions of n rows under opt->samples draws. */
+xb_status xb_prediction_room(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                             int64_t n, const xb_predict_options *opt);
+/* (P5) The largest error so far of some of its rows. */
+void xb_prediction_take_error(xb_prediction *p, double error);
+
+/* xb_predict_rows by this process alone, and by all that the context deals to
+ * (rows_dealt.c); the options are checked and opt->samples is not 0. */
+xb_status xb_predict_rows_here(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                               const xb_rows *rows, const xb_predict_options *opt);
+xb_status xb_predict_rows_dealt(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                                const xb_rows *rows, const xb_predict_options *opt);
+
 /* Fails where a member would have no draw. */
 xb_status xb_predict_check_draws(xb_ctx *ctx, const xb_model *model, int64_t draws);
 

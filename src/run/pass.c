@@ -141,9 +141,11 @@ xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
     XB_TRY(XB_OPTIONS_READ(ctx, pass, &chosen, opt, group));
     opt = &chosen;
     const xb_backend *backend = NULL;
-    XB_TRY(xb_backend_open(ctx, &backend, opt->backend));
     XB_TRY(check_options(ctx, opt));
     XB_TRY(check_sizes(ctx, net, opt->batch));
+    chosen.backend =
+        xb_backend_for(ctx, opt->backend, net, (double)opt->batch, XB_AUTO_PASS);
+    XB_TRY(xb_backend_open(ctx, &backend, opt->backend));
     xb_pass *pass = xb_new(ctx, 1, sizeof *pass);
     if (!pass) return XB_E_MEMORY;
     pass->net = net;

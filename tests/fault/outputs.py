@@ -84,6 +84,8 @@ CASES = [
     Case(["predict", "model.safetensors", "rows.csv", "--samples", "20", "-o",
           "predicted.csv", "--law", "law.json"],
          ("model.safetensors", "rows.csv", "law.json")),
+    Case(["predict", "model.safetensors", "rows.csv", "--samples", "20", "-o",
+          "predicted.csv", "--share", "1/2"], ("model.safetensors", "rows.csv")),
     Case(["predict", "seen.safetensors", "faces", "--samples", "20", "-o", "predicted.csv",
           "--cache", "kept"], ("seen.safetensors", FACE)),
     Case(["eval", "seen.safetensors", "faces", "--samples", "20", "--cache", "kept", "--law",
