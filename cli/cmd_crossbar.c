@@ -9,6 +9,7 @@
 #include "crossbar_cases.h"
 #include "crossbar_chips.h"
 #include "crossbar_device.h"
+#include "crossbar_draws.h"
 #include "crossbar_show.h"
 #include "model_data.h"
 #include "outputs.h"
@@ -28,6 +29,7 @@ typedef struct crossbar_job {
     xb_frame *frame, *calibration; /* calibration NULL: the frame */
     xb_array *array;
     xb_costs costs;            /* where --costs is a file */
+    cli_draws draws;           /* that rows need */
     xb_cost_model *cost_model; /* where it is the model, else NULL */
     xb_assay *assay;
     int64_t reads;
@@ -36,11 +38,7 @@ typedef struct crossbar_job {
     char without[REMEDIES_MAX][64]; /* names of cases */
     sweep_run sweep[SWEEPS_MAX];
     int n_sweeps;
-<<<<<<< HEAD
-    int64_t done, total;    /* arrays */
-    xb_draws_verdict draws; /* reads 0: reads do not follow a trace */
-=======
->>>>>>> main
+    xb_draws_verdict usable; /* reads 0: reads do not follow a trace */
 } crossbar_job;
 
 /* ---- what was asked for */
@@ -107,7 +105,7 @@ static xb_status use_law(crossbar_job *job, const char *law)
     const bool file = strpbrk(law, "./") != NULL;
     XB_TRY(xb_array_get(ctx, &interval, job->array, "read_interval_ns"));
     if (file && interval > 0 && xb_array_measured(ctx, job->array, law, 0) == XB_OK)
-        return xb_draws_judge(ctx, &job->draws, law, 1e-9 * interval, job->reads);
+        return xb_draws_judge(ctx, &job->usable, law, 1e-9 * interval, job->reads);
     if (file && !(interval > 0) && !cli_quiet(job->s))
         fprintf(stderr,
                 "  reads are taken as independent draws; --read-interval TIME lets"
@@ -349,8 +347,9 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
     json_object_set_new(root, "chip", json_integer((json_int_t)analog_options(job).chip));
     json_object_set_new(root, "independent_draws",
                         cli_json_real(xb_array_independent(job->array, job->reads)));
-    if (job->draws.reads > 0)
-        json_object_set_new(root, "draws", cli_draws_json(&job->draws));
+    json_object_set_new(root, "draws", cli_draws_json(&job->draws));
+    if (job->usable.reads > 0)
+        json_object_set_new(root, "usable", cli_usable_json(&job->usable));
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
@@ -368,9 +367,9 @@ static cli_exit print_text(const crossbar_job *job)
     const cli_exit code = cli_show_device(job->s, job->array);
     if (code != CLI_DONE) return code;
     const double worth = xb_array_independent(job->array, job->reads);
-    if (job->draws.reads > 0) {
+    if (job->usable.reads > 0) {
         printf("  ");
-        cli_print_words(job->draws.text, 2, true);
+        cli_print_words(job->usable.text, 2, true);
     } else if (worth < 0.99 * (double)job->reads)
         printf("  devices remember: the reads are worth %.3g independent %s\n", worth,
                worth < 1.005 ? "draw" : "draws");
@@ -428,6 +427,7 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(job, costs_json(job, analog));
     cli_exit code = print_text(job);
+    cli_show_draws(&job->draws, job->reads);
     if (job->cost_model)
         cli_show_cost_model(job->cost_model);
     else if (cli_flag(&s->args, "costs"))
@@ -445,6 +445,10 @@ static cli_exit simulate(crossbar_job *job)
     if (status == XB_OK && by_model(job->s))
         status = xb_cost_model_create(job->s->ctx, &job->cost_model, analog, job->reads);
     if (status == XB_OK) status = run_assays(job);
+    if (status == XB_OK)
+        status = cli_draws_find(job->s->ctx, &job->draws, job->model, analog,
+                                xb_frame_values(job->frame), xb_frame_target(job->frame),
+                                xb_frame_row_count(job->frame), job->reads);
     cli_exit code = status == XB_OK ? deliver(job, analog) : cli_status(job->s, status);
     xb_analog_destroy(analog);
     return code;
@@ -462,6 +466,7 @@ static void free_job(crossbar_job *job)
     xb_array_destroy(job->array);
     xb_assay_destroy(job->assay);
     xb_cost_model_destroy(job->cost_model);
+    cli_draws_free(&job->draws);
     xb_frame_destroy(job->calibration);
     xb_frame_destroy(job->frame);
     xb_model_destroy(job->model);

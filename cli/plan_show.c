@@ -386,6 +386,7 @@ cli_exit cli_plan_print_json(const plan_job *job)
     json_object_set_new(root, "at", list);
     if (cli_plan_members(job) > 1)
         json_object_set_new(root, "mixture", mixture_json(job));
-    if (job->draws.reads) json_object_set_new(root, "draws", cli_draws_json(&job->draws));
+    if (job->draws.reads)
+        json_object_set_new(root, "usable", cli_usable_json(&job->draws));
     return cli_json_print(job->s, root);
 }

@@ -56,7 +56,7 @@ json_t *cli_json_text(const char *text);
 /* A number, or null for NAN and infinities. */
 json_t *cli_json_real(double value);
 /* The verdict on reads as draws. */
-json_t *cli_draws_json(const xb_draws_verdict *v);
+json_t *cli_usable_json(const xb_draws_verdict *v);
 
 /* Prints the object on stdout and gives it up. */
 cli_exit cli_json_print(cli_session *s, json_t *root);
