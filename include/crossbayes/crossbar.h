@@ -51,7 +51,7 @@ XB_API xb_status xb_redraw_parse(xb_ctx *ctx, xb_redraw *out, const char *text);
  * ranges. */
 typedef struct xb_array xb_array;
 
-/* "ideal", "mtj", "ecram": docs/arrays.md has each value with its reason. */
+/* "ideal", "mtj", "ecram", "rram": docs/arrays.md has each value with its reason. */
 XB_API int64_t xb_array_preset_count(void);
 XB_API const char *xb_array_preset_name(int64_t i);
 XB_API const char *xb_array_preset_about(int64_t i);
@@ -199,6 +199,18 @@ typedef struct xb_analog_place {
 
 XB_API int64_t xb_analog_place_count(const xb_analog *analog);
 XB_API xb_analog_place xb_analog_place_at(const xb_analog *analog, int64_t i);
+
+/* What the circuits would have to bear, over all layers (maths X55). A frozen value. */
+typedef struct xb_analog_limits {
+    double column_ua, row_ua; /* largest currents of a column and of a row of a tile of
+                                 mean devices, every row at "read_v", µA */
+    double wire_loss; /* largest first-order loss (X9) in parts of the read voltage; from
+                         about 0.5 on the wires' model is off by some per cent */
+    double swing_low_us, swing_high_us; /* where a noise device of the width sigma_max_us
+                                           gets to, µS; NAN without one */
+} xb_analog_limits;
+
+XB_API xb_analog_limits xb_analog_limits_get(const xb_analog *analog);
 
 /* What a lab programmes: for each tile G+, G- and the noise width in uS as NPY, and
  * array.json that says which is which; under crosssim/ each layer's matrix and CrossSim

@@ -66,6 +66,8 @@ const xb_array_row xb_array_rows[] = {
          "share of devices stuck at their highest"),
     REAL(line_ohm, 0, 1e6, XB_EFFECT_LINE, "wire resistance from cell to cell", "Ω",
          "resistance of a wire from cell to cell, Ω"),
+    REAL(current_limit_ua, 0, 1e12, XB_EFFECT_NONE, "largest current of a column", "µA",
+         "largest current that a column may carry, µA; beyond it a warning; 0: any"),
     WHOLE(dac_bits, 0, BITS_MAX, XB_EFFECT_DAC, "resolution of the DAC (bits)",
           "of the inputs' converter; 0: none"),
     REAL(dac_range, 0, 1e30, XB_EFFECT_DAC, "largest input of the DAC (layer's units)",
@@ -138,19 +140,20 @@ typedef struct preset {
 } preset;
 
 /* docs/arrays.md has the source of each; of the devices only the pulse is known. */
-#define COSTS(pulse_ns)                                                                  \
+#define COSTS_OF(pulse_ns, nm, mhz, columns)                                             \
     {                                                                                    \
-        .read_v = 0.5, .read_ns = pulse_ns, .noise_cells = 1, .node_nm = 32,             \
-        .adc_clock_mhz = 1000, .adc_share = 8, .adc_per_output = 1,                      \
+        .read_v = 0.5, .read_ns = pulse_ns, .noise_cells = 1, .node_nm = nm,             \
+        .adc_clock_mhz = mhz, .adc_share = columns, .adc_per_output = 1,                 \
         .adc_column_ohm = 1e4, .dac_pj_low = 0.05, .dac_pj_high = 0.417, .add_pj = 0.1,  \
         .mac_pj_low = 0.3, .mac_pj_high = 1.55, .sample_fj_low = 16.3,                   \
         .sample_fj_high = 360, .sample_gsps = 5.12                                       \
     }
+#define COSTS(pulse_ns) COSTS_OF(pulse_ns, 32, 1000, 8)
 
 static const preset presets[] = {
     {"no effect at all: the digital model",
      {.name = "ideal",
-      .g_min_us = 0,
+      .g_min_us = 10, /* not 0, where a missed write could only go up (X5) */
       .g_max_us = 100,
       .coverage = 0.9999,
       .cost = COSTS(2)}},
@@ -200,6 +203,28 @@ static const preset presets[] = {
       .read_interval_ns = 1000,
       .correlation_time_ns = 500,
       .cost = COSTS(5)}},
+    {"measured RRAM for means and noise, slow and in 130 nm (docs/arrays.md)",
+     {.name = "rram",
+      .rows = 128,
+      .columns = 256,
+      .g_min_us = 10,
+      .g_max_us = 126,
+      .mean_levels = 32,
+      .program_error = 0.013,
+      .sigma_min_us = 0.86,
+      .sigma_max_us = 10.2,
+      .sigma_levels = 16,
+      .sigma_spread = 0.1,
+      .shape_spread = 0.05,
+      .stuck_low = 0.0005,
+      .stuck_high = 0.0005,
+      .line_ohm = 0.1,
+      .dac_bits = 8,
+      .adc_bits = 8,
+      .coverage = 0.9999,
+      .read_interval_ns = 1e9,
+      .correlation_time_ns = 4.5e8,
+      .cost = COSTS_OF(10, 130, 1 / 0.3, 1)}},
 };
 
 int64_t xb_array_preset_count(void) { return XB_COUNT(presets); }
@@ -227,7 +252,8 @@ xb_status xb_array_fill(xb_ctx *ctx, xb_array *out, const char *name)
         return xb_fail(ctx, XB_E_INPUT, "no array '%.60s', did you mean '%s'?", name,
                        names[near]);
     return xb_fail(ctx, XB_E_INPUT,
-                   "no array '%.60s': expected ideal, mtj, ecram or a JSON file", name);
+                   "no array '%.60s': expected ideal, mtj, ecram, rram or a JSON file",
+                   name);
 }
 
 /* ---- numbers by name */
@@ -307,6 +333,12 @@ xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array, const ch
     if (!row) return XB_E_INPUT;
     *out = xb_array_value(array, row);
     return XB_OK;
+}
+
+double xb_array_noise_us(const xb_array *a)
+{
+    return a->cost.noise_g_us > 0 ? a->cost.noise_g_us
+                                  : 0.5 * (a->g_min_us + a->g_max_us);
 }
 
 static const char *const redraws[] = {"network", "input", "operation"};
