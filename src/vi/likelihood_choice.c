@@ -113,18 +113,22 @@ typedef struct contest {
     xb_tried_likelihood tried[XB_TRIED_MOST];
     int count, kept;
     bool counted;
+    double rows;  /* learnt from */
     char net[64]; /* of counts, once it is known */
 } contest;
 
 /* (V42) Poisson, which is tried last, needs no reason against a negative binomial: that
- * has a number more. */
+ * has a number more, and the noise of the weights alone makes counts look spread. */
 static bool is_taken(const contest *c, const xb_tried_likelihood *other)
 {
-    const xb_tried_likelihood *kept = &c->tried[c->kept];
+    const double slack = 0.05; /* nats per row */
+    xb_tried_likelihood kept = c->tried[c->kept];
     if (other->likelihood == XB_LIKELIHOOD_POISSON &&
-        kept->likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL)
-        return !is_ahead(kept, other);
-    return is_ahead(other, kept);
+        kept.likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL) {
+        kept.f.value += slack * c->rows;
+        return !is_ahead(&kept, other);
+    }
+    return is_ahead(other, &kept);
 }
 
 static xb_status try_likelihood(xb_ctx *ctx, contest *c, xb_likelihood likelihood,
@@ -163,7 +167,9 @@ xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_dat
         XB_LIKELIHOOD_HETEROSCEDASTIC, XB_LIKELIHOOD_STUDENT,
         XB_LIKELIHOOD_NEGATIVE_BINOMIAL, XB_LIKELIHOOD_POISSON};
     const xb_backend *backend = NULL;
-    contest c = {.count = 1, .counted = all_counted(data, best->model)};
+    contest c = {.count = 1,
+                 .counted = all_counted(data, best->model),
+                 .rows = (double)xb_train_report_row_count(best->report)};
     c.tried[0] = tried_of(best, c.counted);
     XB_TRY(xb_backend_open(ctx, &backend, opt->backend));
     for (int i = 0; i < XB_COUNT(others); i++) {
