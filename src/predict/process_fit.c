@@ -64,9 +64,9 @@ xb_status xb_model_add_process(xb_ctx *ctx, xb_model *model, const xb_rows *rows
                        "a Gaussian process beside the net is for a table and one target"
                        " of numbers that are not counts");
     if (rows->n < 1 || rows->features != model->features)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld rows of %lld numbers for a model of %lld",
-                       (long long)rows->n, (long long)rows->features,
-                       (long long)model->features);
+        return xb_fail(
+            ctx, XB_E_ARGUMENT, "%lld rows of %lld numbers for a model of %lld",
+            (long long)rows->n, (long long)rows->features, (long long)model->features);
     XB_TRY(xb_model_check_rows(ctx, model, rows));
     XB_TRY(xb_process_create(ctx, &process, length, model->features));
     xb_status status = learn(ctx, process, model, rows);
