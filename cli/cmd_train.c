@@ -92,6 +92,11 @@ static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
     enum { PAIRS = 200 }; /* of gradients: variances to some percent */
     cli_doubt_training(s, in, data.classes);
     xb_status status = xb_train(s->ctx, &result.model, &result.report, &data, o);
+    if (status == XB_OK && cli_flag(&s->args, "gp")) {
+        const xb_rows rows = {.x = data.x, .n = data.n, .features = data.features};
+        status = xb_model_add_process(s->ctx, result.model, &rows,
+                                      cli_number(&s->args, "gp", 0));
+    }
     if (status == XB_OK && cli_flag(&s->args, "gradient-noise"))
         status =
             xb_train_gradient_noise(s->ctx, &result.noise, result.model, &data, o, PAIRS);
@@ -238,6 +243,10 @@ static const cli_option options[] = {
     {"noise-prior", 0, CLI_NUMBER, "SD",
      "heteroscedastic: scale of the prior of the noise net's kernels; 0: none [0.3]", 0,
      1e6},
+    {"gp", 0, CLI_NUMBER, "LENGTH",
+     "Gaussian process over the inputs beside the net, wide away from the rows: its"
+     " length in sds, times the square root of the columns, e.g. 0.25 [none]",
+     1e-6, 1e6},
     {"random", 0, CLI_CHOICE, "kernels|all", "weights with noise (kernels)", 0, 0},
     {"prior", 0, CLI_TEXT, "PRIOR",
      "normal:sd=1, laplace:b=1, mixture:... (normal:sd=1, for classes sd=5)", 0, 0},

@@ -79,7 +79,8 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
                  {"f_error", f.std_error},
                  {"noise_sd", xb_model_of_counts(m) ? NAN : xb_model_noise_sd(m)},
                  {"dispersion", xb_model_dispersion(m, 0)},
-                 {"noise_degrees", xb_model_noise_degrees(m)}};
+                 {"noise_degrees", xb_model_noise_degrees(m)},
+                 {"gp_length", xb_model_process_length(m)}};
     json_t *root = json_object();
     json_object_set_new(root, "model", cli_json_text(o->path));
     json_object_set_new(root, "net", json_string(xb_model_net_text(m)));
@@ -257,6 +258,9 @@ void cli_trained_print(const cli_trained *o)
         printf("  likelihood          %s, chosen: %s\n",
                xb_likelihood_name(xb_model_likelihood(m)),
                xb_train_report_likelihood_reason(r));
+    if (isfinite(xb_model_process_length(m)))
+        printf("  Gaussian process    beside the net, length %g × √features sds\n",
+               xb_model_process_length(m));
     if (xb_model_member_count(m) > 1)
         printf("  members             %lld posteriors, predicted as one mixture; below:"
                " the first\n",

@@ -152,6 +152,10 @@ XB_API double xb_model_target_sd(const xb_model *model);
 #endif
 XB_API const double *xb_model_calibration(const xb_model *model);
 
+/* (V43) Of a Gaussian process beside the net (xb_model_add_process), its length; NAN:
+ * there is none. */
+XB_API double xb_model_process_length(const xb_model *model);
+
 /* An ensemble: posteriors trained apart on the same rows (xb_train_options.members),
  * which predict as one, an equal mixture. Member i, 0 <= i < count, is a model of its
  * own, borrowed from the ensemble; NULL beyond. A single posterior has one member,

@@ -101,6 +101,15 @@ XB_API const double *xb_prediction_disagreement(const xb_prediction *p);
  * between members, of several targets the mean of theirs; NAN for a single posterior. */
 XB_API double xb_prediction_disagreement_share(const xb_prediction *p);
 
+/* (V43) A Gaussian process over the inputs beside the trained net, of mean 0, the
+ * target's spread and the length given, in standard deviations of a column times the
+ * square root of their number: from now on predictions are wider away from `rows`, those
+ * learnt from. For a table and one target of numbers that are not counts; saved with the
+ * model, beside all members of an ensemble. Arrays do not have it. Before others share
+ * the model. */
+XB_API xb_status xb_model_add_process(xb_ctx *ctx, xb_model *model, const xb_rows *rows,
+                                      double length);
+
 /* The draws themselves, for scores and distances (crossbayes/compare.h), draws
  * [first, first + count) of those that opt describes (opt->samples is not read).
  * Numbers: value [count][n], the net's outputs, and sd [n], the aleatoric standard

@@ -18,6 +18,7 @@
 #include "data/rows.h"
 #include "run/pass.h"
 #include "predict/draws.h"
+#include "predict/process_draws.h"
 
 enum {
     SMALL_NET = 1 << 15, /* parameters */
@@ -417,6 +418,14 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     xb_status status =
         xb_draws_together_suit(&slab) ? run_together(ctx, job) : run_workers(ctx, job);
     xb_sampler_destroy(sampler);
+    const xb_process_draws process = {.model = m,
+                                      .rows = job->rows,
+                                      .raw = job->raw,
+                                      .value = job->value,
+                                      .first = job->first,
+                                      .count = job->count,
+                                      .seed = job->opt->seed};
+    if (status == XB_OK && m->process) status = xb_process_add(ctx, &process);
     if (status == XB_OK && sd && counts && job->value)
         xb_count_sds(m, sd, job->value, job->n * job->outputs, job->first, job->count);
     return status;

@@ -118,6 +118,19 @@ static void free_names(char **name, int64_t n)
     free(name);
 }
 
+/* An ensemble borrows its first member's. */
+void xb_model_set_process(xb_model *m, xb_process *process)
+{
+    xb_process_destroy(m->process);
+    m->process = process;
+    if (m->member) m->member[0]->process = process;
+}
+
+double xb_model_process_length(const xb_model *m)
+{
+    return m->process ? m->process->length : NAN;
+}
+
 void xb_model_destroy(xb_model *model)
 {
     if (!model) return;
@@ -146,6 +159,7 @@ void xb_model_destroy(xb_model *model)
     free(model->settings);
     free(model->provenance);
     free(model->calibration);
+    xb_process_destroy(model->process);
     free(model);
 }
 

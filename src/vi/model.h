@@ -6,6 +6,7 @@
 #include "crossbayes/data.h"
 #include "crossbayes/model.h"
 #include "data/recipe.h"
+#include "vi/process.h"
 
 /* Standard deviations of the second net are this, or more (noise_least), plus softplus
  * of its output, in units of the target's own: a noise that vanishes somewhere must not
@@ -48,6 +49,7 @@ struct xb_model {
     xb_prior prior;
     char *settings, *provenance; /* JSON */
     double *calibration;         /* [XB_CALIBRATION_LEVELS] (C27); NULL: none */
+    xb_process *process; /* (V43) beside the net, or beside all members; NULL: none */
     /* An ensemble: its members, each a model of its own; all of the above is then
      * borrowed from the first (ensemble.c). NULL: one posterior. */
     xb_model **member; /* [members] */
@@ -58,6 +60,9 @@ struct xb_model {
 xb_status xb_model_set_calibration(xb_ctx *ctx, xb_model *model, const double *level);
 /* (C27) The level whose quantile stands for that of `level`. */
 double xb_model_calibrated_level(const xb_model *model, double level);
+
+/* Gives it to the model, beside the net or all members, in place of what it had. */
+void xb_model_set_process(xb_model *model, xb_process *process);
 
 /* An ensemble of models of the same columns, net and likelihood, which it owns from now
  * on; where it fails they stay the caller's. One alone stays as it is. */

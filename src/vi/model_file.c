@@ -456,6 +456,31 @@ static xb_status take_calibration(reader *r, xb_model *model)
     return in_file(r, xb_model_set_calibration(r->ctx, model, level));
 }
 
+/* Beside all members. */
+static xb_status take_process(reader *r, xb_model *model)
+{
+    const int64_t one = 1, size = XB_PROCESS_FACTOR;
+    double length = 0;
+    xb_process *process = NULL;
+    name_member(r->member, 0);
+    if (!is_there(r, "process.length")) return XB_OK;
+    if (model->classes > 0 || model->targets > 1 || model->pixels)
+        return refuse(r, "a process beside a net that can have none");
+    XB_TRY(take(r, &length, "process.length", XB_STORED_F64, &one, 1, true));
+    XB_TRY(take(r, NULL, "process.factor", XB_STORED_F64, &size, 1, false));
+    XB_TRY(in_file(r, xb_process_create(r->ctx, &process, length, model->features)));
+    xb_status status =
+        take(r, process->factor, "process.factor", XB_STORED_F64, &size, 1, false);
+    for (int64_t i = 0; i < XB_PROCESS_FEATURES && status == XB_OK; i++)
+        if (!(process->factor[i * (i + 3) / 2] >= 1))
+            status = refuse(r, "process.factor has a diagonal below 1");
+    if (status == XB_OK)
+        xb_model_set_process(model, process);
+    else
+        xb_process_destroy(process);
+    return status;
+}
+
 static xb_status read_all(xb_model **out, reader *r)
 {
     int64_t members = 1;
@@ -467,6 +492,7 @@ static xb_status read_all(xb_model **out, reader *r)
     for (int64_t i = 0; !whole && i < members; i++) xb_model_destroy(member[i]);
     free(member);
     if (status == XB_OK) status = take_calibration(r, whole);
+    if (status == XB_OK) status = take_process(r, whole);
     if (status == XB_OK)
         *out = whole;
     else

@@ -180,6 +180,11 @@ xb_status xb_model_save(xb_ctx *ctx, const xb_model *m, const char *path)
             add_tensors(&w, xb_model_member_at(m, i), target);
         }
         name_member(w.member, 0);
+        if (m->process) {
+            add_vector(&w, "process.length", XB_STORED_F64, &m->process->length, 1);
+            add_vector(&w, "process.factor", XB_STORED_F64, m->process->factor,
+                       XB_PROCESS_FACTOR);
+        }
         if (m->calibration)
             add_vector(&w, "calibration.level", XB_STORED_F64, m->calibration,
                        XB_CALIBRATION_LEVELS);
