@@ -215,11 +215,12 @@ def _with_our_layers(model: Model) -> Any:
     net = xt.bayesian(plain, law=model.law, random="all" if biases else "kernels").eval()
     state = to_state_dict(model, "blitz", any_law=True)
     made = {}
-    for name in net.state_dict():
+    for name, old in net.state_dict().items():
+        theirs = name.replace("kernel_", "weight_").replace("_log_sigma", "_rho")
+        value = state[theirs]
         if name.endswith("_log_sigma"):
-            rho = state[name.replace("_log_sigma", "_rho")].double()
-            made[name] = torch.nn.functional.softplus(rho).log().float()
-        else:
-            made[name] = state[name]
+            value = torch.nn.functional.softplus(value.double()).log().float()
+        kernel = {2: (1, 0), 4: (2, 3, 1, 0)}.get(value.dim()) if "kernel_" in name else None
+        made[name] = (value if kernel is None else value.permute(kernel)).reshape(old.shape)
     net.load_state_dict(made)
     return net
