@@ -31,9 +31,6 @@ GLUE = """
                            int64_t n, const xb_stream *where, int64_t first);
     void xb_py_words(const xb_stream *where, uint32_t *word, int64_t n, int64_t first);
     void xb_py_uniforms(const xb_stream *where, double *u, int64_t n, int64_t first);
-    double xb_py_kl_double(const xb_kl *kl, double *d_mu, double *d_sigma,
-                           const double *mu, const double *sigma, int64_t n,
-                           double weight);
     extern "Python" bool xb_py_heard(void *python, char *task, int64_t done,
                                      int64_t total);
     extern "Python" bool xb_py_epoch(void *python, xb_trainer *trainer);
@@ -43,12 +40,23 @@ GLUE = """
 
 # Of glue_weights.h, once for each precision.
 WEIGHTS = """
-    void xb_py_weights_fill_REAL(const xb_ctx *ctx, const xb_sampler *sampler,
-                                 const xb_stream *where, REAL *theta, const REAL *mu,
-                                 const REAL *sigma, int64_t m, int64_t groups);
-    void xb_py_weights_back_REAL(const xb_ctx *ctx, const xb_sampler *sampler,
-                                 const xb_stream *where, REAL *d_mu, REAL *d_sigma,
-                                 const REAL *g, int64_t m, int64_t groups);
+    typedef struct xb_py_weights_REAL {
+        const xb_sampler *sampler;
+        const xb_stream *where;
+        const xb_kl *kl;
+        const xb_ctx *alone;
+        const REAL *mu, *width;
+        REAL *theta;
+        double *sums;
+        const REAL *g;
+        REAL *d_mu, *d_width;
+        double weight;
+        int64_t m, groups;
+        bool mean;
+        ...;
+    } xb_py_weights_REAL;
+    double xb_py_weights_fill_REAL(const xb_ctx *ctx, const xb_py_weights_REAL *w);
+    void xb_py_weights_back_REAL(const xb_ctx *ctx, const xb_py_weights_REAL *w);
 """
 
 

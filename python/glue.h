@@ -80,6 +80,42 @@ static void xb_py_uniforms(const xb_stream *where, double *u, int64_t n, int64_t
 
 /* ---- crossbayes.torch */
 
+/* sigma = exp(width), and the KL of n weights, whose gradient by mu and sigma is added.
+ */
+static void xb_py_sigma_float(const xb_ctx *ctx, float *sigma, const float *width,
+                              int64_t n)
+{
+    xb_spread_fill(ctx, XB_SPREAD_EXP, sigma, width, n);
+}
+
+static double xb_py_kl_float(const xb_ctx *ctx, const xb_kl *kl, float *d_mu,
+                             float *d_sigma, const float *mu, const float *sigma,
+                             int64_t n, double weight)
+{
+    return xb_kl_sum(ctx, kl, d_mu, d_sigma, mu, sigma, n, weight);
+}
+
+static void xb_py_sigma_double(const xb_ctx *ctx, double *sigma, const double *width,
+                               int64_t n)
+{
+    (void)ctx;
+    for (int64_t i = 0; i < n; i++) sigma[i] = xb_spread_sigma(XB_SPREAD_EXP, width[i]);
+}
+
+static double xb_py_kl_double(const xb_ctx *ctx, const xb_kl *kl, double *d_mu,
+                              double *d_sigma, const double *mu, const double *sigma,
+                              int64_t n, double weight)
+{
+    (void)ctx;
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const xb_kl_value one = xb_kl_one(kl, mu[i], sigma[i]);
+        sum += one.kl;
+        if (d_mu) d_mu[i] += weight * one.d_mu, d_sigma[i] += weight * one.d_sigma;
+    }
+    return sum;
+}
+
 #define REAL float
 #define NAME(x) xb_py_##x##_float
 #include "glue_weights.h"
@@ -90,20 +126,6 @@ static void xb_py_uniforms(const xb_stream *where, double *u, int64_t n, int64_t
 #include "glue_weights.h"
 #undef REAL
 #undef NAME
-
-/* xb_kl_sum in double. */
-static double xb_py_kl_double(const xb_kl *kl, double *d_mu, double *d_sigma,
-                              const double *mu, const double *sigma, int64_t n,
-                              double weight)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const xb_kl_value one = xb_kl_one(kl, mu[i], sigma[i]);
-        sum += one.kl;
-        if (d_mu) d_mu[i] += weight * one.d_mu, d_sigma[i] += weight * one.d_sigma;
-    }
-    return sum;
-}
 
 /* Training tells of every step, which may take microseconds; Python hears of it every
  * XB_PY_SECONDS, which is soon enough for Ctrl-C, and, if somebody listens, at the end.

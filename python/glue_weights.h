@@ -1,80 +1,84 @@
 /* glue_weights.h: random weights for crossbayes.torch (maths N7-N9), in the precision
  * REAL. Included once for float and once for double; NAME(x) is xb_py_x with the
  * precision's ending. Draws are the library's float32 ones in both, so that double serves
- * to check derivatives by differences. No include guard: it is meant to be read twice. */
+ * to check derivatives by differences. A block of weights is drawn, mixed and scored
+ * while it is in the cache; sigma = exp(log sigma) is never kept. No include guard: it is
+ * read twice. */
 
 typedef struct NAME(weights) {
     const xb_sampler *sampler;
     const xb_stream *where;
-    REAL *theta; /* [groups][m]; or the two gradients, [m] */
-    REAL *d_mu, *d_sigma;
-    const REAL *mu, *sigma, *g; /* [m], [m], [groups][m] */
+    const xb_kl *kl;        /* NULL: the KL is not wanted */
+    const xb_ctx *alone;    /* of one thread, for what a piece calls */
+    const REAL *mu, *width; /* [m]: means and log sigma */
+    REAL *theta;            /* forward: [groups][m]; NULL: KL alone */
+    double *sums;           /* the KL of each piece */
+    const REAL *g;          /* backward: [groups][m]; NULL: KL alone */
+    REAL *d_mu, *d_width;   /* [m], written */
+    double weight;          /* of the KL's gradient */
     int64_t m, groups;
+    bool mean; /* mu is part of theta */
 } NAME(weights);
 
-/* theta_g = mu + sigma z_g of one block of elements; mu NULL: sigma z_g. */
+/* theta_g = mu + sigma z_g of one block, and its KL. */
 static void NAME(weights_block)(void *arg, int64_t piece)
 {
     const NAME(weights) *w = arg;
     const int64_t from = piece * XB_PY_BLOCK;
     const int64_t n = w->m - from < XB_PY_BLOCK ? w->m - from : XB_PY_BLOCK;
-    const REAL *mu = w->mu ? w->mu + from : NULL, *sigma = w->sigma + from;
+    const REAL *mu = w->mu + from;
+    REAL sigma[XB_PY_BLOCK];
     float z[XB_PY_BLOCK];
-    for (int64_t g = 0; g < w->groups; g++) {
+    NAME(sigma)(w->alone, sigma, w->width + from, n);
+    for (int64_t g = 0; w->theta && g < w->groups; g++) {
         REAL *theta = w->theta + g * w->m + from;
         xb_sampler_fill(w->sampler, z, n, w->where, g * w->m + from);
-        if (mu)
+        if (w->mean)
             for (int64_t i = 0; i < n; i++) theta[i] = mu[i] + sigma[i] * (REAL)z[i];
         else
             for (int64_t i = 0; i < n; i++) theta[i] = sigma[i] * (REAL)z[i];
     }
+    if (w->kl) w->sums[piece] = NAME(kl)(w->alone, w->kl, NULL, NULL, mu, sigma, n, 0);
 }
 
-/* d_mu = sum of g_g, d_sigma = sum of g_g z_g, groups in order; d_mu NULL: not wanted. */
+/* d_mu = sum of g_g (0 without the means), d_width = sigma times the sum of g_g z_g,
+ * groups in order, and to both `weight` times the KL's gradient. */
 static void NAME(weights_back_block)(void *arg, int64_t piece)
 {
     const NAME(weights) *w = arg;
     const int64_t from = piece * XB_PY_BLOCK;
     const int64_t n = w->m - from < XB_PY_BLOCK ? w->m - from : XB_PY_BLOCK;
-    REAL *d_mu = w->d_mu ? w->d_mu + from : NULL, *d_sigma = w->d_sigma + from;
+    REAL *d_mu = w->d_mu + from, *d_width = w->d_width + from;
+    REAL sigma[XB_PY_BLOCK];
     float z[XB_PY_BLOCK];
-    for (int64_t g = 0; g < w->groups; g++) {
+    NAME(sigma)(w->alone, sigma, w->width + from, n);
+    for (int64_t i = 0; i < n; i++) d_mu[i] = d_width[i] = 0;
+    for (int64_t g = 0; w->g && g < w->groups; g++) {
         const REAL *dg = w->g + g * w->m + from;
         xb_sampler_fill(w->sampler, z, n, w->where, g * w->m + from);
-        for (int64_t i = 0; i < n; i++)
-            d_sigma[i] = (g ? d_sigma[i] : 0) + dg[i] * (REAL)z[i];
-        for (int64_t i = 0; d_mu && i < n; i++) d_mu[i] = (g ? d_mu[i] : 0) + dg[i];
+        for (int64_t i = 0; i < n; i++) d_width[i] += dg[i] * (REAL)z[i];
+        for (int64_t i = 0; w->mean && i < n; i++) d_mu[i] += dg[i];
     }
+    if (w->kl)
+        NAME(kl)(w->alone, w->kl, d_mu, d_width, w->mu + from, sigma, n, w->weight);
+    for (int64_t i = 0; i < n; i++) d_width[i] *= sigma[i];
 }
 
-static void NAME(weights_fill)(const xb_ctx *ctx, const xb_sampler *sampler,
-                               const xb_stream *where, REAL *theta, const REAL *mu,
-                               const REAL *sigma, int64_t m, int64_t groups)
+/* Pieces of a tensor of m weights: as many as sums has room for. */
+static int64_t NAME(pieces)(int64_t m) { return (m + XB_PY_BLOCK - 1) / XB_PY_BLOCK; }
+
+/* Returns the KL in nats, 0 where it is not wanted. */
+static double NAME(weights_fill)(const xb_ctx *ctx, const NAME(weights) * w)
 {
-    NAME(weights)
-    w = {.sampler = sampler,
-         .where = where,
-         .theta = theta,
-         .mu = mu,
-         .sigma = sigma,
-         .m = m,
-         .groups = groups};
-    xb_parallel_for(ctx, (m + XB_PY_BLOCK - 1) / XB_PY_BLOCK, NAME(weights_block), &w);
+    NAME(weights) own = *w;
+    xb_parallel_for(ctx, NAME(pieces)(w->m), NAME(weights_block), &own);
+    double sum = 0;
+    for (int64_t i = 0; w->kl && i < NAME(pieces)(w->m); i++) sum += w->sums[i];
+    return sum;
 }
 
-static void NAME(weights_back)(const xb_ctx *ctx, const xb_sampler *sampler,
-                               const xb_stream *where, REAL *d_mu, REAL *d_sigma,
-                               const REAL *g, int64_t m, int64_t groups)
+static void NAME(weights_back)(const xb_ctx *ctx, const NAME(weights) * w)
 {
-    NAME(weights)
-    w = {.sampler = sampler,
-         .where = where,
-         .d_mu = d_mu,
-
-         .d_sigma = d_sigma,
-         .g = g,
-         .m = m,
-         .groups = groups};
-    xb_parallel_for(ctx, (m + XB_PY_BLOCK - 1) / XB_PY_BLOCK, NAME(weights_back_block),
-                    &w);
+    NAME(weights) own = *w;
+    xb_parallel_for(ctx, NAME(pieces)(w->m), NAME(weights_back_block), &own);
 }

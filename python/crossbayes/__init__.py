@@ -35,12 +35,19 @@ from crossbayes.devices import (
 from crossbayes.draws import Generator, Rule, composite_rule, gauss_rule, standard_rule
 from crossbayes.fits import Estimate, Fit, Goodness, Series, fit, goodness, series
 from crossbayes.interchange import (
+    Scaling,
     from_numpyro,
     from_posteriors,
     from_pyro,
     from_tfp,
     from_torch,
     import_file,
+    scaling,
+    to_aihwkit,
+    to_crosssim,
+    to_onnx,
+    to_state_dict,
+    to_torch,
 )
 from crossbayes.laws import Law, Moments, families, law, law_from_density, law_from_samples
 from crossbayes.models import Model, Plan, Prediction
@@ -87,6 +94,7 @@ __all__ = [
     "Plan",
     "Prediction",
     "Rule",
+    "Scaling",
     "Score",
     "Scores",
     "Series",
@@ -111,9 +119,15 @@ __all__ = [
     "law_from_samples",
     "measure_device",
     "model_from_arrays",
+    "scaling",
     "series",
     "set_threads",
     "standard_rule",
+    "to_aihwkit",
+    "to_crosssim",
+    "to_onnx",
+    "to_state_dict",
+    "to_torch",
     "train",
     "train_presets",
 ]

@@ -247,7 +247,7 @@ def _add(chain: Chain, layer: Layer, shift: float) -> None:
         chain.flatten(where)
     elif kind == "BatchNormalization":
         _norm(chain, layer)
-    elif kind in ("MaxPooling2D", "MaxPooling1D"):
+    elif kind == "MaxPooling2D":
         _pool(chain, layer)
     elif kind in ("Activation", "ReLU", "ELU", "Softmax"):
         _plain_activation(chain, layer)

@@ -45,7 +45,9 @@ class Row(NamedTuple):
     sigma: Callable[[Any], Any]
 
 
+OURS = "crossbayes.torch"  # kernels in this library's order already
 ROWS = (
+    Row(OURS, ("kernel_mu", "kernel_log_sigma"), ("bias_mu", "bias_log_sigma"), exponential),
     Row("bayesian-torch", ("mu_weight", "rho_weight"), ("mu_bias", "rho_bias"), softplus),
     Row("bayesian-torch", ("mu_kernel", "rho_kernel"), ("mu_bias", "rho_bias"), softplus),
     Row(

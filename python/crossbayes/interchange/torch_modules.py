@@ -14,7 +14,7 @@ import numpy as np
 from crossbayes._library import InputError
 from crossbayes.interchange.by_text import Group, Inputs, Norm, model_by_text
 from crossbayes.interchange.layers import Chain, MaybeWeight, Weight
-from crossbayes.interchange.rows import layer_weights, row_of
+from crossbayes.interchange.rows import OURS, layer_weights, row_of
 from crossbayes.models import Model
 
 _NORMS = ("BatchNorm1d", "BatchNorm2d")
@@ -149,20 +149,21 @@ def _add(chain: Chain, where: str, layer: Any) -> None:
     if handler is None:
         raise InputError(
             f"{where}: this layer is not supported; there are Linear, Conv1d, Conv2d with and"
-            " without noise, BatchNorm, MaxPool, Flatten, Dropout, and the activations"
+            " without noise, BatchNorm, MaxPool2d, Flatten, Dropout, and the activations"
             f" {', '.join(_POINTWISE)}"
         )
     handler(chain, where, layer)
 
 
 def _affine(chain: Chain, where: str, layer: Any) -> None:
-    _, kernel, bias = layer_weights(_own(layer), where)
+    library, kernel, bias = layer_weights(_own(layer), where)
     if getattr(layer, "bias", None) is False:
         bias = None  # BLiTZ keeps the tensors of a bias that is not used
     if getattr(layer, "freeze", None) is True or getattr(layer, "frozen", None) is True:
         kernel = Weight(kernel.mean)  # BLiTZ, torch-uncertainty: frozen layers use the means
         bias = None if bias is None else Weight(bias.mean)
-    kernel = ordered(kernel, where)
+    one = np.ndim(kernel.mean) == 3
+    kernel = ordered(kernel, where, library)
     if np.ndim(kernel.mean) == 2:
         chain.dense(kernel, bias, where)
         return
@@ -172,14 +173,16 @@ def _affine(chain: Chain, where: str, layer: Any) -> None:
             raise InputError(f"{where}: {name} {values} is not supported, expected {plain}")
     if getattr(layer, "padding_mode", "zeros") != "zeros":
         raise InputError(f"{where}: padding_mode {layer.padding_mode!r} is not supported")
-    one = np.shape(kernel.mean)[1] == 1 and chain.shape[1] == 1 and "1d" in type(layer).__name__
     padding = _padding(layer.padding, one)
     chain.conv(kernel, bias, where, _pair(layer.stride), padding)
 
 
-def ordered(kernel: Weight, where: str) -> Weight:
-    """A kernel of PyTorch's order in ours."""
-    axes = {2: (1, 0), 3: (2, 1, 0), 4: (2, 3, 1, 0)}.get(np.ndim(kernel.mean))
+def ordered(kernel: Weight, where: str, library: str = "torch") -> Weight:
+    """A kernel of PyTorch's order in ours; layers of crossbayes.torch have it already."""
+    sides = {2: (1, 0), 3: (2, 1, 0), 4: (2, 3, 1, 0)}
+    if library == OURS:
+        sides = {n: tuple(range(n)) for n in sides}
+    axes = sides.get(np.ndim(kernel.mean))
     if axes is None:
         raise InputError(f"{where}: a kernel of {np.shape(kernel.mean)} is not supported")
     moved = kernel.moved(lambda w: np.transpose(np.asarray(w), axes))
@@ -238,7 +241,7 @@ def _dropout(chain: Chain, where: str, layer: Any) -> None:
 _HANDLERS = {
     **dict.fromkeys(("Linear", "Conv1d", "Conv2d"), _affine),
     **dict.fromkeys(_NORMS, _norm),
-    **dict.fromkeys(("MaxPool1d", "MaxPool2d"), _pool),
+    "MaxPool2d": _pool,
     **dict.fromkeys(("Dropout", "Dropout1d", "Dropout2d"), _dropout),
     **dict.fromkeys(_POINTWISE, _pointwise),
     "Flatten": _flatten,
@@ -296,7 +299,7 @@ def state_groups(state: Mapping[str, Any]) -> tuple[list[Group], str]:
             continue
         found, kernel, bias = layer_weights(parameters, where)
         library = found if found != "torch" else library
-        groups.append(Group(where, ordered(kernel, where), _one_row(bias, where)))
+        groups.append(Group(where, ordered(kernel, where, found), _one_row(bias, where)))
     return groups, library
 
 

@@ -19,16 +19,17 @@ from crossbayes.torch.noise import SIGNS_IN, SIGNS_OUT, Noise
 class NoisyLayer(nn.Module):
     """What Linear and Conv layers with noise have in common.
 
-    ``weight_mu`` and ``weight_log_sigma`` have PyTorch's shape, and lie in memory as the
-    library's kernels do ([in][out], [kh][kw][in][out]), so that their draws are the library's.
+    ``kernel_mu`` and ``kernel_log_sigma`` have the library's order of sides, [in][out] or
+    [kh][kw][in][out], so that their draws are the library's.
     """
 
     def __init__(self, plain: Any, noise: Noise, tensor: int, sigma: float, bias: bool) -> None:
         super().__init__()
         self.noise, self.tensor = noise, tensor
         self.axes = _axes(plain.weight.dim())
-        self.weight_mu = nn.Parameter(self._laid(plain.weight.detach()))
-        self.weight_log_sigma = nn.Parameter(_width(self.weight_mu, sigma))
+        weight = plain.weight.detach().permute(self.axes)
+        self.kernel_mu = nn.Parameter(weight.clone(memory_format=torch.contiguous_format))
+        self.kernel_log_sigma = nn.Parameter(_width(self.kernel_mu, sigma))
         self.bias_mu = None if plain.bias is None else nn.Parameter(plain.bias.detach().clone())
         self.bias_log_sigma = None
         if bias and self.bias_mu is not None:
@@ -38,26 +39,18 @@ class NoisyLayer(nn.Module):
     def law(self) -> Law:
         return self.noise.law
 
-    def _laid(self, weight: Tensor) -> Tensor:
-        """The same tensor in the library's order of memory."""
-        inner = weight.permute(self.axes).contiguous().clone()
-        return inner.permute(_inverse(self.axes))
-
     def random(self) -> Iterator[tuple[str, int]]:
         """Names and tensor numbers of what is random."""
-        yield "weight", self.tensor
+        yield "kernel", self.tensor
         if self.bias_log_sigma is not None:
             yield "bias", self.tensor + 1
 
     def _pair(self, role: str) -> tuple[Tensor, Tensor]:
-        """Means and log sigma in the library's order."""
-        mu, width = getattr(self, f"{role}_mu"), getattr(self, f"{role}_log_sigma")
-        if role == "bias":
-            return mu, width
-        return mu.permute(self.axes), width.permute(self.axes)
+        """Means and log sigma of the kernel or the bias."""
+        return getattr(self, f"{role}_mu"), getattr(self, f"{role}_log_sigma")
 
     def sigma(self, role: str) -> Tensor:
-        """Standard deviations in the library's order."""
+        """Standard deviations of the kernel or the bias."""
         return self._pair(role)[1].detach().exp()
 
     def _sources(self) -> tuple[list[functions.Source], list[Tensor]]:
@@ -72,7 +65,7 @@ class NoisyLayer(nn.Module):
     def kl(self) -> Tensor:
         """KL of this layer's weights to the prior, in nats."""
         sources, pairs = self._sources()
-        value: Tensor = functions.Divergence.apply(sources, *pairs)
+        value: Tensor = functions.Draw.apply(0, False, True, sources, *pairs)[0]
         return value
 
     def drawn(self, groups: int = 1, mean: bool = True) -> tuple[Tensor, Tensor | None]:
@@ -84,16 +77,20 @@ class NoisyLayer(nn.Module):
         sources, pairs = self._sources()
         with_kl = self.training and torch.is_grad_enabled()
         made = functions.Draw.apply(groups, mean, with_kl, sources, *pairs)
-        stamp = tuple(p._version for p in self.parameters())
-        self.__dict__["_last"] = (made[-1], stamp) if with_kl else None
+        self.__dict__["_last"] = (made[-1], self._stamp()) if with_kl else None
         if self.bias_log_sigma is not None:
             return made[0], made[1]
         return made[0], self.bias_mu if mean else None
 
+    def _stamp(self) -> list[int]:
+        """The versions of parameters, which a step of an optimiser raises."""
+        named = self._parameters.values()
+        return [p._version for p in named if p is not None]
+
     def last_kl(self) -> Tensor | None:
         """The KL that the last draw computed on its way, once; None where it cannot be used."""
         last = self.__dict__.pop("_last", None)
-        if last is None or last[1] != tuple(p._version for p in self.parameters()):
+        if last is None or last[1] != self._stamp():
             return None
         value: Tensor = last[0]
         return value
@@ -122,7 +119,7 @@ class NoisyLayer(nn.Module):
         return {k: v for k, v in self.__dict__.items() if k != "_last"}
 
     def extra_repr(self) -> str:
-        return f"{tuple(self.weight_mu.shape)}, law={self.noise.law.text!r}"
+        return f"{tuple(self.kernel_mu.shape)}, law={self.noise.law.text!r}"
 
 
 class NoisyLinear(NoisyLayer):
@@ -148,7 +145,7 @@ class NoisyLinear(NoisyLayer):
         rows, middle = len(x), (1,) * (x.dim() - 2)
         r = self.signs(SIGNS_IN, rows, self.in_features, x).view(rows, *middle, -1)
         s = self.signs(SIGNS_OUT, rows, self.out_features, x).view(rows, *middle, -1)
-        mean = _affine(x, self.weight_mu.t(), self.bias_mu)
+        mean = _affine(x, self.kernel_mu, self.bias_mu)
         return mean + s * _affine(x * r, *self.drawn(mean=False))
 
 
@@ -165,7 +162,7 @@ class NoisyConv(NoisyLayer):
         self.kernel_size = plain.kernel_size
 
     def _conv(self, x: Tensor, weight: Tensor, bias: Tensor | None, groups: int) -> Tensor:
-        run = F.conv1d if self.weight_mu.dim() == 3 else F.conv2d
+        run = F.conv1d if self.kernel_mu.dim() == 3 else F.conv2d
         y: Tensor = run(x, weight, bias, self.stride, self.padding, self.dilation, groups)
         return y
 
@@ -181,9 +178,10 @@ class NoisyConv(NoisyLayer):
         """Every example is a group of channels with kernels of its own."""
         rows = len(x)
         theta, bias = self.drawn(rows)
-        each = theta.view(rows, *self.weight_mu.permute(self.axes).shape)
+        each = theta.view(rows, *self.kernel_mu.shape)
         back = [0, *(a + 1 for a in _inverse(self.axes))]
-        weight = each.permute(back).reshape(-1, *self.weight_mu.shape[1:])
+        turned = each.permute(back)
+        weight = turned.reshape(-1, *turned.shape[2:])
         wide = x.reshape(1, -1, *x.shape[2:])
         y = self._conv(wide, weight, None, rows * self.groups)
         y = y.view(rows, self.out_channels, *y.shape[2:])
@@ -196,7 +194,7 @@ class NoisyConv(NoisyLayer):
         rows, space = len(x), (1,) * (x.dim() - 2)
         r = self.signs(SIGNS_IN, rows, self.in_channels, x).view(rows, -1, *space)
         s = self.signs(SIGNS_OUT, rows, self.out_channels, x).view(rows, -1, *space)
-        mean = self._conv(x, self.weight_mu, self.bias_mu, self.groups)
+        mean = self._conv(x, self._turned(self.kernel_mu), self.bias_mu, self.groups)
         delta, bias = self.drawn(mean=False)
         return mean + s * self._conv(x * r, self._turned(delta), bias, self.groups)
 

@@ -45,16 +45,16 @@ def test_weights_are_the_librarys_draws(law):
     layer, g = net[2], xb.Generator(9, "weight")
     for step in range(3):
         net.train()(torch.zeros(1, 4))
-        for role, tensor, shape in (("weight", 2, (6, 3)), ("bias", 3, (3,))):
+        for role, tensor, shape in (("kernel", 2, (6, 3)), ("bias", 3, (3,))):
             z = g.draw(law, shape, tensor=tensor, step=step)
             mu = layer._pair(role)[0].detach().numpy()
             theta = layer.drawn()[role == "bias"].detach().numpy()
             assert (theta == mu + layer.sigma(role).numpy() * z).all()
     net.eval()(torch.zeros(1, 4))
     z = g.draw(law, (6, 3), tensor=2, step=PREDICT)
-    mu = layer._pair("weight")[0].detach().numpy()
+    mu = layer._pair("kernel")[0].detach().numpy()
     theta = layer.drawn()[0].detach().numpy()
-    assert (theta == mu + layer.sigma("weight").numpy() * z).all()
+    assert (theta == mu + layer.sigma("kernel").numpy() * z).all()
 
 
 def test_predictions_are_the_models_draws():
@@ -68,6 +68,18 @@ def test_predictions_are_the_models_draws():
         np.testing.assert_allclose(net(x).detach().numpy(), drawn[s], atol=2e-6)
     xt.noise_of(net).at(2)
     np.testing.assert_allclose(net(x).detach().numpy(), drawn[2], atol=2e-6)
+
+
+def test_convolutions_of_one_dimension():
+    plain = nn.Sequential(
+        nn.Conv1d(2, 3, 3, padding=1), nn.ELU(), nn.Conv1d(3, 3, 6), nn.Flatten()
+    )
+    net = xt.bayesian(plain.append(nn.Linear(3, 1)), law="mtj", seed=3, sigma=0.2).eval()
+    model = xb.from_torch(net, input_shape=(2, 6), noise_std=1.0)
+    x = torch.randn(4, 2, 6)
+    drawn = model.draws(x.permute(0, 2, 1).reshape(4, -1).double().numpy(), 3, seed=3)
+    for s in range(3):
+        np.testing.assert_allclose(net(x).detach().numpy()[:, 0], drawn[s], atol=2e-6)
 
 
 def c_pass(net, text, x, estimator, law, seed, dy):
@@ -117,11 +129,9 @@ def test_layers_agree_with_the_librarys_pass(estimator):
     np.testing.assert_allclose(x.grad.numpy(), c_x, rtol=1e-4, atol=1e-5)
     at = 0
     for layer in (net[0], net[2]):
-        for role in ("weight", "bias"):
+        for role in ("kernel", "bias"):
             mu, width = layer._pair(role)
             grads = [getattr(layer, f"{role}_{k}").grad for k in ("mu", "log_sigma")]
-            if role == "weight":
-                grads = [g.permute(layer.axes) for g in grads]
             part = slice(at, at + mu.numel())
             np.testing.assert_allclose(grads[0].reshape(-1), c_mu[part], rtol=1e-4, atol=1e-5)
             by_log = c_sigma[part] * width.detach().exp().reshape(-1).numpy()
@@ -170,8 +180,8 @@ def test_the_kl_is_that_of_torch():
     p = torch.distributions.Normal(0.1, 0.7)
     expected = 0.0
     for layer in (net[0], net[2]):
-        sigma = layer.weight_log_sigma.exp()
-        q = torch.distributions.Normal(layer.weight_mu, sigma)
+        sigma = layer.kernel_log_sigma.exp()
+        q = torch.distributions.Normal(layer.kernel_mu, sigma)
         expected += torch.distributions.kl_divergence(q, p).sum()
     torch.testing.assert_close(xt.kl(net), expected, rtol=1e-5, atol=0)
 
@@ -206,7 +216,7 @@ def test_the_kl_follows_the_parameters():
     net = xt.bayesian(dense_net())
     net(torch.zeros(1, 4))
     with torch.no_grad():
-        net[0].weight_log_sigma += 1
+        net[0].kernel_log_sigma += 1
     expected = xt.kl(net)
     torch.testing.assert_close(xt.free_energy(net, torch.zeros(()), 1), expected)
 
@@ -232,8 +242,8 @@ def test_a_linear_model_learns_its_exact_posterior():
     mean = torch.linalg.solve(precision, x.T @ y / noise_sd**2)
     # The best factorised normal has the precision's diagonal (Bishop 2006, 10.13).
     width = precision.diagonal().rsqrt()
-    torch.testing.assert_close(net[0].weight_mu[0], mean, atol=0.02, rtol=0)
-    torch.testing.assert_close(net[0].sigma("weight")[:, 0], width, atol=0.0, rtol=0.1)
+    torch.testing.assert_close(net[0].kernel_mu[:, 0], mean, atol=0.02, rtol=0)
+    torch.testing.assert_close(net[0].sigma("kernel")[:, 0], width, atol=0.0, rtol=0.1)
 
 
 # ---- use
