@@ -130,7 +130,7 @@ xb_status xb_predict_rows_dealt(xb_ctx *ctx, xb_prediction **out, const xb_model
     xb_deal *deal = NULL;
     int64_t i;
     XB_TRY(xb_prediction_room(ctx, &p, model, n, opt));
-    xb_status status = xb_deal_open(ctx, &deal, "predictions", runs, false);
+    xb_status status = xb_deal_open(ctx, &deal, "predictions", runs);
     while (status == XB_OK && xb_deal_next(deal, &i)) {
         const int64_t first = i * n / runs;
         const xb_rows run = xb_rows_part(rows, first, (i + 1) * n / runs - first);

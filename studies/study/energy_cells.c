@@ -201,7 +201,7 @@ static xb_status run_deal(cells_job *job)
 static xb_status run_all(cells_job *job)
 {
     job->files = xb_deal_travels(job->ctx);
-    XB_TRY(xb_deal_open(job->ctx, &job->deal, "nets", job->cells->count, false));
+    XB_TRY(xb_deal_open(job->ctx, &job->deal, "nets", job->cells->count));
     xb_status status = job->dir ? xb_dir_make(job->ctx, job->dir) : XB_OK;
     if (status == XB_OK) status = run_deal(job);
     xb_deal_close(job->deal);
