@@ -227,6 +227,31 @@ static void moved(const xb_run *run, const xb_moved_block *m, xb_real *y,
     INSIDE(xb_backend_host.moved(run, m, y, x));
 }
 
+/* ---- simulated arrays */
+
+static void quantise(const xb_run *run, xb_real *y, const xb_real *x,
+                     const xb_steps *steps, int64_t n)
+{
+    own(y), own(x), foreign(steps);
+    INSIDE(xb_ops_array.quantise(run, y, x, steps, n));
+}
+
+static void windows(const xb_run *run, xb_real *columns, const xb_real *x,
+                    const xb_window *g, int64_t from, int64_t to)
+{
+    own(columns), own(x);
+    INSIDE(xb_ops_array.windows(run, columns, x, g, from, to));
+}
+
+static void tiles(const xb_run *run, const xb_tile_block *t, xb_real *y, const xb_real *x)
+{
+    own(y), own(x), own(t->w), own(t->b), own(t->pre), own(t->post), own(t->shift);
+    own(t->slice), own(t->part);
+    INSIDE(xb_ops_array.tiles(run, t, y, x));
+}
+
+static const xb_array_ops array_ops = {quantise, windows, tiles};
+
 /* ---- losses, reductions, updates */
 
 static double loss(const xb_backend *b, const xb_loss *l, xb_real *dy, const xb_real *y,
@@ -341,6 +366,7 @@ static void make(void)
         .chain_step = chain_step,
         .draw = draw,
         .moved = moved,
+        .array = &array_ops,
         .loss = loss,
         .finite = finite_all,
         .squares_finite = squares_finite,

@@ -15,6 +15,7 @@
 #ifndef XB_BACKEND_BACKEND_H
 #define XB_BACKEND_BACKEND_H
 
+#include "backend/array_ops.h"
 #include "backend/layers.h"
 #include "crossbayes/vi.h"
 #include "kernel/cells_kernel.h"
@@ -141,6 +142,8 @@ struct xb_backend {
     /* Optional: a layer as plans draw it; y [count][out] of x [count][in]. */
     void (*moved)(const xb_run *run, const xb_moved_block *block, xb_real *y,
                   const xb_real *x);
+
+    const xb_array_ops *array; /* optional: simulated arrays */
 
     bool more_losses; /* `loss` knows those after XB_LOSS_SOFTMAX */
     /* The loss of y [rows][outputs], and dy where it is wanted. */

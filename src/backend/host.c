@@ -94,6 +94,7 @@ const xb_backend xb_backend_host = {
     .chain_step = xb_chain_step,
     .draw = xb_host_draw,
     .moved = xb_host_moved,
+    .array = &xb_ops_array,
     .more_losses = true,
     .loss = xb_host_loss,
     .finite = xb_host_finite,

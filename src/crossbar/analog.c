@@ -130,10 +130,9 @@ static xb_status take_device(xb_ctx *ctx, xb_analog *a)
 static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
                       const xb_analog_options *opt)
 {
-    a->kernels = xb_kernels_find(opt->backend);
-    if (!a->kernels)
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
-                       opt->backend);
+    XB_TRY(xb_backend_open(ctx, &a->backend, opt->backend));
+    a->kernels = xb_kernels_find(xb_backend_chosen(ctx, opt->backend));
+    if (!a->kernels) a->kernels = xb_kernels_find(NULL); /* beside a module's */
     a->reads = xb_key_make(opt->seed, XB_PURPOSE_WEIGHT);
     a->forget = xb_key_make(xb_member_seed(opt->seed, a->place), XB_PURPOSE_ARRAY);
     a->chip = xb_key_make(xb_member_seed(opt->chip, a->place), XB_PURPOSE_ARRAY);

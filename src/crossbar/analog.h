@@ -5,6 +5,7 @@
 #include "crossbar/cells.h"
 #include "crossbar/columns.h"
 #include "net/layer.h"
+#include "backend/array_ops.h"
 #include "backend/host.h"
 
 /* held.c: (X19) noise that is held for blocks of 2^l operations, level by level. */
@@ -46,8 +47,9 @@ typedef struct xb_analog_layer {
 struct xb_analog {
     const xb_model *model; /* borrowed */
     xb_array array;
-    xb_sampler *sampler; /* of the noise devices' law */
-    const xb_kernels *kernels;
+    xb_sampler *sampler;        /* of the noise devices' law */
+    const xb_backend *backend;  /* which reads them, where xb_backend_reads_suit() */
+    const xb_kernels *kernels;  /* of the host, which programmes, calibrates and reads */
     xb_key reads, forget, chip; /* keys of noise, of forgetting, of the devices */
     double rho;                 /* (X10) */
     xb_held *held;              /* (X19); NULL: devices forget at one rate, or at once */
@@ -111,6 +113,16 @@ xb_status xb_analog_read_members(xb_ctx *ctx, double *value, const xb_analog *an
                                  const double *x, int64_t n, int64_t first,
                                  int64_t count);
 
+/* The layer of the net's i-th; NULL: it is not on tiles. */
+const xb_analog_layer *xb_analog_layer_of(const xb_analog *analog, int i);
+
+/* ---- backend_reads.c: reads in the memory of another backend */
+
+bool xb_backend_reads_suit(const xb_analog *analog);
+/* value [count][n][outputs] of reads first .., x [n][features] as the net wants it. */
+xb_status xb_backend_reads(xb_ctx *ctx, double *value, const xb_analog *analog,
+                           const float *x, int64_t n, int64_t first, int64_t count);
+
 /* ---- forget.c: noise of successive reads */
 
 /* Operation q of an input's row of operations: read q / each, its operation q mod each;
@@ -152,16 +164,12 @@ typedef struct xb_tile_room {
 void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
                      const float *x, const float *w, const float *b, int64_t rows,
                      xb_tile_room room, const xb_watch *seen);
-/* Sums [rows][out] of row tile `tile` through the ADC: the first tile's, which lie in y,
- * become y = b + them, the others' are added to y. Sums may be written over. */
-void xb_tile_convert(const xb_analog *analog, const xb_analog_layer *layer, float *y,
-                     float *sums, const float *b, int64_t rows, int64_t tile);
+/* The same as a backend is told; w and b of the host, as are its corrections. */
+xb_tile_block xb_tile_block_of(const xb_analog_layer *layer, const float *w,
+                               const float *b, int64_t rows);
 /* Whether tiles make a difference: their sums are converted or corrected. */
 bool xb_tile_matters(const xb_analog_layer *layer);
 int64_t xb_row_tiles(const xb_analog_layer *layer);
-/* Windows of output lines [from, to) of one image as rows of the matrix product. */
-void xb_tile_columns(float *columns, const float *x, const xb_window *g, int64_t from,
-                     int64_t to);
 
 /* ---- reader.c: a pass through the net */
 

@@ -177,7 +177,7 @@ static void conv_input(const layer_read *k, float *y, const float *x, const floa
     for (int64_t line = 0, lines = lines_of(p); line < g->oh; line += lines) {
         int64_t to = line + lines < g->oh ? line + lines : g->oh;
         float *out = y + line * g->ow * g->oc;
-        xb_tile_columns(k->r->columns, x, g, line, to);
+        xb_ops_array.windows(k->run, k->r->columns, x, g, line, to);
         if (w)
             product(k, out, k->r->columns, w, (to - line) * g->ow);
         else
@@ -228,7 +228,7 @@ static void analog_layer(const layer_read *k, float *y, const float *x, int64_t 
     }
 }
 
-static const xb_analog_layer *find_layer(const xb_analog *a, int index)
+const xb_analog_layer *xb_analog_layer_of(const xb_analog *a, int index)
 {
     for (int i = 0; i < a->n_layer; i++)
         if (a->layer[i].index == index) return &a->layer[i];
@@ -260,7 +260,7 @@ const float *xb_reader_run(xb_reader *r, const float *x, int64_t first, int64_t 
                         .keep = r->keep};
     for (int l = 0, turn = 0; l < r->layers; l++) {
         const xb_layer *layer = &net->layer[l];
-        const xb_analog_layer *p = find_layer(a, l);
+        const xb_analog_layer *p = xb_analog_layer_of(a, l);
         if (xb_host_layer(layer)->placement == XB_PLACE_ALIAS) continue;
         float *y = r->activation[turn];
         if (p) {
