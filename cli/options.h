@@ -151,6 +151,8 @@ cli_exit cli_misuse(const cli_command *command, const char *format, ...) XB_PRIN
 /* help.c */
 /* The words of `text` in lines that end by column 80, all from this column. */
 void cli_help_words(FILE *out, const char *text, int column);
+/* The lines of an example, indented, below their title. */
+void cli_help_example(FILE *out, const char *example);
 void cli_help_command(FILE *out, const cli_command *command);
 void cli_help_all(FILE *out, const cli_command *const *commands, int count);
 
