@@ -9,7 +9,7 @@
 #include "data/rows.h"
 #include "predict/predict.h"
 
-enum { BLOCKS = 10 };
+enum { BLOCKS = 13 };
 
 /* The arrays of a prediction, each with its bytes per row; 0: it has none. */
 typedef struct row_block {
@@ -33,6 +33,9 @@ static void list_blocks(row_block out[BLOCKS], const xb_prediction *p)
         {p->entropy, class},
         {p->information, class},
         {p->between, p->between ? number + class : 0},
+        {p->needed, p->needed ? each : 0},
+        {p->error_of, p->needed ? each : 0},
+        {p->used, p->used ? (int64_t)sizeof *p->used : 0},
     };
     memcpy(out, all, sizeof all);
 }
@@ -119,6 +122,9 @@ static xb_status collect(xb_ctx *ctx, xb_deal *deal, xb_prediction *p, int64_t r
                            (long long)size, (long long)packed_bytes(p, rows));
         unpack(p, first, rows, packed);
     }
+    if (p->used) p->draws = 0;
+    for (int64_t i = 0; p->used && i < p->n; i++) /* the most that a row took */
+        if (p->used[i] > p->draws) p->draws = p->used[i];
     return check_classes(ctx, p);
 }
 
