@@ -9,6 +9,7 @@
 #include "crossbar_cases.h"
 #include "crossbar_chips.h"
 #include "crossbar_device.h"
+#include "crossbar_draws.h"
 #include "crossbar_show.h"
 #include "model_data.h"
 #include "outputs.h"
@@ -28,6 +29,7 @@ typedef struct crossbar_job {
     xb_frame *frame, *calibration; /* calibration NULL: the frame */
     xb_array *array;
     xb_costs costs;            /* where --costs is a file */
+    cli_draws draws;           /* that rows need */
     xb_cost_model *cost_model; /* where it is the model, else NULL */
     xb_assay *assay;
     int64_t reads;
@@ -344,6 +346,7 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
     json_object_set_new(root, "chip", json_integer((json_int_t)analog_options(job).chip));
     json_object_set_new(root, "independent_draws",
                         cli_json_real(xb_array_independent(job->array, job->reads)));
+    json_object_set_new(root, "draws", cli_draws_json(&job->draws));
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
@@ -418,6 +421,7 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(job, costs_json(job, analog));
     cli_exit code = print_text(job);
+    cli_show_draws(&job->draws, job->reads);
     if (job->cost_model)
         cli_show_cost_model(job->cost_model);
     else if (cli_flag(&s->args, "costs"))
@@ -435,6 +439,10 @@ static cli_exit simulate(crossbar_job *job)
     if (status == XB_OK && by_model(job->s))
         status = xb_cost_model_create(job->s->ctx, &job->cost_model, analog, job->reads);
     if (status == XB_OK) status = run_assays(job);
+    if (status == XB_OK)
+        status = cli_draws_find(job->s->ctx, &job->draws, job->model, analog,
+                                xb_frame_values(job->frame), xb_frame_target(job->frame),
+                                xb_frame_row_count(job->frame), job->reads);
     cli_exit code = status == XB_OK ? deliver(job, analog) : cli_status(job->s, status);
     xb_analog_destroy(analog);
     return code;
@@ -452,6 +460,7 @@ static void free_job(crossbar_job *job)
     xb_array_destroy(job->array);
     xb_assay_destroy(job->assay);
     xb_cost_model_destroy(job->cost_model);
+    cli_draws_free(&job->draws);
     xb_frame_destroy(job->calibration);
     xb_frame_destroy(job->frame);
     xb_model_destroy(job->model);

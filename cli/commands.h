@@ -7,6 +7,7 @@
 extern const cli_command cli_command_completion;
 extern const cli_command cli_command_crossbar;
 extern const cli_command cli_command_demo;
+extern const cli_command cli_command_design;
 extern const cli_command cli_command_eval;
 extern const cli_command cli_command_fit;
 extern const cli_command cli_command_device;

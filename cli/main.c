@@ -16,11 +16,12 @@
 
 /* Neighbours of a group stay together: the list is printed in this order. */
 const cli_command *const cli_commands[] = {
-    &cli_command_demo,     &cli_command_fit,        &cli_command_device,
-    &cli_command_law,      &cli_command_sample,     &cli_command_train,
-    &cli_command_predict,  &cli_command_eval,       &cli_command_plan,
-    &cli_command_crossbar, &cli_command_study,      &cli_command_reproduce,
-    &cli_command_merge,    &cli_command_completion, &cli_command_manual,
+    &cli_command_demo,      &cli_command_fit,    &cli_command_device,
+    &cli_command_law,       &cli_command_sample, &cli_command_train,
+    &cli_command_predict,   &cli_command_eval,   &cli_command_plan,
+    &cli_command_crossbar,  &cli_command_design, &cli_command_study,
+    &cli_command_reproduce, &cli_command_merge,  &cli_command_completion,
+    &cli_command_manual,
 };
 const int cli_commands_count = CLI_COUNT_OF(cli_commands);
 

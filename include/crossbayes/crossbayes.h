@@ -10,6 +10,7 @@
 #include "crossbayes/data.h"
 #include "crossbayes/deal.h"
 #include "crossbayes/density.h"
+#include "crossbayes/design.h"
 #include "crossbayes/device.h"
 #include "crossbayes/draw.h"
 #include "crossbayes/extend.h"

@@ -10,7 +10,7 @@
 #include "data/rows.h"
 #include "predict/predict.h"
 
-enum { BLOCKS = 10, ROWS_LEAST = 32 }; /* rows of a process that are many */
+enum { BLOCKS = 13, ROWS_LEAST = 32 }; /* rows of a process that are many */
 
 /* The arrays of a prediction, each with its bytes per row; 0: it has none. */
 typedef struct row_block {
@@ -34,6 +34,9 @@ static void list_blocks(row_block out[BLOCKS], const xb_prediction *p)
         {p->entropy, class},
         {p->information, class},
         {p->between, p->between ? number + class : 0},
+        {p->needed, p->needed ? each : 0},
+        {p->error_of, p->needed ? each : 0},
+        {p->used, p->used ? (int64_t)sizeof *p->used : 0},
     };
     memcpy(out, all, sizeof all);
 }
@@ -132,6 +135,9 @@ static xb_status collect(xb_ctx *ctx, xb_deal *deal, xb_prediction *p, int64_t r
                            (long long)size, (long long)packed_bytes(p, rows));
         unpack(p, first, rows, packed);
     }
+    if (p->used) p->draws = 0;
+    for (int64_t i = 0; p->used && i < p->n; i++) /* the most that a row took */
+        if (p->used[i] > p->draws) p->draws = p->used[i];
     return check_classes(ctx, p);
 }
 
@@ -156,7 +162,8 @@ xb_status xb_predict_rows_dealt(xb_ctx *ctx, xb_prediction **out, const xb_model
                                 const xb_rows *rows, const xb_predict_options *opt)
 {
     const int64_t processes = xb_deal_processes(ctx);
-    const bool many = rows->n == 0 || rows->n / ROWS_LEAST >= processes;
+    const bool many = rows->n == 0 || rows->n / ROWS_LEAST >= processes ||
+                      opt->adaptive; /* rows have numbers of draws of their own */
     xb_prediction *p = NULL;
     XB_TRY(xb_prediction_room(ctx, &p, model, rows->n, opt));
     const xb_status status = many ? deal_rows(ctx, p, model, rows, opt)
