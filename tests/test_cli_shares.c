@@ -92,6 +92,30 @@ static void a_killed_share_goes_on_from_its_cells(void **state)
     run_shell("cmp first nets.1-of-2.share");
 }
 
+/* The scripts for Slurm, with the variables that it would set. */
+static void slurm_examples_run(void **state)
+{
+    (void)state;
+    OPTIMISED_ONLY();
+    make_model();
+    char text[768];
+    run_well("predict m.safetensors xy.csv -o whole.csv --samples 1e5 --threads 1");
+    for (int k = 1; k <= 2; k++) {
+        snprintf(text, sizeof text,
+                 "PATH=$(dirname %.200s):$PATH SLURM_ARRAY_TASK_ID=%d SHARES=2"
+                 " SLURM_CPUS_PER_TASK=1 sh %s/examples/slurm/array.sh m.safetensors"
+                 " xy.csv pred.csv 2>/dev/null",
+                 program(), k, XB_SOURCE_DIR);
+        run_shell(text);
+    }
+    snprintf(
+        text, sizeof text,
+        "PATH=$(dirname %.200s):$PATH sh %s/examples/slurm/merge.sh pred.csv >/dev/null"
+        " 2>&1 && cmp pred.csv whole.csv",
+        program(), XB_SOURCE_DIR);
+    run_shell(text);
+}
+
 static void wrong_use_is_refused(void **state)
 {
     (void)state;
@@ -128,6 +152,7 @@ int main(void)
         cmocka_unit_test(merged_predictions_are_those_of_one_run),
         cmocka_unit_test(merged_sweeps_and_studies_are_those_of_one_run),
         cmocka_unit_test(a_killed_share_goes_on_from_its_cells),
+        cmocka_unit_test(slurm_examples_run),
         cmocka_unit_test(wrong_use_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
