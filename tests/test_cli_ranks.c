@@ -70,6 +70,8 @@ static void ranks_give_the_bytes_of_one_process(void **state)
     check_same(&mpis[OPEN_MPI],
                "predict m.safetensors xy.csv --samples auto --tolerance 0.2 --threads 3",
                "p.csv", 2);
+    run_shell("head -4 xy.csv > few.csv"); /* draws are dealt */
+    check_same(&mpis[OPEN_MPI], "predict m.safetensors few.csv --samples 40", "p.csv", 2);
     check_same(&mpis[OPEN_MPI],
                "crossbar m.safetensors xy.csv --samples 20 --sweep adc-bits=4:6"
                " --format svg --array ideal --threads 1",
@@ -169,6 +171,45 @@ static void a_rank_that_dies_ends_the_job(void **state)
     run_shell("diff -r nets whole");
 }
 
+/* Ranks are killed at any moment, whichever; the same command goes on until it is
+ * through, to the bytes of an undisturbed run. The moments are those of a fixed seed. */
+static void ranks_that_die_never_change_the_result(void **state)
+{
+    (void)state;
+    static const char study[] =
+        "study energy --quick --widths 1,2,3,4 --depths 1,2 --format svg -o nets";
+    const int kills = test_long() ? 50 : 0;
+    uint64_t word = 1;
+    char text[1024];
+    if (kills == 0) return;
+    folder_empty(folder);
+    run_well(study);
+    run_shell("mv nets whole");
+    for (int k = 0; k < kills; k++) {
+        word = xb_hash_bytes(word, &k, sizeof k);
+        const int ranks = 2 + (int)(word % 3), victim = (int)(word / 8 % (uint64_t)ranks);
+        snprintf(
+            text, sizeof text,
+            "cd %s && rm -f pid*; timeout 60 %s -n %d sh -c 'echo $$ >"
+            " pid$OMPI_COMM_WORLD_RANK; exec %s %s' >out 2>err & job=$!; cd %s; sleep"
+            " %.2f; test -e pid%d && kill -9 $(cat pid%d) 2>/dev/null; wait $job",
+            folder, mpis[OPEN_MPI].run, ranks, program(), study, folder,
+            0.1 + (double)(word / 64 % 100) / 50, victim, victim);
+        const int status = system(text);
+        assert_true(WIFEXITED(status));
+        assert_int_not_equal(WEXITSTATUS(status), 124); /* timeout: it hung */
+        if (WEXITSTATUS(status) == 0) {                 /* it was through before */
+            run_shell("rm -f nets/nets/*.tmp-* && diff -r nets whole && rm -r nets");
+            continue;
+        }
+        run_shell("rm -rf nets/.new.tmp-* nets/nets/*.tmp-*");
+        if (k % 10 == 9) {
+            run_well(study);
+            run_shell("diff -r nets whole && rm -r nets");
+        }
+    }
+}
+
 /* A request to stop reaches all ranks; what is finished is kept. */
 static void a_signal_stops_all_ranks(void **state)
 {
@@ -199,6 +240,7 @@ int main(void)
         cmocka_unit_test(ranks_that_differ_are_named),
         cmocka_unit_test(a_rank_that_dies_ends_the_job),
         cmocka_unit_test(a_signal_stops_all_ranks),
+        cmocka_unit_test(ranks_that_die_never_change_the_result),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -59,7 +59,7 @@ static int64_t cost(const xb_cell *c)
     return (c->depth - 1) * c->width * c->width + 32 * c->width + 64;
 }
 
-/* Dearest first; equals as they stand. */
+/* (M1) Dearest first; equals as they stand. */
 static void sort_by_cost(const xb_net_cells *cells, int64_t *order)
 {
     for (int64_t i = 0; i < cells->count; i++) {
