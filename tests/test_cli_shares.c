@@ -99,13 +99,14 @@ static void slurm_examples_run(void **state)
     OPTIMISED_ONLY();
     make_model();
     char text[768];
-    run_well("predict m.safetensors xy.csv -o whole.csv --samples 1e5 --threads 1");
+    run_well("predict m.safetensors xy.csv -o whole.csv --samples 500 --threads 1");
     for (int k = 1; k <= 2; k++) {
-        snprintf(text, sizeof text,
-                 "PATH=$(dirname %.200s):$PATH SLURM_ARRAY_TASK_ID=%d SHARES=2"
-                 " SLURM_CPUS_PER_TASK=1 sh %s/examples/slurm/array.sh m.safetensors"
-                 " xy.csv pred.csv 2>/dev/null",
-                 program(), k, XB_SOURCE_DIR);
+        snprintf(
+            text, sizeof text,
+            "PATH=$(dirname %.200s):$PATH SLURM_ARRAY_TASK_ID=%d SHARES=2 SAMPLES=500"
+            " SLURM_CPUS_PER_TASK=1 sh %s/examples/slurm/array.sh m.safetensors"
+            " xy.csv pred.csv 2>/dev/null",
+            program(), k, XB_SOURCE_DIR);
         run_shell(text);
     }
     snprintf(
