@@ -50,7 +50,7 @@ XB_API xb_status xb_redraw_parse(xb_ctx *ctx, xb_redraw *out, const char *text);
  * ranges. */
 typedef struct xb_array xb_array;
 
-/* "ideal", "mtj", "ecram": docs/arrays.md has each value with its reason. */
+/* "ideal", "mtj", "ecram", "rram": docs/arrays.md has each value with its reason. */
 XB_API int64_t xb_array_preset_count(void);
 XB_API const char *xb_array_preset_name(int64_t i);
 XB_API const char *xb_array_preset_about(int64_t i);
