@@ -310,19 +310,11 @@ static cli_exit write_prediction(request *r, const xb_prediction *p)
     return CLI_DONE;
 }
 
-/* Before the first rows: as many as processes at least, and the number of draws, which is
- * that of all rows. */
+/* Before the first rows: the number of draws, which is that of all rows. */
 static cli_exit prepare(request *r, const xb_rows *rows)
 {
-    const int64_t processes = xb_deal_processes(r->s->ctx);
     if (r->asked) return CLI_DONE;
     r->asked = true;
-    if (rows->n < processes && processes > 1)
-        return cli_fail(r->s, CLI_USAGE,
-                        "%s: %lld %s cannot be dealt to %lld processes; use at most %lld",
-                        r->s->args.arg[1], (long long)rows->n,
-                        xb_plural(rows->n, "row", "rows"), (long long)processes,
-                        (long long)rows->n);
     if (r->opt.samples > 0 || r->opt.adaptive) return CLI_DONE;
     return cli_status(r->s, xb_predict_draws_enough(r->s->ctx, &r->opt.samples, r->model,
                                                     rows, &r->opt));

@@ -279,8 +279,9 @@ static cli_exit run(cli_session *s)
         return cli_fail(s, CLI_USAGE, "--physical and --standardise exclude each other");
     job.wide = strcmp(cli_text(&s->args, "dtype", "f4"), "f8") == 0;
     if (job.wide && strcmp(cli_text(&s->args, "backend", "cpu"), "cuda") == 0)
-        return cli_fail(s, CLI_USAGE,
-                        "--backend cuda draws in float32; --dtype f8 needs --backend cpu");
+        return cli_fail(
+            s, CLI_USAGE,
+            "--backend cuda draws in float32; --dtype f8 needs --backend cpu");
     if (job.wide && job.n > XB_STREAM_MAX / 2)
         return cli_fail(s, CLI_USAGE, "-n: at most %lld with --dtype f8",
                         (long long)(XB_STREAM_MAX / 2));
@@ -316,7 +317,8 @@ static const cli_option options[] = {
      0, 0},
     {"dtype", 0, CLI_CHOICE, "f4|f8", "float32 or float64 (f4)", 0, 0},
     {"backend", 0, CLI_CHOICE, "cpu|cuda|auto",
-     "what makes the draws, the same bytes; auto: the CPU, since copying from a GPU takes longer"
+     "what makes the draws, the same bytes; auto: the CPU, since copying from a GPU "
+     "takes longer"
      " than drawing [cpu]",
      0, 0},
 };

@@ -49,8 +49,16 @@ static const char *const owners[][2] = {
     {"share", "energy|narrow|array|retention"},
 };
 
+/* Studies whose cells can be dealt. */
+static const char dealt[] = "energy|narrow|array|retention";
+
 static cli_exit check_options(cli_session *s, const char *name)
 {
+    if (xb_deal_travels(s->ctx) && !cli_has_word(dealt, name) &&
+        !cli_flag(&s->args, "share"))
+        return cli_fail(
+            s, CLI_USAGE,
+            "the study %s is not dealt to ranks: start it once, without mpirun", name);
     for (int i = 0; i < CLI_COUNT_OF(owners); i++)
         if (cli_flag(&s->args, owners[i][0]) && !cli_has_word(owners[i][1], name))
             return cli_fail(s, CLI_USAGE, "--%s goes with the study %s, not with %s",

@@ -11,6 +11,7 @@
 #include "base/os_program.h"
 #include "commands.h"
 #include "session.h"
+#include "share_option.h"
 #include "topics.h"
 
 /* Neighbours of a group stay together: the list is printed in this order. */
@@ -89,6 +90,7 @@ int main(int argc, char **argv)
 {
     xb_os_start(&argc, &argv);
     json_set_alloc_funcs(json_memory, free);
+    cli_ranks_quiet(argc, argv);
     if (argc < 2) return say(print_commands);
     const char *word = argv[1];
     bool help = strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 ||

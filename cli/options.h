@@ -21,14 +21,14 @@ typedef enum cli_exit {
     CLI_FAILED = 1,
     CLI_USAGE = 2,
     CLI_INTERRUPTED = 130, /* SIGINT, Ctrl-C */
+    CLI_QUEUED = 138,      /* SIGUSR1, as queues send it before a job's time is over */
     CLI_TERMINATED = 143,  /* SIGTERM */
     CLI_ELSEWHERE = 255    /* within the program: others go on with the results */
 } cli_exit;
 
 #define CLI_EXIT_STATUS                                                                  \
-    "0 done, 1 failed, 2 wrong usage or bad input, 130 stopped by Ctrl-C, 143 stopped "  \
-    "by"                                                                                 \
-    " SIGTERM"
+    "0 done, 1 failed, 2 wrong usage or bad input, 130 stopped by Ctrl-C, 138 by"        \
+    " SIGUSR1, 143 by SIGTERM"
 
 typedef enum cli_kind {
     CLI_FLAG,    /* takes no value */

@@ -35,6 +35,7 @@ cli_exit cli_status(cli_session *s, xb_status status)
 {
     if (status == XB_OK) return CLI_DONE;
     if (status == XB_E_ELSEWHERE) return CLI_ELSEWHERE;
+    s->status = status;
     cli_progress_clear(&s->progress);
     fprintf(stderr, "crossbayes: %s\n", reason(s, status));
     return status == XB_E_INPUT || status == XB_E_ARGUMENT ? CLI_USAGE : CLI_FAILED;
@@ -96,6 +97,7 @@ static cli_exit stopped_code(cli_exit code)
     switch (cli_progress_stop()) {
     case XB_OS_STOP_USER: return CLI_INTERRUPTED;
     case XB_OS_STOP_SYSTEM: return CLI_TERMINATED;
+    case XB_OS_STOP_QUEUE: return CLI_QUEUED;
     default: return code;
     }
 }
@@ -141,13 +143,16 @@ static cli_exit run(cli_session *s, const cli_command *command)
     if (code == CLI_DONE && s->shares)
         code = cli_status(s, xb_shares_use(s->ctx, s->shares));
     if (code == CLI_DONE) code = cli_share_begin(s);
+    if (code == CLI_DONE) code = cli_ranks_begin(s);
     if (code == CLI_DONE) code = command->run(s);
-    if (code == CLI_ELSEWHERE) code = cli_share_end(s);
+    if (code == CLI_ELSEWHERE) code = s->share ? cli_share_end(s) : CLI_DONE;
     cli_progress_clear(&s->progress);
     cli_say_written(s);
     under_way = NULL;
+    if (code != CLI_DONE) code = stopped_code(code);
+    if (s->ranked) code = (cli_exit)xb_ranks_leave(s->ctx, s->status, code);
     xb_ctx_destroy(s->ctx);
-    return code == CLI_DONE ? code : stopped_code(code);
+    return code;
 }
 
 /* `added` words before argv[0] are no part of the provenance. */

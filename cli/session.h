@@ -18,6 +18,8 @@ struct cli_session {
     const char *
         *words; /* [n_words] the command line that provenance tells, --share aside */
     int n_words;
+    xb_status status;        /* the last that went wrong */
+    bool ranked;             /* other ranks do the work with this one */
     char *share;             /* the file of --share; NULL: all of it is done here */
     const xb_shares *shares; /* where results are taken from; NULL: they are computed */
 };

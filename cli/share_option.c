@@ -27,6 +27,31 @@ const char **cli_words_without_share(int *n, const cli_command *command, int arg
     return words;
 }
 
+/* ---- ranks */
+
+void cli_ranks_quiet(int argc, char **argv)
+{
+    int64_t rank = 0;
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "--share", sizeof "--share" - 1) == 0) return;
+    if (xb_ranks_launched(&rank) == 1 || rank == 0) return;
+    if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+        exit(CLI_FAILED);
+}
+
+cli_exit cli_ranks_begin(cli_session *s)
+{
+    int64_t rank = 0;
+    if (s->share || s->shares || xb_ranks_launched(&rank) == 1) return CLI_DONE;
+    if (!cli_in_table(&s->args, "share"))
+        return cli_fail(s, CLI_USAGE,
+                        "its work is not dealt to ranks: start it once, without mpirun");
+    s->ranked = true;
+    return cli_status(s, xb_ranks_join(s->ctx, s->words, s->n_words));
+}
+
+/* ---- shares */
+
 static const char *given(const cli_session *s)
 {
     return cli_in_table(&s->args, "share") ? cli_text(&s->args, "share", NULL) : NULL;

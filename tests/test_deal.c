@@ -41,7 +41,7 @@ static void one_process_does_all(void **state)
     int done = 0;
     unsigned char three[3];
     assert_int_equal(xb_deal_processes(ctx), 1);
-    assert_ok(ctx, xb_deal_open(ctx, &deal, "things", ITEMS, false));
+    assert_ok(ctx, xb_deal_open(ctx, &deal, "things", ITEMS));
     assert_ok(ctx, do_items(ctx, deal, &done));
     assert_int_equal(done, ITEMS);
     check_items(deal);
@@ -52,8 +52,8 @@ static void one_process_does_all(void **state)
                         "things: the result of item 3 has 4 bytes, expected 3");
     xb_deal_close(deal);
     deal = NULL;
-    assert_int_equal(xb_deal_open(ctx, &deal, "things", -1, false), XB_E_ARGUMENT);
-    assert_ok(ctx, xb_deal_open(ctx, &deal, "things", 2, false));
+    assert_int_equal(xb_deal_open(ctx, &deal, "things", -1), XB_E_ARGUMENT);
+    assert_ok(ctx, xb_deal_open(ctx, &deal, "things", 2));
     assert_ok(ctx, xb_deal_put(ctx, deal, 1, NULL, 0));
     assert_int_equal(xb_deal_put(ctx, deal, 2, NULL, 0), XB_E_ARGUMENT);
     assert_int_equal(xb_deal_collect(ctx, deal), XB_E_ARGUMENT); /* item 0 */
@@ -84,7 +84,7 @@ static void threads_take_each_item_once(void **state)
     xb_ctx *ctx = test_ctx();
     static many m;
     xb_ctx_set_threads(ctx, 8);
-    assert_ok(ctx, xb_deal_open(ctx, &m.deal, "things", 1000, false));
+    assert_ok(ctx, xb_deal_open(ctx, &m.deal, "things", 1000));
     xb_parallel_for(ctx, 8, take_some, &m);
     assert_ok(ctx, xb_deal_collect(ctx, m.deal));
     for (int64_t i = 0; i < 1000; i++) {
@@ -112,9 +112,9 @@ static void make_share(scratch *s, const char *name, int64_t share, int64_t of,
     assert_int_equal(xb_deal_processes(ctx), of);
     for (int k = 0; k < 2; k++) {
         xb_deal *deal = NULL, *inner = NULL;
-        assert_ok(ctx, xb_deal_open(ctx, &deal, "things", ITEMS, false));
+        assert_ok(ctx, xb_deal_open(ctx, &deal, "things", ITEMS));
         assert_int_equal(xb_deal_processes(ctx), 1);
-        assert_ok(ctx, xb_deal_open(ctx, &inner, "within", 1, false)); /* not dealt */
+        assert_ok(ctx, xb_deal_open(ctx, &inner, "within", 1)); /* not dealt */
         xb_deal_close(inner);
         assert_int_equal(do_items(ctx, deal, &done), XB_E_ELSEWHERE);
         xb_deal_close(deal);
@@ -152,14 +152,14 @@ static void shares_come_together(void **state)
     assert_ok(ctx, xb_shares_use(ctx, shares));
     for (int k = 0; k < 2; k++) {
         xb_deal *deal = NULL;
-        assert_ok(ctx, xb_deal_open(ctx, &deal, "things", ITEMS, false));
+        assert_ok(ctx, xb_deal_open(ctx, &deal, "things", ITEMS));
         assert_ok(ctx, do_items(ctx, deal, &done));
         assert_int_equal(done, 0);
         check_items(deal);
         xb_deal_close(deal);
     }
     xb_deal *other = NULL; /* there was no third */
-    assert_ok(ctx, xb_deal_open(ctx, &other, "things", ITEMS, false));
+    assert_ok(ctx, xb_deal_open(ctx, &other, "things", ITEMS));
     assert_int_equal(do_items(ctx, other, &done), XB_E_INPUT);
     xb_deal_close(other);
     xb_ctx_destroy(ctx);
@@ -223,13 +223,10 @@ static void bad_numbers_are_refused(void **state)
     assert_int_equal(xb_share_write(ctx, "x", line, 3), XB_E_ARGUMENT);
     assert_int_equal(xb_shares_open(ctx, NULL, NULL, 0), XB_E_ARGUMENT);
     assert_ok(ctx, xb_share_begin(ctx, 1, 4));
-    assert_int_equal(xb_deal_open(ctx, &deal, "things", 3, false), XB_E_ARGUMENT);
+    assert_int_equal(xb_deal_open(ctx, &deal, "things", 3), XB_E_ARGUMENT);
     assert_string_equal(
         xb_ctx_message(ctx),
         "things: 3 items of work cannot be dealt to 4 shares; use at most 3");
-    assert_ok(ctx, xb_deal_open(ctx, &deal, "things", 3, true)); /* all, everywhere */
-    for (int64_t i = 0, k; xb_deal_next(deal, &k); i++) assert_int_equal(k, i);
-    xb_deal_close(deal);
     xb_ctx_destroy(ctx);
 }
 
@@ -287,7 +284,7 @@ static void nothing_in_a_share_is_trusted(void **state)
     static const char *const name[] = {"forged"};
     assert_ok(reader, merge(reader, &shares, &s, 1, name));
     assert_ok(ctx, xb_shares_use(ctx, shares));
-    assert_ok(ctx, xb_deal_open(ctx, &deal, "things", 1, false));
+    assert_ok(ctx, xb_deal_open(ctx, &deal, "things", 1));
     assert_int_equal(xb_deal_collect(ctx, deal), XB_E_INPUT);
     assert_non_null(strstr(xb_ctx_message(ctx), "the result of item 0 is missing"));
     xb_deal_close(deal);

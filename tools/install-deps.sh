@@ -16,10 +16,11 @@
 #                            the sources of three Debian packages, and zig from PyPI
 set -eu
 
+mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev" # two, for the modules in mpi/
 base="gcc g++ clang libc6-dev cmake ninja-build pkg-config
       libopenblas-dev liblapacke-dev libjansson-dev libjpeg62-turbo-dev zlib1g-dev
       librandom123-dev libcmocka-dev libgsl-dev abigail-tools
-      gnuplot-nox fonts-dejavu-core locales python3"
+      gnuplot-nox fonts-dejavu-core locales python3 $mpi"
 bench="libunuran-dev python3-venv python3-dev"
 python="python3-venv python3-dev binutils"
 guard="valgrind"

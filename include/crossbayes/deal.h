@@ -4,7 +4,7 @@
  *
  *     xb_deal *deal = NULL;
  *     int64_t i;
- *     XB_TRY(xb_deal_open(ctx, &deal, "cells", count, false));
+ *     XB_TRY(xb_deal_open(ctx, &deal, "cells", count));
  *     while (status == XB_OK && xb_deal_next(deal, &i)) {
  *         status = compute(ctx, &cell, i);
  *         if (status == XB_OK) status = xb_deal_put(ctx, deal, i, &cell, sizeof cell);
@@ -14,8 +14,9 @@
  *         status = xb_deal_copy(ctx, deal, i, &all[i], sizeof all[i]);
  *     xb_deal_close(deal);
  *
- * A context that nobody told otherwise does all items itself. xb_share_begin() makes it
- * do a share of them, for a file; xb_shares_use() makes it take them all from such files.
+ * A context that nobody told otherwise does all items itself. xb_ranks_join() deals them
+ * to the ranks of an MPI program; xb_share_begin() makes it do a share of them, for a
+ * file; xb_shares_use() makes it take them all from such files.
  */
 #ifndef CROSSBAYES_DEAL_H
 #define CROSSBAYES_DEAL_H
@@ -30,13 +31,11 @@ extern "C" {
 
 typedef struct xb_deal xb_deal;
 
-/* `count` items, 0 or more. `name` names the work in files and messages. `everywhere`:
- * every process needs the results; else one alone has them in the end. Opened while
+/* `count` items, 0 or more. `name` names the work in files and messages. Opened while
  * another deal of the context is open, it is not dealt: this process does all of it.
- * XB_E_ARGUMENT: there are fewer items than processes (but not where they are wanted
- * everywhere). */
-XB_API xb_status xb_deal_open(xb_ctx *ctx, xb_deal **out, const char *name, int64_t count,
-                              bool everywhere);
+ * XB_E_ARGUMENT: there are fewer items than processes. */
+XB_API xb_status xb_deal_open(xb_ctx *ctx, xb_deal **out, const char *name,
+                              int64_t count);
 XB_API void xb_deal_close(xb_deal *deal); /* NULL is fine */
 
 /* How many processes the next deal of this context is for; 1: it alone, or one that may
@@ -60,6 +59,25 @@ XB_API const void *xb_deal_result(const xb_deal *deal, int64_t item, int64_t *si
 /* A copy of a result that must have `size` bytes; XB_E_INPUT: it has not. */
 XB_API xb_status xb_deal_copy(xb_ctx *ctx, const xb_deal *deal, int64_t item, void *to,
                               int64_t size);
+
+/* ---- ranks: processes that mpirun or srun started together */
+
+/* How many there are, by what the launcher says in the environment, and which of them
+ * this one is, counted from 0. 1: it is alone, or CROSSBAYES_MPI is "none". */
+XB_API int64_t xb_ranks_launched(int64_t *rank);
+
+/* Meets them, once in a process; from now on deals of the context are for all ranks, and
+ * rank 0 collects. All must have the same build and the same words of their command, and
+ * then read the same files. XB_E_ARGUMENT: they have not, or the module for this MPI
+ * cannot be loaded (the file that CROSSBAYES_MPI names, or libcrossbayes-openmpi.so and
+ * libcrossbayes-mpich.so). After it, also where it failed, a process ends with
+ * xb_ranks_leave(). */
+XB_API xb_status xb_ranks_join(xb_ctx *ctx, const char *const *words, int64_t n_words);
+
+/* The last call: `status` and the exit code that this rank would end with, 0: all went
+ * well. Returns the code of rank 0, which all end with. Where that is not 0, ranks still
+ * at work get 10 s to end. */
+XB_API int64_t xb_ranks_leave(xb_ctx *ctx, xb_status status, int64_t code);
 
 /* ---- shares: processes that never meet */
 

@@ -1,5 +1,5 @@
 /* comm.h: between a deal (crossbayes/deal.h) and those who share its items: files
- * (data/share.c, data/merge.c) or the ranks of an MPI program (base/ranks.c). A context
+ * (data/share.c, data/merge.c) or the ranks of an MPI program (data/ranks.c). A context
  * without one does everything itself. */
 #ifndef XB_BASE_COMM_H
 #define XB_BASE_COMM_H
@@ -21,7 +21,6 @@ struct xb_deal {
     char name[XB_DEAL_NAME];
     int64_t number; /* among the deals of the context */
     int64_t count;
-    bool everywhere;
     xb_comm *comm;      /* NULL: all items are done here */
     xb_deal_item *item; /* [count] */
     int64_t next;       /* the first that nobody here has asked about */
@@ -33,7 +32,10 @@ struct xb_comm {
     int64_t rank, size; /* this one, counted from 0, of so many */
     int64_t deals;      /* opened so far */
     bool busy;          /* one is open */
-    bool everywhere;    /* it can give the results to every process */
+    /* Optional: a deal begins and ends; the result of an item is there. */
+    xb_status (*open)(xb_ctx *ctx, xb_comm *comm, xb_deal *deal);
+    void (*close)(xb_comm *comm, xb_deal *deal);
+    void (*put)(xb_comm *comm, xb_deal *deal, int64_t item);
     /* An item for this process; the deal's lock is not held. */
     bool (*next)(xb_comm *comm, xb_deal *deal, int64_t *item);
     /* Fills deal->item, or says XB_E_ELSEWHERE. */

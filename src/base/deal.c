@@ -39,12 +39,10 @@ static xb_status check(xb_ctx *ctx, const xb_comm *comm, const char *name, int64
                    (long long)comm->size, comm->word, (long long)count);
 }
 
-xb_status xb_deal_open(xb_ctx *ctx, xb_deal **out, const char *name, int64_t count,
-                       bool everywhere)
+xb_status xb_deal_open(xb_ctx *ctx, xb_deal **out, const char *name, int64_t count)
 {
     xb_comm *comm = comm_of(ctx);
-    if (everywhere && comm && !comm->everywhere) comm = NULL;
-    XB_TRY(check(ctx, everywhere ? NULL : comm, name, count));
+    XB_TRY(check(ctx, comm, name, count));
     xb_deal *deal = xb_new(ctx, 1, sizeof *deal);
     if (!deal) return XB_E_MEMORY;
     deal->item = xb_new(ctx, count, sizeof *deal->item);
@@ -54,17 +52,21 @@ xb_status xb_deal_open(xb_ctx *ctx, xb_deal **out, const char *name, int64_t cou
     }
     snprintf(deal->name, sizeof deal->name, "%s", name);
     deal->count = count;
-    deal->everywhere = everywhere;
     deal->comm = comm;
     if (comm) deal->number = comm->deals++, comm->busy = true;
     xb_os_lock_init(&deal->lock);
-    *out = deal;
-    return XB_OK;
+    const xb_status status = comm && comm->open ? comm->open(ctx, comm, deal) : XB_OK;
+    if (status == XB_OK)
+        *out = deal;
+    else
+        xb_deal_close(deal);
+    return status;
 }
 
 void xb_deal_close(xb_deal *deal)
 {
     if (!deal) return;
+    if (deal->comm && deal->comm->close) deal->comm->close(deal->comm, deal);
     if (deal->comm) deal->comm->busy = false;
     for (int64_t i = 0; i < deal->count; i++) free(deal->item[i].result);
     free(deal->item);
@@ -102,6 +104,7 @@ xb_status xb_deal_put(xb_ctx *ctx, xb_deal *deal, int64_t item, const void *resu
     free(deal->item[item].result);
     deal->item[item] = (xb_deal_item){copy, size};
     xb_os_lock_give(&deal->lock);
+    if (deal->comm && deal->comm->put) deal->comm->put(deal->comm, deal, item);
     return XB_OK;
 }
 

@@ -10,13 +10,14 @@
  * are UTF-8. They stay as they are where memory has run out. */
 void xb_os_start(int *argc, char ***argv);
 
-/* From now on a request to stop, by the user (Ctrl-C) or by the system, calls `asked`
- * with a number that xb_os_stop_of() knows; the second one is the usual end. It may be
+/* From now on a request to stop, by the user (Ctrl-C), by the system or by a queue that
+ * is about to end the job (SIGUSR1), calls `asked` with a number that xb_os_stop_of() knows; the second one is the usual end. It may be
  * called in any thread, so it may only set something atomic. */
 typedef enum xb_os_stop {
     XB_OS_STOP_NONE,
     XB_OS_STOP_USER,
-    XB_OS_STOP_SYSTEM
+    XB_OS_STOP_SYSTEM,
+    XB_OS_STOP_QUEUE
 } xb_os_stop;
 void xb_os_on_stop(void (*asked)(int number));
 xb_os_stop xb_os_stop_of(int number);

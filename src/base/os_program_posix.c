@@ -16,12 +16,14 @@ void xb_os_on_stop(void (*asked)(int number))
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
 }
 
 xb_os_stop xb_os_stop_of(int number)
 {
     return number == SIGINT    ? XB_OS_STOP_USER
            : number == SIGTERM ? XB_OS_STOP_SYSTEM
+           : number == SIGUSR1 ? XB_OS_STOP_QUEUE
                                : XB_OS_STOP_NONE;
 }
 

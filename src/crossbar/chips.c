@@ -120,7 +120,7 @@ static xb_status run_deal(xb_ctx *ctx, chip_job *job)
     job->bytes = xb_assay_result_bytes(xb_assay_digital(job->assay));
     job->packed = xb_new(ctx, job->bytes, 1);
     if (!job->packed) return XB_E_MEMORY;
-    XB_TRY(xb_deal_open(ctx, &job->deal, "chips", job->total, false));
+    XB_TRY(xb_deal_open(ctx, &job->deal, "chips", job->total));
     while (xb_deal_next(job->deal, &item)) XB_TRY(assay_item(ctx, job, item));
     XB_TRY(xb_deal_collect(ctx, job->deal));
     for (item = 0; item < job->total; item++) XB_TRY(take_item(ctx, job, item));

@@ -76,7 +76,7 @@ static xb_status look_on(xb_ctx *ctx, xb_prediction *out, const xb_model *model,
         part.select = place;
         part.n = n;
         xb_prediction *p = NULL;
-        XB_TRY(xb_predict_rows_here(ctx, &p, model, &part, opt));
+        XB_TRY(xb_predict_rows_here(ctx, &p, model, &part, opt, NULL));
         out->draws = opt->samples;
         n = take_settled(out, p, select, n, opt->samples == most);
         xb_prediction_destroy(p);

@@ -460,12 +460,17 @@ xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
     return run(ctx, &job, sd);
 }
 
-xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, double *sd, const xb_model *model,
-                              const xb_rows *rows, int64_t count,
+xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, const xb_model *model,
+                              const xb_rows *rows, int64_t first, int64_t count,
                               const xb_predict_options *opt)
 {
-    draw_job job = {.model = model, .opt = opt, .rows = rows, .raw = raw, .count = count};
-    return run(ctx, &job, sd);
+    draw_job job = {.model = model,
+                    .opt = opt,
+                    .rows = rows,
+                    .raw = raw,
+                    .first = first,
+                    .count = count};
+    return run(ctx, &job, NULL);
 }
 
 xb_status xb_predict_draws(xb_ctx *ctx, double *value, double *sd, const xb_model *model,

@@ -18,10 +18,10 @@
 #include "vi/model.h"
 
 enum {
-    VALUES_MAX = 1 << 23, /* values of draws at a time: 32 MB, or 64 of probabilities */
-    NEIGHBOURS = 16,      /* rows whose draws share cache lines, taken together, */
-    ASIDE_MAX = 1 << 16,  /* within as many doubles, beyond one row */
-    LINES = 64,           /* kept in the first cache meanwhile */
+    VALUES_MAX = XB_PREDICT_VALUES,
+    NEIGHBOURS = 16,     /* rows whose draws share cache lines, taken together, */
+    ASIDE_MAX = 1 << 16, /* within as many doubles, beyond one row */
+    LINES = 64,          /* kept in the first cache meanwhile */
 };
 
 static const double standard_levels[] = {0.025, 0.975};
@@ -54,6 +54,7 @@ typedef struct summary_job {
     int64_t members;   /* whom the draws are dealt over */
     int64_t pieces;    /* of the rows, as many as threads; no sum goes across them */
     int64_t row, rows; /* of the chunk */
+    const void *given; /* the draws of all rows; NULL: they are made */
     double tolerance;  /* of intervals; of classes of their probabilities */
     const double *level, *z;
 } summary_job;
@@ -220,14 +221,34 @@ static void summarise_piece(void *arg, int64_t piece)
     }
 }
 
+/* The chunk's columns of draws that others made. */
+static void copy_chunk(const summary_job *job)
+{
+    const xb_prediction *p = job->p;
+    const bool numbers = p->classes == 0;
+    const size_t each =
+        numbers ? sizeof *job->raw : sizeof *job->value * (size_t)p->classes;
+    const size_t chunk = (size_t)job->rows * each;
+    const unsigned char *from =
+        (const unsigned char *)job->given + (size_t)job->row * each;
+    unsigned char *to = numbers ? (unsigned char *)job->raw : (unsigned char *)job->value;
+    for (int64_t d = 0; d < p->draws; d++, to += chunk)
+        memcpy(to, from + (size_t)(d * p->n * p->targets) * each, chunk);
+}
+
 static xb_status draw_chunk(xb_ctx *ctx, const summary_job *job, const xb_rows *part,
                             const xb_predict_options *opt)
 {
     const xb_prediction *p = job->p;
-    if (p->classes > 0)
+    if (job->given) {
+        copy_chunk(job);
+        if (p->classes > 0) return XB_OK;
+    } else if (p->classes > 0) {
         return xb_predict_draws_rows(ctx, job->value, NULL, job->model, part, 0, p->draws,
                                      opt);
-    XB_TRY(xb_predict_raw_rows(ctx, job->raw, NULL, job->model, part, p->draws, opt));
+    } else {
+        XB_TRY(xb_predict_raw_rows(ctx, job->raw, job->model, part, 0, p->draws, opt));
+    }
     if (job->size) return XB_OK; /* a rate says what its noise is */
     XB_TRY(xb_predict_noise_rows(ctx, job->noise, job->model, part, opt->backend));
     xb_noise_of_members(p->aleatoric + job->row, job->noise, job->members, job->rows);
@@ -253,7 +274,8 @@ static xb_status run_chunks(xb_ctx *ctx, summary_job *job, int64_t chunk,
 }
 
 static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
-                           const xb_rows *rows, const xb_predict_options *opt)
+                           const xb_rows *rows, const xb_predict_options *opt,
+                           const void *given)
 {
     const double *level = opt->quantile ? opt->quantile : standard_levels;
     int64_t chunk = VALUES_MAX / (p->draws * xb_model_outputs(model));
@@ -298,6 +320,7 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                        .aside = aside,
                        .error = scratch ? scratch + room : NULL,
                        .pieces = pieces,
+                       .given = given,
                        .level = used,
                        .z = z};
     const bool all = values && scratch && noise && scale && size && (cdf || !p->needed);
@@ -393,7 +416,7 @@ xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
     for (few.samples = start;; few.samples *= 2) {
         if (few.samples > opt->most) few.samples = opt->most;
         xb_prediction *p = NULL;
-        XB_TRY(xb_predict_rows_here(ctx, &p, model, &part, &few));
+        XB_TRY(xb_predict_rows_here(ctx, &p, model, &part, &few, NULL));
         double error = xb_prediction_error(p);
         xb_prediction_destroy(p);
         *draws = few.samples;
@@ -420,13 +443,14 @@ xb_status xb_prediction_room(xb_ctx *ctx, xb_prediction **out, const xb_model *m
 }
 
 xb_status xb_predict_rows_here(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
-                               const xb_rows *rows, const xb_predict_options *opt)
+                               const xb_rows *rows, const xb_predict_options *opt,
+                               const void *given)
 {
     xb_prediction *p = NULL;
     XB_TRY(xb_prediction_room(ctx, &p, model, rows->n, opt));
     xb_status status = rows->n == 0    ? XB_OK
                        : opt->adaptive ? xb_predict_adaptive(ctx, p, model, rows, opt)
-                                       : summarise(ctx, p, model, rows, opt);
+                                       : summarise(ctx, p, model, rows, opt, given);
     if (status == XB_OK)
         *out = p;
     else
@@ -457,7 +481,7 @@ xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *mode
         XB_TRY(xb_predict_enough(ctx, &chosen.samples, model, rows, &chosen));
     if (xb_deal_travels(ctx))
         return xb_predict_rows_dealt(ctx, out, model, rows, &chosen);
-    return xb_predict_rows_here(ctx, out, model, rows, &chosen);
+    return xb_predict_rows_here(ctx, out, model, rows, &chosen, NULL);
 }
 
 xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,

@@ -28,10 +28,13 @@ struct xb_prediction {
 void xb_predict_values(const xb_model *model, double *value, const float *out,
                        int64_t rows);
 
-/* xb_predict_draws_rows from draw 0 on, the outputs as the net gives them. */
-xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, double *sd, const xb_model *model,
-                              const xb_rows *rows, int64_t count,
+/* xb_predict_draws_rows, the outputs as the net gives them. */
+xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, const xb_model *model,
+                              const xb_rows *rows, int64_t first, int64_t count,
                               const xb_predict_options *opt);
+
+/* Values of draws that are in memory at a time: 32 MB, or 64 of probabilities. */
+enum { XB_PREDICT_VALUES = 1 << 23 };
 
 /* Room for the predictions of n rows under opt->samples draws. */
 xb_status xb_prediction_room(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
@@ -39,12 +42,19 @@ xb_status xb_prediction_room(xb_ctx *ctx, xb_prediction **out, const xb_model *m
 /* (P5) The largest error so far of some of its rows. */
 void xb_prediction_take_error(xb_prediction *p, double error);
 
-/* xb_predict_rows by this process alone, and by all that the context deals to
- * (rows_dealt.c); the options are checked and opt->samples is not 0. */
+/* xb_predict_rows by this process alone, and by all that the context deals to: rows where
+ * there are many (rows_dealt.c), else draws (draws_dealt.c). The options are checked and
+ * opt->samples is not 0. `given` are the outputs of all draws, as xb_predict_raw_rows has
+ * them for numbers, for classes as xb_predict_draws_rows; NULL: they are made. */
 xb_status xb_predict_rows_here(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
-                               const xb_rows *rows, const xb_predict_options *opt);
+                               const xb_rows *rows, const xb_predict_options *opt,
+                               const void *given);
 xb_status xb_predict_rows_dealt(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                                 const xb_rows *rows, const xb_predict_options *opt);
+xb_status xb_predict_draws_dealt(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
+                                 const xb_rows *rows, const xb_predict_options *opt);
+/* The rows of `part` from row `first` on. */
+void xb_prediction_place(xb_prediction *p, int64_t first, const xb_prediction *part);
 
 /* Fails where a member would have no draw. */
 xb_status xb_predict_check_draws(xb_ctx *ctx, const xb_model *model, int64_t draws);

@@ -1,6 +1,7 @@
 /* rows_dealt.c: predictions by several processes (crossbayes/deal.h): each takes a run of
  * neighbouring rows, as many runs as processes. A row's numbers depend on no other row,
- * so they are the same whoever computes them. */
+ * so they are the same whoever computes them. Every process draws all weights, which is
+ * little beside many rows; of few rows the draws are dealt instead (draws_dealt.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "data/rows.h"
 #include "predict/predict.h"
 
-enum { BLOCKS = 13 };
+enum { BLOCKS = 13, ROWS_LEAST = 32 }; /* rows of a process that are many */
 
 /* The arrays of a prediction, each with its bytes per row; 0: it has none. */
 typedef struct row_block {
@@ -81,12 +82,24 @@ static void unpack(xb_prediction *p, int64_t first, int64_t rows,
     }
 }
 
+void xb_prediction_place(xb_prediction *p, int64_t first, const xb_prediction *part)
+{
+    row_block to[BLOCKS], from[BLOCKS];
+    list_blocks(to, p);
+    list_blocks(from, part);
+    if (part->n > 0) xb_prediction_take_error(p, part->error);
+    for (int i = 0; i < BLOCKS; i++)
+        if (part->n * to[i].bytes > 0)
+            memcpy((unsigned char *)to[i].block + first * to[i].bytes, from[i].block,
+                   (size_t)(part->n * to[i].bytes));
+}
+
 static xb_status predict_run(xb_ctx *ctx, xb_deal *deal, int64_t item,
                              const xb_model *model, const xb_rows *run,
                              const xb_predict_options *opt)
 {
     xb_prediction *p = NULL;
-    XB_TRY(xb_predict_rows_here(ctx, &p, model, run, opt));
+    XB_TRY(xb_predict_rows_here(ctx, &p, model, run, opt, NULL));
     const int64_t bytes = packed_bytes(p, p->n);
     unsigned char *packed = xb_new(ctx, bytes, 1);
     xb_status status = packed ? XB_OK : XB_E_MEMORY;
@@ -128,15 +141,13 @@ static xb_status collect(xb_ctx *ctx, xb_deal *deal, xb_prediction *p, int64_t r
     return check_classes(ctx, p);
 }
 
-xb_status xb_predict_rows_dealt(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
-                                const xb_rows *rows, const xb_predict_options *opt)
+static xb_status deal_rows(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
+                           const xb_rows *rows, const xb_predict_options *opt)
 {
     const int64_t runs = xb_deal_processes(ctx), n = rows->n;
-    xb_prediction *p = NULL;
     xb_deal *deal = NULL;
     int64_t i;
-    XB_TRY(xb_prediction_room(ctx, &p, model, n, opt));
-    xb_status status = xb_deal_open(ctx, &deal, "predictions", runs, false);
+    xb_status status = xb_deal_open(ctx, &deal, "predictions", runs);
     while (status == XB_OK && xb_deal_next(deal, &i)) {
         const int64_t first = i * n / runs;
         const xb_rows run = xb_rows_part(rows, first, (i + 1) * n / runs - first);
@@ -144,6 +155,19 @@ xb_status xb_predict_rows_dealt(xb_ctx *ctx, xb_prediction **out, const xb_model
     }
     if (status == XB_OK) status = collect(ctx, deal, p, runs);
     xb_deal_close(deal);
+    return status;
+}
+
+xb_status xb_predict_rows_dealt(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                                const xb_rows *rows, const xb_predict_options *opt)
+{
+    const int64_t processes = xb_deal_processes(ctx);
+    const bool many = rows->n == 0 || rows->n / ROWS_LEAST >= processes ||
+                      opt->adaptive; /* rows have numbers of draws of their own */
+    xb_prediction *p = NULL;
+    XB_TRY(xb_prediction_room(ctx, &p, model, rows->n, opt));
+    const xb_status status = many ? deal_rows(ctx, p, model, rows, opt)
+                                  : xb_predict_draws_dealt(ctx, p, model, rows, opt);
     if (status == XB_OK)
         *out = p;
     else

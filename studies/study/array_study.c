@@ -245,7 +245,7 @@ static xb_status run_cells(job *j)
     j->change = xb_new(j->ctx, j->total, sizeof *j->change);
     if (!j->cell || !j->change) return XB_E_MEMORY;
     list_cells(j);
-    XB_TRY(xb_deal_open(j->ctx, &deal, "arrays", j->total, false));
+    XB_TRY(xb_deal_open(j->ctx, &deal, "arrays", j->total));
     const xb_status status = deal_cells(j, deal);
     xb_deal_close(deal);
     return status;

@@ -59,7 +59,7 @@ static int64_t cost(const xb_cell *c)
     return (c->depth - 1) * c->width * c->width + 32 * c->width + 64;
 }
 
-/* Dearest first; equals as they stand. */
+/* (M1) Dearest first; equals as they stand. */
 static void sort_by_cost(const xb_net_cells *cells, int64_t *order)
 {
     for (int64_t i = 0; i < cells->count; i++) {
@@ -201,7 +201,7 @@ static xb_status run_deal(cells_job *job)
 static xb_status run_all(cells_job *job)
 {
     job->files = xb_deal_travels(job->ctx);
-    XB_TRY(xb_deal_open(job->ctx, &job->deal, "nets", job->cells->count, false));
+    XB_TRY(xb_deal_open(job->ctx, &job->deal, "nets", job->cells->count));
     xb_status status = job->dir ? xb_dir_make(job->ctx, job->dir) : XB_OK;
     if (status == XB_OK) status = run_deal(job);
     xb_deal_close(job->deal);

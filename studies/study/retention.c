@@ -193,7 +193,7 @@ static xb_status read_arrays(job *j)
     xb_deal *deal = NULL;
     double *room = xb_new(j->ctx, chip_scores(j), sizeof *room);
     xb_status status = room ? XB_OK : XB_E_MEMORY;
-    if (status == XB_OK) status = xb_deal_open(j->ctx, &deal, "chips", j->chips, false);
+    if (status == XB_OK) status = xb_deal_open(j->ctx, &deal, "chips", j->chips);
     if (status == XB_OK) status = deal_chips(j, deal, room);
     xb_deal_close(deal);
     xb_free(room);

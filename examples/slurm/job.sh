@@ -1,0 +1,11 @@
+#!/bin/sh
+# One job of many ranks: the nets of the study "energy", dealt to 32 ranks of 2 threads each.
+#   sbatch job.sh
+# The results have the bytes of one process. A job that ran out of time is started again
+# with the same words, on any number of ranks: finished nets are in energy/nets.
+#SBATCH --job-name=crossbayes-energy
+#SBATCH --ntasks=32
+#SBATCH --cpus-per-task=2
+#SBATCH --time=04:00:00
+set -eu
+srun --mpi=pmix crossbayes study energy --full --threads "$SLURM_CPUS_PER_TASK" -o energy

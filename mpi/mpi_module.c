@@ -1,0 +1,131 @@
+/* mpi_module.c: the transport of ranks_module.h by MPI. One lock is around every call of
+ * MPI, and none of them waits: who waits asks again and sleeps in between, so that ranks
+ * which have nothing to do leave the cores to those that have. */
+#define _GNU_SOURCE /* nanosleep, dladdr */
+#include "base/ranks_module.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { TAG = 1, YIELDS = 50, FIRST_REST = 20, LAST_REST = 500 }; /* microseconds */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static MPI_Comm comm; /* ours: nobody else's messages are in it */
+
+static void rest(int microseconds)
+{
+    const struct timespec time = {microseconds / 1000000, microseconds % 1000000 * 1000L};
+    (void)nanosleep(&time, NULL);
+}
+
+/* Longer and longer: an answer that is near comes at once, a far one costs nothing. */
+static void wait_a_little(int *turn)
+{
+    const int longer = FIRST_REST * (*turn - YIELDS + 1);
+    if (++*turn <= YIELDS)
+        (void)sched_yield();
+    else
+        rest(longer < LAST_REST ? longer : LAST_REST);
+}
+
+static void wait_for(MPI_Request *request)
+{
+    int done = 0;
+    for (int turn = 0; !done;) {
+        pthread_mutex_lock(&lock);
+        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        pthread_mutex_unlock(&lock);
+        if (!done) wait_a_little(&turn);
+    }
+}
+
+static void send(int to, const void *bytes, int size)
+{
+    MPI_Request request;
+    pthread_mutex_lock(&lock);
+    MPI_Isend(bytes, size, MPI_BYTE, to, TAG, comm, &request);
+    pthread_mutex_unlock(&lock);
+    wait_for(&request);
+}
+
+static void receive(int from, void *bytes, int size)
+{
+    MPI_Request request;
+    pthread_mutex_lock(&lock);
+    MPI_Irecv(bytes, size, MPI_BYTE, from, TAG, comm, &request);
+    pthread_mutex_unlock(&lock);
+    wait_for(&request);
+}
+
+static bool waiting(int *from)
+{
+    MPI_Status status;
+    int there = 0;
+    pthread_mutex_lock(&lock);
+    MPI_Iprobe(MPI_ANY_SOURCE, TAG, comm, &there, &status);
+    pthread_mutex_unlock(&lock);
+    if (there) *from = status.MPI_SOURCE;
+    return there != 0;
+}
+
+static void finish(void)
+{
+    MPI_Comm_free(&comm);
+    MPI_Finalize();
+}
+
+static void end_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
+
+static xb_transport transport = {.struct_size = sizeof transport,
+                                 .version = XB_RANKS_VERSION,
+                                 .send = send,
+                                 .waiting = waiting,
+                                 .receive = receive,
+                                 .rest = rest,
+                                 .finish = finish,
+                                 .abort = end_all};
+
+/* MPI's own plugins look for its symbols among those that all can see. */
+static void show_symbols(void)
+{
+    Dl_info library;
+    int (*init)(int *, char ***) = MPI_Init;
+    union {
+        int (*function)(int *, char ***);
+        const void *address;
+    } at = {.function = init};
+    if (dladdr(at.address, &library) != 0 && library.dli_fname)
+        (void)dlopen(library.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+}
+
+__attribute__((visibility("default"))) const xb_transport *xb_ranks_module(int version,
+                                                                           char *why,
+                                                                           size_t size);
+
+const xb_transport *xb_ranks_module(int version, char *why, size_t size)
+{
+    int given = 0, begun = 0;
+    if (version != XB_RANKS_VERSION) {
+        snprintf(why, size, "it is of another version than this library");
+        return NULL;
+    }
+    show_symbols();
+    MPI_Initialized(&begun);
+    if (begun) {
+        snprintf(why, size, "MPI was started before");
+        return NULL;
+    }
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &given);
+    if (given < MPI_THREAD_SERIALIZED) {
+        snprintf(why, size, "this MPI cannot be used by several threads");
+        return NULL;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_rank(comm, &transport.rank);
+    MPI_Comm_size(comm, &transport.size);
+    return &transport;
+}

@@ -1,0 +1,365 @@
+/* ranks.c: the ranks of an MPI program do the items of deals together; see ranks.h and
+ * crossbayes/deal.h. All run the same command; rank 0 goes on with the results. */
+#include "data/ranks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/memory.h"
+#include "base/os_module.h"
+
+static const char MODULE_PATH[] = "CROSSBAYES_MPI"; /* another file, or "none" */
+
+/* ---- who started us */
+
+typedef struct launcher {
+    const char *size, *rank; /* of the environment */
+    const char *module;
+} launcher;
+
+static const launcher launchers[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "libcrossbayes-openmpi.so"},
+    {"SLURM_STEP_NUM_TASKS", "PMIX_RANK", "libcrossbayes-openmpi.so"},
+    {"PMI_SIZE", "PMI_RANK", "libcrossbayes-mpich.so"},
+};
+
+static int64_t read_env(const char *name)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+    const long long value = text ? strtoll(text, &end, 10) : -1;
+    return text && end != text && !*end ? value : -1;
+}
+
+static const launcher *find_launcher(int64_t *rank, int64_t *size)
+{
+    const char *path = getenv(MODULE_PATH);
+    if (path && strcmp(path, "none") == 0) return NULL;
+    for (int i = 0; i < XB_COUNT(launchers); i++) {
+        *size = read_env(launchers[i].size);
+        *rank = read_env(launchers[i].rank);
+        if (*size > 1 && *rank >= 0 && *rank < *size) return &launchers[i];
+    }
+    return NULL;
+}
+
+int64_t xb_ranks_launched(int64_t *rank)
+{
+    int64_t size = 1;
+    *rank = 0;
+    if (find_launcher(rank, &size)) return size;
+    *rank = 0;
+    return 1;
+}
+
+/* ---- a deal */
+
+/* "name checksum bytes" of every file that was read, a line each. */
+static xb_status list_inputs(xb_ctx *ctx, char **out)
+{
+    char **name = NULL;
+    const int64_t n = xb_files_read_list(ctx, &name);
+    if (n < 0) return XB_E_MEMORY;
+    size_t room = 1, used = 0;
+    for (int64_t i = 0; i < n; i++) room += strlen(name[i]) + 64;
+    char *text = xb_new(ctx, (int64_t)room, 1);
+    xb_status status = text ? XB_OK : XB_E_MEMORY;
+    for (int64_t i = 0; i < n && status == XB_OK; i++) {
+        uint64_t hash = 0;
+        int64_t bytes = 0;
+        status = xb_file_hash(ctx, &hash, &bytes, name[i]);
+        used += (size_t)snprintf(text + used, room - used, "%s\t%016" PRIx64 "\t%lld\n",
+                                 name[i], hash, (long long)bytes);
+    }
+    xb_os_list_free(name, n);
+    if (status == XB_OK)
+        *out = text;
+    else
+        free(text);
+    return status;
+}
+
+static xb_status tell_inputs(xb_ctx *ctx, xb_ranks *r)
+{
+    char *text = NULL;
+    XB_TRY(list_inputs(ctx, &text));
+    if (r->comm.rank == 0) {
+        xb_os_lock_take(&r->lock);
+        r->inputs = text;
+        xb_rank_compare_inputs(r);
+        xb_os_lock_give(&r->lock);
+        return XB_OK;
+    }
+    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_INPUTS, 0, 0, (int64_t)strlen(text)}, text);
+    free(text);
+    return XB_OK;
+}
+
+static xb_status open_deal(xb_ctx *ctx, xb_comm *comm, xb_deal *deal)
+{
+    xb_ranks *r = (xb_ranks *)comm;
+    if (deal->number == 0) XB_TRY(tell_inputs(ctx, r));
+    if (comm->rank != 0) return XB_OK;
+    xb_os_lock_take(&r->lock);
+    r->deal = deal;
+    r->opened = deal->number + 1;
+    xb_rank_answer(r);
+    xb_os_lock_give(&r->lock);
+    return XB_OK;
+}
+
+static void close_deal(xb_comm *comm, xb_deal *deal)
+{
+    xb_ranks *r = (xb_ranks *)comm;
+    if (comm->rank != 0) return;
+    xb_os_lock_take(&r->lock);
+    if (r->deal == deal) r->deal = NULL;
+    xb_os_lock_give(&r->lock);
+}
+
+/* Rank 0's answer; -1: there are no more. */
+static int64_t ask(xb_ranks *r, int64_t deal)
+{
+    xb_rank_message m = {0};
+    xb_os_lock_take(&r->wire);
+    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_ASK, deal, 0, 0}, NULL);
+    const bool got = xb_rank_await(r, &m);
+    xb_os_lock_give(&r->wire);
+    free(m.bytes);
+    return got && m.head.word == XB_RANK_GIVE ? m.head.item : -1;
+}
+
+static bool next(xb_comm *comm, xb_deal *deal, int64_t *item)
+{
+    xb_ranks *r = (xb_ranks *)comm;
+    if (comm->rank != 0) return (*item = ask(r, deal->number)) >= 0;
+    xb_os_lock_take(&r->lock);
+    const bool more = xb_rank_next_item(r, deal->number, item);
+    xb_os_lock_give(&r->lock);
+    return more;
+}
+
+static void put(xb_comm *comm, xb_deal *deal, int64_t item)
+{
+    xb_ranks *r = (xb_ranks *)comm;
+    const xb_deal_item *one = &deal->item[item];
+    if (comm->rank == 0) return;
+    xb_os_lock_take(&r->wire);
+    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_RESULT, deal->number, item, one->size},
+                 one->result);
+    xb_os_lock_give(&r->wire);
+}
+
+/* Whether all other ranks have done their items; or one has failed. */
+static bool all_done(xb_ranks *r, const xb_deal *deal, int64_t *results)
+{
+    bool all = true;
+    xb_os_lock_take(&r->lock);
+    for (int i = 1; i < r->comm.size; i++) all = all && r->state[i].done > deal->number;
+    all = all || r->failed != XB_OK;
+    xb_os_lock_give(&r->lock);
+    *results = 0;
+    for (int64_t i = 0; i < deal->count; i++) *results += deal->item[i].result != NULL;
+    return all;
+}
+
+static xb_status collect_here(xb_ctx *ctx, xb_ranks *r, xb_deal *deal)
+{
+    enum { QUICK = 50, SLOW = 1000 }; /* microseconds */
+    int64_t results = 0;
+    for (int rest = QUICK; !all_done(r, deal, &results);
+         rest += rest < SLOW ? QUICK : 0) {
+        XB_TRY(xb_progress_tell(ctx, "waiting for other ranks", results, deal->count));
+        r->by->rest(rest);
+    }
+    xb_os_lock_take(&r->lock);
+    const xb_status failed = r->failed;
+    xb_os_lock_give(&r->lock);
+    return failed == XB_OK ? XB_OK : xb_fail(ctx, failed, "%s", r->message);
+}
+
+static xb_status collect(xb_ctx *ctx, xb_comm *comm, xb_deal *deal)
+{
+    xb_ranks *r = (xb_ranks *)comm;
+    if (comm->rank == 0) return collect_here(ctx, r, deal);
+    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_DONE, deal->number, 0, 0}, NULL);
+    return xb_fail(ctx, XB_E_ELSEWHERE, "rank 0 has the results");
+}
+
+/* ---- joining and leaving */
+
+static void destroy(xb_comm *comm)
+{
+    xb_ranks *r = (xb_ranks *)comm;
+    xb_rank_serve_end(r);
+    for (int64_t i = 0; r->state && i < comm->size; i++) {
+        free(r->state[i].joined);
+        free(r->state[i].inputs);
+    }
+    free(r->state);
+    free(r->inputs);
+    xb_os_lock_destroy(&r->lock);
+    xb_os_lock_destroy(&r->wire);
+    free(r);
+}
+
+static xb_status load(xb_ctx *ctx, const xb_transport **out)
+{
+    char why[XB_MESSAGE_MAX / 2];
+    int64_t rank, size;
+    const launcher *by = find_launcher(&rank, &size);
+    if (!by) return xb_fail(ctx, XB_E_ARGUMENT, "no other ranks were started");
+    const char *path = getenv(MODULE_PATH);
+    xb_os_symbol symbol = xb_os_module(by->module, path, XB_RANKS_ENTRY, why, sizeof why);
+    *out = symbol ? ((xb_ranks_fn)symbol)(XB_RANKS_VERSION, why, sizeof why) : NULL;
+    if (*out) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT,
+                   "started with %lld ranks, but %s cannot be used: %s", (long long)size,
+                   path ? path : by->module, why);
+}
+
+static xb_status create(xb_ctx *ctx, xb_ranks **out)
+{
+    const xb_transport *by = NULL;
+    XB_TRY(load(ctx, &by));
+    xb_ranks *r = xb_new(ctx, 1, sizeof *r);
+    xb_rank_state *state = xb_new(ctx, by->size, sizeof *state);
+    if (!r || !state) by->abort(1);
+    for (int i = 0; i < by->size; i++) state[i].asked = -1;
+    *r = (xb_ranks){.by = by, .state = state};
+    xb_os_lock_init(&r->lock);
+    xb_os_lock_init(&r->wire);
+    r->comm = (xb_comm){.word = "ranks",
+                        .rank = by->rank,
+                        .size = by->size,
+                        .open = open_deal,
+                        .close = close_deal,
+                        .next = next,
+                        .put = put,
+                        .collect = collect,
+                        .destroy = destroy};
+    *out = r;
+    return XB_OK;
+}
+
+/* The build, then the words of the command line. */
+static xb_status introduce(xb_ctx *ctx, char **out, const char *const *words, int64_t n)
+{
+    size_t room = strlen(xb_build_id()) + 2, used;
+    for (int64_t i = 0; i < n; i++) room += strlen(words[i]) + 1;
+    char *text = xb_new(ctx, (int64_t)room, 1);
+    if (!text) return XB_E_MEMORY;
+    used = (size_t)snprintf(text, room, "%s\n", xb_build_id());
+    for (int64_t i = 0; i < n; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s ", words[i]);
+    *out = text;
+    return XB_OK;
+}
+
+/* Rank 0 waits for all, and compares. */
+static void meet(xb_ranks *r, const char *own)
+{
+    const size_t build = strcspn(own, "\n");
+    for (int i = 1; i < r->comm.size;) {
+        xb_os_lock_take(&r->lock);
+        const char *other = r->state[i].joined;
+        if (other && strncmp(other, own, build + 1) != 0)
+            xb_rank_blame(r, i, XB_E_ARGUMENT, "runs another build of the program");
+        else if (other && strcmp(other, own) != 0)
+            xb_rank_blame(r, i, XB_E_ARGUMENT,
+                          "was started with another command line than rank 0");
+        xb_os_lock_give(&r->lock);
+        if (other)
+            i++;
+        else
+            r->by->rest(200);
+    }
+}
+
+static xb_status greet(xb_ctx *ctx, xb_ranks *r, const char *own)
+{
+    if (r->comm.rank == 0) {
+        if (!xb_rank_serve(r))
+            return xb_fail(ctx, XB_E_MEMORY, "cannot start a thread for the ranks");
+        meet(r, own);
+        for (int i = 1; i < r->comm.size; i++)
+            xb_rank_send(r, i, (xb_rank_head){XB_RANK_GO, 0, r->failed != XB_OK, 0},
+                         NULL);
+        return r->failed == XB_OK ? XB_OK : xb_fail(ctx, r->failed, "%s", r->message);
+    }
+    xb_rank_message m = {0};
+    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_JOIN, 0, 0, (int64_t)strlen(own)}, own);
+    const bool got = xb_rank_await(r, &m);
+    free(m.bytes);
+    return got && m.head.item == 0 ? XB_OK
+                                   : xb_fail(ctx, XB_E_ARGUMENT, "rank 0 does not begin");
+}
+
+xb_status xb_ranks_join(xb_ctx *ctx, const char *const *words, int64_t n_words)
+{
+    xb_ranks *r = NULL;
+    char *own = NULL;
+    XB_TRY(introduce(ctx, &own, words, n_words));
+    xb_status status = create(ctx, &r);
+    if (status == XB_OK) {
+        xb_comm_set(ctx, &r->comm);
+        status = greet(ctx, r, own);
+    }
+    free(own);
+    return status;
+}
+
+static bool all_ended(xb_ranks *r)
+{
+    bool all = true;
+    xb_os_lock_take(&r->lock);
+    for (int i = 1; i < r->comm.size; i++) all = all && r->state[i].ended;
+    xb_os_lock_give(&r->lock);
+    return all;
+}
+
+/* Rank 0: nobody gets more work; who does not end in time is ended. */
+static void dismiss(xb_ranks *r, int64_t code)
+{
+    const double patience = 10, begin = xb_os_seconds();
+    xb_os_lock_take(&r->lock);
+    r->stopping = true;
+    xb_rank_answer(r);
+    xb_os_lock_give(&r->lock);
+    while (!all_ended(r)) {
+        if (code != 0 && xb_os_seconds() - begin > patience) r->by->abort((int)code);
+        r->by->rest(500);
+    }
+    for (int i = 1; i < r->comm.size; i++)
+        xb_rank_send(r, i, (xb_rank_head){XB_RANK_GO, 0, code, 0}, NULL);
+    xb_rank_serve_end(r);
+}
+
+/* Another rank: says how it went, and waits for the word to end. */
+static int64_t say_end(xb_ranks *r, int64_t status, int64_t code, const char *message)
+{
+    xb_rank_send(r, 0,
+                 (xb_rank_head){XB_RANK_END, status, code, (int64_t)strlen(message)},
+                 message);
+    for (;;) { /* for the last word, whatever else was under way */
+        xb_rank_message m = {0};
+        if (!xb_rank_await(r, &m)) return code;
+        free(m.bytes);
+        if (m.head.word == XB_RANK_GO) return m.head.item;
+    }
+}
+
+int64_t xb_ranks_leave(xb_ctx *ctx, xb_status status, int64_t code)
+{
+    if (!ctx->comm || ctx->comm->destroy != destroy) return code;
+    xb_ranks *r = (xb_ranks *)ctx->comm;
+    if (ctx->comm->rank == 0)
+        dismiss(r, code);
+    else
+        code = say_end(r, status, code, ctx->message);
+    r->by->finish();
+    xb_comm_set(ctx, NULL);
+    return code;
+}

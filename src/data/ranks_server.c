@@ -1,0 +1,139 @@
+/* ranks_server.c: the thread of rank 0 that answers the other ranks; see ranks.h. A rank
+ * that asks for items of a deal which rank 0 has not opened yet waits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/ranks.h"
+
+void xb_rank_blame(xb_ranks *r, int rank, xb_status status, const char *why)
+{
+    r->state[rank].blamed = true;
+    if (r->failed != XB_OK) return;
+    r->failed = status == XB_OK ? XB_E_ARGUMENT : status;
+    snprintf(r->message, sizeof r->message, "rank %d: %.900s", rank, why);
+}
+
+bool xb_rank_next_item(xb_ranks *r, int64_t deal, int64_t *item)
+{
+    xb_deal *d = r->deal;
+    if (!d || d->number != deal || r->stopping || r->failed != XB_OK) return false;
+    return xb_deal_next_here(d, item, 0, 1);
+}
+
+void xb_rank_answer(xb_ranks *r)
+{
+    for (int i = 1; i < r->comm.size; i++) {
+        const int64_t deal = r->state[i].asked;
+        const bool later = deal >= r->opened && !r->stopping && r->failed == XB_OK;
+        if (deal < 0 || later) continue;
+        int64_t item = -1;
+        (void)xb_rank_next_item(r, deal, &item);
+        r->state[i].asked = -1;
+        xb_rank_send(r, i, (xb_rank_head){XB_RANK_GIVE, deal, item, 0}, NULL);
+    }
+}
+
+/* The first line in which two lists of inputs differ, "name checksum bytes" each. */
+static void name_difference(char *out, size_t size, const char *a, const char *b)
+{
+    while (*a && *b) {
+        const size_t n = strcspn(a, "\n"), m = strcspn(b, "\n");
+        if (n != m || strncmp(a, b, n) != 0) break;
+        a += n + (a[n] == '\n');
+        b += m + (b[m] == '\n');
+    }
+    const char *line = *b ? b : a;
+    const size_t name = strcspn(line, "\t\n");
+    snprintf(out, size, "%.*s differs from that of rank 0", name < 800 ? (int)name : 800,
+             line);
+}
+
+void xb_rank_compare_inputs(xb_ranks *r)
+{
+    char why[XB_MESSAGE_MAX];
+    for (int i = 1; r->inputs && i < r->comm.size; i++) {
+        xb_rank_state *s = &r->state[i];
+        if (!s->inputs || s->blamed || strcmp(s->inputs, r->inputs) == 0) continue;
+        name_difference(why, sizeof why, r->inputs, s->inputs);
+        xb_rank_blame(r, i, XB_E_INPUT, why);
+    }
+}
+
+/* Keeps the text of a message. */
+static void keep(char **to, xb_rank_message *m)
+{
+    free(*to);
+    *to = m->bytes;
+    m->bytes = NULL;
+}
+
+static void take_result(xb_ranks *r, xb_rank_message *m)
+{
+    xb_deal *d = r->deal;
+    const int64_t i = m->head.item;
+    if (!d || d->number != m->head.deal || i < 0 || i >= d->count) return;
+    xb_os_lock_take(&d->lock);
+    free(d->item[i].result);
+    d->item[i] = (xb_deal_item){m->bytes, m->head.size};
+    m->bytes = NULL;
+    xb_os_lock_give(&d->lock);
+}
+
+static void take(xb_ranks *r, xb_rank_message *m)
+{
+    xb_rank_state *s = &r->state[m->from];
+    switch ((xb_rank_word)m->head.word) {
+    case XB_RANK_JOIN: keep(&s->joined, m); break;
+    case XB_RANK_INPUTS:
+        keep(&s->inputs, m);
+        xb_rank_compare_inputs(r);
+        break;
+    case XB_RANK_ASK: s->asked = m->head.deal; break;
+    case XB_RANK_RESULT: take_result(r, m); break;
+    case XB_RANK_DONE: s->done = m->head.deal + 1; break;
+    case XB_RANK_END:
+        s->ended = true;
+        s->code = m->head.item;
+        if (m->head.item != 0)
+            xb_rank_blame(r, m->from, (xb_status)m->head.deal, m->bytes);
+        break;
+    default: break;
+    }
+    xb_rank_answer(r);
+}
+
+static void *serve(void *arg)
+{
+    enum { QUICK = 50, SLOW = 1000 }; /* microseconds */
+    xb_ranks *r = arg;
+    int from, rest = QUICK;
+    for (bool leave = false; !leave;) {
+        xb_rank_message m = {0};
+        const bool there = r->by->waiting(&from);
+        if (there && !xb_rank_receive(r, &m, from)) r->by->abort(1);
+        xb_os_lock_take(&r->lock);
+        if (there) take(r, &m);
+        leave = r->leave && !there;
+        xb_os_lock_give(&r->lock);
+        free(m.bytes);
+        rest = there ? QUICK : rest < SLOW ? rest + QUICK : SLOW;
+        if (!there) r->by->rest(rest);
+    }
+    return NULL;
+}
+
+bool xb_rank_serve(xb_ranks *r)
+{
+    r->serving = xb_os_thread_start(&r->server, serve, r);
+    return r->serving;
+}
+
+void xb_rank_serve_end(xb_ranks *r)
+{
+    if (!r->serving) return;
+    xb_os_lock_take(&r->lock);
+    r->leave = true;
+    xb_os_lock_give(&r->lock);
+    xb_os_thread_join(&r->server);
+    r->serving = false;
+}

@@ -1,0 +1,246 @@
+/* test_cli_ranks.c: the program under mpirun, of Open MPI and of MPICH: the same bytes as
+ * one process, one voice, and an end whatever happens. Ranks share two cores here. */
+#include "clitest.h"
+
+typedef struct mpi {
+    const char *name, *run;
+} mpi;
+
+static const mpi mpis[] = {
+    {"Open MPI", "mpirun.openmpi --oversubscribe --bind-to none"},
+    {"MPICH", "mpirun.mpich"},
+};
+enum { MPIS = 2, OPEN_MPI = 0 };
+
+/* The command under mpirun in the folder; exit status, what it said in out_text and
+ * err_text. */
+static int run_ranks(const mpi *m, int ranks, const char *line)
+{
+    char command[2048], path[80];
+    snprintf(command, sizeof command,
+             "cd %s && timeout 60 %s -n %d %s %s >%s/out 2>%s/err </dev/null", folder,
+             m->run, ranks, program(), line, captured, captured);
+    const int status = system(command);
+    snprintf(path, sizeof path, "%s/out", captured);
+    read_file(out_text, TEXT_MAX, path);
+    snprintf(path, sizeof path, "%s/err", captured);
+    read_file(err_text, TEXT_MAX, path);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* One process and several: the same files and the same words. */
+static void check_same(const mpi *m, const char *command, const char *name, int most)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s -o %s", command, name);
+    run_well(text);
+    char *said = strdup(out_text);
+    snprintf(text, sizeof text, "rm -rf whole && mv %s whole", name);
+    run_shell(text);
+    for (int ranks = 2; ranks <= most; ranks++) {
+        snprintf(text, sizeof text, "%s -o %s", command, name);
+        const int code = run_ranks(m, ranks, text);
+        if (code != 0)
+            fail_msg("%s, %d ranks: exit %d: %s", m->name, ranks, code, err_text);
+        assert_string_equal(out_text, said);
+        snprintf(text, sizeof text, "diff -r %s whole && rm -r %s", name, name);
+        run_shell(text);
+    }
+    free(said);
+}
+
+static void make_model(void)
+{
+    folder_empty(folder);
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
+}
+
+static void ranks_give_the_bytes_of_one_process(void **state)
+{
+    (void)state;
+    make_model();
+    const int most = SANITIZED ? 2 : test_long() ? 8 : 3;
+    for (int i = 0; i < MPIS; i++)
+        check_same(&mpis[i], "predict m.safetensors xy.csv --samples 40 --threads 1",
+                   "p.csv", most);
+    OPTIMISED_ONLY();
+    check_same(&mpis[OPEN_MPI],
+               "predict m.safetensors xy.csv --samples auto --tolerance 0.2 --threads 3",
+               "p.csv", 2);
+    run_shell("head -4 xy.csv > few.csv"); /* draws are dealt */
+    check_same(&mpis[OPEN_MPI], "predict m.safetensors few.csv --samples 40", "p.csv", 2);
+    check_same(&mpis[OPEN_MPI],
+               "crossbar m.safetensors xy.csv --samples 20 --sweep adc-bits=4:6"
+               " --format svg --array ideal --threads 1",
+               "sweep", test_long() ? 4 : 3);
+    check_same(&mpis[OPEN_MPI],
+               "study energy --quick --widths 1,2,3 --depths 1 --seeds 1 --format svg",
+               "nets", test_long() ? 3 : 2);
+    if (!test_long()) return;
+    check_same(&mpis[1], "study array --quick --format svg", "arrays", 4);
+    check_same(&mpis[0], "study narrow --quick --format svg --widths 1,2 --depths 1",
+               "narrow", 2);
+}
+
+/* One line of ours, exit status 2, and no file more. */
+static void refused(int mpis_used, int ranks, const char *line, const char *part)
+{
+    for (int i = 0; i < mpis_used; i++) {
+        const int before = folder_count(folder);
+        const int code = run_ranks(&mpis[i], ranks, line);
+        if (code != 2)
+            fail_msg("%s: %s: exit %d: %s", mpis[i].name, line, code, err_text);
+        const char *own = strstr(err_text, "crossbayes");
+        if (!own || !strstr(err_text, part))
+            fail_msg("%s: %s: expected '%s' in: %s", mpis[i].name, line, part, err_text);
+        const char *again = strstr(strchr(own, '\n'), "\ncrossbayes");
+        if (again) fail_msg("%s: %s: said twice: %s", mpis[i].name, line, err_text);
+        assert_int_equal(folder_count(folder), before);
+    }
+}
+
+static void wrong_use_is_one_line_of_rank_0(void **state)
+{
+    (void)state;
+    OPTIMISED_ONLY();
+    make_model();
+    refused(MPIS, 2, "predict m.safetensors none.csv -o p.csv", "none.csv");
+    refused(1, 3, "study energy --quick --widths 1,2 --depths 1 -o e",
+            "nets: 2 items of work cannot be dealt to 3 ranks; use at most 2");
+    refused(1, 2, "fit xy.csv", "is not dealt to ranks");
+    refused(1, 2, "predict m.safetensors", "an argument is missing");
+    refused(1, 2, "study laws --quick -o laws", "is not dealt");
+    setenv("CROSSBAYES_MPI", "/nowhere.so", 1);
+    refused(1, 2, "predict m.safetensors xy.csv -o p.csv",
+            "started with 2 ranks, but /nowhere.so cannot be used");
+    unsetenv("CROSSBAYES_MPI");
+}
+
+/* Ranks that do not agree: a script gives each its own words. */
+static void ranks_that_differ_are_named(void **state)
+{
+    (void)state;
+    OPTIMISED_ONLY();
+    make_model();
+    char text[512];
+    snprintf(text, sizeof text,
+             "cd %s && timeout 60 %s -n 2 sh -c 'exec %s predict m.safetensors xy.csv -o"
+             " p.csv --samples 1$OMPI_COMM_WORLD_RANK' 2>err",
+             folder, mpis[OPEN_MPI].run, program());
+    assert_int_not_equal(system(text), 0);
+    run_shell("grep -q 'rank 1: was started with another command line' err");
+    run_shell("mkdir 0 1 && cp m.safetensors xy.csv 0 && cp m.safetensors 1 &&"
+              " sed 's/^1,/2,/;$s/$/1/' xy.csv > 1/xy.csv");
+    snprintf(
+        text, sizeof text,
+        "cd %s && timeout 60 %s -n 2 sh -c 'cd $OMPI_COMM_WORLD_RANK; exec %s predict"
+        " m.safetensors xy.csv -o p.csv --samples 10' 2>err",
+        folder, mpis[OPEN_MPI].run, program());
+    assert_int_not_equal(system(text), 0);
+    run_shell("grep -q 'rank 1: xy.csv differs from that of rank 0' err");
+    run_shell("test ! -e 0/p.csv -a ! -e 1/p.csv && rm -r 0 1");
+}
+
+/* A rank is killed while it trains nets: the job ends, says which, leaves whole files,
+ * and one process goes on from them to the bytes of an undisturbed run. */
+static void a_rank_that_dies_ends_the_job(void **state)
+{
+    (void)state;
+    OPTIMISED_ONLY();
+    static const char study[] =
+        "study energy --quick --widths 1,2,3 --depths 1 --seeds 1 --format svg -o nets";
+    char text[1024];
+    folder_empty(folder);
+    run_well(study);
+    run_shell("mv nets whole");
+    snprintf(text, sizeof text,
+             "cd %s && timeout 60 %s -n 2 sh -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec"
+             " %s %s' >out 2>err & job=$!; cd %s; until ls nets/nets/*numbers*"
+             " >/dev/null 2>&1; do sleep 0.02; done; kill -9 $(cat pid1); wait $job",
+             folder, mpis[OPEN_MPI].run, program(), study, folder);
+    const int status = system(text);
+    assert_true(WIFEXITED(status));
+    assert_int_not_equal(WEXITSTATUS(status), 0);
+    assert_int_not_equal(WEXITSTATUS(status), 124); /* timeout: it hung */
+    run_shell("grep -q 'rank 1' err && test ! -e nets/energy.json");
+    run_well(study);
+    run_shell("rm -f nets/nets/*.tmp-*"); /* what was being written at the moment */
+    run_shell("diff -r nets whole");
+}
+
+/* Ranks are killed at any moment, whichever; the same command goes on until it is
+ * through, to the bytes of an undisturbed run. The moments are those of a fixed seed. */
+static void ranks_that_die_never_change_the_result(void **state)
+{
+    (void)state;
+    static const char study[] =
+        "study energy --quick --widths 1,2,3,4 --depths 1,2 --format svg -o nets";
+    const int kills = test_long() ? 50 : 0;
+    uint64_t word = 1;
+    char text[1024];
+    if (kills == 0) return;
+    folder_empty(folder);
+    run_well(study);
+    run_shell("mv nets whole");
+    for (int k = 0; k < kills; k++) {
+        word = xb_hash_bytes(word, &k, sizeof k);
+        const int ranks = 2 + (int)(word % 3), victim = (int)(word / 8 % (uint64_t)ranks);
+        snprintf(
+            text, sizeof text,
+            "cd %s && rm -f pid*; timeout 60 %s -n %d sh -c 'echo $$ >"
+            " pid$OMPI_COMM_WORLD_RANK; exec %s %s' >out 2>err & job=$!; cd %s; sleep"
+            " %.2f; test -e pid%d && kill -9 $(cat pid%d) 2>/dev/null; wait $job",
+            folder, mpis[OPEN_MPI].run, ranks, program(), study, folder,
+            0.1 + (double)(word / 64 % 100) / 50, victim, victim);
+        const int status = system(text);
+        assert_true(WIFEXITED(status));
+        assert_int_not_equal(WEXITSTATUS(status), 124); /* timeout: it hung */
+        if (WEXITSTATUS(status) == 0) {                 /* it was through before */
+            run_shell("rm -f nets/nets/*.tmp-* && diff -r nets whole && rm -r nets");
+            continue;
+        }
+        run_shell("rm -rf nets/.new.tmp-* nets/nets/*.tmp-*");
+        if (k % 10 == 9) {
+            run_well(study);
+            run_shell("diff -r nets whole && rm -r nets");
+        }
+    }
+}
+
+/* A request to stop reaches all ranks; what is finished is kept. */
+static void a_signal_stops_all_ranks(void **state)
+{
+    (void)state;
+    OPTIMISED_ONLY();
+    char text[1024];
+    folder_empty(folder);
+    snprintf(text, sizeof text,
+             "cd %s && timeout 60 %s -n 2 sh -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec"
+             " %s study energy --quick --widths 1,2,3 --depths 1 -o nets' >out 2>err &"
+             " job=$!; cd %s; until ls nets/nets/*numbers* >/dev/null 2>&1; do sleep"
+             " 0.02; done; kill -USR1 $(cat pid0) $(cat pid1); wait $job",
+             folder, mpis[OPEN_MPI].run, program(), folder);
+    const int status = system(text);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 138);
+    run_shell("test $(grep -c ^crossbayes: err) = 1 && test ! -e nets/energy.json");
+}
+
+int main(void)
+{
+    if (SANITIZED) setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* MPI's own */
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_give_the_bytes_of_one_process),
+        cmocka_unit_test(wrong_use_is_one_line_of_rank_0),
+        cmocka_unit_test(ranks_that_differ_are_named),
+        cmocka_unit_test(a_rank_that_dies_ends_the_job),
+        cmocka_unit_test(a_signal_stops_all_ranks),
+        cmocka_unit_test(ranks_that_die_never_change_the_result),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
