@@ -31,6 +31,10 @@ extern const xbc_estimator xbc_shared, xbc_example, xbc_flipout, xbc_local;
 
 /* ---- parts that estimators share */
 
+xbc_linear xbc_linear_of(const xb_run *run, const xb_layer *layer, bool dense);
+/* (N8) mu, or where the run has noise one draw of theta, in scratch; z [n] is behind. */
+const float *xbc_shared_weights(const xbc_linear *op);
+
 xb_stream xbc_stream(const xb_run *run, uint32_t tensor);
 bool xbc_negates(const xb_run *run);
 

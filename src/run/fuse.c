@@ -46,7 +46,7 @@ static void fuse_blocks(xb_pass *pass)
     const xb_backend *b = pass->run.backend;
     for (int l = 0; can_fuse(&pass->run) && l < net->n_layer; l++) {
         if (!block_at(net, l)) continue;
-        bool norm = norm_before(net, l);
+        bool norm = b->norm_block && norm_before(net, l);
         int first = norm ? l - 1 : l, last = l + BLOCK_LAYERS - 1;
         for (int i = first; i < last; i++) pass->layer[i].ops = NULL;
         pass->layer[last].ops = norm ? b->norm_block : b->block;
