@@ -67,8 +67,7 @@ static void backward_of(const xbc_linear *op, const xb_layer *last, float *dx,
     block.dw = op->run->scratch + 2 * op->n;
     xbc_block_weight(&block);
     xbc_add_mu(op, block.dw, xbc_block_slices(&block));
-    if (block.w != op->mu)
-        xbc_add_sigma(op, block.dw, z, 0, xbc_block_slices(&block), 1);
+    if (block.w != op->mu) xbc_add_sigma(op, block.dw, z, 0, xbc_block_slices(&block), 1);
     if (dx) xbc_block_input(&block);
 }
 

@@ -271,25 +271,25 @@ static int64_t keep_of(const xbc_linear *op)
 #define LINEAR_LAYER(NAME, DENSE)                                                        \
     static int64_t NAME##_scratch(const xb_run *run, const xb_layer *layer)              \
     {                                                                                    \
-        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                    \
+        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                \
         return scratch_of(&op);                                                          \
     }                                                                                    \
     static int64_t NAME##_keep(const xb_run *run, const xb_layer *layer)                 \
     {                                                                                    \
-        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                    \
+        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                \
         return keep_of(&op);                                                             \
     }                                                                                    \
     static void NAME##_forward(const xb_run *run, const xb_layer *layer, xb_real *y,     \
                                const xb_real *x)                                         \
     {                                                                                    \
-        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                    \
+        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                \
         XBC_INSIDE(estimator_of(&op)->forward(&op, y, x));                               \
     }                                                                                    \
     static void NAME##_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,   \
                                 const xb_real *dy, const xb_real *x, const xb_real *y)   \
     {                                                                                    \
         (void)y;                                                                         \
-        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                    \
+        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                \
         XBC_INSIDE(estimator_of(&op)->backward(&op, dx, dy, x));                         \
     }                                                                                    \
     const xb_layer_ops xbc_##NAME = {.scratch = NAME##_scratch,                          \

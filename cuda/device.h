@@ -140,7 +140,7 @@ typedef struct xbc_block {
     int64_t rows;
     const float *x, *w, *bias; /* w [3][3][c][oc]; bias NULL: none */
     float *y;                  /* [rows][ph][pw][oc] */
-    uint8_t *place;            /* the same: in its window, 4: relu is 0; NULL: not wanted */
+    uint8_t *place; /* the same: in its window, 4: relu is 0; NULL: not wanted */
     const float *dy;
     float *dx; /* [rows][h][w][c] */
     float *dw; /* [slices][n], the kernel's, then the bias's */
@@ -151,8 +151,8 @@ void xbc_block_input(const xbc_block *job);
 void xbc_block_weight(const xbc_block *job);
 int64_t xbc_block_slices(const xbc_block *job); /* no more for fewer rows */
 
-/* (V16) Rows row[i], without rows i, of images [h][w][c] as bytes / 255; ~r is row r turned
- * left to right. */
+/* (V16) Rows row[i], without rows i, of images [h][w][c] as bytes / 255; ~r is row r
+ * turned left to right. */
 void xbc_pixels(float *to, const uint8_t *from, const int32_t *row, int64_t rows,
                 int64_t h, int64_t w, int64_t c);
 

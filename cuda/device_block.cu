@@ -155,7 +155,7 @@ static __device__ __forceinline__ void correlate(float sum[SQUARE][EACH_OUT], fl
 /* ---- forward */
 
 template <int EACH_OUT, int CT>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     block_forward(const __grid_constant__ xbc_block job)
 {
     __shared__ __align__(16) float w[CHANNELS_AT_ONCE * TAPS * EACH_OUT];
@@ -191,7 +191,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 /* ---- backward by the input */
 
 template <int EACH_OUT, int CT>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     block_input(const __grid_constant__ xbc_block job)
 {
     __shared__ __align__(16) float w[CHANNELS_AT_ONCE * TAPS * EACH_OUT];
@@ -225,7 +225,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 enum { WEIGHT_THREADS = 256 };
 
 struct weight_place {
-    int oc, c0, lane, lanes;
+    int oc, c0, across, lane, lanes;
     bool is;
 
     template <int CT> __device__ __forceinline__ static weight_place of(const xbc_window &g)
@@ -234,6 +234,7 @@ struct weight_place {
         const int across = items < WEIGHT_THREADS ? items : (int)WEIGHT_THREADS;
         const int item = (int)(blockIdx.y * WEIGHT_THREADS + threadIdx.x % across);
         weight_place p;
+        p.across = across;
         p.oc = item % g.oc, p.c0 = item / g.oc * CT;
         p.lanes = WEIGHT_THREADS / across;
         p.lane = (int)threadIdx.x / across;
@@ -274,12 +275,11 @@ static __device__ __forceinline__ void add_window(float sum[TAPS][CT], const xbc
 static __device__ __forceinline__ float lane_sum(float *room, const weight_place &p,
                                                  float value)
 {
-    const int across = (int)WEIGHT_THREADS / p.lanes;
     __syncthreads();
     room[threadIdx.x] = value;
     __syncthreads();
     if (p.lane > 0 || !p.is) return 0;
-    for (int l = 1; l < p.lanes; l++) value += room[(int)threadIdx.x + l * across];
+    for (int l = 1; l < p.lanes; l++) value += room[(int)threadIdx.x + l * p.across];
     return value;
 }
 

@@ -136,7 +136,6 @@ void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch)
     float *x = xb_host_side(b, t->bx, t->room.bx);
     if (!b->host) b->get(b, x, t->bx, bytes);
     for (int64_t i = 0; i < batch; i++)
-        if (is_turned(t, row[i]))
-            turn(x + i * t->features, xb_net_input(t->model->net));
+        if (is_turned(t, row[i])) turn(x + i * t->features, xb_net_input(t->model->net));
     xb_host_sent(b, t->bx, x, bytes);
 }

@@ -99,8 +99,8 @@ static xb_status bring_images(xb_trainer *t, int64_t n)
     if (status == XB_E_MEMORY) return XB_OK;
     XB_TRY(status);
     for (int64_t i = 0; i < n; i++)
-        b->put(b, t->pixels + i * t->features,
-               t->rows.bytes + t->select[i] * t->features, t->features);
+        b->put(b, t->pixels + i * t->features, t->rows.bytes + t->select[i] * t->features,
+               t->features);
     return take(t, &t->turned, n, sizeof *t->turned, &t->room.turned);
 }
 
@@ -435,10 +435,10 @@ void xb_trainer_destroy(xb_trainer *t)
 {
     if (!t) return;
     const xb_train_rooms *r = &t->room;
-    void *const blocks[] = {t->peak,        t->mass,  t->bits,   t->trace,    t->select,
-                            r->live,        r->bx,    r->by,     r->out,      r->raw,
-                            r->kl,          r->order, r->turned, r->blabel, t->block[0], t->block[1],
-                            t->fingerprint, t->log_sd};
+    void *const blocks[] = {
+        t->peak,   t->mass,   t->bits,     t->trace,    t->select,      r->live,
+        r->bx,     r->by,     r->out,      r->raw,      r->kl,          r->order,
+        r->turned, r->blabel, t->block[0], t->block[1], t->fingerprint, t->log_sd};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     for (int i = 0; i < t->buffers; i++) t->backend->release(t->backend, t->buffer[i]);
     xb_sampler_destroy(t->sampler);
