@@ -1,9 +1,10 @@
 /* cuda_steps.c: whole steps of training and whole predictions through the library, on the
- * backends named: cuda_steps BACKEND... . A line each: what, backend, batch, steps or
- * images a second. bench_cuda.py runs it beside PyTorch and JAX. */
+ * backend named: cuda_steps BACKEND [scalar|faces]. A line each: what, backend, batch,
+ * steps or images a second. bench_cuda.py runs it beside PyTorch and JAX. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "crossbayes/crossbayes.h"
@@ -108,10 +109,9 @@ int main(int argc, char **argv)
 {
     xb_ctx *ctx = NULL;
     if (xb_ctx_create(&ctx) != XB_OK) return 1;
-    for (int i = 1; i < argc; i++) {
-        time_scalar(ctx, argv[i]);
-        time_faces(ctx, argv[i], argv[i][1] == 'p' ? 1 : 20);
-    }
+    const char *backend = argc > 1 ? argv[1] : "cpu", *what = argc > 2 ? argv[2] : "all";
+    if (what[0] != 'f') time_scalar(ctx, backend);
+    if (what[0] != 's') time_faces(ctx, backend, strcmp(backend, "cpu") == 0 ? 1 : 20);
     xb_ctx_destroy(ctx);
     return 0;
 }

@@ -14,10 +14,13 @@ static xbc_block block_of(const xbc_linear *op, const xb_layer *last)
                        .rows = op->run->batch};
 }
 
+/* Small images are too few threads: the layers' own kernels cut their products finer. In
+ * small batches launches are what counts, and a block has fewer. */
+enum { PIXELS_LEAST = 100, ROWS_FEW = 8 };
+
 static bool fuses(const xb_run *run, const xb_layer *last)
 {
-    (void)run, (void)last;
-    return true;
+    return run->batch < ROWS_FEW || last->window.h * last->window.w >= PIXELS_LEAST;
 }
 
 static int64_t keep(const xb_run *run, const xb_layer *last)

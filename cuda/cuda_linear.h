@@ -60,7 +60,7 @@ void xbc_add_sigma(const xbc_linear *op, const float *dw, const float *c, int64_
                    int64_t count, float factor);
 /* Dense, groups of the batch with a draw each, on tensor cores (cuda_grouped.c): whether
  * the layer can, for laws that can as well; scratch in floats. False: the law cannot. */
-enum { XBC_GROUP_LEAST = 16, XBC_GROUP_MOST = 64 }; /* examples a draw where it pays */
+enum { XBC_GROUP_LEAST = 16, XBC_GROUP_MOST = 1 << 12 }; /* examples a draw where it pays */
 bool xbc_grouped_can(const xbc_linear *op, int64_t group);
 int64_t xbc_grouped_scratch(const xbc_linear *op, int64_t group);
 bool xbc_grouped_forward_of(const xbc_linear *op, float *y, const float *x,

@@ -128,7 +128,7 @@ typedef struct xbc_grouped {
 enum { XBC_GROUPS = 1 << 12 };
 /* Whether there is a kernel for this. */
 bool xbc_grouped_suits(const xbc_source *source, int64_t out);
-int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t out);
+int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t in, int64_t out);
 void xbc_grouped_forward(const xbc_grouped *job);
 
 /* ---- a convolution of 3 x 3 at stride 1, its relu and its maxpool of 2 as one

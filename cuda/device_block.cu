@@ -6,7 +6,7 @@
  * each, and reads the 4 x 4 inputs that they see. The gradient by the input is the same
  * with the kernel turned around: its inputs are the gradient by the convolution's outputs,
  * which is dy where the place says so. In the gradient by the kernel only the places count:
- * a thread has one output channel and one or four input channels, and goes from window to
+ * a thread has one output channel and one to four input channels, and goes from window to
  * window. Every sum is a chain of multiply-adds in a fixed order. */
 #include <type_traits>
 
@@ -59,6 +59,33 @@ struct gradient_patch {
     __device__ __forceinline__ int squares() const { return (h + 1) / 2 * ((w + 1) / 2); }
     __device__ __forceinline__ int channels() const { return oc; }
 
+    /* Windows are read once where the patch begins in the second half of one. */
+    __device__ __forceinline__ void load_odd(float to[PATCH][4], int64_t base, int y0,
+                                             int x0) const
+    {
+        XB_UNROLLED
+        for (int n = 0; n < 9; n++) {
+            const int py = (y0 + 1) / 2 - 1 + n / 3, px = (x0 + 1) / 2 - 1 + n % 3;
+            const bool in = py >= 0 && py < ph && px >= 0 && px < pw;
+            const int64_t from = base + ((int64_t)py * pw + px) * oc;
+            float4 d = {0, 0, 0, 0};
+            uint32_t where = 0;
+            if (in) {
+                d = *(const float4 *)(const void *)(dy + from);
+                where = *(const uint32_t *)(const void *)(place + from);
+            }
+            const float v[4] = {d.x, d.y, d.z, d.w};
+            XB_UNROLLED
+            for (int s = 0; s < SQUARE; s++) {
+                const int iy = 2 * (n / 3) - 1 + s / 2, ix = 2 * (n % 3) - 1 + s % 2;
+                if (iy < 0 || iy > 3 || ix < 0 || ix > 3) continue;
+                XB_UNROLLED
+                for (int j = 0; j < 4; j++)
+                    to[4 * iy + ix][j] = (where >> 8 * j & 255) == (uint32_t)s ? v[j] : 0;
+            }
+        }
+    }
+
     template <int CT>
     __device__ __forceinline__ void load(float to[PATCH][CT], int64_t square, int k) const
     {
@@ -66,6 +93,10 @@ struct gradient_patch {
         const int at = (int)(square - row * squares()), wide = (w + 1) / 2;
         const int y0 = at / wide * 2 + top - 2, x0 = at % wide * 2 + left - 2;
         const int64_t base = row * ph * pw * oc + k;
+        if (CT == 4 && top % 2 && left % 2) {
+            load_odd((float(*)[4])to, base, y0, x0);
+            return;
+        }
         XB_UNROLLED
         for (int i = 0; i < PATCH; i++) {
             const int cy = y0 + i / 4, cx = x0 + i % 4;
@@ -155,7 +186,7 @@ static __device__ __forceinline__ void correlate(float sum[SQUARE][EACH_OUT], fl
 /* ---- forward */
 
 template <int EACH_OUT, int CT>
-static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+static __global__ void __launch_bounds__(BLOCK_THREADS, EACH_OUT == 16 ? 2 : 3)
     block_forward(const __grid_constant__ xbc_block job)
 {
     __shared__ __align__(16) float w[CHANNELS_AT_ONCE * TAPS * EACH_OUT];
@@ -254,11 +285,17 @@ static __device__ __forceinline__ void add_window(float sum[TAPS][CT], const xbc
     const int y0 = at / job.pw * 2 + where / 2 - g.top,
               x0 = at % job.pw * 2 + where % 2 - g.left;
     const float *image = job.x + row * g.h * g.w * g.c + p.c0;
+    bool row_in[3], column_in[3];
+    XB_UNROLLED
+    for (int i = 0; i < 3; i++) {
+        row_in[i] = y0 + i >= 0 && y0 + i < g.h;
+        column_in[i] = x0 + i >= 0 && x0 + i < g.w;
+    }
+    const float *corner = image + ((int64_t)y0 * g.w + x0) * g.c;
     XB_UNROLLED
     for (int tap = 0; tap < TAPS; tap++) {
-        const int y = y0 + tap / 3, x = x0 + tap % 3;
-        const bool in = y >= 0 && y < g.h && x >= 0 && x < g.w;
-        const float *from = image + ((int64_t)y * g.w + x) * g.c;
+        const bool in = row_in[tap / 3] && column_in[tap % 3];
+        const float *from = corner + (tap / 3 * g.w + tap % 3) * g.c;
         if (CT == 4) {
             const float4 v = in ? *(const float4 *)(const void *)from : float4{0, 0, 0, 0};
             sum[tap][0] = fmaf(d, v.x, sum[tap][0]);
@@ -266,7 +303,9 @@ static __device__ __forceinline__ void add_window(float sum[TAPS][CT], const xbc
             sum[tap][2 % CT] = fmaf(d, v.z, sum[tap][2 % CT]);
             sum[tap][3 % CT] = fmaf(d, v.w, sum[tap][3 % CT]);
         } else {
-            sum[tap][0] = fmaf(d, in ? from[0] : 0, sum[tap][0]);
+            XB_UNROLLED
+            for (int j = 0; j < CT; j++)
+                sum[tap][j] = fmaf(d, in ? from[j] : 0, sum[tap][j]);
         }
     }
 }
@@ -284,7 +323,7 @@ static __device__ __forceinline__ float lane_sum(float *room, const weight_place
 }
 
 template <int CT>
-static __global__ void __launch_bounds__(WEIGHT_THREADS)
+static __global__ void __launch_bounds__(WEIGHT_THREADS, 3)
     block_weight(const __grid_constant__ xbc_block job, int64_t slices)
 {
     __shared__ float room[WEIGHT_THREADS];
@@ -296,9 +335,8 @@ static __global__ void __launch_bounds__(WEIGHT_THREADS)
     float sum[TAPS][CT] = {}, bias = 0;
     for (int64_t i = begin + p.lane; p.is && i < end; i += p.lanes) {
         const int where = job.place[i * g.oc + p.oc];
-        if (where == NOWHERE) continue;
-        const float d = job.dy[i * g.oc + p.oc];
-        add_window<CT>(sum, job, p, i, d, where);
+        const float d = where == NOWHERE ? 0 : job.dy[i * g.oc + p.oc];
+        add_window<CT>(sum, job, p, i, d, where % NOWHERE);
         bias += d;
     }
     float *dw = job.dw + blockIdx.x * (int64_t)(TAPS * g.c * g.oc + (job.bias ? g.oc : 0));
@@ -322,15 +360,20 @@ template <int N> using constant = std::integral_constant<int, N>;
  * are neighbours; fewer outputs where threads would be few. */
 template <class F> static void for_sizes(int inputs, int64_t squares, int outputs, F f)
 {
-    const bool few = squares * up(outputs, 8) < 2048 * (int64_t)xbc_processors();
-    if (inputs % 4 == 0 && few)
-        f(constant<4>(), constant<4>());
-    else if (inputs % 4 == 0)
+    const int64_t wave = 384 * (int64_t)xbc_processors(); /* threads at once */
+    const int each = outputs >= 16 && squares * up(outputs, 16) >= wave  ? 16
+                     : outputs > 4 && squares * up(outputs, 8) >= wave ? 8
+                                                                         : 4;
+    if (inputs % 4 == 0 && each == 16)
+        f(constant<16>(), constant<4>());
+    else if (inputs % 4 == 0 && each == 8)
         f(constant<8>(), constant<4>());
-    else if (few)
-        f(constant<4>(), constant<1>());
+    else if (inputs % 4 == 0)
+        f(constant<4>(), constant<4>());
+    else if (each == 16)
+        f(constant<16>(), constant<1>());
     else
-        f(constant<8>(), constant<1>());
+        f(constant<4>(), constant<1>());
 }
 
 void xbc_block_forward(const xbc_block *job)
@@ -381,6 +424,8 @@ void xbc_block_weight(const xbc_block *job)
 {
     if (job->conv.c % 4 == 0)
         launch_weight<4>(job, xbc_block_slices(job));
+    else if (job->conv.c == 3)
+        launch_weight<3>(job, xbc_block_slices(job));
     else
         launch_weight<1>(job, xbc_block_slices(job));
 }

@@ -240,7 +240,7 @@ void xbc_maxpool_backward(float *dx, const float *dy, const float *x, int64_t ro
 
 /* ---- batchnorm (N4, N5): sums over pieces of the rows, then over pieces, in double */
 
-static const int64_t NORM_PIECES = 1056, NORM_ROWS = 64;
+static const int64_t NORM_PIECES = 1056, NORM_ROWS = 16;
 
 static int64_t pieces_of(int64_t rows)
 {

@@ -7,35 +7,50 @@
 
 enum { ROWS = 128, TOGETHER = 8 }; /* rows of a block, outputs found together */
 
-/* A block has one draw: counter by counter, tensor by tensor. */
+/* One counter of a tensor: four weights. */
+template <class S>
+static __device__ __forceinline__ void draw_counter(float *theta, const xbc_many &job,
+                                                    const own_copy<S> &own,
+                                                    const stream_keys &keys,
+                                                    const xbc_tensor &k, uint32_t c,
+                                                    float turn)
+{
+    uint32_t word[4];
+    counter_words(word, keys, c);
+    XB_UNROLLED
+    for (int j = 0; j < 4; j++) {
+        const int64_t e = c / 16 * 64 + c % 16 + 16 * j, at = k.offset + e;
+        if (e >= k.size) continue;
+        const float mu = job.mu[at];
+        theta[at] =
+            k.stochastic
+                ? mu + job.sigma[at] *
+                           (turn * value_of<S>(own, job.source.at, 1, word[j]))
+                : mu;
+    }
+}
+
+/* A block has draws by strides of the grid; the counters of all tensors are one run. */
 template <class S>
 static __global__ void __launch_bounds__(THREADS)
-    draw_samples(const __grid_constant__ xbc_many job, stream_keys keys)
+    draw_samples(const __grid_constant__ xbc_many job, stream_keys keys, int64_t counters)
 {
     __shared__ __align__(16) float table[S::floats];
-    const uint32_t sample = keys.sample + blockIdx.x;
-    const float turn = job.antithetic && sample % 2 ? -1.0f : 1.0f;
-    float *theta = job.theta + blockIdx.x * job.params;
-    table_load<S>(table, job.source.at, turn);
+    table_load<S>(table, job.source.at, 1);
     const own_copy<S> own(table);
-    keys.sample = job.antithetic ? sample & ~1u : sample;
-    for (int t = 0; t < job.tensors; t++) {
-        const xbc_tensor &k = job.tensor[t];
-        keys.tensor = k.number;
-        for (uint32_t c = threadIdx.x; c < (uint32_t)((k.size + 63) / 64 * 16);
-             c += THREADS) {
-            uint32_t word[4];
-            counter_words(word, keys, c);
-            XB_UNROLLED
-            for (int j = 0; j < 4; j++) {
-                int64_t e = c / 16 * 64 + c % 16 + 16 * j, at = k.offset + e;
-                if (e >= k.size) continue;
-                float mu = job.mu[at];
-                theta[at] = k.stochastic
-                                ? mu + job.sigma[at] * value_of<S>(own, job.source.at,
-                                                                   turn, word[j])
-                                : mu;
-            }
+    const uint32_t first = keys.sample;
+    for (int64_t d = blockIdx.x; d < job.count; d += gridDim.x) {
+        const uint32_t sample = first + (uint32_t)d;
+        const float turn = job.antithetic && sample % 2 ? -1.0f : 1.0f;
+        keys.sample = job.antithetic ? sample & ~1u : sample;
+        for (int64_t i = threadIdx.x; i < counters; i += THREADS) {
+            int64_t c = i;
+            int t = 0;
+            for (; c >= (job.tensor[t].size + 63) / 64 * 16; t++)
+                c -= (job.tensor[t].size + 63) / 64 * 16;
+            keys.tensor = job.tensor[t].number;
+            draw_counter<S>(job.theta + d * job.params, job, own, keys, job.tensor[t],
+                            (uint32_t)c, turn);
         }
     }
 }
@@ -79,7 +94,7 @@ static __global__ void __launch_bounds__(ROWS)
 
 /* Hidden layers of up to W outputs, R rows a thread. The weights of one link at a time are
  * in shared memory, [in][W], 0 beyond the last output; all threads of a warp read the same
- * four at once. Sums go in the order of many_rows: the same bytes. */
+ * four at once. Sums go in the order of many_rows. */
 enum { NARROW_IN = 64 };
 
 template <int W, int R> struct narrow_rows {
@@ -116,6 +131,14 @@ static __device__ __forceinline__ void add_input(float sum[R][W], const float x[
     }
 }
 
+/* (N6) elu within 3e-7: a series near 0, else a power of 2. */
+static __device__ __forceinline__ float quick_elu(float x)
+{
+    const float power = power_of_two(x * 1.44269504f) - 1;
+    const float series = x * fmaf(x, fmaf(x, fmaf(x, 1 / 24.0f, 1 / 6.0f), 0.5f), 1);
+    return x > 0 ? x : x > -0.0625f ? series : power;
+}
+
 template <xbc_act ACT, int W, int R>
 static __device__ __forceinline__ void finish_as(narrow_rows<W, R> *to, const float sum[R][W],
                                                  const float *bias, int out)
@@ -123,7 +146,9 @@ static __device__ __forceinline__ void finish_as(narrow_rows<W, R> *to, const fl
     XB_UNROLLED
     for (int o = 0; o < W; o++) XB_UNROLLED
     for (int r = 0; r < R; r++)
-        to->value[r][o] = o < out ? activated(sum[r][o] + bias[o], ACT) : 0;
+        to->value[r][o] = o >= out         ? 0
+                          : ACT == XBC_ELU ? quick_elu(sum[r][o] + bias[o])
+                                           : activated(sum[r][o] + bias[o], ACT);
 }
 
 /* + bias (0 without one), then the activation */
@@ -239,8 +264,8 @@ template <int W, int R> static void launch_narrow(const xbc_many &job)
 /* Several rows a thread where there are so many: weights are read once for them. */
 static void launch_rows(const xbc_many &job)
 {
-    if (is_narrow(&job, 16) && job.rows > 2 * ROWS)
-        launch_narrow<16, 4>(job);
+    if (is_narrow(&job, 16) && job.rows > ROWS)
+        launch_narrow<16, 2>(job);
     else if (is_narrow(&job, 16))
         launch_narrow<16, 1>(job);
     else if (is_narrow(&job, 32) && job.rows > ROWS)
@@ -253,6 +278,13 @@ static void launch_rows(const xbc_many &job)
                    ROWS, job);
 }
 
+static int64_t counters_of(const xbc_many *job)
+{
+    int64_t sum = 0;
+    for (int t = 0; t < job->tensors; t++) sum += (job->tensor[t].size + 63) / 64 * 16;
+    return sum;
+}
+
 void xbc_many_draws(const xbc_many *job)
 {
     const int64_t SOME = 1 << 15; /* draws of one launch */
@@ -263,9 +295,11 @@ void xbc_many_draws(const xbc_many *job)
         some.theta += first * job->params;
         some.y += first * job->rows * job->link[job->links - 1].out;
         const stream_keys keys = keys_of(some.where);
+        const int64_t wave = 4 * (int64_t)xbc_processors();
+        const unsigned blocks = (unsigned)(some.count < wave ? some.count : wave);
         for_shape(job->source, [&](auto shape) {
-            XBC_LAUNCH("drawing", draw_samples<decltype(shape)>, (unsigned)some.count,
-                       THREADS, some, keys);
+            XBC_LAUNCH("drawing", draw_samples<decltype(shape)>, blocks, THREADS, some, keys,
+                       counters_of(job));
         });
         launch_rows(some);
     }

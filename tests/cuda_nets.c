@@ -154,6 +154,10 @@ static void blocks_are_their_layers(void **state)
     check_block((sizes){.h = 5, .w = 4, .c = 8, .oc = 3, .pad = 0, .ceil = 1}, 2, false);
     check_block((sizes){.h = 4, .w = 4, .c = 36, .oc = 20, .pad = 1, .ceil = 1}, 2, true);
     check_block((sizes){.h = 5, .w = 7, .c = 2, .oc = 17, .pad = 1}, 1, false);
+    const sizes larger = {.h = 8, .w = 8, .c = 16, .oc = 16, .pad = 1};
+    check_block(larger, 24, true); /* more outputs a thread */
+    check_block((sizes){.h = 8, .w = 8, .c = 8, .oc = 12, .pad = 1}, 12, true);
+    check_block((sizes){.h = 8, .w = 8, .c = 3, .oc = 16, .pad = 1}, 24, true);
     check_block((sizes){.h = 2, .w = 2, .c = 1, .oc = 1, .pad = 1, .ceil = 1}, 1, true);
 }
 
@@ -264,7 +268,7 @@ static void narrow_nets_are_their_layers(void **state)
     const xb_draw_source *from = xb_sampler_source(s);
     const xbc_source source = {bring(from, sizeof *from), from->table.columns,
                                from->table.degree, from->table.halves};
-    check_small(&source, 1, 16, 1, 300); /* four rows a thread */
+    check_small(&source, 1, 16, 1, 300); /* two rows a thread */
     check_small(&source, 3, 13, 2, 40);  /* one */
     check_small(&source, 5, 32, 1, 200); /* two, of 32 outputs */
     check_small(&source, 64, 27, 3, 7);
