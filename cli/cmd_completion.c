@@ -1,22 +1,96 @@
-/* cmd_completion.c: `crossbayes completion`: a script that teaches bash or zsh the
- * commands, their options and the values that are one of a few words, all from the same
- * table as --help. */
+/* cmd_completion.c: `crossbayes completion`: a script that teaches bash, zsh or fish the
+ * commands, their options and the values that have names, all from the same table as
+ * --help and the library's own lists. */
 #include <stdio.h>
 #include <string.h>
 
 #include "crossbayes/studies.h"
 #include "commands.h"
 #include "print.h"
-
-static bool is_choice(const cli_option *o)
-{
-    return o->kind == CLI_CHOICE || o->kind == CLI_CHOICES;
-}
+#include "topics.h"
 
 /* The words of "a|b|c" or "a,b,c", blanks between. */
 static void print_words(FILE *out, const char *list)
 {
     for (const char *p = list; *p; p++) fputc(*p == '|' || *p == ',' ? ' ' : *p, out);
+}
+
+/* ---- values that have names, by what the help calls the value. A suffix follows each
+ * name: a value goes on after it */
+
+static void print_families(FILE *out, const char *suffix)
+{
+    for (int64_t i = 0; i < xb_law_family_count(); i++)
+        fprintf(out, "%s%s%s", i ? " " : "", xb_law_family_name(i), suffix);
+}
+
+static void print_arrays(FILE *out, const char *suffix)
+{
+    for (int64_t i = 0; i < xb_array_preset_count(); i++)
+        fprintf(out, "%s%s%s", i ? " " : "", xb_array_preset_name(i), suffix);
+}
+
+static void print_keys(FILE *out, const char *suffix)
+{
+    for (int64_t i = 0; i < xb_array_field_count(); i++)
+        fprintf(out, "%s%s%s", i ? " " : "", xb_array_field_at(i).key, suffix);
+}
+
+static void print_priors(FILE *out, const char *suffix)
+{
+    fprintf(out, "normal%s laplace%s mixture%s", suffix, suffix, suffix);
+}
+
+static void print_schedules(FILE *out, const char *suffix)
+{
+    fprintf(out, "constant%s exp%s cosine step%s", suffix, suffix, suffix);
+}
+
+typedef struct named_values {
+    const char *value; /* as an option's `value` */
+    void (*print)(FILE *out, const char *suffix);
+    const char *suffix;
+    bool or_file;
+} named_values;
+
+static const named_values named[] = {
+    {"LAW", print_families, "", true},         {"FAMILY", print_families, "", false},
+    {"ARRAY", print_arrays, "", true},         {"KEY=X", print_keys, "=", false},
+    {"KEY=A:B", print_keys, "=", false},       {"PRIOR", print_priors, ":", false},
+    {"SCHEDULE", print_schedules, ":", false},
+};
+
+static const named_values *named_of(const cli_option *o)
+{
+    for (int i = 0; o->value && i < CLI_COUNT_OF(named); i++)
+        if (strcmp(named[i].value, o->value) == 0) return &named[i];
+    return NULL;
+}
+
+/* Whether its values have names; print_values() prints them, blanks between. */
+static bool has_values(const cli_option *o)
+{
+    return o->kind == CLI_CHOICE || o->kind == CLI_CHOICES || named_of(o);
+}
+
+static void print_values(FILE *out, const cli_option *o)
+{
+    if (named_of(o))
+        named_of(o)->print(out, named_of(o)->suffix);
+    else
+        print_words(out, o->value);
+}
+
+static bool takes_file(const cli_option *o)
+{
+    return o->kind == CLI_PATH || o->kind == CLI_OUTPUT ||
+           (named_of(o) && named_of(o)->or_file);
+}
+
+static void print_topics(FILE *out)
+{
+    for (int i = 0; i < cli_topic_count; i++)
+        fprintf(out, "%s%s", i ? " " : "", cli_topic_at(i)->name);
 }
 
 static void print_studies(FILE *out)
@@ -37,9 +111,9 @@ static void bash_choices(FILE *out, const cli_command *c)
 {
     const cli_option *o;
     for (int i = 0; (o = cli_option_at(c, i)); i++) {
-        if (!is_choice(o)) continue;
+        if (!has_values(o)) continue;
         fprintf(out, "    %s:--%s) words='", c->name, o->name);
-        print_words(out, o->value);
+        print_values(out, o);
         fprintf(out, "' ;;\n");
     }
 }
@@ -65,6 +139,8 @@ static void print_bash(FILE *out)
     bash_commands(out);
     fprintf(out, "' ;;\n    2:help:*) words='");
     bash_commands(out);
+    fputc(' ', out);
+    print_topics(out);
     fprintf(out, "' ;;\n    2:study:*) words='");
     print_studies(out);
     fprintf(out, "' ;;\n    esac\n    case $command:$before in\n");
@@ -78,6 +154,7 @@ static void print_bash(FILE *out)
         "        esac ;;\n"
         "    esac\n"
         "    [ -n \"$words\" ] && COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+        "    case ${COMPREPLY[0]} in *[=:]) compopt -o nospace ;; esac\n"
         "    return 0\n"
         "}\n"
         "complete -o default -F _crossbayes crossbayes\n");
@@ -98,15 +175,23 @@ static void zsh_text(FILE *out, const char *text)
     }
 }
 
+/* Names as `(a b c)`, or added by hand where files may be meant or a suffix follows. */
 static void zsh_value(FILE *out, const cli_option *o)
 {
     if (o->kind == CLI_FLAG) return;
+    const named_values *list = named_of(o);
     fprintf(out, ":value:");
-    if (is_choice(o)) {
+    if (list) {
+        fprintf(out, "{ compadd -S \"");
+        zsh_text(out, list->suffix);
+        fprintf(out, "\" -- ");
+        list->print(out, "");
+        fprintf(out, "%s }", list->or_file ? "; _files" : "");
+    } else if (has_values(o)) {
         fputc('(', out);
-        print_words(out, o->value);
+        print_values(out, o);
         fputc(')', out);
-    } else if (o->kind == CLI_PATH || o->kind == CLI_OUTPUT) {
+    } else if (takes_file(o)) {
         fprintf(out, "_files");
     }
 }
@@ -156,6 +241,13 @@ static void print_zsh(FILE *out)
                  "        return\n"
                  "    fi\n"
                  "    local command=$words[2]\n"
+                 "    if [[ $command == help ]]; then\n"
+                 "        _describe command commands\n"
+                 "        compadd -- ");
+    print_topics(out);
+    fprintf(out, "\n"
+                 "        return\n"
+                 "    fi\n"
                  "    shift words\n"
                  "    (( CURRENT-- ))\n"
                  "    case $command in\n");
@@ -169,12 +261,62 @@ static void print_zsh(FILE *out)
                  "fi\n");
 }
 
+/* ---- fish */
+
+/* Text inside '...'. */
+static void fish_text(FILE *out, const char *text)
+{
+    for (const char *p = text; *p; p++)
+        fprintf(out, strchr("'\\", *p) ? "\\%c" : "%c", *p);
+}
+
+static void fish_option(FILE *out, const cli_command *c, const cli_option *o)
+{
+    fprintf(out, "complete -c crossbayes -n '__fish_seen_subcommand_from %s' -l %s",
+            c->name, o->name);
+    if (o->letter) fprintf(out, " -s %c", o->letter);
+    if (o->kind != CLI_FLAG) fprintf(out, takes_file(o) ? " -r -F" : " -x");
+    if (has_values(o)) {
+        fprintf(out, " -a '");
+        print_values(out, o);
+        fputc('\'', out);
+    }
+    fprintf(out, " -d '");
+    fish_text(out, o->about);
+    fprintf(out, "'\n");
+}
+
+static void fish_command(FILE *out, const cli_command *c)
+{
+    const cli_option *o;
+    fprintf(out, "complete -c crossbayes -n __fish_use_subcommand -f -a %s -d '",
+            c->name);
+    fish_text(out, c->about);
+    fprintf(out,
+            "'\ncomplete -c crossbayes -n '__fish_seen_subcommand_from help' -f -a %s\n",
+            c->name);
+    for (int i = 0; (o = cli_option_at(c, i)); i++) fish_option(out, c, o);
+}
+
+static void print_fish(FILE *out)
+{
+    fprintf(out, "# crossbayes: completion for fish\n"
+                 "complete -c crossbayes -n __fish_use_subcommand -f -a help\n"
+                 "complete -c crossbayes -n '__fish_seen_subcommand_from help' -f -a '");
+    print_topics(out);
+    fprintf(out, "'\ncomplete -c crossbayes -n '__fish_seen_subcommand_from study' -a '");
+    print_studies(out);
+    fprintf(out, "'\n");
+    for (int i = 0; i < cli_commands_count; i++) fish_command(out, cli_commands[i]);
+}
+
 static void how_to_use(FILE *out)
 {
     fprintf(out, "\nFor this shell only:\n"
                  "  bash   . <(crossbayes completion bash)\n"
                  "  zsh    . <(crossbayes completion zsh)\n"
-                 "make install puts both where the shells look.\n");
+                 "  fish   crossbayes completion fish | source\n"
+                 "make install puts all three where the shells look.\n");
 }
 
 static cli_exit write_script(cli_session *s, FILE *out, const char *shell)
@@ -183,8 +325,10 @@ static cli_exit write_script(cli_session *s, FILE *out, const char *shell)
         print_bash(out);
     else if (strcmp(shell, "zsh") == 0)
         print_zsh(out);
+    else if (strcmp(shell, "fish") == 0)
+        print_fish(out);
     else
-        return cli_fail(s, CLI_USAGE, "completion for '%s'? there is bash and zsh",
+        return cli_fail(s, CLI_USAGE, "unknown shell '%s', expected bash, zsh or fish",
                         shell);
     return CLI_DONE;
 }
@@ -198,7 +342,7 @@ const cli_command cli_command_completion = {
     .name = "completion",
     .group = "This program",
     .about = "a script that completes commands and options in your shell",
-    .usage = "bash|zsh",
+    .usage = "bash|zsh|fish",
     .example = "crossbayes completion bash",
     .more = how_to_use,
     .min_args = 1,

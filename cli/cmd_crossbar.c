@@ -6,15 +6,17 @@
 
 #include "commands.h"
 #include "cost_show.h"
+#include "crossbar_cases.h"
 #include "crossbar_chips.h"
 #include "crossbar_device.h"
+#include "crossbar_draws.h"
 #include "crossbar_show.h"
 #include "model_data.h"
 #include "outputs.h"
 #include "show.h"
 #include "sweep.h"
 
-enum { CASES_MAX = 32, SWEEPS_MAX = CLI_REPEAT_MAX, CHIPS = 8 };
+enum { CASES_MAX = 64, REMEDIES_MAX = 16, SWEEPS_MAX = CLI_REPEAT_MAX, CHIPS = 8 };
 
 typedef struct sweep_run {
     cli_sweep sweep;
@@ -27,14 +29,15 @@ typedef struct crossbar_job {
     xb_frame *frame, *calibration; /* calibration NULL: the frame */
     xb_array *array;
     xb_costs costs;            /* where --costs is a file */
+    cli_draws draws;           /* that rows need */
     xb_cost_model *cost_model; /* where it is the model, else NULL */
     xb_assay *assay;
     int64_t reads;
     cli_case cases[CASES_MAX];
     int n_cases;
+    char without[REMEDIES_MAX][64]; /* names of cases */
     sweep_run sweep[SWEEPS_MAX];
     int n_sweeps;
-    int64_t done, total; /* arrays */
 } crossbar_job;
 
 /* ---- what was asked for */
@@ -199,55 +202,56 @@ static cli_exit plan_outputs(crossbar_job *job)
     return cli_status(s, status);
 }
 
-/* ---- arrays, one after the other */
+/* ---- arrays */
 
-/* On so many chips, where chips differ. */
-static xb_status assay(crossbar_job *job, cli_case *out, const xb_array *array,
-                       int64_t chips)
+/* All effects, without one of the remedies. */
+static xb_status add_without(crossbar_job *job, cli_case_list *list, int remedy,
+                             int64_t chips)
 {
-    xb_progress event = {"reading arrays", job->done++, job->total};
-    if (!cli_progress_event(&job->s->progress, &event)) return XB_E_CANCELLED;
-    const xb_status status = xb_chips_create(job->s->ctx, &out->chips, job->assay, array,
-                                             xb_array_differs(array) ? chips : 1);
-    if (status == XB_OK) out->result = xb_chips_at(out->chips, 0);
-    return status;
+    cli_case *c = &job->cases[job->n_cases++];
+    xb_array *less = NULL;
+    snprintf(job->without[remedy], sizeof job->without[remedy], "all, no %s",
+             xb_array_remedy_name(remedy));
+    c->name = job->without[remedy];
+    XB_TRY(xb_array_without(job->s->ctx, &less, job->array, remedy));
+    return cli_cases_add(job->s->ctx, list, c, less, chips);
 }
 
-/* Each effect alone, then all. The effects are on one chip unless chips were asked for:
- * they would take most of the time. */
-static xb_status assay_effects(crossbar_job *job)
+/* Each effect alone, all without each remedy, then all. The effects are on one chip
+ * unless chips were asked for: they would take most of the time. */
+static xb_status add_effects(crossbar_job *job, cli_case_list *list)
 {
+    xb_ctx *ctx = job->s->ctx;
     const int64_t asked = (int64_t)cli_count(&job->s->args, "chips", 1);
-    xb_status status = XB_OK;
-    for (int e = 0; e < xb_array_effect_count() && status == XB_OK; e++) {
+    for (int e = 0; e < xb_array_effect_count(); e++) {
         if (!xb_array_has(job->array, e)) continue;
         cli_case *c = &job->cases[job->n_cases++];
         xb_array *alone = NULL;
         c->name = xb_array_effect_name(e);
-        status = xb_array_only(job->s->ctx, &alone, job->array, e);
-        if (status == XB_OK) status = assay(job, c, alone, asked);
-        xb_array_destroy(alone);
+        XB_TRY(xb_array_only(ctx, &alone, job->array, e));
+        XB_TRY(cli_cases_add(ctx, list, c, alone, asked));
     }
-    if (status != XB_OK) return status;
+    for (int i = 0; i < xb_array_remedy_count(); i++)
+        if (xb_array_has_remedy(job->array, i)) XB_TRY(add_without(job, list, i, asked));
     cli_case *all = &job->cases[job->n_cases++];
+    xb_array *copy = NULL;
     all->name = "all together";
-    return assay(job, all, job->array, (int64_t)cli_count(&job->s->args, "chips", CHIPS));
+    XB_TRY(xb_array_copy(ctx, &copy, job->array));
+    return cli_cases_add(ctx, list, all, copy,
+                         (int64_t)cli_count(&job->s->args, "chips", CHIPS));
 }
 
-static xb_status assay_sweep(crossbar_job *job, sweep_run *run)
+static xb_status add_sweep(crossbar_job *job, cli_case_list *list, sweep_run *run)
 {
-    xb_status status = XB_OK;
-    for (int k = 0; k < run->sweep.count && status == XB_OK; k++) {
+    xb_ctx *ctx = job->s->ctx;
+    for (int k = 0; k < run->sweep.count; k++) {
         xb_array *array = NULL;
         run->cases[k].value = run->sweep.value[k];
-        status = xb_array_copy(job->s->ctx, &array, job->array);
-        if (status == XB_OK)
-            status =
-                xb_array_set(job->s->ctx, array, run->sweep.key, run->sweep.value[k]);
-        if (status == XB_OK) status = assay(job, &run->cases[k], array, 1);
-        xb_array_destroy(array);
+        XB_TRY(xb_array_copy(ctx, &array, job->array));
+        XB_TRY(cli_cases_add(ctx, list, &run->cases[k], array, 1));
+        XB_TRY(xb_array_set(ctx, array, run->sweep.key, run->sweep.value[k]));
     }
-    return status;
+    return XB_OK;
 }
 
 static xb_analog_options analog_options(const crossbar_job *job)
@@ -275,17 +279,16 @@ static xb_assay_options assay_options(const crossbar_job *job,
 static xb_status run_assays(crossbar_job *job)
 {
     const xb_analog_options analog = analog_options(job);
-    xb_assay_options o = assay_options(job, &analog);
-    job->total = 1;
-    for (int e = 0; e < xb_array_effect_count(); e++)
-        job->total += xb_array_has(job->array, e);
-    for (int i = 0; i < job->n_sweeps; i++) job->total += job->sweep[i].sweep.count;
+    const xb_assay_options o = assay_options(job, &analog);
+    cli_case_list list = {0};
     xb_status status =
         xb_assay_create(job->s->ctx, &job->assay, job->model, xb_frame_values(job->frame),
                         xb_frame_target(job->frame), xb_frame_row_count(job->frame), &o);
-    if (status == XB_OK) status = assay_effects(job);
+    if (status == XB_OK) status = add_effects(job, &list);
     for (int i = 0; i < job->n_sweeps && status == XB_OK; i++)
-        status = assay_sweep(job, &job->sweep[i]);
+        status = add_sweep(job, &list, &job->sweep[i]);
+    if (status == XB_OK) status = cli_cases_run(job->s->ctx, &list, job->assay);
+    cli_cases_free(&list);
     return status;
 }
 
@@ -343,6 +346,7 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
     json_object_set_new(root, "chip", json_integer((json_int_t)analog_options(job).chip));
     json_object_set_new(root, "independent_draws",
                         cli_json_real(xb_array_independent(job->array, job->reads)));
+    json_object_set_new(root, "draws", cli_draws_json(&job->draws));
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
@@ -417,6 +421,7 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     cli_progress_clear(&s->progress);
     if (cli_json(s)) return print_json(job, costs_json(job, analog));
     cli_exit code = print_text(job);
+    cli_show_draws(&job->draws, job->reads);
     if (job->cost_model)
         cli_show_cost_model(job->cost_model);
     else if (cli_flag(&s->args, "costs"))
@@ -434,6 +439,10 @@ static cli_exit simulate(crossbar_job *job)
     if (status == XB_OK && by_model(job->s))
         status = xb_cost_model_create(job->s->ctx, &job->cost_model, analog, job->reads);
     if (status == XB_OK) status = run_assays(job);
+    if (status == XB_OK)
+        status = cli_draws_find(job->s->ctx, &job->draws, job->model, analog,
+                                xb_frame_values(job->frame), xb_frame_target(job->frame),
+                                xb_frame_row_count(job->frame), job->reads);
     cli_exit code = status == XB_OK ? deliver(job, analog) : cli_status(job->s, status);
     xb_analog_destroy(analog);
     return code;
@@ -451,6 +460,7 @@ static void free_job(crossbar_job *job)
     xb_array_destroy(job->array);
     xb_assay_destroy(job->assay);
     xb_cost_model_destroy(job->cost_model);
+    cli_draws_free(&job->draws);
     xb_frame_destroy(job->calibration);
     xb_frame_destroy(job->frame);
     xb_model_destroy(job->model);
@@ -525,6 +535,7 @@ static const cli_option options[] = {
     {"output", 'o', CLI_OUTPUT, "DIR",
      "folder of tables and figures of sweeps, made if missing", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
+    CLI_SHARE_OPTION,
 };
 
 const cli_command cli_command_crossbar = {

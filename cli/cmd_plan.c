@@ -424,8 +424,8 @@ static xb_status plan_rows(plan_job *job, float *x)
 {
     cli_session *s = job->s;
     xb_frame *frame = NULL;
-    xb_status status = cli_model_frame(s, &frame, job->model,
-                                       cli_text(&s->args, "data", NULL), false);
+    xb_status status =
+        cli_model_frame(s, &frame, job->model, cli_text(&s->args, "data", NULL), false);
     if (status != XB_OK) return status;
     int64_t all = xb_frame_row_count(frame), d = xb_model_feature_count(job->model);
     int64_t rows = (int64_t)cli_count(&s->args, "rows", ROWS_DEFAULT);

@@ -23,6 +23,8 @@ typedef struct request {
     cli_textfile file;
     bool open;
     int64_t rows, draws;
+    double used; /* draws of all rows together, where each takes its own number */
+    bool asked;  /* some rows went to the model already */
     double error;
     double share; /* of ensembles: epistemic variance between members, mean over blocks */
     cli_exit failed;
@@ -92,18 +94,32 @@ static void write_head(FILE *out, const request *r, int64_t k)
     }
 }
 
+/* The last column: draws that a row took, or that its interval needs. */
+static const char *draws_column(const request *r)
+{
+    return r->opt.adaptive ? "draws" : r->opt.needs ? "draws_needed" : NULL;
+}
+
+static void end_head(FILE *out, const request *r)
+{
+    if (draws_column(r)) fprintf(out, ",%s", draws_column(r));
+    fputc('\n', out);
+}
+
+static void end_row(FILE *out, const xb_prediction *p, int64_t row)
+{
+    if (xb_prediction_used(p))
+        fprintf(out, ",%lld", (long long)xb_prediction_used(p)[row]);
+    else if (xb_prediction_needed(p))
+        fprintf(out, ",%.0f", ceil(xb_prediction_needed(p)[row]));
+    fputc('\n', out);
+}
+
 static void write_numbers_head(FILE *out, const request *r)
 {
     write_name_head(out, r);
     for (int64_t k = 0; k < xb_model_target_count(r->model); k++) write_head(out, r, k);
-    fputc('\n', out);
-}
-
-/* Of an ensemble how far its members are apart; then the next target or the next row. */
-static void end_group(FILE *out, const double *apart, int64_t i, bool last)
-{
-    if (apart) fprintf(out, ",%.10g", apart[i]);
-    fputc(last ? '\n' : ',', out);
+    end_head(out, r);
 }
 
 static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
@@ -115,7 +131,11 @@ static void write_numbers(FILE *out, const xb_prediction *p, const request *r)
         fprintf(out, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g", xb_prediction_mean(p)[i],
                 xb_prediction_sd(p)[i], xb_prediction_epistemic(p)[i],
                 xb_prediction_aleatoric(p)[i], q[2 * i], q[2 * i + 1]);
-        end_group(out, apart, i, i % targets == targets - 1);
+        if (apart) fprintf(out, ",%.10g", apart[i]);
+        if (i % targets == targets - 1)
+            end_row(out, p, i / targets);
+        else
+            fputc(',', out);
     }
 }
 
@@ -128,8 +148,9 @@ static void write_classes_head(FILE *out, const request *r)
         fputc(',', out);
         write_cell(out, "p_", xb_model_class_name(r->model, k));
     }
-    fprintf(out, ",entropy,information%s\n",
+    fprintf(out, ",entropy,information%s",
             xb_model_member_count(r->model) > 1 ? ",disagreement" : "");
+    end_head(out, r);
 }
 
 static void write_classes(FILE *out, const xb_prediction *p, const request *r)
@@ -143,7 +164,8 @@ static void write_classes(FILE *out, const xb_prediction *p, const request *r)
         for (int64_t k = 0; k < classes; k++) fprintf(out, ",%.10g", row[k]);
         fprintf(out, ",%.10g,%.10g", xb_prediction_entropy(p)[i],
                 xb_prediction_information(p)[i]);
-        end_group(out, apart, i, true);
+        if (apart) fprintf(out, ",%.10g", apart[i]);
+        end_row(out, p, i);
     }
 }
 
@@ -207,6 +229,14 @@ static void set_classes(json_t *root, const xb_prediction *p, const request *r)
     set_column(root, "information", xb_prediction_information(p), n, 1);
 }
 
+static void set_used(json_t *root, const xb_prediction *p)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < xb_prediction_count(p); i++)
+        json_array_append_new(list, json_integer(xb_prediction_used(p)[i]));
+    json_object_set_new(root, "draws_used", list);
+}
+
 /* The predictions themselves, under the names of the table's columns. */
 static void set_predictions(json_t *root, const xb_prediction *p, const request *r)
 {
@@ -224,6 +254,10 @@ static void set_predictions(json_t *root, const xb_prediction *p, const request 
     if (xb_prediction_disagreement(p))
         set_column(root, "disagreement", xb_prediction_disagreement(p),
                    xb_prediction_count(p), 1);
+    if (xb_prediction_needed(p))
+        set_column(root, "draws_needed", xb_prediction_needed(p), xb_prediction_count(p),
+                   1);
+    if (xb_prediction_used(p)) set_used(root, p);
 }
 
 static int64_t blank_lines(const request *r)
@@ -244,6 +278,8 @@ static cli_exit print_json(const request *r, const xb_prediction *p, const xb_la
     json_object_set_new(root, "n", json_integer(r->rows));
     json_object_set_new(root, "blank_lines", json_integer(blank_lines(r)));
     json_object_set_new(root, "draws", json_integer(r->draws));
+    if (r->opt.adaptive && r->rows > 0)
+        json_object_set_new(root, "draws_mean", cli_json_real(r->used / (double)r->rows));
     json_object_set_new(root, "mc_error", cli_json_real(r->error));
     if (xb_prediction_disagreement(p)) {
         json_object_set_new(root, "members",
@@ -274,11 +310,29 @@ static cli_exit write_prediction(request *r, const xb_prediction *p)
     return CLI_DONE;
 }
 
-/* Draws of all rows are those of the first, also where their number was found. */
+/* Before the first rows: as many as processes at least, and the number of draws, which is
+ * that of all rows. */
+static cli_exit prepare(request *r, const xb_rows *rows)
+{
+    const int64_t processes = xb_deal_processes(r->s->ctx);
+    if (r->asked) return CLI_DONE;
+    r->asked = true;
+    if (rows->n < processes && processes > 1)
+        return cli_fail(r->s, CLI_USAGE,
+                        "%s: %lld %s cannot be dealt to %lld processes; use at most %lld",
+                        r->s->args.arg[1], (long long)rows->n,
+                        xb_plural(rows->n, "row", "rows"), (long long)processes,
+                        (long long)rows->n);
+    if (r->opt.samples > 0 || r->opt.adaptive) return CLI_DONE;
+    return cli_status(r->s, xb_predict_draws_enough(r->s->ctx, &r->opt.samples, r->model,
+                                                    rows, &r->opt));
+}
+
 static cli_exit predict_rows(request *r, xb_prediction **out, const xb_rows *rows)
 {
-    cli_exit code =
-        cli_status(r->s, xb_predict_rows(r->s->ctx, out, r->model, rows, &r->opt));
+    cli_exit code = prepare(r, rows);
+    if (code != CLI_DONE) return code;
+    code = cli_status(r->s, xb_predict_rows(r->s->ctx, out, r->model, rows, &r->opt));
     if (code != CLI_DONE) return code;
     const double error = xb_prediction_error(*out);
     const double n = (double)xb_prediction_count(*out);
@@ -288,7 +342,9 @@ static cli_exit predict_rows(request *r, xb_prediction **out, const xb_rows *row
     else if (n > 0)
         r->share += (share - r->share) * n / ((double)r->rows + n);
     r->rows += xb_prediction_count(*out);
-    r->draws = r->opt.samples = xb_prediction_draws(*out);
+    if (xb_prediction_draws(*out) > r->draws) r->draws = xb_prediction_draws(*out);
+    for (int64_t i = 0; i < xb_prediction_count(*out) && r->opt.adaptive; i++)
+        r->used += (double)xb_prediction_used(*out)[i];
     if (isnan(error) || error > r->error) r->error = error;
     return CLI_DONE;
 }
@@ -305,6 +361,8 @@ static bool take_block(void *arg, const xb_frame *block)
     r->block = block;
     r->failed = predict_rows(r, &p, &rows);
     if (r->failed == CLI_DONE) r->failed = write_prediction(r, p);
+    if (r->failed == CLI_ELSEWHERE)
+        r->failed = CLI_DONE; /* the next rows, all the same */
     r->block = NULL;
     xb_prediction_destroy(p);
     return r->failed == CLI_DONE;
@@ -326,10 +384,14 @@ static void say_blanks(const request *r, const char *data)
 static void print_summary(const request *r, const xb_law *law)
 {
     char target[CLI_SHOWN];
-    printf("%s: %s for %lld %s, %lld %s, law %s\n", r->path,
+    printf("%s: %s for %lld %s, %s%lld %s, law %s\n", r->path,
            cli_shown(target, xb_model_target_name(r->model)), (long long)r->rows,
-           xb_plural(r->rows, "row", "rows"), (long long)r->draws,
-           xb_plural(r->draws, "weight draw", "weight draws"), xb_law_text(law));
+           xb_plural(r->rows, "row", "rows"), r->opt.adaptive ? "at most " : "",
+           (long long)r->draws, xb_plural(r->draws, "weight draw", "weight draws"),
+           xb_law_text(law));
+    if (r->opt.adaptive && r->rows > 0)
+        printf("  each row took as many as its interval needs, %.4g on average\n",
+               r->used / (double)r->rows);
     if (isnan(r->error))
         printf("  Monte Carlo error of the means: unknown with so few draws\n");
     else
@@ -393,14 +455,21 @@ static cli_exit run(cli_session *s)
 {
     request r = {.s = s, .opt = xb_predict_options_default()};
     r.path = cli_text(&s->args, "output", "-");
-    if (!cli_samples(s, &r.opt.samples))
-        return cli_fail(s, CLI_USAGE, "--samples: expected a whole number or 'auto'");
+    r.opt.adaptive = cli_samples_adaptive(s);
+    if (r.opt.adaptive)
+        r.opt.samples = 0;
+    else if (!cli_samples(s, &r.opt.samples))
+        return cli_fail(s, CLI_USAGE,
+                        "--samples: expected a whole number, 'auto' or 'adaptive'");
+    r.opt.needs = r.opt.samples == 0;
     double share = cli_number(&s->args, "interval", 0.95);
     r.level[0] = (1 - share) / 2;
     r.level[1] = (1 + share) / 2;
     r.opt.quantile = r.level;
     r.opt.quantiles = CLI_COUNT_OF(r.level);
     r.opt.tolerance = cli_number(&s->args, "tolerance", r.opt.tolerance);
+    r.opt.interval_tolerance =
+        cli_number(&s->args, "interval-tolerance", r.opt.interval_tolerance);
     r.opt.seed = cli_seed(s);
     xb_model *model = NULL;
     xb_law *law = NULL;
@@ -422,9 +491,16 @@ static const cli_option options[] = {
     {"output", 'o', CLI_OUTPUT, "FILE",
      "predictions, .csv; - is stdout, with --json as JSON (-)", 0, 0},
     {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (the model's)", 0, 0},
-    {"samples", 0, CLI_TEXT, "N|auto", "weight draws (1000)", 0, 0},
+    {"samples", 0, CLI_TEXT, "N|auto|adaptive",
+     "weight draws; auto: as many as the means need, with how many each interval needs;"
+     " adaptive: for each row as many as its interval needs [1000]",
+     0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",
-     "auto: Monte Carlo error of the means over the predictive sd (0.02)", 1e-4, 1},
+     "auto: Monte Carlo error of the means over the predictive sd [0.02]", 1e-4, 1},
+    {"interval-tolerance", 0, CLI_NUMBER, "X",
+     "auto, adaptive: Monte Carlo error of an interval's ends over the predictive sd"
+     " [0.1]",
+     1e-3, 1},
     {"interval", 0, CLI_NUMBER, "SHARE", "of the central interval (0.95)", 1e-6,
      0.999999},
     {"id", 0, CLI_TEXT, "COLUMN",
@@ -432,6 +508,7 @@ static const cli_option options[] = {
     CLI_MISSING_OPTION,
     CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
+    CLI_SHARE_OPTION,
 };
 
 const cli_command cli_command_predict = {

@@ -46,6 +46,7 @@ static const char *const owners[][2] = {
     {"cache", "utkface"},
     {"no-cache", "utkface"},
     {"resume", "utkface"},
+    {"share", "energy|narrow|array|retention"},
 };
 
 static cli_exit check_options(cli_session *s, const char *name)
@@ -273,6 +274,7 @@ static const cli_option options[] = {
     {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders: seconds", 0, 0},
     {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
+    CLI_SHARE_OPTION,
 };
 
 const cli_command cli_command_study = {

@@ -6,15 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crossbayes/crossbar.h"
-
 static const char *const design_words[] = {
     "this array", "digital accelerator, digital sampling", "this array without noise"};
 
 static const char *const part_words[] = {"DAC", "cells", "ADC", "digital", "sampling"};
 
-/* "0.21 to 1.71 nJ", one number where the ends are equal; "-" for nothing. */
-static void energy_text(char *out, size_t size, xb_band pj)
+void cli_energy_text(char *out, size_t size, xb_band pj)
 {
     const xb_si_unit u = xb_si_unit_for(1e-12 * pj.high, "J");
     const double low = 1e-12 * pj.low / u.factor, high = 1e-12 * pj.high / u.factor;
@@ -26,7 +23,7 @@ static void energy_text(char *out, size_t size, xb_band pj)
         snprintf(out, size, "%.3g to %.3g %s", low, high, u.text);
 }
 
-static void time_text(char *out, size_t size, double ns)
+void cli_nanoseconds_text(char *out, size_t size, double ns)
 {
     const xb_si_unit u = xb_si_unit_for(1e-9 * ns, "s");
     if (ns > 0)
@@ -59,11 +56,11 @@ static void read_cell(const void *arg, int row, int column, char *out, size_t si
     else if (column == 0)
         snprintf(out, size, "all layers");
     else if (column <= parts + 1)
-        energy_text(
+        cli_energy_text(
             out, size,
             xb_cost_model_energy_pj(cost, 0, layer, column <= parts ? column - 1 : -1));
     else
-        time_text(out, size, xb_cost_model_time_ns(cost, 0, layer));
+        cli_nanoseconds_text(out, size, xb_cost_model_time_ns(cost, 0, layer));
 }
 
 /* ---- one prediction: a line for each design */
@@ -93,9 +90,9 @@ static void prediction_cell(const void *arg, int row, int column, char *out, siz
     else if (column == 1)
         snprintf(out, size, "%lld", (long long)xb_cost_model_draws(cost, design));
     else if (column == 2)
-        energy_text(out, size, prediction_pj(cost, design));
+        cli_energy_text(out, size, prediction_pj(cost, design));
     else
-        time_text(out, size, prediction_ns(cost, design));
+        cli_nanoseconds_text(out, size, prediction_ns(cost, design));
 }
 
 /* Where a read takes longer than its layers, which is then explained. */
@@ -105,6 +102,16 @@ static bool waits(const xb_cost_model *cost)
     for (int64_t i = 0; i < xb_cost_model_layer_count(cost); i++)
         busy += xb_cost_model_time_ns(cost, 0, i);
     return xb_cost_model_time_ns(cost, 0, -1) > busy;
+}
+
+static void show_calibration(const xb_cost_model *cost)
+{
+    char energy[64], time[64];
+    const double ns = xb_cost_model_calibration_ns(cost);
+    if (!(ns > 0)) return;
+    cli_energy_text(energy, sizeof energy, xb_cost_model_calibration_pj(cost));
+    cli_nanoseconds_text(time, sizeof time, ns);
+    printf("\n  calibration of the columns, once for a chip: %s, %s\n", energy, time);
 }
 
 void cli_show_cost_model(const xb_cost_model *cost)
@@ -117,6 +124,7 @@ void cli_show_cost_model(const xb_cost_model *cost)
                "layers take\n");
     putchar('\n');
     cli_print_grid((int)xb_cost_model_design_count() + 1, 4, prediction_cell, cost);
+    show_calibration(cost);
     printf("\n  'A to B': published numbers disagree; docs/arrays.md has them, the keys "
            "of the"
            "\n  array change them. 'sampling' of an array: its noise devices. The digital"
@@ -167,5 +175,7 @@ json_t *cli_cost_model_json(const xb_cost_model *cost)
     json_t *list = json_array();
     for (int64_t i = 0; i < xb_cost_model_design_count(); i++)
         json_array_append_new(list, design_json(cost, i));
-    return json_pack("{s:o}", "designs", list);
+    return json_pack("{s:o,s:o,s:o}", "designs", list, "calibration_pj",
+                     band_json(xb_cost_model_calibration_pj(cost)), "calibration_ns",
+                     cli_json_real(xb_cost_model_calibration_ns(cost)));
 }

@@ -135,7 +135,7 @@ static void effect_cell(const void *arg, int row, int column, char *out, size_t 
 
 static void show_effects(const cli_case *cases, int count)
 {
-    enum { MOST = 32 };
+    enum { MOST = 64 };
     const cli_case *several[MOST];
     int n = 0;
     for (int i = 0; i < count && n < MOST; i++)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "topics.h"
 
 enum { HELP_COLUMN = 26 };
 
@@ -35,8 +36,7 @@ static void print_option(FILE *out, const cli_option *option)
     cli_help_words(out, option->about, HELP_COLUMN + 2);
 }
 
-/* The example's lines, indented. */
-static void print_example(FILE *out, const char *example)
+void cli_help_example(FILE *out, const char *example)
 {
     fprintf(out, "\nExample:\n");
     for (const char *p = example; *p;) {
@@ -55,7 +55,7 @@ void cli_help_command(FILE *out, const cli_command *command)
     fprintf(out, "\nOptions of every command:\n");
     for (int i = 0; i < cli_common_count; i++) print_option(out, &cli_common[i]);
     if (command->more) command->more(out);
-    print_example(out, command->example);
+    cli_help_example(out, command->example);
 }
 
 void cli_help_all(FILE *out, const cli_command *const *commands, int count)
@@ -75,6 +75,9 @@ void cli_help_all(FILE *out, const cli_command *const *commands, int count)
             "  crossbayes fit noise.csv -o law.json\n"
             "  crossbayes plan law.json --net 'dense 16, elu, dense 1'\n"
             "\ncrossbayes COMMAND --help has all options and an example that runs as"
-            " printed.\n\nExit status: ");
+            " printed.\ncrossbayes help TOPIC explains what options take: ");
+    for (int i = 0; i < cli_topic_count; i++)
+        fprintf(out, "%s%s", i ? ", " : "", cli_topic_at(i)->name);
+    fprintf(out, ".\n\nExit status: ");
     cli_help_words(out, CLI_EXIT_STATUS, 13);
 }

@@ -259,7 +259,9 @@ xb_status cli_inputs_test(cli_session *s, xb_evaluation **out, const cli_inputs 
                           .first = first};
     xb_evaluate_options opt = xb_evaluate_options_default();
     opt.seed = cli_seed(s);
-    return xb_evaluate(s->ctx, out, model, &rows, xb_frame_target(in->frame) + first * xb_frame_target_count(in->frame),
+    return xb_evaluate(s->ctx, out, model, &rows,
+                       xb_frame_target(in->frame) +
+                           first * xb_frame_target_count(in->frame),
                        NULL, 0, &opt);
 }
 

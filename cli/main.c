@@ -11,14 +11,16 @@
 #include "base/os_program.h"
 #include "commands.h"
 #include "session.h"
+#include "topics.h"
 
 /* Neighbours of a group stay together: the list is printed in this order. */
 const cli_command *const cli_commands[] = {
-    &cli_command_demo,       &cli_command_fit,    &cli_command_device,
-    &cli_command_law,        &cli_command_sample, &cli_command_train,
-    &cli_command_predict,    &cli_command_eval,   &cli_command_plan,
-    &cli_command_crossbar,   &cli_command_study,  &cli_command_reproduce,
-    &cli_command_completion, &cli_command_manual,
+    &cli_command_demo,      &cli_command_fit,    &cli_command_device,
+    &cli_command_law,       &cli_command_sample, &cli_command_train,
+    &cli_command_predict,   &cli_command_eval,   &cli_command_plan,
+    &cli_command_crossbar,  &cli_command_design, &cli_command_study,
+    &cli_command_reproduce, &cli_command_merge,  &cli_command_completion,
+    &cli_command_manual,
 };
 const int cli_commands_count = CLI_COUNT_OF(cli_commands);
 
@@ -68,6 +70,19 @@ static void *json_memory(size_t size)
     _Exit(CLI_FAILED); /* other threads may be at work */
 }
 
+static cli_exit help_on(const char *word)
+{
+    static char help_option[] = "--help";
+    char *only_help[] = {help_option};
+    const cli_command *command = find_command(word);
+    const cli_topic *topic = cli_topic_find(word);
+    if (topic) {
+        cli_topic_print(stdout, topic, command != NULL);
+        return cli_check_stdout(CLI_DONE);
+    }
+    return command ? cli_session_run(command, 1, only_help) : unknown_command(word);
+}
+
 static void print_version(void) { printf("crossbayes %s\n", xb_version()); }
 
 int main(int argc, char **argv)
@@ -80,11 +95,8 @@ int main(int argc, char **argv)
                 strcmp(word, "-h") == 0;
     if (help && argc == 2) return say(print_commands);
     if (strcmp(word, "--version") == 0) return say(print_version);
-    if (help) word = argv[2];
+    if (help) return help_on(argv[2]);
     const cli_command *command = find_command(word);
     if (!command) return unknown_command(word);
-    static char help_option[] = "--help";
-    char *only_help[] = {help_option};
-    if (help) return cli_session_run(command, 1, only_help);
     return cli_session_run(command, argc - 2, argv + 2);
 }

@@ -31,6 +31,11 @@ xb_status cli_model_rows(cli_session *s, xb_frame **out, const xb_model *model,
     return status;
 }
 
+bool cli_samples_adaptive(const cli_session *s)
+{
+    return strcmp(cli_text(&s->args, "samples", ""), "adaptive") == 0;
+}
+
 bool cli_samples(const cli_session *s, int64_t *out)
 {
     const char *text = cli_text(&s->args, "samples", "1000");

@@ -15,5 +15,7 @@ xb_status cli_model_rows(cli_session *s, xb_frame **out, const xb_model *model,
 
 /* --samples: a number, or `auto`, which is 0. False: neither. */
 bool cli_samples(const cli_session *s, int64_t *out);
+/* --samples adaptive. */
+bool cli_samples_adaptive(const cli_session *s);
 
 #endif

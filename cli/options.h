@@ -21,7 +21,8 @@ typedef enum cli_exit {
     CLI_FAILED = 1,
     CLI_USAGE = 2,
     CLI_INTERRUPTED = 130, /* SIGINT, Ctrl-C */
-    CLI_TERMINATED = 143   /* SIGTERM */
+    CLI_TERMINATED = 143,  /* SIGTERM */
+    CLI_ELSEWHERE = 255    /* within the program: others go on with the results */
 } cli_exit;
 
 #define CLI_EXIT_STATUS                                                                  \
@@ -86,7 +87,7 @@ typedef struct cli_command {
     cli_exit (*run)(cli_session *s);
 } cli_command;
 
-enum { CLI_OPTIONS_MAX = 64, CLI_ARGS_MAX = 64 };
+enum { CLI_OPTIONS_MAX = 64, CLI_ARGS_MAX = 4096 };
 
 typedef struct cli_args {
     const cli_command *command;
@@ -100,6 +101,14 @@ typedef struct cli_args {
     {                                                                                    \
         "backend", 0, CLI_CHOICE, "cpu|cuda|auto",                                       \
             "what runs the nets; auto: a GPU where it is faster [cpu]", 0, 0             \
+    }
+
+/* Of commands whose work can be cut into shares; the session reads it (share_option.h).
+ */
+#define CLI_SHARE_OPTION                                                                 \
+    {                                                                                    \
+        "share", 0, CLI_TEXT, "K/N",                                                     \
+            "share K of N, to OUTPUT.K-of-N.share for `crossbayes merge` [all]", 0, 0    \
     }
 
 /* Options every command has. */
@@ -142,6 +151,8 @@ cli_exit cli_misuse(const cli_command *command, const char *format, ...) XB_PRIN
 /* help.c */
 /* The words of `text` in lines that end by column 80, all from this column. */
 void cli_help_words(FILE *out, const char *text, int column);
+/* The lines of an example, indented, below their title. */
+void cli_help_example(FILE *out, const char *example);
 void cli_help_command(FILE *out, const cli_command *command);
 void cli_help_all(FILE *out, const cli_command *const *commands, int count);
 

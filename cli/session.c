@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/os.h"
 #include "outputs.h"
+#include "share_option.h"
 
 /* Of the command under way, for an end in the midst of it. */
 static xb_ctx *under_way;
@@ -32,6 +34,7 @@ static const char *reason(const cli_session *s, xb_status status)
 cli_exit cli_status(cli_session *s, xb_status status)
 {
     if (status == XB_OK) return CLI_DONE;
+    if (status == XB_E_ELSEWHERE) return CLI_ELSEWHERE;
     cli_progress_clear(&s->progress);
     fprintf(stderr, "crossbayes: %s\n", reason(s, status));
     return status == XB_E_INPUT || status == XB_E_ARGUMENT ? CLI_USAGE : CLI_FAILED;
@@ -63,19 +66,19 @@ void cli_quote(FILE *out, const char *word)
 }
 
 /* The command line as provenance; a long one is cut. False: memory has run out. */
-static bool set_origin(xb_ctx *ctx, const cli_command *command, int argc, char **argv)
+static bool set_origin(const cli_session *s)
 {
     char text[1024] = "";
     FILE *out = xb_os_room_open(text, sizeof text - 1);
     if (!out) return false;
     setvbuf(out, NULL, _IONBF, 0); /* or it asks for memory, and goes on without */
-    fprintf(out, "crossbayes %s", command->name);
-    for (int i = 0; i < argc; i++) {
+    fprintf(out, "crossbayes");
+    for (int i = 0; i < s->n_words; i++) {
         fputc(' ', out);
-        cli_quote(out, argv[i]);
+        cli_quote(out, s->words[i]);
     }
     (void)xb_os_room_close(out, text, sizeof text - 1);
-    xb_ctx_set_origin(ctx, text);
+    xb_ctx_set_origin(s->ctx, text);
     return true;
 }
 
@@ -109,13 +112,14 @@ static void say_notice(void *arg, const char *sentence)
     fprintf(stderr, "  %s\n", sentence);
 }
 
-static cli_exit run(cli_session *s, const cli_command *command, int argc, char **argv)
+static cli_exit no_memory(void)
 {
-    if (xb_ctx_create(&s->ctx) != XB_OK || !set_origin(s->ctx, command, argc, argv)) {
-        fprintf(stderr, "crossbayes: not enough memory\n");
-        xb_ctx_destroy(s->ctx);
-        return CLI_FAILED;
-    }
+    fprintf(stderr, "crossbayes: not enough memory\n");
+    return CLI_FAILED;
+}
+
+static void set_up(cli_session *s)
+{
     xb_ctx_set_threads(s->ctx, cli_count(&s->args, "threads", 0));
     if (cli_in_table(&s->args, "backend"))
         xb_ctx_set_backend(s->ctx, cli_text(&s->args, "backend", NULL));
@@ -124,8 +128,21 @@ static cli_exit run(cli_session *s, const cli_command *command, int argc, char *
     if (!cli_quiet(s)) xb_ctx_set_notice(s->ctx, say_notice, s);
     under_way = s->ctx;
     xb_files_plan_only(s->ctx);
+}
+
+static cli_exit run(cli_session *s, const cli_command *command)
+{
+    if (xb_ctx_create(&s->ctx) != XB_OK || !set_origin(s)) {
+        xb_ctx_destroy(s->ctx);
+        return no_memory();
+    }
+    set_up(s);
     cli_exit code = cli_note_inputs(s);
+    if (code == CLI_DONE && s->shares)
+        code = cli_status(s, xb_shares_use(s->ctx, s->shares));
+    if (code == CLI_DONE) code = cli_share_begin(s);
     if (code == CLI_DONE) code = command->run(s);
+    if (code == CLI_ELSEWHERE) code = cli_share_end(s);
     cli_progress_clear(&s->progress);
     cli_say_written(s);
     under_way = NULL;
@@ -133,14 +150,36 @@ static cli_exit run(cli_session *s, const cli_command *command, int argc, char *
     return code == CLI_DONE ? code : stopped_code(code);
 }
 
+/* `added` words before argv[0] are no part of the provenance. */
+static cli_exit parse_and_run(cli_session *s, const cli_command *command, int argc,
+                              char **argv, int added)
+{
+    cli_exit code = cli_parse(&s->args, command, argc + added, argv - added);
+    if (code == CLI_DONE && cli_flag(&s->args, "help")) {
+        cli_help_command(stdout, command);
+    } else if (code == CLI_DONE) {
+        s->words = cli_words_without_share(&s->n_words, command, argc, argv);
+        code = s->words ? run(s, command) : no_memory();
+    }
+    free(s->words);
+    free(s->share);
+    cli_args_free(&s->args);
+    return code;
+}
+
+cli_exit cli_session_replay(const cli_command *command, int argc, char **argv, int added,
+                            const xb_shares *shares)
+{
+    cli_session *s = calloc(1, sizeof *s); /* one more than the stack was meant for */
+    if (!s) return no_memory();
+    s->shares = shares;
+    const cli_exit code = parse_and_run(s, command, argc, argv, added);
+    free(s);
+    return code;
+}
+
 cli_exit cli_session_run(const cli_command *command, int argc, char **argv)
 {
     cli_session s = {0};
-    cli_exit code = cli_parse(&s.args, command, argc, argv);
-    if (code == CLI_DONE && cli_flag(&s.args, "help"))
-        cli_help_command(stdout, command);
-    else if (code == CLI_DONE)
-        code = run(&s, command, argc, argv);
-    cli_args_free(&s.args);
-    return cli_check_stdout(code);
+    return cli_check_stdout(parse_and_run(&s, command, argc, argv, 0));
 }

@@ -15,10 +15,19 @@ struct cli_session {
     cli_progress progress;
     char noticed[CLI_NOTICES][256]; /* the last notices, not to be repeated */
     int notices;
+    const char *
+        *words; /* [n_words] the command line that provenance tells, --share aside */
+    int n_words;
+    char *share;             /* the file of --share; NULL: all of it is done here */
+    const xb_shares *shares; /* where results are taken from; NULL: they are computed */
 };
 
 /* Parses, runs, reports: the whole life of one command. */
 cli_exit cli_session_run(const cli_command *command, int argc, char **argv);
+/* The same with the results that the shares hold. `added` words before argv[0] are
+ * options of now, which the command line of the shares had not. */
+cli_exit cli_session_replay(const cli_command *command, int argc, char **argv, int added,
+                            const xb_shares *shares);
 /* Before the program ends at once: no unfinished results are left. */
 void cli_session_abandon(void);
 /* `code`, unless what was printed did not reach its reader: that is a failure, and said.

@@ -25,12 +25,15 @@ if(TARGET crossbayes_cli AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_SYSTEM_NAME STRE
   set(XB_MAN_PAGES ${XB_TEXT_FILES})
   xb_text(crossbayes.bash completion bash)
   xb_text(_crossbayes completion zsh)
+  xb_text(crossbayes.fish completion fish)
   add_custom_target(xb_texts ALL DEPENDS ${XB_TEXT_FILES})
   install(FILES ${XB_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${XB_TEXTS}/crossbayes.bash RENAME crossbayes
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(FILES ${XB_TEXTS}/_crossbayes
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${XB_TEXTS}/crossbayes.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
 file(RELATIVE_PATH XB_PC_TO_PREFIX

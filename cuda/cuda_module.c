@@ -188,7 +188,7 @@ static const xb_backend backend = {
     .adam = xbc_op_adam,
     .spread_fill = xbc_op_spread_fill,
     .spread_chain = xbc_op_spread_chain,
-    .kl_normal = xbc_op_kl_normal,
+    .kl = xbc_op_kl,
 };
 
 static bool agrees(const xb_module_host *host)

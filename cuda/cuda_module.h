@@ -43,6 +43,6 @@ void xbc_op_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread spread
                         float *sigma, const float *rho, int64_t n);
 void xbc_op_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                          float *gradient, const float *sigma, int64_t n);
-double xbc_op_kl_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k);
+double xbc_op_kl(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k);
 
 #endif

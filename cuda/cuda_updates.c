@@ -1,5 +1,5 @@
 /* cuda_updates.c: losses, checks and updates of a step: the library's structs handed to
- * the device; maths N13-N16, V3, V7, V8. */
+ * the device; maths N13-N16, V2-V8. */
 #include <math.h>
 
 #include "cuda_module.h"
@@ -104,7 +104,7 @@ void xbc_op_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread sprea
     XBC_INSIDE(xbc_spread_chain(gradient, sigma, n, spread == XB_SPREAD_EXP));
 }
 
-double xbc_op_kl_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k)
+double xbc_op_kl(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k)
 {
     (void)b, (void)ctx;
     const xbc_kl job = {.grad_mu = k->grad_mu,
@@ -115,7 +115,8 @@ double xbc_op_kl_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl_bloc
                         .n = k->n,
                         .mean = k->mean,
                         .precision = k->precision,
-                        .weight = k->weight};
+                        .weight = k->weight,
+                        .cross = k->cross};
     double sum;
     XBC_INSIDE(sum = xbc_find_kl(&job));
     return sum;

@@ -10,6 +10,7 @@
 
 #include "crossbayes/random.h"
 #include "draw/draw_scalar.h"
+#include "kernel/cross_kernel.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -266,12 +267,13 @@ void xbc_adam_step(const xbc_adam *job);
 void xbc_spread_fill(float *sigma, const float *rho, int64_t n, bool exponential);
 void xbc_spread_chain(float *gradient, const float *sigma, int64_t n, bool exponential);
 
-/* (V3) */
+/* (V2-V6) */
 typedef struct xbc_kl {
     float *grad_mu, *grad_sigma;
     const float *mu, *sigma, *rho;
     int64_t n;
     double mean, precision, weight;
+    const xb_cross *cross; /* the host's, its tables the device's; NULL: a normal prior */
 } xbc_kl;
 
 double xbc_find_kl(const xbc_kl *job);

@@ -1,4 +1,4 @@
-/* device_step.cu: losses, checks and updates of a step; maths N13-N16, V3, V7, V8. Sums
+/* device_step.cu: losses, checks and updates of a step; maths N13-N16, V2-V8. Sums
  * go to a number a block, then over blocks, always in the same order. */
 #include <float.h>
 
@@ -236,10 +236,29 @@ static __global__ void __launch_bounds__(THREADS) kl_blocks(xbc_kl k, double *pa
     if (threadIdx.x == 0) part[blockIdx.x] = all;
 }
 
+/* (V2) The same to a prior that has tables; xb_cross_add() is the CPU's as well. */
+static __global__ void __launch_bounds__(THREADS)
+    cross_blocks(xbc_kl k, xb_cross cross, double *part)
+{
+    __shared__ double sum[THREADS];
+    double mine = 0;
+    for
+        EACH(i, k.n)
+        mine += xb_cross_add(&cross, k.grad_mu ? k.grad_mu + i : NULL,
+                             k.grad_mu ? k.grad_sigma + i : NULL, k.mu[i], k.sigma[i],
+                             k.weight);
+    double all = block_sum(sum, mine);
+    if (threadIdx.x == 0) part[blockIdx.x] = all;
+}
+
 double xbc_find_kl(const xbc_kl *job)
 {
     unsigned blocks = sum_blocks(job->n);
     if (!sums()) return NAN;
-    XBC_LAUNCH("finding the KL", kl_blocks, blocks, THREADS, *job, sums());
+    if (job->cross)
+        XBC_LAUNCH("finding the KL", cross_blocks, blocks, THREADS, *job, *job->cross,
+                   sums());
+    else
+        XBC_LAUNCH("finding the KL", kl_blocks, blocks, THREADS, *job, sums());
     return total_of(blocks);
 }

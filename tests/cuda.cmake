@@ -23,7 +23,7 @@ foreach(target IN ITEMS xbc_emulated_kernels crossbayes_emulated xbc_emulated)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cuda
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE XB_EMULATED)
-  target_compile_options(${target} PRIVATE
+  target_compile_options(${target} PRIVATE ${XB_PRODUCT_LEVEL}
     $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-unknown-pragmas;-ffp-contract=off>
     $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wshadow;-Wmissing-prototypes;-Wcast-qual>
     $<$<BOOL:${XB_WERROR}>:-Werror>)
@@ -71,6 +71,7 @@ function(xb_cuda_suite name module suffix)
     ENVIRONMENT "CROSSBAYES_CUDA=${module}")
 endfunction()
 xb_cuda_suite(test_net_ops ${XB_EMULATED} _emulated)
+xb_cuda_suite(test_kl_backend ${XB_EMULATED} _emulated)
 set_tests_properties(test_net_ops_emulated PROPERTIES COST 60)
 
 # A module exports its entry and nothing else.
@@ -87,7 +88,8 @@ endif()
 if(XB_CUDA)
   xb_cuda_kernels(cuda_draws_gpu cuda_draws.c xbc_device)
   xb_cuda_kernels(cuda_nets_gpu cuda_nets.c xbc_device)
-  foreach(name IN ITEMS test_net_ops test_net_pass test_train test_predict)
+  foreach(name IN ITEMS test_net_ops test_net_pass test_train test_predict
+      test_kl_backend)
     xb_cuda_suite(${name} $<TARGET_FILE:crossbayes_cuda> _gpu)
   endforeach()
 endif()

@@ -73,6 +73,8 @@ main_commands() {
     xb eval eval m.safetensors ../numbers.csv --samples 64 --law gaussian --law mtj --json
     xb plan plan mtj --model m.safetensors --data ../numbers.csv --rows 1 --draws 256
     xb crossbar crossbar m.safetensors ../numbers.csv --samples 32 --json
+    xb design design m.safetensors ../numbers.csv --over adc_bits=5:9 --over draws=5,20 \
+        --chips 6 --keep 'nll<=+100000%' --json
 }
 
 more_commands() {

@@ -218,6 +218,40 @@ static void draw(const xb_run *run, xb_real *theta)
     INSIDE(xb_backend_host.draw(run, theta));
 }
 
+static void moved(const xb_run *run, const xb_moved_block *m, xb_real *y,
+                  const xb_real *x)
+{
+    own(m->mu), own(m->bias), own(m->raised), own(m->e), own(m->z), own(y), own(x);
+    for (int n = 0; n <= XB_MOVED_ORDER; n++) own(m->power[n]), own(m->sum[n]);
+    foreign(m->law);
+    INSIDE(xb_backend_host.moved(run, m, y, x));
+}
+
+/* ---- simulated arrays */
+
+static void quantise(const xb_run *run, xb_real *y, const xb_real *x,
+                     const xb_steps *steps, int64_t n)
+{
+    own(y), own(x), foreign(steps);
+    INSIDE(xb_ops_array.quantise(run, y, x, steps, n));
+}
+
+static void windows(const xb_run *run, xb_real *columns, const xb_real *x,
+                    const xb_window *g, int64_t from, int64_t to)
+{
+    own(columns), own(x);
+    INSIDE(xb_ops_array.windows(run, columns, x, g, from, to));
+}
+
+static void tiles(const xb_run *run, const xb_tile_block *t, xb_real *y, const xb_real *x)
+{
+    own(y), own(x), own(t->w), own(t->b), own(t->pre), own(t->post), own(t->shift);
+    own(t->slice), own(t->part);
+    INSIDE(xb_ops_array.tiles(run, t, y, x));
+}
+
+static const xb_array_ops array_ops = {quantise, windows, tiles};
+
 /* ---- losses, reductions, updates */
 
 static double loss(const xb_backend *b, const xb_loss *l, xb_real *dy, const xb_real *y,
@@ -285,11 +319,22 @@ static void cells_chain(const xb_backend *b, const xb_ctx *ctx, const xb_cell_bl
     INSIDE(xb_backend_host.cells_chain(b, ctx, k));
 }
 
-static double kl_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k)
+static void own_curve(const xb_curve_table *c) { own(c->first), own(c->piece); }
+static void own_rule(const xb_cross_rule *r) { own(r->node), own(r->weight); }
+
+static void own_cross(const xb_cross *c)
+{
+    foreign(c);
+    own_curve(&c->meanabs.curve), own_curve(&c->kappa);
+    own_rule(&c->few), own_rule(&c->many), own_rule(&c->spike);
+}
+
+static double kl(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k)
 {
     double sum;
     own(k->grad_mu), own(k->grad_sigma), own(k->mu), own(k->sigma), own(k->rho);
-    INSIDE(sum = xb_backend_host.kl_normal(b, ctx, k));
+    if (k->cross) own_cross(k->cross);
+    INSIDE(sum = xb_backend_host.kl(b, ctx, k));
     return sum;
 }
 
@@ -320,13 +365,15 @@ static void make(void)
         .chain_forward = chain_forward,
         .chain_step = chain_step,
         .draw = draw,
+        .moved = moved,
+        .array = &array_ops,
         .loss = loss,
         .finite = finite_all,
         .squares_finite = squares_finite,
         .adam = adam,
         .spread_fill = spread_fill,
         .spread_chain = spread_chain,
-        .kl_normal = kl_normal,
+        .kl = kl,
         .cells_fill = cells_fill,
         .cells_chain = cells_chain,
     };

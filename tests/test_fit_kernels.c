@@ -7,6 +7,7 @@
 #include "fit/optimise.h"
 #include "fit/quadratic_form.h"
 #include "fit/fit_kernels.h"
+#include "series/trace_kernels.h"
 
 static const int64_t sizes[] = {0, 1, 2, 7, 8, 9, 63, 511, 512, 513, 1031};
 enum { MOST = 1031 };
@@ -30,9 +31,9 @@ static void look_sees(void **state)
         int64_t n = sizes[j], distinct = 0;
         fill(x, n);
         for (int64_t i = 1; i < n; i++) distinct += x[i] != x[i - 1];
-        const xb_look plain = xb_fit_kernels_plain.look(x, n);
-        for (int l = 0; xb_fit_kernels_at(l); l++) {
-            const xb_fit_kernels *kernels = xb_fit_kernels_at(l);
+        const xb_look plain = xb_trace_kernels_plain.look(x, n);
+        for (int l = 0; xb_trace_kernels_at(l); l++) {
+            const xb_trace_kernels *kernels = xb_trace_kernels_at(l);
             xb_look seen = kernels->look(x, n);
             assert_true(seen.checksum == plain.checksum && seen.bad == 0);
             assert_true(n == 0 || (seen.min == x[0] && seen.max == x[n - 1]));
@@ -64,12 +65,12 @@ static void sums_are_sums(void **state)
                 lags[k] += (x[i] - 0.1) * 2 * ((x[i + k] - 0.1) * 2);
         }
         double plain_lags[XB_LAGS];
-        xb_fit_kernels_plain.powers(plain, x, n, 0.3, 0.7);
-        xb_fit_kernels_plain.lags(plain_lags, x, n, 0.1, 2);
-        for (int l = 0; xb_fit_kernels_at(l); l++) {
+        xb_trace_kernels_plain.powers(plain, x, n, 0.3, 0.7);
+        xb_trace_kernels_plain.lags(plain_lags, x, n, 0.1, 2);
+        for (int l = 0; xb_trace_kernels_at(l); l++) {
             double sums[XB_POWERS] = {0}, of_lags[XB_LAGS];
-            xb_fit_kernels_at(l)->powers(sums, x, n, 0.3, 0.7);
-            xb_fit_kernels_at(l)->lags(of_lags, x, n, 0.1, 2);
+            xb_trace_kernels_at(l)->powers(sums, x, n, 0.3, 0.7);
+            xb_trace_kernels_at(l)->lags(of_lags, x, n, 0.1, 2);
             assert_memory_equal(sums, plain, sizeof sums);
             assert_memory_equal(of_lags, plain_lags, sizeof of_lags);
             for (int k = 0; k < XB_POWERS; k++)

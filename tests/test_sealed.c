@@ -1,8 +1,8 @@
 /* test_sealed.c: nobody but a backend touches its memory. Training and prediction with
  * buffers that cannot be read outside operations (sealed_backend.c) end, and give the
  * bytes of the host's backend, whose buffers anybody could read. The suites of passes,
- * training and prediction run with it too: the tests named *_sealed. */
-#include "traintest.h"
+ * training, prediction and arrays run with it too: the tests named *_sealed. */
+#include "arraytest.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ static void required_operations_are_there(void **state)
         assert_true(b->fill && b->gather && b->dense && b->conv && b->maxpool);
         assert_true(b->batchnorm && b->activation && b->flatten && b->draw && b->loss);
         assert_true(b->finite && b->squares_finite && b->adam && b->spread_fill);
-        assert_true(b->spread_chain && b->kl_normal);
+        assert_true(b->spread_chain && b->kl);
         assert_true(!b->block == !b->norm_block && !b->chain_suits == !b->chain_step);
     }
 }
@@ -172,12 +172,59 @@ static void sealed_runs_give_the_same_bytes(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* ---- simulated arrays */
+
+typedef struct kind_of_array {
+    const char *net, *preset;
+    xb_shape input;
+    bool fresh;      /* noise that does not remember and has the law's shape */
+    bool calibrated; /* columns have gains and offsets */
+} kind_of_array;
+
+static const kind_of_array arrays[] = {
+    {"dense 40, relu, dense 2", "ideal", {1, 1, 30}, true, false},
+    {"dense 40, relu, dense 2", "mtj", {1, 1, 30}, true, false},
+    {"dense 40, elu, batchnorm, dense 2", "mtj", {1, 1, 30}, false, false},
+    {"dense 40, relu, dense 2", "mtj", {1, 1, 30}, true, true},
+    {"conv 4, relu, maxpool 2, flatten, dense 2", "mtj", {6, 6, 2}, true, false},
+    {"conv 4, relu, maxpool 2, flatten, dense 2", "ideal", {6, 6, 2}, true, false},
+};
+
+static void arrays_read_the_same_bytes(void **state)
+{
+    (void)state;
+    enum { INPUTS = 300, READS = 6, CLASSES = 2 };
+    xb_ctx *ctx = test_ctx();
+    for (int i = 0; i < XB_COUNT(arrays); i++) {
+        used(false);
+        xb_model *m = net_model(ctx, arrays[i].net, arrays[i].input, CLASSES, 0.01);
+        double *x = net_inputs(m, INPUTS), *value[2];
+        xb_array array = test_array(arrays[i].preset);
+        array.rows = 16; /* several tiles */
+        if (arrays[i].fresh) array.shape_spread = array.correlation_time_ns = 0;
+        if (arrays[i].calibrated) array.column_calibration = 8;
+        for (int k = 0; k < 2; k++) {
+            int64_t before = sealed_calls();
+            used(k == 1);
+            value[k] = test_reads(ctx, m, &array, x, INPUTS, 3, READS);
+            assert_true(k == 0 || sealed_calls() > before + 2 * 3 * READS);
+        }
+        assert_memory_equal(value[0], value[1],
+                            (size_t)(READS * INPUTS * CLASSES) * sizeof *value[0]);
+        assert_int_equal(sealed_buffers(), 0);
+        free(value[0]), free(value[1]), free(x);
+        xb_model_destroy(m);
+    }
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(required_operations_are_there),
         cmocka_unit_test(memory_comes_goes_and_is_moved),
         cmocka_unit_test(sealed_runs_give_the_same_bytes),
+        cmocka_unit_test(arrays_read_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

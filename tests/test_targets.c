@@ -345,6 +345,34 @@ static void scores_are_those_of_the_draws(void **state)
 }
 
 /* Two laws, the rows of which are compared output by output. */
+/* Constant noise is the same in every row, members or not; (P7) of members it is the root
+ * of their mean square. */
+static void members_have_the_noise_of_each_target(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 3 };
+    xb_ctx *ctx = test_ctx();
+    const pair_rows r = make_pairs(false);
+    xb_train_options opt = pair_options("dense 4, relu, dense 2");
+    opt.members = MEMBERS;
+    xb_model *m = train_pairs(ctx, &r, &opt);
+    double square[TARGETS] = {0};
+    xb_prediction *p = NULL;
+    for (int64_t i = 0; i < MEMBERS; i++) {
+        assert_ok(ctx, xb_predict(ctx, &p, xb_model_member_at(m, i), r.x, 1, NULL));
+        for (int k = 0; k < TARGETS; k++)
+            square[k] += pow(xb_prediction_aleatoric(p)[k], 2) / MEMBERS;
+        xb_prediction_destroy(p);
+    }
+    assert_true(square[1] > 100 * square[0]); /* 20 and 0.3 were put in */
+    assert_ok(ctx, xb_predict(ctx, &p, m, r.x, N, NULL));
+    for (int i = 0; i < N * TARGETS; i++)
+        assert_close(xb_prediction_aleatoric(p)[i], sqrt(square[i % TARGETS]), 1e-12);
+    xb_prediction_destroy(p);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 static void laws_are_compared(void **state)
 {
     (void)state;
@@ -389,6 +417,7 @@ int main(void)
         cmocka_unit_test(linear_net_is_its_closed_form),
         cmocka_unit_test(files_keep_the_targets),
         cmocka_unit_test(scores_are_those_of_the_draws),
+        cmocka_unit_test(members_have_the_noise_of_each_target),
         cmocka_unit_test(laws_are_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

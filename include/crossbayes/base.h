@@ -45,7 +45,8 @@ extern "C" {
     X(XB_E_IO, "a file could not be written")                                            \
     X(XB_E_MEMORY, "not enough memory")                                                  \
     X(XB_E_NUMERIC, "a computation did not reach a usable result")                       \
-    X(XB_E_CANCELLED, "stopped on request")
+    X(XB_E_CANCELLED, "stopped on request")                                              \
+    X(XB_E_ELSEWHERE, "another process has the results")
 
 typedef enum xb_status {
 #define XB_STATUS_ENUM(name, text) name,

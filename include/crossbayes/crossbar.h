@@ -116,6 +116,17 @@ XB_API bool xb_array_has(const xb_array *array, int64_t effect);
 XB_API xb_status xb_array_only(xb_ctx *ctx, xb_array **out, const xb_array *array,
                                int64_t effect);
 
+/* What an array does against its effects, each one number that is not 0: calibration of
+ * columns, repair. 0 <= i < xb_array_remedy_count(). */
+XB_API int64_t xb_array_remedy_count(void);
+XB_API const char *xb_array_remedy_name(int64_t i); /* "column calibration" */
+XB_API const char *xb_array_remedy_about(int64_t i);
+XB_API int64_t xb_array_remedy_find(const char *name); /* -1: none */
+XB_API bool xb_array_has_remedy(const xb_array *array, int64_t remedy);
+/* A copy of the array without this remedy. */
+XB_API xb_status xb_array_without(xb_ctx *ctx, xb_array **out, const xb_array *array,
+                                  int64_t remedy);
+
 /* Share of devices that have not forgotten their noise at the next read (X10). */
 XB_API double xb_array_correlation(const xb_array *array);
 /* How many independent draws that many reads in a row are worth (T12), 1 or more. */
@@ -247,6 +258,10 @@ XB_API int64_t xb_cost_model_draws(const xb_cost_model *cost, int64_t design);
 /* Of one draw, pJ; layer or part -1: all of them. */
 XB_API xb_band xb_cost_model_energy_pj(const xb_cost_model *cost, int64_t design,
                                        int64_t layer, int64_t part);
+/* Of calibrating the columns of one chip, once (X54): energy in pJ and time in ns; 0
+ * without "column_calibration". */
+XB_API xb_band xb_cost_model_calibration_pj(const xb_cost_model *cost);
+XB_API double xb_cost_model_calibration_ns(const xb_cost_model *cost);
 /* Of one draw, ns; layer -1: all of them, with the wait for devices to forget. Of the
  * digital accelerator only making the samples is known: it takes at least that. */
 XB_API double xb_cost_model_time_ns(const xb_cost_model *cost, int64_t design,
@@ -304,6 +319,11 @@ typedef struct xb_chips xb_chips;
  * reads, so what differs is the chips. */
 XB_API xb_status xb_chips_create(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
                                  const xb_array *array, int64_t count);
+/* The same of n arrays at once: out[i] are count[i] chips of array[i]. A chip is an item
+ * of a deal (crossbayes/deal.h), so several processes may do them together. */
+XB_API xb_status xb_chips_create_all(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
+                                     const xb_array *const *array, const int64_t *count,
+                                     int64_t n);
 XB_API void xb_chips_destroy(xb_chips *chips); /* NULL is fine */
 XB_API int64_t xb_chips_count(const xb_chips *chips);
 /* Chip i, 0 <= i < count, borrowed; beyond, NULL. */

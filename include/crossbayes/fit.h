@@ -195,14 +195,6 @@ XB_API int64_t xb_goodness_result_outside(const xb_goodness_result *r);
 /* Of the sample, borrowed. */
 XB_API const xb_fit_sample *xb_goodness_result_sample(const xb_goodness_result *r);
 
-/* Autocorrelation at lags 0..lags-1 (lags <= n); 1 at lag 0. */
-XB_API xb_status xb_autocorrelation(xb_ctx *ctx, double *rho, int64_t lags,
-                                    const double *x, int64_t n);
-/* (F9) Integrated autocorrelation time by Geyer's initial monotone sequence;
- * 1 for white noise. */
-XB_API xb_status xb_autocorrelation_time(xb_ctx *ctx, double *tau, const double *x,
-                                         int64_t n);
-
 #ifdef __cplusplus
 }
 #endif

@@ -34,6 +34,12 @@ typedef struct xb_predict_options {
     const double *quantile; /* levels in (0, 1); NULL: 0.025, 0.975 */
     int64_t quantiles;      /* how many, 0 or more */
     const char *backend;    /* NULL: the fastest */
+    bool adaptive; /* each input takes as many draws as its interval needs (P32), at most
+                      `samples`, or `most` where that is 0 */
+    bool needs;    /* xb_prediction_needed() is wanted; adaptive ones have it */
+    double interval_tolerance; /* 0.1: Monte Carlo error of the first and the last
+                                  quantile over the predictive's standard deviation; of
+                                  classes that of `tolerance`, of every class */
 } xb_predict_options;
 
 XB_OPTIONS(predict);
@@ -47,6 +53,11 @@ XB_API xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *mo
 XB_API xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                                  const xb_rows *rows, const xb_predict_options *opt);
 XB_API void xb_prediction_destroy(xb_prediction *p); /* NULL is fine */
+/* How many draws opt->tolerance asks for, which is what opt->samples = 0 predicts with.
+ */
+XB_API xb_status xb_predict_draws_enough(xb_ctx *ctx, int64_t *draws,
+                                         const xb_model *model, const xb_rows *rows,
+                                         const xb_predict_options *opt);
 
 XB_API int64_t xb_prediction_count(const xb_prediction *p); /* n */
 XB_API int64_t xb_prediction_draws(const xb_prediction *p);
@@ -56,6 +67,14 @@ XB_API int64_t xb_prediction_targets(const xb_prediction *p);   /* 1 for classes
 /* Largest Monte Carlo error of a mean (a class's probability p) over the predictive's
  * standard deviation (sqrt(p (1 - p))); NAN: unknown, fewer than 4 draws. */
 XB_API double xb_prediction_error(const xb_prediction *p);
+
+/* Draws that each input's quantiles need, the first and the last of them, for an error
+ * within interval_tolerance, [n] (P31); of several targets the most. NULL: not asked for,
+ * or fewer than 4 draws of a member. */
+XB_API const double *xb_prediction_needed(const xb_prediction *p);
+/* Draws that each input took, [n]; NULL: all took xb_prediction_draws(), which is the
+ * most of them else. */
+XB_API const int64_t *xb_prediction_used(const xb_prediction *p);
 
 /* A target of numbers, each [n], of several targets [n][targets] (P2, P3); NULL for
  * classes. */
@@ -97,6 +116,39 @@ XB_API xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
                                        const xb_model *model, const xb_rows *rows,
                                        int64_t first, int64_t count,
                                        const xb_predict_options *opt);
+
+/* ---- how many draws an interval needs
+ *
+ * Of draws that are there, digital ones or reads of arrays: how many each input's central
+ * interval needs, and where draws that come one after the other would have stopped.
+ * Looked at after `first` draws and then after half as many again each time (P30-P32). */
+
+typedef struct xb_settle_options {
+    size_t struct_size;
+    double interval;  /* 0.95: share of the central interval */
+    double tolerance; /* 0.1: Monte Carlo error of its ends over the predictive's sd */
+    int64_t first;    /* 32, 4 or more: draws of each member before the first look */
+    int64_t members;  /* 1: whom the draws are dealt over, one by one */
+    double worth;     /* 1, in (0, 1]: independent draws that a draw is worth */
+} xb_settle_options;
+
+XB_OPTIONS(settle);
+
+typedef struct xb_settled xb_settled;
+
+/* value [draws][n], sd [sds][n], above 0: draw s has the sd of number s mod sds. At least
+ * 4 draws of each member. */
+XB_API xb_status xb_settle_draws(xb_ctx *ctx, xb_settled **out, const double *value,
+                                 const double *sd, int64_t draws, int64_t n, int64_t sds,
+                                 const xb_settle_options *opt);
+XB_API void xb_settled_destroy(xb_settled *settled); /* NULL is fine */
+XB_API int64_t xb_settled_count(const xb_settled *settled);
+/* Each [n]: draws that are needed, judged by all of them; draws after which the interval
+ * was settled, all of them where it never was; and the interval at that time. */
+XB_API const double *xb_settled_needed(const xb_settled *settled);
+XB_API const int64_t *xb_settled_used(const xb_settled *settled);
+XB_API const double *xb_settled_low(const xb_settled *settled);
+XB_API const double *xb_settled_high(const xb_settled *settled);
 
 #ifdef __cplusplus
 }

@@ -201,6 +201,14 @@ XB_API const char *xb_series_finding_text(const xb_series *series, int64_t i);
 /* All of it as JSON text; xb_free() it. */
 XB_API xb_status xb_series_json(xb_ctx *ctx, char **out, const xb_series *series);
 
+/* Autocorrelation at lags 0..lags-1 (lags <= n); 1 at lag 0. */
+XB_API xb_status xb_autocorrelation(xb_ctx *ctx, double *rho, int64_t lags,
+                                    const double *x, int64_t n);
+/* (F9) Integrated autocorrelation time by Geyer's initial monotone sequence;
+ * 1 for white noise. */
+XB_API xb_status xb_autocorrelation_time(xb_ctx *ctx, double *tau, const double *x,
+                                         int64_t n);
+
 #ifdef __cplusplus
 }
 #endif

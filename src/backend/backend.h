@@ -15,9 +15,12 @@
 #ifndef XB_BACKEND_BACKEND_H
 #define XB_BACKEND_BACKEND_H
 
+#include "backend/array_ops.h"
 #include "backend/layers.h"
 #include "crossbayes/vi.h"
 #include "kernel/cells_kernel.h"
+#include "kernel/cross_kernel.h"
+#include "kernel/moved_kernel.h"
 #include "kernel/update.h"
 
 /* ---- losses of a batch (N13-N16, N20) */
@@ -46,14 +49,16 @@ typedef struct xb_loss {
 
 /* ---- updates */
 
-/* (V3) KL to a normal prior without its constant: gradients are added to, times
- * `weight`; NULL: not wanted. With rho, sigma is exp(rho) and grad_sigma holds the
- * gradient by sigma before and that by rho after. */
+/* (V2-V6) KL to a prior without its constant: gradients are added to, times `weight`;
+ * NULL: not wanted. `cross` is the host's, the tables it names are buffers. With rho,
+ * which normal priors alone have, sigma is exp(rho) and grad_sigma holds the gradient by
+ * sigma before and that by rho after. */
 typedef struct xb_kl_block {
-    double mean, precision, weight;
+    double mean, precision, weight; /* the first two: of a normal prior */
     float *grad_mu, *grad_sigma;
     const float *mu, *sigma, *rho;
     int64_t n;
+    const xb_cross *cross; /* NULL: a normal prior */
 } xb_kl_block;
 
 /* (V31) Weights made of cells: state [cells] `stride` apart, from which mu and sigma [n]
@@ -65,6 +70,22 @@ typedef struct xb_cell_block {
     float *mu, *sigma;
     const float *d_mu, *d_sigma;
 } xb_cell_block;
+
+/* (A4-A6) `count` rows of a dense layer given the layer below: its units under Gaussian
+ * weights or, `moved`, under a law. Tables, rooms and sums are buffers. */
+typedef struct xb_moved_block {
+    int64_t in, out, count;
+    const xb_real *mu, *bias; /* [in][out], [out]; bias NULL: none */
+    bool random, moved;       /* not random: a product, and nothing below is looked at */
+    const xb_moved_law *law;  /* the host's */
+    const xb_sampler *gaussian, *sampler; /* of a Gaussian and of the law */
+    xb_stream where;                      /* of the draws of both, */
+    int64_t first;                        /* from this row on */
+    /* sigma^n of kernel [in][out] and bias [out], n = 2 .., where it is wanted */
+    const xb_real *power[XB_MOVED_ORDER + 1];
+    xb_real *raised, *e, *z;          /* room: [count][in], [count][out], [count][out] */
+    xb_real *sum[XB_MOVED_ORDER + 1]; /* [count][out]: gets the power sums */
+} xb_moved_block;
 
 struct xb_chain; /* chain.h */
 struct xb_chain_room;
@@ -123,6 +144,12 @@ struct xb_backend {
     void (*stream)(const xb_backend *b, const xb_sampler *sampler, xb_real *z,
                    int64_t count, const xb_stream *where, int64_t first);
 
+    /* Optional: a layer as plans draw it; y [count][out] of x [count][in]. */
+    void (*moved)(const xb_run *run, const xb_moved_block *block, xb_real *y,
+                  const xb_real *x);
+
+    const xb_array_ops *array; /* optional: simulated arrays */
+
     bool more_losses; /* `loss` knows those after XB_LOSS_SOFTMAX */
     /* The loss of y [rows][outputs], and dy where it is wanted. */
     double (*loss)(const xb_backend *b, const xb_loss *loss, xb_real *dy,
@@ -132,14 +159,14 @@ struct xb_backend {
     /* the same of squares: Adam sums those of gradients */
     bool (*squares_finite)(const xb_backend *b, const float *x, int64_t n);
 
-    /* Updates (V3, V7, V8). */
+    /* Updates (V2-V8). */
     void (*adam)(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *block,
                  const xb_adam_rates *rates);
     void (*spread_fill)(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                         float *sigma, const float *rho, int64_t n);
     void (*spread_chain)(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                          float *gradient, const float *sigma, int64_t n);
-    double (*kl_normal)(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
+    double (*kl)(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
 
     /* Optional, both or none (V31): states into their range, then mu and sigma; and
      * d_state from d_mu and d_sigma. */

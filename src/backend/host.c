@@ -93,6 +93,8 @@ const xb_backend xb_backend_host = {
     .chain_forward = xb_chain_forward,
     .chain_step = xb_chain_step,
     .draw = xb_host_draw,
+    .moved = xb_host_moved,
+    .array = &xb_ops_array,
     .more_losses = true,
     .loss = xb_host_loss,
     .finite = xb_host_finite,
@@ -102,5 +104,5 @@ const xb_backend xb_backend_host = {
     .cells_fill = xb_host_cells_fill,
     .cells_chain = xb_host_cells_chain,
     .spread_chain = xb_host_spread_chain,
-    .kl_normal = xb_host_kl_normal,
+    .kl = xb_host_kl,
 };

@@ -8,6 +8,10 @@
 /* noise.c */
 void xb_host_draw(const xb_run *run, xb_real *theta);
 
+/* moved_ops.c */
+void xb_host_moved(const xb_run *run, const xb_moved_block *block, xb_real *y,
+                   const xb_real *x);
+
 /* likelihood.c */
 double xb_host_loss(const xb_backend *b, const xb_loss *loss, xb_real *dy,
                     const xb_real *y, int64_t rows);
@@ -25,8 +29,7 @@ void xb_host_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread sprea
                          float *sigma, const float *rho, int64_t n);
 void xb_host_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                           float *gradient, const float *sigma, int64_t n);
-double xb_host_kl_normal(const xb_backend *b, const xb_ctx *ctx,
-                         const xb_kl_block *block);
+double xb_host_kl(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
 
 /* How a layer runs here, for what simulates on the host. */
 static inline const xb_layer_ops *xb_host_layer(const xb_layer *layer)

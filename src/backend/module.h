@@ -10,16 +10,18 @@ enum { XB_MODULE_VERSION = 1 };
 
 /* Sizes of the structs that both sides read. */
 typedef struct xb_module_layout {
-    size_t backend, run, ops, layer, kind, net, tensor, loss, kl, adam, rates, source,
-        piece;
+    size_t backend, run, ops, layer, kind, net, tensor, loss, kl, cross, moved, array,
+        tile, adam, rates, source, piece;
 } xb_module_layout;
 
 #define XB_MODULE_LAYOUT                                                                 \
     {                                                                                    \
         sizeof(xb_backend), sizeof(xb_run), sizeof(xb_layer_ops), sizeof(xb_layer),      \
             sizeof(xb_layer_kind), sizeof(struct xb_net), sizeof(xb_tensor),             \
-            sizeof(xb_loss), sizeof(xb_kl_block), sizeof(xb_adam_block),                 \
-            sizeof(xb_adam_rates), sizeof(xb_draw_source), sizeof(xb_piece)              \
+            sizeof(xb_loss), sizeof(xb_kl_block), sizeof(xb_cross),                      \
+            sizeof(xb_moved_block), sizeof(xb_array_ops), sizeof(xb_tile_block),         \
+            sizeof(xb_adam_block), sizeof(xb_adam_rates), sizeof(xb_draw_source),        \
+            sizeof(xb_piece)                                                             \
     }
 
 /* What the library gives a module. */

@@ -1,5 +1,5 @@
 /* update_ops.c: what a step does with all parameters, cut into pieces whose bounds depend
- * on their number alone; maths V3, V7, V8. The kernels: kernel/update.h.
+ * on their number alone; maths V2-V8. The kernels: kernel/update.h.
  *
  * sigma's slope is had from sigma: softplus' = 1 - exp(-sigma), exp' = sigma, both to
  * the last bits for any sigma. Against double: 2 ulp (softplus), 1 ulp (exp). */
@@ -114,7 +114,7 @@ void xb_host_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spre
     xb_parallel_for(ctx, pieces_of(n), chain_piece, &job);
 }
 
-/* ---- KL to a normal prior */
+/* ---- KL to a prior */
 
 enum {
     KL_PIECES = 256, /* at most */
@@ -127,30 +127,44 @@ typedef struct kl_job {
     double partial[KL_PIECES];
 } kl_job;
 
-static xb_normal_sums kl_sums(const xb_kl_block *k, int64_t from, int64_t n)
+static double normal_sum(const xb_kl_block *k, int64_t from, int64_t n)
 {
     const xb_update *update = xb_update_best();
     float scaled = (float)(k->weight * k->precision), weight = (float)k->weight;
     const float *mu = k->mu + from, *sigma = k->sigma + from;
-    if (k->rho)
-        return update->normal_exp(k->grad_mu + from, k->grad_sigma + from, mu, sigma,
+    xb_normal_sums sums;
+    if (k->rho) {
+        sums = update->normal_exp(k->grad_mu + from, k->grad_sigma + from, mu, sigma,
                                   k->rho + from, n, k->mean, scaled, weight);
-    if (k->grad_mu)
-        update->normal_gradient(k->grad_mu + from, k->grad_sigma + from, mu, sigma, n,
-                                (float)k->mean, scaled, weight);
-    return update->normal_sums(mu, sigma, n, k->mean);
+    } else {
+        if (k->grad_mu)
+            update->normal_gradient(k->grad_mu + from, k->grad_sigma + from, mu, sigma, n,
+                                    (float)k->mean, scaled, weight);
+        sums = update->normal_sums(mu, sigma, n, k->mean);
+    }
+    return 0.5 * k->precision * sums.square - sums.logs; /* (V3) */
+}
+
+static double cross_sum(const xb_kl_block *k, int64_t from, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = from; i < from + n; i++)
+        sum += xb_cross_add(k->cross, k->grad_mu ? k->grad_mu + i : NULL,
+                            k->grad_mu ? k->grad_sigma + i : NULL, k->mu[i], k->sigma[i],
+                            k->weight);
+    return sum;
 }
 
 static void kl_piece(void *arg, int64_t piece)
 {
     kl_job *job = arg;
     int64_t from = piece * job->size, left = job->block->n - from;
-    xb_normal_sums sums = kl_sums(job->block, from, left < job->size ? left : job->size);
+    int64_t n = left < job->size ? left : job->size;
     job->partial[piece] =
-        0.5 * job->block->precision * sums.square - sums.logs; /* (V3) */
+        (job->block->cross ? cross_sum : normal_sum)(job->block, from, n);
 }
 
-double xb_host_kl_normal(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block)
+double xb_host_kl(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block)
 {
     (void)b;
     kl_job job;

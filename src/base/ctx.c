@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/files.h"
 #include "base/os.h"
 
@@ -40,6 +41,7 @@ xb_status xb_ctx_create(xb_ctx **out)
 void xb_ctx_destroy(xb_ctx *ctx)
 {
     if (!ctx) return;
+    xb_comm_set(ctx, NULL);
     xb_files_release(ctx->files);
     free(ctx);
 }

@@ -7,6 +7,7 @@
 enum { XB_BACKEND_MAX = 32 }; /* bytes of a backend's name */
 
 typedef struct xb_files xb_files; /* see base/files.h */
+struct xb_comm;                   /* see base/comm.h */
 
 struct xb_ctx {
     char message[XB_MESSAGE_MAX];
@@ -17,7 +18,8 @@ struct xb_ctx {
     void *progress_arg;
     xb_notice_fn notice;
     void *notice_arg;
-    xb_files *files; /* read and written; never NULL */
+    xb_files *files;      /* read and written; never NULL */
+    struct xb_comm *comm; /* whom deals are for; NULL: this process alone */
 };
 
 #endif

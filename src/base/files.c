@@ -155,6 +155,39 @@ xb_status xb_files_input(xb_ctx *ctx, const char *path)
     return xb_os_look(&info, path) ? xb_files_note(ctx, &info, path) : XB_OK;
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int64_t copy_read(xb_ctx *ctx, char **to, const xb_files *f)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < f->known.slots; i++) {
+        const known *k = &f->known.slot[i];
+        if (!(k->is & READ) || !k->name) continue;
+        to[n] = xb_strdup(ctx, k->name);
+        if (!to[n++]) return -n;
+    }
+    return n;
+}
+
+int64_t xb_files_read_list(xb_ctx *ctx, char ***names)
+{
+    xb_files *f = ctx->files;
+    xb_os_lock_take(&f->lock);
+    char **list = xb_new(ctx, f->known.files + 1, sizeof *list);
+    int64_t n = list ? copy_read(ctx, list, f) : -1;
+    xb_os_lock_give(&f->lock);
+    if (n < 0) {
+        if (list) xb_os_list_free(list, -n);
+        return -1;
+    }
+    qsort(list, (size_t)n, sizeof *list, by_bytes);
+    *names = list;
+    return n;
+}
+
 static xb_status own(xb_ctx *ctx, xb_files *f, const xb_os_info *info, const char *path)
 {
     const known *before = xb_file_set_find(&f->known, info);

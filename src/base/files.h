@@ -14,6 +14,10 @@ void xb_files_release(xb_files *files);
 /* A reader has opened this file. Fails where it is about to be replaced. */
 xb_status xb_files_note(xb_ctx *ctx, const xb_os_info *info, const char *name);
 
+/* The names of all files that were read, sorted by their bytes: how many, -1 where memory
+ * has run out. Free with xb_os_list_free(). */
+int64_t xb_files_read_list(xb_ctx *ctx, char ***names);
+
 /* Before a file is written, and its renaming into place, as xb_os_rename() does it. What
  * follows `begin` needs no memory. */
 xb_status xb_files_begin(xb_ctx *ctx, const char *path);

@@ -9,6 +9,7 @@ typedef struct xb_level {
     const struct xb_kernel *draw;   /* draw/kernel.h */
     const struct xb_kernels *net;   /* kernel/kernels.h */
     const struct xb_update *update; /* kernel/update.h */
+    const struct xb_trace_kernels *trace;
     const struct xb_fit_kernels *fit;
 } xb_level;
 

@@ -69,4 +69,11 @@ xb_status xb_scores_name_targets(xb_ctx *ctx, xb_scores *s, char *const *name);
 xb_status xb_scores_create(xb_ctx *ctx, xb_scores **out, int64_t n, int64_t draws,
                            int64_t classes, int64_t curve);
 
+/* score_bytes.c: scores as bytes; `like` has their shape and the names of the targets.
+ * *to and *from move behind them. */
+int64_t xb_scores_bytes(const xb_scores *like);
+void xb_scores_pack(unsigned char **to, const xb_scores *s);
+xb_status xb_scores_unpack(xb_ctx *ctx, xb_scores **out, const unsigned char **from,
+                           const xb_scores *like);
+
 #endif

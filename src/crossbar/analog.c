@@ -81,8 +81,7 @@ static xb_status make_sampler(xb_ctx *ctx, xb_analog *a, const xb_law *given)
 /* On some inputs, evenly spread over what there is. */
 static xb_status calibrate(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n)
 {
-    enum { INPUTS_MOST = 512 };
-    int64_t features = a->model->features, used = smaller(n, INPUTS_MOST);
+    int64_t features = a->model->features, used = smaller(n, XB_KNOWN_MAX);
     float *scaled = xb_new(ctx, used * features, sizeof *scaled);
     if (!scaled) return XB_E_MEMORY;
     for (int64_t i = 0; i < used; i++)
@@ -131,10 +130,9 @@ static xb_status take_device(xb_ctx *ctx, xb_analog *a)
 static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
                       const xb_analog_options *opt)
 {
-    a->kernels = xb_kernels_find(opt->backend);
-    if (!a->kernels)
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
-                       opt->backend);
+    XB_TRY(xb_backend_open(ctx, &a->backend, opt->backend));
+    a->kernels = xb_kernels_find(xb_backend_chosen(ctx, opt->backend));
+    if (!a->kernels) a->kernels = xb_kernels_find(NULL); /* beside a module's */
     a->reads = xb_key_make(opt->seed, XB_PURPOSE_WEIGHT);
     a->forget = xb_key_make(xb_member_seed(opt->seed, a->place), XB_PURPOSE_ARRAY);
     a->chip = xb_key_make(xb_member_seed(opt->chip, a->place), XB_PURPOSE_ARRAY);
@@ -199,6 +197,8 @@ void xb_analog_destroy(xb_analog *analog)
     free(analog->bend);
     free(analog->quiet.first);
     xb_device_destroy(analog->device);
+    for (int i = 0; i < analog->n_layer; i++)
+        xb_correction_free(&analog->layer[i].correction);
     free(analog->layer);
     free(analog);
 }
@@ -218,7 +218,7 @@ xb_analog_place xb_analog_place_at(const xb_analog *analog, int64_t i)
                              .operations = p->operations,
                              .rows = p->rows,
                              .columns = p->columns,
-                             .row_tiles = quotient_up(p->in, p->rows),
+                             .row_tiles = xb_row_tiles(p),
                              .column_tiles = quotient_up(p->out, p->columns),
                              .weight_top = p->weight_top,
                              .sigma_top = p->sigma_top,

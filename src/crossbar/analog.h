@@ -3,8 +3,9 @@
 #define XB_CROSSBAR_ANALOG_H
 
 #include "crossbar/cells.h"
-#include "crossbar/convert.h"
+#include "crossbar/columns.h"
 #include "net/layer.h"
+#include "backend/array_ops.h"
 #include "backend/host.h"
 
 /* held.c: (X19) noise that is held for blocks of 2^l operations, level by level. */
@@ -37,15 +38,18 @@ typedef struct xb_analog_layer {
     int64_t rows, columns; /* of a tile */
     double weight_top, sigma_top;
     double conductance_us; /* of all pairs together, as written and wired */
-    bool random; /* any tensor of it */
+    bool random;           /* any tensor of it */
     xb_converter dac, adc;
+    xb_correction correction; /* of its columns (X50, X51); empty: none */
+    int64_t known;            /* inputs that gains and offsets were fitted to */
 } xb_analog_layer;
 
 struct xb_analog {
     const xb_model *model; /* borrowed */
     xb_array array;
-    xb_sampler *sampler; /* of the noise devices' law */
-    const xb_kernels *kernels;
+    xb_sampler *sampler;        /* of the noise devices' law */
+    const xb_backend *backend;  /* which reads them, where xb_backend_reads_suit() */
+    const xb_kernels *kernels;  /* of the host, which programmes, calibrates and reads */
     xb_key reads, forget, chip; /* keys of noise, of forgetting, of the devices */
     double rho;                 /* (X10) */
     xb_held *held;              /* (X19); NULL: devices forget at one rate, or at once */
@@ -109,6 +113,16 @@ xb_status xb_analog_read_members(xb_ctx *ctx, double *value, const xb_analog *an
                                  const double *x, int64_t n, int64_t first,
                                  int64_t count);
 
+/* The layer of the net's i-th; NULL: it is not on tiles. */
+const xb_analog_layer *xb_analog_layer_of(const xb_analog *analog, int i);
+
+/* ---- backend_reads.c: reads in the memory of another backend */
+
+bool xb_backend_reads_suit(const xb_analog *analog);
+/* value [count][n][outputs] of reads first .., x [n][features] as the net wants it. */
+xb_status xb_backend_reads(xb_ctx *ctx, double *value, const xb_analog *analog,
+                           const float *x, int64_t n, int64_t first, int64_t count);
+
 /* ---- forget.c: noise of successive reads */
 
 /* Operation q of an input's row of operations: read q / each, its operation q mod each;
@@ -133,35 +147,43 @@ void xb_held_draw(const xb_analog *analog, float *z, int32_t *level,
 
 /* ---- tile.c: products */
 
+/* What calibration looks at in a layer's tile sums: as they are, and converted. Each may
+ * be NULL. */
+typedef struct xb_watch {
+    xb_spectrum *sum;
+    xb_column_groups *groups;
+    xb_column_fit *fit;
+} xb_watch;
+
 /* y [rows][out] = x [rows][in] w + b, tile by tile through the ADC (X13, X14). `slice`
- * is rows * tile rows, `part` rows * out floats. `seen` NULL, or where tile sums are
- * counted. */
+ * is rows * tile rows, `part` rows * out floats. `seen` NULL: nobody looks. */
 typedef struct xb_tile_room {
     float *slice, *part;
 } xb_tile_room;
 
 void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
                      const float *x, const float *w, const float *b, int64_t rows,
-                     xb_tile_room room, xb_spectrum *seen);
-/* A tile's sums [rows][out] through the ADC: the first tile's, which lie in y, become
- * y = b + them, the others' are added to y. */
-void xb_tile_convert(const xb_analog *analog, const xb_analog_layer *layer, float *y,
-                     const float *sums, const float *b, int64_t rows);
-/* Windows of output lines [from, to) of one image as rows of the matrix product. */
-void xb_tile_columns(float *columns, const float *x, const xb_window *g, int64_t from,
-                     int64_t to);
+                     xb_tile_room room, const xb_watch *seen);
+/* The same as a backend is told; w and b of the host, as are its corrections. */
+xb_tile_block xb_tile_block_of(const xb_analog_layer *layer, const float *w,
+                               const float *b, int64_t rows);
+/* Whether tiles make a difference: their sums are converted or corrected. */
+bool xb_tile_matters(const xb_analog_layer *layer);
+int64_t xb_row_tiles(const xb_analog_layer *layer);
 
 /* ---- reader.c: a pass through the net */
 
 /* What calibration sees, two for each analog layer: inputs and tile sums. */
 typedef struct xb_sightings {
-    xb_spectrum *in, *sum; /* [n_layer] */
+    xb_spectrum **in;     /* [n_layer], each may be NULL */
+    const xb_watch **sum; /* the same */
 } xb_sightings;
 
 typedef struct xb_reader {
     const xb_analog *analog;
     xb_ctx *ctx;
     int64_t batch;          /* the most inputs at once */
+    int layers;             /* of the net that are run: all, but for calibration */
     float *memory;          /* all of the below */
     float *activation[2];   /* [batch][widest] */
     float *input, *columns; /* converted inputs; windows of some lines */
@@ -176,6 +198,8 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog);
 void xb_reader_free(xb_reader *r);
 /* Inputs at once: all that fit where they share a draw, else one. */
 int64_t xb_reader_batch(const xb_analog *analog);
+/* Rows of a layer's matrix product that are made at once, for so many inputs. */
+int64_t xb_reader_rows(const xb_analog_layer *layer, int64_t inputs);
 /* out [rows][outputs] of read s for inputs first .. first + rows - 1, x [rows][input].
  * `known`: the last call was read s - 1 of the same inputs. */
 const float *xb_reader_run(xb_reader *r, const float *x, int64_t first, int64_t rows,

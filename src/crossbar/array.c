@@ -78,6 +78,17 @@ const xb_array_row xb_array_rows[] = {
     REAL(coverage, 0.5, 1, XB_EFFECT_NONE,
          "share of calibration values in a converter's range", "",
          "share of calibration values inside a calibrated range"),
+    WHOLE(adc_range_per, XB_RANGE_LAYER, XB_RANGE_COLUMN, XB_EFFECT_NONE,
+          "calibrated ADC ranges: 0 of a layer, 1 of each tile, 2 of each column",
+          "calibrated ADC ranges: 0 one for a layer, 1 for each tile, 2 for each column"),
+    WHOLE(column_calibration, 0, XB_KNOWN_MAX, XB_EFFECT_NONE,
+          "known inputs for the calibration of columns",
+          "known inputs that a gain and an offset of each column are fitted to; 0: none"),
+    WHOLE(stuck_repair, 0, 1, XB_EFFECT_NONE, "repair of stuck pairs",
+          "1: the partner of a stuck device is written so that their difference is"
+          " right"),
+    WHOLE(spare_columns, 0, TILE_MAX, XB_EFFECT_NONE, "spare columns of a tile",
+          "spare columns of a tile, which replace those with the worst stuck devices"),
     REAL(read_interval_ns, 0, 1e18, XB_EFFECT_CORRELATION, "time between reads", "ns",
          "time from one read of a device to the next"),
     REAL(correlation_time_ns, 0, 1e18, XB_EFFECT_CORRELATION,
@@ -335,6 +346,15 @@ static xb_status check_device(xb_ctx *ctx, const xb_array *a)
     return xb_fail(ctx, XB_E_INPUT, "'%s' needs 'device', a device file", key);
 }
 
+static xb_status check_calibration(xb_ctx *ctx, const xb_array *a)
+{
+    if (a->adc_range_per == XB_RANGE_LAYER || !(a->adc_range > 0)) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT,
+                   "'adc_range_per' is for calibrated ranges, but 'adc_range' fixes them"
+                   " at %g: expected one of them to be 0",
+                   a->adc_range);
+}
+
 static xb_status check_ranges(xb_ctx *ctx, const xb_array *a)
 {
     if (!(a->g_max_us > a->g_min_us))
@@ -379,6 +399,7 @@ xb_status xb_array_check(xb_ctx *ctx, const xb_array *a)
     XB_TRY(check_bits(ctx, "dac_bits", a->dac_bits));
     XB_TRY(check_bits(ctx, "adc_bits", a->adc_bits));
     XB_TRY(check_ranges(ctx, a));
+    XB_TRY(check_calibration(ctx, a));
     XB_TRY(check_device(ctx, a));
     XB_TRY(check_costs(ctx, &a->cost));
     if (a->correlation_time_ns > 0 && !(a->read_interval_ns > 0))

@@ -16,6 +16,9 @@ typedef struct xb_trace_memory {
     int lags; /* 0: not known */
 } xb_trace_memory;
 
+/* Inputs that calibration reads at most. */
+enum { XB_KNOWN_MAX = 512 };
+
 /* Energies and times are computed from these (X35-X39); no read depends on them. */
 typedef struct xb_cost_numbers {
     double read_v, read_ns;         /* the pulse on a row */
@@ -60,6 +63,10 @@ struct xb_array {
     double dac_range;           /* largest input, in the layer's units; 0: calibrated */
     double adc_range; /* full scale in parts of what a column can carry; 0: calibrated */
     double coverage;  /* share of calibration values inside a calibrated range */
+    int64_t adc_range_per;      /* whose calibrated ranges: an xb_range_scope (X51) */
+    int64_t column_calibration; /* known inputs of gains and offsets (X50); 0: none */
+    int64_t stuck_repair;       /* 1: a stuck device's partner makes up for it (X52) */
+    int64_t spare_columns;      /* of a tile, for those with the worst faults (X53) */
 
     double read_interval_ns;    /* from one read of a device to the next */
     double correlation_time_ns; /* of its noise; 0: none */
@@ -67,6 +74,12 @@ struct xb_array {
     xb_redraw redraw;
     xb_cost_numbers cost;
 };
+
+typedef enum xb_range_scope {
+    XB_RANGE_LAYER,
+    XB_RANGE_TILE,
+    XB_RANGE_COLUMN
+} xb_range_scope;
 
 typedef enum xb_effect {
     XB_EFFECT_NONE, /* a size or a unit that does nothing by itself */

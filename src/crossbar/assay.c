@@ -17,13 +17,6 @@
 /* So many outputs are compared at most, but at least those of so many inputs. */
 enum { COMPARED_MOST = 200, INPUTS_LEAST = 10 };
 
-struct xb_assay_result {
-    xb_scores *scores;
-    xb_score nll_difference;
-    xb_distances *distance;
-    double kl_at_least;
-};
-
 struct xb_assay {
     const xb_model *model;
     const double *x, *y;

@@ -2,11 +2,12 @@
  * over some reads of the arrays without converters; a range covers the wanted share of
  * them. Watching the training data, not the inputs to be predicted, is what a chip's
  * maker can do: test inputs may then exceed the range and are clipped, as they would be.
- * One range for a layer: its tiles share a converter design. */
+ * One range for a layer: its tiles share a converter design; calibrate_columns.c has
+ * ranges, gains and offsets of single columns. */
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "crossbar/analog.h"
+#include "crossbar/calibrate.h"
 #include "vi/model.h"
 
 enum { READS = 4 };
@@ -18,55 +19,93 @@ static double column_most(const xb_analog_layer *p, double input_range)
     return (double)p->rows * input_range * p->weight_top;
 }
 
-static void set_ranges(xb_analog *a, const xb_sightings *seen)
+void xb_calibrate_set(xb_analog_layer *p, const xb_array *array, const xb_spectrum *in,
+                      double sum)
 {
-    const xb_array *array = &a->array;
-    for (int i = 0; i < a->n_layer; i++) {
-        xb_analog_layer *p = &a->layer[i];
-        double in = array->dac_range, sum;
-        if (!(in > 0)) in = xb_spectrum_quantile(&seen->in[i], array->coverage);
-        if (array->adc_range > 0)
-            sum = array->adc_range * column_most(p, in);
-        else
-            sum = xb_spectrum_quantile(&seen->sum[i], array->coverage);
-        p->dac = xb_converter_make(array->dac_bits, in, seen->in[i].negative);
-        p->adc = xb_converter_make(array->adc_bits, sum, true);
+    double x = array->dac_range;
+    if (!(x > 0)) x = xb_spectrum_quantile(in, array->coverage);
+    if (array->adc_range > 0) sum = array->adc_range * column_most(p, x);
+    p->dac = xb_converter_make(array->dac_bits, x, in->negative);
+    p->adc = xb_converter_make(array->adc_bits, sum, true);
+}
+
+void xb_calibrate_watch(xb_reader *r, const xb_known *known)
+{
+    for (int64_t i = 0; i < known->n; i += r->batch) {
+        int64_t rows = known->n - i < r->batch ? known->n - i : r->batch;
+        for (int64_t s = 0; s < READS; s++)
+            (void)xb_reader_run(r, known->x + i * known->features, i, rows, s, s > 0);
     }
 }
 
-static void watch(xb_reader *r, const float *x, int64_t n, int64_t features)
+/* ---- all layers at once */
+
+/* What all layers see, with pointers to it in the form that readers take. */
+typedef struct all_layers {
+    xb_spectrum *spectrum; /* [2][n_layer]: inputs, then sums */
+    xb_watch *watch;       /* [n_layer] */
+    xb_sightings seen;
+} all_layers;
+
+static xb_status all_layers_make(xb_ctx *ctx, all_layers *out, int n)
 {
-    for (int64_t i = 0; i < n; i += r->batch) {
-        int64_t rows = n - i < r->batch ? n - i : r->batch;
-        for (int64_t s = 0; s < READS; s++)
-            (void)xb_reader_run(r, x + i * features, i, rows, s, s > 0);
+    *out = (all_layers){.spectrum = xb_new(ctx, 2 * n, sizeof *out->spectrum),
+                        .watch = xb_new(ctx, n, sizeof *out->watch),
+                        .seen = {xb_new(ctx, n, sizeof(xb_spectrum *)),
+                                 xb_new(ctx, n, sizeof(xb_watch *))}};
+    if (!out->spectrum || !out->watch || !out->seen.in || !out->seen.sum)
+        return XB_E_MEMORY;
+    for (int i = 0; i < n; i++) {
+        out->watch[i].sum = &out->spectrum[n + i];
+        out->seen.in[i] = &out->spectrum[i];
+        out->seen.sum[i] = &out->watch[i];
     }
+    return XB_OK;
+}
+
+static void all_layers_free(all_layers *all)
+{
+    free(all->spectrum);
+    free(all->watch);
+    free(all->seen.in);
+    free(all->seen.sum);
+}
+
+static xb_status calibrate_ranges(xb_ctx *ctx, xb_analog *a, const xb_known *known)
+{
+    xb_reader r;
+    all_layers all;
+    xb_status status = all_layers_make(ctx, &all, a->n_layer);
+    if (status == XB_OK) status = xb_reader_make(ctx, &r, a);
+    if (status == XB_OK) {
+        r.seen = all.seen;
+        xb_calibrate_watch(&r, known);
+        for (int i = 0; i < a->n_layer; i++)
+            xb_calibrate_set(&a->layer[i], &a->array, all.seen.in[i],
+                             xb_spectrum_quantile(all.watch[i].sum, a->array.coverage));
+        xb_reader_free(&r);
+    }
+    all_layers_free(&all);
+    return status;
 }
 
 static xb_status check(xb_ctx *ctx, const xb_array *a, int64_t n)
 {
-    bool needed = (a->dac_bits > 0 && !(a->dac_range > 0)) || a->adc_bits > 0;
-    if (!needed || n > 0) return XB_OK;
+    bool ranges = (a->dac_bits > 0 && !(a->dac_range > 0)) || a->adc_bits > 0;
+    if (n > 0 || !(ranges || a->column_calibration > 0)) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
-                   "converters with no fixed range need inputs to be calibrated on");
+                   ranges ? "converters with no fixed range need inputs to be calibrated"
+                            " on"
+                          : "the calibration of columns needs known inputs");
 }
 
 xb_status xb_analog_calibrate(xb_ctx *ctx, xb_analog *analog, const float *x, int64_t n)
 {
-    XB_TRY(check(ctx, &analog->array, n));
-    if (analog->array.dac_bits == 0 && analog->array.adc_bits == 0) return XB_OK;
-    xb_reader r;
-    xb_sightings seen = {xb_new(ctx, analog->n_layer, sizeof *seen.in),
-                         xb_new(ctx, analog->n_layer, sizeof *seen.sum)};
-    xb_status status =
-        seen.in && seen.sum ? xb_reader_make(ctx, &r, analog) : XB_E_MEMORY;
-    if (status == XB_OK) {
-        r.seen = seen;
-        watch(&r, x, n, analog->model->features);
-        set_ranges(analog, &seen);
-        xb_reader_free(&r);
-    }
-    free(seen.in);
-    free(seen.sum);
-    return status;
+    const xb_array *a = &analog->array;
+    const xb_known known = {x, n, analog->model->features};
+    XB_TRY(check(ctx, a, n));
+    if (a->column_calibration > 0 || (a->adc_bits > 0 && a->adc_range_per > 0))
+        return xb_calibrate_columns(ctx, analog, &known);
+    if (a->dac_bits == 0 && a->adc_bits == 0) return XB_OK;
+    return calibrate_ranges(ctx, analog, &known);
 }

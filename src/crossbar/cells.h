@@ -16,6 +16,8 @@ typedef struct xb_cells {
     double weight_top;     /* what g_max - g_min is as a weight; 0: all are 0 */
     double sigma_top;      /* what width_max is as a standard deviation */
     double width_min, width_max;
+    int32_t *spare; /* [row tiles][out]: the spare that a column is on, -1: none, which
+                       NULL says of all */
 } xb_cells;
 
 /* Where a cell's randomness is: tensor and purpose. */
@@ -39,6 +41,7 @@ typedef enum xb_chip_stream {
     XB_CHIP_PHASE,
     XB_CHIP_RELAX_PLUS,
     XB_CHIP_RELAX_MINUS,
+    XB_CHIP_SPARE = 500,      /* and the stream of the device that a spare is for */
     XB_CHIP_TIED = 1000,      /* and on, one for each cell of a weight */
     XB_CHIP_TIED_STUCK = 2000 /* the same */
 } xb_chip_stream;
@@ -51,6 +54,11 @@ void xb_chip_normal(const xb_chip *chip, xb_chip_stream which, int64_t n);
 void xb_cells_target(xb_cells *c, const xb_array *a, const float *mu, const float *sigma);
 /* levels.c: (X3, X4) to the states there are. */
 void xb_cells_levels(xb_cells *c, const xb_array *a);
+/* The nearest of `levels` values from low to high; any value inside if 0. */
+double xb_level_nearest(double x, double low, double high, int64_t levels);
+/* repair.c: (X52, X53) targets that make up for stuck devices, into c->plus, minus and
+ * spare; `room` is `columns` doubles. */
+void xb_cells_repair(xb_cells *c, const xb_array *a, const xb_chip *chip, double *room);
 /* write_error.c: (X5) writing misses. */
 void xb_cells_program(xb_cells *c, const xb_array *a, const xb_chip *chip);
 /* relax.c: (X21) conductances move with time. */
@@ -85,6 +93,11 @@ void xb_cells_quiet(xb_cells *c, const xb_quiet *quiet);
 
 /* stuck.c: (X6) devices at an end of their range. */
 void xb_cells_stuck(xb_cells *c, const xb_array *a, const xb_chip *chip);
+/* Whether a device is stuck, and then where: device `at` of the stream `which`, or the
+ * one in its row of a spare column, -1: none. */
+bool xb_stuck_device(double *value, const xb_cells *c, const xb_array *a,
+                     const xb_chip *chip, xb_chip_stream which, int64_t at,
+                     int32_t spare);
 /* widths.c: (X7) widths that differ. */
 void xb_cells_spread(xb_cells *c, const xb_array *a, const xb_chip *chip);
 /* lines.c: (X9) voltage lost on the wires; `room` is 2 rows columns doubles. */

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "crossbar/assay.h"
+#include "crossbayes/deal.h"
 
 enum { GAPS = 3 };
 
@@ -60,36 +61,114 @@ static xb_status gather(xb_ctx *ctx, double **out, const xb_chips *c,
     return XB_OK;
 }
 
-static xb_status fill(xb_ctx *ctx, xb_chips *c, xb_assay *assay, const xb_array *array)
+/* Numbers of chips that are there. */
+static xb_status put_in_order(xb_ctx *ctx, xb_chips *c, const xb_assay_result *digital)
 {
-    const xb_assay_result *digital = xb_assay_digital(assay);
-    c->chip = xb_new(ctx, c->n, sizeof(xb_assay_result *));
-    if (!c->chip) return XB_E_MEMORY;
-    for (int64_t i = 0; i < c->n; i++) {
-        if (c->n > 1) XB_TRY(xb_progress_tell(ctx, "reading chips", i, c->n));
-        XB_TRY(xb_assay_chip(ctx, &c->chip[i], assay, array, i));
-    }
     const int64_t scores = xb_scores_count(xb_assay_result_scores(digital));
     XB_TRY(gather(ctx, &c->score, c, digital, scores, score_of));
     XB_TRY(gather(ctx, &c->loss, c, digital, scores, loss_of));
     return gather(ctx, &c->gap, c, digital, GAPS, gap_of);
 }
 
-xb_status xb_chips_create(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
-                          const xb_array *array, int64_t count)
+/* ---- chips of several arrays, an item of a deal each, in order */
+
+typedef struct chip_job {
+    xb_assay *assay;
+    const xb_array *const *array; /* [arrays] */
+    xb_chips **chips;             /* [arrays] */
+    int64_t arrays, total;
+    xb_deal *deal;
+    unsigned char *packed; /* room for a result of `bytes` */
+    int64_t bytes;
+} chip_job;
+
+/* The array and the chip that an item is. */
+static int64_t array_of(const chip_job *job, int64_t item, int64_t *chip)
+{
+    int64_t i = 0;
+    for (; item >= job->chips[i]->n; i++) item -= job->chips[i]->n;
+    *chip = item;
+    return i;
+}
+
+static xb_status assay_item(xb_ctx *ctx, const chip_job *job, int64_t item)
+{
+    int64_t chip = 0;
+    const int64_t i = array_of(job, item, &chip);
+    xb_assay_result *r = NULL;
+    if (job->total > 1)
+        XB_TRY(xb_progress_tell(ctx, job->arrays > 1 ? "reading arrays" : "reading chips",
+                                item, job->total));
+    XB_TRY(xb_assay_chip(ctx, &r, job->assay, job->array[i], chip));
+    xb_assay_result_pack(job->packed, r);
+    xb_assay_result_destroy(r);
+    return xb_deal_put(ctx, job->deal, item, job->packed, job->bytes);
+}
+
+static xb_status take_item(xb_ctx *ctx, const chip_job *job, int64_t item)
+{
+    int64_t chip = 0;
+    const int64_t i = array_of(job, item, &chip);
+    XB_TRY(xb_deal_copy(ctx, job->deal, item, job->packed, job->bytes));
+    return xb_assay_result_unpack(ctx, &job->chips[i]->chip[chip], job->packed,
+                                  xb_assay_digital(job->assay));
+}
+
+static xb_status run_deal(xb_ctx *ctx, chip_job *job)
+{
+    int64_t item;
+    job->bytes = xb_assay_result_bytes(xb_assay_digital(job->assay));
+    job->packed = xb_new(ctx, job->bytes, 1);
+    if (!job->packed) return XB_E_MEMORY;
+    XB_TRY(xb_deal_open(ctx, &job->deal, "chips", job->total, false));
+    while (xb_deal_next(job->deal, &item)) XB_TRY(assay_item(ctx, job, item));
+    XB_TRY(xb_deal_collect(ctx, job->deal));
+    for (item = 0; item < job->total; item++) XB_TRY(take_item(ctx, job, item));
+    for (int64_t i = 0; i < job->arrays; i++)
+        XB_TRY(put_in_order(ctx, job->chips[i], xb_assay_digital(job->assay)));
+    return XB_OK;
+}
+
+/* Room for the chips of array i. */
+static xb_status open_chips(xb_ctx *ctx, chip_job *job, int64_t i, int64_t count)
 {
     if (count < 1)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld chips: expected 1 or more",
                        (long long)count);
-    xb_chips *c = xb_new(ctx, 1, sizeof *c);
+    xb_chips *c = job->chips[i] = xb_new(ctx, 1, sizeof *c);
     if (!c) return XB_E_MEMORY;
     c->n = count;
-    xb_status status = fill(ctx, c, assay, array);
-    if (status == XB_OK)
-        *out = c;
-    else
-        xb_chips_destroy(c);
+    c->chip = xb_new(ctx, count, sizeof(xb_assay_result *));
+    job->total += count;
+    return c->chip ? XB_OK : XB_E_MEMORY;
+}
+
+xb_status xb_chips_create_all(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
+                              const xb_array *const *array, const int64_t *count,
+                              int64_t n)
+{
+    chip_job job = {.assay = assay, .array = array, .arrays = n};
+    job.chips = xb_new(ctx, n, sizeof *job.chips);
+    xb_status status = job.chips ? XB_OK : XB_E_MEMORY;
+    for (int64_t i = 0; i < n && status == XB_OK; i++)
+        status = open_chips(ctx, &job, i, count[i]);
+    if (status == XB_OK) status = run_deal(ctx, &job);
+    for (int64_t i = 0; job.chips && i < n; i++) {
+        if (status == XB_OK)
+            out[i] = job.chips[i];
+        else
+            xb_chips_destroy(job.chips[i]);
+    }
+    xb_deal_close(job.deal);
+    free(job.packed);
+    free(job.chips);
     return status;
+}
+
+xb_status xb_chips_create(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
+                          const xb_array *array, int64_t count)
+{
+    return xb_chips_create_all(ctx, out, assay, &array, &count, 1);
 }
 
 void xb_chips_destroy(xb_chips *chips)

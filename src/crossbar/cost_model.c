@@ -21,6 +21,8 @@ typedef struct layer_cost {
     int64_t index; /* in the net */
     xb_band pj[DESIGNS][PARTS];
     double ns[DESIGNS];
+    xb_band known_pj; /* of calibrating its columns, as is the next */
+    double known_ns;
 } layer_cost;
 
 struct xb_cost_model {
@@ -56,6 +58,13 @@ static double conversions(const xb_array *a, bool noise)
     return noise ? (double)a->cost.adc_per_output : 1;
 }
 
+/* (X54) A corrected result is multiplied by its column's gain before it is added. */
+static xb_band digital_pj(const xb_array *a, const xb_analog_layer *p)
+{
+    return p->correction.pre ? scaled(1, a->cost.mac_pj_low, a->cost.mac_pj_high)
+                             : scaled(1, a->cost.add_pj, a->cost.add_pj);
+}
+
 /* (X35) */
 static void array_energy(xb_band pj[PARTS], const xb_analog *analog, int i, bool noise)
 {
@@ -73,7 +82,8 @@ static void array_energy(xb_band pj[PARTS], const xb_analog *analog, int i, bool
     pj[DAC] = scaled(inputs, a->cost.dac_pj_low, a->cost.dac_pj_high);
     pj[CELLS] = scaled(times * pulse * conductance_us(analog, i), 1, 1);
     pj[ADC] = scaled(results, adc.low, adc.high);
-    pj[LOGIC] = scaled(results, a->cost.add_pj, a->cost.add_pj);
+    const xb_band logic = digital_pj(a, p);
+    pj[LOGIC] = scaled(results, logic.low, logic.high);
     pj[SAMPLING] = scaled(times * pulse * noise_cells * noise_us(a), 1, 1);
 }
 
@@ -97,6 +107,17 @@ static void digital_costs(layer_cost *out, const xb_array *a, const xb_analog_la
     out->ns[DIGITAL] = samples / a->cost.sample_gsps;
 }
 
+/* (X54) Each known input is one operation of the layer. */
+static void calibration_costs(layer_cost *out, const xb_analog_layer *p)
+{
+    const double times = (double)p->known / (double)p->operations;
+    for (int k = 0; k < PARTS; k++) {
+        out->known_pj.low += times * out->pj[ARRAY][k].low;
+        out->known_pj.high += times * out->pj[ARRAY][k].high;
+    }
+    out->known_ns = times * out->ns[ARRAY];
+}
+
 static void layer_costs(layer_cost *out, const xb_analog *analog, int i)
 {
     const xb_analog_layer *p = &analog->layer[i];
@@ -107,6 +128,7 @@ static void layer_costs(layer_cost *out, const xb_analog *analog, int i)
     out->ns[ARRAY] = array_time_ns(a, p, is_random(p));
     out->ns[DETERMINISTIC] = array_time_ns(a, p, false);
     digital_costs(out, a, p);
+    calibration_costs(out, p);
 }
 
 static xb_status check_bits(xb_ctx *ctx, const char *key, int64_t bits)
@@ -190,6 +212,23 @@ xb_band xb_cost_model_energy_pj(const xb_cost_model *cost, int64_t design, int64
             sum.low += cost->layer[i].pj[design][k].low;
             sum.high += cost->layer[i].pj[design][k].high;
         }
+    return sum;
+}
+
+xb_band xb_cost_model_calibration_pj(const xb_cost_model *cost)
+{
+    xb_band sum = {0, 0};
+    for (int64_t i = 0; i < cost->n; i++) {
+        sum.low += cost->layer[i].known_pj.low;
+        sum.high += cost->layer[i].known_pj.high;
+    }
+    return sum;
+}
+
+double xb_cost_model_calibration_ns(const xb_cost_model *cost)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < cost->n; i++) sum += cost->layer[i].known_ns;
     return sum;
 }
 

@@ -10,9 +10,17 @@
 #include "crossbayes/json.h"
 
 /* Devices of a cell: the pair, and one of noise where the layer is random. */
+static double devices_each(const xb_analog_layer *p) { return p->sigma_top > 0 ? 3 : 2; }
+
 static double devices_of(const xb_analog_layer *p)
 {
-    return (double)p->size * (p->sigma_top > 0 ? 3 : 2);
+    return (double)p->size * devices_each(p);
+}
+
+/* (X53) Of spare columns, in every row of every tile. */
+static double spare_devices(const xb_array *a, const xb_analog_layer *p, double tiles)
+{
+    return (double)a->spare_columns * (double)p->in * tiles * devices_each(p);
 }
 
 xb_analog_counts xb_analog_count(const xb_analog *analog, int64_t reads)
@@ -23,7 +31,8 @@ xb_analog_counts xb_analog_count(const xb_analog *analog, int64_t reads)
         xb_analog_place place = xb_analog_place_at(analog, i);
         double times = (double)reads * (double)p->operations;
         double row_tiles = (double)place.row_tiles, columns = (double)place.column_tiles;
-        c.devices += devices_of(p) * (double)(analog->others + 1);
+        c.devices += (devices_of(p) + spare_devices(&analog->array, p, columns)) *
+                     (double)(analog->others + 1);
         c.tile_operations += times * row_tiles * columns;
         c.device_reads += times * devices_of(p);
         c.dac_conversions += times * (double)p->in * columns;

@@ -4,8 +4,7 @@
 
 #include "crossbar/cells.h"
 
-/* The nearest of `levels` values from low to high; any value inside if 0. */
-static double nearest(double x, double low, double high, int64_t levels)
+double xb_level_nearest(double x, double low, double high, int64_t levels)
 {
     x = fmin(fmax(x, low), high);
     if (levels == 0) return x;
@@ -17,10 +16,13 @@ void xb_cells_levels(xb_cells *c, const xb_array *a)
 {
     int64_t n = c->in * c->out;
     for (int64_t i = 0; i < n && a->mean_levels > 0; i++) { /* (X3) */
-        c->plus[i] = nearest(c->plus[i], a->g_min_us, a->g_max_us, a->mean_levels);
-        c->minus[i] = nearest(c->minus[i], a->g_min_us, a->g_max_us, a->mean_levels);
+        c->plus[i] =
+            xb_level_nearest(c->plus[i], a->g_min_us, a->g_max_us, a->mean_levels);
+        c->minus[i] =
+            xb_level_nearest(c->minus[i], a->g_min_us, a->g_max_us, a->mean_levels);
     }
     bool limited = a->sigma_min_us > 0 || a->sigma_levels > 0;
     for (int64_t i = 0; i < n && c->width && limited; i++) /* (X4) */
-        c->width[i] = nearest(c->width[i], c->width_min, c->width_max, a->sigma_levels);
+        c->width[i] =
+            xb_level_nearest(c->width[i], c->width_min, c->width_max, a->sigma_levels);
 }

@@ -31,6 +31,11 @@ static int64_t lines_of(const xb_analog_layer *layer)
     return lines < 1 ? 1 : lines < g->oh ? lines : g->oh;
 }
 
+int64_t xb_reader_rows(const xb_analog_layer *layer, int64_t inputs)
+{
+    return is_conv(layer) ? lines_of(layer) * layer->layer->window.ow : inputs;
+}
+
 static int64_t widest_of(const xb_net *net)
 {
     int64_t widest = xb_shape_size(net->input);
@@ -63,7 +68,7 @@ static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
     }
     for (int i = 0; i < a->n_layer; i++) {
         const xb_analog_layer *p = &a->layer[i];
-        int64_t rows = is_conv(p) ? lines_of(p) * p->layer->window.ow : batch;
+        int64_t rows = xb_reader_rows(p, batch);
         s.input = larger(s.input, batch * xb_shape_size(p->layer->in));
         s.theta = larger(s.theta, p->n);
         s.slice = larger(s.slice, rows * p->rows);
@@ -84,7 +89,9 @@ static float *cut(float **next, int64_t n)
 
 xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
 {
-    xb_reader r = {.analog = analog, .batch = xb_reader_batch(analog)};
+    xb_reader r = {.analog = analog,
+                   .batch = xb_reader_batch(analog),
+                   .layers = analog->model->net->n_layer};
     reader_sizes s = sizes_of(analog, r.batch);
     int64_t all = 2 * padded(s.activation) + padded(s.input) + padded(s.columns) +
                   padded(s.theta) + padded(s.z) + padded(s.room) + padded(s.keep) +
@@ -128,7 +135,7 @@ typedef struct layer_read {
     xb_reader *r;
     const xb_run *run;
     const xb_analog_layer *p;
-    xb_spectrum *seen; /* tile sums; NULL: nobody looks */
+    const xb_watch *seen; /* tile sums; NULL: nobody looks */
     int64_t first, s;
     bool known;
 } layer_read;
@@ -170,7 +177,7 @@ static void conv_input(const layer_read *k, float *y, const float *x, const floa
     for (int64_t line = 0, lines = lines_of(p); line < g->oh; line += lines) {
         int64_t to = line + lines < g->oh ? line + lines : g->oh;
         float *out = y + line * g->ow * g->oc;
-        xb_tile_columns(k->r->columns, x, g, line, to);
+        xb_ops_array.windows(k->run, k->r->columns, x, g, line, to);
         if (w)
             product(k, out, k->r->columns, w, (to - line) * g->ow);
         else
@@ -188,7 +195,7 @@ static void shared_draw(const layer_read *k, float *y, const float *x, int64_t r
         return;
     }
     const float *w = xb_weights_draw(k->r, p, when, k->known);
-    bool plain = !p->adc.on && !k->seen;
+    bool plain = !xb_tile_matters(p) && !k->seen;
     int64_t in = xb_shape_size(p->layer->in), out = xb_shape_size(p->layer->out);
     if (plain)
         xb_host_layer(p->layer)->linear->forward(k->run, p->layer, y, x, w, bias_of(p, w),
@@ -221,7 +228,7 @@ static void analog_layer(const layer_read *k, float *y, const float *x, int64_t 
     }
 }
 
-static const xb_analog_layer *find_layer(const xb_analog *a, int index)
+const xb_analog_layer *xb_analog_layer_of(const xb_analog *a, int index)
 {
     for (int i = 0; i < a->n_layer; i++)
         if (a->layer[i].index == index) return &a->layer[i];
@@ -232,7 +239,7 @@ static const float *converted(xb_reader *r, const xb_analog_layer *p, const floa
                               int64_t rows)
 {
     int64_t n = rows * xb_shape_size(p->layer->in), number = p - r->analog->layer;
-    if (r->seen.in) xb_spectrum_add(&r->seen.in[number], x, n);
+    if (r->seen.in && r->seen.in[number]) xb_spectrum_add(r->seen.in[number], x, n);
     if (!p->dac.on) return x;
     r->analog->kernels->quantise(r->input, x, &p->dac.steps, n);
     return r->input;
@@ -251,13 +258,13 @@ const float *xb_reader_run(xb_reader *r, const float *x, int64_t first, int64_t 
                         .weights = {a->mu, a->sigma, a->model->state, NULL},
                         .mode = XB_MODE_PREDICT,
                         .keep = r->keep};
-    for (int l = 0, turn = 0; l < net->n_layer; l++) {
+    for (int l = 0, turn = 0; l < r->layers; l++) {
         const xb_layer *layer = &net->layer[l];
-        const xb_analog_layer *p = find_layer(a, l);
+        const xb_analog_layer *p = xb_analog_layer_of(a, l);
         if (xb_host_layer(layer)->placement == XB_PLACE_ALIAS) continue;
         float *y = r->activation[turn];
         if (p) {
-            xb_spectrum *seen = r->seen.sum ? &r->seen.sum[p - a->layer] : NULL;
+            const xb_watch *seen = r->seen.sum ? r->seen.sum[p - a->layer] : NULL;
             layer_read k = {r, &run, p, seen, first, s, known};
             analog_layer(&k, y, converted(r, p, x, rows), rows);
         } else {

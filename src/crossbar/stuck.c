@@ -2,25 +2,49 @@
  * written to them; each device by itself (maths X6). */
 #include "crossbar/cells.h"
 
-static void stick(double *value, int64_t n, double low, double high, const xb_array *a,
+/* The word of a device: of its own, or of the one of a spare column in its row. */
+static double word_of(const xb_cells *c, const xb_chip *chip, xb_chip_stream which,
+                      int64_t at, int32_t spare)
+{
+    if (spare < 0) {
+        const xb_stream own = xb_chip_at(chip, which);
+        return xb_stream_uniform(&own, at);
+    }
+    xb_stream where = xb_chip_at(chip, (xb_chip_stream)(XB_CHIP_SPARE + which));
+    const int64_t row = at / c->out, across = (c->out + c->columns - 1) / c->columns;
+    const int64_t tile = at % c->out / c->columns; /* of its row of tiles */
+    where.step = (uint32_t)spare;
+    return xb_stream_uniform(&where, row * across + tile);
+}
+
+bool xb_stuck_device(double *value, const xb_cells *c, const xb_array *a,
+                     const xb_chip *chip, xb_chip_stream which, int64_t at, int32_t spare)
+{
+    const bool width = which == XB_CHIP_STUCK_WIDTH;
+    const double u = word_of(c, chip, which, at, spare); /* (X6) */
+    if (u >= a->stuck_low + a->stuck_high) return false;
+    if (u < a->stuck_low)
+        *value = width ? c->width_min : a->g_min_us;
+    else
+        *value = width ? c->width_max : a->g_max_us;
+    return true;
+}
+
+static void stick(double *value, const xb_cells *c, const xb_array *a,
                   const xb_chip *chip, xb_chip_stream which)
 {
-    xb_stream where = xb_chip_at(chip, which);
-    for (int64_t i = 0; i < n; i++) {
-        double u = xb_stream_uniform(&where, i); /* (X6) */
-        if (u < a->stuck_low)
-            value[i] = low;
-        else if (u < a->stuck_low + a->stuck_high)
-            value[i] = high;
-    }
+    for (int64_t i = 0; i < c->in; i++)
+        for (int64_t j = 0; j < c->out; j++) {
+            const int32_t spare = c->spare ? c->spare[i / c->rows * c->out + j] : -1;
+            const int64_t at = i * c->out + j;
+            (void)xb_stuck_device(&value[at], c, a, chip, which, at, spare);
+        }
 }
 
 void xb_cells_stuck(xb_cells *c, const xb_array *a, const xb_chip *chip)
 {
-    int64_t n = c->in * c->out;
     if (!(a->stuck_low + a->stuck_high > 0)) return;
-    stick(c->plus, n, a->g_min_us, a->g_max_us, a, chip, XB_CHIP_STUCK_PLUS);
-    stick(c->minus, n, a->g_min_us, a->g_max_us, a, chip, XB_CHIP_STUCK_MINUS);
-    if (c->width)
-        stick(c->width, n, c->width_min, c->width_max, a, chip, XB_CHIP_STUCK_WIDTH);
+    stick(c->plus, c, a, chip, XB_CHIP_STUCK_PLUS);
+    stick(c->minus, c, a, chip, XB_CHIP_STUCK_MINUS);
+    if (c->width) stick(c->width, c, a, chip, XB_CHIP_STUCK_WIDTH);
 }

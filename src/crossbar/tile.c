@@ -1,71 +1,70 @@
-/* tile.c: a matrix product on tiles (maths X14). The rows of the matrix are cut into
- * tiles; each tile's column sums are converted by themselves and then added digitally,
- * as is the bias. Without an ADC the sums are exact and tiles make no difference, so the
- * product is made in one piece. Columns are independent of each other: how they are cut
- * matters to the wires alone. */
+/* tile.c: how the tiles of a layer are told to a backend, and what calibration looks at
+ * in their sums. The product itself, converters and corrections: backend/array_ops.c. */
 #include <string.h>
 
 #include "crossbar/analog.h"
-#include "net/window.h"
 
-/* Columns [from, from + width) of x [rows][in], side by side. */
-static const float *slice_of(float *slice, const float *x, int64_t rows, int64_t in,
-                             int64_t from, int64_t width)
+bool xb_tile_matters(const xb_analog_layer *layer)
 {
-    if (width == in) return x;
-    for (int64_t r = 0; r < rows; r++)
-        memcpy(slice + r * width, x + r * in + from, (size_t)width * sizeof *slice);
-    return slice;
+    return layer->adc.on || layer->correction.pre;
 }
 
-/* (X14) The bias comes with the first tile. */
-void xb_tile_convert(const xb_analog *analog, const xb_analog_layer *layer, float *y,
-                     const float *sums, const float *b, int64_t rows)
+int64_t xb_row_tiles(const xb_analog_layer *layer)
 {
-    const xb_kernels *kernels = analog->kernels;
-    const xb_steps *steps = &layer->adc.steps;
-    int64_t out = layer->out;
-    if (sums != y && layer->adc.on)
-        kernels->quantise_add(y, sums, steps, rows * out);
-    else if (sums != y)
-        kernels->add(y, sums, rows * out);
-    else if (layer->adc.on)
-        kernels->quantise_onto(y, b, steps, rows, out);
-    else
-        for (int64_t r = 0; b && r < rows; r++) kernels->add(y + r * out, b, out);
+    return (layer->in + layer->rows - 1) / layer->rows;
+}
+
+xb_tile_block xb_tile_block_of(const xb_analog_layer *layer, const float *w,
+                               const float *b, int64_t rows)
+{
+    return (xb_tile_block){.rows = rows,
+                           .in = layer->in,
+                           .out = layer->out,
+                           .tile = layer->rows,
+                           .w = w,
+                           .b = b,
+                           .convert = layer->adc.on,
+                           .adc = layer->adc.steps,
+                           .pre = layer->correction.pre,
+                           .post = layer->correction.post,
+                           .shift = layer->correction.shift};
+}
+
+/* ---- what calibration wants of a tile's sums */
+
+typedef struct watching {
+    const xb_watch *seen;
+    const xb_kernels *kernels;
+    const xb_tile_block *block;
+} watching;
+
+static void watch(void *arg, int64_t tile, const float *sums, const float *x)
+{
+    const watching *at = arg;
+    const xb_tile_block *t = at->block;
+    const xb_watch *seen = at->seen;
+    const int64_t out = t->out, from = tile * t->tile;
+    const int64_t width = t->in - from < t->tile ? t->in - from : t->tile;
+    xb_column_fit *fit = seen->fit;
+    if (seen->sum) xb_spectrum_add(seen->sum, sums, t->rows * out);
+    if (seen->groups) xb_column_groups_add(seen->groups, tile, sums, t->rows, out);
+    const int64_t row = fit ? xb_column_fit_row(fit, tile, t->rows) : -1;
+    if (row < 0) return;
+    memcpy(fit->given, sums + row * out, (size_t)out * sizeof *sums);
+    xb_host_tile_correct(at->kernels, t, fit->given, 1, tile);
+    at->kernels->dense_forward(fit->wanted, x + row * width, fit->mean + from * out, NULL,
+                               1, width, out, XB_ACT_NONE);
+    xb_column_fit_add(fit, tile);
 }
 
 void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
                      const float *x, const float *w, const float *b, int64_t rows,
-                     xb_tile_room room, xb_spectrum *seen)
+                     xb_tile_room room, const xb_watch *seen)
 {
-    int64_t in = layer->in, out = layer->out;
-    if (!layer->adc.on && !seen) {
-        analog->kernels->dense_forward(y, x, w, b, rows, in, out, XB_ACT_NONE);
-        return;
-    }
-    for (int64_t from = 0; from < in; from += layer->rows) {
-        int64_t width = in - from < layer->rows ? in - from : layer->rows;
-        const float *slice = slice_of(room.slice, x, rows, in, from, width);
-        float *sums = from == 0 ? y : room.part;
-        analog->kernels->dense_forward(sums, slice, w + from * out, NULL, rows, width,
-                                       out, XB_ACT_NONE);
-        if (seen) xb_spectrum_add(seen, sums, rows * out);
-        xb_tile_convert(analog, layer, y, sums, b, rows);
-    }
-}
-
-void xb_tile_columns(float *columns, const float *x, const xb_window *g, int64_t from,
-                     int64_t to)
-{
-    int64_t line = g->kw * g->c;
-    for (int64_t oy = from; oy < to; oy++)
-        for (int64_t ox = 0; ox < g->ow; ox++, columns += g->kh * line) {
-            window_place p = window_at(g, oy, ox);
-            memset(columns, 0, (size_t)(g->kh * line) * sizeof *columns);
-            for (int64_t ky = p.ky0; ky < p.ky1; ky++)
-                memcpy(columns + ky * line + p.kx0 * g->c,
-                       x + ((p.y0 + ky) * g->w + p.x0 + p.kx0) * g->c,
-                       (size_t)((p.kx1 - p.kx0) * g->c) * sizeof *columns);
-        }
+    const xb_run run = {.kernels = analog->kernels};
+    xb_tile_block t = xb_tile_block_of(layer, w, b, rows);
+    watching at = {seen, analog->kernels, &t};
+    t.slice = room.slice, t.part = room.part;
+    if (seen) t.seen = watch, t.arg = &at;
+    xb_ops_array.tiles(&run, &t, y, x);
 }

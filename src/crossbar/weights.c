@@ -79,7 +79,7 @@ const float *xb_weights_draw(xb_reader *r, const xb_analog_layer *p, xb_moment w
  * without converters the layer is the backend's own. */
 bool xb_weights_pass(const xb_reader *r, const xb_analog_layer *p, int64_t rows)
 {
-    return rows <= FEW && p->adc.on && !r->seen.sum && p->out > XB_PANEL_STRIP &&
+    return rows <= FEW && xb_tile_matters(p) && !r->seen.sum && p->out > XB_PANEL_STRIP &&
            r->analog->kernels->panel_bend_add &&
            r->analog->model->net->tensor[p->tensor].stochastic;
 }
@@ -114,10 +114,10 @@ static void sum_tile(xb_reader *r, const xb_analog_layer *p, float *sums, const 
 void xb_weights_product(xb_reader *r, const xb_analog_layer *p, float *y, const float *x,
                         int64_t rows, xb_moment when, bool known)
 {
-    const float *b = draw_bias(r, p, when, known);
+    const xb_tile_block t = xb_tile_block_of(p, NULL, draw_bias(r, p, when, known), rows);
     for (int64_t from = 0; from < p->in; from += p->rows) {
         float *sums = from == 0 ? y : r->tile.part;
         sum_tile(r, p, sums, x, rows, from, least(p->in, from + p->rows), when, known);
-        xb_tile_convert(r->analog, p, y, sums, b, rows);
+        xb_host_tile_convert(r->analog->kernels, &t, y, sums, from / p->rows);
     }
 }

@@ -1,7 +1,7 @@
 /* write_arrays.c: writing a model onto its arrays: for each layer the effects of
  * programming one after the other, in the order in which they happen: targets, states,
- * missed writes, relaxation, stuck devices, widths that differ, wires. Where none is on,
- * the model's numbers stay as they are, to the bit. */
+ * repair, missed writes, relaxation, stuck devices, widths that differ, wires. Where none
+ * is on, the model's numbers stay as they are, to the bit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,24 +11,28 @@
 
 xb_status xb_workbench_make(xb_ctx *ctx, xb_workbench *out, const xb_analog *analog)
 {
-    int64_t most = 0, tile = 0;
+    int64_t most = 0, tile = 0, columns = 0;
     for (int i = 0; i < analog->n_layer; i++) {
         const xb_analog_layer *p = &analog->layer[i];
         if (p->size > most) most = p->size;
         if (p->rows * p->columns > tile) tile = p->rows * p->columns;
+        if (xb_row_tiles(p) * p->out > columns) columns = xb_row_tiles(p) * p->out;
     }
     xb_law *gaussian = NULL;
     XB_TRY(xb_law_parse(ctx, &gaussian, "gaussian"));
     xb_workbench bench = {.block = xb_new(ctx, 3 * most + 2 * tile, sizeof(double)),
-                          .draws = xb_new(ctx, most, sizeof(float))};
-    xb_status status = bench.block && bench.draws
+                          .draws = xb_new(ctx, most, sizeof(float)),
+                          .cells.spare = xb_new(ctx, columns, sizeof(int32_t))};
+    xb_status status = bench.block && bench.draws && bench.cells.spare
                            ? xb_sampler_create(ctx, &bench.normal, gaussian, NULL)
                            : XB_E_MEMORY;
     xb_law_destroy(gaussian);
-    bench.cells = (xb_cells){.plus = bench.block,
-                             .minus = bench.block + most,
-                             .width = bench.block + 2 * most};
-    bench.tile = bench.block + 3 * most;
+    if (bench.block) {
+        bench.cells.plus = bench.block;
+        bench.cells.minus = bench.block + most;
+        bench.cells.width = bench.block + 2 * most;
+        bench.tile = bench.block + 3 * most;
+    }
     if (status == XB_OK)
         *out = bench;
     else
@@ -40,6 +44,7 @@ void xb_workbench_free(xb_workbench *bench)
 {
     free(bench->block);
     free(bench->draws);
+    free(bench->cells.spare);
     xb_sampler_destroy(bench->normal);
 }
 
@@ -90,6 +95,7 @@ static xb_status programme_layer(xb_ctx *ctx, xb_analog *analog, xb_workbench *b
     xb_workbench_target(bench, &c, analog, p);
     p->weight_top = c.weight_top;
     p->sigma_top = c.width ? c.sigma_top : 0;
+    xb_cells_repair(&c, a, &chip, bench->tile);
     xb_cells_program(&c, a, &chip);
     if (analog->device) xb_cells_relax(&c, a, &analog->aged, &chip);
     xb_cells_stuck(&c, a, &chip);

@@ -1,7 +1,7 @@
 /* fit_kernels.h: the loops of a fit that touch every value or every run, as kernels for
- * the machine at hand. fit_kernels_body.h is their one source; nothing in it is fused,
- * sums are in a fixed number of lanes: all levels give the same bytes
- * (tests/test_fit_kernels.c). */
+ * the machine at hand; those that a trace has as well are in series/trace_kernels.h.
+ * fit_kernels_body.h is their one source; nothing in it is fused, sums are in a fixed
+ * number of lanes: all levels give the same bytes (tests/test_fit_kernels.c). */
 #ifndef XB_FIT_KERNELS_H
 #define XB_FIT_KERNELS_H
 
@@ -25,8 +25,6 @@ typedef struct xb_null_path {
     int columns; /* that there are */
 } xb_null_path;
 
-enum { XB_POWERS = 8 };
-
 /* A distribution function between two values: c0 + r (c1 + r (c2 + r c3)),
  * r = (x - x0) * inverse. */
 typedef struct xb_cubic {
@@ -42,25 +40,8 @@ typedef struct xb_misfit {
 
 enum { XB_MISFIT_UNIT = 8 }; /* values go by this many */
 
-enum { XB_LAGS = 8 };
-
-/* The first look at values: NaN and infinite ones are only counted. */
-typedef struct xb_look {
-    double min, max;
-    int64_t bad;
-    uint64_t checksum;
-} xb_look;
-
 typedef struct xb_fit_kernels {
     const char *level;
-    xb_look (*look)(const double *x, int64_t n);
-    /* How many differ from the value before; sorted, n >= 1. */
-    int64_t (*rises)(const double *x, int64_t n);
-    /* (F8) Sums of d_i d_{i+k} for k < XB_LAGS, d = (x - centre) * inverse. */
-    void (*lags)(double *sums, const double *x, int64_t n, double centre, double inverse);
-    /* Adds the sums of r^0 .. r^7, r = (x - centre) * inverse. */
-    void (*powers)(double *sums, const double *x, int64_t n, double centre,
-                   double inverse);
     /* Adds to `to`; n a multiple of XB_MISFIT_UNIT, all u_i and 1 - u_i within a factor
      * of two of those at r = 1/2. */
     void (*misfit)(xb_misfit *to, const xb_cubic *cubic, const double *x, int64_t n,

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "fit/fit_kernels.h"
+#include "series/trace_kernels.h"
 
 enum { NODES = XB_POWERS, CELLS_MAX = 320, AS_THEY_ARE = 1024 };
 
@@ -35,7 +35,7 @@ typedef struct grading {
     double offset, largest;
     double growth;
     double lagrange[NODES][NODES]; /* coefficients of the node's polynomial */
-    const xb_fit_kernels *kernels;
+    const xb_trace_kernels *kernels;
     xb_points *fine, *rough;
 } grading;
 
@@ -175,7 +175,7 @@ xb_status xb_graded_make(xb_ctx *ctx, xb_points *fine, xb_points *rough,
         return status;
     }
     double growth = square ? SQUARE_GROWTH : GROWTH;
-    grading g = {sorted, n,    offset, largest, growth, {{0}}, xb_fit_kernels_best(),
+    grading g = {sorted, n,    offset, largest, growth, {{0}}, xb_trace_kernels_best(),
                  fine,   rough};
     set_lagrange(g.lagrange);
     if (whole)

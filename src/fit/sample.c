@@ -12,19 +12,7 @@
 
 #include "base/memory.h"
 #include "crossbayes/extend.h"
-#include "fit/fit_kernels.h"
-
-xb_status xb_sample_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look *seen)
-{
-    for (int64_t i = 0; i < n && seen->bad; i++)
-        if (!isfinite(x[i]))
-            return xb_fail(ctx, XB_E_INPUT, "sample %lld is %g, expected a finite number",
-                           (long long)i + 1, x[i]);
-    if (!isfinite(seen->max - seen->min))
-        return xb_fail(ctx, XB_E_INPUT, "the samples span %g to %g: too wide", seen->min,
-                       seen->max);
-    return XB_OK;
-}
+#include "series/autocorrelation.h"
 
 static xb_status check(xb_ctx *ctx, xb_look *seen, const double *x, int64_t n)
 {
@@ -32,8 +20,8 @@ static xb_status check(xb_ctx *ctx, xb_look *seen, const double *x, int64_t n)
         return xb_fail(ctx, XB_E_INPUT, "%lld %s: at least %d are needed",
                        (long long)(n > 0 ? n : 0), xb_plural(n, "sample", "samples"),
                        XB_SAMPLE_MIN);
-    *seen = xb_fit_kernels_best()->look(x, n);
-    XB_TRY(xb_sample_check(ctx, x, n, seen));
+    *seen = xb_trace_kernels_best()->look(x, n);
+    XB_TRY(xb_values_check(ctx, x, n, seen));
     if (seen->min == seen->max)
         return xb_fail(ctx, XB_E_INPUT,
                        "all %lld samples are %g: a law needs at least two distinct"
@@ -50,7 +38,7 @@ static void sum_up(xb_fit_sample *info, const double *sorted, int64_t n)
     int exponent = ilogb(width);
     exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
     double sums[XB_POWERS] = {0}, m[5];
-    xb_fit_kernels_best()->powers(sums, sorted, n, middle, ldexp(1, -exponent));
+    xb_trace_kernels_best()->powers(sums, sorted, n, middle, ldexp(1, -exponent));
     for (int k = 1; k < 5; k++) m[k] = sums[k] / (double)n;
     double d = m[1], variance = m[2] - d * d;
     double third = m[3] - d * (3 * m[2] - 2 * d * d);
@@ -67,7 +55,7 @@ static void sum_up(xb_fit_sample *info, const double *sorted, int64_t n)
  * central 98 % of the sample; 0 if most values occur once only. */
 static xb_status find_step(xb_ctx *ctx, xb_sample *s)
 {
-    int64_t distinct = 1 + xb_fit_kernels_best()->rises(s->sorted, s->n);
+    int64_t distinct = 1 + xb_trace_kernels_best()->rises(s->sorted, s->n);
     s->info.distinct = distinct;
     if (distinct > s->n / 2) return XB_OK;
     double *gap = xb_new(ctx, distinct, sizeof *gap);
@@ -159,4 +147,14 @@ void xb_sample_free(xb_sample *sample)
 {
     free(sample->sorted);
     *sample = (xb_sample){0};
+}
+
+xb_status xb_sample_memory(xb_ctx *ctx, xb_sample *s)
+{
+    xb_fit_sample *info = &s->info;
+    XB_TRY(xb_values_memory(ctx, &info->tau, &info->lag1, s->x, s->n, info->mean,
+                            info->max - info->min));
+    /* Values that avoid each other count for no more than independent ones. */
+    info->n_effective = (double)s->n / fmax(1, info->tau);
+    return XB_OK;
 }

@@ -22,10 +22,6 @@ typedef struct xb_sample {
 xb_status xb_sample_make(xb_ctx *ctx, xb_sample *out, const double *x, int64_t n);
 void xb_sample_free(xb_sample *sample);
 
-/* Fails with the first value that is not finite, if a look has seen such, and where two
- * are so far apart that their difference is not. */
-xb_status xb_sample_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look *seen);
-
 /* (F8, F9) Sets lag1, tau and n_effective. */
 xb_status xb_sample_memory(xb_ctx *ctx, xb_sample *sample);
 

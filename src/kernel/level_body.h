@@ -37,5 +37,6 @@ const xb_level XB_OF_LEVEL(xb_level) = {
     .draw = &XB_DRAW_KERNEL,
     .net = &XB_NET_KERNELS,
     .update = &XB_OF_LEVEL(xb_update),
+    .trace = &XB_OF_LEVEL(xb_trace_kernels),
     .fit = &XB_OF_LEVEL(xb_fit_kernels),
 };

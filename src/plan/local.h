@@ -6,17 +6,15 @@
 #include "backend/backend.h"
 #include "predict/density.h"
 
-enum { XB_LOCAL_ORDER = 6 }; /* cumulants that count */
-
 /* A dense layer or an activation. */
 typedef struct xb_local_step {
-    int layer; /* of the net */
+    const xb_layer *layer;
+    int index; /* of the layer in the net */
     int64_t in, out;
-    const xb_real *mu, *bias; /* [in][out], [out]; of a dense layer */
-    /* sigma^n of kernel [in][out] and bias [out], n = 2..; NULL where not needed */
-    xb_real *power[XB_LOCAL_ORDER + 1];
+    /* In reals from the start of the backend's block: [in][out], [out] of a dense layer,
+     * and sigma^n of kernel and bias, n = 2..; -1 where there is none */
+    int64_t mu, bias, power[XB_MOVED_ORDER + 1];
     int number; /* of random hidden layers, from 1; 0: not random */
-    const xb_activation_kernel *activation; /* NULL: dense */
 } xb_local_step;
 
 typedef struct xb_local {
@@ -24,16 +22,20 @@ typedef struct xb_local {
     xb_local_step *step;
     int64_t input, width, widest;
     const xb_real *x;
-    double cumulant[XB_LOCAL_ORDER + 1]; /* of the law, standardised */
-    bool symmetric;
+    xb_moved_law law;
     bool moments; /* the law has as many as cumulants count */
-    const xb_kernels *kernels;
-    xb_sampler *gaussian, *law; /* samplers */
+    const xb_net *net;
+    const xb_backend *backend;
+    const xb_kernels *kernels; /* of the host; NULL elsewhere */
+    void *block;               /* its buffer: mu and powers of sigma of all steps */
+    int64_t n_block;
+    xb_sampler *gaussian, *sampler; /* of the law */
     xb_key key;
 } xb_local;
 
 /* For a net that xb_hidden_check() passed; XB_E_ARGUMENT where a hidden layer is neither
- * dense nor an activation. All but the tables of sigma^n is borrowed. */
+ * dense nor an activation. A backend that cannot do it leaves it to the host's. Net and x
+ * are borrowed. */
 xb_status xb_local_make(xb_ctx *ctx, xb_local *out, const xb_net *net,
                         const xb_weights *weights, const xb_real *x, const xb_law *law,
                         const xb_charfn *charfn, uint64_t seed, const char *backend);

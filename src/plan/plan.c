@@ -55,7 +55,7 @@ static bool trustworthy(const xb_plan *plan, const xb_local *local,
         isfinite(plan->predicted.value + plan->predicted.std_error) && local->moments;
     for (int i = 0; i < local->random; i++)
         trusted &= !(doubtful[i] > DOUBT_MOST &&
-                     made_by(plan, i, local->random, local->symmetric) >
+                     made_by(plan, i, local->random, local->law.symmetric) >
                          HIDDEN_MOST * plan->predicted.value);
     return trusted;
 }
@@ -207,7 +207,7 @@ xb_status xb_plan_fill(xb_ctx *ctx, xb_plan *out, const xb_net *net,
     XB_TRY(xb_plan_predict(ctx, &plan, net, weights, x, law, &chosen));
     XB_TRY(xb_plan_find_needed(ctx, &plan.needed, law, chosen.tolerance));
     if (chosen.measure) XB_TRY(measure(ctx, &plan, net, weights, x, law, &chosen));
-    bool bounds = !isfinite(xb_law_raw_moment(law, XB_LOCAL_ORDER));
+    bool bounds = !isfinite(xb_law_raw_moment(law, XB_MOVED_ORDER));
     plan.verdict = verdict_of(&plan, chosen.tolerance, bounds);
     *out = plan;
     return XB_OK;

@@ -373,9 +373,9 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_r
 xb_status xb_predict_noise_rows(xb_ctx *ctx, double *sd, const xb_model *model,
                                 const xb_rows *rows, const char *backend)
 {
+    const int64_t each = rows->n * model->targets;
     for (int64_t i = 0; i < xb_model_member_count(model); i++)
-        XB_TRY(
-            noise_sd(ctx, sd + i * rows->n, xb_model_member_at(model, i), rows, backend));
+        XB_TRY(noise_sd(ctx, sd + i * each, xb_model_member_at(model, i), rows, backend));
     return XB_OK;
 }
 

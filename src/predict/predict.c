@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "crossbayes/deal.h"
 #include "crossbayes/extend.h"
 #include "data/rows.h"
 #include "vi/model.h"
@@ -25,8 +26,11 @@ static const double standard_levels[] = {0.025, 0.975};
 
 void xb_predict_options_init(xb_predict_options *opt, size_t size)
 {
-    const xb_predict_options standard = {
-        .samples = 1000, .tolerance = 0.02, .most = 100000, .seed = 1};
+    const xb_predict_options standard = {.samples = 1000,
+                                         .tolerance = 0.02,
+                                         .most = 100000,
+                                         .seed = 1,
+                                         .interval_tolerance = 0.1};
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
@@ -39,12 +43,14 @@ typedef struct summary_job {
     double *noise;     /* [members][rows]: aleatoric, of numbers */
     double *scale;     /* [draws]: factors on it; NULL: 1 (P9) */
     double *width;     /* [pieces][draws], room for them */
+    double *cdf;       /* [pieces][draws], where draws needed are asked for; else NULL */
     double *scratch;   /* [pieces][aside][draws] */
     int64_t aside;     /* rows taken together */
     double *error;     /* [pieces] */
     int64_t members;   /* whom the draws are dealt over */
     int64_t pieces;    /* of the rows, as many as threads; no sum goes across them */
     int64_t row, rows; /* of the chunk */
+    double tolerance;  /* of intervals; of classes of their probabilities */
     const double *level, *z;
 } summary_job;
 
@@ -53,6 +59,11 @@ static void take_error(double *largest, double error, double sd)
 {
     double ratio = error == 0 ? 0 : error / sd;
     if (isnan(ratio) || ratio > *largest) *largest = ratio;
+}
+
+void xb_prediction_take_error(xb_prediction *p, double error)
+{
+    take_error(&p->error, error, 1);
 }
 
 /* Rows i, i + 1, ... [rows][draws] out of [draws][job->rows], a few draws at a time:
@@ -75,8 +86,36 @@ static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t
     }
 }
 
+/* (P31) What the ends of an interval need; room [draws]. */
+static void note_needed(const summary_job *job, int64_t at, const double *draws,
+                        const double *sd, int64_t widths, double *room, double error)
+{
+    xb_prediction *p = job->p;
+    const double *q = p->quantile + at * p->quantiles;
+    if (!p->needed) return;
+    take_error(&p->error_of[at], error, p->sd[at]);
+    for (int64_t k = 0; k<p->quantiles; k += p->quantiles> 1 ? p->quantiles - 1 : 1) {
+        const double off =
+            xb_quantile_error(draws, p->draws, sd, widths, job->members, q[k], room);
+        p->needed[at] = fmax(p->needed[at],
+                             xb_draws_needed(off, p->sd[at], job->tolerance, p->draws));
+    }
+}
+
+/* Of a row's targets the most. */
+static void join_targets(xb_prediction *p)
+{
+    for (int64_t i = 0; p->needed && i < p->n * p->targets; i++) {
+        const int64_t row = i / p->targets;
+        const double needed = p->needed[i], error = p->error_of[i];
+        if (i % p->targets == 0) p->needed[row] = needed, p->error_of[row] = error;
+        p->needed[row] = fmax(p->needed[row], needed);
+        take_error(&p->error_of[row], error, 1);
+    }
+}
+
 static void summarise_number(const summary_job *job, int64_t i, const double *draws,
-                             double *width, double *error)
+                             double *width, double *room, double *error)
 {
     xb_prediction *p = job->p;
     int64_t at = job->row + i, widths = job->scale ? p->draws : job->members;
@@ -94,6 +133,7 @@ static void summarise_number(const summary_job *job, int64_t i, const double *dr
         p->quantile[at * p->quantiles + k] =
             xb_predictive_quantile(draws, p->draws, job->scale ? width : noise, widths,
                                    job->level[k], job->z[k]);
+    note_needed(job, at, draws, job->scale ? width : noise, widths, room, s.error);
 }
 
 static double entropy_of(const double *p, int64_t classes)
@@ -117,7 +157,11 @@ static void summarise_class(const summary_job *job, int64_t i, double *room,
                                                  job->rows * classes, job->members);
         mean[k] = s.mean;
         take_error(error, s.error, sqrt(fmax(0, mean[k] * (1 - mean[k]))));
+        if (p->needed)
+            take_error(&p->error_of[at], s.error, sqrt(fmax(0, mean[k] * (1 - mean[k]))));
     }
+    if (p->needed)
+        p->needed[at] = xb_draws_needed(p->error_of[at], 1, job->tolerance, p->draws);
     for (int64_t k = 1; k < classes; k++)
         if (mean[k] > mean[p->class[at]]) p->class[at] = k;
     for (int64_t d = 0; d < p->draws; d++)
@@ -144,7 +188,7 @@ static void summarise_piece(void *arg, int64_t piece)
         take_aside(job, aside, i, rows);
         for (int64_t r = 0; r < rows; r++)
             summarise_number(job, i + r, aside + r * draws, job->width + piece * draws,
-                             error);
+                             job->cdf ? job->cdf + piece * draws : NULL, error);
     }
 }
 
@@ -174,7 +218,8 @@ static xb_status run_chunks(xb_ctx *ctx, summary_job *job, int64_t chunk,
         xb_parallel_for(ctx, job->pieces, summarise_piece, job);
         XB_TRY(xb_progress_tell(ctx, "predicting", row + rows, p->n));
     }
-    for (int64_t i = 0; i < job->pieces; i++) take_error(&p->error, job->error[i], 1);
+    for (int64_t i = 0; i < job->pieces; i++) xb_prediction_take_error(p, job->error[i]);
+    join_targets(p);
     return XB_OK;
 }
 
@@ -196,6 +241,7 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     double *noise = xb_new(ctx, members * chunk * xb_model_outputs(model), sizeof *noise);
     const int64_t scales = xb_noise_varies(model) ? p->draws : 0;
     double *scale = xb_new(ctx, scales * (pieces + 1), sizeof *scale);
+    double *cdf = p->needed ? xb_new(ctx, pieces * p->draws, sizeof *cdf) : NULL;
     for (int64_t d = 0; scale && d < scales; d++) scale[d] = xb_noise_scale(model, d);
     double *z = scratch ? scratch + room + pieces : NULL;
     double *used = z ? z + p->quantiles : NULL; /* levels, recalibrated where they are */
@@ -211,15 +257,18 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                        .scale = scales > 0 ? scale : NULL,
                        .width = scale + (scale ? scales : 0),
                        .members = members,
+                       .cdf = cdf,
+                       .tolerance = numbers ? opt->interval_tolerance : opt->tolerance,
                        .scratch = scratch,
                        .aside = aside,
                        .error = scratch ? scratch + room : NULL,
                        .pieces = pieces,
                        .level = used,
                        .z = z};
-    xb_status status = values && scratch && noise && scale
+    xb_status status = values && scratch && noise && scale && (cdf || !p->needed)
                            ? run_chunks(ctx, &job, chunk, rows, opt)
                            : XB_E_MEMORY;
+    free(cdf);
     free(scale);
     free(noise);
     free(scratch);
@@ -227,7 +276,14 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     return status;
 }
 
-static xb_status take_memory(xb_ctx *ctx, xb_prediction *p, int64_t members)
+/* Errors of fewer draws are not known. */
+static bool tells_needs(const xb_predict_options *opt, int64_t draws, int64_t members)
+{
+    return opt->adaptive || (opt->needs && draws >= 4 * members);
+}
+
+static xb_status take_memory(xb_ctx *ctx, xb_prediction *p, int64_t members,
+                             const xb_predict_options *opt)
 {
     int64_t numbers = p->classes ? 0 : p->n * p->targets, rows = p->classes ? p->n : 0;
     p->mean = xb_new(ctx, numbers, sizeof(double));
@@ -239,6 +295,13 @@ static xb_status take_memory(xb_ctx *ctx, xb_prediction *p, int64_t members)
     p->class = xb_new(ctx, rows, sizeof *p->class);
     p->entropy = xb_new(ctx, rows, sizeof(double));
     p->information = xb_new(ctx, rows, sizeof(double));
+    if (tells_needs(opt, p->draws, members)) {
+        p->needed = xb_new(ctx, p->n * p->targets, sizeof *p->needed);
+        p->error_of = xb_new(ctx, p->n * p->targets, sizeof *p->error_of);
+        if (!p->needed || !p->error_of) return XB_E_MEMORY;
+    }
+    if (opt->adaptive) p->used = xb_new(ctx, p->n, sizeof *p->used);
+    if (opt->adaptive && !p->used) return XB_E_MEMORY;
     if (members > 1) p->between = xb_new(ctx, numbers + rows, sizeof(double));
     bool all = (members == 1 || p->between) && p->mean && p->epistemic && p->aleatoric &&
                p->sd && p->quantile && p->probability && p->class && p->entropy &&
@@ -260,6 +323,10 @@ static xb_status check_options(xb_ctx *ctx, const xb_predict_options *opt)
     if (opt->quantiles < 0)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld quantiles: expected 0 or more",
                        (long long)opt->quantiles);
+    if ((opt->adaptive || opt->needs) && !(opt->interval_tolerance > 0))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "an interval's tolerance of %g: expected more than 0",
+                       opt->interval_tolerance);
     for (int64_t k = 0; opt->quantile && k < opt->quantiles; k++)
         if (!(opt->quantile[k] > 0 && opt->quantile[k] < 1))
             return xb_fail(ctx, XB_E_ARGUMENT, "quantile %g: expected between 0 and 1",
@@ -286,11 +353,12 @@ xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
     xb_predict_options few = *opt;
     few.quantiles = 0;
     few.quantile = standard_levels;
+    few.needs = false;
     xb_rows part = xb_rows_part(rows, 0, rows->n < look ? rows->n : look);
     for (few.samples = start;; few.samples *= 2) {
         if (few.samples > opt->most) few.samples = opt->most;
         xb_prediction *p = NULL;
-        XB_TRY(xb_predict_rows(ctx, &p, model, &part, &few));
+        XB_TRY(xb_predict_rows_here(ctx, &p, model, &part, &few));
         double error = xb_prediction_error(p);
         xb_prediction_destroy(p);
         *draws = few.samples;
@@ -298,25 +366,17 @@ xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
     }
 }
 
-xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
-                          const xb_rows *rows, const xb_predict_options *opt)
+xb_status xb_prediction_room(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                             int64_t n, const xb_predict_options *opt)
 {
-    xb_predict_options chosen;
-    XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
-    opt = &chosen;
-    XB_TRY(check_options(ctx, opt));
-    int64_t draws = opt->samples, n = rows->n, members = xb_model_member_count(model);
-    if (draws > 0) XB_TRY(xb_predict_check_draws(ctx, model, draws));
-    if (draws == 0) XB_TRY(xb_predict_enough(ctx, &draws, model, rows, opt));
     xb_prediction *p = xb_new(ctx, 1, sizeof *p);
     if (!p) return XB_E_MEMORY;
     p->n = n;
-    p->draws = draws;
+    p->draws = opt->samples;
     p->classes = model->classes;
     p->targets = model->targets;
     p->quantiles = opt->quantile ? opt->quantiles : XB_COUNT(standard_levels);
-    xb_status status = take_memory(ctx, p, members);
-    if (status == XB_OK && n > 0) status = summarise(ctx, p, model, rows, opt);
+    xb_status status = take_memory(ctx, p, xb_model_member_count(model), opt);
     if (status == XB_OK)
         *out = p;
     else
@@ -324,92 +384,50 @@ xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *mode
     return status;
 }
 
+xb_status xb_predict_rows_here(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                               const xb_rows *rows, const xb_predict_options *opt)
+{
+    xb_prediction *p = NULL;
+    XB_TRY(xb_prediction_room(ctx, &p, model, rows->n, opt));
+    xb_status status = rows->n == 0    ? XB_OK
+                       : opt->adaptive ? xb_predict_adaptive(ctx, p, model, rows, opt)
+                                       : summarise(ctx, p, model, rows, opt);
+    if (status == XB_OK)
+        *out = p;
+    else
+        xb_prediction_destroy(p);
+    return status;
+}
+
+xb_status xb_predict_draws_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
+                                  const xb_rows *rows, const xb_predict_options *opt)
+{
+    xb_predict_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
+    chosen.samples = 0;
+    chosen.adaptive = false;
+    XB_TRY(check_options(ctx, &chosen));
+    return xb_predict_enough(ctx, draws, model, rows, &chosen);
+}
+
+xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                          const xb_rows *rows, const xb_predict_options *opt)
+{
+    xb_predict_options chosen;
+    XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
+    XB_TRY(check_options(ctx, &chosen));
+    if (chosen.samples == 0 && chosen.adaptive) chosen.samples = chosen.most;
+    if (chosen.samples > 0) XB_TRY(xb_predict_check_draws(ctx, model, chosen.samples));
+    if (chosen.samples == 0)
+        XB_TRY(xb_predict_enough(ctx, &chosen.samples, model, rows, &chosen));
+    if (xb_deal_travels(ctx))
+        return xb_predict_rows_dealt(ctx, out, model, rows, &chosen);
+    return xb_predict_rows_here(ctx, out, model, rows, &chosen);
+}
+
 xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                      const double *x, int64_t n, const xb_predict_options *opt)
 {
     const xb_rows rows = {.x = x, .n = n, .features = model->features};
     return xb_predict_rows(ctx, out, model, &rows, opt);
-}
-
-void xb_prediction_destroy(xb_prediction *p)
-{
-    if (!p) return;
-    double *const blocks[] = {p->mean,    p->epistemic,   p->aleatoric,
-                              p->sd,      p->quantile,    p->probability,
-                              p->entropy, p->information, p->between};
-    for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
-    free(p->class);
-    free(p);
-}
-
-static const double *numbers(const xb_prediction *p, const double *block)
-{
-    return p->classes > 0 ? NULL : block;
-}
-
-static const double *classes(const xb_prediction *p, const double *block)
-{
-    return p->classes > 0 ? block : NULL;
-}
-
-int64_t xb_prediction_count(const xb_prediction *p) { return p->n; }
-int64_t xb_prediction_draws(const xb_prediction *p) { return p->draws; }
-int64_t xb_prediction_quantiles(const xb_prediction *p)
-{
-    return p->classes > 0 ? 0 : p->quantiles;
-}
-int64_t xb_prediction_classes(const xb_prediction *p) { return p->classes; }
-int64_t xb_prediction_targets(const xb_prediction *p) { return p->targets; }
-double xb_prediction_error(const xb_prediction *p) { return p->error; }
-
-const double *xb_prediction_mean(const xb_prediction *p) { return numbers(p, p->mean); }
-const double *xb_prediction_epistemic(const xb_prediction *p)
-{
-    return numbers(p, p->epistemic);
-}
-const double *xb_prediction_aleatoric(const xb_prediction *p)
-{
-    return numbers(p, p->aleatoric);
-}
-const double *xb_prediction_disagreement(const xb_prediction *p) { return p->between; }
-/* Of target k, or of the classes. */
-static double share_between(const xb_prediction *p, int64_t k)
-{
-    double between = 0, whole = 0;
-    for (int64_t i = k; i < p->n * p->targets; i += p->targets) {
-        const double b = p->between[i];
-        between += p->classes > 0 ? b : b * b;
-        whole += p->classes > 0 ? p->information[i] : p->epistemic[i] * p->epistemic[i];
-    }
-    return whole > 0 ? between / whole : NAN;
-}
-
-double xb_prediction_disagreement_share(const xb_prediction *p)
-{
-    double sum = 0;
-    if (!p->between) return NAN;
-    for (int64_t k = 0; k < p->targets; k++)
-        sum += share_between(p, k) / (double)p->targets;
-    return sum;
-}
-const double *xb_prediction_sd(const xb_prediction *p) { return numbers(p, p->sd); }
-const double *xb_prediction_quantile(const xb_prediction *p)
-{
-    return numbers(p, p->quantile);
-}
-const double *xb_prediction_probability(const xb_prediction *p)
-{
-    return classes(p, p->probability);
-}
-const int64_t *xb_prediction_class(const xb_prediction *p)
-{
-    return p->classes > 0 ? p->class : NULL;
-}
-const double *xb_prediction_entropy(const xb_prediction *p)
-{
-    return classes(p, p->entropy);
-}
-const double *xb_prediction_information(const xb_prediction *p)
-{
-    return classes(p, p->information);
 }

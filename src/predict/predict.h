@@ -15,6 +15,9 @@ struct xb_prediction {
     double *probability;                       /* [n][classes] */
     int64_t *class;                            /* [n] */
     double *entropy, *information;             /* [n] */
+    double *needed, *error_of; /* [n], where asked for (P31), room for all targets; else
+                                  NULL */
+    int64_t *used;             /* [n], adaptive; else NULL */
 };
 
 /* Training counts its steps from 0; predictions draw where it never gets. */
@@ -29,6 +32,19 @@ void xb_predict_values(const xb_model *model, double *value, const float *out,
 xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, double *sd, const xb_model *model,
                               const xb_rows *rows, int64_t count,
                               const xb_predict_options *opt);
+
+/* Room for the predictions of n rows under opt->samples draws. */
+xb_status xb_prediction_room(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                             int64_t n, const xb_predict_options *opt);
+/* (P5) The largest error so far of some of its rows. */
+void xb_prediction_take_error(xb_prediction *p, double error);
+
+/* xb_predict_rows by this process alone, and by all that the context deals to
+ * (rows_dealt.c); the options are checked and opt->samples is not 0. */
+xb_status xb_predict_rows_here(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                               const xb_rows *rows, const xb_predict_options *opt);
+xb_status xb_predict_rows_dealt(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
+                                const xb_rows *rows, const xb_predict_options *opt);
 
 /* Fails where a member would have no draw. */
 xb_status xb_predict_check_draws(xb_ctx *ctx, const xb_model *model, int64_t draws);
@@ -63,6 +79,19 @@ typedef struct xb_draw_summary {
 } xb_draw_summary;
 
 xb_draw_summary xb_draws_summarise(const double *value, int64_t draws, int64_t stride);
+
+/* settle.c: (P30) the Monte Carlo error of the quantile q of that mixture, draw s having
+ * the sd of number s mod widths, dealt over members; room [draws]. (P31) The draws that
+ * such an error, in units of sd, needs for the tolerance. (P32) After how many draws the
+ * next look is. */
+double xb_quantile_error(const double *mean, int64_t draws, const double *sd,
+                         int64_t widths, int64_t members, double q, double *room);
+double xb_draws_needed(double error, double sd, double tolerance, int64_t draws);
+int64_t xb_next_look(int64_t draws, int64_t members, int64_t most);
+
+/* adaptive.c: all rows of out, whose memory is there. */
+xb_status xb_predict_adaptive(xb_ctx *ctx, xb_prediction *out, const xb_model *model,
+                              const xb_rows *rows, const xb_predict_options *opt);
 
 /* member_spread.c: (P7) the same of draws dealt over members, and the standard deviation
  * between their means, noise taken off. One member: 0. */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "crossbayes/fit.h" /* xb_autocorrelation */
 #include "series/series.h"
 
 enum { LAGS_MAX = 1 << 18, LAGS_LONG = 1 << 14, LONG = 1 << 21 };

@@ -83,7 +83,7 @@ xb_status xb_curve_build(xb_ctx *ctx, xb_curve_table *out, xb_curve_fn function,
                          void *arg, double lower, double upper, double tolerance)
 {
     building b = {.ctx = ctx, .function = function, .arg = arg, .tolerance = tolerance};
-    xb_curve_table curve = {.lower = lower, .upper = upper};
+    xb_curve_table curve = {.lower = lower, .upper = upper, .buckets = BUCKETS};
     double width = (upper - lower) / BUCKETS;
     curve.buckets_per_unit = 1 / width;
     curve.first = xb_new(ctx, BUCKETS + 1, sizeof *curve.first);

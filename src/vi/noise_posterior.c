@@ -105,8 +105,8 @@ double xb_noise_posterior_kl(xb_trainer *t)
                                    .rho = t->theta + rho,
                                    .n = k->size,
                                    .weight = 1 / (double)t->n};
-        sum += xb_kl_sum_rho(t->backend, t->ctx, p->kl[i], XB_SPREAD_EXP, &block,
-                             t->room.kl); /* (V19) */
+        sum += xb_kl_sum_rho(t->backend, t->ctx, p->kl[i], XB_SPREAD_EXP,
+                             &block); /* (V19) */
     }
     return sum;
 }

@@ -1,11 +1,12 @@
-/* prior.c: priors of a weight: text, log density and slope; maths V3-V5. Their
- * expectation under a law is in kl.c. */
+/* prior.c: priors of a weight: text, log density and slope; maths V3-V5. The arithmetic,
+ * and their expectation under a law: kernel/cross_kernel.h. */
 #include <math.h>
 #include <stdio.h>
 
 #include "crossbayes/vi.h"
 #include "data/number.h"
 #include "data/settings.h"
+#include "kernel/cross_kernel.h"
 
 #define SCALE_MIN 1e-10 /* squares of scales and their inverses stay finite in float */
 #define SCALE_MAX 1e10
@@ -96,39 +97,9 @@ void xb_prior_text(char out[XB_PRIOR_TEXT], const xb_prior *p)
     }
 }
 
-static double log_normal(double x, double sd)
-{
-    return -0.5 * (x / sd) * (x / sd) - log(sd) - 0.5 * log(2 * M_PI);
-}
-
-/* Logarithms of the two parts of a mixture. */
-static void mixture_parts(const xb_prior *p, double x, double part[2])
-{
-    part[0] = log(p->pi) + log_normal(x, p->s1);
-    part[1] = log1p(-p->pi) + log_normal(x, p->s2);
-}
-
 double xb_prior_log_density(const xb_prior *p, double x)
 {
-    double part[2];
-    switch (p->kind) {
-    case XB_PRIOR_NORMAL: return log_normal(x - p->mean, p->sd);           /* (V3) */
-    case XB_PRIOR_LAPLACE: return -fabs(x) / p->scale - log(2 * p->scale); /* (V4) */
-    case XB_PRIOR_MIXTURE: break;
-    }
-    mixture_parts(p, x, part); /* (V5); the larger part leads, so nothing overflows */
-    return fmax(part[0], part[1]) + log1p(exp(-fabs(part[0] - part[1])));
+    return xb_cross_log_density(p, x);
 }
 
-double xb_prior_slope(const xb_prior *p, double x)
-{
-    double part[2];
-    switch (p->kind) {
-    case XB_PRIOR_NORMAL: return -(x - p->mean) / (p->sd * p->sd);
-    case XB_PRIOR_LAPLACE: return x == 0 ? 0 : -copysign(1 / p->scale, x);
-    case XB_PRIOR_MIXTURE: break;
-    }
-    mixture_parts(p, x, part);
-    double share = 1 / (1 + exp(part[1] - part[0])); /* of the first; 0 if exp is inf */
-    return -x * (share / (p->s1 * p->s1) + (1 - share) / (p->s2 * p->s2));
-}
+double xb_prior_slope(const xb_prior *p, double x) { return xb_cross_slope(p, x); }

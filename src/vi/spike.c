@@ -22,10 +22,9 @@ enum { FEW = 12, MANY = 32 };
 #define RULE_DEPTH 25.0  /* exp(-25) = 1e-11 */
 
 #define TOLERANCE 1e-12
-#define DECAY 22.0     /* the rule across the spike misses by exp(-22) = 3e-10 */
-#define FEW_BELOW 0.25 /* sigma / (reach narrow) up to which few points do */
-#define PEAKED 2.5     /* how far the other rule goes: this times the law's peak, */
-#define MANY_MOST 8.0  /* from 1 (MANY points) to 8 (as many times more) */
+#define DECAY 22.0    /* the rule across the spike misses by exp(-22) = 3e-10 */
+#define PEAKED 2.5    /* how far the other rule goes: this times the law's peak, */
+#define MANY_MOST 8.0 /* from 1 (MANY points) to 8 (as many times more) */
 
 /* kappa = log1p(exp d), d = height - slant u^2 / 2, u = x / narrow. (V5) */
 typedef struct shape {
@@ -139,48 +138,17 @@ void xb_spike_free(xb_spike *s)
     xb_rule_free(&s->many);
 }
 
-/* By the law's Gauss rule: the spike seen at each node. */
-static xb_spike_mean by_rule(const xb_spike *s, const xb_rule *rule, double mu,
-                             double sigma)
+static xb_cross_rule lent(const xb_rule *rule)
 {
-    xb_spike_mean mean = {0, 0, 0};
-    double inverse = 1 / s->narrow, end = s->curve.upper * s->narrow;
-    if (mu + sigma * rule->nodes[0] > end || mu + sigma * rule->nodes[rule->n - 1] < -end)
-        return mean; /* no node reaches the spike */
-    for (int64_t i = 0; i < rule->n; i++) {
-        double x = mu + sigma * rule->nodes[i], u = fabs(x) * inverse, slope;
-        if (!(u < s->curve.upper)) continue;
-        mean.value += rule->weights[i] * xb_curve_at(&s->curve, u, &slope);
-        slope = copysign(slope, -x) * inverse * rule->weights[i]; /* it falls outwards */
-        mean.d_mu += slope;
-        mean.d_sigma += slope * rule->nodes[i];
-    }
-    return mean;
+    return (xb_cross_rule){rule->nodes, rule->weights, rule->n};
 }
 
-/* By kernels |x - y| across the spike. (V6) */
-static xb_spike_mean by_kernels(const xb_spike *s, double mu, double sigma)
+void xb_spike_lend(xb_cross *cross, const xb_spike *s)
 {
-    xb_spike_mean mean = {0, 0, 0};
-    double inverse = 1 / sigma, half = s->y[s->nodes - 1];
-    if ((mu + half) * inverse < s->meanabs.curve.lower ||
-        (mu - half) * inverse > s->meanabs.curve.upper)
-        return mean; /* A is linear across the spike: the law does not reach it */
-    for (int k = 0; k < s->nodes; k++) {
-        double t = (mu - s->y[k]) * inverse, slope;
-        double a = xb_meanabs_at(&s->meanabs, t, &slope);
-        mean.value += s->c[k] * a;
-        mean.d_mu += s->c[k] * slope;
-        mean.d_sigma += s->c[k] * (a - t * slope);
-    }
-    mean.value *= sigma;
-    return mean;
-}
-
-xb_spike_mean xb_spike_expect(const xb_spike *s, double mu, double sigma)
-{
-    double ratio = sigma / (s->reach * s->narrow);
-    if (ratio <= FEW_BELOW) return by_rule(s, &s->few, mu, sigma);
-    if (ratio <= s->many_below) return by_rule(s, &s->many, mu, sigma);
-    return by_kernels(s, mu, sigma);
+    cross->wide = s->wide, cross->narrow = s->narrow;
+    cross->reach = s->reach, cross->many_below = s->many_below;
+    cross->kappa = s->curve;
+    cross->meanabs = s->meanabs;
+    cross->few = lent(&s->few), cross->many = lent(&s->many);
+    cross->spike = (xb_cross_rule){s->y, s->c, s->nodes};
 }

@@ -22,14 +22,10 @@ typedef struct xb_spike {
     double c[XB_SPIKE_NODES]; /* weight times kappa''(y) / 2 */
 } xb_spike;
 
-/* E kappa(mu + sigma z) and its derivatives. */
-typedef struct xb_spike_mean {
-    double value, d_mu, d_sigma;
-} xb_spike_mean;
-
 xb_status xb_spike_make(xb_ctx *ctx, xb_spike *out, const xb_law *law,
                         const xb_prior *mixture);
 void xb_spike_free(xb_spike *spike);
-xb_spike_mean xb_spike_expect(const xb_spike *spike, double mu, double sigma);
+/* What xb_cross_spike() reads, into `cross`; borrowed from the spike. */
+void xb_spike_lend(xb_cross *cross, const xb_spike *spike);
 
 #endif

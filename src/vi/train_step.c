@@ -77,9 +77,8 @@ static double add_kl(xb_trainer *t)
                                    .n = k->size,
                                    .weight = weight};
         sum += t->opt.cells
-                   ? xb_kl_sum_sigma(t->backend, t->ctx, t->kl[i], &block, t->room.kl)
-                   : xb_kl_sum_rho(t->backend, t->ctx, t->kl[i], t->opt.spread, &block,
-                                   t->room.kl);
+                   ? xb_kl_sum_sigma(t->backend, t->ctx, t->kl[i], &block)
+                   : xb_kl_sum_rho(t->backend, t->ctx, t->kl[i], t->opt.spread, &block);
     }
     return sum;
 }

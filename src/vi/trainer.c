@@ -10,6 +10,7 @@
 #include "base/os.h"
 #include "data/rows.h"
 #include "run/pass.h"
+#include "vi/kl.h"
 
 /* Steps that small nets do well with, and epochs that even the largest data get; nets
  * of images, whose steps are dear, get fewer (V13). */
@@ -162,14 +163,6 @@ static void place_parts(xb_trainer *t)
     t->noise_posterior.sigma = t->sigma + t->rho;
 }
 
-static int64_t largest_tensor(const xb_net *net)
-{
-    int64_t most = 0;
-    for (int i = 0; i < xb_net_tensor_count(net); i++)
-        if (xb_net_tensor_at(net, i)->size > most) most = xb_net_tensor_at(net, i)->size;
-    return most;
-}
-
 static xb_status take_live(xb_trainer *t)
 {
     t->rho = padded(t->p);
@@ -186,13 +179,6 @@ static xb_status take_live(xb_trainer *t)
     int64_t rows = t->epochs[0] + t->epochs[1];
     t->trace = xb_new(t->ctx, rows * XB_TRACE_COLUMNS, sizeof *t->trace);
     if (!t->bits || !t->trace) return XB_E_MEMORY;
-    if (!t->backend->host) {
-        int64_t most = largest_tensor(t->model->net);
-        if (t->noise_posterior.net && largest_tensor(t->noise_posterior.net) > most)
-            most = largest_tensor(t->noise_posterior.net);
-        t->room.kl = xb_new(t->ctx, 4 * most, sizeof *t->room.kl);
-        if (!t->room.kl) return XB_E_MEMORY;
-    }
     place_parts(t);
     return XB_OK;
 }
@@ -349,8 +335,9 @@ static xb_status make_kl(xb_trainer *t)
     for (int i = 0; i < xb_net_tensor_count(net); i++) {
         const xb_tensor *k = xb_net_tensor_at(net, i);
         xb_prior prior = prior_of(t, k);
-        if (k->stochastic)
-            XB_TRY(xb_kl_create(t->ctx, &t->kl[i], t->model->law, &prior, 0));
+        if (!k->stochastic) continue;
+        XB_TRY(xb_kl_create(t->ctx, &t->kl[i], t->model->law, &prior, 0));
+        XB_TRY(xb_kl_place(t->ctx, t->kl[i], t->backend));
     }
     return XB_OK;
 }
@@ -436,9 +423,9 @@ void xb_trainer_destroy(xb_trainer *t)
     if (!t) return;
     const xb_train_rooms *r = &t->room;
     void *const blocks[] = {
-        t->peak,   t->mass,   t->bits,     t->trace,    t->select,      r->live,
-        r->bx,     r->by,     r->out,      r->raw,      r->kl,          r->order,
-        r->turned, r->blabel, t->block[0], t->block[1], t->fingerprint, t->log_sd};
+        t->peak,   t->mass,     t->bits,     t->trace,       t->select, r->live,
+        r->bx,     r->by,       r->out,      r->raw,         r->order,  r->turned,
+        r->blabel, t->block[0], t->block[1], t->fingerprint, t->log_sd};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     for (int i = 0; i < t->buffers; i++) t->backend->release(t->backend, t->buffer[i]);
     xb_sampler_destroy(t->sampler);

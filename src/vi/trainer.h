@@ -42,7 +42,6 @@ enum { XB_TRACE_COLUMNS = XB_TRACE_VALIDATION + 1 };
 typedef struct xb_train_rooms {
     float *live, *bx, *by, *out, *raw;
     int32_t *order, *turned, *blabel;
-    float *kl; /* [4][largest tensor] */
 } xb_train_rooms;
 
 enum { XB_TRAIN_BUFFERS = 16 }; /* at most */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crossbayes/deal.h"
 #include "crossbayes/extend.h"
 #include "study/array_facts.h"
 #include "study/array_task.h"
@@ -69,12 +70,24 @@ typedef struct job {
     const xb_array_sizes *sizes;
     const xb_law *device;
     xb_array_task task[TASKS];
-    int64_t done, total; /* arrays read, for the progress bar */
+    struct array_cell *cell; /* [total], in the order in which tables take them */
+    struct change *change;   /* [total] */
+    int64_t cells, taken;    /* listed, and taken by tables */
+    int64_t done, total;     /* arrays read, for the progress bar */
 } job;
 
 typedef struct change {
     double field[FIELDS];
 } change;
+
+/* One array to read, an item of a deal: under a law, with a setting, or a few reads. */
+typedef struct array_cell {
+    int task;
+    const char *law; /* NULL: the array's own */
+    const char *key; /* NULL: nothing is set */
+    double value;    /* of the key; of few reads the correlation time */
+    bool few;
+} array_cell;
 
 /* In a quick study every second one. */
 static int stride_of(const job *j) { return j->opt->quick ? 2 : 1; }
@@ -101,17 +114,19 @@ static xb_status ideal_array(xb_ctx *ctx, xb_array **out, const char *key, doubl
     return status;
 }
 
-static xb_status tell(job *j)
-{
-    return xb_progress_tell(j->ctx, "reading arrays", j->done++, j->total);
-}
+/* ---- cells */
 
 /* (X18) */
-static xb_status measure(job *j, int task, change *out, const xb_array *array)
+static xb_status measure(job *j, const array_cell *cell, change *out)
 {
+    xb_array *array = NULL;
     xb_assay_result *r = NULL;
-    XB_TRY(tell(j));
-    XB_TRY(xb_assay_run(j->ctx, &r, j->task[task].assay, array));
+    XB_TRY(ideal_array(j->ctx, &array, cell->key, cell->value));
+    xb_status status = cell->law ? xb_array_set_law(j->ctx, array, cell->law) : XB_OK;
+    if (status == XB_OK)
+        status = xb_assay_run(j->ctx, &r, j->task[cell->task].assay, array);
+    xb_array_destroy(array);
+    if (status != XB_OK) return status;
     const xb_distances *d = xb_assay_result_distance(r);
     const xb_gap mean = xb_distances_gap_get(d, "mean");
     const xb_gap sd = xb_distances_gap_get(d, "sd");
@@ -120,6 +135,93 @@ static xb_status measure(job *j, int task, change *out, const xb_array *array)
         {hypot(mean.rms, sd.rms), hypot(mean.noise, sd.noise), nll.value, nll.std_error}};
     xb_assay_result_destroy(r);
     return XB_OK;
+}
+
+static xb_status read_few(job *j, const array_cell *cell, double *value, int64_t blocks)
+{
+    const xb_array_task *t = &j->task[cell->task];
+    xb_array *array = NULL;
+    xb_analog *analog = NULL;
+    xb_analog_options opt = xb_analog_options_default();
+    opt.seed = j->opt->seed + 1; /* not the draws of the reference */
+    XB_TRY(ideal_array(j->ctx, &array, "read_interval_ns", 1));
+    xb_status status = xb_array_set(j->ctx, array, "correlation_time_ns", cell->value);
+    if (status == XB_OK)
+        status = xb_analog_create(j->ctx, &analog, t->model, array, NULL, 0, &opt);
+    if (status == XB_OK)
+        status = xb_analog_draws(j->ctx, value, NULL, analog, t->test_x, t->n_test, 0,
+                                 blocks * FEW_READS);
+    xb_array_destroy(array);
+    xb_analog_destroy(analog);
+    return status;
+}
+
+static xb_status measure_few(job *j, const array_cell *cell, change *out)
+{
+    const xb_array_task *t = &j->task[cell->task];
+    const int64_t blocks = (j->sizes->reads + FEW_READS - 1) / FEW_READS;
+    double *value = xb_new(j->ctx, blocks * FEW_READS * t->n_test, sizeof *value);
+    if (!value) return XB_E_MEMORY;
+    const xb_status status = read_few(j, cell, value, blocks);
+    *out = (change){{NAN, NAN, NAN, NAN}};
+    if (status == XB_OK)
+        out->field[MOVED] =
+            xb_array_moved(value, blocks, FEW_READS, t->mean, t->sd, t->n_test);
+    xb_free(value);
+    return status;
+}
+
+static void add_cell(job *j, array_cell cell) { j->cell[j->cells++] = cell; }
+
+/* As run_shape, run_imperfection and run_correlation take them. */
+static void list_cells(job *j)
+{
+    const char *device = j->opt->device ? j->opt->device : xb_law_text(j->device);
+    for (int t = 0; t < TASKS; t++) {
+        add_cell(j, (array_cell){.task = t, .law = device});
+        add_cell(j, (array_cell){.task = t, .law = "bimodal"});
+    }
+    for (int i = 0; i < XB_COUNT(imperfections); i++) {
+        const imperfection *p = &imperfections[i];
+        for (int k = 0; k < TASKS * settings_of(j, p); k++)
+            add_cell(j, (array_cell){.task = k % TASKS,
+                                     .key = p->key,
+                                     .value = p->setting[k / TASKS * stride_of(j)]});
+    }
+    for (int t = 0; t < TASKS; t++) {
+        add_cell(j, (array_cell){.task = t, .few = true}); /* no correlation */
+        for (int k = 0; k < XB_COUNT(times); k++)
+            add_cell(j, (array_cell){.task = t, .few = true, .value = times[k]});
+    }
+}
+
+static xb_status deal_cells(job *j, xb_deal *deal)
+{
+    int64_t i;
+    while (xb_deal_next(deal, &i)) {
+        const array_cell *cell = &j->cell[i];
+        change c;
+        XB_TRY(xb_progress_tell(j->ctx, "reading arrays", j->done++, j->total));
+        XB_TRY(cell->few ? measure_few(j, cell, &c) : measure(j, cell, &c));
+        XB_TRY(xb_deal_put(j->ctx, deal, i, &c, sizeof c));
+    }
+    XB_TRY(xb_deal_collect(j->ctx, deal));
+    for (i = 0; i < j->total; i++)
+        XB_TRY(xb_deal_copy(j->ctx, deal, i, &j->change[i], sizeof j->change[i]));
+    return XB_OK;
+}
+
+static xb_status run_cells(job *j)
+{
+    xb_deal *deal = NULL;
+    j->cell = xb_new(j->ctx, j->total, sizeof *j->cell);
+    j->change = xb_new(j->ctx, j->total, sizeof *j->change);
+    if (!j->cell || !j->change) return XB_E_MEMORY;
+    list_cells(j);
+    XB_TRY(xb_deal_open(j->ctx, &deal, "arrays", j->total, false));
+    const xb_status status = deal_cells(j, deal);
+    xb_deal_close(deal);
+    return status;
 }
 
 /* ---- shape */
@@ -134,15 +236,8 @@ static xb_status shape_fact(job *j, const char *law, const char *text, int task,
                              task_names[task]);
 }
 
-static xb_status measure_law(job *j, int task, change *out, const char *law)
-{
-    xb_array *array = NULL;
-    XB_TRY(ideal_array(j->ctx, &array, NULL, 0));
-    xb_status status = xb_array_set_law(j->ctx, array, law);
-    if (status == XB_OK) status = measure(j, task, out, array);
-    xb_array_destroy(array);
-    return status;
-}
+/* The change of the next cell. */
+static change take(job *j) { return j->change[j->taken++]; }
 
 static xb_status run_shape(job *j)
 {
@@ -156,9 +251,7 @@ static xb_status run_shape(job *j)
     for (int t = 0; t < TASKS; t++)
         for (int l = 0; l < XB_COUNT(laws); l++) {
             int64_t row = (int64_t)t * XB_COUNT(laws) + l;
-            change c;
-            const char *law = l == 0 && j->opt->device ? j->opt->device : text[l];
-            XB_TRY(measure_law(j, t, &c, law));
+            const change c = take(j);
             xb_table_set(table, row, 0, t);
             xb_table_set(table, row, 1, l);
             for (int f = 0; f < FIELDS; f++) xb_table_set(table, row, 2 + f, c.field[f]);
@@ -207,18 +300,11 @@ static xb_status run_imperfection(job *j, const imperfection *p)
     int n = settings_of(j, p);
     XB_TRY(new_table(j, &table, p->key, n));
     for (int k = 0; k < n; k++) {
-        xb_array *array = NULL;
-        double setting = p->setting[k * stride_of(j)];
-        XB_TRY(ideal_array(j->ctx, &array, p->key, setting));
-        xb_table_set(table, k, 0, setting);
-        xb_status status = XB_OK;
-        for (int t = 0; t < TASKS && status == XB_OK; t++) {
-            change c;
-            status = measure(j, t, &c, array);
-            if (status == XB_OK) put_change(table, k, t, &c);
+        xb_table_set(table, k, 0, p->setting[k * stride_of(j)]);
+        for (int t = 0; t < TASKS; t++) {
+            const change c = take(j);
+            put_change(table, k, t, &c);
         }
-        xb_array_destroy(array);
-        XB_TRY(status);
     }
     for (int t = 0; t < TASKS; t++)
         XB_TRY(need_fact(j, table, t, p->need, p->fewer, TOLERATED));
@@ -227,37 +313,11 @@ static xb_status run_imperfection(job *j, const imperfection *p)
 
 /* ---- correlation */
 
-static xb_status few_reads(job *j, double *moved, int task, double time, double *value,
-                           int64_t blocks)
+static xb_status correlation_rows(job *j, xb_table *table, int task)
 {
-    const xb_array_task *t = &j->task[task];
-    xb_array *array = NULL;
-    xb_analog_options opt = xb_analog_options_default();
-    xb_analog *analog = NULL;
-    opt.seed = j->opt->seed + 1; /* not the draws of the reference */
-    XB_TRY(tell(j));
-    XB_TRY(ideal_array(j->ctx, &array, "read_interval_ns", 1));
-    xb_status status = xb_array_set(j->ctx, array, "correlation_time_ns", time);
-    if (status == XB_OK)
-        status = xb_analog_create(j->ctx, &analog, t->model, array, NULL, 0, &opt);
-    if (status == XB_OK)
-        status = xb_analog_draws(j->ctx, value, NULL, analog, t->test_x, t->n_test, 0,
-                                 blocks * FEW_READS);
-    xb_array_destroy(array);
-    if (status == XB_OK)
-        *moved = xb_array_moved(value, blocks, FEW_READS, t->mean, t->sd, t->n_test);
-    xb_analog_destroy(analog);
-    return status;
-}
-
-static xb_status correlation_rows(job *j, xb_table *table, int task, double *value,
-                                  int64_t blocks)
-{
-    double chance = NAN;
-    XB_TRY(few_reads(j, &chance, task, 0, value, blocks));
+    const double chance = take(j).field[MOVED];
     for (int k = 0; k < XB_COUNT(times); k++) {
-        change c = {{NAN, chance, NAN, NAN}};
-        XB_TRY(few_reads(j, &c.field[MOVED], task, times[k], value, blocks));
+        const change c = {{take(j).field[MOVED], chance, NAN, NAN}};
         xb_table_set(table, k, 0, times[k]);
         put_change(table, k, task, &c);
     }
@@ -272,16 +332,9 @@ static xb_status correlation_rows(job *j, xb_table *table, int task, double *val
 static xb_status run_correlation(job *j)
 {
     xb_table *table = NULL;
-    int64_t blocks = (j->sizes->reads + FEW_READS - 1) / FEW_READS, most = 0;
     XB_TRY(new_table(j, &table, "correlation", XB_COUNT(times)));
-    for (int t = 0; t < TASKS; t++)
-        if (j->task[t].n_test > most) most = j->task[t].n_test;
-    double *value = xb_new(j->ctx, blocks * FEW_READS * most, sizeof *value);
-    xb_status status = value ? XB_OK : XB_E_MEMORY;
-    for (int t = 0; t < TASKS && status == XB_OK; t++)
-        status = correlation_rows(j, table, t, value, blocks);
-    xb_free(value);
-    return status;
+    for (int t = 0; t < TASKS; t++) XB_TRY(correlation_rows(j, table, t));
+    return XB_OK;
 }
 
 /* ---- the study */
@@ -310,6 +363,7 @@ static xb_status run_job(job *j)
     /* a user's table first: it may not do */
     XB_TRY(xb_array_task_table(j->ctx, &j->task[TABLE], j->opt, j->sizes));
     XB_TRY(xb_array_task_scalar(j->ctx, &j->task[SCALAR], j->opt, j->sizes));
+    XB_TRY(run_cells(j));
     XB_TRY(data_facts(j));
     XB_TRY(run_shape(j));
     for (int i = 0; i < XB_COUNT(imperfections); i++)
@@ -332,6 +386,8 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
         j->total += (int64_t)TASKS * settings_of(j, &imperfections[i]);
     xb_status status = run_job(j);
     for (int t = 0; t < TASKS; t++) xb_array_task_free(&j->task[t]);
+    xb_free(j->cell);
+    xb_free(j->change);
     xb_free(j);
     return status;
 }

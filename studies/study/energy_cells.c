@@ -1,5 +1,5 @@
-/* energy_cells.c: see energy_cells.h. A cell is one piece of the parallel loop, done by
- * one thread with a context of its own; the most expensive start first, so that none is
+/* energy_cells.c: see energy_cells.h. A cell is one item of a deal, done by one thread of
+ * one process with a context of its own; the most expensive start first, so that none is
  * left over at the end. A request to stop reaches all cells under way; those finished
  * are on disk. */
 #include "study/energy_cells.h"
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "crossbayes/deal.h"
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/files.h"
@@ -43,11 +44,13 @@ typedef struct cells_job {
     xb_net_cells *cells;
     const char *dir;
     int64_t *order; /* [count] */
+    xb_deal *deal;  /* item k is cell order[k] */
+    bool files;     /* other processes want them */
     int64_t done;
     bool stop; /* someone failed, or was asked to stop */
     xb_status status;
     char message[XB_MESSAGE_MAX];
-    xb_os_lock lock; /* of what stands here, but for ctx, cells, dir and order */
+    xb_os_lock lock; /* of done, stop, status and message */
 } cells_job;
 
 /* Weights drawn and multiplied, up to a factor; never 0. */
@@ -128,14 +131,29 @@ static xb_status make_cell(xb_ctx *ctx, double *values, const cells_job *job,
     return xb_cell_save_values(ctx, values, &job->cells->plan, cell, job->dir);
 }
 
-static void run_cell(void *arg, int64_t piece)
+/* From its files, where they are of use, or made now. */
+static xb_status get_cell(xb_ctx *ctx, const cells_job *job, int64_t item)
 {
-    cells_job *job = arg;
-    xb_net_cells *cells = job->cells;
-    int64_t i = job->order[piece];
-    const xb_cell *cell = &cells->cell[i];
+    const xb_cell_plan *plan = &job->cells->plan;
+    const int64_t i = job->order[item];
+    const xb_cell *cell = &job->cells->cell[i];
+    double *values = job->cells->values + i * xb_cell_length(plan);
+    unsigned char *packed = NULL;
+    int64_t size = 0;
+    bool taken = false;
+    if (job->dir) XB_TRY(xb_cell_load_values(ctx, &taken, values, plan, cell, job->dir));
+    if (!taken) XB_TRY(make_cell(ctx, values, job, cell));
+    XB_TRY(xb_cell_pack(ctx, &packed, &size, values, plan, cell,
+                        job->files ? job->dir : NULL));
+    const xb_status status = xb_deal_put(ctx, job->deal, item, packed, size);
+    xb_free(packed);
+    return status;
+}
+
+static void run_cell(cells_job *job, int64_t item)
+{
+    const xb_cell *cell = &job->cells->cell[job->order[item]];
     xb_ctx *ctx = NULL;
-    if (!tell(job, 0)) return;
     if (xb_ctx_create(&ctx) != XB_OK) {
         fail(job, XB_E_MEMORY, cell, "not enough memory");
         return;
@@ -143,49 +161,60 @@ static void run_cell(void *arg, int64_t piece)
     xb_files_share(ctx, job->ctx);
     xb_ctx_set_threads(ctx, 1);
     xb_ctx_set_progress(ctx, listen, job);
-    double *values = cells->values + i * xb_cell_length(&cells->plan);
-    xb_status status = make_cell(ctx, values, job, cell);
+    const xb_status status = get_cell(ctx, job, item);
     if (status != XB_OK) fail(job, status, cell, xb_ctx_message(ctx));
     xb_ctx_destroy(ctx);
     (void)tell(job, 1);
 }
 
-/* Cells found on disk leave the order; done says how many. */
-static xb_status take_finished(cells_job *job)
+static void run_some(void *arg, int64_t thread)
+{
+    cells_job *job = arg;
+    int64_t item;
+    (void)thread;
+    while (tell(job, 0) && xb_deal_next(job->deal, &item)) run_cell(job, item);
+}
+
+static xb_status collect(cells_job *job)
 {
     xb_net_cells *cells = job->cells;
-    int64_t left = 0;
+    XB_TRY(xb_deal_collect(job->ctx, job->deal));
     for (int64_t k = 0; k < cells->count; k++) {
-        int64_t i = job->order[k];
-        double *values = cells->values + i * xb_cell_length(&cells->plan);
-        bool taken = false;
-        if (job->dir)
-            XB_TRY(xb_cell_load_values(job->ctx, &taken, values, &cells->plan,
-                                       &cells->cell[i], job->dir));
-        if (!taken) job->order[left++] = i;
+        const int64_t i = job->order[k];
+        int64_t size = 0;
+        const void *packed = xb_deal_result(job->deal, k, &size);
+        XB_TRY(xb_cell_unpack(job->ctx, cells->values + i * xb_cell_length(&cells->plan),
+                              packed, size, &cells->plan, &cells->cell[i], job->dir));
     }
-    job->done = cells->count - left;
     return XB_OK;
 }
 
-static xb_status run_left(cells_job *job)
+static xb_status run_deal(cells_job *job)
 {
-    XB_TRY(take_finished(job));
     xb_os_lock_init(&job->lock);
-    xb_parallel_for(job->ctx, job->cells->count - job->done, run_cell, job);
+    xb_parallel_for(job->ctx, xb_ctx_threads(job->ctx), run_some, job);
     xb_os_lock_destroy(&job->lock);
-    if (job->status == XB_OK) return XB_OK;
+    if (job->status == XB_OK) return collect(job);
     return xb_fail(job->ctx, job->status, "%s", job->message);
+}
+
+static xb_status run_all(cells_job *job)
+{
+    job->files = xb_deal_travels(job->ctx);
+    XB_TRY(xb_deal_open(job->ctx, &job->deal, "nets", job->cells->count, false));
+    xb_status status = job->dir ? xb_dir_make(job->ctx, job->dir) : XB_OK;
+    if (status == XB_OK) status = run_deal(job);
+    xb_deal_close(job->deal);
+    return status;
 }
 
 xb_status xb_net_cells_run(xb_ctx *ctx, xb_net_cells *cells, const char *dir)
 {
     cells_job job = {.ctx = ctx, .cells = cells, .dir = dir};
-    if (dir) XB_TRY(xb_dir_make(ctx, dir));
     job.order = xb_new(ctx, cells->count, sizeof *job.order);
     if (!job.order) return XB_E_MEMORY;
     sort_by_cost(cells, job.order);
-    xb_status status = run_left(&job);
+    xb_status status = run_all(&job);
     xb_free(job.order);
     return status;
 }

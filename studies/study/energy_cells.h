@@ -17,7 +17,8 @@ xb_status xb_net_cells_lay_out(xb_ctx *ctx, xb_net_cells *out, const xb_cell_pla
                                int depths, uint64_t first, int seeds);
 void xb_net_cells_free(xb_net_cells *cells);
 
-/* Trains and measures, one cell a thread; the same bytes for any number of threads.
+/* Trains and measures, one cell a thread; the same bytes for any number of threads and of
+ * processes: a cell is an item of a deal (crossbayes/deal.h).
  * With `dir`, a cell's model and numbers are written there when it is done, and cells
  * found there, made with the very same settings, are taken as they are: a study that
  * was stopped goes on where it stood. What does not fit is made again. NULL: no files. */
@@ -28,8 +29,12 @@ static inline const double *xb_net_cells_values(const xb_net_cells *cells, int64
     return cells->values + i * xb_cell_length(&cells->plan);
 }
 
-/* energy_state.c: files of one cell. Where there is nothing of use, loading leaves *out
- * as it is and *taken false. */
+/* energy_state.c: files of one cell; `what` is "" for the model's name and "_numbers" for
+ * that of its numbers. Where there is nothing of use, loading leaves *out as it is and
+ * *taken false. */
+enum { XB_CELL_PATH = 4096 };
+xb_status xb_cell_path(xb_ctx *ctx, char out[XB_CELL_PATH], const xb_cell *cell,
+                       const char *dir, const char *what);
 xb_status xb_cell_save_model(xb_ctx *ctx, const xb_cell *cell, const xb_model *model,
                              const char *dir);
 xb_status xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan,
@@ -39,5 +44,14 @@ xb_status xb_cell_save_values(xb_ctx *ctx, const double *values, const xb_cell_p
 xb_status xb_cell_load_values(xb_ctx *ctx, bool *taken, double *values,
                               const xb_cell_plan *plan, const xb_cell *cell,
                               const char *dir);
+
+/* energy_packed.c: a cell as bytes; with `dir`, its files there too, which unpacking
+ * leaves in its own `dir`. Free *out with xb_free(). */
+xb_status xb_cell_pack(xb_ctx *ctx, unsigned char **out, int64_t *size,
+                       const double *values, const xb_cell_plan *plan,
+                       const xb_cell *cell, const char *dir);
+xb_status xb_cell_unpack(xb_ctx *ctx, double *values, const unsigned char *from,
+                         int64_t size, const xb_cell_plan *plan, const xb_cell *cell,
+                         const char *dir);
 
 #endif

@@ -12,16 +12,14 @@
 #include "study/energy_cells.h"
 #include "energy/energy_train.h"
 
-enum { PATH_BYTES = 4096 };
-
-static xb_status path_of(xb_ctx *ctx, char out[PATH_BYTES], const xb_cell *cell,
-                         const char *dir, const char *what)
+xb_status xb_cell_path(xb_ctx *ctx, char out[XB_CELL_PATH], const xb_cell *cell,
+                       const char *dir, const char *what)
 {
     int length =
-        snprintf(out, PATH_BYTES, "%s/width%lld_depth%lld_seed%llu%s.safetensors", dir,
+        snprintf(out, XB_CELL_PATH, "%s/width%lld_depth%lld_seed%llu%s.safetensors", dir,
                  (long long)cell->width, (long long)cell->depth,
                  (unsigned long long)cell->seed, what);
-    if (length >= 0 && length < PATH_BYTES) return XB_OK;
+    if (length >= 0 && length < XB_CELL_PATH) return XB_OK;
     return xb_fail(ctx, XB_E_IO, "%s: the path is too long", dir);
 }
 
@@ -30,8 +28,8 @@ static xb_status path_of(xb_ctx *ctx, char out[PATH_BYTES], const xb_cell *cell,
 xb_status xb_cell_save_model(xb_ctx *ctx, const xb_cell *cell, const xb_model *model,
                              const char *dir)
 {
-    char path[PATH_BYTES];
-    XB_TRY(path_of(ctx, path, cell, dir, ""));
+    char path[XB_CELL_PATH];
+    XB_TRY(xb_cell_path(ctx, path, cell, dir, ""));
     return xb_model_save(ctx, model, path);
 }
 
@@ -64,11 +62,11 @@ static xb_status compare(xb_ctx *ctx, bool *same, const xb_model *model,
 xb_status xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *plan,
                              const xb_cell *cell, const char *dir)
 {
-    char path[PATH_BYTES];
+    char path[XB_CELL_PATH];
     xb_energy_options o = xb_cell_training(plan, cell);
     xb_model *model = NULL;
     bool same = false;
-    XB_TRY(path_of(ctx, path, cell, dir, ""));
+    XB_TRY(xb_cell_path(ctx, path, cell, dir, ""));
     XB_TRY(xb_files_own(ctx, path));
     xb_status status = xb_model_load(ctx, &model, path);
     if (status != XB_OK) return unless_memory(status);
@@ -115,9 +113,9 @@ static xb_status fingerprint(xb_ctx *ctx, char **out, const xb_cell_plan *plan,
 xb_status xb_cell_save_values(xb_ctx *ctx, const double *values, const xb_cell_plan *plan,
                               const xb_cell *cell, const char *dir)
 {
-    char path[PATH_BYTES], *text = NULL;
+    char path[XB_CELL_PATH], *text = NULL;
     const xb_stored tensor = {"values", XB_STORED_F64, 1, {xb_cell_length(plan)}, values};
-    XB_TRY(path_of(ctx, path, cell, dir, "_numbers"));
+    XB_TRY(xb_cell_path(ctx, path, cell, dir, "_numbers"));
     XB_TRY(fingerprint(ctx, &text, plan, cell));
     const xb_stored_text texts[] = {{"crossbayes", "cell"}, {"fingerprint", text}};
     xb_status status =
@@ -148,10 +146,10 @@ xb_status xb_cell_load_values(xb_ctx *ctx, bool *taken, double *values,
                               const xb_cell_plan *plan, const xb_cell *cell,
                               const char *dir)
 {
-    char path[PATH_BYTES];
+    char path[XB_CELL_PATH];
     xb_safetensors *file = NULL;
     *taken = false;
-    XB_TRY(path_of(ctx, path, cell, dir, "_numbers"));
+    XB_TRY(xb_cell_path(ctx, path, cell, dir, "_numbers"));
     XB_TRY(xb_files_own(ctx, path));
     xb_status status = xb_safetensors_open(ctx, &file, path);
     if (status != XB_OK) return unless_memory(status);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "crossbayes/deal.h"
 #include "crossbayes/extend.h"
 #include "study/array_task.h"
 #include "study/retention_facts.h"
@@ -157,10 +158,46 @@ static xb_status read_chip(job *j, int chip)
     return status;
 }
 
+/* ---- a chip is an item of a deal: its scores [WAYS][ages][SCORES] */
+
+static int64_t chip_scores(const job *j) { return (int64_t)WAYS * j->ages * SCORES; }
+
+static void copy_scores(job *j, double *scores, int chip, bool take)
+{
+    for (int way = 0; way < WAYS; way++)
+        for (int age = 0; age < j->ages; age++, scores += SCORES) {
+            double *at = score_at(j, way, chip, age);
+            memcpy(take ? at : scores, take ? scores : at, SCORES * sizeof *at);
+        }
+}
+
+static xb_status deal_chips(job *j, xb_deal *deal, double *room)
+{
+    const int64_t bytes = chip_scores(j) * (int64_t)sizeof *room;
+    int64_t chip;
+    while (xb_deal_next(deal, &chip)) {
+        XB_TRY(read_chip(j, (int)chip));
+        copy_scores(j, room, (int)chip, false);
+        XB_TRY(xb_deal_put(j->ctx, deal, chip, room, bytes));
+    }
+    XB_TRY(xb_deal_collect(j->ctx, deal));
+    for (chip = 0; chip < j->chips; chip++) {
+        XB_TRY(xb_deal_copy(j->ctx, deal, chip, room, bytes));
+        copy_scores(j, room, (int)chip, true);
+    }
+    return XB_OK;
+}
+
 static xb_status read_arrays(job *j)
 {
-    for (int chip = 0; chip < j->chips; chip++) XB_TRY(read_chip(j, chip));
-    return XB_OK;
+    xb_deal *deal = NULL;
+    double *room = xb_new(j->ctx, chip_scores(j), sizeof *room);
+    xb_status status = room ? XB_OK : XB_E_MEMORY;
+    if (status == XB_OK) status = xb_deal_open(j->ctx, &deal, "chips", j->chips, false);
+    if (status == XB_OK) status = deal_chips(j, deal, room);
+    xb_deal_close(deal);
+    xb_free(room);
+    return status;
 }
 
 /* ---- over chips */

@@ -56,6 +56,8 @@ def resumed(name, *args, **more):
 
 
 MODEL = (TRAIN + ["-q"],)
+SHARE = ["predict", "model.safetensors", "rows.csv", "--samples", "20", "-o",
+         "predicted.csv", "-q", "--share"]
 CASES = [
     Case("commands", []),
     Case("version", ["--version"]),
@@ -92,6 +94,10 @@ CASES = [
             "--mle-epochs", "1", "--cache", "grey.images", leaves=(".images",), threads=2),
     case("predict", "predict", "model.safetensors", "rows.csv", "--samples", "20", "-o",
          "predicted.csv", prepare=MODEL),
+    case("predict-share", "predict", "model.safetensors", "rows.csv", "--samples", "20", "-o",
+         "predicted.csv", "--share", "1/2", prepare=MODEL),
+    case("merge", "merge", "predicted.csv.1-of-2.share", "predicted.csv.2-of-2.share",
+         prepare=(*MODEL, *([*SHARE, "%d/2" % k] for k in (1, 2)))),
     case("predict-json", "predict", "model.safetensors", "rows.csv", "--samples", "20",
          "--json", prepare=MODEL),
     case("eval", "eval", "model.safetensors", "rows.csv", "--samples", "20", "--law",

@@ -10,6 +10,7 @@
 #ifndef CROSSBAYES_REPORT_H
 #define CROSSBAYES_REPORT_H
 
+#include "crossbayes/design.h"
 #include "crossbayes/device.h"
 #include "crossbayes/fit.h"
 #include "crossbayes/study.h"
@@ -62,6 +63,11 @@ XB_API xb_status xb_report_plan_study(xb_ctx *ctx, const char *study, const char
  * score, at most six. `path` without extension. */
 XB_API xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
                                  unsigned formats);
+
+/* A search for a design: loss of quality over energy and over time, the fronts with their
+ * errors, the limit, the choice. `path` without extension. */
+XB_API xb_status xb_report_design(xb_ctx *ctx, const xb_design *design, const char *path,
+                                  unsigned formats);
 
 /* A page: one HTML file with its figures inside. No scripts, nothing from elsewhere (its
  * own policy forbids both), light and dark, for phones and for paper. All text is plain

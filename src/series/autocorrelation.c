@@ -4,15 +4,16 @@
  * whose spectra are added: memory O(lags), so any length of trace will do. The
  * integrated time takes four times the lags until Geyer's sequence ends; white noise
  * is done after eight (2 ms for 1e6 values). Error against direct sums 3e-15. */
+#include "series/autocorrelation.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "crossbayes/fit.h"
 #include "base/fft.h"
-#include "fit/sample.h"
-#include "fit/fit_kernels.h"
+#include "base/memory.h"
+#include "crossbayes/extend.h"
+#include "crossbayes/series.h"
 
 enum { LAGS_MAX = 1 << 26 };
 
@@ -29,19 +30,31 @@ static trace trace_of(const double *x, int64_t n, double mean, double range)
     return (trace){x, n, mean, 1 / fmax(range, 1e-300)};
 }
 
+xb_status xb_values_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look *seen)
+{
+    for (int64_t i = 0; i < n && seen->bad; i++)
+        if (!isfinite(x[i]))
+            return xb_fail(ctx, XB_E_INPUT, "sample %lld is %g, expected a finite number",
+                           (long long)i + 1, x[i]);
+    if (!isfinite(seen->max - seen->min))
+        return xb_fail(ctx, XB_E_INPUT, "the samples span %g to %g: too wide", seen->min,
+                       seen->max);
+    return XB_OK;
+}
+
 static xb_status trace_make(xb_ctx *ctx, trace *out, const double *x, int64_t n)
 {
     if (n < 2)
         return xb_fail(ctx, XB_E_INPUT, "%lld %s no autocorrelation", (long long)n,
                        xb_plural(n, "sample has", "samples have"));
-    xb_look seen = xb_fit_kernels_best()->look(x, n);
-    XB_TRY(xb_sample_check(ctx, x, n, &seen));
+    xb_look seen = xb_trace_kernels_best()->look(x, n);
+    XB_TRY(xb_values_check(ctx, x, n, &seen));
     double range = seen.max - seen.min, sums[XB_POWERS] = {0};
     if (!(range > 0))
         return xb_fail(ctx, XB_E_INPUT, "all samples are %g: no autocorrelation",
                        seen.min);
     trace t = trace_of(x, n, seen.min, range);
-    xb_fit_kernels_best()->powers(sums, x, n, t.centre, t.inverse);
+    xb_trace_kernels_best()->powers(sums, x, n, t.centre, t.inverse);
     *out = trace_of(x, n, seen.min + sums[1] / (double)n / t.inverse, range);
     return XB_OK;
 }
@@ -94,7 +107,7 @@ static xb_status correlate(xb_ctx *ctx, double *rho, int64_t lags, const trace *
 {
     double first[XB_LAGS];
     if (lags <= XB_LAGS) {
-        xb_fit_kernels_best()->lags(first, t->x, t->n, t->centre, t->inverse);
+        xb_trace_kernels_best()->lags(first, t->x, t->n, t->centre, t->inverse);
         memcpy(rho, first, (size_t)lags * sizeof *rho);
     } else {
         XB_TRY(by_transform(ctx, rho, lags, t));
@@ -168,13 +181,12 @@ xb_status xb_autocorrelation_time(xb_ctx *ctx, double *tau, const double *x, int
     return remember(ctx, tau, rho, &t);
 }
 
-xb_status xb_sample_memory(xb_ctx *ctx, xb_sample *s)
+xb_status xb_values_memory(xb_ctx *ctx, double *tau, double *lag1, const double *x,
+                           int64_t n, double mean, double range)
 {
     double rho[2];
-    trace t = trace_of(s->x, s->n, s->info.mean, s->info.max - s->info.min);
-    XB_TRY(remember(ctx, &s->info.tau, rho, &t));
-    s->info.lag1 = rho[1];
-    /* Values that avoid each other count for no more than independent ones. */
-    s->info.n_effective = (double)s->n / fmax(1, s->info.tau);
+    trace t = trace_of(x, n, mean, range);
+    XB_TRY(remember(ctx, tau, rho, &t));
+    *lag1 = rho[1];
     return XB_OK;
 }

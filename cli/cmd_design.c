@@ -1,0 +1,231 @@
+/* cmd_design.c: `crossbayes design`: the cheapest array that keeps a model's quality, and
+ * the front of energy and time against quality. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "crossbar_device.h"
+#include "design_show.h"
+#include "model_data.h"
+#include "show.h"
+#include "sweep.h"
+
+typedef struct design_job {
+    cli_session *s;
+    xb_model *model;
+    xb_frame *frame, *calibration; /* calibration NULL: the frame */
+    xb_array *array;
+    xb_design_space *space;
+    xb_design *design;
+    double deadline_s;
+} design_job;
+
+/* ---- what was asked for */
+
+static cli_exit read_sets(design_job *job)
+{
+    cli_session *s = job->s;
+    const cli_value *set = cli_get(&s->args, "set");
+    char why[160];
+    cli_sweep one;
+    for (int i = 0; set->given && i < set->n_texts; i++) {
+        if (!cli_sweep_read(&one, set->texts[i], why, sizeof why) || one.count != 1)
+            return cli_fail(s, CLI_USAGE, "--set %s: expected KEY=NUMBER", set->texts[i]);
+        xb_status status = xb_array_set(s->ctx, job->array, one.key, one.value[0]);
+        if (status != XB_OK) return cli_status(s, status);
+    }
+    return CLI_DONE;
+}
+
+static cli_exit read_array(design_job *job)
+{
+    cli_session *s = job->s;
+    const char *law = cli_text(&s->args, "law", NULL);
+    cli_exit code = cli_status(
+        s, xb_array_parse(s->ctx, &job->array, cli_text(&s->args, "array", "mtj")));
+    if (code == CLI_DONE) code = read_sets(job);
+    if (code == CLI_DONE && law)
+        code = cli_status(s, xb_array_set_law(s->ctx, job->array, law));
+    if (code == CLI_DONE) code = cli_array_device(s, job->array);
+    if (code != CLI_DONE) return code;
+    return cli_status(s, xb_design_space_create(s->ctx, &job->space, job->array));
+}
+
+static cli_exit read_axes(design_job *job)
+{
+    cli_session *s = job->s;
+    const cli_value *over = cli_get(&s->args, "over");
+    char why[160];
+    cli_sweep one;
+    for (int i = 0; over->given && i < over->n_texts; i++) {
+        if (!cli_sweep_read(&one, over->texts[i], why, sizeof why))
+            return cli_fail(s, CLI_USAGE, "--over %s", why);
+        xb_status status =
+            xb_design_space_add(s->ctx, job->space, one.key, one.value, one.count);
+        if (status != XB_OK)
+            return cli_fail(s, CLI_USAGE, "--over %s: %s", over->texts[i],
+                            xb_ctx_message(s->ctx));
+    }
+    return cli_status(s, xb_design_space_complete(s->ctx, job->space));
+}
+
+static cli_exit read_deadline(design_job *job)
+{
+    cli_session *s = job->s;
+    const char *text = cli_text(&s->args, "deadline", NULL);
+    if (!text) return CLI_DONE;
+    if (xb_quantity_parse(s->ctx, &job->deadline_s, text, "s") != XB_OK)
+        return cli_fail(s, CLI_USAGE, "--deadline: %s", xb_ctx_message(s->ctx));
+    if (!(job->deadline_s > 0))
+        return cli_fail(s, CLI_USAGE, "--deadline %s: expected a time above 0", text);
+    return CLI_DONE;
+}
+
+static cli_exit read_data(design_job *job)
+{
+    cli_session *s = job->s;
+    const char *calibration = cli_text(&s->args, "calibration", NULL);
+    xb_status status = xb_model_load(s->ctx, &job->model, s->args.arg[0]);
+    if (status == XB_OK)
+        status = cli_model_frame(s, &job->frame, job->model, s->args.arg[1], true);
+    if (status == XB_OK && calibration)
+        status = cli_model_frame(s, &job->calibration, job->model, calibration, false);
+    return cli_status(s, status);
+}
+
+/* ---- the search */
+
+static const char *keep_of(const cli_session *s)
+{
+    return cli_text(&s->args, "keep", "nll<=+2%");
+}
+
+static double yield_of(const cli_session *s)
+{
+    return cli_number(&s->args, "yield", xb_design_options_default().yield);
+}
+
+static xb_status find(design_job *job)
+{
+    cli_session *s = job->s;
+    xb_design_options o = xb_design_options_default();
+    xb_analog_options analog = xb_analog_options_default();
+    analog.seed = cli_seed(s);
+    analog.chip = cli_count(&s->args, "chip", analog.chip);
+    o.analog = &analog;
+    o.chips = (int64_t)cli_count(&s->args, "chips", (uint64_t)o.chips);
+    o.deadline_ns = 1e9 * job->deadline_s;
+    o.fastest = strcmp(cli_text(&s->args, "minimise", "energy"), "time") == 0;
+    o.yield = yield_of(s);
+    o.exhaustive = cli_flag(&s->args, "exhaustive");
+    if (job->calibration) {
+        o.calibration = xb_frame_values(job->calibration);
+        o.calibration_n = xb_frame_row_count(job->calibration);
+    }
+    return xb_design_find(s->ctx, &job->design, job->model, xb_frame_values(job->frame),
+                          xb_frame_target(job->frame), xb_frame_row_count(job->frame),
+                          job->space, keep_of(s), &o);
+}
+
+static cli_exit deliver(design_job *job)
+{
+    cli_session *s = job->s;
+    const xb_design *d = job->design;
+    char why[1024];
+    cli_progress_clear(&s->progress);
+    cli_exit code = cli_design_write(s, d, keep_of(s));
+    if (code == CLI_DONE && cli_json(s))
+        code = cli_json_print(s, cli_design_json(d, keep_of(s)));
+    else if (code == CLI_DONE) {
+        printf("%s on %s: %lld %s, array %s\n", s->args.arg[0], s->args.arg[1],
+               (long long)xb_design_rows(d), xb_plural(xb_design_rows(d), "row", "rows"),
+               xb_array_name(job->array));
+        cli_show_design(d, keep_of(s), yield_of(s));
+    }
+    if (code != CLI_DONE || xb_design_chosen(d) >= 0) return code;
+    cli_design_why(why, sizeof why, d, keep_of(s));
+    return cli_fail(s, CLI_FAILED, "%s", why);
+}
+
+static cli_exit run(cli_session *s)
+{
+    design_job job = {.s = s};
+    cli_exit code = read_array(&job);
+    if (code == CLI_DONE) code = read_axes(&job);
+    if (code == CLI_DONE) code = read_deadline(&job);
+    if (code == CLI_DONE) code = cli_design_plan(s);
+    if (code == CLI_DONE) code = read_data(&job);
+    if (code == CLI_DONE) code = cli_status(s, find(&job));
+    if (code == CLI_DONE) code = deliver(&job);
+    xb_design_destroy(job.design);
+    xb_design_space_destroy(job.space);
+    xb_array_destroy(job.array);
+    xb_frame_destroy(job.calibration);
+    xb_frame_destroy(job.frame);
+    xb_model_destroy(job.model);
+    return code;
+}
+
+static void explain(FILE *out)
+{
+    fprintf(
+        out,
+        "\nKEY of --over is draws (of a prediction), tile (rows and columns of a tile),"
+        " or any\nnumber of an array: crossbayes crossbar --help lists them. VALUES as"
+        " 4:10, 4:10:2 or\n1,2,5. Without --over: adc_bits=5:11, dac_bits=4,6,8,"
+        " tile=64,128,256, the time between\nreads where devices remember, and"
+        " draws=10,20,50,100,200. A number that costs nothing\nin the model (levels,"
+        " widths, errors) is free to be its best; of equal costs the value\nthat is"
+        " listed first is chosen.\n"
+        "\nCONDITION is SCORE<=LIMIT or SCORE>=LIMIT, up to three with commas between"
+        " them.\nLIMIT is a number, or with a sign how much more or less than the"
+        " digital model has:\nnll<=+2%%, nll<=+0.05, rmse<=4.5, coverage95>=0.93."
+        " Scores of numbers: nll, rmse,\ncoverage95; of classes: nll, accuracy,"
+        " brier.\n");
+}
+
+static const cli_option options[] = {
+    {"array", 0, CLI_TEXT, "ARRAY", "the array to start from, a preset or a file [mtj]",
+     0, 0},
+    {"set", 0, CLI_TEXTS, "KEY=X", "one number of that array; may be repeated", 0, 0},
+    {"over", 0, CLI_TEXTS, "KEY=VALUES", "a number to choose; may be repeated", 0, 0},
+    {"keep", 0, CLI_TEXT, "CONDITION", "quality that the design must keep [nll<=+2%]", 0,
+     0},
+    {"minimise", 0, CLI_CHOICE, "energy|time", "cost of a prediction [energy]", 0, 0},
+    {"deadline", 0, CLI_TEXT, "TIME", "longest time of a prediction, e.g. 20us [none]", 0,
+     0},
+    {"law", 0, CLI_TEXT, "LAW", "law of the noise devices [the array's]", 0, 0},
+    {"device", 0, CLI_PATH, "FILE",
+     "device file of the mean devices: how they relax (crossbayes device)", 0, 0},
+    {"age", 0, CLI_TEXT, "TIME", "time since programming, e.g. 10ms or 1e4s [0]", 0, 0},
+    {"calibration", 0, CLI_PATH, "FILE",
+     "inputs to calibrate converters on: the training data [the data itself]", 0, 0},
+    {"chips", 0, CLI_COUNT, "N",
+     "chips that arrays of the last round are read on; the choice on twice as many [16]",
+     4, 256},
+    {"yield", 0, CLI_NUMBER, "SHARE",
+     "share of the chips that scores are of, the worst ones left out [0.9]", 0.01, 1},
+    {"chip", 0, CLI_COUNT, "N", "number of the first chip [1]", 0, 1e15},
+    {"exhaustive", 0, CLI_FLAG, "", "read every array on all chips", 0, 0},
+    {"output", 'o', CLI_OUTPUT, "DIR",
+     "folder of the chosen array's file, table, figure and page, made if missing", 0, 0},
+    {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figure [svg,png]", 0, 0},
+};
+
+const cli_command cli_command_design = {
+    .name = "design",
+    .group = "Will it work on my device?",
+    .about = "the cheapest array that keeps a model's quality, and the front",
+    .usage = "MODEL DATA [--array ARRAY] [--over KEY=VALUES]... [--keep CONDITION]",
+    .example =
+        "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
+        "crossbayes train square.csv --target y --members 1 -o square.safetensors\n"
+        "crossbayes design square.safetensors square.csv --array ideal --set dac_bits=8"
+        " --over adc_bits=6:12 --keep 'nll<=+50%'",
+    .options = options,
+    .n_options = CLI_COUNT_OF(options),
+    .min_args = 2,
+    .max_args = 2,
+    .more = explain,
+    .run = run,
+};

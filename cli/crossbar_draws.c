@@ -1,0 +1,110 @@
+/* crossbar_draws.c: see crossbar_draws.h. */
+#include "crossbar_draws.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "crossbayes/extend.h"
+#include "print.h"
+
+enum { FIRST = 32 }; /* reads of each member before the first look */
+
+static double covered(const xb_settled *s, const double *y)
+{
+    const int64_t n = xb_settled_count(s);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += xb_settled_low(s)[i] <= y[i] && y[i] <= xb_settled_high(s)[i];
+    return sum / (double)n;
+}
+
+/* Reads of this array that share noise are worth fewer draws. */
+static xb_status settle(xb_ctx *ctx, cli_draws *out, const double *value,
+                        const double *sd, const double *y, int64_t n, int64_t reads,
+                        xb_settle_options opt)
+{
+    xb_settled *whole = NULL;
+    xb_status status = xb_settle_draws(ctx, &out->settled, value, sd, reads, n, 1, &opt);
+    opt.first = reads; /* no look before the last read */
+    if (status == XB_OK)
+        status = xb_settle_draws(ctx, &whole, value, sd, reads, n, 1, &opt);
+    if (status == XB_OK) {
+        out->tolerance = opt.tolerance;
+        out->coverage = covered(out->settled, y);
+        out->coverage_all = covered(whole, y);
+        for (int64_t i = 0; i < n; i++)
+            out->mean += (double)xb_settled_used(out->settled)[i] / (double)n;
+    }
+    xb_settled_destroy(whole);
+    return status;
+}
+
+xb_status cli_draws_find(xb_ctx *ctx, cli_draws *out, const xb_model *model,
+                         const xb_analog *analog, const double *x, const double *y,
+                         int64_t n, int64_t reads)
+{
+    xb_settle_options opt = xb_settle_options_default();
+    opt.members = xb_model_member_count(model);
+    const bool numbers =
+        xb_model_class_count(model) == 0 && xb_model_target_count(model) == 1;
+    if (!numbers || reads < FIRST * opt.members) return XB_OK;
+    opt.worth = xb_array_independent(xb_analog_array(analog), reads) / (double)reads;
+    double *value = xb_new(ctx, reads * n, sizeof *value);
+    double *sd = xb_new(ctx, n, sizeof *sd);
+    xb_status status = value && sd ? XB_OK : XB_E_MEMORY;
+    if (status == XB_OK) status = xb_analog_draws(ctx, value, sd, analog, x, n, 0, reads);
+    if (status == XB_OK) status = settle(ctx, out, value, sd, y, n, reads, opt);
+    free(sd);
+    free(value);
+    return status;
+}
+
+void cli_draws_free(cli_draws *d) { xb_settled_destroy(d->settled); }
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* What that share of the rows needs at most. */
+static double needed_by(const xb_settled *s, double share)
+{
+    const int64_t n = xb_settled_count(s);
+    double *order = malloc((size_t)n * sizeof *order), found = NAN;
+    if (!order) return NAN;
+    for (int64_t i = 0; i < n; i++) order[i] = xb_settled_needed(s)[i];
+    qsort(order, (size_t)n, sizeof *order, ascending);
+    found = order[(int64_t)ceil(share * (double)n) - 1];
+    free(order);
+    return ceil(found);
+}
+
+void cli_show_draws(const cli_draws *d, int64_t reads)
+{
+    if (!d->settled) return;
+    printf(
+        "\n  Half of the rows need %.3g reads or fewer for ends of their 95 %% interval"
+        "\n  within %g sd, 95 %% of the rows need %.3g or fewer\n",
+        needed_by(d->settled, 0.5), d->tolerance, needed_by(d->settled, 0.95));
+    printf("  Reading on until each row's interval is settled takes %.3g reads on average"
+           "\n  of %lld, %.2g %% of the energy; it covers %.3g of the rows, all reads"
+           " %.3g\n",
+           d->mean, (long long)reads, 100 * d->mean / (double)reads, d->coverage,
+           d->coverage_all);
+}
+
+json_t *cli_draws_json(const cli_draws *d)
+{
+    if (!d->settled) return json_null();
+    json_t *needed = json_array(), *used = json_array();
+    for (int64_t i = 0; i < xb_settled_count(d->settled); i++) {
+        json_array_append_new(needed, cli_json_real(xb_settled_needed(d->settled)[i]));
+        json_array_append_new(used, json_integer(xb_settled_used(d->settled)[i]));
+    }
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "tolerance",
+                     cli_json_real(d->tolerance), "mean", cli_json_real(d->mean),
+                     "coverage", cli_json_real(d->coverage), "coverage_all",
+                     cli_json_real(d->coverage_all), "needed", needed, "used", used);
+}

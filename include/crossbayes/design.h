@@ -1,0 +1,157 @@
+/* crossbayes/design.h: the cheapest array that keeps a model's quality, and the front of
+ * energy and time against quality.
+ *
+ *     xb_design_space *space = NULL;
+ *     xb_design_space_create(ctx, &space, array);
+ *     xb_design_space_add(ctx, space, "adc_bits", (double[]){6, 8, 10}, 3);
+ *     xb_design_space_complete(ctx, space);             // how many draws, by default
+ *     xb_design *design = NULL;
+ *     if (xb_design_find(ctx, &design, model, x, y, n, space, "nll<=+2%", NULL) != XB_OK)
+ *         ...
+ *     if (xb_design_chosen(design) >= 0)
+ *         xb_design_array(ctx, &best, design, xb_design_chosen(design));
+ *
+ * A design is an array and the number of draws of a prediction. Each array is read on
+ * several chips, with the same chips and the same random words for all arrays, so that
+ * designs are compared in pairs; arrays that others beat in energy, time and quality are
+ * given up after few chips (maths X70-X76). The same bytes for any number of threads.
+ */
+#ifndef CROSSBAYES_DESIGN_H
+#define CROSSBAYES_DESIGN_H
+
+#include "crossbayes/crossbar.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what may be chosen */
+
+/* Axes of values, of which every combination is a design. */
+typedef struct xb_design_space xb_design_space;
+
+/* Without axes: the array as it is. */
+XB_API xb_status xb_design_space_create(xb_ctx *ctx, xb_design_space **out,
+                                        const xb_array *array);
+XB_API void xb_design_space_destroy(xb_design_space *space); /* NULL is fine */
+/* An axis: a number of the array (xb_array_field_at), "tile" (rows and columns together)
+ * or "draws" (of a prediction), with 1 to 64 values, each once. An axis of a key that is
+ * there already is refused. */
+XB_API xb_status xb_design_space_add(xb_ctx *ctx, xb_design_space *space, const char *key,
+                                     const double *value, int64_t n);
+/* "draws" where that is missing: 10, 20, 50, 100, 200. Where nothing else is there
+ * either, all that the default looks at: bits of both converters, tiles, and the time
+ * between reads where devices remember. */
+XB_API xb_status xb_design_space_complete(xb_ctx *ctx, xb_design_space *space);
+
+XB_API int64_t xb_design_space_axis_count(const xb_design_space *space);
+XB_API const char *xb_design_space_axis_name(const xb_design_space *space, int64_t i);
+XB_API int64_t xb_design_space_axis_find(const xb_design_space *space, const char *key);
+XB_API int64_t xb_design_space_axis_size(const xb_design_space *space, int64_t i);
+XB_API double xb_design_space_axis_value(const xb_design_space *space, int64_t i,
+                                         int64_t k);
+
+/* ---- the search */
+
+typedef struct xb_design_options {
+    size_t struct_size;
+    int64_t chips;      /* 16, 4 or more: on which arrays of the last round are read; the
+                           choice is then confirmed on as many others */
+    double deadline_ns; /* 0: none; no prediction may take longer */
+    bool fastest;       /* by time, not by energy */
+    double yield;    /* 0.9, in (0, 1]: scores are those of this share of the chips, the
+                        worst ones left out */
+    bool exhaustive; /* no array is given up before the last chip */
+    const double *calibration; /* [calibration_n][features]; NULL: the inputs scored */
+    int64_t calibration_n;
+    const xb_analog_options *analog; /* NULL: the defaults; seed and chip are the first */
+} xb_design_options;
+
+XB_OPTIONS(design);
+
+typedef struct xb_design xb_design;
+
+/* x [n][features], y [n] (class numbers for classes); at most 512 rows are scored, evenly
+ * spread. `keep` has one to three conditions, "nll<=+2%, coverage95>=0.9": a score, <= or
+ * >=, and a limit: a number, or with a sign how much more or less than the digital model,
+ * also in per cent of it. Scores of numbers: nll, rmse, coverage95; of classes: nll,
+ * accuracy, brier; of several targets: nll. The first one is the quality of the front.
+ *
+ * That no design keeps the conditions is a result: xb_design_chosen() is -1 then. Fails
+ * where no design meets the deadline. */
+XB_API xb_status xb_design_find(xb_ctx *ctx, xb_design **out, const xb_model *model,
+                                const double *x, const double *y, int64_t n,
+                                const xb_design_space *space, const char *keep,
+                                const xb_design_options *opt);
+XB_API void xb_design_destroy(xb_design *design); /* NULL is fine */
+
+/* ---- what was found */
+
+typedef enum xb_kept {
+    XB_KEPT_YES = 0, /* beyond its error, on one side 95 % */
+    XB_KEPT_NO,
+    XB_KEPT_UNRESOLVED
+} xb_kept;
+
+XB_API const char *xb_kept_name(xb_kept kept); /* "keeps", "fails", "cannot tell" */
+XB_API xb_status xb_kept_parse(xb_ctx *ctx, xb_kept *out, const char *text);
+
+/* One design. A frozen value. */
+typedef struct xb_design_point {
+    int64_t array;     /* designs that differ in draws alone share it */
+    int64_t draws;     /* of a prediction */
+    int64_t chips;     /* that its numbers are of */
+    xb_band energy_pj; /* of a prediction */
+    double time_ns;    /* of a prediction */
+    double score;      /* of the first condition, mean over chips */
+    double loss;       /* how much worse that is than the digital model's */
+    double error;      /* of both, over chips and reads */
+    double row_error;  /* of the loss, over rows, which all designs share */
+    double yield;      /* share of its chips that keep all conditions */
+    xb_kept kept;      /* all conditions */
+    bool refuted;      /* it keeps them on its chips, but not with as many others */
+    bool finalist;     /* read on all chips, not given up before */
+    bool energy_front; /* no finalist is cheaper and better */
+    bool time_front;   /* none is faster and better */
+    bool tie;          /* of the energy front: its quality is no better, beyond the error
+                          of their difference, than that of a cheaper one of the front */
+} xb_design_point;
+
+XB_API int64_t xb_design_count(const xb_design *design);
+XB_API xb_design_point xb_design_at(const xb_design *design, int64_t i);
+/* The value of design i on an axis of the space. */
+XB_API double xb_design_value(const xb_design *design, int64_t i, int64_t axis);
+XB_API const xb_design_space *xb_design_axes(const xb_design *design); /* borrowed */
+/* The array of design i; what it needs more is its number of draws. */
+XB_API xb_status xb_design_array(xb_ctx *ctx, xb_array **out, const xb_design *design,
+                                 int64_t i);
+
+/* The cheapest design (the fastest, if asked for) that keeps the conditions; -1: none. By
+ * the geometric mean of its band of energies, and by the low and the high ends alone. */
+XB_API int64_t xb_design_chosen(const xb_design *design);
+XB_API int64_t xb_design_chosen_low(const xb_design *design);
+XB_API int64_t xb_design_chosen_high(const xb_design *design);
+/* The choice with the numbers of all chips that it was confirmed on; all of them NAN or 0
+ * where there is none. */
+XB_API xb_design_point xb_design_confirmed(const xb_design *design);
+/* The finalist with the best quality, that is with the smallest loss. */
+XB_API int64_t xb_design_best(const xb_design *design);
+/* Finalists that cost less than the choice and might keep the conditions as well. */
+XB_API int64_t xb_design_undecided(const xb_design *design);
+
+XB_API const char *xb_design_score_name(const xb_design *design); /* "nll" */
+XB_API double xb_design_digital(const xb_design *design); /* score without an array */
+XB_API double xb_design_limit(const xb_design *design);   /* of the first condition */
+XB_API int64_t xb_design_rows(const xb_design *design);   /* that were scored */
+XB_API int64_t xb_design_chips(const xb_design *design);
+XB_API int64_t xb_design_reads(const xb_design *design); /* on each chip */
+/* Arrays that were read at all, those that were read on all chips, combinations left out
+ * because their numbers do not go together. */
+XB_API int64_t xb_design_array_count(const xb_design *design);
+XB_API int64_t xb_design_finalist_count(const xb_design *design);
+XB_API int64_t xb_design_left_out(const xb_design *design);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

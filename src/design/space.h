@@ -1,0 +1,50 @@
+/* space.h: axes of a design, and every array that they make. */
+#ifndef XB_DESIGN_SPACE_H
+#define XB_DESIGN_SPACE_H
+
+#include "crossbar/array.h"
+#include "crossbayes/design.h"
+
+enum {
+    XB_AXES_MOST = 12,
+    XB_AXIS_VALUES = 64,
+    XB_ARRAYS_MOST = 4096,
+    XB_DESIGNS_MOST = 20000,
+    XB_CHIPS_MOST = 512 /* with those that confirm the choice */
+};
+
+typedef enum xb_axis_kind { XB_AXIS_FIELD, XB_AXIS_TILE, XB_AXIS_DRAWS } xb_axis_kind;
+
+typedef struct xb_axis {
+    char key[32];
+    xb_axis_kind kind;
+    int64_t n;
+    double value[XB_AXIS_VALUES];
+} xb_axis;
+
+struct xb_design_space {
+    xb_array base;
+    xb_axis axis[XB_AXES_MOST];
+    int64_t n;
+};
+
+/* Combination `index` of all axes but the draws. */
+typedef struct xb_combination {
+    int64_t index;
+    xb_array array;
+} xb_combination;
+
+/* The number of an axis into an array; draws are no number of it. */
+xb_status xb_space_put(xb_ctx *ctx, xb_array *array, const xb_axis *axis, double value);
+const xb_axis *xb_space_draws(const xb_design_space *space); /* NULL: no such axis */
+/* The combinations that can be built. free() them. */
+xb_status xb_space_combine(xb_ctx *ctx, xb_combination **out, int64_t *n,
+                           int64_t *left_out, const xb_design_space *space);
+/* Tiles no larger than the largest layer's rows and columns; and whether two arrays have
+ * the same numbers. */
+void xb_space_trim(xb_array *array, int64_t rows, int64_t columns);
+bool xb_space_same(const xb_array *a, const xb_array *b);
+/* The value of combination `index` on an axis other than the draws. */
+double xb_space_value(const xb_design_space *space, int64_t index, int64_t axis);
+
+#endif

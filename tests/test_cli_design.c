@@ -1,0 +1,131 @@
+/* test_cli_design.c: design as users meet it: the choice, its files, what cannot be
+ * reached, and what is refused. */
+#include "clitest.h"
+
+#define TRAIN " -q --epochs 2 --mle-epochs 20 --members 1 --net 'dense 4, relu, dense 1'"
+#define SPACE " --over draws=4,10 --over adc-bits=3,6,9 --over dac_bits=8 --chips 4"
+
+static void make_model(void)
+{
+    folder_empty(folder);
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors" TRAIN);
+}
+
+static bool flag(const json_t *object, const char *key)
+{
+    return json_is_true(json_object_get(object, key));
+}
+
+static void a_design_is_chosen(void **state)
+{
+    (void)state;
+    make_model();
+    json_t *root = run_json("design m.safetensors xy.csv --array ideal" SPACE
+                            " --keep 'nll<=+50%' -o found --json -q");
+    const json_t *designs = json_object_get(root, "designs");
+    const json_t *chosen = json_array_get(designs, (size_t)number(root, "chosen"));
+    assert_int_equal(json_array_size(designs), 6);
+    assert_close(number(root, "arrays"), 3, 0);
+    assert_string_equal(json_string_value(json_object_get(chosen, "verdict")), "keeps");
+    assert_true(flag(chosen, "finalist"));
+    assert_true(number(chosen, "energy_pj_low") < number(chosen, "energy_pj_high"));
+    assert_close(number(json_object_get(root, "confirmed"), "chips"), 8, 0);
+    const double bits = number(chosen, "adc_bits");
+    json_decref(root);
+    run_shell("test -s found/design.html -a -s found/design.svg -a -s found/designs.csv");
+    run_shell("test $(wc -l < found/designs.csv) -ge 7");
+    root = run_json("crossbar m.safetensors xy.csv --array found/array.json --samples 20"
+                    " --costs model --json");
+    assert_string_equal(json_string_value(json_object_get(root, "array")), "design");
+    json_decref(root);
+    char line[128];
+    snprintf(line, sizeof line, "grep -q '\"adc_bits\": %.0f' found/array.json", bits);
+    run_shell(line);
+    run_well("design m.safetensors xy.csv --array ideal" SPACE " --keep 'nll<=+50%'");
+    assert_non_null(strstr(out_text, "The cheapest that keeps it: draws "));
+    assert_non_null(strstr(out_text, "Front of energy against nll"));
+    assert_non_null(strstr(out_text, "confirmed on 8 chips"));
+    run_well("design m.safetensors xy.csv --array ideal" SPACE
+             " --keep 'nll<=+50%' --minimise time --deadline 1s --yield 1");
+    assert_null(strstr(out_text, "better 90 %"));
+}
+
+/* One line says what can be reached; the front is there nevertheless, an array is not. */
+static void what_cannot_be_reached_is_told(void **state)
+{
+    (void)state;
+    make_model();
+    assert_int_equal(run("design m.safetensors xy.csv --array ideal" SPACE
+                         " --keep 'nll<=-5000%' -o found"),
+                     1);
+    const char *said = strstr(err_text, "no design of 6 keeps nll<=-5000%: the best");
+    assert_non_null(said);
+    assert_non_null(strstr(said, "of the digital"));
+    assert_non_null(strstr(out_text, "Front of energy"));
+    run_shell("test -s found/design.html -a ! -e found/array.json");
+}
+
+static void bad_designs_are_one_line(void **state)
+{
+    (void)state;
+    make_model();
+    run_badly("design m.safetensors", "DATA");
+    run_badly("design m.safetensors xy.csv --keep 'nll<2'", "SCORE<=LIMIT");
+    run_badly("design m.safetensors xy.csv --keep 'accuracy>=1'", "no score 'accuracy'");
+    run_badly("design m.safetensors xy.csv --over adc_bits=0,8", "needs converters");
+    run_badly("design m.safetensors xy.csv --over bits=4:8", "unknown key");
+    run_badly("design m.safetensors xy.csv --over adc_bits", "KEY=FROM:TO");
+    run_badly("design m.safetensors xy.csv --over draws=0", "draws is 0");
+    run_badly("design m.safetensors xy.csv --set read_v=-1", "'read_v'");
+    run_badly("design m.safetensors xy.csv --over g_max_us=-5,100", "'g_max_us'");
+    run_badly("design m.safetensors xy.csv --deadline 1ns -o found",
+              "no design predicts within 1 ns: the fastest takes");
+    run_badly("design m.safetensors xy.csv --deadline -1s", "--deadline");
+    run_badly("design m.safetensors xy.csv --chips 2", "--chips");
+    run_badly("design m.safetensors missing.csv", "missing.csv");
+    run_badly("design m.safetensors xy.csv --array ideal --over tile=5", "converters");
+    run_shell("printf 'x,y\\n' > empty.csv");
+    run_badly("design m.safetensors empty.csv", "empty.csv");
+}
+
+static void draws_are_told_and_adapted(void **state)
+{
+    (void)state;
+    make_model();
+    run_well("predict m.safetensors xy.csv --samples adaptive -o took.csv -q");
+    run_shell("head -1 took.csv | grep -q ',q0.975,draws$'");
+    run_well("predict m.safetensors xy.csv --samples auto -o needs.csv -q");
+    run_shell("head -1 needs.csv | grep -q ',q0.975,draws_needed$'");
+    json_t *root = run_json("predict m.safetensors xy.csv --samples adaptive"
+                            " --interval-tolerance 0.5 --json");
+    const json_t *used = json_object_get(root, "draws_used");
+    double sum = 0;
+    for (size_t i = 0; i < json_array_size(used); i++)
+        sum += json_number_value(json_array_get(used, i));
+    assert_int_equal(json_array_size(used), 60);
+    assert_close(number(root, "draws_mean"), sum / 60, 1e-12);
+    json_decref(root);
+    root = run_json("crossbar m.safetensors xy.csv --samples 100 --chips 1 --json");
+    const json_t *draws = json_object_get(root, "draws");
+    assert_int_equal(json_array_size(json_object_get(draws, "needed")), 60);
+    assert_true(number(draws, "mean") >= 32 && number(draws, "mean") <= 100);
+    json_decref(root);
+    run_well("crossbar m.safetensors xy.csv --samples 100 --chips 1");
+    assert_non_null(strstr(out_text, "until each row's interval is settled"));
+    run_badly("predict m.safetensors xy.csv --samples some", "'auto' or 'adaptive'");
+    run_badly("predict m.safetensors xy.csv --interval-tolerance 0",
+              "interval-tolerance");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_design_is_chosen),
+        cmocka_unit_test(what_cannot_be_reached_is_told),
+        cmocka_unit_test(bad_designs_are_one_line),
+        cmocka_unit_test(draws_are_told_and_adapted),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,126 @@
+/* test_cli_shares.c: --share and merge as users meet them: the bytes of one run, and what
+ * is refused. */
+#include "clitest.h"
+
+/* Every share of `line`, which ends in "-o NAME", then all of them merged. */
+static void run_shares(const char *command, const char *name, int of)
+{
+    char text[512];
+    for (int k = 1; k <= of; k++) {
+        snprintf(text, sizeof text, "%s -o %s --share %d/%d", command, name, k, of);
+        run_well(text);
+        assert_string_equal(out_text, "");
+    }
+    int used = snprintf(text, sizeof text, "merge");
+    for (int k = of; k >= 1; k--)
+        used += snprintf(text + used, sizeof text - (size_t)used, " %s.%d-of-%d.share",
+                         name, k, of);
+    run_well(text);
+}
+
+/* One run and its merged shares: the same files and the same words. */
+static void check_same(const char *command, const char *name, int of)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s -o %s", command, name);
+    run_well(text);
+    char *said = strdup(out_text);
+    snprintf(text, sizeof text, "rm -rf whole && mv %s whole", name);
+    run_shell(text);
+    run_shares(command, name, of);
+    assert_string_equal(out_text, said);
+    free(said);
+    snprintf(text, sizeof text, "diff -r %s whole && rm -r %s *.share", name, name);
+    run_shell(text);
+}
+
+static void make_model(void)
+{
+    folder_empty(folder);
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
+}
+
+static void merged_predictions_are_those_of_one_run(void **state)
+{
+    (void)state;
+    make_model();
+    for (int of = 1; of <= 3; of++)
+        check_same("predict m.safetensors xy.csv --samples 40", "p.csv", of);
+    check_same("predict m.safetensors xy.csv --samples auto --tolerance 0.2 --threads 2",
+               "p.csv", 7);
+    make_text("kinds.csv", "x,kind\n0,a\n1,b\n2,a\n3,b\n4,a\n5,b\n6,c\n7,c\n");
+    run_well("train kinds.csv -t kind -o k.safetensors -q --epochs 2 --mle-epochs 2");
+    check_same("predict k.safetensors kinds.csv --samples 20", "p.csv", 5);
+    run_well("predict m.safetensors xy.csv --samples 20 -o p.csv --share=1/1");
+    run_well("merge p.csv.1-of-1.share --json -q");
+    assert_non_null(strstr(out_text, "\"n\": 60"));
+}
+
+static void merged_sweeps_and_studies_are_those_of_one_run(void **state)
+{
+    (void)state;
+    make_model();
+    check_same("crossbar m.safetensors xy.csv --samples 20 --sweep adc-bits=4:6"
+               " --format svg --array ideal",
+               "sweep", 3);
+    check_same("study energy --quick --widths 1,2 --depths 1 --seeds 1 --format svg",
+               "nets", 2);
+    if (test_long()) check_same("study array --quick --format svg", "arrays", 3);
+}
+
+static void a_killed_share_goes_on_from_its_cells(void **state)
+{
+    (void)state;
+    folder_empty(folder);
+    static const char share[] =
+        "study energy --quick --widths 1,2 --depths 1 --seeds 1 -o nets --share 1/2";
+    run_well(share);
+    run_shell("mv nets.1-of-2.share first && test -s"
+              " nets/nets/width2_depth1_seed1.safetensors");
+    run_shell("test ! -e nets/nets/width1_depth1_seed1.safetensors"); /* the other's */
+    run_well(share);
+    run_shell("cmp first nets.1-of-2.share");
+}
+
+static void wrong_use_is_refused(void **state)
+{
+    (void)state;
+    make_model();
+    static const char predict[] = "predict m.safetensors xy.csv --samples 20 -o p.csv";
+    char text[512];
+    static const char *const bad[] = {"0/2", "3/2", "1", "1/2/3", "a/b", "1/0", "-1/2"};
+    for (int i = 0; i < (int)(sizeof bad / sizeof *bad); i++) {
+        snprintf(text, sizeof text, "%s --share=%s", predict, bad[i]);
+        run_badly(text, "expected K/N");
+    }
+    snprintf(text, sizeof text, "%s --share 1/61", predict);
+    run_badly(text, "60 rows cannot be dealt to 61 processes");
+    run_badly("study energy --quick --widths 1 --depths 1 -o e --share 1/2",
+              "nets: 1 item of work cannot be dealt to 2 shares; use at most 1");
+    run_badly("study laws --quick -o laws --share 1/2", "--share goes with the study");
+    run_badly("fit xy.csv --share 1/2", "unknown option");
+    snprintf(text, sizeof text, "%s --share 1/2", predict);
+    run_well(text);
+    run_badly("merge p.csv.1-of-2.share", "a share of 2 missing: 2");
+    run_badly("merge p.csv.1-of-2.share --seed 3", "--seed belongs to");
+    run_badly("merge xy.csv", "xy.csv");
+    run_badly("merge", "an argument is missing");
+    snprintf(text, sizeof text, "%s --share 2/2", predict);
+    run_well(text);
+    run_shell("echo 9,9 >> xy.csv");
+    run_badly("merge p.csv.1-of-2.share p.csv.2-of-2.share", "xy.csv is not as it was");
+    run_shell("test ! -e p.csv");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merged_predictions_are_those_of_one_run),
+        cmocka_unit_test(merged_sweeps_and_studies_are_those_of_one_run),
+        cmocka_unit_test(a_killed_share_goes_on_from_its_cells),
+        cmocka_unit_test(wrong_use_is_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
