@@ -204,6 +204,11 @@ static cli_exit plan_outputs(crossbar_job *job)
 
 /* ---- arrays */
 
+static int64_t chips_of(const crossbar_job *job)
+{
+    return (int64_t)cli_count(&job->s->args, "chips", CHIPS);
+}
+
 /* All effects, without one of the remedies. */
 static xb_status add_without(crossbar_job *job, cli_case_list *list, int remedy,
                              int64_t chips)
@@ -237,8 +242,7 @@ static xb_status add_effects(crossbar_job *job, cli_case_list *list)
     xb_array *copy = NULL;
     all->name = "all together";
     XB_TRY(xb_array_copy(ctx, &copy, job->array));
-    return cli_cases_add(ctx, list, all, copy,
-                         (int64_t)cli_count(&job->s->args, "chips", CHIPS));
+    return cli_cases_add(ctx, list, all, copy, chips_of(job));
 }
 
 static xb_status add_sweep(crossbar_job *job, cli_case_list *list, sweep_run *run)
@@ -248,8 +252,13 @@ static xb_status add_sweep(crossbar_job *job, cli_case_list *list, sweep_run *ru
         xb_array *array = NULL;
         run->cases[k].value = run->sweep.value[k];
         XB_TRY(xb_array_copy(ctx, &array, job->array));
-        XB_TRY(cli_cases_add(ctx, list, &run->cases[k], array, 1));
-        XB_TRY(xb_array_set(ctx, array, run->sweep.key, run->sweep.value[k]));
+        const xb_status status =
+            xb_array_set(ctx, array, run->sweep.key, run->sweep.value[k]);
+        if (status != XB_OK) {
+            xb_array_destroy(array);
+            return status;
+        }
+        XB_TRY(cli_cases_add(ctx, list, &run->cases[k], array, chips_of(job)));
     }
     return XB_OK;
 }
@@ -301,7 +310,8 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     unsigned formats = cli_formats(cli_text(&job->s->args, "format", "svg,png"));
     xb_table *table = NULL;
     xb_status status = cli_cases_table(ctx, &table, run->sweep.key, run->cases,
-                                       run->sweep.count, xb_assay_digital(job->assay));
+                                       run->sweep.count, xb_assay_digital(job->assay),
+                                       cli_number(&job->s->args, "tolerance", 0.1));
     char *path = cli_join(dir, run->sweep.key, ""),
          *csv = cli_join(dir, run->sweep.key, ".csv");
     if (status == XB_OK && !(path && csv)) status = XB_E_MEMORY;
@@ -313,16 +323,20 @@ static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char
     return status;
 }
 
-static json_t *sweep_json(const sweep_run *run)
+static json_t *sweep_json(const sweep_run *run, const xb_assay_result *digital)
 {
     json_t *list = json_array();
-    for (int k = 0; k < run->sweep.count; k++)
-        json_array_append_new(
-            list, cli_case_json(NULL, run->cases[k].value, run->cases[k].result));
+    for (int k = 0; k < run->sweep.count; k++) {
+        const cli_case *c = &run->cases[k];
+        json_t *one = cli_case_json(NULL, c->value, c->result);
+        json_object_set_new(one, "chips", cli_chips_json(c, digital));
+        json_array_append_new(list, one);
+    }
     return json_pack("{s:s,s:o}", "key", run->sweep.key, "cases", list);
 }
 
-static cli_exit print_json(const crossbar_job *job, json_t *costs)
+static cli_exit print_json(const crossbar_job *job, const xb_analog *analog,
+                           json_t *costs)
 {
     const cli_args *args = &job->s->args;
     json_t *list = json_array(), *sweeps = json_array();
@@ -336,7 +350,8 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
         json_array_append_new(list, one);
     }
     for (int i = 0; i < job->n_sweeps; i++)
-        json_array_append_new(sweeps, sweep_json(&job->sweep[i]));
+        json_array_append_new(sweeps,
+                              sweep_json(&job->sweep[i], xb_assay_digital(job->assay)));
     json_t *root = json_pack("{s:o,s:I,s:I,s:o,s:o,s:o}", "array",
                              cli_json_text(xb_array_name(job->array)), "rows",
                              (json_int_t)xb_frame_row_count(job->frame), "reads",
@@ -346,12 +361,13 @@ static cli_exit print_json(const crossbar_job *job, json_t *costs)
     json_object_set_new(root, "chip", json_integer((json_int_t)analog_options(job).chip));
     json_object_set_new(root, "independent_draws",
                         cli_json_real(xb_array_independent(job->array, job->reads)));
+    json_object_set_new(root, "limits", cli_limits_json(analog));
     json_object_set_new(root, "draws", cli_draws_json(&job->draws));
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
 
-static cli_exit print_text(const crossbar_job *job)
+static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
 {
     const cli_args *args = &job->s->args;
     printf("%s on %s: %lld %s, %lld reads, array %s\n", args->arg[0], args->arg[1],
@@ -373,9 +389,12 @@ static cli_exit print_text(const crossbar_job *job)
             " levels\n  and line do not apply\n");
     cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay),
                    "effect alone");
-    for (int i = 0; i < job->n_sweeps; i++)
-        cli_show_cases(job->sweep[i].cases, job->sweep[i].sweep.count,
-                       xb_assay_digital(job->assay), job->sweep[i].sweep.key);
+    for (int i = 0; i < job->n_sweeps; i++) {
+        const sweep_run *run = &job->sweep[i];
+        cli_show_cases(run->cases, run->sweep.count, xb_assay_digital(job->assay),
+                       run->sweep.key);
+        cli_show_sweep_chips(run->cases, run->sweep.count, run->sweep.key);
+    }
     const uint64_t chip = analog_options(job).chip;
     printf("\n  ± the Monte Carlo error over reads of chip %llu; 'off': root mean square"
            " over\n  inputs, in predictive epistemic sds; converters calibrated on %s\n",
@@ -384,6 +403,7 @@ static cli_exit print_text(const crossbar_job *job)
     cli_show_chips(job->cases, job->n_cases, xb_assay_digital(job->assay), chip);
     if (!xb_array_differs(job->array))
         printf("  nothing on this array differs from chip to chip\n");
+    cli_show_limits(job->s->ctx, analog);
     cli_print_doubts(xb_assay_result_scores(xb_assay_digital(job->assay)));
     return CLI_DONE;
 }
@@ -419,8 +439,8 @@ static cli_exit deliver(crossbar_job *job, const xb_analog *analog)
     if (status == XB_OK && dir && job->n_sweeps) status = write_sweeps(job, dir);
     if (status != XB_OK) return cli_status(s, status);
     cli_progress_clear(&s->progress);
-    if (cli_json(s)) return print_json(job, costs_json(job, analog));
-    cli_exit code = print_text(job);
+    if (cli_json(s)) return print_json(job, analog, costs_json(job, analog));
+    cli_exit code = print_text(job, analog);
     cli_show_draws(&job->draws, job->reads);
     if (job->cost_model)
         cli_show_cost_model(job->cost_model);

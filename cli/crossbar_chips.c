@@ -104,49 +104,68 @@ static void show_all_together(const cli_case *all, const xb_assay_result *digita
     show_kept(all->chips);
 }
 
-/* ---- a line for each effect that was read on several chips */
+/* ---- a line for each array that was read on several chips */
 
 enum { EFFECT, NLL, NLL_LOW, NLL_HIGH, OFF, OFF_LOW, OFF_HIGH, SHARES };
 
+typedef struct effect_grid {
+    const char *head;
+    const cli_case *several[CLI_CASES_MOST];
+    int n;
+} effect_grid;
+
 static void effect_cell(const void *arg, int row, int column, char *out, size_t size)
 {
-    static const char *const head[] = {"effect alone", "NLL",        "5 %",  "95 %",
-                                       "shape off",    "5 %",        "95 %", "same",
-                                       "different",    "cannot tell"};
+    static const char *const head[] = {"",    "NLL",  "5 %",  "95 %",      "shape off",
+                                       "5 %", "95 %", "same", "different", "cannot tell"};
     static const int of[SHARES] = {NAME, MEAN, LOW, HIGH, MEAN, LOW, HIGH};
-    const cli_case *const *cases = arg;
+    const effect_grid *g = arg;
     if (row == 0) {
-        snprintf(out, size, "%s", head[column]);
+        snprintf(out, size, "%s", column == EFFECT ? g->head : head[column]);
         return;
     }
-    const xb_chips *chips = cases[row - 1]->chips;
-    if (column == EFFECT)
-        snprintf(out, size, "%s", cases[row - 1]->name);
+    const cli_case *c = g->several[row - 1];
+    if (column == EFFECT && c->name)
+        snprintf(out, size, "%s", c->name);
+    else if (column == EFFECT)
+        snprintf(out, size, "%g", c->value);
     else if (column >= SHARES)
         snprintf(out, size, "%.0f",
-                 (double)xb_chips_count(chips) *
-                     xb_chips_verdict_share(chips, verdicts[column - SHARES].verdict));
+                 (double)xb_chips_count(c->chips) *
+                     xb_chips_verdict_share(c->chips, verdicts[column - SHARES].verdict));
     else
-        spread_cell(chips,
-                    column < OFF ? xb_chips_score_get(chips, "nll")
-                                 : xb_chips_gap_get(chips, "whole"),
+        spread_cell(c->chips,
+                    column < OFF ? xb_chips_score_get(c->chips, "nll")
+                                 : xb_chips_gap_get(c->chips, "whole"),
                     of[column], out, size);
+}
+
+/* Those of the cases that were read on several chips; false: none. */
+static bool show_several(const cli_case *cases, int count, const char *head)
+{
+    effect_grid g = {.head = head};
+    for (int i = 0; i < count && g.n < CLI_CASES_MOST; i++)
+        if (xb_chips_count(cases[i].chips) > 1) g.several[g.n++] = &cases[i];
+    if (g.n == 0) return false;
+    putchar('\n');
+    cli_print_grid(g.n + 1, SHARES + CLI_COUNT_OF(verdicts), effect_cell, &g);
+    return true;
 }
 
 static void show_effects(const cli_case *cases, int count)
 {
-    enum { MOST = 64 };
-    const cli_case *several[MOST];
-    int n = 0;
-    for (int i = 0; i < count && n < MOST; i++)
-        if (xb_chips_count(cases[i].chips) > 1) several[n++] = &cases[i];
-    if (n == 0) {
+    if (show_several(cases, count, "effect alone"))
+        printf("\n  effects that are not here are the same on all chips\n");
+    else
         printf("  each effect alone is of the first chip; --chips N reads it on N\n");
-        return;
-    }
-    putchar('\n');
-    cli_print_grid(n + 1, SHARES + CLI_COUNT_OF(verdicts), effect_cell, several);
-    printf("\n  effects that are not here are the same on all chips\n");
+}
+
+void cli_show_sweep_chips(const cli_case *cases, int count, const char *key)
+{
+    if (count < 1 || !show_several(cases, count, key)) return;
+    printf("\n  above: the first chip; here: mean ± its error over %lld chips, and their"
+           " quantiles\n",
+           (long long)xb_chips_count(cases[count - 1].chips));
 }
 
 void cli_show_chips(const cli_case *cases, int count, const xb_assay_result *digital,

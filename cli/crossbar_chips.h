@@ -8,6 +8,8 @@
  * the last case has one. `first` is the number of the first chip. */
 void cli_show_chips(const cli_case *cases, int count, const xb_assay_result *digital,
                     uint64_t first);
+/* The cases of a sweep that were read on several chips; nothing where there are none. */
+void cli_show_sweep_chips(const cli_case *cases, int count, const char *key);
 /* {"count", SCORE: {"mean", ...}, ..., "same", "different", "cannot_tell"} */
 json_t *cli_chips_json(const cli_case *c, const xb_assay_result *digital);
 

@@ -128,40 +128,138 @@ json_t *cli_case_json(const char *name, double value, const xb_assay_result *r)
     return root;
 }
 
-enum { TABLE_COLUMNS = 1 + 3 * SHOWN };
+/* ---- a sweep as a table */
 
-static void fill_row(xb_table *table, int row, const cli_case *c,
-                     const xb_assay_result *digital)
+/* Of each number: mean over chips, its error, a level to compare with, and the chips'
+ * quantiles. */
+enum {
+    OF_EACH = 5,
+    OFF_COUNT = 3,
+    SHARES = 3,
+    TABLE_MOST = 1 + OF_EACH * (SHOWN + OFF_COUNT + 1) + SHARES
+};
+
+static const char *const off_items[OFF_COUNT] = {"mean", "sd", "whole"};
+static const char *const off_keys[OFF_COUNT] = {"mean_off", "sd_off", "shape_off"};
+
+typedef struct table_pen {
+    xb_table *table; /* NULL: names alone */
+    int64_t row;
+    int column;
+    char text[TABLE_MOST][64];
+    const char *names[TABLE_MOST];
+} table_pen;
+
+static void put(table_pen *pen, const char *name, const char *suffix, double value)
 {
-    xb_table_set(table, row, 0, c->value);
-    for (int k = 0; k < SHOWN; k++) {
-        xb_score mine = cli_shown_at(c->result, k).score;
-        xb_table_set(table, row, 1 + 3 * k, mine.value);
-        xb_table_set(table, row, 2 + 3 * k, mine.mc_error);
-        xb_table_set(table, row, 3 + 3 * k, cli_shown_at(digital, k).score.value);
+    const int c = pen->column++;
+    snprintf(pen->text[c], sizeof pen->text[c], "%s%s", name, suffix);
+    pen->names[c] = pen->text[c];
+    if (pen->table) xb_table_set(pen->table, pen->row, c, value);
+}
+
+/* A number over chips; `error` is that of one chip's reads. */
+static void put_spread(table_pen *pen, const char *name, const xb_chips *chips,
+                       xb_chip_spread s, double error, const char *level, double at)
+{
+    const double n = (double)xb_chips_count(chips);
+    put(pen, name, "", s.mean);
+    put(pen, name, "_error", n > 1 ? hypot(error, s.sd / sqrt(n)) : error);
+    put(pen, name, level, at);
+    put(pen, name, "_q05", s.low);
+    put(pen, name, "_q95", s.high);
+}
+
+static void put_row(table_pen *pen, const char *key, const cli_case *c,
+                    const xb_assay_result *digital, double tolerance)
+{
+    const xb_distances *d = xb_assay_result_distance(c->result);
+    put(pen, key, "", c->value);
+    for (int k = 0; k < cli_shown_count(digital); k++) {
+        const cli_score s = cli_shown_at(digital, k);
+        put_spread(pen, s.key, c->chips, xb_chips_score_get(c->chips, s.item),
+                   cli_shown_at(c->result, k).score.mc_error, "_digital", s.score.value);
     }
+    for (int k = 0; k < OFF_COUNT; k++)
+        put_spread(pen, off_keys[k], c->chips, xb_chips_gap_get(c->chips, off_items[k]),
+                   xb_distances_gap_get(d, off_items[k]).noise, "_tolerance", tolerance);
+    const double same = xb_chips_verdict_share(c->chips, XB_VERDICT_SAME);
+    const xb_chip_spread share = {same, 0, same, same, same};
+    put_spread(pen, "same", c->chips, share, 0, "_digital", 1);
+    put(pen, "different", "", xb_chips_verdict_share(c->chips, XB_VERDICT_DIFFERENT));
+    put(pen, "cannot_tell", "", xb_chips_verdict_share(c->chips, XB_VERDICT_UNRESOLVED));
+    put(pen, "chips", "", (double)xb_chips_count(c->chips));
 }
 
 xb_status cli_cases_table(xb_ctx *ctx, xb_table **out, const char *key,
                           const cli_case *cases, int count,
-                          const xb_assay_result *digital)
+                          const xb_assay_result *digital, double tolerance)
 {
-    static const char *const suffix[3] = {"", "_error", "_digital"};
-    char text[TABLE_COLUMNS][64];
-    const char *names[TABLE_COLUMNS] = {key};
-    for (int k = 0; k < SHOWN; k++)
-        for (int j = 0; j < 3; j++) {
-            int column = 1 + 3 * k + j;
-            snprintf(text[column], sizeof text[column], "%s%s",
-                     cli_shown_at(digital, k).key, suffix[j]);
-            names[column] = text[column];
-        }
+    table_pen pen = {0};
     xb_table *table = NULL;
-    xb_status status = xb_table_create(ctx, &table, key, count, TABLE_COLUMNS, names);
+    put_row(&pen, key, &cases[0], digital, tolerance);
+    xb_status status = xb_table_create(ctx, &table, key, count, pen.column, pen.names);
     if (status != XB_OK) return status;
-    for (int i = 0; i < count; i++) fill_row(table, i, &cases[i], digital);
+    for (int i = 0; i < count; i++) {
+        pen.table = table, pen.row = i, pen.column = 0;
+        put_row(&pen, key, &cases[i], digital, tolerance);
+    }
     *out = table;
     return XB_OK;
+}
+
+/* ---- limits */
+
+static double number_of(xb_ctx *ctx, const xb_analog *analog, const char *key)
+{
+    double value = 0;
+    (void)xb_array_get(ctx, &value, xb_analog_array(analog), key);
+    return value;
+}
+
+/* Of wires (X9): docs/arrays.md has the errors that this threshold is read off. */
+static void show_wires(double loss)
+{
+    const double much = 0.5;
+    if (loss > much)
+        printf(
+            "  warning: wires take up to %.2g times the voltage that is left, and the"
+            " first-order\n  model of wires is off by 2 %% of a column at 0.5, 6 %% at 1,"
+            " 32 %% at 5; use smaller\n  tiles or a smaller line_ohm\n",
+            loss);
+}
+
+void cli_show_limits(xb_ctx *ctx, const xb_analog *analog)
+{
+    const xb_analog_limits l = xb_analog_limits_get(analog);
+    const double volt = number_of(ctx, analog, "read_v"),
+                 limit = number_of(ctx, analog, "current_limit_ua");
+    char current[64];
+    xb_quantity_text(current, sizeof current, 1e-6 * l.column_ua, NAN, "A");
+    if (!(l.column_ua > 0)) return; /* weights made of cells */
+    printf("  currents of a column up to %s at %g V", current, volt);
+    if (isfinite(l.swing_low_us))
+        printf("; the widest noise devices, a standard\n  deviation of %g µS, swing from"
+               " %.3g to %.3g µS",
+               number_of(ctx, analog, "sigma_max_us"), l.swing_low_us, l.swing_high_us);
+    putchar('\n');
+    if (limit > 0 && l.column_ua > limit)
+        printf("  warning: that is more than current_limit_ua allows, %g µA: use fewer"
+               " rows in a tile,\n  a smaller read_v or smaller conductances\n",
+               limit);
+    if (l.swing_low_us < 0)
+        printf("  warning: a conductance cannot be below 0: reduce sigma_max_us or raise"
+               " noise_g_us\n");
+    show_wires(l.wire_loss);
+}
+
+json_t *cli_limits_json(const xb_analog *analog)
+{
+    const xb_analog_limits l = xb_analog_limits_get(analog);
+    return json_pack(
+        "{s:o,s:o,s:o,s:o,s:o}", "column_ua", cli_json_real(l.column_ua), "row_ua",
+        cli_json_real(l.row_ua), "wire_loss", cli_json_real(l.wire_loss), "swing_low_us",
+        cli_json_real(l.swing_low_us), "swing_high_us", cli_json_real(l.swing_high_us));
 }
 
 /* ---- costs */

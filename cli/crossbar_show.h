@@ -4,6 +4,8 @@
 
 #include "scores.h"
 
+enum { CLI_CASES_MOST = 64 };
+
 /* One array that was assayed. */
 typedef struct cli_case {
     const char *name; /* of the effect; NULL: see value */
@@ -22,11 +24,17 @@ void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *dig
 /* name NULL: the value that was swept. */
 json_t *cli_case_json(const char *name, double value, const xb_assay_result *r);
 
-/* Column 0 the number swept, then NAME, NAME_error (Monte Carlo) and NAME_digital of the
- * scores that are drawn; destroy it. */
+/* Column 0 the number swept, then, of the scores and of how far the predictive moved, NAME
+ * (a mean over chips), NAME_error (of reads and chips), NAME_digital or NAME_tolerance,
+ * NAME_q05 and NAME_q95 (over chips); shares of verdicts and the number of chips; destroy
+ * it. */
 xb_status cli_cases_table(xb_ctx *ctx, xb_table **out, const char *key,
                           const cli_case *cases, int count,
-                          const xb_assay_result *digital);
+                          const xb_assay_result *digital, double tolerance);
+
+/* What the array's circuits would have to bear, with a warning where that is too much. */
+void cli_show_limits(xb_ctx *ctx, const xb_analog *analog);
+json_t *cli_limits_json(const xb_analog *analog);
 
 void cli_show_costs(const xb_analog *analog, int64_t reads, const xb_costs *costs);
 json_t *cli_costs_json(const xb_analog *analog, int64_t reads, const xb_costs *costs);

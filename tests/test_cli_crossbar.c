@@ -28,13 +28,26 @@ static void a_crossbar_scores_and_sweeps(void **state)
     assert_int_equal(json_array_size(json_object_get(sweep, "cases")), 3);
     assert_close(number(json_array_get(json_object_get(sweep, "cases"), 1), "value"), 6,
                  0);
+    json_t *chips =
+        json_object_get(json_array_get(json_object_get(sweep, "cases"), 1), "chips");
+    assert_close(number(chips, "count"), 8, 0);
+    assert_true(number(json_object_get(chips, "nll"), "q95") >
+                number(json_object_get(chips, "nll"), "q05"));
+    assert_true(number(json_object_get(root, "limits"), "column_ua") > 0);
     json_t *costs = json_object_get(root, "costs");
     assert_close(number(costs, "total_pj"), 2 * number(costs, "adc_conversions"), 1e-12);
     json_decref(root);
     run_shell("test -s sweeps/adc-bits.csv -a -s sweeps/adc-bits.svg");
+    run_shell(
+        "grep -q ',shape_off,.*,nll_q95,\\|nll_q95,.*,shape_off,' sweeps/adc-bits.csv");
     run_shell("test -s chip/array.json -a -s chip/crosssim/layer0.json");
     run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --threads 1");
     assert_non_null(strstr(out_text, "same"));
+    run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --threads 1"
+             " --set line_ohm=1e4 --set current_limit_ua=1 --set column_calibration=20");
+    assert_non_null(strstr(out_text, "all, no column calibration"));
+    assert_non_null(strstr(out_text, "warning: wires take"));
+    assert_non_null(strstr(out_text, "current_limit_ua"));
 }
 
 static double band(const json_t *object, const char *key, const char *end)

@@ -119,7 +119,8 @@ static void narrow_peaks_are_noticed(void **state)
 static void make_sweep(xb_ctx *ctx, scratch *s, const char *key, double from,
                        double ratio, double step, char *svg, char *script)
 {
-    const char *const names[] = {key, "rmse", "rmse_error", "rmse_digital"};
+    const char *const names[] = {key,        "rmse",     "rmse_error", "rmse_digital",
+                                 "rmse_q05", "rmse_q95", "chips"};
     enum { ROWS = 6 };
     xb_table *t = NULL;
     assert_ok(ctx, xb_table_create(ctx, &t, key, ROWS, XB_COUNT(names), names));
@@ -128,6 +129,9 @@ static void make_sweep(xb_ctx *ctx, scratch *s, const char *key, double from,
         xb_table_set(t, r, 1, 0.2 + 1.0 / (r + 1));
         xb_table_set(t, r, 2, 0.01);
         xb_table_set(t, r, 3, 0.2);
+        xb_table_set(t, r, 4, 0.2 + 0.9 / (r + 1)); /* chips spread */
+        xb_table_set(t, r, 5, 0.2 + 1.2 / (r + 1));
+        xb_table_set(t, r, 6, 8);
     }
     char path[128], file[160];
     snprintf(path, sizeof path, "%s", scratch_path(s, "sweep"));
@@ -184,6 +188,8 @@ static void sweeps_have_names_and_margins(void **state)
     assert_true(has_text(svg, "RMSE (target's unit)") ||
                 has_text(svg, "RMSE (target&#39;s unit)"));
     assert_true(has_text(svg, "digital model"));
+    assert_true(has_text(svg, "5 to 95 % of chips"));
+    assert_non_null(strstr(script, "filledcurves"));
     assert_true(has_text(svg, " 3") || has_text(svg, "3"));
     assert_false(has_text(svg, " 3.5") || has_text(svg, "3.5"));
     assert_null(strstr(svg, "adc-bits"));
@@ -269,7 +275,8 @@ static void assert_titles_inside(const char *svg)
     const char *box = strstr(svg, "viewBox=");
     assert_true(box && sscanf(box, "viewBox=\"0 0 %lf %lf\"", &width, &height) == 2);
     for (int i = 0; i < XB_COUNT(titles); i++) {
-        double x = 0, y = 0, half = 0.3 * 13 * (double)strlen("epistemic sd (target's unit)");
+        double x = 0, y = 0,
+               half = 0.3 * 13 * (double)strlen("epistemic sd (target's unit)");
         const char *text = strstr(svg, titles[i]);
         assert_true(text && place_before(svg, text, &x, &y));
         double start = i % 2 ? width / 2 - 20 : 0;

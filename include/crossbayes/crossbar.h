@@ -184,6 +184,18 @@ typedef struct xb_analog_place {
 XB_API int64_t xb_analog_place_count(const xb_analog *analog);
 XB_API xb_analog_place xb_analog_place_at(const xb_analog *analog, int64_t i);
 
+/* What the circuits would have to bear, over all layers (maths X55). A frozen value. */
+typedef struct xb_analog_limits {
+    double column_ua, row_ua; /* largest currents of a column and of a row of a tile of
+                                 mean devices, every row at "read_v", µA */
+    double wire_loss; /* largest first-order loss (X9) in parts of the read voltage; from
+                         about 0.5 on the wires' model is off by some per cent */
+    double swing_low_us, swing_high_us; /* where a noise device of the width sigma_max_us
+                                           gets to, µS; NAN without one */
+} xb_analog_limits;
+
+XB_API xb_analog_limits xb_analog_limits_get(const xb_analog *analog);
+
 /* What a lab programmes: for each tile G+, G- and the noise width in uS as NPY, and
  * array.json that says which is which; under crosssim/ each layer's matrix and CrossSim
  * parameters (docs/arrays.md says what maps). `dir` is made if it is not there. */

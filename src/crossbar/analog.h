@@ -38,6 +38,8 @@ typedef struct xb_analog_layer {
     int64_t rows, columns; /* of a tile */
     double weight_top, sigma_top;
     double conductance_us; /* of all pairs together, as written and wired */
+    xb_conduction conduction;
+    double wire_loss;
     bool random;           /* any tensor of it */
     xb_converter dac, adc;
     xb_correction correction; /* of its columns (X50, X51); empty: none */

@@ -66,6 +66,8 @@ const xb_array_row xb_array_rows[] = {
          "share of devices stuck at their highest"),
     REAL(line_ohm, 0, 1e6, XB_EFFECT_LINE, "wire resistance from cell to cell", "Ω",
          "resistance of a wire from cell to cell, Ω"),
+    REAL(current_limit_ua, 0, 1e12, XB_EFFECT_NONE, "largest current of a column", "µA",
+         "largest current that a column may carry, µA; beyond it a warning; 0: any"),
     WHOLE(dac_bits, 0, BITS_MAX, XB_EFFECT_DAC, "resolution of the DAC (bits)",
           "of the inputs' converter; 0: none"),
     REAL(dac_range, 0, 1e30, XB_EFFECT_DAC, "largest input of the DAC (layer's units)",
@@ -150,7 +152,7 @@ typedef struct preset {
 static const preset presets[] = {
     {"no effect at all: the digital model",
      {.name = "ideal",
-      .g_min_us = 0,
+      .g_min_us = 10, /* not 0, where a missed write could only go up (X5) */
       .g_max_us = 100,
       .coverage = 0.9999,
       .cost = COSTS(2)}},
@@ -307,6 +309,12 @@ xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array, const ch
     if (!row) return XB_E_INPUT;
     *out = xb_array_value(array, row);
     return XB_OK;
+}
+
+double xb_array_noise_us(const xb_array *a)
+{
+    return a->cost.noise_g_us > 0 ? a->cost.noise_g_us
+                                  : 0.5 * (a->g_min_us + a->g_max_us);
 }
 
 static const char *const redraws[] = {"network", "input", "operation"};

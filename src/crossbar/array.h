@@ -58,6 +58,7 @@ struct xb_array {
 
     double stuck_low, stuck_high; /* shares of devices stuck at their range's ends */
     double line_ohm;              /* of a wire from one cell to the next */
+    double current_limit_ua;      /* of a column's wire; 0: not looked at */
 
     int64_t dac_bits, adc_bits; /* 0: no converter; else 2 to 20 */
     double dac_range;           /* largest input, in the layer's units; 0: calibrated */
@@ -123,6 +124,8 @@ xb_status xb_array_fill(xb_ctx *ctx, xb_array *out, const char *preset);
 xb_status xb_array_read(xb_ctx *ctx, xb_array *out, const char *path);
 /* (X20) Correlation of reads 1, 2, 4, ... intervals apart, XB_MEMORY_LAGS of them. */
 void xb_array_memory(const xb_array *array, double *correlation);
+/* What a noise device conducts on average, uS. */
+double xb_array_noise_us(const xb_array *array);
 /* The array with this effect alone. */
 xb_array xb_array_alone(const xb_array *array, int64_t effect);
 xb_status xb_array_put(xb_ctx *ctx, xb_array *array, const xb_array_row *row,

@@ -100,8 +100,16 @@ bool xb_stuck_device(double *value, const xb_cells *c, const xb_array *a,
                      int32_t spare);
 /* widths.c: (X7) widths that differ. */
 void xb_cells_spread(xb_cells *c, const xb_array *a, const xb_chip *chip);
-/* lines.c: (X9) voltage lost on the wires; `room` is 2 rows columns doubles. */
-void xb_cells_lines(xb_cells *c, const xb_array *a, double *room);
+/* lines.c: (X9) voltage lost on the wires; `room` is 2 rows columns doubles. The largest
+ * loss of a mean device. */
+double xb_cells_lines(xb_cells *c, const xb_array *a, double *room);
+
+/* limits.c: (X55) the most that a column and a row of a tile conduct, uS. */
+typedef struct xb_conduction {
+    double column_us, row_us;
+} xb_conduction;
+
+xb_conduction xb_cells_conduction(const xb_cells *c);
 
 /* target.c: back to weights, the inverse of (X1, X2); NULL: not wanted. */
 void xb_cells_weights(const xb_cells *c, const xb_array *a, float *mu, float *sigma);

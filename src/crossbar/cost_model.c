@@ -46,12 +46,6 @@ static double conductance_us(const xb_analog *a, int i)
     return sum / (double)(a->others + 1);
 }
 
-static double noise_us(const xb_array *a)
-{
-    return a->cost.noise_g_us > 0 ? a->cost.noise_g_us
-                                  : 0.5 * (a->g_min_us + a->g_max_us);
-}
-
 /* (X35) Conversions of a tile's column in one operation. */
 static double conversions(const xb_array *a, bool noise)
 {
@@ -84,7 +78,7 @@ static void array_energy(xb_band pj[PARTS], const xb_analog *analog, int i, bool
     pj[ADC] = scaled(results, adc.low, adc.high);
     const xb_band logic = digital_pj(a, p);
     pj[LOGIC] = scaled(results, logic.low, logic.high);
-    pj[SAMPLING] = scaled(times * pulse * noise_cells * noise_us(a), 1, 1);
+    pj[SAMPLING] = scaled(times * pulse * noise_cells * xb_array_noise_us(a), 1, 1);
 }
 
 /* (X38) */

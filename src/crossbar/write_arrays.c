@@ -100,7 +100,8 @@ static xb_status programme_layer(xb_ctx *ctx, xb_analog *analog, xb_workbench *b
     if (analog->device) xb_cells_relax(&c, a, &analog->aged, &chip);
     xb_cells_stuck(&c, a, &chip);
     xb_cells_spread(&c, a, &chip);
-    xb_cells_lines(&c, a, bench->tile);
+    p->conduction = xb_cells_conduction(&c);
+    p->wire_loss = xb_cells_lines(&c, a, bench->tile);
     p->conductance_us = conductance_of(&c);
     xb_cells_weights(&c, a, means_change(a) ? analog->mu + p->offset : NULL,
                      widths_change(a) ? analog->sigma + p->offset : NULL);

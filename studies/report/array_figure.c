@@ -44,21 +44,27 @@ static void shape_level(const xb_sketch *k, int law, int task, bool titled)
     xb_sketch_next(k);
 }
 
-/* One task's curve with two Monte Carlo errors; what is below the axis is drawn on it. A
- * predictive of few reads has its chance level instead. */
+/* One task's curve with two Monte Carlo errors, or the quantiles 5 % and 95 % of chips
+ * where those are further apart; what is below the axis is drawn on it. A predictive of
+ * few reads has its chance level instead. */
 static void curve_of(const xb_sketch *k, const char *table, int task, bool few,
                      bool titled)
 {
-    char moved[32], noise[32];
-    snprintf(moved, sizeof moved, "moved_%s", array_lines[task].task);
-    snprintf(noise, sizeof noise, "noise_%s", array_lines[task].task);
-    int m = xb_sketch_column(k, table, moved), n = xb_sketch_column(k, table, noise);
+    static const char *const names[] = {"moved", "noise", "low", "high"};
+    int column[XB_COUNT(names)];
+    for (int i = 0; i < XB_COUNT(names); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s_%s", names[i], array_lines[task].task);
+        column[i] = xb_sketch_column(k, table, name);
+    }
+    const int m = column[0], n = column[1];
     xb_sketch_next(k);
     fprintf(k->script, "%s index '%s' using 1:(above(column(%d)))", k->data, table, m);
     if (!few)
         fprintf(k->script,
-                ":(above(column(%d)-2*column(%d))):(above(column(%d)+2*column(%d)))", m,
-                n, m, n);
+                ":(above(least(column(%d)-2*column(%d),column(%d))))"
+                ":(above(most(column(%d)+2*column(%d),column(%d))))",
+                m, n, column[2], m, n, column[3]);
     fprintf(
         k->script,
         " with %s pointtype 7 pointsize 0.5 linewidth 1.8 linecolor '%s' title '%s%s'",
@@ -102,7 +108,7 @@ static double largest_moved(const xb_sketch *k)
         const xb_table *t = xb_study_table(k->study, array_panels[i].table);
         for (int64_t r = 0; t && r < xb_table_row_count(t); r++)
             for (int c = 1; c < xb_table_column_count(t); c++)
-                if (strncmp(xb_table_column_name(t, c), "moved_", 6) == 0)
+                if (strncmp(xb_table_column_name(t, c), "high_", 5) == 0)
                     most = fmax(most, xb_table_get(t, r, c));
     }
     return most;
@@ -128,6 +134,7 @@ void xb_draw_array(const xb_sketch *k)
             "set multiplot layout 2,3 margins 0.07,0.985,0.09,0.88 spacing 0.06,0.15\n"
             "set key at screen 0.5, screen 0.995 center top vertical maxrows 2\n"
             "above(x) = x > 1e-3 ? x : 1e-3\n"
+            "least(a,b) = b < a ? b : a\nmost(a,b) = b > a ? b : a\n"
             "set logscale y\nset yrange [0.7e-3:%.3g]\nset format y "
             "'10^{%%L}'\n"
             "set autoscale xfix\nset offsets graph 0.04, graph 0.04, 0, 0\n",

@@ -1,6 +1,7 @@
 /* sweep_figure.c: what happens to a model's scores while one number of its arrays is
- * swept: a panel for each score, the Monte Carlo error as bars, the digital model's level
- * over them, one legend above all. Margins have room for the longest tick label. */
+ * swept: a panel for each score, its error as bars, the chips' quantiles as a band where
+ * there are several, the digital model's level or the tolerance over them, one legend
+ * above all. Margins have room for the longest tick label. */
 #include <math.h>
 #include <string.h>
 
@@ -9,13 +10,13 @@
 #include "report/style.h"
 
 enum {
-    SCORES_MOST = 6,
+    SCORES_MOST = 10,
     FIRST = 1,
-    EACH = 3,
     TICKS_MOST = 8,
     PANEL_WIDTH = 460,
     PANEL_HEIGHT = 330,
-    LEGEND_HEIGHT = 40,
+    LEGEND_HEIGHT = 40, /* of one row, or two */
+    LEGEND_ROW = 22,
     DIGIT_WIDTH = 9, /* of a tick label */
     TICK_GAP = 10,   /* from an axis to its tick labels */
     TITLE_WIDTH = 28 /* an axis title with the room around it */
@@ -86,6 +87,10 @@ static score_kind find_score(const char *key)
         {"accuracy", "accuracy", 0.02, 0, 1},
         {"ece", "expected calibration error", 0.02, 0, 1},
         {"information", "mutual information (nats)", 0, 0, INFINITY},
+        {"mean_off", "means off (epistemic sds)", 0.1, 0, INFINITY},
+        {"sd_off", "standard deviations off (sds)", 0.1, 0, INFINITY},
+        {"shape_off", "distributions off (epistemic sds)", 0.1, 0, INFINITY},
+        {"same", "chips with the same predictive", 0.02, 0, 1},
     };
     for (int i = 0; i < XB_COUNT(kinds); i++)
         if (strcmp(kinds[i].key, key) == 0) return kinds[i];
@@ -153,13 +158,42 @@ static int label_width(const score_axis *a, double value)
                     : snprintf(NULL, 0, "%.*e", a->decimals, value);
 }
 
-static score_axis find_score_axis(const xb_table *t, int column)
+/* A column and the ones that belong to it: NAME, NAME_error, a level, and perhaps
+ * NAME_q05 and NAME_q95. */
+typedef struct score_column {
+    int at;
+    bool band;
+} score_column;
+
+static bool has_suffix(const xb_table *t, int column, int next, const char *suffix)
 {
+    char name[96];
+    if (next >= xb_table_column_count(t)) return false;
+    snprintf(name, sizeof name, "%s%s", xb_table_column_name(t, column), suffix);
+    return strcmp(name, xb_table_column_name(t, next)) == 0;
+}
+
+static int find_scores(score_column *out, const xb_table *t)
+{
+    int n = 0;
+    for (int c = FIRST; c + 2 < xb_table_column_count(t) && n < SCORES_MOST; c++) {
+        if (!has_suffix(t, c, c + 1, "_error")) continue;
+        out[n++] = (score_column){c, has_suffix(t, c, c + 3, "_q05") &&
+                                         has_suffix(t, c, c + 4, "_q95")};
+    }
+    return n;
+}
+
+static score_axis find_score_axis(const xb_table *t, score_column score)
+{
+    const int column = score.at;
     const score_kind kind = find_score(xb_table_column_name(t, column));
     score_axis a = {.label = kind.label, .low = INFINITY, .high = -INFINITY};
     for (int64_t r = 0; r < xb_table_row_count(t); r++) {
         widen(&a, xb_table_get(t, r, column), xb_table_get(t, r, column + 1));
         widen(&a, xb_table_get(t, r, column + 2), 0);
+        for (int k = 3; k < 5 && score.band; k++)
+            widen(&a, xb_table_get(t, r, column + k), 0);
     }
     pad(&a, &kind);
     place_ticks(&a, &kind);
@@ -191,11 +225,18 @@ static double title_distance(int digits)
     return TICK_GAP + DIGIT_WIDTH * digits + TITLE_WIDTH / 2.0;
 }
 
+/* A narrow figure has its entries one below the other. */
+static int legend_height(int across)
+{
+    return across == 1 ? LEGEND_HEIGHT + LEGEND_ROW : LEGEND_HEIGHT;
+}
+
 /* Panels of the same size, a legend above, room between the data and the frame, and on
  * the left of each panel for tick labels of that many characters and a title. */
 static void write_layout(FILE *script, int across, int down, int digits)
 {
-    double high = down * PANEL_HEIGHT + LEGEND_HEIGHT, wide = across * PANEL_WIDTH;
+    const int legend = legend_height(across);
+    double high = down * PANEL_HEIGHT + legend, wide = across * PANEL_WIDTH;
     double left = title_distance(digits) + TITLE_WIDTH / 2.0;
     fprintf(script,
             "set multiplot layout %d,%d margins screen %.4f,%.4f,%.4f,%.4f spacing screen"
@@ -203,9 +244,8 @@ static void write_layout(FILE *script, int across, int down, int digits)
             "set key at screen 0.5, screen %.4f center top vertical maxrows %d\n"
             "set autoscale xfix\n"
             "set offsets graph 0.05, graph 0.05, 0, 0\n",
-            down, across, left / wide, 1 - 20 / wide, 60 / high,
-            1 - (LEGEND_HEIGHT + 8) / high, (left + 10) / wide, 70 / high, 1 - 6 / high,
-            across == 1 ? 2 : 1);
+            down, across, left / wide, 1 - 20 / wide, 60 / high, 1 - (legend + 8) / high,
+            (left + 10) / wide, 70 / high, 1 - 6 / high, across == 1 ? 3 : 1);
 }
 
 /* The title is a label: gnuplot places its own by a guess at the width of the ticks. */
@@ -221,38 +261,75 @@ static void write_score_axis(FILE *script, const score_axis *a, int across, int 
             -title_distance(digits) / (across * PANEL_WIDTH));
 }
 
-/* The digital level is dashed and above the array's line: where they agree both show. */
-static void draw_panel(FILE *script, const char *data, int column, bool titled)
+/* Where chips differ at all. */
+static bool is_wide(const xb_table *t, score_column score)
 {
-    int from = column + 1; /* gnuplot counts from 1 */
+    for (int64_t r = 0; score.band && r < xb_table_row_count(t); r++)
+        if (xb_table_get(t, r, score.at + 4) > xb_table_get(t, r, score.at + 3))
+            return true;
+    return false;
+}
+
+static const char tolerance_colour[] = "#888888";
+
+static bool has_tolerance(const xb_table *t)
+{
+    for (int c = FIRST; c < xb_table_column_count(t); c++)
+        if (strstr(xb_table_column_name(t, c), "_tolerance")) return true;
+    return false;
+}
+
+/* The level is dashed and above the array's line: where they agree both show. */
+static void draw_panel(FILE *script, const char *data, const xb_table *t,
+                       score_column score, bool titled)
+{
+    const int from = score.at + 1; /* gnuplot counts from 1 */
+    const char *level = xb_table_column_name(t, score.at + 2);
+    const bool digital = !strstr(level, "_tolerance");
+    fprintf(script, "plot ");
+    if (is_wide(t, score))
+        fprintf(script,
+                "%s using 1:%d:%d with filledcurves fillcolor '%s' fillstyle transparent"
+                " solid 0.18 noborder title '%s', \\\n     ",
+                data, from + 3, from + 4, xb_style_colour("device"),
+                titled ? "5 to 95 % of chips" : "");
     fprintf(script,
-            "plot %s using 1:%d:%d with yerrorlines pointtype 7 pointsize 0.5"
+            "%s using 1:%d:%d with yerrorlines pointtype 7 pointsize 0.5"
             " linewidth 2.2 linecolor '%s' title '%s', \\\n     '' using 1:%d with lines"
-            " dashtype (10,8) linewidth 1.4 linecolor '%s' title '%s'\n",
+            " dashtype (10,8) linewidth 1.4 linecolor '%s' title '%s'",
             data, from, from + 1, xb_style_colour("device"),
-            titled ? "array, ± one Monte Carlo error" : "", from + 2,
-            xb_style_colour("gaussian"), titled ? "digital model" : "");
+            titled ? "array, ± one standard error" : "", from + 2,
+            digital ? xb_style_colour("gaussian") : tolerance_colour,
+            titled ? "digital model" : "");
+    if (titled && has_tolerance(t))
+        fprintf(script,
+                ", \\\n     NaN with lines dashtype (10,8) linewidth 1.4 linecolor '%s'"
+                " title 'tolerance'",
+                tolerance_colour);
+    fputc('\n', script);
 }
 
 xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
                           unsigned formats)
 {
-    int scores = (int)(xb_table_column_count(table) - FIRST) / EACH;
-    if (scores < 1 || xb_table_column_count(table) != FIRST + EACH * scores)
-        return xb_fail(ctx, XB_E_ARGUMENT, "a sweep of %lld columns: expected 1 + 3 k",
+    score_column column[SCORES_MOST];
+    const int scores = find_scores(column, table);
+    if (scores < 1)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "a sweep of %lld columns: expected NAME, NAME_error and a level"
+                       " of each score after the first",
                        (long long)xb_table_column_count(table));
-    if (scores > SCORES_MOST) scores = SCORES_MOST;
     int across = scores < 2 ? 1 : 2, down = (scores + across - 1) / across;
     xb_figure *f = NULL;
     XB_TRY(xb_figure_open(ctx, &f, path, across * PANEL_WIDTH,
-                          down * PANEL_HEIGHT + LEGEND_HEIGHT));
+                          down * PANEL_HEIGHT + legend_height(across)));
     FILE *script = xb_figure_script(f);
     const sweep_axis axis = find_axis(table);
     write_rows(xb_figure_data(f), table, axis.unit.factor);
     score_axis score[SCORES_MOST];
     int digits = 0;
     for (int k = 0; k < scores; k++) {
-        score[k] = find_score_axis(table, FIRST + EACH * k);
+        score[k] = find_score_axis(table, column[k]);
         if (score[k].width > digits) digits = score[k].width;
     }
     write_layout(script, across, down, digits);
@@ -260,7 +337,7 @@ xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
     xb_style_label(script, "x", axis.label, "", axis.unit.text);
     for (int k = 0; k < scores; k++) {
         write_score_axis(script, &score[k], across, digits);
-        draw_panel(script, xb_figure_data_name(f), FIRST + EACH * k, k == 0);
+        draw_panel(script, xb_figure_data_name(f), table, column[k], k == 0);
     }
     fprintf(script, "unset multiplot\n");
     return xb_figure_draw(ctx, f, formats);

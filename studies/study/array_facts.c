@@ -15,6 +15,13 @@ double xb_array_tolerated(const xb_table *table, int column, bool fewer, double 
     return last;
 }
 
+double xb_array_quantile(const double *x, int64_t n, double level)
+{
+    const double at = (double)(n - 1) * level;
+    const int64_t k = (int64_t)at;
+    return k + 1 < n ? x[k] + (at - (double)k) * (x[k + 1] - x[k]) : x[k];
+}
+
 /* Squared change of mean and standard deviation at one point, its values n apart. */
 static double change_at(const double *value, int64_t few, double mean, double sd,
                         int64_t n)

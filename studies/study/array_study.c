@@ -6,7 +6,9 @@
  *   shape          task, law (0 device, 1 bimodal), moved, noise, nll, nll_error
  *   one for each imperfection, by its key: its setting, then for both tasks moved_TASK,
  *                  noise_TASK (Monte Carlo), nll_TASK and nll_error_TASK (change of the
- *                  mean negative log density, error over points)
+ *                  mean negative log density, error over points), low_TASK and high_TASK
+ *                  (quantiles 5 % and 95 % of moved over chips, where chips differ; all
+ *                  others are then means over chips)
  *   correlation    the same for correlation times in read intervals and few reads; its
  *                  noise is what independent reads of that number move by chance */
 #include <math.h>
@@ -21,8 +23,8 @@
 #include "study/study.h"
 
 enum { SCALAR, TABLE, TASKS };
-enum { MOVED, NOISE, NLL, NLL_ERROR, FIELDS, COLUMNS = 1 + TASKS * FIELDS };
-enum { SETTINGS_MOST = 12, FEW_READS = 100 };
+enum { MOVED, NOISE, NLL, NLL_ERROR, LOW, HIGH, FIELDS, COLUMNS = 1 + TASKS * FIELDS };
+enum { SETTINGS_MOST = 12, FEW_READS = 100, CHIPS = 16, CHIPS_QUICK = 4 };
 
 /* Changes this large, in standard deviations, are what a user would notice. */
 static const double TOLERATED = 0.1;
@@ -116,25 +118,50 @@ static xb_status ideal_array(xb_ctx *ctx, xb_array **out, const char *key, doubl
 
 /* ---- cells */
 
-/* (X18) */
-static xb_status measure(job *j, const array_cell *cell, change *out)
+/* (X18) of one chip. */
+static change change_of(const xb_assay_result *r)
 {
-    xb_array *array = NULL;
-    xb_assay_result *r = NULL;
-    XB_TRY(ideal_array(j->ctx, &array, cell->key, cell->value));
-    xb_status status = cell->law ? xb_array_set_law(j->ctx, array, cell->law) : XB_OK;
-    if (status == XB_OK)
-        status = xb_assay_run(j->ctx, &r, j->task[cell->task].assay, array);
-    xb_array_destroy(array);
-    if (status != XB_OK) return status;
     const xb_distances *d = xb_assay_result_distance(r);
     const xb_gap mean = xb_distances_gap_get(d, "mean");
     const xb_gap sd = xb_distances_gap_get(d, "sd");
     const xb_score nll = xb_assay_result_nll_difference(r);
-    *out = (change){
-        {hypot(mean.rms, sd.rms), hypot(mean.noise, sd.noise), nll.value, nll.std_error}};
-    xb_assay_result_destroy(r);
+    const double moved = hypot(mean.rms, sd.rms);
+    return (change){
+        {moved, hypot(mean.noise, sd.noise), nll.value, nll.std_error, moved, moved}};
+}
+
+/* Means over chips, with the quantiles of how far they moved (X24). */
+static xb_status over_chips(xb_ctx *ctx, change *out, const xb_chips *chips)
+{
+    const int64_t n = xb_chips_count(chips);
+    double moved[CHIPS];
+    change all = {{0}};
+    for (int64_t i = 0; i < n; i++) {
+        const change one = change_of(xb_chips_at(chips, i));
+        moved[i] = one.field[MOVED];
+        for (int f = 0; f < LOW; f++) all.field[f] += one.field[f] / (double)n;
+    }
+    XB_TRY(xb_sort_doubles(ctx, moved, n));
+    all.field[LOW] = xb_array_quantile(moved, n, 0.05);
+    all.field[HIGH] = xb_array_quantile(moved, n, 0.95);
+    *out = all;
     return XB_OK;
+}
+
+static xb_status measure(job *j, const array_cell *cell, change *out)
+{
+    xb_array *array = NULL;
+    xb_chips *chips = NULL;
+    const int64_t asked = j->opt->quick ? CHIPS_QUICK : CHIPS;
+    XB_TRY(ideal_array(j->ctx, &array, cell->key, cell->value));
+    xb_status status = cell->law ? xb_array_set_law(j->ctx, array, cell->law) : XB_OK;
+    if (status == XB_OK)
+        status = xb_chips_create(j->ctx, &chips, j->task[cell->task].assay, array,
+                                 xb_array_differs(array) ? asked : 1);
+    if (status == XB_OK) status = over_chips(j->ctx, out, chips);
+    xb_chips_destroy(chips);
+    xb_array_destroy(array);
+    return status;
 }
 
 static xb_status read_few(job *j, const array_cell *cell, double *value, int64_t blocks)
@@ -163,7 +190,7 @@ static xb_status measure_few(job *j, const array_cell *cell, change *out)
     double *value = xb_new(j->ctx, blocks * FEW_READS * t->n_test, sizeof *value);
     if (!value) return XB_E_MEMORY;
     const xb_status status = read_few(j, cell, value, blocks);
-    *out = (change){{NAN, NAN, NAN, NAN}};
+    *out = (change){{NAN, NAN, NAN, NAN, NAN, NAN}};
     if (status == XB_OK)
         out->field[MOVED] =
             xb_array_moved(value, blocks, FEW_READS, t->mean, t->sd, t->n_test);
@@ -254,7 +281,7 @@ static xb_status run_shape(job *j)
             const change c = take(j);
             xb_table_set(table, row, 0, t);
             xb_table_set(table, row, 1, l);
-            for (int f = 0; f < FIELDS; f++) xb_table_set(table, row, 2 + f, c.field[f]);
+            for (int f = 0; f < LOW; f++) xb_table_set(table, row, 2 + f, c.field[f]);
             XB_TRY(shape_fact(j, laws[l], text[l], t, &c));
         }
     return XB_OK;
@@ -264,7 +291,8 @@ static xb_status run_shape(job *j)
 
 static xb_status new_table(job *j, xb_table **out, const char *key, int64_t rows)
 {
-    static const char *const field[FIELDS] = {"moved", "noise", "nll", "nll_error"};
+    static const char *const field[FIELDS] = {"moved",     "noise", "nll",
+                                              "nll_error", "low",   "high"};
     char text[COLUMNS][32];
     const char *names[COLUMNS] = {key};
     for (int t = 0; t < TASKS; t++)
@@ -289,9 +317,9 @@ static xb_status need_fact(job *j, const xb_table *table, int task, const char *
     snprintf(name, sizeof name, "%s_%s", xb_table_name(table), task_names[task]);
     return xb_study_add_fact(
         j->ctx, j->study, name,
-        xb_array_tolerated(table, 1 + task * FIELDS + MOVED, fewer, limit), NAN,
-        "%s, %s task (predictive moved by at most %.2g sd)", need, task_names[task],
-        limit);
+        xb_array_tolerated(table, 1 + task * FIELDS + HIGH, fewer, limit), NAN,
+        "%s, %s task (predictive moved by at most %.2g sd, on 95 %% of chips)", need,
+        task_names[task], limit);
 }
 
 static xb_status run_imperfection(job *j, const imperfection *p)
@@ -317,7 +345,8 @@ static xb_status correlation_rows(job *j, xb_table *table, int task)
 {
     const double chance = take(j).field[MOVED];
     for (int k = 0; k < XB_COUNT(times); k++) {
-        const change c = {{take(j).field[MOVED], chance, NAN, NAN}};
+        const double moved = take(j).field[MOVED];
+        const change c = {{moved, chance, NAN, NAN, moved, moved}};
         xb_table_set(table, k, 0, times[k]);
         put_change(table, k, task, &c);
     }

@@ -59,8 +59,9 @@ XB_API xb_status xb_report_plan_study(xb_ctx *ctx, const char *study, const char
                                       unsigned formats, const char *label);
 
 /* Scores over a number that was swept: column 0 the number, then for each score three
- * columns: NAME, NAME_error and NAME_digital (the level without arrays). A panel for each
- * score, at most six. `path` without extension. */
+ * columns: NAME, NAME_error and NAME_digital (the level without arrays) or
+ * NAME_tolerance, and perhaps NAME_q05 and NAME_q95 (a band, over chips). A panel for each
+ * score, at most ten; other columns are left out. `path` without extension. */
 XB_API xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
                                  unsigned formats);
 
