@@ -37,6 +37,21 @@ static cli_exit read_sets(design_job *job)
     return CLI_DONE;
 }
 
+/* The array's files are read by many threads later: now they are known as inputs, and
+ * one that cannot be read stops here. */
+static xb_status note_files(xb_ctx *ctx, const xb_array *array)
+{
+    xb_law *law = NULL;
+    xb_device *device = NULL;
+    xb_status status = XB_OK;
+    if (xb_array_law(array)[0]) status = xb_law_parse(ctx, &law, xb_array_law(array));
+    if (status == XB_OK && xb_array_device(array)[0])
+        status = xb_device_load(ctx, &device, xb_array_device(array));
+    xb_device_destroy(device);
+    xb_law_destroy(law);
+    return status;
+}
+
 static cli_exit read_array(design_job *job)
 {
     cli_session *s = job->s;
@@ -47,6 +62,7 @@ static cli_exit read_array(design_job *job)
     if (code == CLI_DONE && law)
         code = cli_status(s, xb_array_set_law(s->ctx, job->array, law));
     if (code == CLI_DONE) code = cli_array_device(s, job->array);
+    if (code == CLI_DONE) code = cli_status(s, note_files(s->ctx, job->array));
     if (code != CLI_DONE) return code;
     return cli_status(s, xb_design_space_create(s->ctx, &job->space, job->array));
 }

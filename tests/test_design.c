@@ -7,6 +7,7 @@
 #include "crossbayes/design.h"
 #include "crossbayes/score.h"
 #include "design/search.h"
+#include "failalloc.h"
 
 enum { SCORED = 24, DRAWS = 3, CHIPS = 4 };
 
@@ -312,6 +313,7 @@ static void check_front(const xb_design *d)
 static void the_front_is_what_nothing_beats(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     fixture f = make_fixture("dense 6, relu, dense 1");
     xb_design *d = search(&f, "nll<=+2%", true);
     check_front(d);
@@ -325,6 +327,7 @@ static void the_front_is_what_nothing_beats(void **state)
 static void the_choice_is_the_cheapest_that_keeps(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     fixture f = make_fixture("dense 6, relu, dense 1");
     xb_design *d = search(&f, "nll<=+5%", true);
     const int64_t chosen = xb_design_chosen(d);
@@ -384,6 +387,7 @@ static void what_cannot_be_reached_is_said(void **state)
 static void giving_up_changes_no_choice(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     static const double few[] = {2, 4, 6, 9, 12};
     fixture f = make_fixture("dense 6, relu, dense 1");
     const xb_array array = start_array();
@@ -418,6 +422,7 @@ static void giving_up_changes_no_choice(void **state)
 static void within_the_error_is_a_tie(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     fixture f = make_fixture("dense 8, relu, dense 1");
     xb_design *d = search(&f, "nll<=+5%", true);
     int ties = 0, clear = 0;
@@ -456,6 +461,7 @@ static void within_the_error_is_a_tie(void **state)
 static void the_worst_chips_are_left_out(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     enum { N = 10 };
     fixture f = make_fixture("dense 4, relu, dense 1");
     const xb_array array = start_array();
@@ -740,6 +746,36 @@ static void what_cannot_be_searched_is_refused(void **state)
     free_fixture(&f);
 }
 
+/* Memory runs out at one allocation after the other, later ones in longer steps. */
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    static const double two[] = {6, 9}, three[] = {3};
+    fixture f = make_fixture("dense 2, relu, dense 1");
+    xb_array array = start_array();
+    array.dac_bits = 8;
+    xb_design_space *space = NULL;
+    assert_ok(f.ctx, xb_design_space_create(f.ctx, &space, &array));
+    assert_ok(f.ctx, xb_design_space_add(f.ctx, space, "adc_bits", two, 2));
+    assert_ok(f.ctx, xb_design_space_add(f.ctx, space, "draws", three, 1));
+    xb_design_options opt = xb_design_options_default();
+    opt.chips = 4;
+    xb_ctx_set_threads(f.ctx, 1);
+    int k = 0;
+    for (; fail_alloc_after(k); k += 1 + k / 8) {
+        xb_design *d = NULL;
+        const xb_status status = xb_design_find(f.ctx, &d, f.model, f.x, f.y, SCORED,
+                                                space, "nll<=+100%", &opt);
+        const bool failed = fail_alloc_happened();
+        assert_ran_out(f.ctx, failed, status, d, k);
+        xb_design_destroy(d);
+        if (!failed) break;
+    }
+    assert_true(k > 200);
+    xb_design_space_destroy(space);
+    free_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -762,6 +798,7 @@ int main(void)
         cmocka_unit_test(conditions_are_read),
         cmocka_unit_test(axes_are_checked),
         cmocka_unit_test(what_cannot_be_searched_is_refused),
+        cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

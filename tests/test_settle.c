@@ -7,6 +7,7 @@
 #include "arraytest.h"
 
 #include "crossbayes/predict.h"
+#include "failalloc.h"
 #include "predict/predict.h"
 
 static double normal(const xb_stream *where, int64_t i)
@@ -100,6 +101,7 @@ static void free_inputs(inputs *in)
 static void stopping_early_covers_as_much(void **state)
 {
     (void)state;
+    OPTIMISED_ONLY();
     xb_ctx *ctx = test_ctx();
     inputs in = make_inputs();
     xb_settled *s = NULL;
@@ -279,6 +281,38 @@ static void needs_change_nothing(void **state)
     xb_ctx_destroy(ctx);
 }
 
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = net_model(ctx, "dense 3, relu, dense 1", (xb_shape){1, 1, 3}, 0, 0.3);
+    double *x = net_inputs(m, 3), value[12], sd[3] = {1, 1, 1};
+    for (int i = 0; i < 12; i++) value[i] = i % 5;
+    xb_predict_options opt = xb_predict_options_default();
+    opt.adaptive = true;
+    opt.samples = 200;
+    xb_ctx_set_threads(ctx, 1);
+    for (int k = 0; fail_alloc_after(k); k++) {
+        xb_prediction *p = NULL;
+        const xb_status status = xb_predict(ctx, &p, m, x, 3, &opt);
+        const bool failed = fail_alloc_happened();
+        assert_ran_out(ctx, failed, status, p, k);
+        xb_prediction_destroy(p);
+        if (!failed) break;
+    }
+    for (int k = 0; fail_alloc_after(k); k++) {
+        xb_settled *s = NULL;
+        const xb_status status = xb_settle_draws(ctx, &s, value, sd, 4, 3, 1, NULL);
+        const bool failed = fail_alloc_happened();
+        assert_ran_out(ctx, failed, status, s, k);
+        xb_settled_destroy(s);
+        if (!failed) break;
+    }
+    free(x);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +322,7 @@ int main(void)
         cmocka_unit_test(reads_that_remember_need_more),
         cmocka_unit_test(adaptive_predictions_are_those_of_their_draws),
         cmocka_unit_test(needs_change_nothing),
+        cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
