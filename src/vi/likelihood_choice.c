@@ -42,6 +42,8 @@ static bool is_counted(const xb_train_data *d, int64_t targets, int64_t k)
 
 static bool all_counted(const xb_train_data *d, const xb_model *m)
 {
+    enum { LEAST = 50 }; /* rows: fewer say nothing of how counts vary */
+    if (d->n < LEAST) return false;
     for (int64_t k = 0; k < m->targets; k++)
         if (!is_counted(d, m->targets, k)) return false;
     return true;
