@@ -158,6 +158,29 @@ static void counts_are_chosen(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Nets that are given may be long; of few rows counts are not tried. */
+static void long_nets_and_few_rows(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    for (int k = 0; k < 2; k++) {
+        xb_train_options o = options();
+        xb_train_report *report = NULL;
+        xb_model *model = NULL;
+        make_counts(&train_rows, SPREAD, 0, k ? 49 : 60);
+        const xb_train_data data = data_of(&train_rows);
+        o.net = "dense 6, relu, dense 6, relu, dense 6, relu, dense 6, relu, dense 1";
+        o.choose_likelihood = true;
+        o.mle_epochs = o.epochs = 3;
+        assert_ok(ctx, xb_train(ctx, &model, &report, &data, &o));
+        assert_int_equal(xb_train_report_likelihood_count(report), k ? 3 : 5);
+        assert_string_equal(xb_model_net_text(model), o.net);
+        xb_train_report_destroy(report);
+        xb_model_destroy(model);
+    }
+    xb_ctx_destroy(ctx);
+}
+
 /* Whole numbers that vary less than counts must are not tried as such. */
 static void ratings_are_no_counts(void **state)
 {
@@ -320,6 +343,7 @@ int main(void)
         cmocka_unit_test(each_table_has_its_law),
         cmocka_unit_test(counts_are_chosen),
         cmocka_unit_test(ratings_are_no_counts),
+        cmocka_unit_test(long_nets_and_few_rows),
         cmocka_unit_test(files_and_members),
         cmocka_unit_test(two_counts_by_one_net),
         cmocka_unit_test(what_is_no_count_is_refused),

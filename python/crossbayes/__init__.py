@@ -51,6 +51,7 @@ from crossbayes.interchange import (
 )
 from crossbayes.laws import Law, Moments, families, law, law_from_density, law_from_samples
 from crossbayes.models import Model, Plan, Prediction
+from crossbayes.reading import read_table
 from crossbayes.scores import Comparison, Evaluation, Score, Scores
 from crossbayes.training import Epoch, TrainReport, train, train_presets
 
@@ -119,6 +120,7 @@ __all__ = [
     "law_from_samples",
     "measure_device",
     "model_from_arrays",
+    "read_table",
     "scaling",
     "series",
     "set_threads",

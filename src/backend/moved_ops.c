@@ -38,8 +38,8 @@ void xb_host_moved(const xb_run *run, const xb_moved_block *m, xb_real *y,
                                 XB_ACT_NONE);
     if (!m->random) return;
     sum_powers(run, m, x, m->moved ? XB_MOVED_ORDER : 3);
-    xb_sampler_fill(m->gaussian, m->e, units, &m->where, m->first * m->out);
-    if (m->moved) xb_sampler_fill(m->sampler, m->z, units, &m->where, m->first * m->out);
+    xb_real_draws(m->gaussian, m->e, units, &m->where, m->first * m->out);
+    if (m->moved) xb_real_draws(m->sampler, m->z, units, &m->where, m->first * m->out);
     for (int64_t at = 0; at < units; at++) {
         double sd = sqrt((double)m->sum[2][at]);
         y[at] += (xb_real)(sd * unit_at(m, at, sd));

@@ -18,27 +18,39 @@ xb_stream xb_run_stream(const xb_run *run, uint32_t tensor)
 
 #if defined(XB_REAL_DOUBLE)
 /* The same draws as the float build's, widened. */
-static void fill(const xb_run *run, double *z, int64_t n, const xb_stream *where,
-                 int64_t first, bool wide)
+void xb_real_draws(const xb_sampler *sampler, xb_real *z, int64_t n,
+                   const xb_stream *where, int64_t first)
 {
-    (void)wide;
     float part[XB_BLOCK];
     for (int64_t i = 0; i < n; i += XB_BLOCK) {
         int64_t some = n - i < XB_BLOCK ? n - i : XB_BLOCK;
-        xb_sampler_fill(run->noise.sampler, part, some, where, first + i);
+        xb_sampler_fill(sampler, part, some, where, first + i);
         for (int64_t j = 0; j < some; j++) z[i + j] = (double)part[j];
     }
 }
+
+static void fill(const xb_run *run, xb_real *z, int64_t n, const xb_stream *where,
+                 int64_t first, bool wide)
+{
+    (void)wide;
+    xb_real_draws(run->noise.sampler, z, n, where, first);
+}
 #else
+void xb_real_draws(const xb_sampler *sampler, xb_real *z, int64_t n,
+                   const xb_stream *where, int64_t first)
+{
+    xb_sampler_fill(sampler, z, n, where, first);
+}
+
 enum { WIDE_WORTH = 1 << 18 }; /* draws that are worth waking threads for */
 
-static void fill(const xb_run *run, float *z, int64_t n, const xb_stream *where,
+static void fill(const xb_run *run, xb_real *z, int64_t n, const xb_stream *where,
                  int64_t first, bool wide)
 {
     if (wide && n > WIDE_WORTH)
         xb_sampler_fill_parallel(run->ctx, run->noise.sampler, z, n, where, first);
     else
-        xb_sampler_fill(run->noise.sampler, z, n, where, first);
+        xb_real_draws(run->noise.sampler, z, n, where, first);
 }
 #endif
 

@@ -31,6 +31,9 @@ typedef struct xb_run {
 
 /* Where the draws of a tensor are. */
 xb_stream xb_run_stream(const xb_run *run, uint32_t tensor);
+/* xb_sampler_fill() into numbers of the build's own width. */
+void xb_real_draws(const xb_sampler *sampler, xb_real *z, int64_t n,
+                   const xb_stream *where, int64_t first);
 
 /* (N7) z[i] = draw of element first + i of the tensor; `wide`: over all threads. */
 void xb_run_draw(const xb_run *run, xb_real *z, int64_t n, int tensor, int64_t first,

@@ -42,6 +42,8 @@ static bool is_counted(const xb_train_data *d, int64_t targets, int64_t k)
 
 static bool all_counted(const xb_train_data *d, const xb_model *m)
 {
+    enum { LEAST = 50 }; /* rows: fewer say nothing of how counts vary */
+    if (d->n < LEAST) return false;
     for (int64_t k = 0; k < m->targets; k++)
         if (!is_counted(d, m->targets, k)) return false;
     return true;
@@ -137,15 +139,15 @@ static xb_status try_likelihood(xb_ctx *ctx, contest *c, xb_likelihood likelihoo
 {
     const bool counts = likelihood > XB_LIKELIHOOD_STUDENT, settled = counts && c->net[0];
     const char *net = settled ? c->net : xb_model_net_text(best->model);
+    const char *left = xb_train_report_other_net(best->report);
     xb_trained other = {0};
     xb_status status = try_one(ctx, &other, likelihood, net, data, opt, traced);
     if (status == XB_E_NUMERIC) return XB_OK; /* those before it stand */
     if (status == XB_OK && counts && !settled)
-        status = try_net(ctx, &other, xb_train_report_other_net(best->report), data, opt,
-                         traced);
+        status = try_net(ctx, &other, left, data, opt, traced);
     if (status == XB_OK) {
         const xb_tried_likelihood tried = tried_of(&other, c->counted);
-        if (counts && !settled)
+        if (counts && !settled && left) /* one of the two standard nets */
             snprintf(c->net, sizeof c->net, "%s", xb_model_net_text(other.model));
         if (is_taken(c, &tried)) {
             const xb_trained swap = *best;
