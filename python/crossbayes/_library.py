@@ -167,6 +167,36 @@ class Session:
             lib.xb_free(out[0])
 
 
+_quiet = threading.local()
+
+
+class _QuietSession(Session):
+    """A session that a thread keeps for its next call."""
+
+    __slots__ = ("process", "threads")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads, self.process = default_threads, os.getpid()
+
+    def __exit__(self, *_: object) -> None:
+        _quiet.session = self
+
+
+def quiet_session() -> Session:
+    """A session without progress that a thread uses again, for short calls without files.
+
+    A context remembers the files that it read and wrote, so calls with files have their own.
+    A session that is in use (a call within a callback of another) is not handed out twice.
+    """
+    kept: _QuietSession | None = getattr(_quiet, "session", None)
+    _quiet.session = None
+    if kept is None or kept.threads != default_threads or kept.process != os.getpid():
+        return _QuietSession()
+    _raised.error = None
+    return kept
+
+
 @functools.cache
 def _made_by(function: Any) -> tuple[Any, Any]:
     """The type of what a function makes, and what destroys it."""

@@ -90,10 +90,16 @@ def make(kind: str, values: Mapping[str, Any], keep: list[Any]) -> Any:
 
     `keep` gets what the options point to.
     """
+    options = defaults(kind)
+    fill(kind, options, values, keep)
+    return options
+
+
+def defaults(kind: str) -> Any:
+    """xb_KIND_options as the library fills it."""
     ctype, init, size = _empty(kind)
     options = ffi.new(ctype)
     init(options, size)
-    fill(kind, options, values, keep)
     return options
 
 

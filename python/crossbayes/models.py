@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import tempfile
@@ -32,6 +33,7 @@ from crossbayes._library import (
     doubles,
     path_bytes,
     pointer,
+    quiet_session,
     text,
     view,
 )
@@ -40,6 +42,11 @@ from crossbayes.fits import Estimate
 from crossbayes.laws import Law, law
 from crossbayes.scores import Evaluation, evaluation_of
 from crossbayes.tables import input_rows, is_frame, model_inputs, target_numbers
+
+_QUANTILES = (0.025, 0.975)
+_LEVELS = np.array(_QUANTILES)
+_DOUBLE = np.dtype(np.float64)
+_ROWS = ffi.typeof("xb_rows *")
 
 
 class Prediction:
@@ -56,9 +63,20 @@ class Prediction:
         self.levels = levels
         self.index = index
         self._model = model._c
-        self.classes = model.classes
-        self.targets = model.targets
-        self._several = () if len(self.targets) == 1 else (len(self.targets),)
+
+    @functools.cached_property
+    def classes(self) -> list[str]:
+        """The names of the model's classes; none for a target of numbers."""
+        return Model(self._model).classes
+
+    @functools.cached_property
+    def targets(self) -> list[str]:
+        """The names of the model's targets."""
+        return Model(self._model).targets
+
+    @functools.cached_property
+    def _several(self) -> tuple[int, ...]:
+        return () if len(self.targets) == 1 else (len(self.targets),)
 
     def __len__(self) -> int:
         return int(lib.xb_prediction_count(self._c))
@@ -265,7 +283,16 @@ class Model(Handle):
     # ---- what it says
 
     def _rows(self, x: Any, keep: list[Any], scaled: bool) -> Any:
-        return input_rows(self._c, x, keep, scaled)
+        plain = type(x) is np.ndarray and x.dtype is _DOUBLE and x.ndim == 2 and not scaled
+        if not plain or not x.flags.c_contiguous:
+            return input_rows(self._c, x, keep, scaled)
+        n, features = x.shape
+        if features != lib.xb_model_feature_count(self._c):
+            return input_rows(self._c, x, keep, scaled)
+        rows = ffi.new(_ROWS)
+        rows.x, rows.n, rows.features = pointer(x), n, features
+        keep.append(x)
+        return rows
 
     def predict(
         self,
@@ -273,7 +300,7 @@ class Model(Handle):
         law: Law | str | None = None,
         *,
         samples: int = 1000,
-        quantiles: Sequence[float] = (0.025, 0.975),
+        quantiles: Sequence[float] = _QUANTILES,
         seed: int = 1,
         scaled: bool = False,
         progress: Progress = None,
@@ -288,17 +315,24 @@ class Model(Handle):
         """
         keep: list[Any] = []
         rows = self._rows(x, keep, scaled)
-        levels = doubles(quantiles, "quantiles", 1)
+        usual = quantiles is _QUANTILES
+        levels = _LEVELS if usual else doubles(quantiles, "quantiles", 1)
         options = self._predict_options(law, seed, settings, keep)
-        options.samples = count(samples, "samples")
-        options.quantile, options.quantiles = pointer(levels), levels.size
-        with Session(progress) as session:
+        plain = type(samples) is int and 0 <= samples < 2**62
+        options.samples = samples if plain else count(samples, "samples")
+        if not usual:  # the library's own levels are the same
+            options.quantile, options.quantiles = pointer(levels), levels.size
+        with quiet_session() if progress is None else Session(progress) as session:
             made = session.make(lib.xb_predict_rows, self._c, rows, options)
         return Prediction(made, self, levels, x.index if is_frame(x) else None)
 
     def _predict_options(
         self, law: Law | str | None, seed: int, settings: dict[str, Any], keep: list[Any]
     ) -> Any:
+        if law is None and not settings and type(seed) is int and 0 <= seed < 2**63:
+            options = _options.defaults("predict")
+            options.seed = seed
+            return options
         return _options.make("predict", {"law": law, "seed": seed, **settings}, keep)
 
     def draws(

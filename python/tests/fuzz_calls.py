@@ -15,7 +15,16 @@ import time
 import crossbayes as xb
 import numpy as np
 
-FITTING = (TypeError, ValueError, KeyError, OSError, OverflowError, MemoryError, xb.Error)
+FITTING = (
+    TypeError,
+    ValueError,
+    KeyError,
+    OSError,
+    OverflowError,
+    MemoryError,
+    xb.Error,
+    ImportError,
+)
 
 
 def values(rng: random.Random, folder: str):

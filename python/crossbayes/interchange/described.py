@@ -38,6 +38,7 @@ class Scaling(NamedTuple):
 
 def scaling(model: Model) -> Scaling:
     """How inputs and outputs of a model are scaled around its net."""
+    checked(model)
     c, n = model._c, int(lib.xb_model_feature_count(model._c))
     targets = [lib.xb_model_target_at(c, k) for k in range(len(model.targets))]
     of_images = lib.xb_model_of_images(c)
@@ -50,6 +51,13 @@ def scaling(model: Model) -> Scaling:
         np.zeros(1) if plain else np.array([t.mean for t in targets]),
         np.ones(1) if plain else np.array([t.sd for t in targets]),
     )
+
+
+def checked(model: Any) -> Model:
+    """The model, if it is one."""
+    if not isinstance(model, Model):
+        raise TypeError(f"expected a model, not {type(model).__name__}")
+    return model
 
 
 def described(model: Model) -> list[Described]:

@@ -7,7 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from crossbayes._library import ArgumentError
-from crossbayes.interchange.described import Described, described
+from crossbayes.interchange.described import Described, checked, described
 from crossbayes.interchange.rows import inverse_softplus
 from crossbayes.models import Model
 
@@ -34,7 +34,8 @@ def to_state_dict(
     ``any_law`` says that its means and widths will do. Tensors that are not random get
     rho = -40. How inputs and target are scaled is in :func:`crossbayes.scaling`.
     """
-    if library not in _NAMES:
+    checked(model)
+    if not isinstance(library, str) or library not in _NAMES:
         raise ValueError(f"no library {library!r}; there are {', '.join(_NAMES)}")
     if model.law.family != "gaussian" and not any_law:
         raise ArgumentError(
@@ -114,6 +115,7 @@ def to_torch(model: Model, library: str = "bayesian-torch", *, any_law: bool = F
     ``library``: bayesian-torch, blitz, or crossbayes, whose layers keep the law. Convolutions
     with stride whose padding PyTorch does not have are refused.
     """
+    checked(model)
     import torch
     from torch import nn
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from crossbayes._library import ArgumentError, Path, count
 from crossbayes.draws import Generator
-from crossbayes.interchange.described import Described, described, scaling
+from crossbayes.interchange.described import Described, checked, described, scaling
 from crossbayes.laws import Law, law
 from crossbayes.models import Model
 
@@ -85,6 +85,7 @@ def to_onnx(
     ``Model.draws`` with this seed and law; "draws" are all outputs [draws][n][...], "y" or
     "p" their mean and "std" their standard deviation.
     """
+    checked(model)
     import onnx
 
     layers, graph = described(model), _Graph()

@@ -47,6 +47,7 @@ def from_numpyro(
     AutoDiagonalNormal has one row for all sites: ``layout`` has their names and shapes in the
     order of the program, those that are ignored too, ``{"w1": (3, 4), "b1": (4,), ...}``.
     """
+    _mapping(params, "params")
     found = {name: np.asarray(value) for name, value in params.items()}
     if "auto_loc" in found and "auto_scale" in found:
         flat = Weight(found["auto_loc"], positive(found["auto_scale"]))
@@ -75,6 +76,7 @@ def from_pyro(
     """
     if hasattr(state, "state_dict"):
         state = state.state_dict()
+    _mapping(state, "state")
     found = {name: _host(value) for name, value in state.items()}
     if "loc" in found and "scale_unconstrained" in found:
         flat = Weight(found["loc"], softplus(found["scale_unconstrained"]))
@@ -100,6 +102,11 @@ def from_posteriors(
         name: Weight(_host(means[name]), exponential(_host(spreads[name]))) for name in means
     }
     return _from_sites(weights, net, inputs, sites, (), "out,in", "posteriors", settings)
+
+
+def _mapping(value: Any, name: str) -> None:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name}: expected arrays by name, not {type(value).__name__}")
 
 
 def _host(value: Any) -> Any:
