@@ -85,11 +85,12 @@ check-cuda: deps
 	ninja -C $(BUILD)/cuda
 	cd $(BUILD)/cuda && XB_LONG=1 ctest --output-on-failure -R '_gpu$$'
 
-# Its rates beside PyTorch's, which python3 must have.
+# Its rates beside those of PyTorch and JAX, which python3 must have.
 bench-cuda: deps
 	$(CUDA_BUILD) -B $(BUILD)/cuda
-	ninja -C $(BUILD)/cuda cuda_rates
-	python3 bench/bench_cuda.py $(BUILD)/cuda/cuda_rates | tee $(BUILD)/cuda/rates.txt
+	ninja -C $(BUILD)/cuda cuda_rates cuda_steps crossbayes_cuda
+	CROSSBAYES_CUDA=$(BUILD)/cuda/libcrossbayes-cuda.so python3 bench/bench_cuda.py \
+		$(BUILD)/cuda/cuda_rates $(BUILD)/cuda/cuda_steps | tee $(BUILD)/cuda/rates.txt
 
 # The Python package's wheel, in build/wheel: pip install it anywhere.
 python: deps

@@ -142,7 +142,7 @@ static void time_grouped(const char *law, xbc_source source, int64_t n, int64_t 
         .x = numbers(rows * n, -1, 1),
         .mu = numbers(n * n, -1, 1),
         .sigma = numbers(n * n, 0.1, 0.5),
-        .room = taken((size_t)xbc_grouped_room(rows, rows, n) * sizeof(float))};
+        .room = taken((size_t)xbc_grouped_room(rows, rows, n, n) * sizeof(float))};
     double seconds = seconds_of(run_grouped, &job);
     printf("inputs-%lld %s %lld %.4g\n", (long long)n, law, (long long)rows,
            (double)(n * n) / seconds);
@@ -178,7 +178,7 @@ static void time_shared(const char *law, xbc_source source, int64_t n, int64_t r
                       .window = {1, 1, (int)n, 1, 1, (int)n, 1, 1, 1, 0, 0},
                       .parts = {.rows = rows, .batch = rows, .count = 1}};
     double seconds = seconds_of(run_shared, &job);
-    printf("inputs-%lld %s %lld %.4g\n", (long long)n, law, (long long)rows,
+    printf("inputs-%lld-by-memory %s %lld %.4g\n", (long long)n, law, (long long)rows,
            (double)(n * n) / seconds);
     xbc_release(job.y), xbc_release(job.draws.theta);
 }
@@ -269,6 +269,8 @@ int main(void)
         time_fused(laws[i], source, 4096, 16);
         time_grouped(laws[i], source, 4096, 16);
         time_grouped(laws[i], source, 4096, 64);
+        time_grouped(laws[i], source, 4096, 256);
+        time_grouped(laws[i], source, 1024, 256);
         time_shared(laws[i], source, 4096, 256);
         time_many(laws[i], source);
         fflush(stdout);

@@ -185,6 +185,7 @@ static const cli_option options[] = {
     {"only", 0, CLI_TEXT, "FIG,..", "these figures: 1 to 8, or names of studies", 0, 0},
     {"data", 0, CLI_PATH, "DIR", "the folder of UTKFace for Fig. 6 (drawn faces)", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
+    CLI_BACKEND_OPTION,
 };
 
 const cli_command cli_command_reproduce = {

@@ -4,6 +4,18 @@
 
 #include "launch.cuh"
 
+#if defined(XB_EMULATED)
+static inline float power_of_two(float x) { return exp2f(x); }
+#else
+/* Within 2 of the last places. */
+static __device__ __forceinline__ float power_of_two(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+#endif
+
 static __device__ __forceinline__ float activated(float x, xbc_act f)
 {
     switch (f) {

@@ -19,7 +19,8 @@ static int64_t groups_most(const xbc_linear *op, int64_t group)
 int64_t xbc_grouped_scratch(const xbc_linear *op, int64_t group)
 {
     int64_t rows = smaller(op->run->batch, groups_most(op, group) * group);
-    return groups_most(op, group) * op->out + xbc_grouped_room(rows, group, op->out);
+    return groups_most(op, group) * op->out +
+           xbc_grouped_room(rows, group, op->in, op->out);
 }
 
 /* Draws number .. number + count - 1 for rows [row, row + rows), of whose first group

@@ -26,7 +26,7 @@ static xbc_window conv_window(const xb_window *w)
                         (int)w->stride, (int)w->top, (int)w->left};
 }
 
-static xbc_linear linear_of(const xb_run *run, const xb_layer *layer, bool dense)
+xbc_linear xbc_linear_of(const xb_run *run, const xb_layer *layer, bool dense)
 {
     const xb_tensor *t = &run->net->tensor[layer->tensor];
     bool bias = layer->tensors == 2;
@@ -213,7 +213,7 @@ static int64_t shared_scratch(const xbc_linear *op)
     return larger(panels, xbc_grouped_can(op, most) ? xbc_grouped_scratch(op, most) : 0);
 }
 
-static const float *shared_weights(const xbc_linear *op)
+const float *xbc_shared_weights(const xbc_linear *op)
 {
     if (!is_random(op)) return op->mu;
     xbc_op_panels(op, op->run->scratch + op->n, op->run->scratch, 0, 1);
@@ -226,13 +226,13 @@ static void shared_forward(const xbc_linear *op, float *y, const float *x)
     if (is_random(op) && xbc_grouped_can(op, batch) &&
         xbc_grouped_forward_of(op, y, x, batch))
         return;
-    xbc_by_weights(op, y, x, shared_weights(op));
+    xbc_by_weights(op, y, x, xbc_shared_weights(op));
 }
 
 static void shared_backward(const xbc_linear *op, float *dx, const float *dy,
                             const float *x)
 {
-    const float *w = shared_weights(op), *z = op->run->scratch + op->n;
+    const float *w = xbc_shared_weights(op), *z = op->run->scratch + op->n;
     float *dw = op->run->scratch + 2 * op->n;
     int64_t count = xbc_by_params(op, dw, x, dy);
     xbc_add_mu(op, dw, count);
@@ -271,25 +271,25 @@ static int64_t keep_of(const xbc_linear *op)
 #define LINEAR_LAYER(NAME, DENSE)                                                        \
     static int64_t NAME##_scratch(const xb_run *run, const xb_layer *layer)              \
     {                                                                                    \
-        xbc_linear op = linear_of(run, layer, DENSE);                                    \
+        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                \
         return scratch_of(&op);                                                          \
     }                                                                                    \
     static int64_t NAME##_keep(const xb_run *run, const xb_layer *layer)                 \
     {                                                                                    \
-        xbc_linear op = linear_of(run, layer, DENSE);                                    \
+        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                \
         return keep_of(&op);                                                             \
     }                                                                                    \
     static void NAME##_forward(const xb_run *run, const xb_layer *layer, xb_real *y,     \
                                const xb_real *x)                                         \
     {                                                                                    \
-        xbc_linear op = linear_of(run, layer, DENSE);                                    \
+        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                \
         XBC_INSIDE(estimator_of(&op)->forward(&op, y, x));                               \
     }                                                                                    \
     static void NAME##_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,   \
                                 const xb_real *dy, const xb_real *x, const xb_real *y)   \
     {                                                                                    \
         (void)y;                                                                         \
-        xbc_linear op = linear_of(run, layer, DENSE);                                    \
+        xbc_linear op = xbc_linear_of(run, layer, DENSE);                                \
         XBC_INSIDE(estimator_of(&op)->backward(&op, dx, dy, x));                         \
     }                                                                                    \
     const xb_layer_ops xbc_##NAME = {.scratch = NAME##_scratch,                          \

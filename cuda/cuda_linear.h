@@ -31,6 +31,10 @@ extern const xbc_estimator xbc_shared, xbc_example, xbc_flipout, xbc_local;
 
 /* ---- parts that estimators share */
 
+xbc_linear xbc_linear_of(const xb_run *run, const xb_layer *layer, bool dense);
+/* (N8) mu, or where the run has noise one draw of theta, in scratch; z [n] is behind. */
+const float *xbc_shared_weights(const xbc_linear *op);
+
 xb_stream xbc_stream(const xb_run *run, uint32_t tensor);
 bool xbc_negates(const xb_run *run);
 
@@ -56,7 +60,7 @@ void xbc_add_sigma(const xbc_linear *op, const float *dw, const float *c, int64_
                    int64_t count, float factor);
 /* Dense, groups of the batch with a draw each, on tensor cores (cuda_grouped.c): whether
  * the layer can, for laws that can as well; scratch in floats. False: the law cannot. */
-enum { XBC_GROUP_LEAST = 16, XBC_GROUP_MOST = 64 }; /* examples a draw where it pays */
+enum { XBC_GROUP_LEAST = 16, XBC_GROUP_MOST = 1 << 12 }; /* examples a draw where it pays */
 bool xbc_grouped_can(const xbc_linear *op, int64_t group);
 int64_t xbc_grouped_scratch(const xbc_linear *op, int64_t group);
 bool xbc_grouped_forward_of(const xbc_linear *op, float *y, const float *x,

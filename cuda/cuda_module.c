@@ -81,6 +81,13 @@ static void gather(const xb_backend *b, void *to, const void *from, const int32_
     XBC_INSIDE(xbc_gather(to, from, row, rows, bytes));
 }
 
+static void pixels(const xb_backend *b, xb_real *to, const uint8_t *from,
+                   const int32_t *row, int64_t rows, xb_shape shape)
+{
+    (void)b;
+    XBC_INSIDE(xbc_pixels(to, from, row, rows, shape.h, shape.w, shape.c));
+}
+
 static xb_status check(const xb_backend *b, xb_ctx *ctx)
 {
     (void)b;
@@ -163,12 +170,14 @@ static const xb_backend backend = {
     .clear = clear,
     .fill = fill,
     .gather = gather,
+    .pixels = pixels,
     .dense = &xbc_dense,
     .conv = &xbc_conv,
     .maxpool = &xbc_maxpool_ops,
     .batchnorm = &xbc_batchnorm,
     .activation = &xbc_activation,
     .flatten = &xbc_flatten,
+    .block = &xbc_block_ops,
     .draw = xbc_op_draw,
     .stream = xbc_op_stream,
     .draws_suit = xbc_op_draws_suit,

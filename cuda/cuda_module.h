@@ -24,7 +24,7 @@ xbc_source xbc_source_of(const xb_sampler *sampler);
 
 /* cuda_linear.c, cuda_layers.c, cuda_many.c, cuda_updates.c */
 extern const xb_layer_ops xbc_dense, xbc_conv, xbc_maxpool_ops, xbc_batchnorm,
-    xbc_activation, xbc_flatten;
+    xbc_activation, xbc_flatten, xbc_block_ops;
 
 xbc_act xbc_act_of(const xb_layer *layer);
 void xbc_op_draw(const xb_run *run, xb_real *theta);

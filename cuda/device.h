@@ -129,8 +129,33 @@ typedef struct xbc_grouped {
 enum { XBC_GROUPS = 1 << 12 };
 /* Whether there is a kernel for this. */
 bool xbc_grouped_suits(const xbc_source *source, int64_t out);
-int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t out);
+int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t in, int64_t out);
 void xbc_grouped_forward(const xbc_grouped *job);
+
+/* ---- a convolution of 3 x 3 at stride 1, its relu and its maxpool of 2 as one
+ * (device_block.cu); maths N18 */
+
+typedef struct xbc_block {
+    xbc_window conv;
+    int ph, pw; /* of the pool's outputs */
+    int64_t rows;
+    const float *x, *w, *bias; /* w [3][3][c][oc]; bias NULL: none */
+    float *y;                  /* [rows][ph][pw][oc] */
+    uint8_t *place; /* the same: in its window, 4: relu is 0; NULL: not wanted */
+    const float *dy;
+    float *dx; /* [rows][h][w][c] */
+    float *dw; /* [slices][n], the kernel's, then the bias's */
+} xbc_block;
+
+void xbc_block_forward(const xbc_block *job);
+void xbc_block_input(const xbc_block *job);
+void xbc_block_weight(const xbc_block *job);
+int64_t xbc_block_slices(const xbc_block *job); /* no more for fewer rows */
+
+/* (V16) Rows row[i], without rows i, of images [h][w][c] as bytes / 255; ~r is row r
+ * turned left to right. */
+void xbc_pixels(float *to, const uint8_t *from, const int32_t *row, int64_t rows,
+                int64_t h, int64_t w, int64_t c);
 
 /* ---- a small dense net under many draws at once (device_many.cu) */
 

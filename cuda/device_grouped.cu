@@ -1,36 +1,48 @@
 /* device_grouped.cu: a dense layer whose groups of examples have a draw each, without the
  * draws ever being in memory: y [group] = x [group] (mu + sigma z [group]); maths N1, N9.
  *
- * A block has 64 outputs, up to ROWS examples of one group and a slice of the inputs.
- * Step by step, of 16 inputs, a thread makes the four weights of one counter and splits
- * them and its share of x for tensor cores (tensor.cuh). Slow draws count as 0 and are
- * added at the end, in the order of threads. Sums over slices in a fixed order. */
+ * A warp makes the weights of 16 inputs and 64 outputs where the tensor cores want them: a
+ * thread needs inputs 2q, 2q + 1, 2q + 8, 2q + 9 of outputs g, g + 8, g + 16, ... , and the
+ * four words of a counter are four outputs 16 apart. So eight counters are a thread's share
+ * of the eight tiles of a step, with nothing to exchange (tensor.cuh has the arithmetic).
+ *
+ * Few rows (up to 32): warps take steps of the inputs in turn and add up at the end, in
+ * their order. Many (up to 256 a block): a warp has 16 or 32 rows, the weights that one
+ * warp makes are shared by all. Slow draws count as 0 at first; of few rows they are added
+ * at the end, in the order of threads, of many put where the weights are shared. Inputs are cut into slices, whose
+ * sums are added in their order. x is split once, into the order in which threads read it. */
 #include "table.cuh"
 #include "tensor.cuh"
 
-enum { WIDTH = 64, LANES = 16, WARPS = THREADS / 32 };
-enum { BLOCKS_WANTED = 384, SLICE_LEAST = 8 * STEP };
-enum { LATE = 4 }; /* counters of a thread with slow draws; the rest is made at once */
+enum { WIDTH = 64, LANES = 16, WARPS = THREADS / 32, TILES = WIDTH / 8, HALF_TILES = 4 };
+enum { FEW_MOST = 32 };
+enum { SLICE_LEAST = 8 }; /* steps */
+enum { LATE = 4 }; /* counters of a thread with slow draws; the rest is found again */
 
 static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* WM warps by WARPS / WM, MT fragments of 16 rows each. */
-template <int WM, int MT> struct Layout {
-    static const int wm = WM, mt = MT, rows = 16 * WM * MT;
-    static const int nt = 8 * WM / WARPS; /* fragments of 8 outputs a warp */
-};
+/* Fragments of 16 rows that a warp has, and rows of a block. */
+static int tall_of(int64_t group)
+{
+    return group <= 16 || (group > FEW_MOST && group <= 16 * WARPS) ? 1 : 2;
+}
 
-static int64_t rows_of_block(int64_t group) { return group <= 16 ? 16 : 64; }
+static int64_t rows_of_block(int64_t group)
+{
+    return 16 * tall_of(group) * (group > FEW_MOST ? WARPS : 1);
+}
 
 static int64_t blocks_of_group(int64_t group)
 {
     return quotient_up(group, rows_of_block(group));
 }
 
+static int64_t blocks_wanted(void) { return 2 * xbc_processors(); }
+
 static int64_t slices_of(int64_t groups, int64_t group, int64_t in, int64_t out)
 {
     int64_t blocks = out / WIDTH * groups * blocks_of_group(group);
-    int64_t wanted = BLOCKS_WANTED / blocks, most = in / SLICE_LEAST;
+    int64_t wanted = blocks_wanted() / blocks, most = in / STEP / SLICE_LEAST;
     return wanted < 1 || most < 1 ? 1 : wanted < most ? wanted : most;
 }
 
@@ -41,217 +53,489 @@ bool xbc_grouped_suits(const xbc_source *source, int64_t out)
            source->degree + source->halves <= 5;
 }
 
-/* For these rows and any fewer: slices beyond the first are no more than BLOCKS_WANTED
- * blocks have. */
-int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t out)
+/* Words of x, split: of every block's rows and whole steps. */
+static int64_t split_words(int64_t groups, int64_t group, int64_t in)
 {
-    int64_t columns = out / WIDTH > 0 ? out / WIDTH : 1;
-    return (quotient_up(BLOCKS_WANTED, columns) * rows_of_block(group) + rows) * out;
+    return groups * blocks_of_group(group) * rows_of_block(group) *
+           quotient_up(in, STEP) * STEP;
 }
 
-/* A thread's counters with slow draws, by their step; then their weights, one counter of
- * each thread at a time. */
-struct late_weights {
-    uint32_t at[LATE][THREADS];
-    float value[THREADS][4];
-    __align__(16) uint8_t count[THREADS];
-};
+/* For these rows and any fewer: slices beyond the first are no more than the blocks that
+ * are wanted have. */
+int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t in, int64_t out)
+{
+    const int64_t columns = out / WIDTH > 0 ? out / WIDTH : 1,
+                  groups = quotient_up(rows, group) + 1;
+    return split_words(groups, group, in) +
+           (quotient_up(blocks_wanted(), columns) * rows_of_block(group) + rows) * out;
+}
 
-/* A block's rows of the batch, its draw and its inputs. */
-template <class L> struct grouped_place {
-    int64_t row0, at; /* at: the thread's first weight */
-    int rows, begin, end;
-    int lane, input; /* of a step */
-    uint32_t number, step_counters;
+/* ---- a block's place, and a thread's in it */
 
-    __device__ __forceinline__ grouped_place(const xbc_grouped &job, int64_t slices)
+struct grouped_place {
+    int64_t row0;
+    int rows;       /* none or less: nothing to do */
+    int begin, end; /* steps */
+    int warp, g, q; /* g, q: as the tensor cores count a warp's threads */
+    uint32_t number, input_counters; /* of input 0, output g; from one input to the next */
+
+    __device__ __forceinline__ grouped_place(const xbc_grouped &job, int64_t slices,
+                                             int block_rows)
     {
-        const int64_t blocks = quotient_up_on(job.group, L::rows);
+        const int64_t blocks = (job.group + block_rows - 1) / block_rows;
         const int64_t draw = blockIdx.y / blocks, part = blockIdx.y % blocks;
         int64_t from = draw * job.group - job.skip, to = from + job.group;
         to = to < job.rows ? to : job.rows;
         from = from < 0 ? 0 : from;
-        row0 = from + part * L::rows;
-        int64_t left = to - row0;
-        rows = (int)(left < L::rows ? left : L::rows); /* none or less: nothing to do */
-        begin = (int)(blockIdx.z * job.in / slices);
-        end = (int)((blockIdx.z + 1) * job.in / slices);
-        lane = (int)threadIdx.x % LANES, input = (int)threadIdx.x / LANES;
-        at = (int64_t)(begin + input) * job.out + blockIdx.x * WIDTH + lane;
+        row0 = from + part * block_rows;
+        const int64_t left = to - row0, steps = (job.in + STEP - 1) / STEP;
+        rows = (int)(left < block_rows ? left : block_rows);
+        begin = (int)(blockIdx.z * steps / slices);
+        end = (int)((blockIdx.z + 1) * steps / slices);
+        warp = (int)threadIdx.x / 32, g = (int)threadIdx.x % 32 / 4,
+        q = (int)threadIdx.x % 4;
         const int64_t wide = job.out / WIDTH;
-        number = (uint32_t)((job.first / WIDTH + draw * job.in * wide +
-                             (begin + input) * wide + blockIdx.x) *
-                                LANES +
-                            lane);
-        step_counters = (uint32_t)(STEP * wide * LANES);
+        input_counters = (uint32_t)(wide * LANES);
+        number = (uint32_t)((job.first / WIDTH + draw * job.in * wide + blockIdx.x) * LANES +
+                            g);
     }
-    static __device__ __forceinline__ int64_t quotient_up_on(int64_t a, int64_t b)
+    /* Input `e` (0 to 3) of the thread's four in a step. */
+    __device__ __forceinline__ int input(int step, int e) const
     {
-        return (a + b - 1) / b;
+        return step * STEP + 2 * q + e / 2 * 8 + e % 2;
+    }
+    /* Where its weight of input k and output g is; inputs beyond the last repeat it, since
+     * their x is 0. */
+    __device__ __forceinline__ int64_t weight(const xbc_grouped &job, int k) const
+    {
+        return (int64_t)(k < (int)job.in ? k : (int)job.in - 1) * job.out +
+               blockIdx.x * WIDTH + g;
     }
 };
 
-/* What a thread needs for a step, on its way from memory while the one before is at work:
- * its share of the rows of x, inputs [first, first + STEP), and mu and sigma of its four
- * weights. */
-template <class L> struct next_step {
-    static const int pairs = STEP / 2 * L::rows, each = (pairs + THREADS - 1) / THREADS;
-    float x[each][2], mu[4], sigma[4];
+/* mu and sigma of inputs e, e + 1, ... of a step's four and four outputs each, all on their
+ * way at once: what a multiprocessor waits for is memory. */
+template <int N> struct some_weights {
+    float mu[N][4], sigma[N][4];
 
-    static __device__ __forceinline__ bool has(int i, int *row, int *pair)
+    __device__ __forceinline__ void load(const xbc_grouped &job, const grouped_place &here,
+                                         int step, int e, int half)
     {
-        int p = (int)threadIdx.x + i * THREADS;
-        *row = p / (STEP / 2), *pair = p % (STEP / 2);
-        return pairs % THREADS == 0 || p < pairs;
-    }
-    __device__ __forceinline__ void load(const xbc_grouped &job,
-                                         const grouped_place<L> &here, int first,
-                                         const float *mu_at, const float *sigma_at)
-    {
-        int row, pair;
-        const float *from = job.x + here.row0 * job.in + first;
-        const int left = here.end - first, in = (int)job.in;
         XB_UNROLLED
-        for (int i = 0; i < each; i++) {
-            bool is = has(i, &row, &pair) && row < here.rows;
-            const uint32_t at = (uint32_t)(row * in + 2 * pair);
-            x[i][0] = is && 2 * pair < left ? from[at] : 0;
-            x[i][1] = is && 2 * pair + 1 < left ? from[at + 1] : 0;
-        }
-        bool is = first + here.input < here.end;
-        XB_UNROLLED
-        for (int j = 0; j < 4; j++) {
-            mu[j] = is ? mu_at[LANES * j] : 0;
-            sigma[j] = is ? sigma_at[LANES * j] : 0;
-        }
-    }
-    __device__ __forceinline__ void put_rows(split_tile<L::rows> *a) const
-    {
-        int row, pair;
-        XB_UNROLLED
-        for (int i = 0; i < each; i++) {
-            if (!has(i, &row, &pair)) break;
-            const split_pair s(x[i][0], x[i][1]);
-            a->part[0][row][pair] = s.hi, a->part[1][row][pair] = s.lo;
+        for (int n = 0; n < N; n++) {
+            const int64_t at = here.weight(job, here.input(step, e + n)) + 8 * half;
+            const float *m = job.mu + at, *s = job.sigma + at;
+            XB_UNROLLED
+            for (int j = 0; j < 4; j++)
+                mu[n][j] = m[LANES * j], sigma[n][j] = s[LANES * j];
         }
     }
 };
 
-/* One input's weights of four outputs, split, into their column. */
-static __device__ __forceinline__ void put_weights(split_tile<WIDTH> *b, int lane,
-                                                   int input, const float w[4])
-{
-    XB_UNROLLED
-    for (int j = 0; j < 4; j++) {
-        const split_pair s(w[j], 0);
-        const int column = lane + LANES * j;
-        ((uint16_t *)b->part[0][column])[input] = (uint16_t)s.hi;
-        ((uint16_t *)b->part[1][column])[input] = (uint16_t)s.lo;
-    }
-}
+/* ---- weights */
+
+/* A thread's share of four tiles, [tile][register], split. */
+struct half_tiles {
+    uint32_t hi[HALF_TILES][2], lo[HALF_TILES][2];
+};
 
 /* The slow draws of one counter times sigma, 0 where they are not slow. */
 template <class S>
-static __device__ __forceinline__ void slow_weights(float value[4],
-                                                    const own_copy<S> &own,
-                                                    const xbc_grouped &job,
-                                                    const stream_keys &keys,
-                                                    uint32_t number, const float *sigma)
+static __device__ __noinline__ float4 slow_weights(const own_copy<S> own,
+                                                   const xbc_grouped &job,
+                                                   const stream_keys &keys, uint32_t number,
+                                                   const float *sigma)
 {
     uint32_t word[4];
+    float value[4] = {};
     counter_words(word, keys, number);
-    for (int j = 0; j < 4; j++) value[j] = 0;
     each_slow<S>(own, word, [&](uint32_t w, unsigned j) {
         float z = slow_value(job.source.at, w);
-        value[j] = sigma[LANES * j] * (job.negate ? -z : z);
+        float v = sigma[LANES * j] * (job.negate ? -z : z);
+        value[0] = j == 0 ? v : value[0], value[1] = j == 1 ? v : value[1];
+        value[2] = j == 2 ? v : value[2], value[3] = j == 3 ? v : value[3];
     });
+    return float4{value[0], value[1], value[2], value[3]};
 }
 
-/* Slow weights number i of all threads, in their order; a thread adds for one row. */
-template <class L>
-static __device__ __forceinline__ void add_late(float *to, const late_weights &late,
-                                                const xbc_grouped &job,
-                                                const grouped_place<L> &here, int i)
+/* The counter of input `e` of a step's four, of either half. */
+static __device__ __forceinline__ uint32_t counter_of(const grouped_place &here, int step,
+                                                      int half, int e)
 {
-    const int row = (int)threadIdx.x;
-    for (int t = 0; t < THREADS && row < here.rows; t++) {
-        if (t % 4 == 0 && *(const uint32_t *)(const void *)(late.count + t) == 0) {
-            t += 3; /* four threads that have none */
-            continue;
+    return here.number + (uint32_t)here.input(step, e) * here.input_counters +
+           8 * (uint32_t)half;
+}
+
+/* Slow weights of that counter. */
+template <class S>
+static __device__ __forceinline__ float4 slow_at(const own_copy<S> &own,
+                                                 const xbc_grouped &job,
+                                                 const stream_keys &keys,
+                                                 const grouped_place &here, int step,
+                                                 int half, int e)
+{
+    const float *sigma = job.sigma + here.weight(job, here.input(step, e)) + 8 * half;
+    return slow_weights<S>(own, job, keys, counter_of(here, step, half, e), sigma);
+}
+
+/* Tiles of one half of a step, weights of N inputs at once. Returns which of its four
+ * counters have slow draws, as bits. */
+template <class S, int N>
+static __device__ __forceinline__ unsigned
+make_half(half_tiles *to, const own_copy<S> &own, const xbc_grouped &job,
+          const stream_keys &keys, const grouped_place &here, int step, int half)
+{
+    unsigned slow = 0;
+    some_weights<N> some;
+    XB_UNROLLED
+    for (int p = 0; p < 2; p++) {
+        float w[2][4];
+        XB_UNROLLED
+        for (int i = 0; i < 2; i++) {
+            const int e = 2 * p + i;
+            if (e % N == 0) some.load(job, here, step, e, half);
+            float z[4];
+            uint32_t word[4];
+            counter_words(word, keys, counter_of(here, step, half, e));
+            XB_UNROLLED
+            for (int j = 0; j < 4; j++) z[j] = fast_value<S>(own, word[j]);
+            if (any_slow(z)) {
+                slow |= 1u << e;
+                XB_UNROLLED
+                for (int j = 0; j < 4; j++) z[j] = z[j] == z[j] ? z[j] : 0;
+            }
+            XB_UNROLLED
+            for (int j = 0; j < 4; j++)
+                w[i][j] = fmaf(some.sigma[e % N][j], z[j], some.mu[e % N][j]);
         }
-        if (late.count[t] <= i) continue;
-        int64_t k = here.begin + (int64_t)late.at[i][t] * STEP + t / LANES;
-        for (int j = 0; j < 4; j++)
-            if (late.value[t][j] != 0)
-                to[row * job.out + t % LANES + LANES * j] +=
-                    job.x[(here.row0 + row) * job.in + k] * late.value[t][j];
+        XB_UNROLLED
+        for (int j = 0; j < HALF_TILES; j++) {
+            const split_pair s(w[0][j], w[1][j]);
+            to->hi[j][p] = s.hi, to->lo[j][p] = s.lo;
+        }
+    }
+    return slow;
+}
+
+/* Which of a step's eight counters have slow draws. */
+template <class S>
+static __device__ __forceinline__ unsigned slow_counters(const own_copy<S> &own,
+                                                         const stream_keys &keys,
+                                                         const grouped_place &here,
+                                                         int step)
+{
+    unsigned slow = 0;
+    for (int n = 0; n < 8; n++) {
+        uint32_t word[4];
+        float z[4];
+        counter_words(word, keys, counter_of(here, step, n / 4, n % 4));
+        for (int j = 0; j < 4; j++) z[j] = fast_value<S>(own, word[j]);
+        if (any_slow(z)) slow |= 1u << n;
+    }
+    return slow;
+}
+
+/* ---- inputs */
+
+/* A thread's share of 16 rows and 16 inputs of x, split: rows g and g + 8 of inputs 2q,
+ * 2q + 1, then of 2q + 8, 2q + 9. */
+struct input_tile {
+    uint32_t hi[4], lo[4];
+
+    __device__ __forceinline__ void load(const uint4 *from, int64_t tile)
+    {
+        const uint4 *at = from + tile * 64 + threadIdx.x % 32;
+        const uint4 h = at[0], l = at[32];
+        hi[0] = h.x, hi[1] = h.y, hi[2] = h.z, hi[3] = h.w;
+        lo[0] = l.x, lo[1] = l.y, lo[2] = l.z, lo[3] = l.w;
+    }
+};
+
+/* x as tiles [blockIdx.y of the product][tile of its rows][step][hi, lo][thread of a warp];
+ * rows and inputs that are not there are 0. A warp makes a tile. */
+static __global__ void __launch_bounds__(THREADS)
+    split_inputs(const __grid_constant__ xbc_grouped job, uint4 *to, int64_t tiles,
+                 int block_rows)
+{
+    const int64_t tile = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32,
+                  steps = (job.in + STEP - 1) / STEP;
+    const int lane = (int)threadIdx.x % 32, g = lane / 4, q = lane % 4;
+    if (tile >= tiles) return;
+    const int64_t tall = block_rows / 16, block = tile / steps / tall,
+                  part = tile / steps % tall;
+    const int64_t each = (job.group + block_rows - 1) / block_rows, draw = block / each;
+    int64_t from = draw * job.group - job.skip, end = from + job.group;
+    end = end < job.rows ? end : job.rows;
+    from = (from < 0 ? 0 : from) + block % each * block_rows + 16 * part;
+    uint32_t hi[4], lo[4];
+    XB_UNROLLED
+    for (int i = 0; i < 4; i++) {
+        const int64_t row = from + g + i % 2 * 8,
+                      k = tile % steps * STEP + 2 * q + i / 2 * 8;
+        const float *at = job.x + row * job.in + k;
+        const bool is = row < end;
+        const split_pair s(is && k < job.in ? at[0] : 0, is && k + 1 < job.in ? at[1] : 0);
+        hi[i] = s.hi, lo[i] = s.lo;
+    }
+    to[tile * 64 + lane] = uint4{hi[0], hi[1], hi[2], hi[3]};
+    to[tile * 64 + 32 + lane] = uint4{lo[0], lo[1], lo[2], lo[3]};
+}
+
+/* Of the block's rows: the tile of 16 rows from 16 i on, at a step. */
+static __device__ __forceinline__ int64_t tile_at(const xbc_grouped &job, int block_tiles,
+                                                  int i, int step)
+{
+    const int64_t steps = (job.in + STEP - 1) / STEP;
+    return ((int64_t)blockIdx.y * block_tiles + i) * steps + step;
+}
+
+/* sum [tile] += x times weights: the small products first */
+static __device__ __forceinline__ void multiply_tile(float sum[4], const input_tile &x,
+                                                     const uint32_t hi[2],
+                                                     const uint32_t lo[2])
+{
+    warp_mma(sum, x.lo, hi);
+    warp_mma(sum, x.hi, lo);
+    warp_mma(sum, x.hi, hi);
+}
+
+/* ---- few rows */
+
+/* Counters with slow draws are noted as step * 8 + their number. */
+template <int MT> struct few_room {
+    float sum[16 * MT][WIDTH];
+    int late[LATE][THREADS];
+    float4 value[THREADS];
+    int count[THREADS], now[THREADS]; /* now: the counter whose value it is */
+};
+
+/* f(row, column, value) for each of a thread's outputs. */
+template <int MT, class F>
+static __device__ __forceinline__ void each_sum(const float sum[MT][TILES][4], F f)
+{
+    const int lane = (int)threadIdx.x % 32, row = lane / 4, column = lane % 4 * 2;
+    XB_UNROLLED
+    for (int i = 0; i < MT; i++) XB_UNROLLED
+    for (int t = 0; t < TILES; t++) XB_UNROLLED
+    for (int k = 0; k < 4; k++)
+        f(16 * i + row + k / 2 * 8, 8 * t + column + k % 2, sum[i][t][k]);
+}
+
+/* Slow weights number i of all threads into the sums: a thread has some rows and the
+ * outputs of one of 16 lanes, and goes through those who made them in their order. */
+template <int MT>
+static __device__ __forceinline__ void add_late(few_room<MT> *room, const xbc_grouped &job,
+                                                const grouped_place &here, int i)
+{
+    const int lane = (int)threadIdx.x % LANES;
+    for (int n = 0; n < THREADS / 8; n++) {
+        const int t = n / 4 * 32 + lane % 8 * 4 + n % 4;
+        if (room->count[t] <= i) continue;
+        const int at = room->now[t], e = at % 4;
+        if (at / 4 % 2 != lane / 8) continue;
+        const int k = at / 8 * STEP + 2 * (t % 4) + e / 2 * 8 + e % 2;
+        if (k >= (int)job.in) continue;
+        const float4 v = room->value[t];
+        for (int r = (int)threadIdx.x / LANES; r < here.rows; r += THREADS / LANES) {
+            const float x = job.x[(here.row0 + r) * job.in + k];
+            room->sum[r][lane] += x * v.x, room->sum[r][lane + 16] += x * v.y;
+            room->sum[r][lane + 32] += x * v.z, room->sum[r][lane + 48] += x * v.w;
+        }
     }
 }
 
-template <class S, class L>
-static __global__ void __launch_bounds__(THREADS, 3)
-    grouped_slice(const __grid_constant__ xbc_grouped job,
-                  const __grid_constant__ stream_keys keys, float *part, int64_t slices)
+/* The thread's slow counter number i, beyond those that were noted. */
+template <class S>
+static __device__ __noinline__ int found_again(const own_copy<S> own,
+                                               const stream_keys &keys,
+                                               const grouped_place &here, int i)
+{
+    int seen = 0;
+    for (int step = here.begin + here.warp; step < here.end; step += WARPS) {
+        const unsigned slow = slow_counters<S>(own, keys, here, step);
+        for (int n = 0; n < 8; n++)
+            if (slow >> n & 1 && seen++ == i) return step * 8 + n;
+    }
+    return 0; /* never */
+}
+
+/* The most of all threads. */
+static __device__ __forceinline__ int most_of(int *room, int mine)
+{
+    room[threadIdx.x] = mine;
+    for (unsigned w = THREADS / 2; w > 0; w /= 2) {
+        __syncthreads();
+        if (threadIdx.x < w && room[threadIdx.x + w] > room[threadIdx.x])
+            room[threadIdx.x] = room[threadIdx.x + w];
+    }
+    __syncthreads();
+    return room[0];
+}
+
+template <class S, int MT>
+static __device__ __forceinline__ void
+all_late(few_room<MT> *room, const own_copy<S> &own, const xbc_grouped &job,
+         const stream_keys &keys, const grouped_place &here, int waiting)
+{
+    const int most = most_of(room->now, waiting);
+    room->count[threadIdx.x] = waiting;
+    for (int i = 0; i < most; i++) {
+        __syncthreads();
+        if (i < waiting) {
+            const int at = i < LATE ? room->late[i][threadIdx.x]
+                                    : found_again<S>(own, keys, here, i);
+            room->now[threadIdx.x] = at;
+            room->value[threadIdx.x] =
+                slow_at<S>(own, job, keys, here, at / 8, at / 4 % 2, at % 4);
+        }
+        __syncthreads();
+        add_late<MT>(room, job, here, i);
+    }
+}
+
+template <class S, int MT>
+static __global__ void __launch_bounds__(THREADS, 2)
+    grouped_few(const __grid_constant__ xbc_grouped job,
+                const __grid_constant__ stream_keys keys, const uint4 *tiles, float *part,
+                int64_t slices)
 {
     __shared__ __align__(16) float table[S::floats];
-    __shared__ split_tile<L::rows> a;
-    __shared__ split_tile<WIDTH> b;
-    __shared__ late_weights late;
+    __shared__ __align__(16) few_room<MT> room;
     table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(table);
-    const grouped_place<L> here(job, slices);
+    const grouped_place here(job, slices, 16 * MT);
     if (here.rows <= 0) return; /* the whole block */
-    const int warp = (int)threadIdx.x / 32, m0 = warp % L::wm * 16 * L::mt,
-              n0 = warp / L::wm * 8 * L::nt;
-    const float *mu = job.mu + here.at, *sigma = job.sigma + here.at;
-    float sum[L::mt][L::nt][4] = {};
-    uint32_t number = here.number, step = 0;
+    float sum[MT][TILES][4] = {};
     int waiting = 0;
-    next_step<L> next;
-    next.load(job, here, here.begin, mu, sigma);
-    for (int first = here.begin; first < here.end; first += STEP, step++) {
-        uint32_t word[4];
-        float w[4], z[4];
-        counter_words(word, keys, number);
+    for (int step = here.begin + here.warp; step < here.end; step += WARPS) {
+        input_tile x[MT];
         XB_UNROLLED
-        for (int j = 0; j < 4; j++) w[j] = next.mu[j], z[j] = fast_value<S>(own, word[j]);
-        if (any_slow(z)) {
-            float now[4] = {};
-            if (waiting < LATE)
-                late.at[waiting][threadIdx.x] = step, waiting++;
-            else if (first + here.input < here.end)
-                slow_weights<S>(now, own, job, keys, number, sigma);
+        for (int i = 0; i < MT; i++) x[i].load(tiles, tile_at(job, MT, i, step));
+        unsigned slow = 0;
+        XB_UNROLLED
+        for (int half = 0; half < 2; half++) {
+            half_tiles w;
+            slow |= make_half<S, MT == 1 ? 2 : 1>(&w, own, job, keys, here, step, half)
+                    << 4 * half;
             XB_UNROLLED
-            for (int j = 0; j < 4; j++) w[j] += now[j], z[j] = z[j] == z[j] ? z[j] : 0;
+            for (int j = 0; j < HALF_TILES; j++) XB_UNROLLED
+            for (int i = 0; i < MT; i++)
+                multiply_tile(sum[i][2 * j + half], x[i], w.hi[j], w.lo[j]);
         }
-        XB_UNROLLED
-        for (int j = 0; j < 4; j++) w[j] = fmaf(next.sigma[j], z[j], w[j]);
-        next.put_rows(&a);
-        put_weights(&b, here.lane, here.input, w);
+        for (int n = 0; slow; n++, slow >>= 1) {
+            if (!(slow & 1)) continue;
+            if (waiting < LATE) room.late[waiting][threadIdx.x] = step * 8 + n;
+            waiting++;
+        }
+    }
+    for (int warp = 0; warp < WARPS; warp++) {
         __syncthreads();
-        number += here.step_counters, mu += STEP * job.out, sigma += STEP * job.out;
-        if (first + STEP < here.end) next.load(job, here, first + STEP, mu, sigma);
-        multiply_step<L::mt, L::nt>(sum, a, b, m0, n0);
+        if (here.warp != warp) continue;
+        each_sum<MT>(sum, [&](int row, int column, float v) {
+            room.sum[row][column] = warp == 0 ? v : room.sum[row][column] + v;
+        });
+    }
+    __syncthreads();
+    all_late<S, MT>(&room, own, job, keys, here, waiting);
+    __syncthreads();
+    float *to = part + (blockIdx.z * job.rows + here.row0) * job.out + blockIdx.x * WIDTH;
+    for (int i = (int)threadIdx.x; i < here.rows * WIDTH; i += THREADS)
+        to[i / WIDTH * job.out + i % WIDTH] = room.sum[i / WIDTH][i % WIDTH];
+}
+
+/* ---- many rows */
+
+/* One weight anew, where it is shared: input e of four is the half e % 2 of word e / 2. */
+static __device__ __forceinline__ void put_weight(uint4 *to, int e, float value)
+{
+    uint16_t *half = (uint16_t *)(void *)to + e;
+    const split_pair s(value, 0);
+    half[0] = (uint16_t)s.hi, half[4] = (uint16_t)s.lo;
+}
+
+/* A thread's counters of a step that have slow draws, as bits. */
+template <class S>
+static __device__ __forceinline__ void
+put_slow(uint4 to[2][HALF_TILES][32], const own_copy<S> &own, const xbc_grouped &job,
+         const stream_keys &keys, const grouped_place &here, int step, unsigned slow)
+{
+    const int lane = (int)threadIdx.x % 32;
+    for (int n = 0; slow; n++, slow >>= 1) {
+        if (!(slow & 1)) continue;
+        const int half = n / 4, e = n % 4;
+        const float4 v = slow_at<S>(own, job, keys, here, step, half, e);
+        const float value[4] = {v.x, v.y, v.z, v.w};
+        const float *mu = job.mu + here.weight(job, here.input(step, e)) + 8 * half;
+        XB_UNROLLED
+        for (int j = 0; j < HALF_TILES; j++)
+            if (value[j] != 0)
+                put_weight(&to[half][j][lane], e, mu[LANES * j] + value[j]);
+    }
+}
+
+template <class S, int MT>
+static __global__ void __launch_bounds__(THREADS, 2)
+    grouped_many(const __grid_constant__ xbc_grouped job,
+                 const __grid_constant__ stream_keys keys, const uint4 *tiles, float *part,
+                 int64_t slices)
+{
+    __shared__ __align__(16) float table[S::floats];
+    /* of WARPS steps, each made by one warp, as threads read them */
+    __shared__ __align__(16) uint4 weights[WARPS][2][HALF_TILES][32];
+    table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
+    const own_copy<S> own(table);
+    const grouped_place here(job, slices, 16 * MT * WARPS);
+    if (here.rows <= 0) return; /* the whole block */
+    const int m0 = here.warp * 16 * MT, lane = (int)threadIdx.x % 32;
+    float sum[MT][TILES][4] = {};
+    for (int first = here.begin; first < here.end; first += WARPS) {
+        const int left = here.end - first, count = left < WARPS ? left : (int)WARPS;
+        if (here.warp < count) {
+            unsigned slow = 0;
+            XB_UNROLLED
+            for (int half = 0; half < 2; half++) {
+                half_tiles w;
+                slow |= make_half<S, MT == 1 ? 4 : 1>(&w, own, job, keys, here,
+                                                      first + here.warp, half)
+                        << 4 * half;
+                XB_UNROLLED
+                for (int j = 0; j < HALF_TILES; j++)
+                    weights[here.warp][half][j][lane] =
+                        uint4{w.hi[j][0], w.hi[j][1], w.lo[j][0], w.lo[j][1]};
+            }
+            if (slow)
+                put_slow<S>(weights[here.warp], own, job, keys, here, first + here.warp,
+                            slow);
+        }
+        __syncthreads();
+        input_tile next[MT]; /* on its way while the step before is at work */
+        const int64_t at = tile_at(job, MT * WARPS, here.warp * MT, first),
+                      steps = (job.in + STEP - 1) / STEP;
+        XB_UNROLLED
+        for (int i = 0; i < MT; i++) next[i].load(tiles, at + i * steps);
+        for (int s = 0; m0 < here.rows && s < count; s++) {
+            input_tile x[MT];
+            XB_UNROLLED
+            for (int i = 0; i < MT; i++) {
+                x[i] = next[i];
+                if (s + 1 < count) next[i].load(tiles, at + i * steps + s + 1);
+            }
+            XB_UNROLLED
+            for (int half = 0; half < 2; half++) XB_UNROLLED
+            for (int j = 0; j < HALF_TILES; j++) {
+                const uint4 w = weights[s][half][j][lane];
+                const uint32_t hi[2] = {w.x, w.y}, lo[2] = {w.z, w.w};
+                XB_UNROLLED
+                for (int i = 0; i < MT; i++)
+                    multiply_tile(sum[i][2 * j + half], x[i], hi, lo);
+            }
+        }
         __syncthreads();
     }
     float *to = part + (blockIdx.z * job.rows + here.row0) * job.out + blockIdx.x * WIDTH;
-    each_output<L::mt, L::nt>(sum, m0, n0, [&](int row, int column, float v) {
-        if (row < here.rows) to[row * job.out + column] = v;
+    each_sum<MT>(sum, [&](int row, int column, float v) {
+        if (m0 + row < here.rows) to[(m0 + row) * job.out + column] = v;
     });
-    late.count[threadIdx.x] = (uint8_t)waiting;
-    for (int i = 0; i < LATE; i++) {
-        __syncthreads();
-        XB_UNROLLED
-        for (int j = 0; j < 4; j++) late.value[threadIdx.x][j] = 0;
-        if (i < waiting &&
-            here.begin + (int)late.at[i][threadIdx.x] * STEP + here.input < here.end)
-            slow_weights<S>(late.value[threadIdx.x], own, job, keys,
-                            here.number + late.at[i][threadIdx.x] * here.step_counters,
-                            job.sigma + here.at +
-                                (int64_t)late.at[i][threadIdx.x] * STEP * job.out);
-        __syncthreads();
-        add_late<L>(to, late, job, here, i);
-    }
 }
 
 /* + the bias of the row's draw */
@@ -268,37 +552,45 @@ static __global__ void add_grouped(float *y, const float *part, const float *bia
         }
 }
 
-template <class S, class L>
-static void launch_layout(const xbc_grouped *job, const stream_keys &keys, int64_t slices)
-{
-    XBC_LAUNCH("multiplying draws", (grouped_slice<S, L>),
-               dim3((unsigned)(job->out / WIDTH),
-                    (unsigned)(job->groups * blocks_of_group(job->group)),
-                    (unsigned)slices),
-               THREADS, *job, keys, job->room, slices);
-}
-
 template <class S>
-static void launch_shape(const xbc_grouped *job, const stream_keys &keys, int64_t slices)
+static void launch_shape(const xbc_grouped *job, const stream_keys &keys, int64_t slices,
+                         const uint4 *tiles, float *part)
 {
-    if (job->group <= 16)
-        launch_layout<S, Layout<1, 1>>(job, keys, slices);
+    const dim3 blocks((unsigned)(job->out / WIDTH),
+                      (unsigned)(job->groups * blocks_of_group(job->group)),
+                      (unsigned)slices);
+    const bool many = job->group > FEW_MOST, flat = tall_of(job->group) == 1;
+    if (many && flat)
+        XBC_LAUNCH("multiplying draws", (grouped_many<S, 1>), blocks, THREADS, *job, keys,
+                   tiles, part, slices);
+    else if (many)
+        XBC_LAUNCH("multiplying draws", (grouped_many<S, 2>), blocks, THREADS, *job, keys,
+                   tiles, part, slices);
+    else if (flat)
+        XBC_LAUNCH("multiplying draws", (grouped_few<S, 1>), blocks, THREADS, *job, keys,
+                   tiles, part, slices);
     else
-        launch_layout<S, Layout<4, 1>>(job, keys, slices);
+        XBC_LAUNCH("multiplying draws", (grouped_few<S, 2>), blocks, THREADS, *job, keys,
+                   tiles, part, slices);
 }
 
+/* The room: x, split, then the sums of slices. */
 void xbc_grouped_forward(const xbc_grouped *job)
 {
-    int64_t slices = slices_of(job->groups, job->group, job->in, job->out);
+    const int64_t slices = slices_of(job->groups, job->group, job->in, job->out);
+    const int64_t words = split_words(job->groups, job->group, job->in);
+    const int64_t count = words / (16 * STEP), n = job->rows * job->out;
     const stream_keys keys = keys_of(job->where);
+    uint4 *tiles = (uint4 *)(void *)job->room;
+    float *part = job->room + words;
+    XBC_LAUNCH("splitting inputs", split_inputs, (unsigned)quotient_up(count, WARPS),
+               THREADS, *job, tiles, count, (int)rows_of_block(job->group));
     if (job->source.halves == 2)
-        launch_shape<Shape<XB_COLUMNS, 3, 2>>(job, keys, slices);
+        launch_shape<Shape<XB_COLUMNS, 3, 2>>(job, keys, slices, tiles, part);
     else if (job->source.degree == 3)
-        launch_shape<Shape<XB_COLUMNS, 3, 1>>(job, keys, slices);
+        launch_shape<Shape<XB_COLUMNS, 3, 1>>(job, keys, slices, tiles, part);
     else
-        launch_shape<Shape<XB_COLUMNS, 4, 1>>(job, keys, slices);
-    int64_t n = job->rows * job->out;
+        launch_shape<Shape<XB_COLUMNS, 4, 1>>(job, keys, slices, tiles, part);
     XBC_LAUNCH("multiplying draws", add_grouped, blocks_for(n), THREADS, job->y,
-               (const float *)job->room, job->bias, n, slices, job->out, job->group,
-               job->skip);
+               (const float *)part, job->bias, n, slices, job->out, job->group, job->skip);
 }

@@ -71,10 +71,35 @@ static __global__ void add_parts(float *to, const float *dw, int64_t dw_stride,
         }
 }
 
+/* Many parts: SIDE threads share an element's, and the first of them adds up. */
+enum { SIDE = 16 };
+
+static __global__ void __launch_bounds__(THREADS)
+    add_many_parts(float *to, const float *dw, int64_t dw_stride, const float *c,
+                   int64_t stride, int64_t count, int64_t n, float factor)
+{
+    __shared__ double room[THREADS];
+    const int64_t i = (int64_t)blockIdx.x * SIDE + threadIdx.x % SIDE;
+    double sum = 0;
+    for (int64_t p = threadIdx.x / SIDE; i < n && p < count; p += THREADS / SIDE) {
+        const double part = dw[p * dw_stride + i];
+        sum += c ? part * (double)c[p * stride + i] : part;
+    }
+    room[threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.x >= SIDE || i >= n) return;
+    for (int l = 1; l < THREADS / SIDE; l++) sum += room[threadIdx.x + l * SIDE];
+    to[i] += (float)((double)factor * sum);
+}
+
 void xbc_add_parts(float *to, const float *dw, int64_t dw_stride, const float *c,
                    int64_t stride, int64_t count, int64_t n, float factor)
 {
-    if (n > 0)
+    const int64_t MANY = 16;
+    if (n > 0 && count >= MANY)
+        XBC_LAUNCH("adding gradients", add_many_parts, (unsigned)((n + SIDE - 1) / SIDE),
+                   THREADS, to, dw, dw_stride, c, stride, count, n, factor);
+    else if (n > 0)
         XBC_LAUNCH("adding gradients", add_parts, blocks_for(n), THREADS, to, dw,
                    dw_stride, c, stride, count, n, factor);
 }
@@ -215,7 +240,7 @@ void xbc_maxpool_backward(float *dx, const float *dy, const float *x, int64_t ro
 
 /* ---- batchnorm (N4, N5): sums over pieces of the rows, then over pieces, in double */
 
-static const int64_t NORM_PIECES = 1024, NORM_ROWS = 64;
+static const int64_t NORM_PIECES = 1056, NORM_ROWS = 16;
 
 static int64_t pieces_of(int64_t rows)
 {
@@ -228,67 +253,84 @@ int64_t xbc_norm_room(int64_t rows, int64_t c) { return pieces_of(rows) * 2 * c;
 /* Of a channel: sums of x; of (x - mean)^2; of dy and dy (x - mean). */
 enum norm_sums { SUM_X, SUM_SQUARES, SUM_GRADIENTS };
 
-static __global__ void norm_sum(xbc_norm job, int64_t pieces, norm_sums what,
-                                const float *x, const float *dy)
+/* A block has a piece of the rows and up to THREADS channels; where channels are few,
+ * threads side by side share its rows, and the first of them adds up. */
+template <norm_sums WHAT>
+static __global__ void __launch_bounds__(THREADS)
+    norm_sum(xbc_norm job, int64_t pieces, const float *x, const float *dy)
 {
-    const int64_t c = job.c;
-    for
-        EACH(i, pieces * c)
-        {
-            int64_t piece = i / c, channel = i % c;
-            double first = 0, second = 0, mean = job.keep[channel];
-            for (int64_t r = piece * job.rows / pieces;
-                 r < (piece + 1) * job.rows / pieces; r++) {
-                float v = x[r * c + channel];
-                double d = (double)(v - (float)mean);
-                if (what == SUM_X) first += (double)v;
-                if (what == SUM_SQUARES) first += d * d;
-                if (what != SUM_GRADIENTS) continue;
-                double g = (double)dy[r * c + channel];
-                first += g, second += g * d;
-            }
-            job.room[2 * piece * c + channel] = first;
-            job.room[(2 * piece + 1) * c + channel] = second;
-        }
+    __shared__ double room[2][THREADS];
+    const int64_t c = job.c, across = c < THREADS ? c : (int64_t)THREADS;
+    const int64_t lanes = THREADS / across, lane = threadIdx.x / across;
+    const int64_t channel = blockIdx.y * THREADS + threadIdx.x % across;
+    const int64_t begin = blockIdx.x * job.rows / pieces,
+                  end = (blockIdx.x + 1) * job.rows / pieces;
+    const bool is = channel < c && lane < lanes;
+    double first = 0, second = 0;
+    const float mean = is ? job.keep[channel] : 0;
+    for (int64_t r = begin + lane; is && r < end; r += lanes) {
+        const float v = x[r * c + channel];
+        const double d = (double)(v - mean);
+        if (WHAT == SUM_X) first += (double)v;
+        if (WHAT == SUM_SQUARES) first += d * d;
+        if (WHAT != SUM_GRADIENTS) continue;
+        const double g = (double)dy[r * c + channel];
+        first += g, second += g * d;
+    }
+    room[0][threadIdx.x] = first, room[1][threadIdx.x] = second;
+    __syncthreads();
+    if (!is || lane > 0) return;
+    for (int64_t l = 1; l < lanes; l++) {
+        first += room[0][threadIdx.x + l * across];
+        second += room[1][threadIdx.x + l * across];
+    }
+    job.room[2 * blockIdx.x * c + channel] = first;
+    job.room[(2 * blockIdx.x + 1) * c + channel] = second;
 }
 
-static __device__ __forceinline__ double total(const xbc_norm &job, int64_t pieces,
-                                               int64_t at)
+/* The total of a block's channel, for thread 0. */
+static __device__ __forceinline__ double total(double *sum, const xbc_norm &job,
+                                               int64_t pieces, int64_t at)
 {
-    double sum = 0;
-    for (int64_t p = 0; p < pieces; p++) sum += job.room[2 * p * job.c + at];
-    return sum;
+    double mine = 0;
+    for (int64_t p = threadIdx.x; p < pieces; p += THREADS)
+        mine += job.room[2 * p * job.c + at];
+    return block_sum(sum, mine);
 }
 
-static __global__ void norm_mean(xbc_norm job, int64_t pieces)
+static __global__ void __launch_bounds__(THREADS) norm_mean(xbc_norm job, int64_t pieces)
 {
-    for
-        EACH(i, job.c)
-        {
-            double mean = total(job, pieces, i) / (double)job.rows;
-            job.keep[i] = (float)mean;
-            job.moved[i] =
-                (float)(job.momentum * (double)job.state[i] + (1 - job.momentum) * mean);
-        }
+    __shared__ double sum[THREADS];
+    const int64_t i = blockIdx.x;
+    const double mean = total(sum, job, pieces, i) / (double)job.rows;
+    if (threadIdx.x > 0) return;
+    job.keep[i] = (float)mean;
+    job.moved[i] =
+        (float)(job.momentum * (double)job.state[i] + (1 - job.momentum) * mean);
 }
 
-static __global__ void norm_variance(xbc_norm job, int64_t pieces)
+static __global__ void __launch_bounds__(THREADS)
+    norm_variance(xbc_norm job, int64_t pieces)
 {
-    const int64_t c = job.c;
-    for
-        EACH(i, c)
-        {
-            bool batch = job.moved != NULL;
-            if (!batch) job.keep[i] = job.state[i];
-            double v =
-                batch ? total(job, pieces, i) / (double)job.rows : job.state[c + i];
-            float inverse = (float)(1 / sqrt(v + job.epsilon));
-            job.keep[c + i] = inverse;
-            job.keep[2 * c + i] = job.scale[i] * inverse;
-            if (batch)
-                job.moved[c + i] = (float)(job.momentum * (double)job.state[c + i] +
-                                           (1 - job.momentum) * v);
-        }
+    __shared__ double sum[THREADS];
+    const int64_t c = job.c, i = blockIdx.x;
+    const bool batch = job.moved != NULL;
+    const double all = batch ? total(sum, job, pieces, i) : 0;
+    if (threadIdx.x > 0) return;
+    if (!batch) job.keep[i] = job.state[i];
+    const double v = batch ? all / (double)job.rows : (double)job.state[c + i];
+    const float inverse = (float)(1 / sqrt(v + job.epsilon));
+    job.keep[c + i] = inverse;
+    job.keep[2 * c + i] = job.scale[i] * inverse;
+    if (batch)
+        job.moved[c + i] =
+            (float)(job.momentum * (double)job.state[c + i] + (1 - job.momentum) * v);
+}
+
+/* i % c; a remainder of 64 bits takes longer than all the rest. */
+static __device__ __forceinline__ int64_t channel_of(int64_t i, int64_t c)
+{
+    return i <= UINT32_MAX ? (int64_t)((uint32_t)i % (uint32_t)c) : i % c;
 }
 
 static __global__ void norm_apply(xbc_norm job, float *y, const float *x)
@@ -297,43 +339,49 @@ static __global__ void norm_apply(xbc_norm job, float *y, const float *x)
     for
         EACH(i, job.rows * c)
         {
-            int64_t k = i % c;
+            const int64_t k = channel_of(i, c);
             y[i] = (x[i] - job.keep[k]) * job.keep[2 * c + k] + job.shift[k];
         }
 }
 
+static dim3 norm_blocks(const xbc_norm *job)
+{
+    return dim3((unsigned)pieces_of(job->rows),
+                (unsigned)((job->c + THREADS - 1) / THREADS));
+}
+
 void xbc_norm_forward(const xbc_norm *job, float *y, const float *x)
 {
-    int64_t pieces = pieces_of(job->rows), n = pieces * job->c;
+    const int64_t pieces = pieces_of(job->rows);
+    const unsigned channels = (unsigned)job->c;
     if (job->moved) {
-        XBC_LAUNCH("normalising", norm_sum, blocks_for(n), THREADS, *job, pieces, SUM_X,
+        XBC_LAUNCH("normalising", norm_sum<SUM_X>, norm_blocks(job), THREADS, *job, pieces,
                    x, (const float *)NULL);
-        XBC_LAUNCH("normalising", norm_mean, blocks_for(job->c), THREADS, *job, pieces);
-        XBC_LAUNCH("normalising", norm_sum, blocks_for(n), THREADS, *job, pieces,
-                   SUM_SQUARES, x, (const float *)NULL);
+        XBC_LAUNCH("normalising", norm_mean, channels, THREADS, *job, pieces);
+        XBC_LAUNCH("normalising", norm_sum<SUM_SQUARES>, norm_blocks(job), THREADS, *job,
+                   pieces, x, (const float *)NULL);
     }
-    XBC_LAUNCH("normalising", norm_variance, blocks_for(job->c), THREADS, *job, pieces);
+    XBC_LAUNCH("normalising", norm_variance, channels, THREADS, *job, pieces);
     XBC_LAUNCH("normalising", norm_apply, blocks_for(job->rows * job->c), THREADS, *job,
                y, x);
 }
 
 /* (N5) With running statistics mean and variance do not depend on x: a = b = 0. */
-static __global__ void norm_slopes(xbc_norm job, int64_t pieces, float *d_scale,
-                                   float *d_shift)
+static __global__ void __launch_bounds__(THREADS)
+    norm_slopes(xbc_norm job, int64_t pieces, float *d_scale, float *d_shift)
 {
-    const int64_t c = job.c;
-    for
-        EACH(i, c)
-        {
-            double inverse = (double)job.keep[c + i];
-            double share = job.moved ? 1 / (double)job.rows : 0;
-            double shift = total(job, pieces, i),
-                   scale = total(job, pieces, c + i) * inverse;
-            d_scale[i] += (float)scale;
-            d_shift[i] += (float)shift;
-            job.keep[3 * c + i] = (float)(share * shift);
-            job.keep[4 * c + i] = (float)(share * scale * inverse);
-        }
+    __shared__ double sum[THREADS];
+    const int64_t c = job.c, i = blockIdx.x;
+    const double inverse = (double)job.keep[c + i];
+    const double share = job.moved ? 1 / (double)job.rows : 0;
+    const double shift = total(sum, job, pieces, i);
+    __syncthreads();
+    const double scale = total(sum, job, pieces, c + i) * inverse;
+    if (threadIdx.x > 0) return;
+    d_scale[i] += (float)scale;
+    d_shift[i] += (float)shift;
+    job.keep[3 * c + i] = (float)(share * shift);
+    job.keep[4 * c + i] = (float)(share * scale * inverse);
 }
 
 static __global__ void norm_back(xbc_norm job, float *dx, const float *dy, const float *x)
@@ -342,7 +390,7 @@ static __global__ void norm_back(xbc_norm job, float *dx, const float *dy, const
     for
         EACH(i, job.rows * c)
         {
-            int64_t k = i % c;
+            const int64_t k = channel_of(i, c);
             dx[i] = job.keep[2 * c + k] * (dy[i] - job.keep[3 * c + k] -
                                            (x[i] - job.keep[k]) * job.keep[4 * c + k]);
         }
@@ -351,10 +399,10 @@ static __global__ void norm_back(xbc_norm job, float *dx, const float *dy, const
 void xbc_norm_backward(const xbc_norm *job, float *dx, float *d_scale, float *d_shift,
                        const float *dy, const float *x)
 {
-    int64_t pieces = pieces_of(job->rows);
-    XBC_LAUNCH("normalising backwards", norm_sum, blocks_for(pieces * job->c), THREADS,
-               *job, pieces, SUM_GRADIENTS, x, dy);
-    XBC_LAUNCH("normalising backwards", norm_slopes, blocks_for(job->c), THREADS, *job,
+    const int64_t pieces = pieces_of(job->rows);
+    XBC_LAUNCH("normalising backwards", norm_sum<SUM_GRADIENTS>, norm_blocks(job), THREADS,
+               *job, pieces, x, dy);
+    XBC_LAUNCH("normalising backwards", norm_slopes, (unsigned)job->c, THREADS, *job,
                pieces, d_scale, d_shift);
     if (dx)
         XBC_LAUNCH("normalising backwards", norm_back, blocks_for(job->rows * job->c),

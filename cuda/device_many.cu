@@ -7,35 +7,50 @@
 
 enum { ROWS = 128, TOGETHER = 8 }; /* rows of a block, outputs found together */
 
-/* A block has one draw: counter by counter, tensor by tensor. */
+/* One counter of a tensor: four weights. */
+template <class S>
+static __device__ __forceinline__ void draw_counter(float *theta, const xbc_many &job,
+                                                    const own_copy<S> &own,
+                                                    const stream_keys &keys,
+                                                    const xbc_tensor &k, uint32_t c,
+                                                    float turn)
+{
+    uint32_t word[4];
+    counter_words(word, keys, c);
+    XB_UNROLLED
+    for (int j = 0; j < 4; j++) {
+        const int64_t e = c / 16 * 64 + c % 16 + 16 * j, at = k.offset + e;
+        if (e >= k.size) continue;
+        const float mu = job.mu[at];
+        theta[at] =
+            k.stochastic
+                ? mu + job.sigma[at] *
+                           (turn * value_of<S>(own, job.source.at, 1, word[j]))
+                : mu;
+    }
+}
+
+/* A block has draws by strides of the grid; the counters of all tensors are one run. */
 template <class S>
 static __global__ void __launch_bounds__(THREADS)
-    draw_samples(const __grid_constant__ xbc_many job, stream_keys keys)
+    draw_samples(const __grid_constant__ xbc_many job, stream_keys keys, int64_t counters)
 {
     __shared__ __align__(16) float table[S::floats];
-    const uint32_t sample = keys.sample + blockIdx.x;
-    const float turn = job.antithetic && sample % 2 ? -1.0f : 1.0f;
-    float *theta = job.theta + blockIdx.x * job.params;
-    table_load<S>(table, job.source.at, turn);
+    table_load<S>(table, job.source.at, 1);
     const own_copy<S> own(table);
-    keys.sample = job.antithetic ? sample & ~1u : sample;
-    for (int t = 0; t < job.tensors; t++) {
-        const xbc_tensor &k = job.tensor[t];
-        keys.tensor = k.number;
-        for (uint32_t c = threadIdx.x; c < (uint32_t)((k.size + 63) / 64 * 16);
-             c += THREADS) {
-            uint32_t word[4];
-            counter_words(word, keys, c);
-            XB_UNROLLED
-            for (int j = 0; j < 4; j++) {
-                int64_t e = c / 16 * 64 + c % 16 + 16 * j, at = k.offset + e;
-                if (e >= k.size) continue;
-                float mu = job.mu[at];
-                theta[at] = k.stochastic
-                                ? mu + job.sigma[at] * value_of<S>(own, job.source.at,
-                                                                   turn, word[j])
-                                : mu;
-            }
+    const uint32_t first = keys.sample;
+    for (int64_t d = blockIdx.x; d < job.count; d += gridDim.x) {
+        const uint32_t sample = first + (uint32_t)d;
+        const float turn = job.antithetic && sample % 2 ? -1.0f : 1.0f;
+        keys.sample = job.antithetic ? sample & ~1u : sample;
+        for (int64_t i = threadIdx.x; i < counters; i += THREADS) {
+            int64_t c = i;
+            int t = 0;
+            for (; c >= (job.tensor[t].size + 63) / 64 * 16; t++)
+                c -= (job.tensor[t].size + 63) / 64 * 16;
+            keys.tensor = job.tensor[t].number;
+            draw_counter<S>(job.theta + d * job.params, job, own, keys, job.tensor[t],
+                            (uint32_t)c, turn);
         }
     }
 }
@@ -75,6 +90,199 @@ static __global__ void __launch_bounds__(ROWS)
     }
 }
 
+/* ---- narrow nets: a thread's rows stay in registers from layer to layer */
+
+/* Hidden layers of up to W outputs, R rows a thread. The weights of one link at a time are
+ * in shared memory, [in][W], 0 beyond the last output; all threads of a warp read the same
+ * four at once. Sums go in the order of many_rows. */
+enum { NARROW_IN = 64 };
+
+template <int W, int R> struct narrow_rows {
+    float value[R][W];
+};
+
+template <int W>
+static __device__ __forceinline__ void load_link(float *w, const float *theta,
+                                                 const xbc_link &l)
+{
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < (l.in + 1) * W; i += ROWS) {
+        const int k = i / W, o = i % W;
+        w[i] = o < l.out && (k < l.in || l.bias) ? theta[l.offset + k * l.out + o] : 0;
+    }
+    __syncthreads();
+}
+
+/* sum [r] += x [r] times a row of weights */
+template <int W, int R>
+static __device__ __forceinline__ void add_input(float sum[R][W], const float x[R],
+                                                 const float *w)
+{
+    XB_UNROLLED
+    for (int o = 0; o < W; o += 4) {
+        const float4 v = *(const float4 *)(const void *)(w + o);
+        XB_UNROLLED
+        for (int r = 0; r < R; r++) {
+            sum[r][o] = fmaf(x[r], v.x, sum[r][o]);
+            sum[r][o + 1] = fmaf(x[r], v.y, sum[r][o + 1]);
+            sum[r][o + 2] = fmaf(x[r], v.z, sum[r][o + 2]);
+            sum[r][o + 3] = fmaf(x[r], v.w, sum[r][o + 3]);
+        }
+    }
+}
+
+/* (N6) elu within 2.4e-7, which is what a sum of numbers near 1 is rounded by. */
+static __device__ __forceinline__ float quick_elu(float x)
+{
+    const float power = power_of_two(x * 1.44269504f) - 1;
+    return x > 0 ? x : power;
+}
+
+template <xbc_act ACT, int W, int R>
+static __device__ __forceinline__ void finish_as(narrow_rows<W, R> *to, const float sum[R][W],
+                                                 const float *bias)
+{
+    XB_UNROLLED
+    for (int o = 0; o < W; o++) XB_UNROLLED
+    for (int r = 0; r < R; r++)
+        to->value[r][o] = ACT == XBC_ELU ? quick_elu(sum[r][o] + bias[o])
+                                         : activated(sum[r][o] + bias[o], ACT);
+}
+
+/* + bias (0 without one), then the activation; outputs that are not there are never read */
+template <int W, int R>
+static __device__ __forceinline__ void finish(narrow_rows<W, R> *to, const float sum[R][W],
+                                              const float *bias, const xbc_link &l)
+{
+    switch (l.act) {
+    case XBC_ELU: finish_as<XBC_ELU, W, R>(to, sum, bias); break;
+    case XBC_RELU: finish_as<XBC_RELU, W, R>(to, sum, bias); break;
+    case XBC_TANH: finish_as<XBC_TANH, W, R>(to, sum, bias); break;
+    case XBC_SIGMOID: finish_as<XBC_SIGMOID, W, R>(to, sum, bias); break;
+    default: finish_as<XBC_NONE, W, R>(to, sum, bias); break;
+    }
+}
+
+/* A thread's rows are ROWS apart; those beyond the last repeat it. */
+static __device__ __forceinline__ int64_t row_of(const xbc_many &job, int r, int rows)
+{
+    int64_t row = ((int64_t)blockIdx.x * rows + r) * ROWS + threadIdx.x;
+    return row < job.rows ? row : job.rows - 1;
+}
+
+template <int W, int R>
+static __device__ __forceinline__ void first_link(narrow_rows<W, R> *to, const float *w,
+                                                  const xbc_many &job)
+{
+    const xbc_link &l = job.link[0];
+    float sum[R][W] = {};
+    for (int k = 0; k < l.in; k++) {
+        float x[R];
+        XB_UNROLLED
+        for (int r = 0; r < R; r++) x[r] = job.x[row_of(job, r, R) * l.in + k];
+        add_input<W, R>(sum, x, w + k * W);
+    }
+    finish<W, R>(to, sum, w + l.in * W, l);
+}
+
+template <int W, int R>
+static __device__ __forceinline__ void middle_link(narrow_rows<W, R> *rows, const float *w,
+                                                   const xbc_link &l)
+{
+    float sum[R][W] = {};
+    XB_UNROLLED
+    for (int k = 0; k < W; k++) {
+        if (k >= l.in) break;
+        float x[R];
+        XB_UNROLLED
+        for (int r = 0; r < R; r++) x[r] = rows->value[r][k];
+        add_input<W, R>(sum, x, w + k * W);
+    }
+    finish<W, R>(rows, sum, w + l.in * W, l);
+}
+
+/* The net's outputs, one after the other. */
+template <int W, int R>
+static __device__ __forceinline__ void last_link(const xbc_many &job,
+                                                 const narrow_rows<W, R> &rows,
+                                                 const float *theta, const xbc_link &l)
+{
+    for (int o = 0; o < l.out; o++) {
+        float sum[R] = {};
+        XB_UNROLLED
+        for (int k = 0; k < W; k++) {
+            if (k >= l.in) break;
+            const float v = theta[l.offset + k * l.out + o];
+            XB_UNROLLED
+            for (int r = 0; r < R; r++) sum[r] = fmaf(rows.value[r][k], v, sum[r]);
+        }
+        XB_UNROLLED
+        for (int r = 0; r < R; r++) {
+            const int64_t row = ((int64_t)blockIdx.x * R + r) * ROWS + threadIdx.x;
+            const float v =
+                l.bias ? sum[r] + theta[l.offset + l.in * l.out + o] : sum[r];
+            if (row < job.rows)
+                job.y[(blockIdx.y * job.rows + row) * l.out + o] = activated(v, l.act);
+        }
+    }
+}
+
+template <int W, int R>
+static __global__ void __launch_bounds__(ROWS)
+    narrow_net(const __grid_constant__ xbc_many job)
+{
+    __shared__ __align__(16) float w[(NARROW_IN + 1) * W];
+    const float *theta = job.theta + blockIdx.y * job.params;
+    narrow_rows<W, R> rows;
+    load_link<W>(w, theta, job.link[0]);
+    first_link<W, R>(&rows, w, job);
+    for (int i = 1; i + 1 < job.links; i++) {
+        load_link<W>(w, theta, job.link[i]);
+        middle_link<W, R>(&rows, w, job.link[i]);
+    }
+    last_link<W, R>(job, rows, theta, job.link[job.links - 1]);
+}
+
+/* Whether all hidden layers have at most `width` outputs; there must be one. */
+static bool is_narrow(const xbc_many *job, int width)
+{
+    bool narrow = job->links > 1 && job->link[0].in <= NARROW_IN;
+    for (int i = 0; i + 1 < job->links; i++) narrow &= job->link[i].out <= width;
+    return narrow;
+}
+
+template <int W, int R> static void launch_narrow(const xbc_many &job)
+{
+    const int64_t each = R * ROWS;
+    XBC_LAUNCH("predicting", (narrow_net<W, R>),
+               dim3((unsigned)((job.rows + each - 1) / each), (unsigned)job.count), ROWS,
+               job);
+}
+
+/* Several rows a thread where there are so many: weights are read once for them. */
+static void launch_rows(const xbc_many &job)
+{
+    if (is_narrow(&job, 16) && job.rows > ROWS)
+        launch_narrow<16, 2>(job);
+    else if (is_narrow(&job, 16))
+        launch_narrow<16, 1>(job);
+    else if (is_narrow(&job, 32) && job.rows > ROWS)
+        launch_narrow<32, 2>(job);
+    else if (is_narrow(&job, 32))
+        launch_narrow<32, 1>(job);
+    else
+        XBC_LAUNCH("predicting", many_rows,
+                   dim3((unsigned)((job.rows + ROWS - 1) / ROWS), (unsigned)job.count),
+                   ROWS, job);
+}
+
+static int64_t counters_of(const xbc_many *job)
+{
+    int64_t sum = 0;
+    for (int t = 0; t < job->tensors; t++) sum += (job->tensor[t].size + 63) / 64 * 16;
+    return sum;
+}
+
 void xbc_many_draws(const xbc_many *job)
 {
     const int64_t SOME = 1 << 15; /* draws of one launch */
@@ -85,12 +293,12 @@ void xbc_many_draws(const xbc_many *job)
         some.theta += first * job->params;
         some.y += first * job->rows * job->link[job->links - 1].out;
         const stream_keys keys = keys_of(some.where);
+        const int64_t wave = 4 * (int64_t)xbc_processors();
+        const unsigned blocks = (unsigned)(some.count < wave ? some.count : wave);
         for_shape(job->source, [&](auto shape) {
-            XBC_LAUNCH("drawing", draw_samples<decltype(shape)>, (unsigned)some.count,
-                       THREADS, some, keys);
+            XBC_LAUNCH("drawing", draw_samples<decltype(shape)>, blocks, THREADS, some, keys,
+                       counters_of(job));
         });
-        XBC_LAUNCH("predicting", many_rows,
-                   dim3((unsigned)((job->rows + ROWS - 1) / ROWS), (unsigned)some.count),
-                   ROWS, some);
+        launch_rows(some);
     }
 }

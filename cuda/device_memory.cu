@@ -106,6 +106,36 @@ void xbc_fill(float *to, float value, int64_t n)
     if (n > 0) XBC_LAUNCH("filling", fill, blocks_for(n), THREADS, to, value, n);
 }
 
+/* A byte's level (V16): the nearest float either way. */
+static __global__ void pixels(float *to, const uint8_t *from, const int32_t *row,
+                              int64_t n, int h, int w, int c)
+{
+    const int64_t size = (int64_t)h * w * c;
+    for
+        EACH(i, n)
+        {
+            const int64_t at =
+                n <= UINT32_MAX ? (int64_t)((uint32_t)i / (uint32_t)size) : i / size;
+            int rest = (int)(i - at * size);
+            int64_t r = row ? row[at] : at;
+            if (r < 0) {
+                const int line = rest / (w * c), place = rest % (w * c);
+                rest = line * w * c + (w - 1 - place / c) * c + place % c;
+                r = ~r;
+            }
+            to[i] = (float)from[r * size + rest] / 255;
+        }
+}
+
+void xbc_pixels(float *to, const uint8_t *from, const int32_t *row, int64_t rows,
+                int64_t h, int64_t w, int64_t c)
+{
+    int64_t n = rows * h * w * c;
+    if (n > 0)
+        XBC_LAUNCH("reading images", pixels, blocks_for(n), THREADS, to, from, row, n,
+                   (int)h, (int)w, (int)c);
+}
+
 /* In units of 4 bytes, or of one. */
 template <class Unit>
 static __global__ void gather(Unit *to, const Unit *from, const int32_t *row,

@@ -40,17 +40,18 @@ set_target_properties(crossbayes_emulated PROPERTIES
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/module.map)
 set(XB_EMULATED ${XB_EMULATED_FOLDER}/libcrossbayes-cuda.so)
 
-# xb_cuda_draws(NAME LIBRARY...): draws and products of the kernels themselves, the module's of
-# this machine or the emulated ones.
-function(xb_cuda_draws name)
-  add_executable(${name} cuda_draws.c)
+# xb_cuda_kernels(NAME SOURCE LIBRARY...): the kernels themselves, the module's of this machine or
+# the emulated ones.
+function(xb_cuda_kernels name source)
+  add_executable(${name} ${source})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cuda
     ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE xb_flags crossbayes_static PkgConfig::CMOCKA ${ARGN})
   target_compile_definitions(${name} PRIVATE XB_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
-xb_cuda_draws(cuda_draws xbc_emulated)
+xb_cuda_kernels(cuda_draws cuda_draws.c xbc_emulated)
+xb_cuda_kernels(cuda_nets cuda_nets.c xbc_emulated)
 # All words take the emulation hours.
 set_tests_properties(cuda_draws PROPERTIES ENVIRONMENT_MODIFICATION "XB_LONG=unset:")
 
@@ -85,7 +86,8 @@ endif()
 
 # On this machine's GPU: `make check-cuda`.
 if(XB_CUDA)
-  xb_cuda_draws(cuda_draws_gpu xbc_device)
+  xb_cuda_kernels(cuda_draws_gpu cuda_draws.c xbc_device)
+  xb_cuda_kernels(cuda_nets_gpu cuda_nets.c xbc_device)
   foreach(name IN ITEMS test_net_ops test_net_pass test_train test_predict
       test_kl_backend)
     xb_cuda_suite(${name} $<TARGET_FILE:crossbayes_cuda> _gpu)

@@ -309,7 +309,7 @@ static void check_grouped(xb_ctx *ctx, int law, int64_t rows, int64_t group, int
         .mu = bring(mu, (size_t)size * sizeof *mu),
         .sigma = bring(sigma, (size_t)size * sizeof *mu),
         .bias = bring(bias, (size_t)(groups * out) * sizeof *bias),
-        .room = xbc_take((size_t)xbc_grouped_room(rows, group, out) * sizeof *x)};
+        .room = xbc_take((size_t)xbc_grouped_room(rows, group, in, out) * sizeof *x)};
     assert_true(z && xbc_grouped_suits(&job.source, out));
     for (int turn = 0; turn < 2; turn++) {
         y[turn] = malloc(bytes);
@@ -348,6 +348,8 @@ static void groups_with_a_draw_each_are_right(void **state)
     check_grouped(ctx, 0, 30, 16, 5, 150, 64);
     check_grouped(ctx, 1, 64, 64, 0, 33, 128);
     check_grouped(ctx, 0, 100, 50, 10, 20, 64);
+    check_grouped(ctx, 2, 40, 20, 0, 17, 64);
+    check_grouped(ctx, 0, 90, 80, 3, 140, 64); /* rows shared by warps */
     if (getenv("XB_LONG")) {
         check_grouped(ctx, 0, 300, 16, 3, 1000, 1024);
         check_grouped(ctx, 2, 700, 300, 100, 1030, 512);

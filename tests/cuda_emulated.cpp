@@ -26,6 +26,7 @@ struct fiber {
     std::unique_ptr<char[]> stack{new char[STACK]};
     unsigned thread = 0;
     bool begun = false, done = true;
+    bool within_warp = false; /* it waits for its warp alone */
 };
 
 std::vector<std::unique_ptr<fiber>> fibers;
@@ -72,8 +73,19 @@ void go_on(fiber *f)
 
 void start(fiber *f, unsigned thread) { f->thread = thread, f->done = false; }
 
-/* All threads to their first barrier or end; then those that wait go on, round by round.
- */
+/* Those that wait for their warp, or for the whole block, go on; false: there are none. */
+bool pass_barriers(size_t waiting, bool within_warp)
+{
+    std::vector<fiber *> ready;
+    for (size_t i = 0; i < waiting; i++)
+        if (!fibers[i]->done && fibers[i]->within_warp == within_warp)
+            ready.push_back(fibers[i].get());
+    for (fiber *f : ready) go_on(f);
+    return !ready.empty();
+}
+
+/* All threads to their first barrier or end; then those that wait go on, round by round: a
+ * block's barrier opens when no thread waits for its warp any more. */
 void run_block(unsigned threads)
 {
     size_t waiting = 0;
@@ -83,19 +95,18 @@ void run_block(unsigned threads)
         go_on(fibers[waiting].get());
         if (!fibers[waiting]->done) waiting++;
     }
-    for (bool more = waiting > 0; more;) {
-        more = false;
-        for (size_t i = 0; i < waiting; i++) {
-            if (fibers[i]->done) continue;
-            go_on(fibers[i].get());
-            more |= !fibers[i]->done;
-        }
-    }
+    while (pass_barriers(waiting, true) || pass_barriers(waiting, false)) {}
 }
 
 } // namespace
 
-void emulated_barrier(void) { leave_off(); }
+static void wait_for(bool within_warp)
+{
+    current->within_warp = within_warp;
+    leave_off();
+}
+
+void emulated_barrier(void) { wait_for(false); }
 
 /* ---- a warp's product: each thread shows its share and reads the others' */
 
@@ -113,7 +124,7 @@ void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2])
     const unsigned lane = emulated_thread.x % 32, warp = emulated_thread.x - lane;
     memcpy(left[emulated_thread.x], a, sizeof left[0]);
     memcpy(right[emulated_thread.x], b, sizeof right[0]);
-    emulated_barrier();
+    wait_for(true);
     for (unsigned i = 0; i < 4; i++) {
         unsigned row = lane / 4, upper = i / 2, column = lane % 4 * 2 + i % 2;
         for (unsigned k = 0; k < 16; k++) {
@@ -122,7 +133,7 @@ void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2])
                     bf16_at(&right[warp + column * 4 + pair][half], k % 2);
         }
     }
-    emulated_barrier();
+    wait_for(true);
 }
 
 /* ---- the driver's calls */

@@ -21,6 +21,9 @@ struct dim3 {
 struct __attribute__((aligned(16))) float4 {
     float x, y, z, w;
 };
+struct __attribute__((aligned(16))) uint4 {
+    unsigned x, y, z, w;
+};
 
 /* Where the thread at work stands. */
 extern dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
@@ -49,7 +52,7 @@ static inline uint32_t atomicAdd(uint32_t *to, uint32_t value)
 }
 
 void emulated_barrier(void);
-/* c [16][8] += a [16][16] b [16][8] of bf16 by a warp; all warps of a block at once. */
+/* c [16][8] += a [16][16] b [16][8] of bf16 by a warp. */
 void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2]);
 void emulated_launch(dim3 blocks, unsigned threads, const std::function<void()> &body);
 #define XBC_START(kernel, blocks, threads, ...)                                          \

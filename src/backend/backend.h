@@ -114,6 +114,11 @@ struct xb_backend {
     void (*gather)(const xb_backend *b, void *to, const void *from, const int32_t *row,
                    int64_t rows, int64_t bytes);
 
+    /* Optional: bytes / 255 (V16) of rows row[i], without rows i, of images in a buffer;
+     * ~r is row r turned left to right. */
+    void (*pixels)(const xb_backend *b, xb_real *to, const uint8_t *from,
+                   const int32_t *row, int64_t rows, xb_shape shape);
+
     /* Layers. Dense and conv are the stochastic linear layer as one operation: mu,
      * sigma, the stream of their noise and an estimator are in the run, and whether a
      * draw is ever in memory is the backend's affair. */

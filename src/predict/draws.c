@@ -27,6 +27,7 @@ enum {
     SMALL_BYTES = 1 << 20,  /* of inputs in a small net's chunk, beyond one tile */
     CHUNK = 256,            /* rows of a large net's chunk at most */
     CHUNK_BYTES = 16 << 20, /* of activations at most, beyond one row */
+    DEVICE_BYTES = 1 << 30, /* the same of a device, which wants much to do at once */
     SLAB_WORK = 1 << 24,    /* inputs times draws, then progress is told */
 };
 
@@ -35,9 +36,10 @@ typedef struct worker {
     xb_pass *pass;
     /* buffers of the pass's backend, parts of `memory` */
     void *memory;
-    float *x;     /* [chunk][features], scaled */
-    float *out;   /* [tile][outputs] */
-    float *theta; /* a small net's weights; NULL: the net is large */
+    float *x;        /* [chunk][features], scaled */
+    uint8_t *pixels; /* the same as bytes, where the backend reads images; or NULL */
+    float *out;      /* [tile][outputs] */
+    float *theta;    /* a small net's weights; NULL: the net is large */
     /* the host's side of x and out where that is another */
     float *room_x, *room_out;
     xb_status status;
@@ -56,7 +58,8 @@ typedef struct draw_job {
     int64_t n, first, count, outputs;
     int64_t tile, chunk; /* rows of a pass, and held by a worker */
     int64_t begin, end;  /* of the slab */
-    worker *worker;      /* [workers]: as many as threads, draws are cut among them */
+    worker *worker;      /* [workers]: as many as threads, one for a device; draws are cut
+                            among them */
     int64_t workers;
 } draw_job;
 
@@ -119,6 +122,25 @@ static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int6
     return XB_OK;
 }
 
+/* Rows [row, row + rows) as the net reads them. */
+static void bring_rows(const draw_job *job, worker *w, int64_t row, int64_t rows)
+{
+    const xb_backend *b = job->backend;
+    const xb_rows *from = job->rows;
+    const int64_t width = job->model->features;
+    if (w->pixels) {
+        for (int64_t i = 0; i < rows; i++)
+            b->put(b, w->pixels + i * width,
+                   from->bytes + (from->select ? from->select[row + i] : row + i) * width,
+                   width);
+        b->pixels(b, w->x, w->pixels, NULL, rows, xb_net_input(job->model->net));
+        return;
+    }
+    float *x = xb_host_side(b, w->x, w->room_x);
+    xb_model_take_rows(job->model, x, from, row, rows);
+    xb_host_sent(b, w->x, x, rows * width * (int64_t)sizeof *x);
+}
+
 static void run_piece(void *arg, int64_t piece)
 {
     draw_job *job = arg;
@@ -128,10 +150,7 @@ static void run_piece(void *arg, int64_t piece)
     if (begin == end) return;
     for (int64_t row = job->begin; row < job->end; row += job->chunk) {
         int64_t rows = job->end - row < job->chunk ? job->end - row : job->chunk;
-        float *x = xb_host_side(job->backend, w->x, w->room_x);
-        xb_model_take_rows(job->model, x, job->rows, row, rows);
-        xb_host_sent(job->backend, w->x, x,
-                     rows * job->model->features * (int64_t)sizeof *x);
+        bring_rows(job, w, row, rows);
         for (int64_t s = begin; s < end && w->status == XB_OK; s++)
             w->status = one_draw(job, w, s, row, rows);
     }
@@ -152,11 +171,11 @@ static int64_t clamped(int64_t rows, int64_t least, int64_t most)
     return rows < least ? least : rows > most ? most : rows;
 }
 
-/* As many rows as keep a pass within CHUNK_BYTES, by the widest layer and the next. */
-static int64_t chunk_for(const xb_net *net)
+/* As many rows as keep a pass within its bytes, by the widest layer and the next. */
+static int64_t chunk_for(const xb_backend *b, const xb_net *net)
 {
     int64_t each = 2 * (int64_t)sizeof(float) * widest_of(net);
-    return clamped(CHUNK_BYTES / each, 1, CHUNK);
+    return clamped((b->host ? CHUNK_BYTES : DEVICE_BYTES) / each, 1, CHUNK);
 }
 
 /* Rows that go through a small net together: by twelve, as its products take them. */
@@ -169,7 +188,7 @@ static void plan_rows(draw_job *job)
 {
     const xb_model *m = job->model;
     if (!is_small(m->net)) {
-        job->tile = job->chunk = chunk_for(m->net);
+        job->tile = job->chunk = chunk_for(job->backend, m->net);
         return;
     }
     job->tile = tile_for(m->net);
@@ -186,11 +205,14 @@ static xb_status take_worker(xb_ctx *ctx, worker *w, const draw_job *job)
     bool small = is_small(job->model->net);
     int64_t x = lines_of(job->chunk * job->model->features);
     int64_t out = lines_of(job->tile * job->outputs);
-    int64_t all = x + out + (small ? xb_net_param_count(job->model->net) : 0);
+    int64_t theta = small ? lines_of(xb_net_param_count(job->model->net)) : 0;
+    bool images = b->pixels && job->rows->bytes;
+    int64_t all = x + out + theta + (images ? (x + 3) / 4 : 0);
     XB_TRY(b->take(b, ctx, &w->memory, all * (int64_t)sizeof *w->x));
     w->x = w->memory;
     w->out = w->x + x;
     if (small) w->theta = w->out + out;
+    if (images) w->pixels = (uint8_t *)(w->out + out + theta);
     if (b->host) return XB_OK;
     w->room_x = xb_new(ctx, x, sizeof *w->x);
     w->room_out = xb_new(ctx, out, sizeof *w->out);
@@ -289,7 +311,7 @@ static xb_status run_together(xb_ctx *ctx, draw_job *job)
 
 static xb_status run_workers(xb_ctx *ctx, draw_job *job)
 {
-    int64_t threads = xb_ctx_threads(ctx);
+    int64_t threads = job->backend->host ? xb_ctx_threads(ctx) : 1;
     job->workers = threads < job->count ? threads : job->count;
     const int64_t members = xb_model_member_count(job->model);
     job->worker = xb_new(ctx, job->workers, sizeof *job->worker);
@@ -330,7 +352,7 @@ static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_r
     xb_pass *pass = NULL;
     xb_pass_options opt = xb_pass_options_default();
     opt.backend = backend;
-    opt.batch = chunk_for(m->noise_net);
+    opt.batch = chunk_for(&xb_backend_host, m->noise_net);
     opt.gradients = false;
     const xb_weights weights = {m->noise_mu, NULL, m->noise_state, NULL};
     float *x = xb_new(ctx, opt.batch * (m->features + targets), sizeof *x);

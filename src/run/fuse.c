@@ -34,19 +34,20 @@ static bool norm_before(const xb_net *net, int l)
     return l > 0 && below && net->layer[l - 1].kind == &xb_layer_batchnorm;
 }
 
-static bool can_fuse(const xb_run *run)
+static bool can_fuse(const xb_run *run, const xb_layer *last)
 {
     const xb_layer_ops *block = run->backend->block;
-    return block && block->fuses(run, NULL) && run->estimator == XB_ESTIMATOR_SHARED;
+    return block && block->fuses(run, last) && run->estimator == XB_ESTIMATOR_SHARED;
 }
 
 static void fuse_blocks(xb_pass *pass)
 {
     const xb_net *net = pass->net;
     const xb_backend *b = pass->run.backend;
-    for (int l = 0; can_fuse(&pass->run) && l < net->n_layer; l++) {
-        if (!block_at(net, l)) continue;
-        bool norm = norm_before(net, l);
+    for (int l = 0; l < net->n_layer; l++) {
+        if (!block_at(net, l) || !can_fuse(&pass->run, net->layer + l + BLOCK_LAYERS - 1))
+            continue;
+        bool norm = b->norm_block && norm_before(net, l);
         int first = norm ? l - 1 : l, last = l + BLOCK_LAYERS - 1;
         for (int i = first; i < last; i++) pass->layer[i].ops = NULL;
         pass->layer[last].ops = norm ? b->norm_block : b->block;

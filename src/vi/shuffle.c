@@ -34,11 +34,34 @@ static int32_t *order_side(const xb_trainer *t)
 
 static int64_t bytes_of(int64_t n) { return n * (int64_t)sizeof(float); }
 
+enum { MIRROR_STREAM = 1001 }; /* beside those of the shuffles */
+
+/* Whether this epoch sees a row in a mirror. */
+static bool is_turned(const xb_trainer *t, int32_t row)
+{
+    const xb_stream where = {.key = t->data_key,
+                             .tensor = MIRROR_STREAM,
+                             .sample = (uint32_t)t->place.phase,
+                             .step = (uint32_t)t->place.epoch};
+    return t->opt.mirror && xb_stream_uniform(&where, row) < 0.5;
+}
+
+/* The order with its mirrored rows, for backends that turn them. */
+static void shuffle_pixels(xb_trainer *t)
+{
+    const int32_t *order = order_side(t);
+    int32_t *turned = xb_host_side(t->backend, t->turned, t->room.turned);
+    for (int64_t i = 0; i < t->n; i++)
+        turned[i] = is_turned(t, order[i]) ? ~order[i] : order[i];
+    xb_host_sent(t->backend, t->turned, t->room.turned, bytes_of(t->n));
+}
+
 void xb_trainer_shuffle(xb_trainer *t)
 {
     xb_shuffle(order_side(t), t->n, t->data_key, (uint32_t)t->place.phase,
                (uint32_t)t->place.epoch);
     xb_host_sent(t->backend, t->order, t->room.order, bytes_of(t->n));
+    if (t->pixels) shuffle_pixels(t);
 }
 
 static bool has_labels(const xb_trainer *t)
@@ -61,6 +84,9 @@ void xb_trainer_take(xb_trainer *t, int64_t first, int64_t rows)
     const xb_backend *b = t->backend;
     if (t->x)
         b->copy(b, t->bx, t->x + first * t->features, bytes_of(rows * t->features));
+    else if (t->pixels)
+        b->pixels(b, t->bx, t->pixels + first * t->features, NULL, rows,
+                  xb_net_input(t->model->net));
     else
         take_inputs(t, NULL, first, rows);
     if (has_labels(t))
@@ -77,6 +103,9 @@ int64_t xb_trainer_gather(xb_trainer *t, int64_t k)
     int64_t first = k * t->n / t->batches, rows = (k + 1) * t->n / t->batches - first;
     if (t->x)
         b->gather(b, t->bx, t->x, t->order + first, rows, bytes_of(t->features));
+    else if (t->pixels)
+        b->pixels(b, t->bx, t->pixels, t->turned + first, rows,
+                  xb_net_input(t->model->net));
     else
         take_inputs(t, order_side(t) + first, 0, rows);
     if (has_labels(t))
@@ -85,8 +114,6 @@ int64_t xb_trainer_gather(xb_trainer *t, int64_t k)
         b->gather(b, t->by, t->y, t->order + first, rows, bytes_of(t->targets));
     return rows;
 }
-
-enum { MIRROR_STREAM = 1001 }; /* beside those of the shuffles */
 
 /* Left and right of one image [h][w][c]. */
 static void turn(float *x, xb_shape shape)
@@ -102,17 +129,13 @@ static void turn(float *x, xb_shape shape)
 
 void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch)
 {
-    const xb_stream where = {.key = t->data_key,
-                             .tensor = MIRROR_STREAM,
-                             .sample = (uint32_t)t->place.phase,
-                             .step = (uint32_t)t->place.epoch};
     const xb_backend *b = t->backend;
+    if (t->pixels) return; /* they came turned */
     int64_t bytes = bytes_of(batch * t->features);
     const int32_t *row = order_side(t) + k * t->n / t->batches;
     float *x = xb_host_side(b, t->bx, t->room.bx);
     if (!b->host) b->get(b, x, t->bx, bytes);
     for (int64_t i = 0; i < batch; i++)
-        if (xb_stream_uniform(&where, row[i]) < 0.5)
-            turn(x + i * t->features, xb_net_input(t->model->net));
+        if (is_turned(t, row[i])) turn(x + i * t->features, xb_net_input(t->model->net));
     xb_host_sent(b, t->bx, x, bytes);
 }

@@ -90,6 +90,21 @@ static xb_status copy_inputs(xb_trainer *t, int64_t n)
     return XB_OK;
 }
 
+/* Images as bytes into the memory of a backend that reads them; where there is too little
+ * of it they are sent batch by batch. */
+static xb_status bring_images(xb_trainer *t, int64_t n)
+{
+    const xb_backend *b = t->backend;
+    if (!b->pixels || !t->rows.bytes) return XB_OK;
+    xb_status status = take(t, &t->pixels, n * t->features, 1, NULL);
+    if (status == XB_E_MEMORY) return XB_OK;
+    XB_TRY(status);
+    for (int64_t i = 0; i < n; i++)
+        b->put(b, t->pixels + i * t->features, t->rows.bytes + t->select[i] * t->features,
+               t->features);
+    return take(t, &t->turned, n, sizeof *t->turned, &t->room.turned);
+}
+
 /* A copy of the inputs, scaled, in a quarter of the machine's memory at most; beyond that
  * they are scaled where they lie, batch by batch, to the same numbers. */
 static bool is_kept(const xb_train_data *data)
@@ -120,6 +135,7 @@ static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
     t->rows.select = t->select;
     XB_TRY(copy_targets(t, data));
     if (t->x) XB_TRY(copy_inputs(t, data->n));
+    XB_TRY(bring_images(t, data->n));
     t->checksum = xb_train_checksum(data, t->targets);
     if (data->names) xb_frame_rest(data->names);
     return XB_OK;
@@ -421,10 +437,10 @@ void xb_trainer_destroy(xb_trainer *t)
 {
     if (!t) return;
     const xb_train_rooms *r = &t->room;
-    void *const blocks[] = {t->peak,     t->mass,     t->bits,        t->trace,
-                            t->select,   r->live,     r->bx,          r->by,
-                            r->out,      r->raw,      r->order,       r->blabel,
-                            t->block[0], t->block[1], t->fingerprint, t->log_sd};
+    void *const blocks[] = {
+        t->peak,   t->mass,     t->bits,     t->trace,       t->select, r->live,
+        r->bx,     r->by,       r->out,      r->raw,         r->order,  r->turned,
+        r->blabel, t->block[0], t->block[1], t->fingerprint, t->log_sd};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     for (int i = 0; i < t->buffers; i++) t->backend->release(t->backend, t->buffer[i]);
     xb_sampler_destroy(t->sampler);

@@ -41,7 +41,7 @@ enum { XB_TRACE_COLUMNS = XB_TRACE_VALIDATION + 1 };
 /* The host's side of buffers, as large as they are; NULL where buffers are the host's. */
 typedef struct xb_train_rooms {
     float *live, *bx, *by, *out, *raw;
-    int32_t *order, *blabel;
+    int32_t *order, *turned, *blabel;
 } xb_train_rooms;
 
 enum { XB_TRAIN_BUFFERS = 16 }; /* at most */
@@ -61,6 +61,7 @@ struct xb_trainer {
      * `x`, scaled, or stay where they are, example i in row select[i] */
     xb_rows rows;
     float *x, *y;    /* B [n][features], or NULL; [n][targets] */
+    uint8_t *pixels; /* B [n][features], images where the backend reads them; or NULL */
     int32_t *label;  /* B [n] */
     int64_t *select; /* [n] */
     int64_t n, held;
@@ -99,6 +100,7 @@ struct xb_trainer {
     xb_key noise_key, data_key;
     int64_t draw;         /* number of the weight draws, a step's own */
     int32_t *order;       /* B [n], this epoch's */
+    int32_t *turned;      /* B [n], the same for `pixels`: ~row where seen in a mirror */
     bool ordered;         /* it is */
     float *bx, *by, *out; /* B a batch */
     float *raw, *d_raw;   /* B of the noise net */

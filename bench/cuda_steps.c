@@ -1,0 +1,117 @@
+/* cuda_steps.c: whole steps of training and whole predictions through the library, on the
+ * backend named: cuda_steps BACKEND [scalar|faces]. A line each: what, backend, batch,
+ * steps or images a second. bench_cuda.py runs it beside PyTorch and JAX. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "crossbayes/crossbayes.h"
+
+enum { BATCH = 100, SIZE = 200, IMAGES = 400, DRAWS = 32, ROWS = 1000 };
+
+static const char FACES[] =
+    "conv 16, relu, maxpool 2 ceil, batchnorm, conv 16, relu, maxpool 2 ceil, batchnorm, "
+    "conv 32, relu, maxpool 2 ceil, batchnorm, conv 32, relu, maxpool 2 ceil, batchnorm, "
+    "conv 64, relu, maxpool 2 ceil, batchnorm, conv 64, relu, maxpool 2 ceil, batchnorm, "
+    "conv 128, relu, maxpool 2 ceil, batchnorm, conv 128, relu, maxpool 2 ceil, "
+    "batchnorm, "
+    "flatten, dense 100, batchnorm, relu, dense 10, batchnorm, relu, dense 1, batchnorm, "
+    "sigmoid";
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void must(xb_ctx *ctx, xb_status status)
+{
+    if (status == XB_OK) return;
+    fprintf(stderr, "cuda_steps: %s\n", xb_ctx_message(ctx));
+    exit(1);
+}
+
+/* Steps a second: the median of five runs of `steps`, after as many. */
+static double steps_a_second(xb_ctx *ctx, xb_trainer *t, int steps)
+{
+    double took[5];
+    for (int k = -1; k < 5; k++) {
+        double from = now();
+        for (int i = 0; i < steps; i++) must(ctx, xb_trainer_step(ctx, t));
+        if (k < 0) continue;
+        took[k] = now() - from;
+        for (int j = k; j > 0 && took[j] < took[j - 1]; j--) {
+            double swap = took[j];
+            took[j] = took[j - 1], took[j - 1] = swap;
+        }
+    }
+    return steps / took[2];
+}
+
+/* Two layers of 16 under local noise, a batch of 100 of 1000 rows. */
+static void time_scalar(xb_ctx *ctx, const char *backend)
+{
+    double x[ROWS], y[ROWS];
+    for (int i = 0; i < ROWS; i++) x[i] = 6.0 * i / ROWS - 3, y[i] = sin(x[i]);
+    const xb_train_data data = {.x = x, .y = y, .n = ROWS, .features = 1};
+    xb_train_options opt = xb_train_options_default();
+    xb_trainer *t = NULL;
+    opt.net = "dense 16, elu, dense 16, elu, dense 1";
+    opt.batch = BATCH, opt.mle_epochs = 0, opt.epochs = 1 << 20;
+    opt.likelihood = XB_LIKELIHOOD_GAUSSIAN, opt.backend = backend;
+    must(ctx, xb_trainer_create(ctx, &t, &data, &opt));
+    printf("step-scalar %s %d %.4g\n", backend, BATCH, steps_a_second(ctx, t, 1000));
+    xb_trainer_destroy(t);
+}
+
+static void time_faces(xb_ctx *ctx, const char *backend, int steps)
+{
+    const int64_t features = (int64_t)SIZE * SIZE * 3;
+    uint8_t *bytes = malloc((size_t)(IMAGES * features));
+    double y[IMAGES], *value = malloc(IMAGES * DRAWS * sizeof *value);
+    uint32_t word = 1;
+    if (!bytes || !value) exit(1);
+    for (int64_t i = 0; i < IMAGES * features; i++)
+        word = word * 1664525 + 1013904223, bytes[i] = (uint8_t)(word >> 24);
+    for (int i = 0; i < IMAGES; i++) y[i] = i % 100 / 100.0;
+    const xb_train_data data = {
+        .bytes = bytes, .y = y, .n = IMAGES, .features = features};
+    xb_train_options opt = xb_train_options_default();
+    xb_trainer *t = NULL;
+    xb_model *model = NULL;
+    opt.net = FACES, opt.input = (xb_shape){SIZE, SIZE, 3};
+    opt.batch = BATCH, opt.mle_epochs = 0, opt.epochs = 1 << 10;
+    opt.estimator = XB_ESTIMATOR_SHARED, opt.likelihood = XB_LIKELIHOOD_GAUSSIAN;
+    opt.backend = backend, opt.target_sd = 1;
+    must(ctx, xb_trainer_create(ctx, &t, &data, &opt));
+    printf("step-faces %s %d %.4g\n", backend, BATCH, steps_a_second(ctx, t, steps));
+    must(ctx, xb_trainer_model(ctx, &model, t));
+    xb_predict_options how = xb_predict_options_default();
+    how.backend = backend;
+    const xb_rows rows = {.bytes = bytes, .n = IMAGES, .features = features};
+    double best = INFINITY;
+    for (int k = 0; k < 4; k++) {
+        double from = now();
+        must(ctx, xb_predict_draws_rows(ctx, value, NULL, model, &rows, 0, DRAWS, &how));
+        best = fmin(best, now() - from);
+    }
+    printf("predict-faces %s %d %.4g\n", backend, DRAWS, IMAGES * DRAWS / best);
+    fflush(stdout);
+    xb_model_destroy(model);
+    xb_trainer_destroy(t);
+    free(bytes), free(value);
+}
+
+int main(int argc, char **argv)
+{
+    xb_ctx *ctx = NULL;
+    if (xb_ctx_create(&ctx) != XB_OK) return 1;
+    const char *backend = argc > 1 ? argv[1] : "cpu", *what = argc > 2 ? argv[2] : "all";
+    if (what[0] != 'f') time_scalar(ctx, backend);
+    if (what[0] != 's') time_faces(ctx, backend, strcmp(backend, "cpu") == 0 ? 1 : 20);
+    xb_ctx_destroy(ctx);
+    return 0;
+}

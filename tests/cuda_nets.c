@@ -1,0 +1,320 @@
+/* cuda_nets.c: the GPU module's kernels for whole pieces of nets beside the plain ones
+ * that do the same layer by layer: convolution, relu and maxpool as one; small nets whose
+ * rows stay in registers; images as bytes. On the device, or as the CPU emulates it. */
+#include "xbtest.h"
+
+#include "crossbayes/extend.h"
+#include "device.h"
+#include "draw/kernel.h"
+
+static void sound(void)
+{
+    xbc_wait();
+    if (xbc_error()) fail_msg("%s", xbc_error());
+}
+
+static void open_device(void)
+{
+    char why[XBC_TEXT];
+    if (!xbc_open(why)) fail_msg("no device: %s", why);
+}
+
+static void *taken(size_t bytes)
+{
+    void *to = xbc_take(bytes);
+    assert_non_null(to);
+    return to;
+}
+
+static void *bring(const void *from, size_t bytes)
+{
+    void *to = taken(bytes);
+    xbc_put(to, from, bytes);
+    return to;
+}
+
+/* Between -1 and 1, no two alike. */
+static float *numbers(int64_t n, double speed)
+{
+    float *to = malloc((size_t)n * sizeof *to);
+    assert_non_null(to);
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (float)(2 * fmod(0.6180339887 * speed * (double)(i + 1), 1) - 1);
+    return to;
+}
+
+static float *numbers_there(int64_t n, double speed)
+{
+    float *here = numbers(n, speed), *there = bring(here, (size_t)n * sizeof *here);
+    free(here);
+    return there;
+}
+
+static float *fetched(const float *from, int64_t n)
+{
+    float *to = malloc((size_t)n * sizeof *to);
+    assert_non_null(to);
+    xbc_get(to, from, (size_t)n * sizeof *to);
+    return to;
+}
+
+/* Two buffers agree to `near`, and are not all 0. */
+static void check_same(const float *a, const float *b, int64_t n, double near)
+{
+    float *left = fetched(a, n), *right = fetched(b, n);
+    double largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        assert_at_most(fabs((double)left[i] - (double)right[i]), near);
+        largest = fmax(largest, fabs((double)right[i]));
+    }
+    assert_true(largest > 0.01);
+    free(left), free(right);
+}
+
+/* ---- blocks */
+
+typedef struct sizes {
+    int h, w, c, oc, pad, ceil;
+} sizes;
+
+/* The same by the layers' own kernels: y, dx and dw [n], with dy given. */
+typedef struct by_layers {
+    float *conv, *y, *d_pool, *dx, *dw;
+} by_layers;
+
+static by_layers layer_by_layer(const xbc_block *b, const xbc_window *pool, int64_t n)
+{
+    const xbc_window *g = &b->conv;
+    const int64_t inner = b->rows * g->oh * g->ow * g->oc;
+    const xbc_parts all = {.rows = b->rows, .batch = b->rows, .count = 1};
+    by_layers l = {.conv = taken((size_t)inner * sizeof(float)),
+                   .y = taken((size_t)(b->rows * b->ph * b->pw * g->oc) * sizeof(float)),
+                   .d_pool = taken((size_t)inner * sizeof(float)),
+                   .dx = taken((size_t)(b->rows * g->h * g->w * g->c) * sizeof(float)),
+                   .dw = taken((size_t)n * sizeof(float))};
+    xbc_forward(l.conv, b->x, b->w, b->bias != NULL, g, &all);
+    xbc_activate(l.conv, l.conv, inner, XBC_RELU);
+    xbc_maxpool(l.y, l.conv, b->rows, pool);
+    xbc_maxpool_backward(l.d_pool, b->dy, l.conv, b->rows, pool);
+    xbc_deactivate(l.d_pool, l.d_pool, l.conv, inner, XBC_RELU);
+    xbc_backward_weight(l.dw, b->x, l.d_pool, b->bias != NULL, g, &all);
+    xbc_backward_input(l.dx, l.d_pool, b->w, g, &all);
+    return l;
+}
+
+static void leave_layers(const by_layers *l)
+{
+    xbc_release(l->conv), xbc_release(l->y), xbc_release(l->d_pool);
+    xbc_release(l->dx), xbc_release(l->dw);
+}
+
+static void check_block(sizes s, int64_t rows, bool bias)
+{
+    const int oh = s.h + 2 * s.pad - 2, ow = s.w + 2 * s.pad - 2, up = s.ceil;
+    const int ph = (oh + up) / 2, pw = (ow + up) / 2;
+    const xbc_window g = {s.h, s.w, s.c, oh, ow, s.oc, 3, 3, 1, s.pad, s.pad};
+    const xbc_window pool = {oh, ow, s.oc, ph, pw, s.oc, 2, 2, 2, 0, 0};
+    const int64_t size = (int64_t)9 * s.c * s.oc, n = size + (bias ? s.oc : 0);
+    const int64_t out = rows * ph * pw * s.oc, in = rows * s.h * s.w * s.c;
+    float *w = numbers_there(n, 1);
+    xbc_block b = {.conv = g,
+                   .ph = ph,
+                   .pw = pw,
+                   .rows = rows,
+                   .x = numbers_there(in, 7),
+                   .w = w,
+                   .bias = bias ? w + size : NULL,
+                   .y = taken((size_t)out * sizeof(float)),
+                   .place = taken((size_t)out),
+                   .dy = numbers_there(out, 3),
+                   .dx = taken((size_t)in * sizeof(float))};
+    const int64_t slices = xbc_block_slices(&b);
+    b.dw = taken((size_t)(slices * n) * sizeof(float));
+    float *dw = taken((size_t)n * sizeof(float));
+    by_layers l = layer_by_layer(&b, &pool, n);
+    xbc_block_forward(&b);
+    xbc_block_weight(&b);
+    xbc_block_input(&b);
+    xbc_add_parts(dw, b.dw, n, NULL, 0, slices, n, 1);
+    check_same(b.y, l.y, out, 1e-4);
+    check_same(b.dx, l.dx, in, 2e-4);
+    check_same(dw, l.dw, n, 1e-6 * (double)(rows * oh * ow) + 1e-4);
+    sound();
+    leave_layers(&l);
+    xbc_release(w), xbc_release(b.y), xbc_release(b.place), xbc_release(b.dx);
+    xbc_release(b.dw), xbc_release(dw);
+}
+
+static void blocks_are_their_layers(void **state)
+{
+    (void)state;
+    open_device();
+    check_block((sizes){.h = 7, .w = 6, .c = 3, .oc = 5, .pad = 1, .ceil = 1}, 3, true);
+    check_block((sizes){.h = 6, .w = 9, .c = 4, .oc = 8, .pad = 1, .ceil = 0}, 2, true);
+    check_block((sizes){.h = 5, .w = 4, .c = 8, .oc = 3, .pad = 0, .ceil = 1}, 2, false);
+    check_block((sizes){.h = 4, .w = 4, .c = 36, .oc = 20, .pad = 1, .ceil = 1}, 2, true);
+    check_block((sizes){.h = 5, .w = 7, .c = 2, .oc = 17, .pad = 1}, 1, false);
+    const sizes larger = {.h = 8, .w = 8, .c = 16, .oc = 16, .pad = 1};
+    check_block(larger, 24, true); /* more outputs a thread */
+    check_block((sizes){.h = 8, .w = 8, .c = 8, .oc = 12, .pad = 1}, 12, true);
+    check_block((sizes){.h = 8, .w = 8, .c = 3, .oc = 16, .pad = 1}, 24, true);
+    check_block((sizes){.h = 2, .w = 2, .c = 1, .oc = 1, .pad = 1, .ceil = 1}, 1, true);
+}
+
+/* A window of zeros, of equals and of a NaN: the first of the largest, none where relu is
+ * 0, and a NaN that stays. */
+static void a_nan_stays_and_zeros_have_no_place(void **state)
+{
+    (void)state;
+    float x[3 * 16] = {0}, w[9] = {0}, y[3 * 4];
+    uint8_t place[3 * 4];
+    w[4] = 1; /* the middle: the convolution is x */
+    x[16 + 1] = x[16 + 4] = 2;
+    x[32 + 5] = NAN;
+    open_device();
+    xbc_block b = {.conv = {4, 4, 1, 4, 4, 1, 3, 3, 1, 1, 1},
+                   .ph = 2,
+                   .pw = 2,
+                   .rows = 3,
+                   .x = bring(x, sizeof x),
+                   .w = bring(w, sizeof w),
+                   .y = taken(sizeof y),
+                   .place = taken(sizeof place)};
+    xbc_block_forward(&b);
+    xbc_get(y, b.y, sizeof y);
+    xbc_get(place, b.place, sizeof place);
+    sound();
+    for (int i = 0; i < 4; i++) assert_true(y[i] == 0 && place[i] == 4);
+    assert_true(y[4] == 2 && place[4] == 1 && y[5] == 0 && place[5] == 4);
+    for (int i = 8; i < 12; i++) assert_true(y[i] != y[i]); /* 0 times NaN reaches all */
+}
+
+/* ---- small nets */
+
+enum { LINKS = 4 };
+
+/* In double, from the weights that were drawn. */
+static void net_in_double(double *y, const xbc_many *job, const float *theta,
+                          const float *x)
+{
+    double from[XBC_WIDEST], to[XBC_WIDEST];
+    for (int k = 0; k < job->link[0].in; k++) from[k] = (double)x[k];
+    for (int i = 0; i < job->links; i++) {
+        const xbc_link *l = &job->link[i];
+        const float *w = theta + l->offset;
+        for (int o = 0; o < l->out; o++) {
+            double sum = l->bias ? (double)w[l->in * l->out + o] : 0;
+            for (int k = 0; k < l->in; k++) sum += from[k] * (double)w[k * l->out + o];
+            to[o] = l->act == XBC_ELU       ? (sum > 0 ? sum : expm1(sum))
+                    : l->act == XBC_RELU    ? (sum > 0 ? sum : 0)
+                    : l->act == XBC_TANH    ? tanh(sum)
+                    : l->act == XBC_SIGMOID ? 1 / (1 + exp(-sum))
+                                            : sum;
+        }
+        memcpy(from, to, sizeof from);
+    }
+    memcpy(y, from, (size_t)job->link[job->links - 1].out * sizeof *y);
+}
+
+static xbc_many small_net(int in, int width, int out, int64_t rows, int64_t count)
+{
+    const int size[LINKS + 1] = {in, width, width - 1, width - 2, out};
+    const xbc_act act[LINKS] = {XBC_ELU, XBC_TANH, XBC_SIGMOID, XBC_NONE};
+    xbc_many job = {.rows = rows, .count = count, .links = LINKS, .tensors = LINKS};
+    for (int i = 0; i < LINKS; i++) {
+        const int64_t n = (int64_t)(size[i] + (i != 1)) * size[i + 1];
+        job.link[i] = (xbc_link){size[i], size[i + 1], i != 1, job.params, act[i]};
+        job.tensor[i] = (xbc_tensor){(uint32_t)i, 0, job.params, n}; /* fixed */
+        job.params += n;
+    }
+    job.y = taken((size_t)(rows * count * out) * sizeof(float));
+    job.theta = taken((size_t)(count * job.params) * sizeof(float));
+    return job;
+}
+
+static void check_small(const xbc_source *source, int in, int width, int out,
+                        int64_t rows)
+{
+    const int64_t count = 2;
+    xbc_many job = small_net(in, width, out, rows, count);
+    float *x = numbers(rows * in, 5), *mu = numbers(job.params, 3);
+    job.source = *source;
+    job.x = bring(x, (size_t)(rows * in) * sizeof *x);
+    job.mu = bring(mu, (size_t)job.params * sizeof *mu);
+    job.sigma = job.mu;
+    xbc_many_draws(&job);
+    float *y = fetched(job.y, rows * count * out);
+    sound();
+    for (int64_t i = 0; i < rows * count; i++) {
+        double want[XBC_WIDEST];
+        net_in_double(want, &job, mu, x + i % rows * in);
+        for (int o = 0; o < out; o++)
+            assert_at_most(fabs((double)y[i * out + o] - want[o]), 2e-5);
+    }
+    free(x), free(mu), free(y);
+    xbc_release(job.y), xbc_release(job.theta);
+}
+
+static void narrow_nets_are_their_layers(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = NULL;
+    xb_law *law = NULL;
+    xb_sampler *s = NULL;
+    open_device();
+    assert_int_equal(xb_ctx_create(&ctx), XB_OK);
+    assert_int_equal(xb_law_parse(ctx, &law, "mtj:B=0.15,w=0.5"), XB_OK);
+    assert_int_equal(xb_sampler_create(ctx, &s, law, NULL), XB_OK);
+    const xb_draw_source *from = xb_sampler_source(s);
+    const xbc_source source = {bring(from, sizeof *from), from->table.columns,
+                               from->table.degree, from->table.halves};
+    check_small(&source, 1, 16, 1, 300); /* two rows a thread */
+    check_small(&source, 3, 13, 2, 40);  /* one */
+    check_small(&source, 5, 32, 1, 200); /* two, of 32 outputs */
+    check_small(&source, 64, 27, 3, 7);
+    check_small(&source, 65, 9, 1, 9);  /* too many inputs, */
+    check_small(&source, 2, 40, 2, 20); /* too wide: the plain kernel */
+    xb_sampler_destroy(s);
+    xb_law_destroy(law);
+    xb_ctx_destroy(ctx);
+}
+
+/* ---- images */
+
+static void bytes_become_levels(void **state)
+{
+    (void)state;
+    enum { ROWS = 3, H = 11, W = 4, C = 2, SIZE = H * W * C }; /* all bytes */
+    uint8_t image[ROWS * SIZE];
+    const int32_t row[] = {2, ~0, 1};
+    float got[ROWS * SIZE];
+    open_device();
+    for (int i = 0; i < ROWS * SIZE; i++) image[i] = (uint8_t)(7 * i);
+    const uint8_t *there = bring(image, sizeof image);
+    float *to = taken(sizeof got);
+    xbc_pixels(to, there, bring(row, sizeof row), ROWS, H, W, C);
+    xbc_get(got, to, sizeof got);
+    for (int i = 0; i < ROWS * SIZE; i++) {
+        const int r = i / SIZE, y = i % SIZE / (W * C), x = i / C % W, c = i % C;
+        const bool turned = row[r] < 0;
+        const int at = (turned ? ~row[r] : row[r]) * SIZE + y * W * C +
+                       (turned ? W - 1 - x : x) * C + c;
+        assert_true(got[i] == (float)(image[at] / 255.0));
+    }
+    xbc_pixels(to, there, NULL, ROWS, H, W, C);
+    xbc_get(got, to, sizeof got);
+    sound();
+    for (int i = 0; i < ROWS * SIZE; i++)
+        assert_true(got[i] == (float)(image[i] / 255.0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_their_layers),
+        cmocka_unit_test(a_nan_stays_and_zeros_have_no_place),
+        cmocka_unit_test(narrow_nets_are_their_layers),
+        cmocka_unit_test(bytes_become_levels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
