@@ -9,7 +9,7 @@
 
 #include "crossbayes/crossbayes.h"
 
-enum { BATCH = 100, SIZE = 200, IMAGES = 400, DRAWS = 8, ROWS = 1000 };
+enum { BATCH = 100, SIZE = 200, IMAGES = 400, DRAWS = 32, ROWS = 1000 };
 
 static const char FACES[] =
     "conv 16, relu, maxpool 2 ceil, batchnorm, conv 16, relu, maxpool 2 ceil, batchnorm, "

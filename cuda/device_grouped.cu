@@ -113,29 +113,24 @@ struct grouped_place {
     }
 };
 
-/* mu and sigma of one input and four outputs, on their way while the ones before are used. */
-struct next_weights {
-    float mu[4], sigma[4];
+/* mu and sigma of inputs e, e + 1, ... of a step's four and four outputs each, all on their
+ * way at once: what a multiprocessor waits for is memory. */
+template <int N> struct some_weights {
+    float mu[N][4], sigma[N][4];
 
     __device__ __forceinline__ void load(const xbc_grouped &job, const grouped_place &here,
                                          int step, int e, int half)
     {
-        const int64_t at = here.weight(job, here.input(step, e)) + 8 * half;
-        const float *m = job.mu + at, *s = job.sigma + at;
         XB_UNROLLED
-        for (int j = 0; j < 4; j++) mu[j] = m[LANES * j], sigma[j] = s[LANES * j];
+        for (int n = 0; n < N; n++) {
+            const int64_t at = here.weight(job, here.input(step, e + n)) + 8 * half;
+            const float *m = job.mu + at, *s = job.sigma + at;
+            XB_UNROLLED
+            for (int j = 0; j < 4; j++)
+                mu[n][j] = m[LANES * j], sigma[n][j] = s[LANES * j];
+        }
     }
 };
-
-/* The weights of a whole step, from memory into the device's cache: 16 rows of 256 bytes. */
-static __device__ __forceinline__ void fetch_step(const xbc_grouped &job, int step)
-{
-    const int lane = (int)threadIdx.x % 32, k = step * STEP + lane / 2;
-    if (k >= (int)job.in) return;
-    const int64_t at = (int64_t)k * job.out + blockIdx.x * WIDTH + lane % 2 * 32;
-    fetch_line(job.mu + at);
-    fetch_line(job.sigma + at);
-}
 
 /* ---- weights */
 
@@ -183,26 +178,22 @@ static __device__ __forceinline__ float4 slow_at(const own_copy<S> &own,
     return slow_weights<S>(own, job, keys, counter_of(here, step, half, e), sigma);
 }
 
-/* Tiles of one half of a step; the next weights are on their way, and those of the half
- * after it are when it ends. Returns which of its four counters have slow draws, as bits. */
-template <class S>
+/* Tiles of one half of a step, weights of N inputs at once. Returns which of its four
+ * counters have slow draws, as bits. */
+template <class S, int N>
 static __device__ __forceinline__ unsigned
-make_half(half_tiles *to, next_weights *next, const own_copy<S> &own,
-          const xbc_grouped &job, const stream_keys &keys, const grouped_place &here,
-          int step, int half, int step_after)
+make_half(half_tiles *to, const own_copy<S> &own, const xbc_grouped &job,
+          const stream_keys &keys, const grouped_place &here, int step, int half)
 {
     unsigned slow = 0;
+    some_weights<N> some;
     XB_UNROLLED
     for (int p = 0; p < 2; p++) {
         float w[2][4];
         XB_UNROLLED
         for (int i = 0; i < 2; i++) {
             const int e = 2 * p + i;
-            const next_weights now = *next;
-            if (e < 3)
-                next->load(job, here, step, e + 1, half);
-            else
-                next->load(job, here, half == 0 ? step : step_after, 0, 1 - half);
+            if (e % N == 0) some.load(job, here, step, e, half);
             float z[4];
             uint32_t word[4];
             counter_words(word, keys, counter_of(here, step, half, e));
@@ -214,7 +205,8 @@ make_half(half_tiles *to, next_weights *next, const own_copy<S> &own,
                 for (int j = 0; j < 4; j++) z[j] = z[j] == z[j] ? z[j] : 0;
             }
             XB_UNROLLED
-            for (int j = 0; j < 4; j++) w[i][j] = fmaf(now.sigma[j], z[j], now.mu[j]);
+            for (int j = 0; j < 4; j++)
+                w[i][j] = fmaf(some.sigma[e % N][j], z[j], some.mu[e % N][j]);
         }
         XB_UNROLLED
         for (int j = 0; j < HALF_TILES; j++) {
@@ -415,18 +407,15 @@ static __global__ void __launch_bounds__(THREADS, 2)
     if (here.rows <= 0) return; /* the whole block */
     float sum[MT][TILES][4] = {};
     int waiting = 0;
-    next_weights next;
-    next.load(job, here, here.begin + here.warp, 0, 0);
     for (int step = here.begin + here.warp; step < here.end; step += WARPS) {
         input_tile x[MT];
-        fetch_step(job, step + 2 * WARPS);
         XB_UNROLLED
         for (int i = 0; i < MT; i++) x[i].load(tiles, tile_at(job, MT, i, step));
         unsigned slow = 0;
         XB_UNROLLED
         for (int half = 0; half < 2; half++) {
             half_tiles w;
-            slow |= make_half<S>(&w, &next, own, job, keys, here, step, half, step + WARPS)
+            slow |= make_half<S, MT == 1 ? 2 : 1>(&w, own, job, keys, here, step, half)
                     << 4 * half;
             XB_UNROLLED
             for (int j = 0; j < HALF_TILES; j++) XB_UNROLLED
@@ -499,18 +488,15 @@ static __global__ void __launch_bounds__(THREADS, 2)
     if (here.rows <= 0) return; /* the whole block */
     const int m0 = here.warp * 16 * MT, lane = (int)threadIdx.x % 32;
     float sum[MT][TILES][4] = {};
-    next_weights next;
-    next.load(job, here, here.begin + here.warp, 0, 0);
     for (int first = here.begin; first < here.end; first += WARPS) {
         const int left = here.end - first, count = left < WARPS ? left : (int)WARPS;
         if (here.warp < count) {
-            fetch_step(job, first + here.warp + 2 * WARPS);
             unsigned slow = 0;
             XB_UNROLLED
             for (int half = 0; half < 2; half++) {
                 half_tiles w;
-                slow |= make_half<S>(&w, &next, own, job, keys, here, first + here.warp,
-                                     half, first + here.warp + WARPS)
+                slow |= make_half<S, MT == 1 ? 4 : 1>(&w, own, job, keys, here,
+                                                      first + here.warp, half)
                         << 4 * half;
                 XB_UNROLLED
                 for (int j = 0; j < HALF_TILES; j++)
@@ -522,11 +508,18 @@ static __global__ void __launch_bounds__(THREADS, 2)
                             slow);
         }
         __syncthreads();
+        input_tile next[MT]; /* on its way while the step before is at work */
+        const int64_t at = tile_at(job, MT * WARPS, here.warp * MT, first),
+                      steps = (job.in + STEP - 1) / STEP;
+        XB_UNROLLED
+        for (int i = 0; i < MT; i++) next[i].load(tiles, at + i * steps);
         for (int s = 0; m0 < here.rows && s < count; s++) {
             input_tile x[MT];
             XB_UNROLLED
-            for (int i = 0; i < MT; i++)
-                x[i].load(tiles, tile_at(job, MT * WARPS, here.warp * MT + i, first + s));
+            for (int i = 0; i < MT; i++) {
+                x[i] = next[i];
+                if (s + 1 < count) next[i].load(tiles, at + i * steps + s + 1);
+            }
             XB_UNROLLED
             for (int half = 0; half < 2; half++) XB_UNROLLED
             for (int j = 0; j < HALF_TILES; j++) {

@@ -106,7 +106,7 @@ void xbc_fill(float *to, float value, int64_t n)
     if (n > 0) XBC_LAUNCH("filling", fill, blocks_for(n), THREADS, to, value, n);
 }
 
-/* A byte's level as the host rounds it (V16). */
+/* A byte's level (V16): the nearest float either way. */
 static __global__ void pixels(float *to, const uint8_t *from, const int32_t *row,
                               int64_t n, int h, int w, int c)
 {
@@ -114,7 +114,8 @@ static __global__ void pixels(float *to, const uint8_t *from, const int32_t *row
     for
         EACH(i, n)
         {
-            const int64_t at = i / size;
+            const int64_t at =
+                n <= UINT32_MAX ? (int64_t)((uint32_t)i / (uint32_t)size) : i / size;
             int rest = (int)(i - at * size);
             int64_t r = row ? row[at] : at;
             if (r < 0) {
@@ -122,7 +123,7 @@ static __global__ void pixels(float *to, const uint8_t *from, const int32_t *row
                 rest = line * w * c + (w - 1 - place / c) * c + place % c;
                 r = ~r;
             }
-            to[i] = (float)((double)from[r * size + rest] / 255);
+            to[i] = (float)from[r * size + rest] / 255;
         }
 }
 

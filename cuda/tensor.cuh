@@ -34,13 +34,7 @@ static inline float bf16_value(uint32_t upper)
     return value;
 }
 #define warp_mma emulated_mma
-static inline void fetch_line(const float *) {}
 #else
-/* 128 bytes from memory into the cache that all multiprocessors share. */
-static __device__ __forceinline__ void fetch_line(const float *at)
-{
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
-}
 /* Nearest, a in the lower half. */
 static __device__ __forceinline__ uint32_t bf16_pair(float a, float b)
 {

@@ -284,7 +284,7 @@ static void narrow_nets_are_their_layers(void **state)
 static void bytes_become_levels(void **state)
 {
     (void)state;
-    enum { ROWS = 3, H = 2, W = 3, C = 2, SIZE = H * W * C };
+    enum { ROWS = 3, H = 11, W = 4, C = 2, SIZE = H * W * C }; /* all bytes */
     uint8_t image[ROWS * SIZE];
     const int32_t row[] = {2, ~0, 1};
     float got[ROWS * SIZE];

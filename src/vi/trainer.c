@@ -376,7 +376,7 @@ static xb_status make_passes(xb_trainer *t)
 /* What `auto` is for this net: the CPU alone knows every likelihood, and cells. */
 static const char *backend_of(const xb_trainer *t)
 {
-    const bool host = t->model->likelihood == XB_LIKELIHOOD_STUDENT || t->opt.cells;
+    const bool host = t->model->likelihood >= XB_LIKELIHOOD_STUDENT || t->opt.cells;
     return xb_backend_for(t->ctx, t->opt.backend, t->model->net,
                           host ? 0 : (double)t->opt.batch, XB_AUTO_PASS);
 }
