@@ -160,6 +160,25 @@ static cli_exit read_time(cli_session *s, cli_trace *out, const char *path,
     return code;
 }
 
+/* The time is named and there is one column besides: that is the trace. */
+static xb_status read_other(cli_session *s, cli_trace *out, const char *path,
+                            const char *time)
+{
+    xb_frame *frame = NULL;
+    char message[1024];
+    snprintf(message, sizeof message, "%s", xb_ctx_message(s->ctx));
+    xb_status status = xb_frame_read(s->ctx, &frame, path, NULL);
+    const char *other = NULL;
+    if (status == XB_OK && xb_frame_feature_count(frame) == 2)
+        for (int c = 0; c < 2; c++)
+            if (strcmp(xb_frame_feature_name(frame, c), time) == 0)
+                other = xb_frame_feature_name(frame, 1 - c);
+    status = other ? xb_column_read(s->ctx, &out->x, &out->n, path, other)
+                   : xb_fail(s->ctx, XB_E_INPUT, "%s", message);
+    xb_frame_destroy(frame);
+    return status;
+}
+
 cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path)
 {
     const char *column = cli_text(&s->args, "column", NULL);
@@ -178,6 +197,8 @@ cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path)
         if (code != CLI_DONE || out->x) return code;
         return cli_fail(s, CLI_USAGE, "%s", message);
     }
+    if (status == XB_E_INPUT && !column && time && strcmp(path, "-") != 0)
+        status = read_other(s, out, path, time);
     if (status != XB_OK) return cli_status(s, status);
     if (time) return read_time(s, out, path, time);
     return known || !column ? CLI_DONE : look_for_time(s, out, path, true);

@@ -293,6 +293,30 @@ static void lines_are_found_and_removed(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* (T20) One value in a hundred is far below: neither a level nor a reason to miss two. */
+static void excursions_are_no_levels(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    xb_ctx *ctx = test_ctx();
+    double *x = malloc(N * sizeof *x);
+    for (int levels = 1; levels <= 2; levels++) {
+        dice d = dice_of(7);
+        make_telegraph(x, N, 10, levels == 1 ? 0 : 8, &d);
+        for (int64_t i = 0; i < N; i++)
+            if (dice_uniform(&d) < 0.012) x[i] = -40 + 5 * dice_normal(&d);
+        xb_series *s = series_of(ctx, x, N, NULL);
+        assert_int_equal(xb_series_level_count(s), levels);
+        if (levels == 2)
+            assert_true(fabs(fabs(xb_series_level_at(s, 1).value -
+                                  xb_series_level_at(s, 0).value) -
+                             8) < 0.2);
+        xb_series_destroy(s);
+    }
+    free(x);
+    xb_ctx_destroy(ctx);
+}
+
 static void telegraph_levels_and_dwells_are_found(void **state)
 {
     (void)state;
@@ -528,6 +552,7 @@ int main(void)
         cmocka_unit_test(exponents_are_found),
         cmocka_unit_test(lines_are_found_and_removed),
         cmocka_unit_test(telegraph_levels_and_dwells_are_found),
+        cmocka_unit_test(excursions_are_no_levels),
         cmocka_unit_test(draws_of_a_relaxation_are_known),
         cmocka_unit_test(white_noise_is_usable_and_a_short_trace_is_not),
         cmocka_unit_test(extrapolation_agrees_where_both_are_known),

@@ -121,15 +121,28 @@ static void sort_levels(mixture *m)
         }
 }
 
-/* Levels that one can tell apart, each with its share. */
-static bool distinct(const mixture *m)
+/* (T20) Without the components that few values belong to: an excursion of the trace,
+ * which would otherwise widen the level next to it, and is none itself. */
+static mixture without_rare(const mixture *m)
 {
     const double least = 0.02;
+    mixture kept = {.log_likelihood = m->log_likelihood};
+    double sum = 0;
     for (int k = 0; k < m->levels; k++) {
-        if (m->weight[k] < least) return false;
-        if (k > 0 && m->mean[k] - m->mean[k - 1] < 1.5 * (m->sd[k] + m->sd[k - 1]))
-            return false;
+        if (m->weight[k] < least) continue;
+        kept.weight[kept.levels] = m->weight[k];
+        kept.mean[kept.levels] = m->mean[k], kept.sd[kept.levels] = m->sd[k];
+        sum += kept.weight[kept.levels++];
     }
+    for (int k = 0; k < kept.levels; k++) kept.weight[k] /= sum;
+    return kept;
+}
+
+/* Levels that one can tell apart. */
+static bool distinct(const mixture *m)
+{
+    for (int k = 1; k < m->levels; k++)
+        if (m->mean[k] - m->mean[k - 1] < 1.5 * (m->sd[k] + m->sd[k - 1])) return false;
     return true;
 }
 
@@ -148,8 +161,9 @@ static mixture choose(const histogram *h, double independent)
         fit_mixture(&next, h, levels);
         sort_levels(&next);
         double found = bic(&next, independent);
+        next = without_rare(&next);
         if (!distinct(&next) || !(found < least)) continue;
-        best = next;
+        if (next.levels > 1) best = next;
         least = found;
     }
     return best;
