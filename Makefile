@@ -8,7 +8,7 @@ SAY_SKIPPED = grep -h "skipped: "
 
 .PHONY: all deps demo check check-long check-aarch64 check-cross fuzz races memory mutate bench scaling guard abi \
 	install clean format lint cuda cuda-compiles check-cuda bench-cuda \
-	python check-python check-peers
+	python check-python check-peers api
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -102,6 +102,10 @@ check-python: python
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check crossbayes_cli
 	./python/check.sh $(BUILD) test
+
+# The reference of the Python package from its docstrings: build/api/index.html.
+api: python
+	./python/check.sh $(BUILD) api
 
 # Models of other libraries beside what those predict; installs several GB from PyPI.
 check-peers: python

@@ -4,6 +4,7 @@
 #   check.sh BUILD test    installs that wheel beside what tests need from PyPI, and runs the
 #                          tests, mypy, ruff, auditwheel and abi3audit; then a short run on
 #                          every Python of $PYTHONS, by default those of PATH
+#   check.sh BUILD api     the reference from docstrings, BUILD/api/index.html; a warning fails
 #   check.sh BUILD peers   installs that wheel beside PyTorch, TensorFlow Probability, NumPyro
 #                          and their kin (several GB), and compares imported models with
 #                          what those libraries predict themselves
@@ -24,6 +25,11 @@ if [ "$what" = wheel ]; then
 fi
 
 wheel=$(ls "$build"/wheel/*.whl)
+if [ "$what" = api ]; then
+    "$venv/bin/pip" -q install sphinx scikit-learn pandas
+    "$venv/bin/pip" -q install --force-reinstall --no-deps "$wheel"
+    exec "$venv/bin/python" -m sphinx -q -W --keep-going -b html "$root/docs/api" "$build/api"
+fi
 if [ "$what" = peers ]; then
     peers=$build/python-venv-peers
     [ -x "$peers/bin/python" ] || "$python" -m venv "$peers"
