@@ -46,8 +46,8 @@ xb_status cli_draws_find(xb_ctx *ctx, cli_draws *out, const xb_model *model,
 {
     xb_settle_options opt = xb_settle_options_default();
     opt.members = xb_model_member_count(model);
-    const bool numbers =
-        xb_model_class_count(model) == 0 && xb_model_target_count(model) == 1;
+    const bool numbers = xb_model_class_count(model) == 0 &&
+                         xb_model_target_count(model) == 1 && !xb_model_of_counts(model);
     if (!numbers || reads < FIRST * opt.members) return XB_OK;
     opt.worth = xb_array_independent(xb_analog_array(analog), reads) / (double)reads;
     double *value = xb_new(ctx, reads * n, sizeof *value);

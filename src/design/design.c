@@ -38,6 +38,10 @@ static xb_status check(xb_ctx *ctx, const xb_model *model, int64_t n,
     if (!(opt->yield > 0 && opt->yield <= 1))
         return xb_fail(ctx, XB_E_ARGUMENT, "a yield of %g: expected above 0, at most 1",
                        opt->yield);
+    if (xb_model_of_counts(model))
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "no designs for a target of counts: scores of designs are those"
+                       " of numbers with normal noise and of classes");
     if (xb_model_cells(model))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "no designs for weights that are made of cells: nothing is known"

@@ -103,7 +103,8 @@ static void note_needed(const summary_job *job, int64_t at, const double *draws,
     const double *q = p->quantile + at * p->quantiles;
     if (!p->needed) return;
     take_error(&p->error_of[at], error, p->sd[at]);
-    for (int64_t k = 0; k<p->quantiles; k += p->quantiles> 1 ? p->quantiles - 1 : 1) {
+    const int64_t step = p->quantiles > 1 ? p->quantiles - 1 : 1; /* first and last */
+    for (int64_t k = 0; k < p->quantiles; k += step) {
         const double off =
             xb_quantile_error(draws, p->draws, sd, widths, job->members, q[k], room);
         p->needed[at] = fmax(p->needed[at],
