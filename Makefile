@@ -8,7 +8,7 @@ SAY_SKIPPED = grep -h "skipped: "
 
 .PHONY: all deps demo check check-long check-aarch64 check-cross fuzz races memory mutate bench scaling guard abi \
 	install clean format lint cuda cuda-compiles check-cuda bench-cuda \
-	python check-python
+	python check-python check-peers
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -49,6 +49,7 @@ check-long: check
 	$(MAKE) fuzz FUZZ_SECONDS=60
 	$(MAKE) check-aarch64
 	$(MAKE) check-python
+	$(MAKE) check-peers
 
 # Cross-compiled for AArch64 Linux and run by qemu-user: the core's tests, and the bytes of
 # draws and models beside this machine's.
@@ -100,6 +101,10 @@ check-python: python
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check crossbayes_cli
 	./python/check.sh $(BUILD) test
+
+# Models of other libraries beside what those predict; installs several GB from PyPI.
+check-peers: python
+	./python/check.sh $(BUILD) peers
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
 FUZZ_SECONDS ?= 600

@@ -45,6 +45,7 @@ typedef struct crossbar_job {
     char without[REMEDIES_MAX][64]; /* names of cases */
     sweep_run sweep[SWEEPS_MAX];
     int n_sweeps;
+    xb_draws_verdict usable; /* reads 0: reads do not follow a trace */
 } crossbar_job;
 
 /* ---- what was asked for */
@@ -111,7 +112,7 @@ static xb_status use_law(crossbar_job *job, const char *law)
     const bool file = strpbrk(law, "./") != NULL;
     XB_TRY(xb_array_get(ctx, &interval, job->array, "read_interval_ns"));
     if (file && interval > 0 && xb_array_measured(ctx, job->array, law, 0) == XB_OK)
-        return XB_OK;
+        return xb_draws_judge(ctx, &job->usable, law, 1e-9 * interval, job->reads);
     if (file && !(interval > 0) && !cli_quiet(job->s))
         fprintf(stderr,
                 "  reads are taken as independent draws; --read-interval TIME lets"
@@ -371,6 +372,8 @@ static cli_exit print_json(const crossbar_job *job, const xb_analog *analog,
                         cli_json_real(xb_array_independent(job->array, job->reads)));
     json_object_set_new(root, "limits", cli_limits_json(analog));
     json_object_set_new(root, "draws", cli_draws_json(&job->draws));
+    if (job->usable.reads > 0)
+        json_object_set_new(root, "usable", cli_usable_json(&job->usable));
     if (costs) json_object_set_new(root, "costs", costs);
     return cli_json_print(job->s, root);
 }
@@ -387,7 +390,10 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
     const cli_exit code = cli_show_device(job->s, job->array);
     if (code != CLI_DONE) return code;
     const double worth = xb_array_independent(job->array, job->reads);
-    if (worth < 0.99 * (double)job->reads)
+    if (job->usable.reads > 0) {
+        printf("  ");
+        cli_print_words(job->usable.text, 2, true);
+    } else if (worth < 0.99 * (double)job->reads)
         printf("  devices remember: the reads are worth %.3g independent %s\n", worth,
                worth < 1.005 ? "draw" : "draws");
     if (xb_model_cells(job->model))

@@ -6,388 +6,41 @@
 
 #include "commands.h"
 #include "model_data.h"
+#include "plan_show.h"
 #include "print.h"
 
-enum { ROWS_DEFAULT = 3, ROWS_MAX = 64, SOUND_N_EFF = 17 };
-
-/* One input that was planned for. */
-typedef struct plan_case {
-    int64_t row;    /* of the data, from 1; 0: no data */
-    int64_t member; /* of an ensemble, from 1; 0: one posterior */
-    xb_plan *plan;
-} plan_case;
-
-typedef struct plan_job {
-    cli_session *s;
-    xb_law *law;
-    xb_plan_options opt;
-    xb_net *own_net; /* of --net */
-    xb_model *model;
-    const xb_net *net;
-    xb_weights weights;
-    float *block; /* of own weights */
-    int cases;
-    plan_case at[ROWS_MAX];
-    xb_plan_width width; /* of --net */
-    double needed;
-} plan_job;
-
-static int64_t members_of(const plan_job *job)
-{
-    return job->model ? xb_model_member_count(job->model) : 1;
-}
-
-/* KL is convex: that of a mixture is at most the mean of its members', whose cases begin
- * at `first`. */
-static double mixture_kl(const plan_job *job, int first, bool measured)
-{
-    const int64_t members = members_of(job);
-    double sum = 0;
-    for (int i = first; i < first + members; i++) {
-        const xb_plan *plan = job->at[i].plan;
-        sum += (measured ? xb_plan_measured(plan) : xb_plan_predicted(plan)).value;
-    }
-    return sum / (double)members;
-}
-
-/* ---- words */
-
-static const char *cumulant_name(int n)
-{
-    static const char *const name[] = {"",           "",           "",
-                                       "skewness",   "kurtosis",   "cumulant 5",
-                                       "cumulant 6", "cumulant 7", "cumulant 8"};
-    return name[n];
-}
-
-static int largest_cumulant(const xb_plan *plan)
-{
-    int largest = 3;
-    for (int n = 4; n <= XB_PLAN_ORDER; n++)
-        if (xb_plan_rule_part(plan, n) > xb_plan_rule_part(plan, largest)) largest = n;
-    return largest;
-}
-
-/* The worst input: by what was measured, or else predicted. */
-static const plan_case *worst_case(const plan_job *job)
-{
-    const plan_case *worst = &job->at[0];
-    for (int i = 1; i < job->cases; i++) {
-        const xb_plan *a = job->at[i].plan, *b = worst->plan;
-        bool measured = isfinite(xb_plan_measured(a).value);
-        double x = measured ? xb_plan_measured(a).value : xb_plan_predicted(a).value;
-        if (x > (measured ? xb_plan_measured(b).value : xb_plan_predicted(b).value))
-            worst = &job->at[i];
-    }
-    return worst;
-}
-
-/* "0.00310 ± 0.00020", "below 4e-06"; no distance is below 0. */
-static void format_kl(char *out, size_t size, xb_estimate kl)
-{
-    double value = fmax(0, kl.value);
-    if (kl.std_error > 0 && kl.value < 2 * kl.std_error)
-        snprintf(out, size, "below %.1g", value + 2 * kl.std_error);
-    else
-        cli_format_error(out, size, value, kl.std_error);
-}
-
-static void print_kl(const char *name, xb_estimate kl)
-{
-    char text[64];
-    if (!isfinite(kl.value)) return;
-    format_kl(text, sizeof text, kl);
-    printf("  %-20s%s nats, KL(law‖Gaussian)\n", name, text);
-}
-
-typedef struct layer_grid {
-    const plan_job *job;
-    const xb_plan *plan;
-} layer_grid;
-
-static void layer_cell(const void *arg, int row, int column, char *out, size_t size)
-{
-    static const char *const head[] = {"layer", "share of variance (at most)",
-                                       "effective weights", "KL if it alone had the law"};
-    const layer_grid *g = arg;
-    if (row == 0) {
-        snprintf(out, size, "%s", head[column]);
-        return;
-    }
-    const xb_plan_layer l = xb_plan_layer_at(g->plan, row - 1);
-    switch (column) {
-    case 0:
-        snprintf(out, size, "%lld %s", (long long)l.layer + 1,
-                 xb_net_layer_name(g->job->net, l.layer));
-        break;
-    case 1: snprintf(out, size, "%.2g", l.share); break;
-    case 2: snprintf(out, size, isfinite(l.n_eff) ? "%.3g" : "-", l.n_eff); break;
-    default: format_kl(out, size, l.kl);
-    }
-}
-
-static void print_layers(const plan_job *job, const xb_plan *plan)
-{
-    const layer_grid g = {job, plan};
-    putchar('\n');
-    cli_print_grid(1 + (int)xb_plan_layer_count(plan), 4, layer_cell, &g);
-}
-
-static void print_weights(const plan_job *job, const xb_plan *plan)
-{
-    printf("\n  shares, at most");
-    for (int i = 0; i < xb_plan_weight_count(plan); i++) {
-        const xb_plan_weight w = xb_plan_weight_at(plan, i);
-        const double percent = 100 * w.share;
-        printf("%s%s[%lld] %.*f %%", i ? ", " : "     ",
-               xb_net_tensor_at(job->net, w.tensor)->name, (long long)w.element,
-               percent < 9.95 ? 1 : 0, percent);
-    }
-    int n = largest_cumulant(plan);
-    printf("\n  leading cumulant    %s: %.0f %% of the rule of thumb, %.2g nats%s\n",
-           cumulant_name(n),
-           xb_plan_rule(plan) > 0 ? 100 * xb_plan_rule_part(plan, n) / xb_plan_rule(plan)
-                                  : 0,
-           xb_plan_rule(plan),
-           xb_plan_n_eff(plan) < SOUND_N_EFF ? " (few weights: unreliable)" : "");
-}
-
-/* The far tail is beyond the range of densities: both KL are lower bounds. */
-static bool lower_bounds(const xb_law *law)
-{
-    enum { MOMENT = 6 };
-    return !isfinite(xb_law_raw_moment(law, MOMENT));
-}
-
-static void print_advice(const plan_job *job, const xb_plan *plan)
-{
-    char text[512];
-    const bool net =
-        job->own_net != NULL && xb_plan_layer_count(plan) > 1; /* with hidden layers */
-    size_t used = 0;
-    if (xb_plan_verdict_of(plan) == XB_PLAN_NOT_MET && net && job->width.width > 0)
-        used = (size_t)snprintf(text, sizeof text,
-                                "Hidden layers of width %lld would do (predicted %.2g).",
-                                (long long)job->width.width, job->width.predicted.value);
-    else if (xb_plan_verdict_of(plan) == XB_PLAN_NOT_MET && net)
-        used = (size_t)snprintf(text, sizeof text,
-                                "Not even hidden layers of width %d would do.",
-                                XB_PLAN_WIDEST);
-    else if (xb_plan_verdict_of(plan) == XB_PLAN_NOT_MET)
-        used = (size_t)snprintf(
-            text, sizeof text,
-            "About %.3g equal weights behind the output would do, here it is as if there"
-            " were %.2g. Width alone does not help: the shares must become even.",
-            xb_plan_needed(plan), xb_plan_n_eff(plan));
-    else if (xb_plan_verdict_of(plan) == XB_PLAN_UNSURE && !lower_bounds(job->law))
-        used = (size_t)snprintf(text, sizeof text, "More --draws would tell.");
-    if (!xb_plan_trusted(plan) && used < sizeof text)
-        used += (size_t)snprintf(
-            text + used, sizeof text - used, "%s%s", used ? " " : "",
-            lower_bounds(job->law) ? "Both values are lower bounds: the law has no sixth"
-                                     " moment, and its far tail adds to the KL beyond"
-                                     " the range of these densities."
-                                   : "Few weights make hidden units that matter: rely on"
-                                     " the measured value alone.");
-    if (used == 0) return;
-    printf("  ");
-    cli_print_words(text, 2, true);
-}
-
-static void print_head(const plan_job *job)
-{
-    printf("%s instead of gaussian in '%s'\n", job->s->args.arg[0],
-           xb_net_text(job->net));
-    if (job->own_net)
-        printf("  no weights given: equal shares (means 0, every sigma 1/sqrt(inputs)),"
-               " all inputs 1\n");
-    else if (job->at[0].row == 0)
-        printf("  at the mean input of the training data\n");
-    printf("\n");
-}
-
-/* "51", "51, member 2". */
-static void name_case(char *out, size_t size, const plan_case *c)
-{
-    if (c->member == 0)
-        snprintf(out, size, "%lld", (long long)c->row);
-    else
-        snprintf(out, size, "%lld, member %lld", (long long)c->row, (long long)c->member);
-}
-
-static void row_cell(const void *arg, int row, int column, char *out, size_t size)
-{
-    static const char *const head[] = {"row", "effective weights", "predicted KL",
-                                       "measured KL"};
-    const plan_job *job = arg;
-    const plan_case *c = &job->at[row - (row > 0)];
-    if (row == 0)
-        snprintf(out, size, "%s", head[column]);
-    else if (column == 0)
-        name_case(out, size, c);
-    else if (column == 1)
-        snprintf(out, size, "%.3g", xb_plan_n_eff(c->plan));
-    else
-        format_kl(out, size,
-                  column == 2 ? xb_plan_predicted(c->plan) : xb_plan_measured(c->plan));
-}
-
-/* The row where the ensemble's KL may be largest. */
-static void print_mixture(const plan_job *job)
-{
-    const int members = (int)members_of(job);
-    int worst = 0;
-    for (int i = members; i < job->cases; i += members)
-        if (mixture_kl(job, i, job->opt.measure) >
-            mixture_kl(job, worst, job->opt.measure))
-            worst = i;
-    printf("\n  The mixture of the %d members: KL at most %.2g nats at row %lld (the mean"
-           " over members, %s)\n",
-           members, mixture_kl(job, worst, job->opt.measure),
-           (long long)job->at[worst].row, job->opt.measure ? "measured" : "predicted");
-}
-
-static void print_rows(const plan_job *job)
-{
-    char name[48];
-    if (job->cases < 2) return;
-    cli_print_grid(1 + job->cases, job->opt.measure ? 4 : 3, row_cell, job);
-    if (members_of(job) > 1) print_mixture(job);
-    name_case(name, sizeof name, worst_case(job));
-    printf("\n  The worst of them, row %s:\n", name);
-}
-
-static cli_exit print_text(const plan_job *job)
-{
-    const xb_plan *plan = worst_case(job)->plan;
-    print_head(job);
-    print_rows(job);
-    printf("  %-20s%.3g: the output's noise is spread as over so many equal ones\n",
-           "effective weights", xb_plan_n_eff(plan));
-    printf(
-        "  %-20s%.3g in a plain sum for a KL below %g nats, more behind hidden layers\n",
-        "needed", xb_plan_needed(plan), job->opt.tolerance);
-    print_kl("predicted KL", xb_plan_predicted(plan));
-    print_kl("measured KL", xb_plan_measured(plan));
-    print_layers(job, plan);
-    print_weights(job, plan);
-    printf("\n  At a tolerance of %g nats: %s.\n", job->opt.tolerance,
-           xb_plan_verdict_name(xb_plan_verdict_of(plan)));
-    print_advice(job, plan);
-    return CLI_DONE;
-}
-
-/* ---- JSON */
-
-static void set_estimate(json_t *root, const char *name, xb_estimate e)
-{
-    char error[64];
-    snprintf(error, sizeof error, "%s_error", name);
-    json_object_set_new(root, name, cli_json_real(e.value));
-    json_object_set_new(root, error, cli_json_real(e.std_error));
-}
-
-static json_t *layers_json(const plan_job *job, const xb_plan *plan)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < xb_plan_layer_count(plan); i++) {
-        const xb_plan_layer l = xb_plan_layer_at(plan, i);
-        json_t *one = json_object();
-        json_object_set_new(one, "layer", json_integer(l.layer));
-        json_object_set_new(one, "kind",
-                            json_string(xb_net_layer_name(job->net, l.layer)));
-        json_object_set_new(one, "share", cli_json_real(l.share));
-        json_object_set_new(one, "n_eff", cli_json_real(l.n_eff));
-        set_estimate(one, "kl", l.kl);
-        json_array_append_new(list, one);
-    }
-    return list;
-}
-
-static json_t *weights_json(const plan_job *job, const xb_plan *plan)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < xb_plan_weight_count(plan); i++) {
-        const xb_plan_weight w = xb_plan_weight_at(plan, i);
-        json_array_append_new(list, json_pack("{s:s,s:I,s:o}", "tensor",
-                                              xb_net_tensor_at(job->net, w.tensor)->name,
-                                              "element", (json_int_t)w.element, "share",
-                                              cli_json_real(w.share)));
-    }
-    return list;
-}
-
-static json_t *case_json(const plan_job *job, const plan_case *c)
-{
-    const xb_plan *plan = c->plan;
-    json_t *root = json_object(), *cumulants = json_object();
-    if (c->row) json_object_set_new(root, "row", json_integer(c->row));
-    if (c->member) json_object_set_new(root, "member", json_integer(c->member));
-    json_object_set_new(root, "n_eff", cli_json_real(xb_plan_n_eff(plan)));
-    set_estimate(root, "predicted", xb_plan_predicted(plan));
-    set_estimate(root, "measured", xb_plan_measured(plan));
-    json_object_set_new(root, "trusted", json_boolean(xb_plan_trusted(plan)));
-    json_object_set_new(root, "verdict",
-                        json_string(xb_plan_verdict_name(xb_plan_verdict_of(plan))));
-    json_object_set_new(root, "rule", cli_json_real(xb_plan_rule(plan)));
-    for (int n = 3; n <= XB_PLAN_ORDER; n++) {
-        char key[8];
-        snprintf(key, sizeof key, "%d", n);
-        json_object_set_new(cumulants, key, cli_json_real(xb_plan_rule_part(plan, n)));
-    }
-    json_object_set_new(root, "rule_by_cumulant", cumulants);
-    json_object_set_new(root, "layers", layers_json(job, plan));
-    json_object_set_new(root, "weights", weights_json(job, plan));
-    return root;
-}
-
-static json_t *mixture_json(const plan_job *job)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < job->cases; i += (int)members_of(job))
-        json_array_append_new(
-            list, json_pack("{s:I,s:o,s:o}", "row", (json_int_t)job->at[i].row,
-                            "predicted_at_most", cli_json_real(mixture_kl(job, i, false)),
-                            "measured_at_most", cli_json_real(mixture_kl(job, i, true))));
-    return list;
-}
-
-static cli_exit print_json(const plan_job *job)
-{
-    json_t *root = json_object(), *list = json_array();
-    json_object_set_new(root, "law", json_string(xb_law_text(job->law)));
-    json_object_set_new(root, "tolerance", cli_json_real(job->opt.tolerance));
-    json_object_set_new(root, "n_eff_needed", cli_json_real(job->needed));
-    if (job->net) json_object_set_new(root, "net", json_string(xb_net_text(job->net)));
-    if (job->own_net)
-        json_object_set_new(root, "width_needed",
-                            job->width.width ? json_integer(job->width.width)
-                                             : json_null());
-    for (int i = 0; i < job->cases; i++)
-        json_array_append_new(list, case_json(job, &job->at[i]));
-    json_object_set_new(root, "at", list);
-    if (members_of(job) > 1) json_object_set_new(root, "mixture", mixture_json(job));
-    return cli_json_print(job->s, root);
-}
+enum { ROWS_DEFAULT = 3 };
 
 /* ---- the run */
 
-static xb_status plan_case_at(plan_job *job, const xb_weights *weights, const float *x,
-                              int64_t row, int64_t member)
+static xb_status plan_output(plan_job *job, const xb_weights *weights, const float *x,
+                             plan_case which)
 {
     plan_case *c = &job->at[job->cases++];
     xb_progress event = {"planning", job->cases - 1, 0};
     if (!cli_progress_event(&job->s->progress, &event)) return XB_E_CANCELLED;
-    c->row = row;
-    c->member = member;
-    return xb_plan_create(job->s->ctx, &c->plan, job->net, weights, x, job->law,
-                          &job->opt);
+    *c = which;
+    xb_plan_options opt = job->opt;
+    opt.output = c->output ? c->output - 1 : 0;
+    return xb_plan_create(job->s->ctx, &c->plan, job->net, weights, x, job->law, &opt);
+}
+
+/* Each output for itself. */
+static xb_status plan_case_at(plan_job *job, const xb_weights *weights, const float *x,
+                              int64_t row, int64_t member)
+{
+    const int64_t outputs = cli_plan_outputs(job);
+    xb_status status = XB_OK;
+    for (int64_t k = 0; k < outputs && status == XB_OK; k++)
+        status = plan_output(job, weights, x,
+                             (plan_case){row, member, outputs > 1 ? k + 1 : 0, NULL});
+    return status;
 }
 
 /* Each member of an ensemble for itself. */
 static xb_status plan_at(plan_job *job, const float *x, int64_t row)
 {
-    const int64_t members = members_of(job);
+    const int64_t members = cli_plan_members(job);
     if (members == 1) return plan_case_at(job, &job->weights, x, row, 0);
     xb_status status = XB_OK;
     for (int64_t i = 0; i < members && status == XB_OK; i++) {
@@ -449,11 +102,18 @@ static cli_exit plan_model(plan_job *job)
         xb_model_load(s->ctx, &job->model, cli_text(&s->args, "model", NULL));
     if (status != XB_OK) return cli_status(s, status);
     const int64_t rows = (int64_t)cli_count(&s->args, "rows", ROWS_DEFAULT);
-    const int64_t most = ROWS_MAX / members_of(job);
+    const int64_t each = cli_plan_members(job) * cli_plan_outputs(job),
+                  most = PLAN_ROWS_MAX / each;
+    if (xb_model_class_count(job->model) > 0)
+        return cli_fail(s, CLI_USAGE,
+                        "%s: a model of classes; plan takes models of numbers",
+                        cli_text(&s->args, "model", NULL));
     if ((cli_flag(&s->args, "data") ? rows : 1) > most)
         return cli_fail(s, CLI_USAGE,
-                        "--rows %lld of an ensemble of %lld: expected at most %lld rows",
-                        (long long)rows, (long long)members_of(job), (long long)most);
+                        "--rows %lld of %lld members and %lld targets: expected at most"
+                        " %lld rows",
+                        (long long)rows, (long long)cli_plan_members(job),
+                        (long long)cli_plan_outputs(job), (long long)most);
     job->net = xb_model_net(job->model);
     job->weights = xb_model_weights(job->model);
     job->block = calloc((size_t)xb_model_feature_count(job->model), sizeof *job->block);
@@ -467,10 +127,11 @@ static cli_exit plan_model(plan_job *job)
 static cli_exit deliver(const plan_job *job)
 {
     cli_progress_clear(&job->s->progress);
-    if (cli_json(job->s)) return print_json(job);
-    if (job->cases > 0) return print_text(job);
+    if (cli_json(job->s)) return cli_plan_print_json(job);
+    if (job->cases > 0) return cli_plan_print_text(job);
     char needed[32];
     cli_format_plain(needed, sizeof needed, ceil(job->needed));
+    cli_plan_print_draws(job);
     printf("%s: %s equal weights behind an output make its shape Gaussian within %g"
            " nats\n",
            job->s->args.arg[0], needed, job->opt.tolerance);
@@ -485,7 +146,22 @@ static cli_exit plan(plan_job *job)
         return cli_fail(s, CLI_USAGE, "--net and --model: one of them, not both");
     if (cli_flag(&s->args, "data") && !model)
         return cli_fail(s, CLI_USAGE, "--data goes with --model");
+    double interval = 0;
+    const char *every = cli_text(&s->args, "read-interval", NULL);
+    if (every && (xb_quantity_parse(s->ctx, &interval, every, "s") != XB_OK))
+        return cli_fail(s, CLI_USAGE, "--read-interval: %s", xb_ctx_message(s->ctx));
+    if (every && !(interval > 0))
+        return cli_fail(s, CLI_USAGE, "--read-interval %s: expected a time above 0",
+                        every);
     xb_status status = xb_law_parse(s->ctx, &job->law, s->args.arg[0]);
+    if (status == XB_OK)
+        status = xb_draws_judge(s->ctx, &job->draws, s->args.arg[0], interval,
+                                (int64_t)cli_count(&s->args, "reads", 0));
+    if (status == XB_OK && every && job->draws.reads == 0)
+        return cli_fail(s, CLI_USAGE,
+                        "--read-interval: %s is not a law file of a trace with a time"
+                        " axis",
+                        s->args.arg[0]);
     if (status == XB_OK)
         status = xb_plan_find_needed(s->ctx, &job->needed, job->law, job->opt.tolerance);
     cli_exit code = cli_status(s, status);
@@ -519,10 +195,15 @@ static const cli_option options[] = {
     {"inputs", 0, CLI_COUNT, "N", "of that net (1)", 1, 65536},
     {"model", 0, CLI_PATH, "FILE", "a trained net: its own weights count", 0, 0},
     {"data", 0, CLI_PATH, "FILE", "plan at rows of this table (the mean input)", 0, 0},
-    {"rows", 0, CLI_COUNT, "N", "how many of them, evenly spread (3)", 1, ROWS_MAX},
+    {"rows", 0, CLI_COUNT, "N", "how many of them, evenly spread (3)", 1, PLAN_ROWS_MAX},
     {"tolerance", 0, CLI_NUMBER, "KL", "nats that do not matter (0.001)", 1e-12, 10},
     {"draws", 0, CLI_COUNT, "N", "of the hidden layers (32768)", 32, 1e9},
     {"predict-only", 0, CLI_FLAG, NULL, "do not measure beside the prediction", 0, 0},
+    {"read-interval", 0, CLI_TEXT, "TIME",
+     "time between reads, for the verdict on draws, as 50ms (the trace's own interval)",
+     0, 0},
+    {"reads", 0, CLI_COUNT, "N", "reads for one prediction, for that verdict (100)", 1,
+     1e9},
     CLI_BACKEND_OPTION,
 };
 

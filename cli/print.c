@@ -195,3 +195,11 @@ cli_exit cli_print_page(cli_session *s, const char *name_key, const char *name,
     free(text);
     return code;
 }
+
+json_t *cli_usable_json(const xb_draws_verdict *v)
+{
+    return json_pack("{s:s,s:o,s:I,s:o,s:o,s:s}", "verdict", xb_usable_name(v->usable),
+                     "read_interval_s", cli_json_real(v->read_interval), "reads",
+                     (json_int_t)v->reads, "independent", cli_json_real(v->independent),
+                     "usable_from_s", cli_json_real(v->usable_from), "text", v->text);
+}

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "crossbayes/crossbayes.h"
 #include "session.h"
 
 /* "0.5012 ± 0.0047", both to the place of the error's second digit; without an error
@@ -54,6 +55,8 @@ json_t *cli_json_text(const char *text);
 
 /* A number, or null for NAN and infinities. */
 json_t *cli_json_real(double value);
+/* The verdict on reads as draws. */
+json_t *cli_usable_json(const xb_draws_verdict *v);
 
 /* Prints the object on stdout and gives it up. */
 cli_exit cli_json_print(cli_session *s, json_t *root);

@@ -20,11 +20,12 @@ static int64_t split(const cli_value *v, char **text, const char **name)
     int64_t n = 0;
     for (int i = 0; i < v->n_texts; i++) {
         strcpy(*text, v->texts[i]);
-        for (char *p = *text, *next = p; next; p = next) {
-            next = strchr(p, ',');
+        for (char *p = *text; p;) {
+            char *next = strchr(p, ',');
             if (next) *next++ = '\0';
             if (!*p) return -1;
             name[n++] = p;
+            p = next;
         }
         *text += strlen(v->texts[i]) + 1;
     }

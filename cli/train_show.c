@@ -77,7 +77,8 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
                  {"log_likelihood_error", l.std_error},
                  {"f", f.value},
                  {"f_error", f.std_error},
-                 {"noise_sd", xb_model_noise_sd(m)},
+                 {"noise_sd", xb_model_of_counts(m) ? NAN : xb_model_noise_sd(m)},
+                 {"dispersion", xb_model_dispersion(m, 0)},
                  {"noise_degrees", xb_model_noise_degrees(m)}};
     json_t *root = json_object();
     json_object_set_new(root, "model", cli_json_text(o->path));
@@ -139,7 +140,7 @@ static void print_noise(const xb_gradient_noise *g)
 /* Targets that are numbers are learnt standardised, and densities are of those. */
 static const char *target_unit(const cli_trained *o)
 {
-    if (xb_model_class_count(o->model) > 0) return "";
+    if (xb_model_class_count(o->model) > 0 || xb_model_of_counts(o->model)) return "";
     const bool several = xb_model_target_count(o->model) > 1;
     return several ? ", standardised targets" : ", standardised target";
 }
@@ -215,7 +216,11 @@ static void print_noise_sd(const cli_trained *o, int64_t k)
     const double n = (double)xb_train_report_row_count(o->report);
     const bool several = xb_model_target_count(o->model) > 1;
     char unit[CLI_SHOWN + 32], name[CLI_SHOWN];
-    if (isnan(t.noise_sd)) return;
+    const double dispersion = xb_model_dispersion(o->model, k);
+    if (dispersion > 0)
+        cli_print_fact("dispersion", dispersion, 3,
+                       "of the counts: their variance is mean + dispersion × mean²");
+    if (isnan(t.noise_sd) || xb_model_of_counts(o->model)) return;
     snprintf(unit, sizeof unit, several ? "in units of %s" : "in the target's units",
              cli_shown(name, t.name));
     cli_print_estimate("noise sd", t.noise_sd, t.noise_sd / sqrt(2 * n), unit);

@@ -121,7 +121,7 @@ static bool keep(kept_source *k, const xb_draw_source *from)
     if (!d) return false;
     memcpy(d, from, sizeof *d);
     for (int h = 0; h < (from->symmetric ? 1 : 2); h++) {
-        size_t bytes = (size_t)from->half[h].n * sizeof(xb_piece);
+        size_t bytes = xb_pieces_bytes(from->half[h].n);
         k->piece[h] = d->half[h].piece = bring(from->half[h].piece, bytes);
     }
     if (from->symmetric) d->half[1].piece = d->half[0].piece;

@@ -12,7 +12,9 @@ static bool kind_of(xbc_loss_kind *to, xb_loss_kind kind)
     case XB_LOSS_GAUSSIAN: *to = XBC_GAUSSIAN; return true;
     case XB_LOSS_HETEROSCEDASTIC: *to = XBC_HETEROSCEDASTIC; return true;
     case XB_LOSS_SOFTMAX: *to = XBC_SOFTMAX; return true;
-    case XB_LOSS_STUDENT: break; /* never asked for: there are no more_losses */
+    case XB_LOSS_STUDENT: /* never asked for: there are no more_losses */
+    case XB_LOSS_POISSON:
+    case XB_LOSS_NEGATIVE_BINOMIAL: break;
     }
     return false;
 }

@@ -31,11 +31,24 @@ GLUE = """
                            int64_t n, const xb_stream *where, int64_t first);
     void xb_py_words(const xb_stream *where, uint32_t *word, int64_t n, int64_t first);
     void xb_py_uniforms(const xb_stream *where, double *u, int64_t n, int64_t first);
+    double xb_py_kl_double(const xb_kl *kl, double *d_mu, double *d_sigma,
+                           const double *mu, const double *sigma, int64_t n,
+                           double weight);
     extern "Python" bool xb_py_heard(void *python, char *task, int64_t done,
                                      int64_t total);
     extern "Python" bool xb_py_epoch(void *python, xb_trainer *trainer);
     extern "Python" double xb_py_density(void *python, double x);
     extern "Python" void xb_py_forget(void *python);
+"""
+
+# Of glue_weights.h, once for each precision.
+WEIGHTS = """
+    void xb_py_weights_fill_REAL(const xb_ctx *ctx, const xb_sampler *sampler,
+                                 const xb_stream *where, REAL *theta, const REAL *mu,
+                                 const REAL *sigma, int64_t m, int64_t groups);
+    void xb_py_weights_back_REAL(const xb_ctx *ctx, const xb_sampler *sampler,
+                                 const xb_stream *where, REAL *d_mu, REAL *d_sigma,
+                                 const REAL *g, int64_t m, int64_t groups);
 """
 
 
@@ -53,7 +66,8 @@ def declarations(text: str) -> str:
     """What cffi reads: inline functions without their bodies."""
     text = re.sub(r"static inline ([^{;]*\))\s*\{[^{}]*\}", r"\1;", text)
     macros = "".join(f"#define {name} ...\n" for name in MACROS)
-    return macros + text + GLUE
+    weights = "".join(WEIGHTS.replace("REAL", real) for real in ("float", "double"))
+    return macros + text + GLUE + weights
 
 
 def main() -> None:

@@ -4,6 +4,9 @@
 #   check.sh BUILD test    installs that wheel beside what tests need from PyPI, and runs the
 #                          tests, mypy, ruff, auditwheel and abi3audit; then a short run on
 #                          every Python of $PYTHONS, by default those of PATH
+#   check.sh BUILD peers   installs that wheel beside PyTorch, TensorFlow Probability, NumPyro
+#                          and their kin (several GB), and compares imported models with
+#                          what those libraries predict themselves
 set -eu
 build=$1 what=$2
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -21,6 +24,18 @@ if [ "$what" = wheel ]; then
 fi
 
 wheel=$(ls "$build"/wheel/*.whl)
+if [ "$what" = peers ]; then
+    peers=$build/python-venv-peers
+    [ -x "$peers/bin/python" ] || "$python" -m venv "$peers"
+    "$peers/bin/pip" -q install -r "$root/python/tests/peers/requirements.txt"
+    "$peers/bin/pip" -q install --force-reinstall --no-deps "$wheel"
+    cp -r "$root/python/tests/peers" "$build/python-peers.new"
+    rm -rf "$build/python-peers"
+    mv "$build/python-peers.new" "$build/python-peers"
+    cd "$build/python-peers"
+    exec "$peers/bin/python" -m pytest -q -rs --doctest-modules . \
+        "$("$peers/bin/python" -c 'import crossbayes.torch as t; print(t.__path__[0])')"
+fi
 "$venv/bin/pip" -q install -r "$root/python/tests/requirements.txt"
 "$venv/bin/pip" -q install --force-reinstall --no-deps "$wheel"
 PATH=$venv/bin:$PATH
@@ -37,7 +52,7 @@ cp -r python/tests "$build/python-tests.new"
 rm -rf "$build/python-tests"
 mv "$build/python-tests.new" "$build/python-tests"
 cd "$build/python-tests"
-python -m pytest -c "$root/pyproject.toml" --rootdir . -rs . \
+python -m pytest -c "$root/pyproject.toml" --rootdir . -rs --ignore-glob='*/crossbayes/torch/*' --ignore=peers . \
     "$(python -c 'import crossbayes, os; print(os.path.dirname(crossbayes.__file__))')"
 
 # One wheel, every Python: a law, a fit and a model, the same bytes in all of them.

@@ -78,6 +78,33 @@ static void xb_py_uniforms(const xb_stream *where, double *u, int64_t n, int64_t
     for (int64_t i = 0; i < n; i++) u[i] = xb_stream_uniform(where, first + i);
 }
 
+/* ---- crossbayes.torch */
+
+#define REAL float
+#define NAME(x) xb_py_##x##_float
+#include "glue_weights.h"
+#undef REAL
+#undef NAME
+#define REAL double
+#define NAME(x) xb_py_##x##_double
+#include "glue_weights.h"
+#undef REAL
+#undef NAME
+
+/* xb_kl_sum in double. */
+static double xb_py_kl_double(const xb_kl *kl, double *d_mu, double *d_sigma,
+                              const double *mu, const double *sigma, int64_t n,
+                              double weight)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const xb_kl_value one = xb_kl_one(kl, mu[i], sigma[i]);
+        sum += one.kl;
+        if (d_mu) d_mu[i] += weight * one.d_mu, d_sigma[i] += weight * one.d_sigma;
+    }
+    return sum;
+}
+
 /* Training tells of every step, which may take microseconds; Python hears of it every
  * XB_PY_SECONDS, which is soon enough for Ctrl-C, and, if somebody listens, at the end.
  */

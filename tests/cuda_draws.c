@@ -45,7 +45,7 @@ static there bring_source(const xb_sampler *s)
                {NULL, NULL}};
     for (int h = 0; h < 2; h++)
         d->half[h].piece = t.piece[h] =
-            bring(from->half[h].piece, (size_t)from->half[h].n * sizeof(xb_piece));
+            bring(from->half[h].piece, xb_pieces_bytes(from->half[h].n));
     t.source.at = t.memory = bring(d, sizeof *d);
     free(d);
     return t;

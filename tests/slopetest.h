@@ -21,9 +21,10 @@ static inline double f_of(const probe *p)
     return f;
 }
 
-/* Slopes of F by one array, by central differences, against what the trainer says. Passes
- * are in single precision: a step of 1e-2 leaves some 1e-3. */
-static inline int check_slopes(const probe *p, const char *name, const float *slope)
+/* Slopes of F by one array, by central differences of steps h, against what the trainer
+ * says. */
+static inline int check_slopes_by(const probe *p, const char *name, const float *slope,
+                                  float h)
 {
     const int64_t array = xb_trainer_array_find(p->t, name);
     const int64_t n = xb_trainer_array_size(p->t, array);
@@ -34,7 +35,7 @@ static inline int check_slopes(const probe *p, const char *name, const float *sl
         const bool fixed = strcmp(name, "sigma") == 0 && start[i] == 0;
         if (fixed) assert_true(slope[i] == 0);
         if (fixed) continue;
-        const float kept = start[i], h = 1e-2f;
+        const float kept = start[i];
         double f[2];
         for (int k = 0; k < 2; k++) {
             start[i] = k ? kept - h : kept + h;
@@ -49,6 +50,12 @@ static inline int check_slopes(const probe *p, const char *name, const float *sl
     assert_ok(p->ctx, xb_trainer_array_set(p->ctx, p->t, array, start));
     free(start);
     return checked;
+}
+
+/* Passes are in single precision: a step of 1e-2 leaves some 1e-3. */
+static inline int check_slopes(const probe *p, const char *name, const float *slope)
+{
+    return check_slopes_by(p, name, slope, 1e-2f);
 }
 
 #endif

@@ -10,7 +10,7 @@ static void presets_are_whole(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
-    assert_int_equal(xb_array_preset_count(), 3);
+    assert_int_equal(xb_array_preset_count(), 4);
     for (int i = 0; i < xb_array_preset_count(); i++) {
         xb_array array;
         assert_ok(ctx, xb_array_fill(ctx, &array, xb_array_preset_name(i)));
@@ -138,7 +138,7 @@ static void hostile_files_are_refused(void **state)
         {ARRAY "\"device\": 5}", "'device': expected a text"},
         {ARRAY "\"redraw\": \"never\"}", "network, input or operation"},
         {ARRAY "\"redraw\": 3}", "expected a text"},
-        {ARRAY "\"base\": \"rram\"}", "ideal, mtj or ecram"},
+        {ARRAY "\"base\": \"sram\"}", "ideal, mtj, ecram or rram"},
         {ARRAY "\"name\": \"a\\u0000b\"}", "not JSON"},
         {ARRAY "\"name\": \"0123456789012345678901234567890123456789\"}",
          "at most 31 letters"},

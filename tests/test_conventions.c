@@ -159,7 +159,7 @@ static void items_are_found(void **state)
     assert_int_equal(xb_law_param_find(law, "A"), -1); /* it follows from the others */
     assert_true(xb_law_number(law, "A") > 0 && isnan(xb_law_number(law, "q")));
     assert_int_equal(xb_law_family_find("cauchy"), -1);
-    assert_int_equal(xb_array_preset_find("rram"), -1);
+    assert_int_equal(xb_array_preset_find("sram"), -1);
     assert_int_equal(xb_array_effect_find("rust"), -1);
     assert_int_equal(xb_array_field_find("rust"), -1);
     xb_law_destroy(law);

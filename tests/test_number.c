@@ -2,6 +2,7 @@
  * printf of the C library, which round correctly. */
 #include "localetest.h"
 
+#include "crossbayes/filekind.h"
 #include "data/number.h"
 
 enum { TEXT_MAX = 1200 };
@@ -393,8 +394,10 @@ static void texts_keep_their_points(void **state)
     xb_schedule schedule = {0};
     xb_law *law = NULL, *again = NULL;
     xb_net *net = NULL;
+    static const char table[] = "no name\n1.5\n2.5\n";
     xb_ctx *ctx = test_ctx();
     scratch s = comma_locale_set();
+    assert_int_equal(xb_filekind_of(table, strlen(table)), XB_KIND_TABLE);
     assert_ok(ctx, xb_law_parse(ctx, &law, "mtj:B=0.15,w=0.5"));
     assert_string_equal(xb_law_text(law), "mtj:B=0.15,w=0.5");
     assert_ok(ctx, xb_law_save(ctx, law, scratch_path(&s, "law.json")));

@@ -25,6 +25,7 @@
 
 #include "crossbayes/compare.h"
 #include "crossbayes/predict.h"
+#include "crossbayes/series.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,7 +51,7 @@ XB_API xb_status xb_redraw_parse(xb_ctx *ctx, xb_redraw *out, const char *text);
  * ranges. */
 typedef struct xb_array xb_array;
 
-/* "ideal", "mtj", "ecram": docs/arrays.md has each value with its reason. */
+/* "ideal", "mtj", "ecram", "rram": docs/arrays.md has each value with its reason. */
 XB_API int64_t xb_array_preset_count(void);
 XB_API const char *xb_array_preset_name(int64_t i);
 XB_API const char *xb_array_preset_about(int64_t i);
@@ -137,6 +138,21 @@ XB_API double xb_array_independent(const xb_array *array, int64_t reads);
  * that (X19, X20), until a correlation time or another law is set. */
 XB_API xb_status xb_array_measured(xb_ctx *ctx, xb_array *array, const char *path,
                                    double sample_interval_ns);
+
+/* Is the device behind a law a source of draws? A frozen value. */
+typedef struct xb_draws_verdict {
+    int64_t reads;        /* of a burst; 0: the law is not of a trace with a time axis */
+    double read_interval; /* s */
+    double independent;   /* draws that the reads are worth */
+    double usable_from; /* s: half of the reads are draws from here on; NAN: not known */
+    xb_usable usable;   /* at read_interval */
+    char text[384];     /* the verdict in words */
+} xb_draws_verdict;
+
+/* (X41) `law` as people write it: of a law file of a trace the verdict at a read interval
+ * (s; 0: the trace's own) and a number of reads (0: 100); nothing is known of others. */
+XB_API xb_status xb_draws_judge(xb_ctx *ctx, xb_draws_verdict *out, const char *law,
+                                double read_interval, int64_t reads);
 
 /* ---- a model on arrays */
 

@@ -25,11 +25,13 @@ extern "C" {
 
 /* What a target is, given the net's outputs (maths V10). */
 typedef enum xb_likelihood {
-    XB_LIKELIHOOD_AUTO = 0,        /* classes: softmax; numbers: gaussian */
-    XB_LIKELIHOOD_GAUSSIAN,        /* one standard deviation for all, learned */
-    XB_LIKELIHOOD_HETEROSCEDASTIC, /* one for each input, from a second net */
-    XB_LIKELIHOOD_SOFTMAX,         /* classes */
-    XB_LIKELIHOOD_STUDENT          /* one standard deviation and heavy tails */
+    XB_LIKELIHOOD_AUTO = 0,         /* classes: softmax; numbers: gaussian */
+    XB_LIKELIHOOD_GAUSSIAN,         /* one standard deviation for all, learned */
+    XB_LIKELIHOOD_HETEROSCEDASTIC,  /* one for each input, from a second net */
+    XB_LIKELIHOOD_SOFTMAX,          /* classes */
+    XB_LIKELIHOOD_STUDENT,          /* one standard deviation and heavy tails */
+    XB_LIKELIHOOD_POISSON,          /* counts, whose variance is their mean (V40) */
+    XB_LIKELIHOOD_NEGATIVE_BINOMIAL /* counts that vary more than that (V41) */
 } xb_likelihood;
 
 XB_API const char *xb_likelihood_name(xb_likelihood l); /* "gaussian", ... */
@@ -44,7 +46,8 @@ typedef struct xb_model_parts {
     const xb_law *law;
     xb_prior prior;
     xb_likelihood likelihood; /* not AUTO */
-    double noise_sd;          /* GAUSSIAN, STUDENT: in the target's units */
+    double noise_sd;          /* GAUSSIAN, STUDENT: in the target's units;
+                                 NEGATIVE_BINOMIAL: square root of the dispersion */
     const xb_net *noise_net;  /* HETEROSCEDASTIC: deterministic; else not read */
     const float *noise_mu, *noise_state;
     bool pixels;                     /* inputs are byte / 255 and have no names */
@@ -52,7 +55,7 @@ typedef struct xb_model_parts {
     const double *input_mean;        /* [inputs]; NULL: 0 */
     const double *input_sd;          /* [inputs]; NULL: 1 */
     const char *target_name;
-    double target_mean, target_sd;     /* 0 and 1 leave it alone */
+    double target_mean, target_sd;     /* 0 and 1 leave it alone; counts: of their log */
     int64_t classes;                   /* SOFTMAX; else 0 */
     const char *const *class_name;     /* [classes] */
     const char *settings, *provenance; /* JSON; NULL: {} */
@@ -67,8 +70,9 @@ XB_API xb_status xb_model_create(xb_ctx *ctx, xb_model **out,
 /* One of several targets. A frozen value. */
 typedef struct xb_model_target {
     const char *name;
-    double mean, sd; /* 0 and 1 leave it alone */
-    double noise_sd; /* GAUSSIAN: in its units; NAN for the others */
+    double mean, sd; /* 0 and 1 leave it alone; counts: of the logarithm of their rate */
+    double noise_sd; /* GAUSSIAN, STUDENT: in its units; NEGATIVE_BINOMIAL: square root of
+                        the dispersion; NAN for the others */
 } xb_model_target;
 
 /* A model of several targets of numbers, one output of the net (and of the noise net) for
@@ -133,8 +137,8 @@ XB_API xb_status xb_model_frame_create(xb_ctx *ctx, xb_frame **out, const xb_mod
                                        int64_t n_rows, bool target,
                                        const xb_frame_options *opt);
 
-/* Inputs enter the net as (x - mean) / sd, outputs leave it as mean + sd y; of several
- * targets the first one's. */
+/* Inputs enter the net as (x - mean) / sd, outputs leave it as mean + sd y, for counts as
+ * the exponential of that, their rate; of several targets the first one's. */
 XB_API const double *xb_model_input_mean(const xb_model *model); /* [features] */
 XB_API const double *xb_model_input_sd(const xb_model *model);   /* [features] */
 XB_API double xb_model_target_mean(const xb_model *model);
@@ -157,11 +161,19 @@ enum { XB_MEMBERS_MOST = 1000 };
 XB_API int64_t xb_model_member_count(const xb_model *model);
 XB_API const xb_model *xb_model_member_at(const xb_model *model, int64_t i);
 
-/* Of the gaussian likelihood, in the (first) target's units; NAN for the others. Of an
+/* Of the gaussian and student likelihoods, in the (first) target's units;
+ * NEGATIVE_BINOMIAL: the square root of the dispersion; NAN for the others. Of an
  * ensemble the root mean square over members. */
 XB_API double xb_model_noise_sd(const xb_model *model);
 /* Of the student likelihood, its degrees of freedom; NAN for the others. */
 XB_API double xb_model_noise_degrees(const xb_model *model);
+/* Whether the target is a count: likelihood POISSON or NEGATIVE_BINOMIAL. */
+XB_API bool xb_model_of_counts(const xb_model *model);
+/* Of counts, the dispersion of target k: a count of rate r has the variance r +
+ * dispersion r^2, so 0 for POISSON. NAN for other likelihoods. Of an ensemble the mean
+ * over members.
+ */
+XB_API double xb_model_dispersion(const xb_model *model, int64_t k);
 
 #ifdef __cplusplus
 }

@@ -242,8 +242,8 @@ XB_API xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gra
                               xb_loss_fn loss, void *arg);
 
 /* ---- likelihoods: minus the log-likelihood of a batch, summed in double, and its
- * gradient by the net's outputs (maths N13-N16, N20). Gradients are written, and may be
- * NULL. Nothing fails; what is not a number stays so. */
+ * gradient by the net's outputs (maths N13-N16, N20, V40, V41). Gradients are written,
+ * and may be NULL. Nothing fails; what is not a number stays so. */
 
 /* Sum of (y - target)^2, n values. */
 XB_API double xb_nll_square(xb_real *dy, const xb_real *y, const xb_real *target,
@@ -259,6 +259,16 @@ XB_API double xb_student_degrees(double shape);
 XB_API double xb_nll_student(xb_real *dy, double *d_log_sd, double *d_shape,
                              const xb_real *y, const xb_real *target, double log_sd,
                              double shape, int64_t n, int64_t stride);
+
+/* Counts, n values, `stride` apart in y, count and dy: Poisson of the rate exp(centre +
+ * unit y); negative binomial of that mean, whose variance is rate + exp(log_dispersion)
+ * rate^2. count: whole numbers, 0 or more. */
+XB_API double xb_nll_poisson(xb_real *dy, const xb_real *y, const xb_real *count,
+                             double centre, double unit, int64_t n, int64_t stride);
+XB_API double xb_nll_negative_binomial(xb_real *dy, double *d_log_dispersion,
+                                       const xb_real *y, const xb_real *count,
+                                       double centre, double unit, double log_dispersion,
+                                       int64_t n, int64_t stride);
 
 /* Normal with a standard deviation for each value: least + exp(raw), or least +
  * log(1 + exp(raw)). */

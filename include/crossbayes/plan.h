@@ -30,6 +30,7 @@ typedef struct xb_plan_options {
     int64_t weight_draws; /* 2048: of all weights, for n_eff */
     uint64_t seed;        /* 1 */
     const char *backend;
+    int64_t output; /* 0: of a net with several outputs, the one that is planned for */
 } xb_plan_options;
 
 XB_OPTIONS(plan);
@@ -74,8 +75,8 @@ XB_API const char *xb_plan_verdict_name(xb_plan_verdict verdict); /* never NULL 
 
 typedef struct xb_plan xb_plan;
 
-/* The net has dense layers and activations, the last `dense 1`; at most XB_PLAN_LAYERS
- * random layers. x: [input]. */
+/* The net has dense layers and activations and ends in a dense layer, of whose outputs
+ * opt->output is planned for (A20); at most XB_PLAN_LAYERS random layers. x: [input]. */
 enum { XB_PLAN_LAYERS = 64 };
 XB_API xb_status xb_plan_create(xb_ctx *ctx, xb_plan **out, const xb_net *net,
                                 const xb_weights *weights, const xb_real *x,

@@ -34,6 +34,14 @@ from crossbayes.devices import (
 )
 from crossbayes.draws import Generator, Rule, composite_rule, gauss_rule, standard_rule
 from crossbayes.fits import Estimate, Fit, Goodness, Series, fit, goodness, series
+from crossbayes.interchange import (
+    from_numpyro,
+    from_posteriors,
+    from_pyro,
+    from_tfp,
+    from_torch,
+    import_file,
+)
 from crossbayes.laws import Law, Moments, families, law, law_from_density, law_from_samples
 from crossbayes.models import Model, Plan, Prediction
 from crossbayes.scores import Comparison, Evaluation, Score, Scores
@@ -90,8 +98,14 @@ __all__ = [
     "device",
     "families",
     "fit",
+    "from_numpyro",
+    "from_posteriors",
+    "from_pyro",
+    "from_tfp",
+    "from_torch",
     "gauss_rule",
     "goodness",
+    "import_file",
     "law",
     "law_from_density",
     "law_from_samples",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,16 +25,17 @@ def model_from_arrays(
     inputs: int | tuple[int, int, int],
     sigma: float | None = None,
     law: Law | str = "gaussian",
-    noise_std: float = 0.0,
+    noise_std: Any = 0.0,
     classes: Sequence[Any] | None = None,
     input_mean: npt.ArrayLike | None = None,
     input_std: npt.ArrayLike | None = None,
-    target_mean: float = 0.0,
-    target_std: float = 1.0,
+    target_mean: Any = 0.0,
+    target_std: Any = 1.0,
     features: Sequence[str] | None = None,
-    target: str = "y",
-    random: str = "kernels",
+    target: str | Sequence[str] = "y",
+    random: str | Collection[str] = "kernels",
     prior: str = "normal:sd=1",
+    provenance: Mapping[str, Any] | None = None,
 ) -> Model:
     """A model from weights as arrays, e.g. of a network trained elsewhere.
 
@@ -42,7 +44,9 @@ def model_from_arrays(
     ..., layers counted from 0 with activations; standard deviations as "0.kernel.sigma",
     and ``sigma`` for all that have none. "0.kernel.mu" is a name of the means too, so
     ``model.tensors`` will do. ``classes``: their names, and the outputs are logits; else
-    the one output is a number with ``noise_std``.
+    the one output is a number with ``noise_std``. ``target`` may be a list of names, one
+    for each output of a net with several; ``noise_std``, ``target_mean`` and ``target_std``
+    may then be lists too. ``random``: kernels, all, none, or the names of random tensors.
 
     >>> import numpy as np
     >>> line = {"0.kernel": [[2.0]], "0.bias": [1.0]}
@@ -56,8 +60,14 @@ def model_from_arrays(
     shape = (1, 1, inputs) if isinstance(inputs, (int, np.integer)) else tuple(inputs)
     sides = [count(side, "inputs", 1, 2**31 - 1) for side in shape]
     where = ffi.new("xb_shape *", sides)[0]
-    options = _options.make("net", {"stochastic": random}, keep)
+    by_name = not isinstance(random, str)
+    options = _options.make("net", {"stochastic": "none" if by_name else random}, keep)
     parsed = session.make(lib.xb_net_parse, encoded(net, "net"), where, options)
+    for name in random if by_name else ():
+        at = lib.xb_net_tensor_find(parsed, encoded(name, "random"))
+        if at < 0:
+            raise ValueError(f"random: the net has no tensor {name!r}")
+        session.check(lib.xb_net_set_stochastic(session.ctx, parsed, at, True))
     mu, spread = _blocks(parsed, dict(tensors), sigma)
     state = _state(parsed, tensors)
     n = int(np.prod(sides))
@@ -71,8 +81,12 @@ def model_from_arrays(
     parts.likelihood = named_enum(
         "likelihood", "softmax" if classes is not None else "gaussian"
     )
-    parts.noise_sd, parts.target_mean, parts.target_sd = noise_std, target_mean, target_std
-    parts.target_name = _kept(target, keep)
+    if provenance is not None:
+        parts.provenance = _kept(json.dumps(provenance), keep)
+    several = not isinstance(target, str)
+    if not several:
+        parts.noise_sd, parts.target_mean, parts.target_sd = noise_std, target_mean, target_std
+        parts.target_name = _kept(str(target), keep)
     parts.feature_name = _names(features, n, 1, keep)
     if classes is not None:
         parts.classes = len(classes)
@@ -82,7 +96,25 @@ def model_from_arrays(
             array = np.ascontiguousarray(np.broadcast_to(doubles(values, name), (n,)))
             keep.append(array)
             setattr(parts, name, pointer(array))
-    return Model(session.make(lib.xb_model_create, parts))
+    if not several:
+        return Model(session.make(lib.xb_model_create, parts))
+    each = _targets(list(target), noise_std, target_mean, target_std, keep)
+    return Model(session.make(lib.xb_model_create_targets, parts, each, len(each)))
+
+
+def _targets(names: list[str], noise_std: Any, mean: Any, std: Any, keep: list[Any]) -> Any:
+    """xb_model_target of each name; a number stands for all of them."""
+    made = ffi.new("xb_model_target[]", len(names))
+    columns = (("noise_sd", noise_std), ("mean", mean), ("sd", std))
+    for field, values in columns:
+        array = doubles(values, field)
+        if array.ndim and array.shape != (len(names),):
+            raise ValueError(f"{field} has the shape {array.shape}, expected ({len(names)},)")
+        for at, value in enumerate(np.broadcast_to(array, (len(names),))):
+            setattr(made[at], field, value)
+    for at, name in enumerate(names):
+        made[at].name = _kept(name, keep)
+    return made
 
 
 _law = law  # inside the function, `law` is an argument

@@ -23,14 +23,16 @@
 #include "kernel/moved_kernel.h"
 #include "kernel/update.h"
 
-/* ---- losses of a batch (N13-N16, N20) */
+/* ---- losses of a batch (N13-N16, N20, V40, V41) */
 
 typedef enum xb_loss_kind {
     XB_LOSS_SQUARE,
     XB_LOSS_GAUSSIAN,
     XB_LOSS_HETEROSCEDASTIC,
     XB_LOSS_SOFTMAX,
-    XB_LOSS_STUDENT /* where the backend has more_losses */
+    XB_LOSS_STUDENT, /* this and the next where the backend has more_losses */
+    XB_LOSS_POISSON,
+    XB_LOSS_NEGATIVE_BINOMIAL
 } xb_loss_kind;
 
 /* All pointers are buffers. */
@@ -39,12 +41,14 @@ typedef struct xb_loss {
     int64_t outputs;
     const xb_real *target; /* [rows][outputs]; all but softmax */
     const int32_t *label;  /* [rows]; softmax */
-    const xb_real *log_sd; /* [outputs]; gaussian; student: and the shape after them */
+    const xb_real *log_sd; /* [outputs]; gaussian; student: and the shape after them;
+                              negative binomial: log dispersions */
     xb_real *d_log_sd;     /* the same, added to; NULL: not wanted */
     const xb_real *raw;    /* [rows][outputs]; heteroscedastic, softplus(raw) + least */
     xb_real *d_raw;        /* [rows][outputs] */
     double least;
-    double scale; /* of all gradients */
+    double scale;        /* of all gradients */
+    const xb_real *link; /* [2][outputs] counts: centre and unit of the log rates */
 } xb_loss;
 
 /* ---- updates */

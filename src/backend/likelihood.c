@@ -171,12 +171,38 @@ static double student_loss(const xb_loss *l, xb_real *dy, const xb_real *y, int6
     double loss = 0;
     for (int64_t k = 0; k < n; k++) {
         double d_log_sd = 0, d_shape = 0;
-        loss += xb_nll_student(dy ? dy + k : NULL, &d_log_sd, &d_shape, y + k,
-                               l->target + k, (double)l->log_sd[k], (double)l->log_sd[n],
-                               rows, n);
+        loss +=
+            xb_nll_student(dy ? dy + k : NULL, &d_log_sd, &d_shape, y + k, l->target + k,
+                           (double)l->log_sd[k], (double)l->log_sd[n], rows, n);
         if (!l->d_log_sd) continue;
         l->d_log_sd[k] += (xb_real)(d_log_sd * l->scale);
         l->d_log_sd[n] += (xb_real)(d_shape * l->scale);
+    }
+    return loss;
+}
+
+static double poisson_loss(const xb_loss *l, xb_real *dy, const xb_real *y, int64_t rows)
+{
+    const int64_t n = l->outputs;
+    double loss = 0;
+    for (int64_t k = 0; k < n; k++)
+        loss += xb_nll_poisson(dy ? dy + k : NULL, y + k, l->target + k,
+                               (double)l->link[k], (double)l->link[n + k], rows, n);
+    return loss;
+}
+
+/* Each target has its dispersion. */
+static double negative_binomial_loss(const xb_loss *l, xb_real *dy, const xb_real *y,
+                                     int64_t rows)
+{
+    const int64_t n = l->outputs;
+    double loss = 0;
+    for (int64_t k = 0; k < n; k++) {
+        double slope = 0;
+        loss += xb_nll_negative_binomial(dy ? dy + k : NULL, &slope, y + k, l->target + k,
+                                         (double)l->link[k], (double)l->link[n + k],
+                                         (double)l->log_sd[k], rows, n);
+        if (l->d_log_sd) l->d_log_sd[k] += (xb_real)(slope * l->scale);
     }
     return loss;
 }
@@ -188,6 +214,8 @@ static double loss_of(const xb_loss *l, xb_real *dy, const xb_real *y, int64_t r
     case XB_LOSS_GAUSSIAN: return gaussian_loss(l, dy, y, rows);
     case XB_LOSS_HETEROSCEDASTIC: return heteroscedastic_loss(l, dy, y, rows);
     case XB_LOSS_STUDENT: return student_loss(l, dy, y, rows);
+    case XB_LOSS_POISSON: return poisson_loss(l, dy, y, rows);
+    case XB_LOSS_NEGATIVE_BINOMIAL: return negative_binomial_loss(l, dy, y, rows);
     case XB_LOSS_SOFTMAX: break;
     }
     return xb_nll_softmax(dy, y, l->label, rows, l->outputs);

@@ -25,7 +25,8 @@ static bool add_name(name_list *list, const char *name)
     const size_t size = strlen(name) + 1;
     char *copy = malloc(size);
     if (!copy) return false;
-    list->name[list->n++] = memcpy(copy, name, size);
+    memcpy(copy, name, size);
+    list->name[list->n++] = copy;
     return true;
 }
 

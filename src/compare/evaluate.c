@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_law.h"
 #include "base/memory.h"
 #include "compare/evaluation.h"
 #include "crossbayes/draw.h"
@@ -38,10 +39,10 @@ typedef struct job {
 typedef struct comparison {
     const job *j;
     int64_t first, draws, rows, points;
-    bool noisy;                        /* numbers: also with the data's noise */
-    int64_t *select;                   /* [rows] */
-    double *sd;                        /* [members][points] of the data's noise */
-    double *z;                         /* [points] room for it */
+    bool noisy;      /* numbers: also with the data's noise */
+    int64_t *select; /* [rows] */
+    double *sd;      /* [members][points] of the data's noise; of counts, sizes */
+    double *z;       /* [points] room for it */
     double *base, *base_noisy, *other; /* [draws][points] */
     xb_sampler *normal;
 } comparison;
@@ -154,7 +155,11 @@ static void add_noise(const comparison *c, double *value)
         double *row = value + d * c->points;
         xb_sampler_fill_double(c->normal, z, c->points, &where, 0);
         const double scale = xb_noise_scale(c->j->model, c->first + d);
-        for (int64_t i = 0; i < c->points; i++) row[i] += scale * sd[i] * z[i];
+        if (xb_model_of_counts(c->j->model))
+            for (int64_t i = 0; i < c->points; i++)
+                row[i] = xb_count_quantile(row[i], sd[i], z[i]); /* sizes (C44) */
+        else
+            for (int64_t i = 0; i < c->points; i++) row[i] += scale * sd[i] * z[i];
     }
 }
 
@@ -200,16 +205,28 @@ static xb_status compare_law(xb_ctx *ctx, comparison *c, xb_evaluated_law *law)
     return distance(ctx, c, &law->predictive, c->base_noisy);
 }
 
+/* Standard deviations of the data's noise; of counts their sizes, the same for all rows.
+ */
+static xb_status find_noise(xb_ctx *ctx, const comparison *c)
+{
+    const xb_model *m = c->j->model;
+    const xb_rows rows = rows_compared(c);
+    if (!xb_model_of_counts(m))
+        return xb_predict_noise_rows(ctx, c->sd, m, &rows, c->j->opt.backend);
+    for (int64_t i = 0; i < xb_model_member_count(m); i++)
+        for (int64_t k = 0; k < c->points; k++)
+            c->sd[i * c->points + k] =
+                1 / xb_model_dispersion(xb_model_member_at(m, i), k % m->targets);
+    return XB_OK;
+}
+
 static xb_status compare_laws(xb_ctx *ctx, const job *j)
 {
     xb_evaluation *e = j->e;
     comparison c = {.j = j, .draws = e->draws, .noisy = !of_classes(j)};
     xb_status status = comparison_plan(ctx, &c);
     if (status == XB_OK) status = draw(ctx, &c, c.base, e->law[0].law);
-    if (status == XB_OK && c.noisy) {
-        const xb_rows rows = rows_compared(&c);
-        status = xb_predict_noise_rows(ctx, c.sd, j->model, &rows, j->opt.backend);
-    }
+    if (status == XB_OK && c.noisy) status = find_noise(ctx, &c);
     if (status == XB_OK && c.noisy) {
         memcpy(c.base_noisy, c.base, (size_t)(c.draws * c.points) * sizeof *c.base);
         add_noise(&c, c.base_noisy);

@@ -82,12 +82,7 @@ static double log_normal(double y, double m, double sd)
     return -0.5 * t * t - log(sd);
 }
 
-/* log of a sum of exponentials, as the largest and the sum relative to it. */
-typedef struct log_sum {
-    double top, sum;
-} log_sum;
-
-static void log_add(log_sum *l, double top, double sum)
+void xb_log_add(xb_log_sum *l, double top, double sum)
 {
     if (top == -INFINITY) return;
     if (top == INFINITY && l->top == INFINITY) {
@@ -100,14 +95,13 @@ static void log_add(log_sum *l, double top, double sum)
     }
 }
 
-/* The log of the mean over draws, from the sums of groups, less `constant`. */
-static void log_means(double *version, const log_sum group[XB_JACKKNIFE_GROUPS],
-                      const xb_jackknife *g, double constant)
+void xb_log_means(double *version, const xb_log_sum group[XB_JACKKNIFE_GROUPS],
+                  const xb_jackknife *g, double constant)
 {
     for (int v = 0; v < g->versions; v++) {
-        log_sum all = {-INFINITY, 0};
+        xb_log_sum all = {-INFINITY, 0};
         for (int b = 0; b < g->count; b++)
-            if (b != v - 1) log_add(&all, group[b].top, group[b].sum);
+            if (b != v - 1) xb_log_add(&all, group[b].top, group[b].sum);
         version[v] =
             all.sum > 0 ? all.top + log(all.sum / g->kept[v]) - constant : -INFINITY;
     }
@@ -117,30 +111,30 @@ void xb_mixture_log_density(double *version, const xb_point *p, const double *sd
                             double y)
 {
     const xb_jackknife *g = p->groups;
-    log_sum group[XB_JACKKNIFE_GROUPS];
+    xb_log_sum group[XB_JACKKNIFE_GROUPS];
     for (int b = 0; b < g->count; b++) {
-        group[b] = (log_sum){-INFINITY, 0};
+        group[b] = (xb_log_sum){-INFINITY, 0};
         for (int64_t s = g->start[b]; s < g->start[b + 1]; s++)
-            log_add(&group[b], log_normal(y, p->m[s], sd[s]), 1);
+            xb_log_add(&group[b], log_normal(y, p->m[s], sd[s]), 1);
     }
-    log_means(version, group, g, 0.5 * log(2 * M_PI)); /* (C3) */
+    xb_log_means(version, group, g, 0.5 * log(2 * M_PI)); /* (C3) */
 }
 
 void xb_mixture_joint_density(double *version, const xb_mixture *in, int64_t first,
                               int64_t targets, const double *y, const xb_jackknife *g)
 {
-    log_sum group[XB_JACKKNIFE_GROUPS];
+    xb_log_sum group[XB_JACKKNIFE_GROUPS];
     for (int b = 0; b < g->count; b++) {
-        group[b] = (log_sum){-INFINITY, 0};
+        group[b] = (xb_log_sum){-INFINITY, 0};
         for (int64_t s = g->start[b]; s < g->start[b + 1]; s++) {
             const double *m = in->mean + s * in->n + first;
             const double *sd = in->sd + (in->sd_shared ? 0 : s * in->n) + first;
             double sum = 0;
             for (int64_t k = 0; k < targets; k++) sum += log_normal(y[k], m[k], sd[k]);
-            log_add(&group[b], sum, 1);
+            xb_log_add(&group[b], sum, 1);
         }
     }
-    log_means(version, group, g, 0.5 * (double)targets * log(2 * M_PI)); /* (C30) */
+    xb_log_means(version, group, g, 0.5 * (double)targets * log(2 * M_PI)); /* (C30) */
 }
 
 /* (C7) Order statistics, linear between them; place counted from 1. */

@@ -46,6 +46,16 @@ void xb_mixture_at(xb_mixture_sums *out, const xb_point *p, double z);
 /* (C6) Predictive cdf at y, half of what sits at y itself; all versions. */
 void xb_mixture_pit(double *version, const xb_point *p, double y);
 
+/* log of a sum of exponentials, as the largest and the sum relative to it. */
+typedef struct xb_log_sum {
+    double top, sum;
+} xb_log_sum;
+
+void xb_log_add(xb_log_sum *l, double top, double sum);
+/* The log of the mean over draws, from the sums of groups, less `constant`. */
+void xb_log_means(double *version, const xb_log_sum group[XB_JACKKNIFE_GROUPS],
+                  const xb_jackknife *groups, double constant);
+
 /* (C3) log density at y with the sds given ([draws]); all versions. */
 void xb_mixture_log_density(double *version, const xb_point *p, const double *sd,
                             double y);

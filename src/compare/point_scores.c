@@ -7,8 +7,7 @@
 
 typedef double scores[XB_COLUMNS][XB_VERSIONS];
 
-/* Mean, error, and the two parts of the variance. */
-static void score_moments(scores score, const xb_point *p, double y)
+void xb_point_moments(scores score, const xb_point *p, double y)
 {
     const xb_jackknife *g = p->groups;
     double d[XB_JACKKNIFE_GROUPS] = {0}, d2[XB_JACKKNIFE_GROUPS] = {0},
@@ -50,7 +49,7 @@ static void score_density(scores score, const xb_point *p, double y, bool sample
 }
 
 /* (C7) */
-static double pinball(double y, double quantile, double level)
+double xb_pinball(double y, double quantile, double level)
 {
     double d = y - quantile;
     return d >= 0 ? level * d : (level - 1) * d;
@@ -71,7 +70,7 @@ static void score_quantiles(scores score, const xb_point *p, double y,
         xb_mixture_quantile(at, p, opt->quantile[i]);
         for (int v = 0; v < versions; v++)
             score[XB_COLUMN_PINBALL][v] +=
-                pinball(y, at[v], opt->quantile[i]) / (double)opt->quantiles;
+                xb_pinball(y, at[v], opt->quantile[i]) / (double)opt->quantiles;
     }
 }
 
@@ -79,7 +78,7 @@ void xb_point_score(double score[XB_COLUMNS][XB_VERSIONS], xb_point *p, double y
                     bool samples, const xb_score_options *opt)
 {
     xb_point_prepare(p);
-    score_moments(score, p, y);
+    xb_point_moments(score, p, y);
     score_density(score, p, y, samples);
     xb_crps(score[XB_COLUMN_CRPS], p, y, opt->fair);
     score_quantiles(score, p, y, opt); /* on the grid that CRPS left */

@@ -19,6 +19,11 @@ typedef enum xb_column {
     XB_COLUMNS
 } xb_column;
 
+/* Mean, error and the two parts of the variance, from m and a. */
+void xb_point_moments(double score[XB_COLUMNS][XB_VERSIONS], const xb_point *p, double y);
+/* (C7) */
+double xb_pinball(double y, double quantile, double level);
+
 /* score[column][version], of the target y; `samples` for a predictive of plain
  * samples, whose density is a kernel estimate. */
 void xb_point_score(double score[XB_COLUMNS][XB_VERSIONS], xb_point *p, double y,

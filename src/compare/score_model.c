@@ -21,6 +21,7 @@ typedef struct work {
     const xb_predict_options *opt;
     int64_t n, outputs, chunk;
     double *value;  /* [draws][chunk][outputs] */
+    double *size;   /* [members][targets] of counts, else NULL */
     double *noise;  /* [members][chunk][outputs] aleatoric, of numbers */
     double *sd;     /* [draws][chunk][outputs] the same by draw; one posterior: `noise` */
     int64_t *label; /* [chunk] */
@@ -31,7 +32,22 @@ typedef struct work {
 } work;
 
 /* Draws do not share one standard deviation. */
-static bool by_draw(const work *w) { return w->members > 1 || xb_noise_varies(w->model); }
+static bool by_draw(const work *w)
+{
+    return !xb_model_of_counts(w->model) && (w->members > 1 || xb_noise_varies(w->model));
+}
+
+/* A scorer of numbers, or of counts. */
+static xb_status make_scorer(xb_ctx *ctx, work *w)
+{
+    XB_TRY(xb_target_scorer_create(ctx, &w->numbers, w->n, w->chunk, w->opt->samples,
+                                   w->outputs, NULL));
+    if (!xb_model_of_counts(w->model)) return XB_OK;
+    w->size = xb_new(ctx, w->members * w->outputs, sizeof *w->size);
+    if (!w->size) return XB_E_MEMORY;
+    xb_model_sizes(w->model, w->size);
+    return xb_target_scorer_count(ctx, w->numbers, w->size, w->members);
+}
 
 static xb_status work_plan(xb_ctx *ctx, work *w)
 {
@@ -52,9 +68,7 @@ static xb_status work_plan(xb_ctx *ctx, work *w)
     if (!w->value || !w->noise || !w->sd || !w->label) return XB_E_MEMORY;
     if (many)
         XB_TRY(xb_disagreement_create(ctx, &w->disagreement, w->n, draws, w->model));
-    if (classes == 0)
-        return xb_target_scorer_create(ctx, &w->numbers, w->n, w->chunk, draws,
-                                       w->outputs, NULL);
+    if (classes == 0) return make_scorer(ctx, w);
     return xb_class_scorer_create(ctx, &w->classes, w->n, draws, classes,
                                   xb_score_options_default().bins);
 }
@@ -65,6 +79,7 @@ static void work_free(work *w)
     xb_class_scorer_destroy(w->classes);
     xb_disagreement_destroy(w->disagreement);
     free(w->value);
+    free(w->size);
     free(w->noise);
     free(w->sd);
     free(w->label);
@@ -77,6 +92,10 @@ static xb_status add_numbers(xb_ctx *ctx, work *w, const xb_rows *part,
 {
     const int64_t draws = w->opt->samples, n = part->n * w->outputs;
     xb_mixture p = {w->value, w->noise, draws, n, .sd_shared = true};
+    if (w->size) {
+        p.sd = NULL; /* rates say what their noise is */
+        return xb_target_scorer_add(ctx, w->numbers, &p, target);
+    }
     XB_TRY(xb_predict_noise_rows(ctx, w->noise, w->model, part, w->opt->backend));
     for (int64_t s = 0; by_draw(w) && s < draws; s++) {
         const double *noise = w->noise + xb_member_of(w->model, s) * n;

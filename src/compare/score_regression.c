@@ -12,8 +12,10 @@
 #include "base/memory.h"
 #include "crossbayes/extend.h"
 #include "compare/calibration.h"
+#include "compare/count_scores.h"
 #include "compare/point_scores.h"
 #include "compare/scorer.h"
+#include "compare/target_scorer.h"
 #include "compare/summary.h"
 
 enum { PIECES = 64 };
@@ -36,6 +38,9 @@ struct xb_regression_scorer {
     double *pit;     /* [versions][n] */
     double *numbers; /* blocks behind the above */
     xb_tagged *tagged;
+    const double *size; /* [members] of counts; NULL: other numbers */
+    int64_t members;
+    double *room; /* [pieces] grids of them */
 };
 
 typedef xb_regression_scorer work;
@@ -76,7 +81,12 @@ static xb_status check(xb_ctx *ctx, const work *w)
             XB_TRY(check_row(ctx, in->sd + s * in->n, "the standard deviation", s, w, 0));
     }
     for (int64_t i = 0; i < in->n; i++)
-        if (!(fabs(w->y[i]) <= SCORED_MOST))
+        if (w->size && !(w->y[i] >= 0 && w->y[i] == floor(w->y[i]) && w->y[i] < 1e15))
+            return xb_fail(ctx, XB_E_INPUT,
+                           "target %lld is %g, expected a whole number, 0 or more: the"
+                           " model is of counts",
+                           (long long)(w->at + i) + 1, w->y[i]);
+        else if (!(fabs(w->y[i]) <= SCORED_MOST))
             return xb_fail(
                 ctx, XB_E_INPUT,
                 "target %lld is %g, expected a finite number, in size up to %g",
@@ -90,6 +100,7 @@ void xb_regression_scorer_destroy(work *w)
     free(w->point);
     free(w->numbers);
     free(w->tagged);
+    free(w->room);
     free(w);
 }
 
@@ -149,6 +160,27 @@ xb_status xb_regression_scorer_create(xb_ctx *ctx, xb_regression_scorer **out, i
     return status;
 }
 
+xb_status xb_regression_scorer_count(xb_ctx *ctx, work *w, const double *size,
+                                     int64_t members)
+{
+    w->size = size, w->members = members;
+    w->room =
+        xb_new(ctx, w->pieces * xb_count_grid_room(w->groups.count), sizeof *w->room);
+    return w->room ? XB_OK : XB_E_MEMORY;
+}
+
+/* (C40) The point in hand of a piece, row `at` of all. */
+static void score_count(double score[XB_COLUMNS][XB_VERSIONS], work *w, int64_t piece,
+                        double y, int64_t at)
+{
+    const int groups = w->groups.count;
+    xb_count_grid grid =
+        xb_count_grid_in(w->room + piece * xb_count_grid_room(groups), groups);
+    const xb_count_draws draws = {w->point[piece].m, w->draws, w->size, w->members};
+    xb_count_point_score(score, &w->point[piece], &grid, &draws, y, xb_count_uniform(at),
+                         &w->opt);
+}
+
 /* The columns of one point out of the rows of all. */
 static void gather(xb_point *p, const xb_mixture *in, int64_t i)
 {
@@ -167,7 +199,10 @@ static void score_piece(void *arg, int64_t piece)
     int64_t last = part * (piece + 1) / w->pieces;
     for (int64_t i = part * piece / w->pieces; i < last; i++) {
         gather(&w->point[piece], w->in, i);
-        xb_point_score(score, &w->point[piece], w->y[i], !w->in->sd, &w->opt);
+        if (w->size)
+            score_count(score, w, piece, w->y[i], w->at + i);
+        else
+            xb_point_score(score, &w->point[piece], w->y[i], !w->in->sd, &w->opt);
         for (int c = 0; c < XB_COLUMNS; c++) {
             w->value[c * n + w->at + i] = score[c][0];
             for (int v = 0; v < w->groups.versions; v++)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "compare/count_scores.h"
 #include "compare/mixture.h"
 #include "compare/summary.h"
 #include "compare/target_scorer.h"
@@ -26,6 +27,8 @@ struct xb_target_scorer {
     bool density;         /* predictives have noise, so there is a joint density */
     const xb_mixture *in; /* the part in hand: */
     const double *all;    /* and its y; both only while it is added */
+    double *size;         /* [targets][members] of counts; NULL: other numbers */
+    int64_t members;
 };
 
 void xb_target_scorer_destroy(xb_target_scorer *s)
@@ -36,6 +39,7 @@ void xb_target_scorer_destroy(xb_target_scorer *s)
     free(s->each);
     free(s->mean);
     free(s->nll);
+    free(s->size);
     free(s);
 }
 
@@ -80,6 +84,21 @@ xb_status xb_target_scorer_create(xb_ctx *ctx, xb_target_scorer **out, int64_t n
     return status;
 }
 
+xb_status xb_target_scorer_count(xb_ctx *ctx, xb_target_scorer *s, const double *size,
+                                 int64_t members)
+{
+    s->size = xb_new(ctx, s->targets * members, sizeof *s->size);
+    s->members = members;
+    if (!s->size) return XB_E_MEMORY;
+    for (int64_t k = 0; k < s->targets; k++) {
+        for (int64_t m = 0; m < members; m++)
+            s->size[k * members + m] = size[m * s->targets + k];
+        XB_TRY(
+            xb_regression_scorer_count(ctx, s->each[k], s->size + k * members, members));
+    }
+    return XB_OK;
+}
+
 /* Target k of the part, where a scorer of numbers wants it. */
 static xb_status add_target(xb_ctx *ctx, xb_target_scorer *s, int64_t k)
 {
@@ -100,8 +119,12 @@ static void joint_piece(void *arg, int64_t piece)
     const int64_t targets = s->targets, n = s->in->n / targets;
     double version[XB_VERSIONS];
     for (int64_t i = n * piece / PIECES; i < n * (piece + 1) / PIECES; i++) {
-        xb_mixture_joint_density(version, s->in, i * targets, targets,
-                                 s->all + i * targets, &s->groups);
+        if (s->size)
+            xb_count_joint_mass(version, s->in, i * targets, targets,
+                                s->all + i * targets, s->size, s->members, &s->groups);
+        else
+            xb_mixture_joint_density(version, s->in, i * targets, targets,
+                                     s->all + i * targets, &s->groups);
         for (int v = 0; v < s->groups.versions; v++)
             s->nll[v * s->n + s->at + i] = -version[v];
     }
@@ -112,10 +135,10 @@ xb_status xb_target_scorer_add(xb_ctx *ctx, xb_target_scorer *s,
 {
     s->in = predictive;
     s->all = y;
-    s->density = predictive->sd != NULL;
+    s->density = predictive->sd || s->size;
     if (s->targets == 1) return xb_regression_scorer_add(ctx, s->each[0], predictive, y);
     for (int64_t k = 0; k < s->targets; k++) XB_TRY(add_target(ctx, s, k));
-    if (predictive->sd) xb_parallel_for(ctx, PIECES, joint_piece, s);
+    if (s->density) xb_parallel_for(ctx, PIECES, joint_piece, s);
     s->at += predictive->n / s->targets;
     return XB_OK;
 }
@@ -184,8 +207,9 @@ xb_status xb_target_scorer_sum(xb_ctx *ctx, xb_scores **out, xb_target_scorer *s
     return status;
 }
 
-xb_status xb_score_targets(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
-                           const double *y, int64_t targets, const xb_score_options *opt)
+static xb_status score_all(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
+                           const double *y, int64_t targets, const double *size,
+                           int64_t members, const xb_score_options *opt)
 {
     const int64_t n = targets > 0 ? predictive->n / targets : 0;
     xb_target_scorer *s = NULL;
@@ -193,8 +217,22 @@ xb_status xb_score_targets(xb_ctx *ctx, xb_scores **out, const xb_mixture *predi
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld points of %lld targets each",
                        (long long)predictive->n, (long long)targets);
     XB_TRY(xb_target_scorer_create(ctx, &s, n, n, predictive->draws, targets, opt));
-    xb_status status = xb_target_scorer_add(ctx, s, predictive, y);
+    xb_status status = size ? xb_target_scorer_count(ctx, s, size, members) : XB_OK;
+    if (status == XB_OK) status = xb_target_scorer_add(ctx, s, predictive, y);
     if (status == XB_OK) status = xb_target_scorer_sum(ctx, out, s);
     xb_target_scorer_destroy(s);
     return status;
+}
+
+xb_status xb_score_targets(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
+                           const double *y, int64_t targets, const xb_score_options *opt)
+{
+    return score_all(ctx, out, predictive, y, targets, NULL, 0, opt);
+}
+
+xb_status xb_score_counts(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
+                          const double *y, int64_t targets, const double *size,
+                          int64_t members)
+{
+    return score_all(ctx, out, predictive, y, targets, size, members, NULL);
 }

@@ -11,6 +11,10 @@ typedef struct xb_regression_scorer xb_regression_scorer;
 
 xb_status xb_regression_scorer_create(xb_ctx *ctx, xb_regression_scorer **out, int64_t n,
                                       int64_t draws, const xb_score_options *opt);
+/* Predictives are mixtures of counts (C40): draw s has the size of number s mod members,
+ * size [members], borrowed; sds are not read. Before points are added. */
+xb_status xb_regression_scorer_count(xb_ctx *ctx, xb_regression_scorer *s,
+                                     const double *size, int64_t members);
 xb_status xb_regression_scorer_add(xb_ctx *ctx, xb_regression_scorer *s,
                                    const xb_mixture *predictive, const double *y);
 /* Once, after all n. */

@@ -149,14 +149,15 @@ typedef struct preset {
 } preset;
 
 /* docs/arrays.md has the source of each; of the devices only the pulse is known. */
-#define COSTS(pulse_ns)                                                                  \
+#define COSTS_OF(pulse_ns, nm, mhz, columns)                                             \
     {                                                                                    \
-        .read_v = 0.5, .read_ns = pulse_ns, .noise_cells = 1, .node_nm = 32,             \
-        .adc_clock_mhz = 1000, .adc_share = 8, .adc_per_output = 1,                      \
+        .read_v = 0.5, .read_ns = pulse_ns, .noise_cells = 1, .node_nm = nm,             \
+        .adc_clock_mhz = mhz, .adc_share = columns, .adc_per_output = 1,                 \
         .adc_column_ohm = 1e4, .dac_pj_low = 0.05, .dac_pj_high = 0.417, .add_pj = 0.1,  \
         .mac_pj_low = 0.3, .mac_pj_high = 1.55, .sample_fj_low = 16.3,                   \
         .sample_fj_high = 360, .sample_gsps = 5.12                                       \
     }
+#define COSTS(pulse_ns) COSTS_OF(pulse_ns, 32, 1000, 8)
 
 static const preset presets[] = {
     {"no effect at all: the digital model",
@@ -211,6 +212,28 @@ static const preset presets[] = {
       .read_interval_ns = 1000,
       .correlation_time_ns = 500,
       .cost = COSTS(5)}},
+    {"measured RRAM for means and noise, slow and in 130 nm (docs/arrays.md)",
+     {.name = "rram",
+      .rows = 128,
+      .columns = 256,
+      .g_min_us = 10,
+      .g_max_us = 126,
+      .mean_levels = 32,
+      .program_error = 0.013,
+      .sigma_min_us = 0.86,
+      .sigma_max_us = 10.2,
+      .sigma_levels = 16,
+      .sigma_spread = 0.1,
+      .shape_spread = 0.05,
+      .stuck_low = 0.0005,
+      .stuck_high = 0.0005,
+      .line_ohm = 0.1,
+      .dac_bits = 8,
+      .adc_bits = 8,
+      .coverage = 0.9999,
+      .read_interval_ns = 1e9,
+      .correlation_time_ns = 4.5e8,
+      .cost = COSTS_OF(10, 130, 1 / 0.3, 1)}},
 };
 
 int64_t xb_array_preset_count(void) { return XB_COUNT(presets); }
@@ -238,7 +261,8 @@ xb_status xb_array_fill(xb_ctx *ctx, xb_array *out, const char *name)
         return xb_fail(ctx, XB_E_INPUT, "no array '%.60s', did you mean '%s'?", name,
                        names[near]);
     return xb_fail(ctx, XB_E_INPUT,
-                   "no array '%.60s': expected ideal, mtj, ecram or a JSON file", name);
+                   "no array '%.60s': expected ideal, mtj, ecram, rram or a JSON file",
+                   name);
 }
 
 /* ---- numbers by name */

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "compare/score_items.h"
+#include "compare/target_scorer.h"
 #include "crossbar/analog.h"
 #include "crossbar/assay.h"
 #include "predict/predict.h"
@@ -26,6 +27,7 @@ struct xb_assay {
     int64_t *label;      /* [n], classes */
     double *value;       /* [reads][n][outputs] of the case at work */
     double *sd;          /* [n][outputs]; of an ensemble of each read, by its member */
+    double *size;        /* [members][outputs] of counts, else NULL */
     double *compared[2]; /* [reads][points], digital and the case's */
     xb_assay_result *digital;
 };
@@ -51,7 +53,7 @@ static void pick_points(const xb_assay *a, double *out)
 /* Reads do not share one standard deviation of the data's noise. */
 static bool by_read(const xb_assay *a)
 {
-    return a->model->member || xb_noise_varies(a->model);
+    return !a->size && (a->model->member || xb_noise_varies(a->model));
 }
 
 /* Scores of a->value. */
@@ -62,9 +64,11 @@ static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which
         xb_class_draws p = {a->value, a->opt.reads, a->n, a->outputs};
         return xb_score_classes(ctx, &out->scores, &p, a->label, NULL);
     }
-    xb_mixture p = {a->value, a->sd, a->opt.reads, a->n * a->outputs,
+    xb_mixture p = {a->value, a->size ? NULL : a->sd, a->opt.reads, a->n * a->outputs,
                     .sd_shared = !by_read(a)};
-    XB_TRY(xb_score_targets(ctx, &out->scores, &p, a->y, a->outputs, NULL));
+    XB_TRY(a->size ? xb_score_counts(ctx, &out->scores, &p, a->y, a->outputs, a->size,
+                                     xb_model_member_count(a->model))
+                   : xb_score_targets(ctx, &out->scores, &p, a->y, a->outputs, NULL));
     return xb_scores_name_targets(ctx, out->scores, a->model->target_each);
 }
 
@@ -93,6 +97,10 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double 
 
 static xb_status take_memory(xb_ctx *ctx, xb_assay *a)
 {
+    const bool counts = xb_model_of_counts(a->model);
+    const int64_t sizes = counts ? xb_model_member_count(a->model) * a->outputs : 0;
+    if (counts && !(a->size = xb_new(ctx, sizes, sizeof *a->size))) return XB_E_MEMORY;
+    if (counts) xb_model_sizes(a->model, a->size);
     a->value = xb_new(ctx, a->opt.reads * a->n * a->outputs, sizeof *a->value);
     a->sd =
         xb_new(ctx, a->n * a->outputs * (by_read(a) ? a->opt.reads : 1), sizeof *a->sd);
@@ -134,7 +142,7 @@ static xb_status score_digital(xb_ctx *ctx, xb_assay *a)
         a->label[i] = (int64_t)a->y[i];
     XB_TRY(xb_predict_draws(ctx, a->value, NULL, a->model, a->x, a->n, 0, a->opt.reads,
                             &opt));
-    if (a->model->classes == 0) XB_TRY(find_noise(ctx, a));
+    if (a->model->classes == 0 && !a->size) XB_TRY(find_noise(ctx, a));
     return score(ctx, a, a->digital, DIGITAL);
 }
 
@@ -191,6 +199,7 @@ void xb_assay_destroy(xb_assay *a)
     free(a->label);
     free(a->value);
     free(a->sd);
+    free(a->size);
     for (int i = 0; i < 2; i++) free(a->compared[i]);
     xb_assay_result_destroy(a->digital);
     free(a);

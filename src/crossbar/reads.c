@@ -112,6 +112,10 @@ xb_status xb_analog_draws(xb_ctx *ctx, double *value, double *sd, const xb_analo
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld reads: expected 0 or more, below 2^32",
                        (long long)count);
     XB_TRY(check_reach(ctx, analog, n));
-    return analog->other ? xb_analog_read_members(ctx, value, analog, x, n, first, count)
-                         : xb_analog_read(ctx, value, analog, x, n, first, count);
+    XB_TRY(analog->other ? xb_analog_read_members(ctx, value, analog, x, n, first, count)
+                         : xb_analog_read(ctx, value, analog, x, n, first, count));
+    const xb_model *m = analog->whole;
+    if (sd && xb_model_of_counts(m))
+        xb_count_sds(m, sd, value, n * xb_model_outputs(m), first, count);
+    return XB_OK;
 }

@@ -183,6 +183,9 @@ typedef struct judgement {
     int64_t numeric;    /* rows that are all numbers */
 } judgement;
 
+/* More than half of the rows have it. */
+static bool common(const judgement *j) { return 2 * j->with > j->whole; }
+
 static judgement judge(const xb_slice *rows, int64_t n, char separator)
 {
     judgement j = {.columns = 0};
@@ -195,6 +198,7 @@ static judgement judge(const xb_slice *rows, int64_t n, char separator)
         if (lead == 0) j.columns = count;
         lead += count == j.columns ? 1 : -1;
     }
+    if (!common(&j)) return j; /* then nobody asks for the rest */
     for (int64_t i = 0; i < n; i++) {
         j.consistent += xb_dialect_split(NULL, 0, rows[i], separator) == j.columns;
         j.numeric += all_numbers(rows[i], separator);
@@ -233,7 +237,7 @@ xb_dialect xb_dialect_guess(const xb_slice *rows, int64_t n)
     judgement best_judgement = {.columns = 0};
     for (size_t s = 0; s < sizeof separators; s++) {
         judgement j = judge(rows, n, separators[s]);
-        if (2 * j.with <= j.whole || !better(&j, &best_judgement)) continue;
+        if (!common(&j) || !better(&j, &best_judgement)) continue;
         best_judgement = j;
         best.separator = separators[s];
         best.columns = j.columns;

@@ -8,6 +8,7 @@
 
 #include "base/os.h"
 #include "crossbayes/extend.h"
+#include "data/number.h"
 
 enum { HEAD = 4096 };
 
@@ -195,11 +196,10 @@ static bool has_numbers(const char *begin, const char *end)
 {
     for (const char *p = begin; p < end;) {
         p = skip_blanks(p, end);
-        char word[64] = "", *rest = word;
-        const size_t room = (size_t)(end - p) < sizeof word ? (size_t)(end - p) : 63;
-        memcpy(word, p, room);
-        if (*word && (strtod(word, &rest), rest > word) && strchr(" ,;\t\r\n", *rest))
-            return true;
+        const char *word = p;
+        double number;
+        while (p < end && !strchr(" ,;\t\r\n", *p)) p++;
+        if (p > word && xb_number_parse(&number, word, p, '.')) return true;
         const char *line = memchr(p, '\n', (size_t)(end - p));
         if (!line) return false;
         p = line + 1;

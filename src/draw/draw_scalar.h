@@ -55,9 +55,9 @@ XB_BOTH float xb_table_root(uint32_t word, int columns)
     return xb_root(xb_fused(k, xb_table_slope(columns), xb_table_offset(columns)));
 }
 
-/* The whole number below q, 0 <= q < 2^23, and it as an integer, more by XB_CELL_BIAS. The
- * GPU has no fast conversion: rounding down to a multiple of 1 leaves the number in the
- * lowest bits of 2^23 + q. */
+/* The whole number below q, 0 <= q < 2^23, and it as an integer, more by XB_CELL_BIAS.
+ * The GPU has no fast conversion: rounding down to a multiple of 1 leaves the number in
+ * the lowest bits of 2^23 + q. */
 #if defined(__CUDA_ARCH__)
 #define XB_CELL_BIAS 0x4b000000u /* the bits of 2^23 */
 #else
@@ -106,7 +106,7 @@ XB_BOTH float xb_table_signed(float y, uint32_t word)
 
 /* ---- double polynomials on pieces of s, for what the table cannot give */
 
-enum { XB_PIECE_DEGREE = 15, XB_PIECES_MAX = 4096, XB_PIECE_INDEX = 64 };
+enum { XB_PIECE_DEGREE = 15, XB_PIECES_MAX = 4096, XB_PIECE_INDEX = 4096 };
 
 /* On [from, to] in s: x = origin + r-polynomial, times s in the first piece of a
  * bounded law (x - edge is analytic in s and vanishes there). r in [-1, 1]. */
@@ -123,9 +123,10 @@ typedef struct xb_pieces {
     const struct xb_law *law; /* borrowed; answers below pieces[0].from itself */
     bool upper;
     int64_t n;
-    xb_piece *piece;               /* [n], ascending in s, the last ends at 1 */
-    int32_t index[XB_PIECE_INDEX]; /* the piece each 64th of [0, 1] begins in */
-    double u_error;                /* worst |Q(G(u)) - u| seen while building */
+    xb_piece *piece;                /* [n], ascending in s, the last ends at 1; behind
+                                       them all their ends, xb_pieces_ends() */
+    uint16_t index[XB_PIECE_INDEX]; /* the piece that each 4096th of [0, 1] begins in */
+    double u_error;                 /* worst |Q(G(u)) - u| seen while building */
 } xb_pieces;
 
 /* sum of coef[k] r^k, k < 16, paired as a tree (Estrin): short chains, and plain
@@ -147,13 +148,39 @@ XB_BOTH double xb_piece_value(const xb_piece *piece, double s)
     return piece->times_s ? y * s : y;
 }
 
-/* G at s = sqrt(2 v), piece[0].from <= s <= 1: every word's is above that. From the end
- * of its 64th downwards: s^2 is uniform, and pieces crowd at 0. */
+/* Where the pieces end, [n], side by side: a search for one then stays in few lines of
+ * the cache. They are in the same block as the pieces, which has this many bytes. */
+XB_BOTH const double *xb_pieces_ends(const xb_pieces *p)
+{
+    return (const double *)(const void *)(p->piece + p->n);
+}
+XB_BOTH size_t xb_pieces_bytes(int64_t n)
+{
+    return (size_t)n * (sizeof(xb_piece) + sizeof(double));
+}
+
+/* The first piece that does not end below s, among those of its 4096th of [0, 1]: they
+ * crowd where the law is steep. Bisection without a branch on what is compared: nobody
+ * could foretell it, and draws that are made beside each other would wait. */
+XB_BOTH const xb_piece *xb_pieces_find(const xb_pieces *p, double s)
+{
+    const double *end = xb_pieces_ends(p);
+    int i = (int)(s * XB_PIECE_INDEX);
+    int64_t last = p->n - 1, low = i < XB_PIECE_INDEX ? p->index[i] : last;
+    int64_t more = (i + 1 < XB_PIECE_INDEX ? p->index[i + 1] : last) - low;
+    while (more > 0) { /* low to low + more, which does not end below s */
+        int64_t half = (more + 1) / 2;
+        low += half & -(int64_t)(end[low + half - 1] < s);
+        more -= half;
+    }
+    bool joint = low > 0 && s <= end[low - 1]; /* s is where its 4096th begins */
+    return &p->piece[joint ? low - 1 : low];
+}
+
+/* G at s = sqrt(2 v), piece[0].from <= s <= 1: every word's is above that. */
 XB_BOTH double xb_pieces_value(const xb_pieces *p, double s)
 {
-    int i = (int)(s * XB_PIECE_INDEX) + 1;
-    const xb_piece *piece = &p->piece[i < XB_PIECE_INDEX ? p->index[i] : p->n - 1];
-    while (piece > p->piece && s <= piece[-1].to) piece--;
+    const xb_piece *piece = xb_pieces_find(p, s);
     return piece->origin + xb_piece_value(piece, s);
 }
 
@@ -179,13 +206,32 @@ XB_BOTH double xb_source_standardised(const xb_draw_source *d, double x, bool up
     return ((d->symmetric && upper ? -x : x) - d->affine.shift) * d->affine.inverse;
 }
 
-/* The slow path for one word. */
+/* The slow path for one word, in two steps: where it is, */
+typedef struct xb_slow_place {
+    double s;
+    const xb_piece *piece;
+} xb_slow_place;
+
+XB_BOTH xb_slow_place xb_source_place(const xb_draw_source *d, uint32_t word)
+{
+    double s = sqrt(2 * xb_word_mass(word)); /* (D6) */
+    const xb_pieces *half = &d->half[d->symmetric ? 0 : word >> 31];
+    xb_slow_place place = {s, xb_pieces_find(half, s)};
+    return place;
+}
+
+/* and what that is worth. */
+XB_BOTH float xb_source_value(const xb_draw_source *d, const xb_slow_place *at,
+                              uint32_t word)
+{
+    double x = at->piece->origin + xb_piece_value(at->piece, at->s);
+    return (float)xb_source_standardised(d, x, word >> 31);
+}
+
 XB_BOTH float xb_source_slow(const xb_draw_source *d, uint32_t word)
 {
-    bool upper = word >> 31;
-    double s = sqrt(2 * xb_word_mass(word)); /* (D6) */
-    double x = xb_pieces_value(&d->half[d->symmetric ? 0 : upper], s);
-    return (float)xb_source_standardised(d, x, upper);
+    xb_slow_place place = xb_source_place(d, word);
+    return xb_source_value(d, &place, word);
 }
 
 #endif

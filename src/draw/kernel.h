@@ -8,12 +8,6 @@
 
 enum { XB_BLOCK = 64 }; /* elements that share sixteen counters (R2) */
 
-/* A draw the float table cannot make: its place in the output and its word. */
-typedef struct xb_slow_draw {
-    int32_t at;
-    uint32_t word;
-} xb_slow_draw;
-
 /* (N1, N7) y [rows][width] += x [rows][depth] (mu + sigma z), mu, sigma and z
  * [depth][width]. Outputs begin with a block: width and w_row are multiples of
  * XB_BLOCK. */
@@ -28,27 +22,21 @@ typedef struct xb_draw_product {
 bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z, int64_t n,
                            const xb_stream *where, int64_t first);
 
-/* Makes the draws that are listed in `slow`, in double. */
-typedef void (*xb_redo_fn)(const xb_sampler *s, float *z, const xb_slow_draw *slow,
-                           int64_t count);
-
 typedef struct xb_kernel {
     const char *level;
     bool fused; /* fused multiply-add: the same bytes as xb_table_value() */
     /* Raw words of `blocks` whole blocks from block `first`. */
     void (*words)(uint32_t *out, int64_t blocks, const xb_stream *where, int64_t first);
-    /* Draws of `blocks` whole blocks; slow ones are given to `redo`. */
-    void (*draws)(float *z, int64_t blocks, const xb_draw_table *table,
-                  const xb_stream *where, int64_t first, xb_redo_fn redo,
-                  const xb_sampler *s);
+    /* Draws of `blocks` whole blocks. */
+    void (*draws)(float *z, int64_t blocks, const xb_draw_source *source,
+                  const xb_stream *where, int64_t first);
     /* The same for given words, XB_BLOCK * blocks of them. */
-    void (*values)(float *z, int64_t blocks, const xb_draw_table *table,
-                   const uint32_t *word, xb_redo_fn redo, const xb_sampler *s);
+    void (*values)(float *z, int64_t blocks, const xb_draw_source *source,
+                   const uint32_t *word);
     /* Optional: a product that uses draws up as it makes them, from block `first`
      * on. */
-    void (*multiply)(const xb_draw_product *job, const xb_draw_table *table,
-                     const xb_stream *where, int64_t first, xb_redo_fn redo,
-                     const xb_sampler *s);
+    void (*multiply)(const xb_draw_product *job, const xb_draw_source *source,
+                     const xb_stream *where, int64_t first);
 } xb_kernel;
 
 extern const xb_kernel xb_kernel_ref; /* plain C, what is right */

@@ -16,7 +16,7 @@ enum {
 typedef struct late_blocks {
     int count;
     int64_t output[SEGMENT]; /* the first */
-    lane_int word[SEGMENT][4][PER_BLOCK];
+    _Alignas(64) uint32_t word[SEGMENT][XB_BLOCK];
     float z[SEGMENT][XB_BLOCK];
 } late_blocks;
 
@@ -24,7 +24,7 @@ LANE_INLINE void late_put(late_blocks *late, vec z[4][PER_BLOCK],
                           lane_int word[4][PER_BLOCK], int64_t j)
 {
     store_block(late->z[late->count], z);
-    memcpy(late->word[late->count], word, sizeof late->word[0]);
+    late_words(late->word[late->count], word);
     late->output[late->count++] = j;
 }
 
@@ -48,14 +48,13 @@ LANE_INLINE void use_block(const xb_draw_product *job, vec z[4][PER_BLOCK], int6
 
 static __attribute__((noinline, cold)) void late_use(late_blocks *late,
                                                      const xb_draw_product *job,
-                                                     int64_t k, xb_redo_fn redo,
-                                                     const xb_sampler *sampler)
+                                                     int64_t k, const xb_draw_source *d)
 {
-    xb_slow_draw slow[SEGMENT * XB_BLOCK];
+    slow_draw slow[SEGMENT * XB_BLOCK];
     int64_t count = 0;
     for (int i = 0; i < late->count; i++)
-        count = note_slow(slow, count, late->z[i], late->word[i], i * XB_BLOCK);
-    redo(sampler, late->z[0], slow, count);
+        count = note_slow(slow, count, late->z[i], late->word[i]);
+    make_slow(d, slow, count);
     for (int i = 0; i < late->count; i++) {
         vec z[4][PER_BLOCK];
         for (int v = 0; v < 4 * PER_BLOCK; v++)
@@ -73,10 +72,9 @@ LANE_INLINE void ask_for(const float *weight)
     for (int i = 0; i < XB_BLOCK; i += LINE) __builtin_prefetch(weight + i);
 }
 
-LANE_INLINE void product_blocks(const xb_draw_product *job, const xb_draw_table *t,
-                                const xb_stream *where, int64_t first, xb_redo_fn redo,
-                                const xb_sampler *sampler, int columns, int degree,
-                                int halves)
+LANE_INLINE void product_blocks(const xb_draw_product *job, const xb_draw_source *d,
+                                const xb_stream *where, int64_t first, int columns,
+                                int degree, int halves)
 {
     const int64_t across = job->width / XB_BLOCK;
     const int64_t gap = (job->w_row - job->width) / XB_BLOCK + 1;
@@ -94,14 +92,14 @@ LANE_INLINE void product_blocks(const xb_draw_product *job, const xb_draw_table 
                 lane_int word[4][PER_BLOCK];
                 vec z[4][PER_BLOCK];
                 ask_for(job->mu + at + ahead);
-                bool slow = draw_block(z, word, &p, &s, jump ? gap : 1, false, t, columns,
-                                       degree, halves);
+                bool slow = draw_block(z, word, &p, &s, jump ? gap : 1, false, &d->table,
+                                       columns, degree, halves);
                 ask_for(job->sigma + at + ahead);
                 if (__builtin_expect(slow, 0))
                     late_put(&late, z, word, j);
                 else
                     use_block(job, z, k, j);
             }
-            if (late.count) late_use(&late, job, k, redo, sampler);
+            if (late.count) late_use(&late, job, k, d);
         }
 }

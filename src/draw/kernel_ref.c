@@ -11,23 +11,22 @@ static void words(uint32_t *out, int64_t blocks, const xb_stream *where, int64_t
         out[i] = xb_stream_word(where, first * XB_BLOCK + i);
 }
 
-static void values(float *z, int64_t blocks, const xb_draw_table *table,
-                   const uint32_t *word, xb_redo_fn redo, const xb_sampler *s)
+static void values(float *z, int64_t blocks, const xb_draw_source *source,
+                   const uint32_t *word)
 {
     for (int64_t i = 0; i < blocks * XB_BLOCK; i++) {
-        z[i] = xb_table_value(table, word[i]);
-        if (isnan(z[i])) redo(s, z + i, &(xb_slow_draw){0, word[i]}, 1);
+        z[i] = xb_table_value(&source->table, word[i]);
+        if (isnan(z[i])) z[i] = xb_source_slow(source, word[i]);
     }
 }
 
-static void draws(float *z, int64_t blocks, const xb_draw_table *table,
-                  const xb_stream *where, int64_t first, xb_redo_fn redo,
-                  const xb_sampler *s)
+static void draws(float *z, int64_t blocks, const xb_draw_source *source,
+                  const xb_stream *where, int64_t first)
 {
     for (int64_t b = 0; b < blocks; b++) {
         uint32_t word[XB_BLOCK];
         words(word, 1, where, first + b);
-        values(z + b * XB_BLOCK, 1, table, word, redo, s);
+        values(z + b * XB_BLOCK, 1, source, word);
     }
 }
 

@@ -17,6 +17,13 @@
 
 enum { ROOT_BITS = 0x5f375a86 }; /* Lomont 2003 */
 
+/* The row at a place counted in halves of a row: eight bytes are the most that an address
+ * is scaled by on its own, so no place needs a shift. */
+LANE_INLINE const float *row_at(const float (*row)[4], uint32_t place)
+{
+    return (const float *)(const void *)((const char *)row + 8 * (size_t)place);
+}
+
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
 #include <immintrin.h>
 
@@ -226,15 +233,15 @@ LANE_INLINE vec float_lookup(const float *table, lane_int i, int halves)
  * the units that shuffle */
 LANE_INLINE __m256 float_two_rows(const float (*row)[4], const uint32_t *at)
 {
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(row[at[0]])),
-                                _mm_load_ps(row[at[4]]), 1);
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(row_at(row, at[0]))),
+                                _mm_load_ps(row_at(row, at[4])), 1);
 }
 LANE_INLINE vec float_four_rows(const float (*row)[4], const uint32_t *at)
 {
     return _mm512_insertf32x8(_mm512_castps256_ps512(float_two_rows(row, at)),
                               float_two_rows(row, at + 8), 1);
 }
-/* out[j] = row[at[]][j], LANES of them; rows 16-byte aligned */
+/* out[j] = row_at(row, at[])[j], LANES of them; rows 16-byte aligned */
 LANE_INLINE void float_rows(vec out[4], const float (*row)[4], const uint32_t *at)
 {
     vec a = float_four_rows(row, at), b = float_four_rows(row, at + 1);
@@ -396,8 +403,8 @@ LANE_INLINE uint32_t float_nan_mask(vec a, vec b)
 /* a gather is slower than whole rows */
 LANE_INLINE vec float_two_rows(const float (*row)[4], const uint32_t *at)
 {
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(row[at[0]])),
-                                _mm_load_ps(row[at[4]]), 1);
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(row_at(row, at[0]))),
+                                _mm_load_ps(row_at(row, at[4])), 1);
 }
 LANE_INLINE void float_rows(vec out[4], const float (*row)[4], const uint32_t *at)
 {
@@ -576,8 +583,8 @@ LANE_INLINE uint32_t float_nan_mask(vec a, vec b)
 }
 LANE_INLINE void float_rows(vec out[4], const float (*row)[4], const uint32_t *at)
 {
-    vec_turn(out, vec_load(row[at[0]]), vec_load(row[at[1]]), vec_load(row[at[2]]),
-             vec_load(row[at[3]]));
+    vec_turn(out, vec_load(row_at(row, at[0])), vec_load(row_at(row, at[1])),
+             vec_load(row_at(row, at[2])), vec_load(row_at(row, at[3])));
 }
 
 #else /* the compiler's vector types: any machine; fused only where the target is */
@@ -714,7 +721,8 @@ LANE_INLINE uint32_t float_nan_mask(vec a, vec b)
 LANE_INLINE void float_rows(vec out[4], const float (*row)[4], const uint32_t *at)
 {
     for (int j = 0; j < 4; j++)
-        out[j] = (vec){row[at[0]][j], row[at[1]][j], row[at[2]][j], row[at[3]][j]};
+        out[j] = (vec){row_at(row, at[0])[j], row_at(row, at[1])[j],
+                       row_at(row, at[2])[j], row_at(row, at[3])[j]};
 }
 #endif
 

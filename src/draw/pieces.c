@@ -162,6 +162,25 @@ static xb_status split_panels(piece_list *list, double *edge, int64_t n)
     return piece_split(list, from, 1);
 }
 
+/* Once all pieces are there: their ends behind them, and the index. */
+static xb_status pieces_close(piece_list *list)
+{
+    xb_pieces *p = list->out;
+    assert(p->n > 0); /* the last piece ends at 1 */
+    void *block = p->piece;
+    int64_t bytes = (int64_t)xb_pieces_bytes(p->n),
+            room = list->capacity * (int64_t)sizeof(xb_piece);
+    XB_TRY(xb_grow(list->ctx, &block, &room, bytes, 1));
+    p->piece = block;
+    double *end = (double *)(void *)(p->piece + p->n);
+    for (int64_t i = 0; i < p->n; i++) end[i] = p->piece[i].to;
+    for (int i = 0, at = 0; i < XB_PIECE_INDEX; i++) {
+        while (p->piece[at].to <= (double)i / XB_PIECE_INDEX) at++;
+        p->index[i] = (uint16_t)at;
+    }
+    return XB_OK;
+}
+
 xb_status xb_pieces_build(xb_ctx *ctx, xb_pieces *out, const xb_law *law, bool upper)
 {
     xb_pieces p = {.law = law, .upper = upper};
@@ -175,14 +194,10 @@ xb_status xb_pieces_build(xb_ctx *ctx, xb_pieces *out, const xb_law *law, bool u
     } else {
         status = piece_split(&list, 0, 1);
     }
+    if (status == XB_OK) status = pieces_close(&list);
     if (status != XB_OK) {
         xb_pieces_free(&p);
         return status;
-    }
-    assert(p.n > 0); /* the last piece ends at 1 */
-    for (int i = 0, at = 0; i < XB_PIECE_INDEX; i++) {
-        while (p.piece[at].to <= (double)i / XB_PIECE_INDEX) at++;
-        p.index[i] = at;
     }
     *out = p;
     return XB_OK;

@@ -1,9 +1,9 @@
 /* sampler.c: the public sampler: builds the double pieces and the float table of
  * a law, fills arrays with draws. A reader of draw/ starts here.
  *
- * fill: whole blocks of 64 go to the kernel; it lists the draws of a block for which
- * the float table is not good enough (slow cells), and those are made in double from
- * the same word. Ends that are not whole blocks go through a block of their own. */
+ * fill: whole blocks of 64 go to the kernel; draws for which the float table is not good
+ * enough (slow cells) it makes in double from the same word, many at a time. Ends that
+ * are not whole blocks go through a block of their own. */
 #include "crossbayes/draw.h"
 
 #include <assert.h>
@@ -109,25 +109,17 @@ float xb_sampler_value(const xb_sampler *s, uint32_t word)
     return isnan(z) ? xb_source_slow(&s->source, word) : z;
 }
 
-static void redo_slow(const xb_sampler *s, float *z, const xb_slow_draw *slow,
-                      int64_t count)
-{
-    for (int64_t j = 0; j < count; j++)
-        z[slow[j].at] = xb_source_slow(&s->source, slow[j].word);
-}
-
 static void fill_blocks(const xb_sampler *s, const xb_kernel *kernel, float *z,
                         int64_t blocks, const xb_stream *where, int64_t first_block)
 {
-    if (blocks > 0)
-        kernel->draws(z, blocks, &s->source.table, where, first_block, redo_slow, s);
+    if (blocks > 0) kernel->draws(z, blocks, &s->source, where, first_block);
 }
 
 void xb_sampler_map(const xb_sampler *s, float *z, const uint32_t *word, int64_t n)
 {
     const xb_kernel *kernel = xb_kernel_best();
     int64_t blocks = n / XB_BLOCK;
-    kernel->values(z, blocks, &s->source.table, word, redo_slow, s);
+    kernel->values(z, blocks, &s->source, word);
     for (int64_t i = blocks * XB_BLOCK; i < n; i++) z[i] = xb_sampler_value(s, word[i]);
 }
 
@@ -168,7 +160,7 @@ void xb_sampler_multiply(const xb_sampler *s, const xb_kernel *kernel,
 {
     assert(first % XB_BLOCK == 0 && job->width % XB_BLOCK == 0);
     assert(job->w_row % XB_BLOCK == 0 && job->width > 0);
-    kernel->multiply(job, &s->source.table, where, first / XB_BLOCK, redo_slow, s);
+    kernel->multiply(job, &s->source, where, first / XB_BLOCK);
 }
 
 bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z, int64_t n,

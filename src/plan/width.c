@@ -27,7 +27,8 @@ void xb_plan_equal_shares(const xb_net *net, xb_real *mu, xb_real *sigma)
     }
 }
 
-/* The net's text with every dense layer but the last of this width. */
+/* The net's text with every dense layer but the last of this width, and one output: with
+ * equal shares all are alike. */
 static xb_status widened(xb_ctx *ctx, char **out, const xb_net *net, int64_t width)
 {
     size_t size = (size_t)net->n_layer * XB_LAYER_TEXT, used = 0;
@@ -35,7 +36,7 @@ static xb_status widened(xb_ctx *ctx, char **out, const xb_net *net, int64_t wid
     if (!text) return XB_E_MEMORY;
     for (int i = 0; i < net->n_layer; i++) {
         xb_layer layer = net->layer[i];
-        if (layer.kind == &xb_layer_dense && i + 1 < net->n_layer) layer.units = width;
+        if (layer.kind == &xb_layer_dense) layer.units = i + 1 < net->n_layer ? width : 1;
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
                                  layer.kind->name);
         if (layer.kind->write) layer.kind->write(&layer, text + used, size - used);

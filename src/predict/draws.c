@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_law.h"
 #include "base/memory.h"
 #include "crossbayes/extend.h"
 #include "data/rows.h"
@@ -66,6 +67,8 @@ void xb_predict_values(const xb_model *m, double *value, const float *out, int64
         for (int64_t k = 0; k < outputs; k++)
             for (int64_t i = k; i < rows * outputs; i += outputs)
                 value[i] = m->y_mean[k] + m->y_sd[k] * (double)out[i];
+        for (int64_t i = 0; xb_model_of_counts(m) && i < rows * outputs; i++)
+            value[i] = xb_count_rate(value[i]); /* (P20) */
         return;
     }
     for (int64_t i = 0; i < rows; i++, out += outputs, value += outputs) {
@@ -404,7 +407,8 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     const xb_model *m = job->model;
     xb_sampler *sampler = NULL;
     const xb_law *law = job->opt->law ? job->opt->law : m->law;
-    if (sd && m->likelihood != XB_LIKELIHOOD_SOFTMAX)
+    const bool counts = xb_model_of_counts(m);
+    if (sd && m->likelihood != XB_LIKELIHOOD_SOFTMAX && !counts)
         XB_TRY(joint_noise_sd(ctx, sd, job));
     if (job->count == 0 || job->n == 0) return XB_OK;
     XB_TRY(xb_sampler_create(ctx, &sampler, law, NULL));
@@ -413,6 +417,8 @@ static xb_status with_sampler(xb_ctx *ctx, draw_job *job, double *sd)
     xb_status status =
         xb_draws_together_suit(&slab) ? run_together(ctx, job) : run_workers(ctx, job);
     xb_sampler_destroy(sampler);
+    if (status == XB_OK && sd && counts && job->value)
+        xb_count_sds(m, sd, job->value, job->n * job->outputs, job->first, job->count);
     return status;
 }
 

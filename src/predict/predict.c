@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_law.h"
 #include "base/memory.h"
 #include "crossbayes/deal.h"
 #include "crossbayes/extend.h"
 #include "data/rows.h"
+#include "predict/count_grid.h"
 #include "vi/model.h"
 
 enum {
@@ -43,6 +45,8 @@ typedef struct summary_job {
     double *noise;     /* [members][rows]: aleatoric, of numbers */
     double *scale;     /* [draws]: factors on it; NULL: 1 (P9) */
     double *width;     /* [pieces][draws], room for them */
+    double *size;      /* [members][targets]: of counts; NULL: other numbers */
+    double *room;      /* [pieces] grids of them */
     double *cdf;       /* [pieces][draws], where draws needed are asked for; else NULL */
     double *scratch;   /* [pieces][aside][draws] */
     int64_t aside;     /* rows taken together */
@@ -71,7 +75,8 @@ void xb_prediction_take_error(xb_prediction *p, double error)
 static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t rows)
 {
     int64_t draws = job->p->draws;
-    const double *mean = job->model->y_mean, *sd = job->model->y_sd;
+    const xb_model *model = job->model;
+    const bool counts = xb_model_of_counts(model);
     const int64_t targets = job->p->targets;
     for (int64_t first = 0; first < draws; first += LINES) {
         int64_t end = draws - first < LINES ? draws : first + LINES;
@@ -79,9 +84,12 @@ static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t
             __builtin_prefetch(job->raw + d * job->rows + i);
         for (int64_t r = 0; r < rows; r++) {
             const int64_t k = (i + r) % targets; /* chunks start with whole rows */
+            const double mean = model->y_mean[k], sd = model->y_sd[k];
             for (int64_t d = first; d < end; d++)
                 aside[r * draws + d] =
-                    mean[k] + sd[k] * (double)job->raw[d * job->rows + i + r];
+                    mean + sd * (double)job->raw[d * job->rows + i + r];
+            for (int64_t d = first; counts && d < end; d++)
+                aside[r * draws + d] = xb_count_rate(aside[r * draws + d]);
         }
     }
 }
@@ -136,6 +144,23 @@ static void summarise_number(const summary_job *job, int64_t i, const double *dr
     note_needed(job, at, draws, job->scale ? width : noise, widths, room, s.error);
 }
 
+/* (P21) */
+static void summarise_count(const summary_job *job, int64_t i, const double *rate,
+                            double *room, double *error)
+{
+    const int64_t k = i % job->p->targets, at = job->row + i;
+    double size[XB_MEMBERS_MOST];
+    for (int64_t m = 0; m < job->members; m++)
+        size[m] = job->size[m * job->p->targets + k];
+    const xb_draw_summary s =
+        xb_count_summarise(job->p, at, rate, size, job->members, job->level, room);
+    take_error(error, s.error, job->p->sd[at]);
+    if (!job->p->needed) return;
+    take_error(&job->p->error_of[at], s.error, job->p->sd[at]);
+    job->p->needed[at] =
+        xb_draws_needed(s.error, job->p->sd[at], job->tolerance, job->p->draws);
+}
+
 static double entropy_of(const double *p, int64_t classes)
 {
     double h = 0;
@@ -186,9 +211,12 @@ static void summarise_piece(void *arg, int64_t piece)
     for (int64_t i = begin; i < end && job->p->classes == 0; i += job->aside) {
         int64_t rows = end - i < job->aside ? end - i : job->aside;
         take_aside(job, aside, i, rows);
-        for (int64_t r = 0; r < rows; r++)
+        for (int64_t r = 0; r < rows && !job->size; r++)
             summarise_number(job, i + r, aside + r * draws, job->width + piece * draws,
                              job->cdf ? job->cdf + piece * draws : NULL, error);
+        for (int64_t r = 0; r < rows && job->size; r++)
+            summarise_count(job, i + r, aside + r * draws,
+                            job->room + piece * xb_count_grid_room(1), error);
     }
 }
 
@@ -200,6 +228,7 @@ static xb_status draw_chunk(xb_ctx *ctx, const summary_job *job, const xb_rows *
         return xb_predict_draws_rows(ctx, job->value, NULL, job->model, part, 0, p->draws,
                                      opt);
     XB_TRY(xb_predict_raw_rows(ctx, job->raw, NULL, job->model, part, p->draws, opt));
+    if (job->size) return XB_OK; /* a rate says what its noise is */
     XB_TRY(xb_predict_noise_rows(ctx, job->noise, job->model, part, opt->backend));
     xb_noise_of_members(p->aleatoric + job->row, job->noise, job->members, job->rows);
     return XB_OK;
@@ -243,6 +272,10 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     double *scale = xb_new(ctx, scales * (pieces + 1), sizeof *scale);
     double *cdf = p->needed ? xb_new(ctx, pieces * p->draws, sizeof *cdf) : NULL;
     for (int64_t d = 0; scale && d < scales; d++) scale[d] = xb_noise_scale(model, d);
+    const int64_t sizes = xb_model_of_counts(model) ? members * p->targets : 0;
+    double *size =
+        xb_new(ctx, sizes + (sizes ? pieces * xb_count_grid_room(1) : 0), sizeof *size);
+    if (size && sizes) xb_model_sizes(model, size);
     double *z = scratch ? scratch + room + pieces : NULL;
     double *used = z ? z + p->quantiles : NULL; /* levels, recalibrated where they are */
     for (int64_t k = 0; z && k < p->quantiles; k++) {
@@ -256,6 +289,8 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                        .noise = noise,
                        .scale = scales > 0 ? scale : NULL,
                        .width = scale + (scale ? scales : 0),
+                       .size = sizes > 0 ? size : NULL,
+                       .room = size + (size ? sizes : 0),
                        .members = members,
                        .cdf = cdf,
                        .tolerance = numbers ? opt->interval_tolerance : opt->tolerance,
@@ -265,9 +300,9 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                        .pieces = pieces,
                        .level = used,
                        .z = z};
-    xb_status status = values && scratch && noise && scale && (cdf || !p->needed)
-                           ? run_chunks(ctx, &job, chunk, rows, opt)
-                           : XB_E_MEMORY;
+    const bool all = values && scratch && noise && scale && size && (cdf || !p->needed);
+    xb_status status = all ? run_chunks(ctx, &job, chunk, rows, opt) : XB_E_MEMORY;
+    free(size);
     free(cdf);
     free(scale);
     free(noise);

@@ -23,8 +23,8 @@ struct xb_prediction {
 /* Training counts its steps from 0; predictions draw where it never gets. */
 #define XB_PREDICT_STEP UINT32_MAX
 
-/* draws.c: (P2) the net's outputs [rows][outputs] to the target's units, or to
- * probabilities. */
+/* draws.c: (P2) the net's outputs [rows][outputs] to the target's units, to rates of
+ * counts, or to probabilities. */
 void xb_predict_values(const xb_model *model, double *value, const float *out,
                        int64_t rows);
 
@@ -60,6 +60,22 @@ xb_status xb_predict_noise_rows(xb_ctx *ctx, double *sd, const xb_model *model,
                                 const xb_rows *rows, const char *backend);
 void xb_noise_of_members(double *out, const double *sd, int64_t members, int64_t n);
 
+/* Monte Carlo error of the mean of value[s * stride], from neighbouring pairs, which
+ * may depend on each other; and mean and standard deviation. */
+typedef struct xb_draw_summary {
+    double mean, sd, error;
+} xb_draw_summary;
+
+/* count_summary.c: (P21) the aleatoric standard deviation of counts, root mean square
+ * over draws first .. first + count - 1 of rates [count][n]; sd [n]. And mean, both
+ * uncertainties and quantiles (levels `level`) of one target, input number `at` of the
+ * prediction, from the rates of all its draws; size [members]. room: that of a grid. */
+void xb_count_sds(const xb_model *model, double *sd, const double *rate, int64_t n,
+                  int64_t first, int64_t count);
+xb_draw_summary xb_count_summarise(xb_prediction *p, int64_t at, const double *rate,
+                                   const double *size, int64_t members,
+                                   const double *level, double *room);
+
 /* noise_scale.c: (P9) the noise's standard deviation differs from draw to draw: a model
  * of heavy tails; and by which factor, of that of its member. 1: it does not. */
 bool xb_noise_varies(const xb_model *model);
@@ -71,12 +87,6 @@ double xb_noise_scale(const xb_model *model, int64_t draw);
 double xb_predictive_quantile(const double *mean, int64_t draws, const double *sd,
                               int64_t members, double level, double z);
 double xb_normal_quantile(double level);
-
-/* Monte Carlo error of the mean of value[s * stride], from neighbouring pairs, which
- * may depend on each other; and mean and standard deviation. */
-typedef struct xb_draw_summary {
-    double mean, sd, error;
-} xb_draw_summary;
 
 xb_draw_summary xb_draws_summarise(const double *value, int64_t draws, int64_t stride);
 

@@ -39,7 +39,7 @@ static void place_weights(xb_trainer *t)
         send(t, t->theta + t->noise, m->noise_mu, t->q);
         send(t, t->noise_state, m->noise_state, t->states - t->net_states);
     }
-    for (int64_t k = 0; xb_model_has_one_noise(m) && k < t->q; k++) {
+    for (int64_t k = 0; !m->noise_net && k < t->q; k++) {
         const float log_sd =
             (float)(k < t->targets ? m->noise_log_sd[k] : log(m->noise_degrees - 2));
         send(t, t->theta + t->noise + k, &log_sd, 1);

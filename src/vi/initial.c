@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/count_law.h"
 #include "run/pass.h"
 #include "vi/trainer.h"
 
@@ -66,21 +67,39 @@ static double left_of(const xb_trainer *t, int64_t batch, int64_t k)
     return sum;
 }
 
-/* Root mean square of what the net of phase 1 leaves of target k, over the rows learnt
- * from. */
+/* (V41) Squares of counts beyond Poisson's variance, and those of their rates. */
+static void add_beyond(const xb_trainer *t, int64_t batch, int64_t k, double sum[2])
+{
+    const int64_t stride = t->targets, bytes = batch * stride * (int64_t)sizeof(float);
+    const float *out = xb_host_got(t->backend, t->out, t->room.out, bytes);
+    const float *by = xb_host_got(t->backend, t->by, t->room.by, bytes);
+    for (int64_t i = k; i < batch * stride; i += stride) {
+        const double rate =
+            xb_count_rate(t->model->y_mean[k] + t->model->y_sd[k] * (double)out[i]);
+        const double e = (double)by[i] - rate;
+        sum[0] += e * e - rate;
+        sum[1] += rate * rate;
+    }
+}
+
+/* What the net of phase 1 leaves of target k, over the rows learnt from: its root mean
+ * square, or of counts the dispersion. */
 static xb_status residual(xb_trainer *t, double *out, int64_t k)
 {
     const xb_weights weights = {t->theta, NULL, t->state, NULL};
-    double sum = 0;
+    double sum = 0, beyond[2] = {0};
     for (int64_t b = 0; b < t->batches; b++) {
         int64_t first = b * t->n / t->batches,
                 batch = (b + 1) * t->n / t->batches - first;
         xb_trainer_take(t, first, batch);
         XB_TRY(xb_pass_forward_within(t->ctx, t->pass, t->out, t->bx, batch, &weights,
                                       NULL, XB_MODE_PREDICT));
-        sum += left_of(t, batch, k);
+        if (xb_model_of_counts(t->model))
+            add_beyond(t, batch, k, beyond);
+        else
+            sum += left_of(t, batch, k);
     }
-    *out = sqrt(sum / (double)t->n);
+    *out = beyond[1] > 0 ? beyond[0] / beyond[1] : sqrt(sum / (double)t->n);
     return XB_OK;
 }
 
@@ -113,6 +132,10 @@ xb_status xb_trainer_start_vi(xb_trainer *t)
         const double spread = t->model->target_spread[k];
         double sd = 0;
         XB_TRY(residual(t, &sd, k));
+        if (xb_model_of_counts(t->model)) {
+            fill(t, t->theta + t->noise + k, log(fmin(fmax(sd, least), 1)), 1);
+            continue;
+        }
         if (!(sd > least * spread)) sd = least * spread;
         if (t->model->noise_net)
             start_noise_net(t, sd, k);

@@ -18,6 +18,9 @@ void xb_trained_drop(xb_trained *one);
 xb_status xb_train_one(xb_ctx *ctx, xb_trained *out, const xb_train_data *data,
                        const xb_train_options *opt, bool traced, bool reported);
 
+/* Of two, the better stays in `first`, and says what became of the other. */
+xb_status xb_train_keep_better(xb_ctx *ctx, xb_trained *first, xb_trained *other);
+
 /* F of two trainings with these options may be compared: a table, at temperature 1. */
 bool xb_train_comparable(const xb_train_data *data, const xb_train_options *opt);
 

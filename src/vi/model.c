@@ -11,8 +11,9 @@
 #include "data/rows.h"
 #include "vi/weight_cells.h"
 
-static const char *const likelihood_names[] = {"auto", "gaussian", "heteroscedastic",
-                                               "softmax", "student"};
+static const char *const likelihood_names[] = {
+    "auto",    "gaussian", "heteroscedastic",  "softmax",
+    "student", "poisson",  "negative-binomial"};
 
 const char *xb_likelihood_name(xb_likelihood l)
 {
@@ -285,10 +286,36 @@ double xb_model_noise_degrees(const xb_model *m)
     return m->likelihood == XB_LIKELIHOOD_STUDENT ? m->noise_degrees : NAN;
 }
 
+bool xb_model_of_counts(const xb_model *m)
+{
+    return m->likelihood == XB_LIKELIHOOD_POISSON ||
+           m->likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL;
+}
+
+double xb_model_dispersion(const xb_model *m, int64_t k)
+{
+    const int64_t members = xb_model_member_count(m);
+    double sum = 0;
+    if (!xb_model_of_counts(m) || k < 0 || k >= m->targets) return NAN;
+    if (m->likelihood == XB_LIKELIHOOD_POISSON) return 0;
+    for (int64_t i = 0; i < members; i++)
+        sum += exp(xb_model_member_at(m, i)->noise_log_sd[k]) / (double)members;
+    return sum;
+}
+
+void xb_model_sizes(const xb_model *m, double *size)
+{
+    for (int64_t i = 0; i < xb_model_member_count(m); i++)
+        for (int64_t k = 0; k < m->targets; k++)
+            *size++ = 1 / xb_model_dispersion(xb_model_member_at(m, i), k);
+}
+
 /* (P7) Of an ensemble the root mean square over members. */
 static double noise_sd(const xb_model *m, int64_t k)
 {
     double square = 0;
+    if (m->likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL)
+        return sqrt(xb_model_dispersion(m, k));
     if (!xb_model_has_one_noise(m)) return NAN;
     if (!m->member) return m->y_sd[k] * exp(m->noise_log_sd[k]);
     for (int64_t i = 0; i < m->members; i++) {

@@ -30,13 +30,14 @@ struct xb_model {
     int64_t targets;       /* numbers the net tells of a row; 1 where there are classes */
     char *target_name;     /* of several, all with commas between them */
     char **target_each;    /* [targets] */
-    double *y_mean, *y_sd; /* [targets] */
+    double *y_mean, *y_sd; /* [targets]; counts: of the logarithm of the rate */
     int64_t classes;
     char **class_name;         /* [classes] */
     float *mu, *sigma, *state; /* the net's blocks */
     float *noise_mu;           /* the noise net's block */
     float *noise_state;        /* its batchnorm's */
-    double *noise_log_sd;      /* [targets] GAUSSIAN, STUDENT, in units of y_sd */
+    double *noise_log_sd;      /* [targets] GAUSSIAN, STUDENT, in units of y_sd;
+                                  NEGATIVE_BINOMIAL: logarithm of the dispersion */
     double noise_degrees;      /* STUDENT (N20) */
     double noise_least;        /* HETEROSCEDASTIC, the same units (V19) */
     double *target_spread;     /* [targets] sd in units of y_sd; training only */
@@ -86,6 +87,13 @@ xb_status xb_model_targets(xb_ctx *ctx, xb_model *model, int64_t targets);
 
 /* GAUSSIAN or STUDENT: one standard deviation for each target. */
 bool xb_model_has_one_noise(const xb_model *model);
+/* Counts: one over the dispersion, size [members][targets]; INFINITY: Poisson. */
+void xb_model_sizes(const xb_model *model, double *size);
+/* Target k as training takes it: standardised, or a count as it is. */
+static inline float xb_model_scaled_target(const xb_model *m, int64_t k, double y)
+{
+    return (float)(xb_model_of_counts(m) ? y : (y - m->y_mean[k]) / m->y_sd[k]);
+}
 /* Copies the cells, with room for the states of the net's tensors. */
 xb_status xb_model_take_cells(xb_ctx *ctx, xb_model *model, const xb_weight_cells *cells);
 /* A table whose columns are features as they are, once those have names and scales. */

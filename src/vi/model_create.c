@@ -126,13 +126,15 @@ static xb_status copy_targets(xb_ctx *ctx, xb_model *m, const xb_model_target *t
                               int64_t targets)
 {
     const bool gaussian = xb_model_has_one_noise(m);
+    const bool spread = m->likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL;
     XB_TRY(xb_model_targets(ctx, m, targets));
     for (int64_t k = 0; k < targets; k++) {
         const xb_model_target *t = &target[k];
-        XB_TRY(check_target(ctx, t, gaussian));
+        XB_TRY(check_target(ctx, t, gaussian || spread));
         m->y_mean[k] = t->mean;
         m->y_sd[k] = t->sd;
         if (gaussian) m->noise_log_sd[k] = log(t->noise_sd / t->sd);
+        if (spread) m->noise_log_sd[k] = 2 * log(t->noise_sd);
         XB_TRY(copy_text(ctx, &m->target_each[k], t->name));
         if (targets > 1 && strchr(t->name, ','))
             return xb_fail(ctx, XB_E_ARGUMENT,

@@ -348,6 +348,18 @@ static xb_status take_nets(const reader *r)
                 false);
 }
 
+static xb_status take_dispersion(const reader *r)
+{
+    const double most = 300; /* its exponential is a number, and so is one over it */
+    xb_model *m = r->model;
+    XB_TRY(take(r, m->noise_log_sd, "noise.log_dispersion", XB_STORED_F64, &m->targets, 1,
+                false));
+    for (int64_t k = 0; k < m->targets; k++)
+        if (fabs(m->noise_log_sd[k]) > most)
+            return refuse(r, "noise.log_dispersion is beyond 300");
+    return XB_OK;
+}
+
 static xb_status take_targets(const reader *r, double *target)
 {
     xb_model *m = r->model;
@@ -365,6 +377,7 @@ static xb_status take_targets(const reader *r, double *target)
         XB_TRY(take(r, &m->noise_degrees, "noise.degrees", XB_STORED_F64, one, 1, true));
         if (!(m->noise_degrees > 2)) return refuse(r, "noise.degrees is not above 2");
     }
+    if (m->likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL) return take_dispersion(r);
     if (!xb_model_has_one_noise(m)) return XB_OK;
     return take(r, m->noise_log_sd, "noise.log_sd", XB_STORED_F64, shape, 1, false);
 }

@@ -63,6 +63,8 @@ static void add_targets(writer *w, const xb_model *m, const double *target)
     add_tensor(w, XB_STORED_F64, target, one ? 1 : 2, one ? shape + 1 : shape);
     if (m->likelihood == XB_LIKELIHOOD_STUDENT)
         add_vector(w, "noise.degrees", XB_STORED_F64, &m->noise_degrees, 1);
+    if (m->likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL)
+        add_vector(w, "noise.log_dispersion", XB_STORED_F64, m->noise_log_sd, m->targets);
     if (xb_model_has_one_noise(m))
         add_vector(w, "noise.log_sd", XB_STORED_F64, m->noise_log_sd, m->targets);
 }

@@ -79,8 +79,7 @@ static bool is_better(const xb_train_report *a, const xb_train_report *b)
     return xb_train_report_f(a).value < xb_train_report_f(b).value;
 }
 
-/* Of two, the better stays in `first`, and says what became of the other. */
-static xb_status keep_better(xb_ctx *ctx, xb_trained *first, xb_trained *other)
+xb_status xb_train_keep_better(xb_ctx *ctx, xb_trained *first, xb_trained *other)
 {
     if (is_better(other->report, first->report)) {
         const xb_trained swap = *first;
@@ -105,7 +104,7 @@ static xb_status try_deeper(xb_ctx *ctx, xb_trained *first, const xb_train_data 
     deeper.task = "training a deeper net";
     xb_trained other = {0};
     xb_status status = xb_train_one(ctx, &other, data, &deeper, traced, true);
-    if (status == XB_OK) status = keep_better(ctx, first, &other);
+    if (status == XB_OK) status = xb_train_keep_better(ctx, first, &other);
     xb_trained_drop(&other);
     return status == XB_E_NUMERIC ? XB_OK : status; /* the first one stands */
 }

@@ -208,10 +208,22 @@ static xb_status fit_noise_least(xb_ctx *ctx, xb_model *model, const xb_train_da
     return XB_OK;
 }
 
+/* (V40) Centre and unit of the log rate, as floats have them: the logarithm of the mean,
+ * and the spread that rates of a log-normal law would have to explain the variance. */
+static void link_counts(xb_model *m, int64_t k, int64_t n)
+{
+    const double least = 0.1, mean = fmax(m->y_mean[k], 0.5 / (double)n);
+    const double variance = m->y_sd[k] * m->y_sd[k];
+    const double beyond = fmax(0, variance - mean) / (mean * mean);
+    m->y_mean[k] = (double)(float)log(mean);
+    m->y_sd[k] = (double)(float)fmax(least, sqrt(log1p(beyond)));
+}
+
 static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
                             const xb_train_split *split, const xb_train_options *opt,
                             int64_t k)
 {
+    if (xb_model_of_counts(model)) link_counts(model, k, split->n);
     double mean = model->y_mean[k], sd = model->y_sd[k];
     if (data->classes == 0 && opt->target_sd != 0) {
         if (!(opt->target_sd > 0) || !isfinite(opt->target_sd + opt->target_mean))

@@ -98,6 +98,7 @@ xb_status xb_train_model_make(xb_ctx *ctx, xb_model *m, const xb_train_data *dat
     XB_TRY(choose_likelihood(ctx, m, data, opt));
     m->prior = xb_train_prior(opt, m->likelihood);
     XB_TRY(xb_model_fit_columns(ctx, m, data, opt));
+    XB_TRY(xb_train_check_counts(ctx, data, m));
     XB_TRY(make_nets(ctx, m, data, opt));
     XB_TRY(check_start(ctx, m, opt->start));
     XB_TRY(copy_law(ctx, &m->law, opt->law));
@@ -148,7 +149,7 @@ static void fetch_numbers(xb_trainer *t)
         fetch(t, m->noise_mu, t->theta + t->noise, t->q);
         fetch(t, m->noise_state, t->noise_state, t->states - t->net_states);
     }
-    for (int64_t k = 0; xb_model_has_one_noise(m) && k < m->targets; k++)
+    for (int64_t k = 0; !m->noise_net && t->q > 0 && k < m->targets; k++)
         m->noise_log_sd[k] = xb_trainer_log_sd(t, k);
     m->noise_degrees = xb_student_degrees(xb_trainer_shape(t));
 }

@@ -130,7 +130,9 @@ xb_status xb_trainer_report(xb_ctx *ctx, xb_train_report **out, xb_trainer *t)
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *r,
                                const xb_train_report *other, const char *net)
 {
-    r->other_net = xb_strdup(ctx, net);
+    char *copy = xb_strdup(ctx, net);
+    free(r->other_net);
+    r->other_net = copy;
     r->other_f = other->f;
     r->other_score = xb_train_report_value(other, XB_TRACE_VALIDATION);
     return r->other_net ? XB_OK : XB_E_MEMORY;
@@ -142,6 +144,8 @@ static const char *meaning(xb_likelihood l)
     switch (l) {
     case XB_LIKELIHOOD_HETEROSCEDASTIC: return "noise depends on the input";
     case XB_LIKELIHOOD_STUDENT: return "noise has heavy tails";
+    case XB_LIKELIHOOD_POISSON: return "counts vary as their mean";
+    case XB_LIKELIHOOD_NEGATIVE_BINOMIAL: return "counts vary more than their mean";
     default: return "noise is constant";
     }
 }
@@ -185,7 +189,7 @@ void xb_train_report_tried(xb_train_report *r, const xb_tried_likelihood *tried,
 
 void xb_train_report_inherit(xb_train_report *to, xb_train_report *from)
 {
-    free(to->other_net);
+    if (to->other_net) return;
     to->other_net = from->other_net;
     to->other_f = from->other_f;
     to->other_score = from->other_score;

@@ -22,12 +22,29 @@ static held_rows rows_of(xb_trainer *t, int64_t batch)
     const xb_backend *b = t->backend;
     const xb_train_rooms *r = &t->room;
     const int64_t numbers = bytes_of(batch * t->targets);
-    if (xb_model_has_one_noise(t->model))
+    if (!t->model->noise_net && t->q > 0)
         for (int64_t k = 0; k < t->targets; k++) t->log_sd[k] = xb_trainer_log_sd(t, k);
     return (held_rows){.by = xb_host_got(b, t->by, r->by, numbers),
                        .label = xb_host_got(b, t->blabel, r->blabel, bytes_of(batch)),
                        .raw = xb_host_got(b, t->raw, r->raw, numbers),
                        .shape = xb_trainer_shape(t)};
+}
+
+/* Of target k alone, y the net's output for it. */
+static double target_nll(const xb_trainer *t, const held_rows *h, const float *y,
+                         const float *by, int64_t k)
+{
+    const xb_model *m = t->model;
+    switch (m->likelihood) {
+    case XB_LIKELIHOOD_STUDENT:
+        return xb_nll_student(NULL, NULL, NULL, y, by, t->log_sd[k], h->shape, 1, 1);
+    case XB_LIKELIHOOD_POISSON:
+        return xb_nll_poisson(NULL, y, by, m->y_mean[k], m->y_sd[k], 1, 1);
+    case XB_LIKELIHOOD_NEGATIVE_BINOMIAL:
+        return xb_nll_negative_binomial(NULL, NULL, y, by, m->y_mean[k], m->y_sd[k],
+                                        t->log_sd[k], 1, 1);
+    default: return xb_nll_gaussian(NULL, NULL, y, by, t->log_sd[k], 1);
+    }
 }
 
 /* Log density of row i of the batch. */
@@ -40,13 +57,9 @@ static double log_density(const xb_trainer *t, const held_rows *h, int64_t i)
     if (t->model->noise_net)
         return -xb_nll_heteroscedastic(NULL, NULL, y, h->raw + at, h->by + at, 1, targets,
                                        targets, XB_SD_SOFTPLUS, t->model->noise_least);
-    const bool student = t->model->likelihood == XB_LIKELIHOOD_STUDENT;
     double sum = 0;
     for (int64_t k = 0; k < targets; k++)
-        sum -= student
-                   ? xb_nll_student(NULL, NULL, NULL, y + k, h->by + at + k, t->log_sd[k],
-                                    h->shape, 1, 1)
-                   : xb_nll_gaussian(NULL, NULL, y + k, h->by + at + k, t->log_sd[k], 1);
+        sum -= target_nll(t, h, y + k, h->by + at + k, k);
     return sum;
 }
 

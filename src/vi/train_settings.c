@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/count_law.h"
 #include "crossbayes/json.h"
 #include "data/rows.h"
 #include "law/lawfile.h"
@@ -87,6 +88,23 @@ xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *d, int64_t tar
         if (!isfinite(y) || !known)
             return xb_fail(ctx, XB_E_INPUT, "row %lld: target %g is not possible",
                            (long long)(i / targets) + 1, y);
+    }
+    return XB_OK;
+}
+
+bool xb_is_count(double y) { return y >= 0 && y <= XB_COUNT_MOST && y == floor(y); }
+
+xb_status xb_train_check_counts(xb_ctx *ctx, const xb_train_data *d, const xb_model *m)
+{
+    for (int64_t i = 0; i < d->n * m->targets && xb_model_of_counts(m); i++) {
+        const double y = xb_train_target(d, m->targets, i / m->targets)[i % m->targets];
+        if (!xb_is_count(y))
+            return xb_fail(
+                ctx, XB_E_INPUT,
+                "row %lld: target %g: likelihood %s expects whole numbers, 0 to"
+                " %.0f",
+                (long long)(i / m->targets) + 1, y, xb_likelihood_name(m->likelihood),
+                XB_COUNT_MOST);
     }
     return XB_OK;
 }

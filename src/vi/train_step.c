@@ -9,7 +9,18 @@
 #include "vi/kl.h"
 #include "vi/trainer.h"
 
-/* (V10) Phase 1 has squares or classes; phase 2 the likelihood. */
+static xb_loss_kind kind_of(xb_likelihood likelihood)
+{
+    switch (likelihood) {
+    case XB_LIKELIHOOD_HETEROSCEDASTIC: return XB_LOSS_HETEROSCEDASTIC;
+    case XB_LIKELIHOOD_STUDENT: return XB_LOSS_STUDENT;
+    case XB_LIKELIHOOD_POISSON: return XB_LOSS_POISSON;
+    case XB_LIKELIHOOD_NEGATIVE_BINOMIAL: return XB_LOSS_NEGATIVE_BINOMIAL;
+    default: return XB_LOSS_GAUSSIAN;
+    }
+}
+
+/* (V10) Phase 1 has squares, classes or Poisson counts; phase 2 the likelihood. */
 static xb_loss loss_of(const xb_trainer *t, double scale)
 {
     xb_loss loss = {.kind = XB_LOSS_SQUARE,
@@ -21,13 +32,14 @@ static xb_loss loss_of(const xb_trainer *t, double scale)
                     .raw = t->raw,
                     .d_raw = t->d_raw,
                     .least = t->model->noise_least,
-                    .scale = scale};
+                    .scale = scale,
+                    .link = t->link};
     if (t->model->likelihood == XB_LIKELIHOOD_SOFTMAX)
         loss.kind = XB_LOSS_SOFTMAX;
     else if (t->place.phase == XB_PHASE_VI)
-        loss.kind = t->model->noise_net ? XB_LOSS_HETEROSCEDASTIC
-                    : t->model->likelihood == XB_LIKELIHOOD_STUDENT ? XB_LOSS_STUDENT
-                                                                    : XB_LOSS_GAUSSIAN;
+        loss.kind = kind_of(t->model->likelihood);
+    else if (xb_model_of_counts(t->model))
+        loss.kind = XB_LOSS_POISSON;
     return loss;
 }
 

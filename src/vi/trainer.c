@@ -72,7 +72,7 @@ static xb_status copy_targets(xb_trainer *t, const xb_train_data *data)
         if (data->classes > 0)
             ((int32_t *)at)[i] = (int32_t)y;
         else
-            ((float *)at)[i] = (float)((y - m->y_mean[k]) / m->y_sd[k]);
+            ((float *)at)[i] = xb_model_scaled_target(m, k, y);
     }
     xb_host_sent(b, to, side, n * (int64_t)sizeof(float));
     free(side);
@@ -239,6 +239,18 @@ static xb_status make_blocks(xb_trainer *t)
     return XB_OK;
 }
 
+/* (V40) Centres of the log rates, then their units. */
+static xb_status take_link(xb_trainer *t)
+{
+    const xb_model *m = t->model;
+    XB_TRY(take(t, &t->link, 2 * t->targets, sizeof *t->link, NULL));
+    for (int64_t k = 0; k < t->targets; k++) {
+        t->backend->fill(t->backend, t->link + k, (float)m->y_mean[k], 1);
+        t->backend->fill(t->backend, t->link + t->targets + k, (float)m->y_sd[k], 1);
+    }
+    return XB_OK;
+}
+
 static xb_status take_batch(xb_trainer *t)
 {
     int64_t b = t->opt.batch, numbers = b * t->targets;
@@ -247,7 +259,8 @@ static xb_status take_batch(xb_trainer *t)
     XB_TRY(take(t, &t->blabel, b, sizeof *t->blabel, &t->room.blabel));
     XB_TRY(take(t, &t->out, b * t->outputs, sizeof *t->out, &t->room.out));
     XB_TRY(take(t, &t->raw, numbers, sizeof *t->raw, &t->room.raw));
-    return take(t, &t->d_raw, numbers, sizeof *t->d_raw, NULL);
+    XB_TRY(take(t, &t->d_raw, numbers, sizeof *t->d_raw, NULL));
+    return xb_model_of_counts(t->model) ? take_link(t) : XB_OK;
 }
 
 /* ---- passes */
@@ -357,10 +370,11 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     const xb_model *m = t->model;
     t->opt.backend = backend_of(t);
     XB_TRY(xb_backend_open(t->ctx, &t->backend, t->opt.backend));
-    if (m->likelihood == XB_LIKELIHOOD_STUDENT && !t->backend->more_losses)
+    if (m->likelihood >= XB_LIKELIHOOD_STUDENT && !t->backend->more_losses)
         return xb_fail(t->ctx, XB_E_ARGUMENT,
-                       "likelihood student is not known to this backend; train on the"
-                       " CPU, or with likelihood gaussian");
+                       "likelihood %s is not known to this backend; train on the"
+                       " CPU, or with likelihood gaussian",
+                       xb_likelihood_name(m->likelihood));
     t->features = m->features;
     t->outputs = xb_model_outputs(m);
     t->targets = m->targets;
@@ -375,7 +389,8 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     t->q = m->noise_net                              ? xb_net_param_count(m->noise_net)
            : m->likelihood == XB_LIKELIHOOD_GAUSSIAN ? m->targets
            : m->likelihood == XB_LIKELIHOOD_STUDENT  ? m->targets + 1
-                                                     : 0;
+           : m->likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL ? m->targets
+                                                              : 0;
     XB_TRY(xb_noise_posterior_make(t->ctx, &t->noise_posterior, m, &t->opt));
     XB_TRY(xb_tied_check(t));
     XB_TRY(take_live(t));

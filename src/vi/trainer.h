@@ -103,6 +103,7 @@ struct xb_trainer {
     float *bx, *by, *out; /* B a batch */
     float *raw, *d_raw;   /* B of the noise net */
     int32_t *blabel;      /* B */
+    float *link;          /* B [2][targets], of counts (V40) */
     double *peak, *mass;  /* [held]: log-sum-exp over draws */
     double *log_sd;       /* [targets], for them */
     double saved_at;      /* seconds, of the last checkpoint */
@@ -186,11 +187,12 @@ typedef struct xb_tried_likelihood {
     xb_estimate f;
     double score; /* of rows held out; NAN: none */
 } xb_tried_likelihood;
-enum { XB_TRIED_MOST = 4 };
+enum { XB_TRIED_MOST = 6 };
 /* All that were, `kept` the one of this report. */
 void xb_train_report_tried(xb_train_report *report, const xb_tried_likelihood *tried,
                            int count, int kept);
-/* What `from` says of nets that were left is said by `to` from now on. */
+/* What `from` says of nets that were left is said by `to` from now on, unless it has one
+ * of its own. */
 void xb_train_report_inherit(xb_train_report *to, xb_train_report *from);
 
 /* resume_difference.c: "epochs was 40 and is 80; ...", from two fingerprints that differ.
@@ -206,6 +208,10 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *data,
                          const xb_train_options *opt);
 /* Inputs and targets are numbers and classes that can be. */
 xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *data, int64_t targets);
+/* Of a model of counts: targets are whole numbers that a float has. */
+bool xb_is_count(double y);
+xb_status xb_train_check_counts(xb_ctx *ctx, const xb_train_data *data,
+                                const xb_model *model);
 
 /* train_data.c. Which rows are learnt from, and which held out. */
 typedef struct xb_train_split {

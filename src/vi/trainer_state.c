@@ -171,6 +171,7 @@ static xb_status take_given(xb_trainer *t, const xb_train_data *d)
                        "a gradient of %lld rows: expected 1 to %lld, a batch",
                        (long long)d->n, (long long)t->opt.batch);
     XB_TRY(xb_train_check_values(t->ctx, d, t->targets));
+    XB_TRY(xb_train_check_counts(t->ctx, d, m));
     XB_TRY(xb_model_check_rows(t->ctx, m, &rows));
     xb_model_take_rows(m, xb_host_side(b, t->bx, t->room.bx), &rows, 0, d->n);
     xb_host_sent(b, t->bx, t->room.bx, d->n * t->features * (int64_t)sizeof *t->bx);
@@ -179,7 +180,7 @@ static xb_status take_given(xb_trainer *t, const xb_train_data *d)
     for (int64_t i = 0; i < d->n; i++) {
         const double *target = xb_train_target(d, t->targets, i);
         for (int64_t k = 0; k < t->targets; k++)
-            y[i * t->targets + k] = (float)((target[k] - m->y_mean[k]) / m->y_sd[k]);
+            y[i * t->targets + k] = xb_model_scaled_target(m, k, target[k]);
         label[i] = (int32_t)(d->classes > 0 ? *target : 0);
     }
     xb_host_sent(b, t->by, t->room.by, d->n * t->targets * (int64_t)sizeof *y);

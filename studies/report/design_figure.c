@@ -2,6 +2,7 @@
  * over the energy and over the time of a prediction, with the front, the limit and the
  * choice. Designs far above the limit are outside the frame. */
 #include <math.h>
+#include <string.h>
 
 #include "crossbayes/design.h"
 #include "crossbayes/extend.h"
@@ -119,6 +120,16 @@ static void panel(FILE *script, const char *data, int x, int front, bool bands)
         xb_style_colour("gaussian"));
 }
 
+/* A score by the word people know. */
+static const char *score_word(const char *name)
+{
+    static const char *const words[][2] = {
+        {"nll", "NLL (nats)"}, {"rmse", "RMSE"}, {"coverage95", "coverage"}};
+    for (int i = 0; i < XB_COUNT(words); i++)
+        if (strcmp(words[i][0], name) == 0) return words[i][1];
+    return name;
+}
+
 static void write_script(FILE *script, const char *data, const design_view *v)
 {
     char label[96];
@@ -129,10 +140,10 @@ static void write_script(FILE *script, const char *data, const design_view *v)
             "limit(x) = %.10g\n",
             v->low, v->high, v->limit);
     snprintf(label, sizeof label, "loss of %s against the digital model",
-             xb_design_score_name(v->d));
+             score_word(xb_design_score_name(v->d)));
     xb_style_label(script, "y", label, "", "");
     xb_style_label(script, "x", "energy of a prediction", "", v->energy.text);
-    fprintf(script, "set autoscale xfix\nset offsets 0, 0, 0, 0\n");
+    fprintf(script, "set autoscale xfix\nset offsets graph 0.04, graph 0.04, 0, 0\n");
     panel(script, data, 1, 2, true);
     fprintf(script, "unset key\nset ylabel ''\n");
     xb_style_label(script, "x", "time of a prediction", "", v->time.text);

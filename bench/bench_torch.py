@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""A training step of crossbayes.torch beside bayesian-torch's, in one run.
+
+    python bench/bench_torch.py [THREADS]
+
+A step is forward, loss with KL, backward and Adam. Needs torch and bayesian-torch. Both sides
+take turns, and every number is the least of its repeats, in CPU time of the process: other
+work on the machine does not change the ratio much.
+"""
+
+import sys
+import time
+
+import torch
+from bayesian_torch.models.dnn_to_bnn import dnn_to_bnn, get_kl_loss
+from torch import nn
+
+import crossbayes.torch as xt
+
+PRIOR = {"prior_mu": 0.0, "prior_sigma": 1.0, "posterior_mu_init": 0.0, "moped_enable": False,
+         "posterior_rho_init": -3.0, "moped_delta": 0.5}
+
+
+def dense(*widths):
+    layers = []
+    for a, b in zip(widths, widths[1:]):
+        layers += [nn.Linear(a, b), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def conv():
+    return nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Flatten(), nn.Linear(32 * 49, 128), nn.ReLU(), nn.Linear(128, 10))
+
+
+CASES = {
+    "dense 8-50-1, batch 100": (lambda: dense(8, 50, 1), (100, 8)),
+    "dense 784-400-400-10, batch 128": (lambda: dense(784, 400, 400, 10), (128, 784)),
+    "dense 784-1200-1200-10, batch 128": (lambda: dense(784, 1200, 1200, 10), (128, 784)),
+    "conv 28 x 28, batch 64": (conv, (64, 1, 28, 28)),
+}
+
+
+def ours(plain, estimator):
+    net = xt.bayesian(plain, estimator=estimator, random="all")
+    return net, lambda y: xt.free_energy(net, y.square().mean(), examples=60000)
+
+
+def theirs(plain, kind):
+    dnn_to_bnn(plain, {**PRIOR, "type": kind})
+    return plain, lambda y: y.square().mean() + get_kl_loss(plain) / 60000
+
+
+def stepper(net, loss, x):
+    adam = torch.optim.Adam(net.parameters(), lr=1e-4)
+
+    def step():
+        adam.zero_grad()
+        loss(net(x)).backward()
+        adam.step()
+
+    return step
+
+
+def main():
+    torch.set_num_threads(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
+    print("ms of CPU a step                     plain  bayesian-torch  crossbayes  ratio")
+    for name, (make, shape) in CASES.items():
+        for estimator, kind in (("shared", "Reparameterization"), ("flipout", "Flipout")):
+            x = torch.randn(shape)
+            plain = make()
+            steps = [stepper(plain, lambda y: y.square().mean(), x),
+                     stepper(*theirs(make(), kind), x), stepper(*ours(make(), estimator), x)]
+            best = [float("inf")] * 3
+            for _ in range(15):
+                for i, step in enumerate(steps):
+                    start = time.process_time()
+                    step()
+                    step()
+                    best[i] = min(best[i], (time.process_time() - start) / 2)
+            a, b, c = (1e3 * t for t in best)
+            print(f"{name:34s} {a:7.2f} {b:9.2f} {c:13.2f} {b / c:9.2f}  {estimator}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+/* plan_show.h: what `crossbayes plan` found, in words and as JSON. */
+#ifndef CLI_PLAN_SHOW_H
+#define CLI_PLAN_SHOW_H
+
+#include "crossbayes/crossbayes.h"
+
+#include "commands.h"
+
+enum { PLAN_ROWS_MAX = 64 };
+
+/* One input that was planned for. */
+typedef struct plan_case {
+    int64_t row;    /* of the data, from 1; 0: no data */
+    int64_t member; /* of an ensemble, from 1; 0: one posterior */
+    int64_t output; /* of several, from 1; 0: there is one */
+    xb_plan *plan;
+} plan_case;
+
+typedef struct plan_job {
+    cli_session *s;
+    xb_law *law;
+    xb_plan_options opt;
+    xb_net *own_net; /* of --net */
+    xb_model *model;
+    const xb_net *net;
+    xb_weights weights;
+    float *block; /* of own weights */
+    int cases;
+    plan_case at[PLAN_ROWS_MAX];
+    xb_plan_width width; /* of --net */
+    double needed;
+    xb_draws_verdict draws; /* reads 0: the law is not of a trace */
+} plan_job;
+
+/* Members of the model, and outputs that are planned for one by one: with equal shares
+ * all are alike, so one of them. */
+int64_t cli_plan_members(const plan_job *job);
+int64_t cli_plan_outputs(const plan_job *job);
+
+/* The verdict on draws, where the law is of a trace. */
+void cli_plan_print_draws(const plan_job *job);
+cli_exit cli_plan_print_text(const plan_job *job);
+cli_exit cli_plan_print_json(const plan_job *job);
+
+#endif

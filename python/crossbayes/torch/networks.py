@@ -1,0 +1,154 @@
+"""Whole networks: noise on their layers, the KL of all of them, another law."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from crossbayes._library import count
+from crossbayes.laws import Law
+from crossbayes.models import Model
+from crossbayes.torch.layers import NoisyConv, NoisyLayer, NoisyLinear
+from crossbayes.torch.noise import Noise
+
+_KINDS: dict[type, Any] = {nn.Linear: NoisyLinear, nn.Conv1d: NoisyConv, nn.Conv2d: NoisyConv}
+RANDOM = ("kernels", "all")
+
+
+def bayesian(
+    module: Any,
+    law: Law | str = "gaussian",
+    prior: str = "normal:sd=1",
+    *,
+    sigma: float = 0.05,
+    estimator: str = "shared",
+    random: str = "kernels",
+    seed: int | None = 1,
+) -> Any:
+    """A copy of a module whose Linear, Conv1d and Conv2d layers have a device's noise.
+
+    Their weights become means, and ``sigma`` is where standard deviations start; both are
+    parameters. ``estimator``: shared (one draw for a batch), flipout (its signs turned for
+    every example; symmetric laws) or example (a draw for every example). ``random``: kernels,
+    or all for biases too. Each call of the network is a new draw: of step 0, 1, ... in
+    training mode, of sample 0, 1, ... after ``eval()``, where draw s is the one of
+    :meth:`crossbayes.Model.draws` with this seed.
+    """
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"expected a torch module, not {type(module).__name__}")
+    if random not in RANDOM:
+        raise ValueError(f"random is {random!r}, expected {' or '.join(RANDOM)}")
+    if not sigma > 0 or sigma == float("inf"):
+        raise ValueError(f"sigma is {sigma}, expected more than 0")
+    if any(isinstance(layer, NoisyLayer) for layer in module.modules()):
+        raise ValueError("the module has layers with noise already; use swap_law")
+    noise = Noise(law, prior, seed, estimator)
+    made = copy.deepcopy(module)
+    numbers = _numbers(made)
+    if type(made) in _KINDS:
+        made = nn.Sequential(made)
+        numbers = {f"0{name and '.'}{name}": n for name, n in numbers.items()}
+    replaced = 0
+    for name, layer in list(made.named_modules()):
+        kind = _KINDS.get(type(layer))
+        if kind is None:
+            continue
+        parent, _, last = name.rpartition(".")
+        new = kind(layer, noise, numbers[name], sigma, random == "all")
+        setattr(made.get_submodule(parent), last, new)
+        replaced += 1
+    if replaced == 0:
+        raise ValueError(f"{type(module).__name__} has no Linear, Conv1d or Conv2d layer")
+    made.register_forward_pre_hook(_advance)
+    return made
+
+
+def _numbers(module: Any) -> dict[str, int]:
+    """The number of each layer's first tensor, as a net of the library counts them."""
+    numbers, next_ = {}, 0
+    for name, layer in module.named_modules():
+        own = len(list(layer.parameters(recurse=False)))
+        if own:
+            numbers[name], next_ = next_, next_ + own
+    return numbers
+
+
+def _advance(module: Any, _: Any) -> None:
+    noise_of(module).advance(bool(module.training))
+
+
+def _noisy(module: Any) -> Iterator[NoisyLayer]:
+    found = [layer for layer in module.modules() if isinstance(layer, NoisyLayer)]
+    if not found:
+        raise ValueError(f"{type(module).__name__} has no layer with noise; see bayesian()")
+    yield from found
+
+
+def noise_of(module: Any) -> Noise:
+    """The noise that the layers of a network share: its seed, step, sample and law."""
+    return next(_noisy(module)).noise
+
+
+def kl(module: Any) -> Tensor:
+    """KL(q || prior), summed over all random weights, in nats; it has gradients.
+
+    The law is the network's own: for a gaussian law and prior the closed form, for others
+    what the library computes (maths V2-V6).
+    """
+    parts = [layer.kl() for layer in _noisy(module)]
+    total: Tensor = sum(parts[1:], parts[0])
+    return total
+
+
+def free_energy(module: Any, nll: Tensor, examples: int, temperature: float = 1.0) -> Tensor:
+    """The loss of variational inference: the batch's mean NLL + KL / examples (V1).
+
+    ``nll`` is minus the log-likelihood, averaged over the examples of the batch (not their
+    sum); ``examples`` is the size of the whole training set, because every weight has one
+    posterior for all of it. Batches of any size then add up to the same objective.
+    """
+    n = count(examples, "examples", 1)
+    if not isinstance(nll, Tensor) or nll.dim() != 0:
+        raise ValueError("nll: expected one number, the mean over the batch")
+    parts = [_divergence(layer) for layer in _noisy(module)]
+    return nll + sum(parts[1:], parts[0]) * (temperature / n)
+
+
+def _divergence(layer: NoisyLayer) -> Tensor:
+    """A layer's KL; the one that its draw computed, so that gradients come in one pass."""
+    last = layer.last_kl()
+    return layer.kl() if last is None else last
+
+
+def swap_law(module: Any, law: Law | str) -> Any:
+    """The same network under another law: means and widths stay, the noise changes."""
+    noises = {id(layer.noise): layer.noise for layer in _noisy(module)}
+    for noise in noises.values():
+        noise.law = law
+    return module
+
+
+def tensors(model: Model) -> dict[str, Tensor]:
+    """A model's means and standard deviations as tensors that share its memory (DLPack).
+
+    The memory belongs to the model and must not be written.
+    """
+    return {name: torch.from_dlpack(_Shared(array)) for name, array in model.tensors.items()}
+
+
+class _Shared:
+    """An array that cannot be written, offered by DLPack without a copy."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **settings: Any) -> Any:
+        settings.pop("copy", None)
+        return self.array.__dlpack__(**{**settings, "max_version": (1, 0)})
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()

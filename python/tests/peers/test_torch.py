@@ -1,0 +1,338 @@
+"""crossbayes.torch beside autograd's own differences and the C library's passes."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+
+import crossbayes as xb
+import crossbayes.torch as xt
+import numpy as np
+import pytest
+import torch
+from crossbayes._library import Session
+from crossbayes._native import ffi, lib
+from torch import nn
+
+PREDICT = 2**32 - 1
+torch.set_num_threads(1)
+
+
+def image_net():
+    torch.manual_seed(1)
+    return nn.Sequential(
+        nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(6),
+        nn.Flatten(), nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2, bias=False),
+    )  # fmt: skip
+
+
+def dense_net(bias=True):
+    torch.manual_seed(2)
+    return nn.Sequential(nn.Linear(4, 6, bias=bias), nn.Tanh(), nn.Linear(6, 3, bias=bias))
+
+
+SKEWED = xb.law_from_density(lambda x: math.exp(-x) if x > 0 else 0.0, support=(0, math.inf))
+
+
+# ---- draws
+
+
+@pytest.mark.parametrize("law", ["gaussian", "mtj", "bimodal:m=0.9"])
+def test_weights_are_the_librarys_draws(law):
+    """theta = mu + sigma z with the same bytes as Generator's z, training and predicting."""
+    net = xt.bayesian(dense_net(), law=law, seed=9, random="all")
+    layer, g = net[2], xb.Generator(9, "weight")
+    for step in range(3):
+        net.train()(torch.zeros(1, 4))
+        for role, tensor, shape in (("weight", 2, (6, 3)), ("bias", 3, (3,))):
+            z = g.draw(law, shape, tensor=tensor, step=step)
+            mu = layer._pair(role)[0].detach().numpy()
+            theta = layer.drawn()[role == "bias"].detach().numpy()
+            assert (theta == mu + layer.sigma(role).numpy() * z).all()
+    net.eval()(torch.zeros(1, 4))
+    z = g.draw(law, (6, 3), tensor=2, step=PREDICT)
+    mu = layer._pair("weight")[0].detach().numpy()
+    theta = layer.drawn()[0].detach().numpy()
+    assert (theta == mu + layer.sigma("weight").numpy() * z).all()
+
+
+def test_predictions_are_the_models_draws():
+    net = xt.bayesian(image_net(), law="mtj", seed=3, random="all", sigma=0.2).eval()
+    model = xb.from_torch(net, input_shape=(2, 6, 6), noise_std=1.0)
+    assert model.law.text == xb.law("mtj").text
+    x = torch.randn(4, 2, 6, 6)
+    flat = x.permute(0, 2, 3, 1).reshape(4, -1).double().numpy()
+    drawn = model.draws(flat, 6, seed=3)
+    for s in range(6):
+        np.testing.assert_allclose(net(x).detach().numpy(), drawn[s], atol=2e-6)
+    xt.noise_of(net).at(2)
+    np.testing.assert_allclose(net(x).detach().numpy(), drawn[2], atol=2e-6)
+
+
+def c_pass(net, text, x, estimator, law, seed, dy):
+    """Outputs and gradients of the same net by the library's own pass."""
+    session = Session()
+    model = xb.from_torch(net, noise_std=1.0)
+    parsed = lib.xb_model_net(model._c)
+    options = ffi.new("xb_pass_options *")
+    lib.xb_pass_options_init(options, ffi.sizeof("xb_pass_options"))
+    options.estimator = {"shared": 0, "example": 1, "flipout": 2}[estimator]
+    out = session.make(lib.xb_pass_create, parsed, options)
+    weights = lib.xb_model_weights(model._c)
+    noise = ffi.new("xb_noise *")
+    noise.sampler = xb.law(law).sampler(True)
+    noise.key = lib.xb_key_make(seed, lib.XB_PURPOSE_WEIGHT)
+    y = np.empty(dy.shape, np.float32)
+    n = lib.xb_net_param_count(parsed)
+    d_mu, d_sigma = np.zeros(n, np.float32), np.zeros(n, np.float32)
+    d_x = np.empty(x.shape, np.float32)
+    at = lambda a: ffi.from_buffer("float[]", a)  # noqa: E731
+    kept = ffi.new("xb_weights *", weights)
+    session.check(
+        lib.xb_pass_forward(
+            session.ctx, out, at(y), at(x), len(x), kept, noise, lib.XB_MODE_PREDICT
+        )
+    )
+    gradient = ffi.new("xb_gradient *", {"mu": at(d_mu), "sigma": at(d_sigma), "x": at(d_x)})
+    session.check(lib.xb_pass_backward(session.ctx, out, gradient, at(dy)))
+    assert model.net == text
+    return y, d_mu, d_sigma, d_x
+
+
+@pytest.mark.parametrize("estimator", ["shared", "flipout", "example"])
+def test_layers_agree_with_the_librarys_pass(estimator):
+    text = "dense 6, tanh, dense 3"
+    net = xt.bayesian(
+        dense_net(), law="mtj", seed=5, sigma=0.3, estimator=estimator, random="all"
+    )
+    x = torch.randn(7, 4, requires_grad=True)
+    dy = torch.randn(7, 3)
+    y = net(x)
+    y.backward(dy)
+    c_y, c_mu, c_sigma, c_x = c_pass(
+        net, text, x.detach().numpy(), estimator, "mtj", 5, dy.numpy()
+    )
+    np.testing.assert_allclose(y.detach().numpy(), c_y, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(x.grad.numpy(), c_x, rtol=1e-4, atol=1e-5)
+    at = 0
+    for layer in (net[0], net[2]):
+        for role in ("weight", "bias"):
+            mu, width = layer._pair(role)
+            grads = [getattr(layer, f"{role}_{k}").grad for k in ("mu", "log_sigma")]
+            if role == "weight":
+                grads = [g.permute(layer.axes) for g in grads]
+            part = slice(at, at + mu.numel())
+            np.testing.assert_allclose(grads[0].reshape(-1), c_mu[part], rtol=1e-4, atol=1e-5)
+            by_log = c_sigma[part] * width.detach().exp().reshape(-1).numpy()
+            np.testing.assert_allclose(grads[1].reshape(-1), by_log, rtol=1e-4, atol=1e-5)
+            at += mu.numel()
+
+
+# ---- gradients
+
+
+def called(net, names, noise):
+    def run(x, *values):
+        noise.at(2)
+        return torch.func.functional_call(net, dict(zip(names, values)), (x,))
+
+    return run
+
+
+@pytest.mark.parametrize("law", ["gaussian", "mtj"])
+@pytest.mark.parametrize("estimator", ["shared", "flipout", "example"])
+@pytest.mark.parametrize("random", ["kernels", "all"])
+def test_gradcheck(estimator, law, random):
+    plain = nn.Sequential(
+        nn.Conv2d(2, 2, (2, 1), groups=2), nn.Tanh(), nn.Flatten(2),
+        nn.Conv1d(2, 1, 2, bias=False), nn.Flatten(), nn.Linear(1, 2),
+    )  # fmt: skip
+    net = xt.bayesian(plain, law=law, estimator=estimator, random=random, sigma=0.3).double()
+    names = [name for name, _ in net.named_parameters()]
+    x = torch.randn(2, 2, 2, 2, dtype=torch.float64, requires_grad=True)
+    run = called(net.eval(), names, xt.noise_of(net))
+    assert torch.autograd.gradcheck(run, (x, *net.parameters()))
+
+
+@pytest.mark.parametrize(
+    "prior", ["normal:sd=0.7", "laplace:b=0.5", "mixture:pi=0.4,s1=1,s2=0.1"]
+)
+def test_the_gradient_of_the_kl(prior):
+    net = xt.bayesian(dense_net(), law="mtj", prior=prior, random="all", sigma=0.3).double()
+    assert torch.autograd.gradcheck(lambda *_: xt.kl(net), tuple(net.parameters()))
+    whole = float(xt.kl(net))
+    assert abs(float(xt.kl(net.float())) / whole - 1) < 1e-5
+
+
+def test_the_kl_is_that_of_torch():
+    net = xt.bayesian(dense_net(), prior="normal:mean=0.1,sd=0.7", sigma=0.2)
+    p = torch.distributions.Normal(0.1, 0.7)
+    expected = 0.0
+    for layer in (net[0], net[2]):
+        sigma = layer.weight_log_sigma.exp()
+        q = torch.distributions.Normal(layer.weight_mu, sigma)
+        expected += torch.distributions.kl_divergence(q, p).sum()
+    torch.testing.assert_close(xt.kl(net), expected, rtol=1e-5, atol=0)
+
+
+def test_batches_add_up_to_the_whole_data_set():
+    """sum over batches of size times free energy = NLL of all + KL, whatever the batches."""
+    net = xt.bayesian(dense_net())
+    nll = torch.arange(12.0)
+    for parts in ([12], [4, 8], [1] * 12):
+        total = 0.0
+        for part in torch.split(nll, parts):
+            total += len(part) * xt.free_energy(net, part.mean(), examples=12)
+        torch.testing.assert_close(total, nll.sum() + xt.kl(net))
+
+
+@pytest.mark.parametrize("estimator", ["shared", "flipout", "example"])
+def test_the_kl_of_a_draw_is_the_kl(estimator):
+    """free_energy takes what the draw computed on its way: the same gradients as apart."""
+    x, grads = torch.randn(3, 4), []
+    for together in (True, False):
+        net = xt.bayesian(dense_net(), "mtj", estimator=estimator, random="all", sigma=0.3)
+        nll = net(x).square().mean()
+        loss = xt.free_energy(net, nll, 50) if together else nll + xt.kl(net) / 50
+        loss.backward()
+        grads.append([p.grad for p in net.parameters()] + [loss.detach()])
+    for one, other in zip(*grads):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-7)
+
+
+def test_the_kl_follows_the_parameters():
+    """A KL of the last draw is not used after a step."""
+    net = xt.bayesian(dense_net())
+    net(torch.zeros(1, 4))
+    with torch.no_grad():
+        net[0].weight_log_sigma += 1
+    expected = xt.kl(net)
+    torch.testing.assert_close(xt.free_energy(net, torch.zeros(()), 1), expected)
+
+
+def test_a_linear_model_learns_its_exact_posterior():
+    """y = w x + noise: mean and width of a conjugate posterior (Bishop 2006, 3.50-3.51)."""
+    torch.manual_seed(4)
+    n, noise_sd, prior_sd = 40, 0.5, 1.0
+    x = torch.randn(n, 2)
+    y = x @ torch.tensor([0.8, -0.4]) + noise_sd * torch.randn(n)
+    net = xt.bayesian(
+        nn.Linear(2, 1, bias=False), prior=f"normal:sd={prior_sd}", estimator="example"
+    )
+    adam = torch.optim.Adam(net.parameters(), lr=0.02)
+    decay = torch.optim.lr_scheduler.ExponentialLR(adam, 0.998)
+    for _ in range(1500):
+        adam.zero_grad()
+        nll = 0.5 * ((net(x)[:, 0] - y) / noise_sd).square().mean()
+        xt.free_energy(net, nll, examples=n).backward()
+        adam.step()
+        decay.step()
+    precision = x.T @ x / noise_sd**2 + torch.eye(2) / prior_sd**2
+    mean = torch.linalg.solve(precision, x.T @ y / noise_sd**2)
+    # The best factorised normal has the precision's diagonal (Bishop 2006, 10.13).
+    width = precision.diagonal().rsqrt()
+    torch.testing.assert_close(net[0].weight_mu[0], mean, atol=0.02, rtol=0)
+    torch.testing.assert_close(net[0].sigma("weight")[:, 0], width, atol=0.0, rtol=0.1)
+
+
+# ---- use
+
+
+def test_laws_are_swapped():
+    net = xt.bayesian(dense_net(), law="gaussian", sigma=0.3).eval()
+    before = [p.clone() for p in net.parameters()]
+    x = torch.randn(500, 4)
+    assert xt.swap_law(net, "bimodal:m=0.9") is net
+    assert net[0].law.text.startswith("bimodal")
+    assert all((a == b).all() for a, b in zip(before, net.parameters()))
+    model = xb.from_torch(net, noise_std=1.0)
+    xt.noise_of(net).at(0)
+    got = net(x).detach().numpy()
+    np.testing.assert_allclose(got, model.draws(x.double().numpy(), 1, seed=1)[0], atol=2e-6)
+
+
+def test_copies_and_pickles():
+    net = xt.bayesian(image_net(), law="mtj", seed=3).eval()
+    x = torch.randn(2, 2, 6, 6)
+    twin, third = copy.deepcopy(net), pickle.loads(pickle.dumps(net))
+    fourth = xt.bayesian(image_net(), law="mtj", seed=3).eval()
+    fourth.load_state_dict(net.state_dict())
+    first = net(x)
+    for other in (twin, third, fourth):
+        assert (other(x) == first).all()
+    assert xt.noise_of(twin) is not xt.noise_of(net)
+    assert not (net(x) == first).all()
+
+
+def test_memory_is_shared(tmp_path):
+    model = xb.from_torch(xt.bayesian(dense_net()), noise_std=1.0)
+    for name, tensor in xt.tensors(model).items():
+        assert tensor.data_ptr() == model.tensors[name].__array_interface__["data"][0]
+    x = torch.randn(5, 4, dtype=torch.float64)
+    kept = []
+    rows = model._rows(x, kept, False)
+    assert int(ffi.cast("uintptr_t", rows.x)) == x.data_ptr()
+    scaled = torch.randn(5, 4)
+    rows = model._rows(scaled, kept, True)
+    assert int(ffi.cast("uintptr_t", rows.scaled)) == scaled.data_ptr()
+
+
+def test_files_of_pytorch(tmp_path):
+    net = xt.bayesian(dense_net(), law="mtj", random="all")
+    path = tmp_path / "net.pt"
+    torch.save(net.state_dict(), path)
+    settings = {"net": "dense 6, tanh, dense 3", "inputs": 4, "noise_std": 1.0}
+    stored = xb.import_file(path, **settings)
+    live = xb.from_torch(net, noise_std=1.0)
+    assert all((live.tensors[k] == v).all() for k, v in stored.tensors.items())
+    torch.save(net, path)  # the whole object: loading it would run code
+    with pytest.raises(xb.InputError, match="net.pt: holds Python objects besides tensors"):
+        xb.import_file(path, **settings)
+    path.write_bytes(b"no such thing")
+    with pytest.raises(xb.InputError, match="net.pt"):
+        xb.import_file(path, **settings)
+    torch.save(torch.zeros(3), path)
+    with pytest.raises(xb.InputError, match="holds a Tensor, expected a state dict"):
+        xb.import_file(path, **settings)
+
+
+class Boom:
+    def __reduce__(self):
+        return (exec, ("raise SystemExit('run')",))
+
+
+def test_pickles_are_not_run(tmp_path):
+    path = tmp_path / "boom.pt"
+    torch.save({"a": Boom()}, path)
+    with pytest.raises(xb.InputError, match="would run them"):
+        xb.import_file(path, net="dense 1", inputs=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "says"),
+    [
+        (lambda: xt.bayesian(3), TypeError, "expected a torch module, not int"),
+        (lambda: xt.bayesian(nn.ReLU()), ValueError, "ReLU has no Linear"),
+        (lambda: xt.bayesian(dense_net(), law="mjt"), xb.InputError, "did you mean 'mtj'"),
+        (lambda: xt.bayesian(dense_net(), prior="cauchy"), xb.InputError, "cauchy"),
+        (lambda: xt.bayesian(dense_net(), sigma=0), ValueError, "sigma is 0"),
+        (lambda: xt.bayesian(dense_net(), sigma=math.nan), ValueError, "sigma is nan"),
+        (lambda: xt.bayesian(dense_net(), estimator="local"), ValueError, "no estimator 'local'"),
+        (lambda: xt.bayesian(dense_net(), random="some"), ValueError, "random is 'some'"),
+        (lambda: xt.bayesian(dense_net(), seed=-1), ValueError, "seed is -1"),
+        (lambda: xt.bayesian(xt.bayesian(dense_net())), ValueError, "use swap_law"),
+        (lambda: xt.bayesian(dense_net(), SKEWED, estimator="flipout"), ValueError, "symmetric"),
+        (lambda: xt.swap_law(dense_net(), "mtj"), ValueError, "no layer with noise"),
+        (lambda: xt.kl(dense_net()), ValueError, "no layer with noise"),
+        (lambda: xt.free_energy(xt.bayesian(dense_net()), torch.ones(2), 5), ValueError, "mean"),
+        (lambda: xt.free_energy(xt.bayesian(dense_net()), torch.ones(()), 0), ValueError, "examples is 0"),
+        (lambda: xt.bayesian(dense_net())(torch.zeros(4)), ValueError, "expected a batch"),
+        (lambda: xt.bayesian(dense_net()).half()(torch.zeros(2, 4).half()), TypeError, "float16"),
+        (lambda: xt.bayesian(dense_net()).to("meta")(torch.zeros(2, 4, device="meta")), ValueError, "on meta"),
+        (lambda: xt.bayesian(nn.Conv2d(1, 1, 3, padding=1, padding_mode="circular")), ValueError, "circular"),
+    ],
+)  # fmt: skip
+def test_it_is_refused(call, kind, says):
+    with pytest.raises(kind, match=says):
+        call()

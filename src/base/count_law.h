@@ -1,0 +1,30 @@
+/* count_law.h: laws of counts: Poisson, and the negative binomial as a Poisson law whose
+ * rate varies (maths V40, V41). `size` is one over the dispersion; INFINITY: Poisson. */
+#ifndef XB_BASE_COUNT_LAW_H
+#define XB_BASE_COUNT_LAW_H
+
+/* Counts are kept as floats, which have all whole numbers up to here. */
+#define XB_COUNT_MOST 16777216.0
+
+/* log Gamma(size + k) - log Gamma(size) - k log(size), and its derivative by size; k >=
+ * 0, size > 0. 0 for size = INFINITY. */
+double xb_log_rising(double size, double k);
+double xb_log_rising_slope(double size, double k);
+double xb_digamma(double x); /* x > 0 */
+
+/* (V40) exp(log_rate) within what counts can tell: 1e-26 to 1e9. */
+double xb_count_rate(double log_rate);
+/* Variance of a count. */
+double xb_count_variance(double rate, double size);
+/* (V40, V41) log P(K = k), k >= 0. */
+double xb_count_log_mass(double k, double rate, double size);
+/* Where a count lies but for a share of 1e-13 at most. */
+typedef struct xb_count_range {
+    double low, high;
+} xb_count_range;
+xb_count_range xb_count_range_of(double rate, double size);
+/* The smallest k that a share of Phi(z) or more of the counts does not exceed, Phi the
+ * normal cdf. */
+double xb_count_quantile(double rate, double size, double z);
+
+#endif
