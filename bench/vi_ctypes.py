@@ -57,7 +57,12 @@ class TrainOptions(c.Structure):
                 ("start", c.c_void_p), ("patience", c.c_int64),
                 ("seed", c.c_uint64), ("checkpoint", c.c_char_p),
                 ("checkpoint_seconds", c.c_double), ("resume", c.c_bool),
-                ("backend", c.c_char_p), ("task", c.c_char_p)]
+                ("backend", c.c_char_p), ("task", c.c_char_p),
+                ("on_epoch", c.c_void_p), ("on_epoch_arg", c.c_void_p),
+                ("stop_keeps", c.c_bool), ("targets", c.c_int64),
+                ("members", c.c_int64), ("noise_prior", c.c_double),
+                ("choose_likelihood", c.c_bool), ("effort", c.c_int),
+                ("cells", c.c_void_p)]
 
 
 class PredictOptions(c.Structure):
@@ -65,7 +70,8 @@ class PredictOptions(c.Structure):
                 ("law", c.c_void_p), ("samples", c.c_int64), ("tolerance", c.c_double),
                 ("most", c.c_int64), ("antithetic", c.c_bool), ("seed", c.c_uint64),
                 ("quantile", c.POINTER(c.c_double)), ("quantiles", c.c_int64),
-                ("backend", c.c_char_p)]
+                ("backend", c.c_char_p), ("adaptive", c.c_bool), ("needs", c.c_bool),
+                ("interval_tolerance", c.c_double)]
 
 
 class Tensor(c.Structure):
