@@ -300,16 +300,17 @@ static cli_exit run(cli_session *s)
 
 static const cli_option options[] = {
     {"output", 'o', CLI_OUTPUT, "DIR",
-     "folder of the results, made if missing (crossbayes-demo)", 0, 0},
-    {"noise", 0, CLI_PATH, "FILE", "your own samples (a built-in sample)", 0, 0},
-    {"column", 'c', CLI_TEXT, "COLUMN", "the column of FILE, by name or number", 0, 0},
+     "folder of the results, made if missing [crossbayes-demo]", 0, 0},
+    {"noise", 0, CLI_PATH, "FILE", "file of your own samples [a built-in sample]", 0, 0},
+    {"column", 'c', CLI_TEXT, "COLUMN", "column of FILE, by name or number from 1", 0, 0},
     {"interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},
     {"rate", 0, CLI_TEXT, "RATE", "sampling rate, e.g. 400Hz", 0, 0},
     {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]", 0, 0},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S", 0, 0},
     {"device", 0, CLI_PATH, "FILE",
      "device file (crossbayes device): how long predictions last on such an array", 0, 0},
-    {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures beside the page (svg)", 0, 0},
+    {"format", 0, CLI_CHOICES, CLI_FORMATS,
+     "formats of the figures beside the page [svg]", 0, 0},
 };
 
 const cli_command cli_command_demo = {

@@ -217,10 +217,13 @@ static const cli_option options[] = {
     {"calibration", 0, CLI_PATH, "FILE",
      "inputs to calibrate converters on: the training data [the data itself]", 0, 0},
     {"chips", 0, CLI_COUNT, "N",
-     "chips that arrays of the last round are read on; the choice on twice as many [16]",
+     "chips that arrays of the last round are read on; the choice is read on"
+     " twice as many [16]",
      4, 256},
     {"yield", 0, CLI_NUMBER, "SHARE",
-     "share of the chips that scores are of, the worst ones left out [0.9]", 0.01, 1},
+     "share of the chips that scores are taken over, the worst ones left out"
+     " [0.9]",
+     0.01, 1},
     {"chip", 0, CLI_COUNT, "N", "number of the first chip [1]", 0, 1e15},
     {"exhaustive", 0, CLI_FLAG, "", "read every array on all chips", 0, 0},
     {"output", 'o', CLI_OUTPUT, "DIR",

@@ -314,27 +314,27 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"cell", 0, CLI_TEXT, "COLUMN", "the number of the cell [cell]", 0, 0},
-    {"state", 0, CLI_TEXT, "COLUMN", "the state it was programmed to [level or state]", 0,
+    {"cell", 0, CLI_TEXT, "COLUMN", "column of the cell's number [cell]", 0, 0},
+    {"state", 0, CLI_TEXT, "COLUMN", "column of the programmed state [level or state]", 0,
      0},
     {"time", 0, CLI_TEXT, "COLUMN",
-     "seconds since programming [nominal_time_s, time_s or time]", 0, 0},
-    {"value", 0, CLI_TEXT, "COLUMN", "the conductance [conductance_S or conductance]", 0,
-     0},
+     "column of seconds since programming [nominal_time_s, time_s or time]", 0, 0},
+    {"value", 0, CLI_TEXT, "COLUMN",
+     "column of the conductance [conductance_S or conductance]", 0, 0},
     {"programmed", 0, CLI_TEXT, "COLUMN",
-     "conductance right after programming [programmed_S; else the reading at time 0]", 0,
-     0},
-    {"column", 'c', CLI_TEXT, "COLUMN", "traces: the column, by name or number from 1", 0,
-     0},
+     "column of the conductance right after programming [programmed_S; else"
+     " the reading at time 0]",
+     0, 0},
+    {"column", 'c', CLI_TEXT, "COLUMN",
+     "traces: column of the samples, by name or number from 1", 0, 0},
     {"interval", 0, CLI_TEXT, "TIME", "traces: time between samples, e.g. 2.5ms", 0, 0},
     {"rate", 0, CLI_TEXT, "RATE", "traces: sampling rate, e.g. 400Hz", 0, 0},
     {"least", 0, CLI_COUNT, "CELLS", "leave out states of fewer cells [20]", 8, 1e9},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the conductance [S]", 0, 0},
-    {"output", 'o', CLI_OUTPUT, "FILE", "write the device file (JSON); - is stdout", 0,
-     0},
+    {"output", 'o', CLI_OUTPUT, "FILE", "device file to write (JSON); -: stdout", 0, 0},
     {"report", 0, CLI_OUTPUT, "DIR",
      "folder of a page with figures and tables, made if missing", 0, 0},
-    {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
+    {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figures [svg,png]", 0, 0},
 };
 
 const cli_command cli_command_device = {

@@ -305,19 +305,28 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"law", 0, CLI_TEXTS, "LAW", "of the weights' noise (the model's); may be repeated",
+    {"law", 0, CLI_TEXTS, "LAW",
+     "distribution of the weights' noise (crossbayes help law) [the model's];"
+     " may be repeated",
      0, 0},
     {"calibrate", 0, CLI_OUTPUT, "MODEL",
-     "also the model with intervals recalibrated on these rows, .safetensors", 0, 0},
+     "model file to write with intervals recalibrated on these rows,"
+     " .safetensors",
+     0, 0},
     {"ood", 0, CLI_PATH, "FILE",
-     "rows of another kind: how well uncertainty tells them apart", 0, 0},
+     "rows from another distribution: AUROC of the uncertainty for telling"
+     " them apart",
+     0, 0},
     {"selective", 0, CLI_FLAG, NULL,
-     "also the risk that is left where the least certain rows are not answered", 0, 0},
+     "also print the risk that is left when the least certain rows are not"
+     " answered",
+     0, 0},
     {"samples", 0, CLI_TEXT, "N|auto",
-     "weight draws; auto: as many as the verdicts need, at most 40000 (1000)", 0, 0},
+     "weight draws; auto: as many as the verdicts need, at most 40000 [1000]", 0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",
-     "laws whose outputs are this near, in units of their sd, are the same (0.01)", 1e-6,
-     10},
+     "largest difference of outputs that counts as the same, in their sds"
+     " [0.01]",
+     1e-6, 10},
     CLI_MISSING_OPTION,
     CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,

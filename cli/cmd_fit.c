@@ -121,18 +121,18 @@ static cli_exit run(cli_session *s)
 
 static const cli_option options[] = {
     CLI_TRACE_OPTIONS,
-    {"family", 0, CLI_TEXT, "FAMILY", "fit this one only (all, best by AIC)", 0, 0},
-    {"criterion", 0, CLI_CHOICE, "aic|bic", "what the family is chosen by (aic)", 0, 0},
-    {"optimizer", 0, CLI_CHOICE, "newton|adam", "adam is the paper's way (newton)", 0, 0},
-    {"adam-rate", 0, CLI_NUMBER, "RATE", "Adam's step (1e-3)", 1e-9, 1},
-    {"scale", 0, CLI_NUMBER, "S", "half-width of the support; fitted if left out", 1e-300,
-     1e300},
-    {"offset", 0, CLI_NUMBER, "X", "centre of the law; the mean if left out", -1e300,
-     1e300},
+    {"family", 0, CLI_TEXT, "FAMILY", "the only family to fit [all, best by AIC]", 0, 0},
+    {"criterion", 0, CLI_CHOICE, "aic|bic", "how the family is chosen [aic]", 0, 0},
+    {"optimizer", 0, CLI_CHOICE, "newton|adam",
+     "optimiser; adam: as in the paper [newton]", 0, 0},
+    {"adam-rate", 0, CLI_NUMBER, "RATE", "learning rate of Adam [1e-3]", 1e-9, 1},
+    {"scale", 0, CLI_NUMBER, "S", "half-width of the support [fitted]", 1e-300, 1e300},
+    {"offset", 0, CLI_NUMBER, "X", "centre of the law [the mean]", -1e300, 1e300},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S; kept in the law file", 0,
      0},
-    {"output", 'o', CLI_OUTPUT, "FILE", "write the law file (JSON); - is stdout", 0, 0},
-    {"figure", 0, CLI_OUTPUT, "NAME", "draw NAME.svg (or .png, .pdf as named)", 0, 0},
+    {"output", 'o', CLI_OUTPUT, "FILE", "law file to write (JSON); -: stdout", 0, 0},
+    {"figure", 0, CLI_OUTPUT, "NAME", "figure to draw, NAME.svg (or .png, .pdf as named)",
+     0, 0},
 };
 
 const cli_command cli_command_fit = {

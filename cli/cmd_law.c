@@ -230,14 +230,17 @@ void cli_help_families(FILE *out)
 }
 
 static const cli_option options[] = {
-    {"quantile", 0, CLI_MASSES, "U,..", "where the mass below is U; 1-1e-20 works", 0, 0},
-    {"cdf", 0, CLI_NUMBERS, "X,..", "mass below X", 0, 0},
-    {"pdf", 0, CLI_NUMBERS, "X,..", "density at X", 0, 0},
+    {"quantile", 0, CLI_MASSES, "U,..",
+     "value below which the mass is U, for each U; 1-1e-20 works", 0, 0},
+    {"cdf", 0, CLI_NUMBERS, "X,..", "mass below X, for each X", 0, 0},
+    {"pdf", 0, CLI_NUMBERS, "X,..", "density at X, for each X", 0, 0},
     {"rule", 0, CLI_COUNT, "N", "Gauss rule of N points with the law as weight", 1,
      XB_RULE_MAX},
-    {"samples", 0, CLI_PATH, "FILE", "measured samples: does the law fit them?", 0, 0},
-    {"column", 'c', CLI_TEXT, "COLUMN", "their column, by name or number from 1", 0, 0},
-    {"level", 0, CLI_NUMBER, "P", "p-value below which the law does not fit (0.01)", 1e-6,
+    {"samples", 0, CLI_PATH, "FILE", "file of measured samples to test the law against",
+     0, 0},
+    {"column", 'c', CLI_TEXT, "COLUMN", "column of the samples, by name or number from 1",
+     0, 0},
+    {"level", 0, CLI_NUMBER, "P", "p-value below which the law does not fit [0.01]", 1e-6,
      0.5},
 };
 

@@ -191,18 +191,25 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"net", 0, CLI_TEXT, "TEXT", "a net without weights: equal shares are assumed", 0, 0},
-    {"inputs", 0, CLI_COUNT, "N", "of that net (1)", 1, 65536},
-    {"model", 0, CLI_PATH, "FILE", "a trained net: its own weights count", 0, 0},
-    {"data", 0, CLI_PATH, "FILE", "plan at rows of this table (the mean input)", 0, 0},
-    {"rows", 0, CLI_COUNT, "N", "how many of them, evenly spread (3)", 1, PLAN_ROWS_MAX},
-    {"tolerance", 0, CLI_NUMBER, "KL", "nats that do not matter (0.001)", 1e-12, 10},
-    {"draws", 0, CLI_COUNT, "N", "of the hidden layers (32768)", 32, 1e9},
-    {"predict-only", 0, CLI_FLAG, NULL, "do not measure beside the prediction", 0, 0},
-    {"read-interval", 0, CLI_TEXT, "TIME",
-     "time between reads, for the verdict on draws, as 50ms (the trace's own interval)",
+    {"net", 0, CLI_TEXT, "TEXT",
+     "layers without weights (crossbayes help net): equal shares of the"
+     " variance are assumed",
      0, 0},
-    {"reads", 0, CLI_COUNT, "N", "reads for one prediction, for that verdict (100)", 1,
+    {"inputs", 0, CLI_COUNT, "N", "number of inputs of that net [1]", 1, 65536},
+    {"model", 0, CLI_PATH, "FILE", "trained model, whose own weights are used", 0, 0},
+    {"data", 0, CLI_PATH, "FILE", "table at whose rows to plan [the mean input]", 0, 0},
+    {"rows", 0, CLI_COUNT, "N", "number of rows, evenly spread over the table [3]", 1,
+     PLAN_ROWS_MAX},
+    {"tolerance", 0, CLI_NUMBER, "KL", "KL that does not matter, in nats [0.001]", 1e-12,
+     10},
+    {"draws", 0, CLI_COUNT, "N", "draws of the hidden layers [32768]", 32, 1e9},
+    {"predict-only", 0, CLI_FLAG, NULL,
+     "print the prediction without a measurement beside it", 0, 0},
+    {"read-interval", 0, CLI_TEXT, "TIME",
+     "time between reads, for the verdict on draws, e.g. 50ms [the trace's own"
+     " interval]",
+     0, 0},
+    {"reads", 0, CLI_COUNT, "N", "reads for one prediction, for that verdict [100]", 1,
      1e9},
     CLI_BACKEND_OPTION,
 };
@@ -212,10 +219,11 @@ const cli_command cli_command_plan = {
     .group = "Will it work on my device?",
     .about = "will the shape of the noise matter, and how wide must layers be",
     .usage = "LAW [--net TEXT | --model FILE] [--tolerance KL] [options]",
-    .example = "crossbayes plan bimodal --net 'dense 8, elu, dense 1' --tolerance 1e-3\n"
-               "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
-               "crossbayes train square.csv --target y -o square.safetensors\n"
-               "crossbayes plan mtj --model square.safetensors --data square.csv --rows 1",
+    .example =
+        "crossbayes plan bimodal --net 'dense 8, elu, dense 1' --tolerance 1e-3\n"
+        "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
+        "crossbayes train square.csv --target y -o square.safetensors\n"
+        "crossbayes plan mtj --model square.safetensors --data square.csv --rows 1",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .min_args = 1,

@@ -481,8 +481,9 @@ static cli_exit run(cli_session *s)
 
 static const cli_option options[] = {
     {"output", 'o', CLI_OUTPUT, "FILE",
-     "predictions, .csv; - is stdout, with --json as JSON (-)", 0, 0},
-    {"law", 0, CLI_TEXT, "LAW", "of the weights' noise (the model's)", 0, 0},
+     "predictions to write, .csv; -: stdout, with --json as JSON [-]", 0, 0},
+    {"law", 0, CLI_TEXT, "LAW",
+     "distribution of the weights' noise (crossbayes help law) [the model's]", 0, 0},
     {"samples", 0, CLI_TEXT, "N|auto|adaptive",
      "weight draws; auto: as many as the means need, with how many each interval needs;"
      " adaptive: for each row as many as its interval needs [1000]",
@@ -493,10 +494,12 @@ static const cli_option options[] = {
      "auto, adaptive: Monte Carlo error of an interval's ends over the predictive sd"
      " [0.1]",
      1e-3, 1},
-    {"interval", 0, CLI_NUMBER, "SHARE", "of the central interval (0.95)", 1e-6,
-     0.999999},
+    {"interval", 0, CLI_NUMBER, "SHARE",
+     "share of the predictive inside the central interval [0.95]", 1e-6, 0.999999},
     {"id", 0, CLI_TEXT, "COLUMN",
-     "table: column that names rows, first in the output (that of train --id)", 0, 0},
+     "table: column that names the rows, copied to the output [that of train"
+     " --id]",
+     0, 0},
     CLI_MISSING_OPTION,
     CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,

@@ -178,13 +178,15 @@ static cli_exit run(cli_session *s)
 
 static const cli_option options[] = {
     {"output", 'o', CLI_OUTPUT, "DIR",
-     "folder of the results, made if missing (reproduction)", 0, 0},
-    {"quick", 0, CLI_FLAG, NULL, "fewer draws, nets and seeds: half a minute", 0, 0},
+     "folder of the results, made if missing [reproduction]", 0, 0},
+    {"quick", 0, CLI_FLAG, NULL, "fewer draws, nets and seeds; takes half a minute", 0,
+     0},
     {"full", 0, CLI_FLAG, NULL,
-     "Fig. 4 and 8 with three seeds and four depths: half an hour", 0, 0},
-    {"only", 0, CLI_TEXT, "FIG,..", "these figures: 1 to 8, or names of studies", 0, 0},
-    {"data", 0, CLI_PATH, "DIR", "the folder of UTKFace for Fig. 6 (drawn faces)", 0, 0},
-    {"format", 0, CLI_CHOICES, CLI_FORMATS, "of the figures (svg,png)", 0, 0},
+     "three seeds and four depths for Fig. 4 and 8; takes half an hour", 0, 0},
+    {"only", 0, CLI_TEXT, "FIG,..", "figures to make: 1 to 8, or names of studies [all]",
+     0, 0},
+    {"data", 0, CLI_PATH, "DIR", "folder of UTKFace for Fig. 6 [synthetic faces]", 0, 0},
+    {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figures [svg,png]", 0, 0},
     CLI_BACKEND_OPTION,
 };
 

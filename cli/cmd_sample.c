@@ -268,7 +268,7 @@ static cli_exit draw(sampling *job, const char *path)
 static cli_exit run(cli_session *s)
 {
     const char *path = cli_text(&s->args, "output", NULL);
-    if (!path) return cli_fail(s, CLI_USAGE, "where to? give -o FILE (or -o -)");
+    if (!path) return cli_fail(s, CLI_USAGE, "missing -o FILE (-o - prints to stdout)");
     if (!cli_flag(&s->args, "count"))
         return cli_fail(s, CLI_USAGE, "how many? give -n N");
     sampling job = {.s = s};
@@ -308,18 +308,17 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"count", 'n', CLI_COUNT, "N", "how many draws, e.g. 1e6", 1, 0x1p34},
-    {"output", 'o', CLI_OUTPUT, "FILE", ".npy or .csv; - is stdout, with --json as JSON",
-     0, 0},
-    {"standardise", 0, CLI_FLAG, NULL, "mean 0, variance 1 instead of the own support", 0,
-     0},
-    {"physical", 0, CLI_FLAG, NULL, "in the samples' own units, as the law file has them",
-     0, 0},
-    {"dtype", 0, CLI_CHOICE, "f4|f8", "float32 or float64 (f4)", 0, 0},
+    {"count", 'n', CLI_COUNT, "N", "number of draws, e.g. 1e6", 1, 0x1p34},
+    {"output", 'o', CLI_OUTPUT, "FILE",
+     "file to write, .npy or .csv; -: stdout, with --json as JSON", 0, 0},
+    {"standardise", 0, CLI_FLAG, NULL,
+     "scale to mean 0 and variance 1 instead of the law's native support", 0, 0},
+    {"physical", 0, CLI_FLAG, NULL,
+     "scale to the units of the samples that the law file was fitted to", 0, 0},
+    {"dtype", 0, CLI_CHOICE, "f4|f8", "float32 or float64 [f4]", 0, 0},
     {"backend", 0, CLI_CHOICE, "cpu|cuda|auto",
-     "what makes the draws, the same bytes; auto: the CPU, since copying from a GPU "
-     "takes longer"
-     " than drawing [cpu]",
+     "what makes the draws (the same bytes); auto: the CPU, since copying from"
+     " a GPU takes longer than drawing [cpu]",
      0, 0},
 };
 

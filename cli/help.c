@@ -46,12 +46,22 @@ void cli_help_example(FILE *out, const char *example)
     }
 }
 
+/* The title that stands before the option of this name, if one does. */
+static void print_title(FILE *out, const cli_title *title, const char *option)
+{
+    for (; title && title->before; title++)
+        if (strcmp(title->before, option) == 0) fprintf(out, "\n%s:\n", title->text);
+}
+
 void cli_help_command(FILE *out, const cli_command *command)
 {
     fprintf(out, "crossbayes %s: %s\n\nUsage: crossbayes %s %s\n", command->name,
             command->about, command->name, command->usage);
-    if (command->n_options) fprintf(out, "\nOptions:\n");
-    for (int i = 0; i < command->n_options; i++) print_option(out, &command->options[i]);
+    if (command->n_options && !command->titles) fprintf(out, "\nOptions:\n");
+    for (int i = 0; i < command->n_options; i++) {
+        print_title(out, command->titles, command->options[i].name);
+        print_option(out, &command->options[i]);
+    }
     fprintf(out, "\nOptions of every command:\n");
     for (int i = 0; i < cli_common_count; i++) print_option(out, &cli_common[i]);
     if (command->more) command->more(out);

@@ -20,8 +20,8 @@ typedef struct cli_inputs {
      CLI_OUTPUT,                                                                         \
      "FILE",                                                                             \
      WHERE                                                                               \
-     "file of decoded images, kept for the next run (in $XDG_CACHE_HOME/crossbayes"      \
-     " or ~/.cache/crossbayes, together at most $CROSSBAYES_CACHE_LIMIT, 2G)",           \
+     "file of decoded images, kept for the next run [in $XDG_CACHE_HOME/crossbayes"      \
+     " or ~/.cache/crossbayes, together at most $CROSSBAYES_CACHE_LIMIT, 2G]",           \
      0,                                                                                  \
      0},                                                                                 \
     {                                                                                    \
@@ -29,18 +29,31 @@ typedef struct cli_inputs {
     }
 
 /* Options that a command which reads images has. */
-#define CLI_IMAGE_OPTIONS                                                                  \
-    {"targets", 0, CLI_PATH, "TABLE", "images: file names and targets, .csv", 0, 0},       \
-        {"file-column", 0, CLI_TEXT, "COLUMN", "of the file names in TABLE (file)", 0, 0}, \
-        {"labels", 0, CLI_PATH, "FILE", "IDX: the labels (by the images' name)", 0, 0},    \
-        {"part",                                                                           \
-         0,                                                                                \
-         CLI_CHOICE,                                                                       \
-         "all|train|validation|test",                                                      \
-         "images of a part, 8:1:1 by content (all)",                                       \
-         0,                                                                                \
-         0},                                                                               \
-        {"skip-corrupt", 0, CLI_FLAG, NULL, "leave broken images out", 0, 0},              \
+#define CLI_IMAGE_OPTIONS                                                                \
+    {"targets", 0, CLI_PATH, "TABLE", "images: table of file names and targets, .csv",   \
+     0,         0},                                                                      \
+        {"file-column",                                                                  \
+         0,                                                                              \
+         CLI_TEXT,                                                                       \
+         "COLUMN",                                                                       \
+         "images: column of the file names in TABLE [file]",                             \
+         0,                                                                              \
+         0},                                                                             \
+        {"labels",                                                                       \
+         0,                                                                              \
+         CLI_PATH,                                                                       \
+         "FILE",                                                                         \
+         "images: IDX file of labels [named after the images]",                          \
+         0,                                                                              \
+         0},                                                                             \
+        {"part",                                                                         \
+         0,                                                                              \
+         CLI_CHOICE,                                                                     \
+         "all|train|validation|test",                                                    \
+         "images: the part of them to use, split 8:1:1 by content [all]",                \
+         0,                                                                              \
+         0},                                                                             \
+        {"skip-corrupt", 0, CLI_FLAG, NULL, "images: leave broken files out", 0, 0},     \
         CLI_CACHE_OPTIONS("images: ")
 
 /* The column of numbers that --column names, or the only one; *out as xb_column_read. */

@@ -10,11 +10,11 @@
 #include "values.h"
 
 const cli_option cli_common[] = {
-    {"seed", 0, CLI_COUNT, "N", "seed of every random number, 0 to 2^63 - 1 (1)", 0,
+    {"seed", 0, CLI_COUNT, "N", "seed of every random number, 0 to 2^63 - 1 [1]", 0,
      0x1p63},
-    {"threads", 0, CLI_COUNT, "N", "threads; 0 is one per core (0)", 0, 1024},
+    {"threads", 0, CLI_COUNT, "N", "number of threads; 0: one per core [0]", 0, 1024},
     {"json", 0, CLI_FLAG, NULL, "print JSON instead of text", 0, 0},
-    {"quiet", 'q', CLI_FLAG, NULL, "no progress, no notes", 0, 0},
+    {"quiet", 'q', CLI_FLAG, NULL, "print no progress and no notes", 0, 0},
     {"help", 'h', CLI_FLAG, NULL, "this text", 0, 0},
 };
 const int cli_common_count = CLI_COUNT_OF(cli_common);

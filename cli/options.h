@@ -74,6 +74,12 @@ typedef struct cli_value {
 
 typedef struct cli_session cli_session;
 
+/* A title in the help, before the option of this name. */
+typedef struct cli_title {
+    const char *before;
+    const char *text;
+} cli_title;
+
 typedef struct cli_command {
     const char *name;
     const char *group; /* the task it belongs to, for the list of commands */
@@ -82,6 +88,7 @@ typedef struct cli_command {
     const char *example; /* lines that run as they are printed */
     const cli_option *options;
     int n_options;
+    const cli_title *titles; /* optional, where there are many options; NULL ends them */
     int min_args, max_args;
     void (*more)(FILE *out); /* optional: what else the help should say */
     cli_exit (*run)(cli_session *s);

@@ -52,9 +52,8 @@ static const cli_study_figure figures[] = {
     {"calibration", "Calibration", "utkface", "", 0,
      "Share of test ages inside central predictive intervals over the intervals' level,"
      " for three laws, with the diagonal.",
-     "Do intervals hold what they promise? Ages of drawn faces (synthetic, of nobody) by"
-     " a convolutional net: RMSE {rmse_gaussian} % of 116 years, {rmse_mean} % for who"
-     " always says the mean."},
+     "Do intervals hold what they promise? Ages of synthetic faces by a convolutional"
+     " net: RMSE {rmse_gaussian} % of 116 years, {rmse_mean} % for the mean age alone."},
     {"array", "On an array, with its imperfections", "array", "", 0,
      "How far predictives move over six imperfections of an array, for two tasks, with"
      " the effect of the noise's shape as level lines.",

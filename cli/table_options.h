@@ -9,40 +9,43 @@
 #define CLI_MISSING_OPTION                                                               \
     {                                                                                    \
         "missing", 0, CLI_CHOICE, "impute|refuse",                                       \
-            "table: what becomes of missing values (impute)", 0, 0                       \
+            "table: what to do with missing values [impute]", 0, 0                       \
     }
 
 /* Of training, besides. */
-#define CLI_TABLE_OPTIONS                                                                \
-    {"drop",                                                                             \
-     0,                                                                                  \
-     CLI_TEXTS,                                                                          \
-     "COLUMNS",                                                                          \
-     "table: columns left out, by name or number, with commas; may be repeated",         \
-     0,                                                                                  \
-     0},                                                                                 \
-        {"only", 0, CLI_TEXTS, "COLUMNS", "table: the only columns learnt from", 0, 0},  \
-        {"keep",                                                                         \
-         0,                                                                              \
-         CLI_TEXTS,                                                                      \
-         "COLUMNS",                                                                      \
-         "table: columns used though they look like ids or dates, or never change",      \
-         0,                                                                              \
-         0},                                                                             \
-        {"id",                                                                           \
-         0,                                                                              \
-         CLI_TEXT,                                                                       \
-         "COLUMN",                                                                       \
-         "table: column that names rows, for predict; it is not learnt from",            \
-         0,                                                                              \
-         0},                                                                             \
-        {"test-share",                                                                   \
-         0,                                                                              \
-         CLI_NUMBER,                                                                     \
-         "SHARE",                                                                        \
-         "table: rows held out of training, for scores printed after it (0)",            \
-         0,                                                                              \
-         0.9},                                                                           \
+#define CLI_TABLE_OPTIONS                                                                 \
+    {"drop",                                                                              \
+     0,                                                                                   \
+     CLI_TEXTS,                                                                           \
+     "COLUMNS",                                                                           \
+     "table: columns to leave out, by name or number, separated by commas; may be "       \
+     "repeated",                                                                          \
+     0,                                                                                   \
+     0},                                                                                  \
+        {"only", 0, CLI_TEXTS, "COLUMNS", "table: the only columns to learn from", 0, 0}, \
+        {"keep",                                                                          \
+         0,                                                                               \
+         CLI_TEXTS,                                                                       \
+         "COLUMNS",                                                                       \
+         "table: columns to use although they look like ids or dates, or never change",   \
+         0,                                                                               \
+         0},                                                                              \
+        {"id",                                                                            \
+         0,                                                                               \
+         CLI_TEXT,                                                                        \
+         "COLUMN",                                                                        \
+         "table: column that names the rows, copied into predictions and not learnt "     \
+         "from",                                                                          \
+         0,                                                                               \
+         0},                                                                              \
+        {"test-share",                                                                    \
+         0,                                                                               \
+         CLI_NUMBER,                                                                      \
+         "SHARE",                                                                         \
+         "table: share of rows held out of training, whose scores are printed at the "    \
+         "end [0]",                                                                       \
+         0,                                                                               \
+         0.9},                                                                            \
         CLI_MISSING_OPTION
 
 /* The options of a table to train on; the names are kept in it. */

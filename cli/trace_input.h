@@ -14,7 +14,14 @@ typedef struct cli_trace {
 
 /* Options of a command that reads a trace. */
 #define CLI_TRACE_OPTIONS                                                                 \
-    {"column", 'c', CLI_TEXT, "COLUMN", "the column, by name or number from 1", 0, 0},    \
+    {                                                                                     \
+        "column",                                                                         \
+        'c',                                                                              \
+        CLI_TEXT,                                                                         \
+        "COLUMN",                                                                         \
+        "column of the samples, by name or number from 1",                                \
+        0,                                                                                \
+        0},                                                                               \
         {"interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},      \
         {"rate", 0, CLI_TEXT, "RATE", "sampling rate, e.g. 400Hz", 0, 0},                 \
         {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]",     \
@@ -32,7 +39,7 @@ typedef struct cli_trace {
          0,                                                                               \
          CLI_FLAG,                                                                        \
          NULL,                                                                            \
-         "successive differences instead of values",                                      \
+         "use successive differences instead of values",                                  \
          0,                                                                               \
          0},                                                                              \
         {"remove-lines",                                                                  \
@@ -46,7 +53,7 @@ typedef struct cli_trace {
          0,                                                                               \
          CLI_TEXT,                                                                        \
          "longest|last|all|N",                                                            \
-         "part between jumps that the law is of [longest]",                               \
+         "part between jumps that the law describes [longest]",                           \
          0,                                                                               \
          0},                                                                              \
         {"reads", 0,  CLI_COUNT, "S", "reads of a burst, for the verdict on draws [100]", \

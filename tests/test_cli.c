@@ -128,7 +128,7 @@ static void wrong_usage_is_one_line(void **state)
     run_badly("study laws --widths 1,2", "energy|narrow");
     run_badly("study energy --widths 1.5", "1.5 is not a whole number");
     run_badly("study energy --depths 0", "0 is not a whole number");
-    run_badly("study narrow --widths 2,2", "width 2 is there twice");
+    run_badly("study narrow --widths 2,2", "width 2 is listed twice");
     run_badly("study energy --quick --full", "not both");
     run_badly("study energy --law nonsense", "nonsense");
 }

@@ -201,7 +201,7 @@ static void wrong_shares_are_named(void **state)
     make_share(&s, "without", 2, 3, line, NULL);
     REFUSED("shares of 3 missing: 2, 3", "one");
     REFUSED("a share of 3 missing: 2", "one", "three");
-    REFUSED("share 2 of 3 is there twice: ", "one", "two", "three", "two");
+    REFUSED("share 2 of 3 is listed twice: ", "one", "two", "three", "two");
     REFUSED("halves is one of another number of shares than", "one", "halves");
     REFUSED("foreign belongs to another command than", "one", "foreign", "three");
     REFUSED("without was made from other data than", "one", "without", "three");

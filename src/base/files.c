@@ -172,6 +172,20 @@ static int64_t copy_read(xb_ctx *ctx, char **to, const xb_files *f)
     return n;
 }
 
+/* Of a sorted list: a name is there once, though a file may have been replaced and read
+ * again, and then is known twice. */
+static int64_t keep_unique(char **list, int64_t n)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (kept > 0 && strcmp(list[kept - 1], list[i]) == 0)
+            free(list[i]);
+        else
+            list[kept++] = list[i];
+    }
+    return kept;
+}
+
 int64_t xb_files_read_list(xb_ctx *ctx, char ***names)
 {
     xb_files *f = ctx->files;
@@ -185,7 +199,7 @@ int64_t xb_files_read_list(xb_ctx *ctx, char ***names)
     }
     qsort(list, (size_t)n, sizeof *list, by_bytes);
     *names = list;
-    return n;
+    return keep_unique(list, n);
 }
 
 static xb_status own(xb_ctx *ctx, xb_files *f, const xb_os_info *info, const char *path)

@@ -155,7 +155,7 @@ static xb_status class_of(target_reading *r, double *out, const xb_csv_row *row)
         XB_TRY(xb_classes_number(&r->classes, &number, field, row->head->dialect.point));
     *out = (double)number;
     if (number >= 0) return XB_OK;
-    return xb_fail(r->ctx, XB_E_INPUT, "%s:%lld: '%.*s' is not a class that there can be",
+    return xb_fail(r->ctx, XB_E_INPUT, "%s:%lld: '%.*s' is not a valid class",
                    row->head->file, (long long)row->line, (int)(field.end - field.text),
                    field.text);
 }

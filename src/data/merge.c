@@ -121,7 +121,7 @@ static xb_status put_in_order(xb_ctx *ctx, xb_shares *s, int64_t of)
                              (long long)number, (long long)of);
         if (status == XB_OK && ordered[number - 1].path)
             status = xb_fail(ctx, XB_E_INPUT,
-                             "share %lld of %lld is there twice: %s"
+                             "share %lld of %lld is listed twice: %s"
                              " and %s",
                              (long long)number, (long long)of, ordered[number - 1].path,
                              s->share[i].path);

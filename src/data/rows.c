@@ -12,7 +12,7 @@ static xb_status not_finite(xb_ctx *ctx, int64_t row, int64_t feature)
 xb_status xb_rows_check(xb_ctx *ctx, const xb_rows *rows)
 {
     if ((rows->x != NULL) + (rows->scaled != NULL) + (rows->bytes != NULL) != 1)
-        return xb_fail(ctx, XB_E_ARGUMENT, "inputs must be of one kind, and there");
+        return xb_fail(ctx, XB_E_ARGUMENT, "set exactly one of x, scaled, bytes");
     if (rows->bytes) return XB_OK;
     for (int64_t i = 0; i < rows->n; i++) {
         int64_t at = (rows->select ? rows->select[i] : i) * rows->features;

@@ -63,7 +63,7 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
         return xb_fail(ctx, XB_E_ARGUMENT, "sigma starts at %g, expected more than 0",
                        o->sigma);
     if (!(o->sigma_rate >= 0) || !isfinite(o->sigma_rate))
-        return xb_fail(ctx, XB_E_ARGUMENT, "sigma's learning rate is times %g",
+        return xb_fail(ctx, XB_E_ARGUMENT, "sigma_rate is %g, expected 0 or more",
                        o->sigma_rate);
     if (!(o->noise_prior >= 0) || !isfinite(o->noise_prior))
         return xb_fail(ctx, XB_E_ARGUMENT, "noise_prior is %g, expected 0 or more",

@@ -126,7 +126,7 @@ static xb_status check_step(xb_trainer *t, double loss)
     xb_trainer_fault(where, t);
     return xb_fail(
         t->ctx, XB_E_NUMERIC,
-        "training left the finite numbers at step %lld of phase %lld, %s (loss %g):"
+        "training diverged at step %lld of phase %lld, %s (loss %g):"
         " try a smaller learning rate",
         (long long)t->place.step + 1, (long long)t->place.phase + 1, where, loss);
 }

@@ -18,7 +18,7 @@ static xb_status check_list(xb_ctx *ctx, const char *what, const int64_t *value,
                            (long long)value[i], (long long)most);
         for (int j = 0; j < i; j++)
             if (value[j] == value[i])
-                return xb_fail(ctx, XB_E_ARGUMENT, "%s %lld is there twice", what,
+                return xb_fail(ctx, XB_E_ARGUMENT, "%s %lld is listed twice", what,
                                (long long)value[i]);
     }
     return XB_OK;
