@@ -22,7 +22,7 @@ $(BUILD)/build.ninja: | deps
 demo: all
 	$(BUILD)/crossbayes demo -o $(BUILD)/demo
 
-# Optimised, then the same tests under AddressSanitizer and UBSan. clang compiles all of
+# Optimised, then the same tests, but for the slowest, under AddressSanitizer and UBSan. clang compiles all of
 # it as well, which takes half the time without its optimiser; check-long runs the tests as
 # clang optimises them. Three tests at once keep two cores busy: some wait for others.
 CLANG = CC=clang $(CMAKE) -DXB_WERROR=ON
@@ -33,7 +33,7 @@ check: deps
 	@$(SAY_SKIPPED) $(BUILD)/check/Testing/Temporary/LastTest.log || true
 	$(CMAKE) -B $(BUILD)/sanitize -DXB_WERROR=ON -DXB_SANITIZE=ON
 	ninja -C $(BUILD)/sanitize
-	cd $(BUILD)/sanitize && ctest --output-on-failure -j3 --timeout 300
+	cd $(BUILD)/sanitize && ctest --output-on-failure -j3 --timeout 300 -LE slow
 	@$(SAY_SKIPPED) $(BUILD)/sanitize/Testing/Temporary/LastTest.log || true
 	$(CLANG) -B $(BUILD)/clang-plain -DCMAKE_BUILD_TYPE=Debug -DXB_KERNEL_LEVEL=-O0
 	ninja -C $(BUILD)/clang-plain
@@ -41,6 +41,7 @@ check: deps
 check-long: check
 	./tools/install-deps.sh long
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
+	cd $(BUILD)/sanitize && ctest --output-on-failure -j3 --timeout 900 -L slow
 	cd $(BUILD)/sanitize && XB_LONG=1 ctest --output-on-failure -R fault_faults
 	$(CLANG) -B $(BUILD)/clang
 	ninja -C $(BUILD)/clang
