@@ -40,7 +40,7 @@ typedef struct xb_analog_layer {
     double conductance_us; /* of all pairs together, as written and wired */
     xb_conduction conduction;
     double wire_loss;
-    bool random;           /* any tensor of it */
+    bool random; /* any tensor of it */
     xb_converter dac, adc;
     xb_correction correction; /* of its columns (X50, X51); empty: none */
     int64_t known;            /* inputs that gains and offsets were fitted to */
@@ -194,7 +194,8 @@ void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, floa
                      const float *x, const float *w, const float *b, int64_t rows,
                      xb_tile_room room, const xb_watch *seen,
                      const xb_noisy_product *noisy);
-/* The same as a backend is told; w and b of the host, as are its corrections. */
+/* The same in the form that a backend takes; w, b and the corrections are in host memory.
+ */
 xb_tile_block xb_tile_block_of(const xb_analog_layer *layer, const float *w,
                                const float *b, int64_t rows);
 /* Whether tiles make a difference: their sums are converted, corrected or noisy. */

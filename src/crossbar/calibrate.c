@@ -89,7 +89,7 @@ static xb_status calibrate_ranges(xb_ctx *ctx, xb_analog *a, const xb_known *kno
     return status;
 }
 
-/* Noise that is told in parts of them (X57, X58). */
+/* Noise whose size is given as a share of a range (X57, X58). */
 static bool needs_ranges(const xb_array *a)
 {
     return a->amp_noise > 0 || a->temperature_k > 0;

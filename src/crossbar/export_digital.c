@@ -10,7 +10,7 @@
 #include "crossbar/export.h"
 #include "vi/model.h"
 
-/* Of weights and state, so that two exports can be told apart. */
+/* A hash of weights and state, which identifies the model of an export. */
 static uint64_t model_hash(const xb_model *m)
 {
     const size_t n = (size_t)xb_net_param_count(m->net) * sizeof(float);

@@ -1,5 +1,6 @@
-/* tile.c: how the tiles of a layer are told to a backend, and what calibration looks at
- * in their sums. The product itself, converters and corrections: backend/array_ops.c. */
+/* tile.c: how the tiles of a layer are described to a backend, and what calibration looks
+ * at in their sums. The product itself, converters and corrections: backend/array_ops.c.
+ */
 #include <string.h>
 
 #include "crossbar/analog.h"
