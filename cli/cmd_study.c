@@ -89,12 +89,6 @@ static cli_exit print_json(cli_session *s, const xb_study *study)
     return CLI_DONE;
 }
 
-/* SVG in any case: the page has it inside. */
-static unsigned formats_of(const cli_session *s)
-{
-    return cli_formats(cli_text(&s->args, "format", "svg,png")) | XB_FIGURE_SVG;
-}
-
 /* The older results stay until all new ones are made. */
 static xb_status write_study(cli_session *s, const xb_study *study, const char *dir)
 {
@@ -106,7 +100,7 @@ static xb_status write_study(cli_session *s, const xb_study *study, const char *
     snprintf(page, sizeof page, "%s.html", xb_study_name(study));
     status = xb_study_write(s->ctx, study, xb_stage_dir(stage));
     if (status == XB_OK)
-        status = xb_report_study(s->ctx, study, xb_stage_dir(stage), formats_of(s));
+        status = xb_report_study(s->ctx, study, xb_stage_dir(stage), cli_page_formats(s));
     if (status == XB_OK) status = cli_study_page(s->ctx, study, xb_stage_dir(stage));
     if (status == XB_OK)
         return xb_stage_publish(s->ctx, stage, (const char *const[]){facts, page, NULL});
@@ -123,7 +117,7 @@ static cli_exit plan_outputs(cli_session *s, const char *name, const char *dir,
     xb_status status = xb_study_plan(s->ctx, name, options, dir, label);
     if (status == XB_OK) status = xb_files_plan_in(s->ctx, dir, page, label);
     if (status == XB_OK)
-        status = xb_report_plan_study(s->ctx, name, dir, formats_of(s), label);
+        status = xb_report_plan_study(s->ctx, name, dir, cli_page_formats(s), label);
     return status == XB_OK ? cli_plan_file(s, "cache", "") : cli_status(s, status);
 }
 

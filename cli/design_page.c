@@ -11,22 +11,10 @@
 
 #define PAGE "design"
 
-static unsigned formats_of(const cli_session *s)
-{
-    return cli_formats(cli_text(&s->args, "format", "svg,png")) | XB_FIGURE_SVG;
-}
-
 cli_exit cli_design_plan(cli_session *s)
 {
-    static const char *const files[] = {PAGE ".html", "designs.csv", "array.json"};
-    const char *dir = cli_text(&s->args, "output", NULL);
-    char label[CLI_LABEL];
-    if (!dir) return CLI_DONE;
-    cli_output_label(label, s, "output", dir);
-    xb_status status = xb_report_plan_in(s->ctx, dir, PAGE, formats_of(s), label);
-    for (int i = 0; i < CLI_COUNT_OF(files) && status == XB_OK; i++)
-        status = xb_files_plan_in(s->ctx, dir, files[i], label);
-    return cli_status(s, status);
+    static const char *const files[] = {"designs.csv", "array.json"};
+    return cli_plan_page(s, "output", PAGE, files, CLI_COUNT_OF(files));
 }
 
 /* ---- the table */
@@ -169,7 +157,7 @@ static xb_status write_all(cli_session *s, const xb_design *d, const char *dir,
 {
     char *figure = cli_join(dir, PAGE, "");
     xb_status status =
-        figure ? xb_report_design(s->ctx, d, figure, formats_of(s)) : XB_E_MEMORY;
+        figure ? xb_report_design(s->ctx, d, figure, cli_page_formats(s)) : XB_E_MEMORY;
     free(figure);
     if (status == XB_OK && xb_design_chosen(d) >= 0) status = write_array(s->ctx, d, dir);
     return status == XB_OK ? write_page(s, d, dir, keep) : status;

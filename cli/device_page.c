@@ -12,22 +12,10 @@
 
 #define PAGE "device"
 
-static unsigned formats_of(const cli_session *s)
-{
-    return cli_formats(cli_text(&s->args, "format", "svg,png")) | XB_FIGURE_SVG;
-}
-
 cli_exit cli_device_plan(cli_session *s)
 {
-    static const char *const files[] = {PAGE ".html", "relaxation.csv", "traces.csv"};
-    const char *dir = cli_text(&s->args, "report", NULL);
-    char label[CLI_LABEL];
-    if (!dir) return CLI_DONE;
-    cli_output_label(label, s, "report", dir);
-    xb_status status = xb_report_plan_in(s->ctx, dir, PAGE, formats_of(s), label);
-    for (int i = 0; i < CLI_COUNT_OF(files) && status == XB_OK; i++)
-        status = xb_files_plan_in(s->ctx, dir, files[i], label);
-    return cli_status(s, status);
+    static const char *const files[] = {"relaxation.csv", "traces.csv"};
+    return cli_plan_page(s, "report", PAGE, files, CLI_COUNT_OF(files));
 }
 
 int64_t cli_device_extreme(const xb_device *d, int sign)
@@ -183,7 +171,7 @@ static xb_status write_all(cli_session *s, const xb_device *d, const char *dir)
 {
     char *figure = cli_join(dir, PAGE, "");
     xb_status status =
-        figure ? xb_report_device(s->ctx, d, figure, formats_of(s)) : XB_E_MEMORY;
+        figure ? xb_report_device(s->ctx, d, figure, cli_page_formats(s)) : XB_E_MEMORY;
     free(figure);
     return status == XB_OK ? write_page(s->ctx, d, dir, s->args.arg[0]) : status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "crossbayes/studies.h"
 #include "show.h"
 
 void cli_output_label(char out[CLI_LABEL], const cli_session *s, const char *option,
@@ -86,6 +87,26 @@ cli_exit cli_plan_figure(cli_session *s, cli_figure *out, const char *option)
     if (dot) out->stem[dot - name] = '\0';
     cli_output_label(label, s, option, name);
     return cli_status(s, xb_report_plan(s->ctx, out->stem, out->format, label));
+}
+
+unsigned cli_page_formats(const cli_session *s)
+{
+    return cli_formats(cli_text(&s->args, "format", "svg,png")) | XB_FIGURE_SVG;
+}
+
+cli_exit cli_plan_page(cli_session *s, const char *option, const char *page,
+                       const char *const *files, int count)
+{
+    const char *dir = cli_text(&s->args, option, NULL);
+    char label[CLI_LABEL], name[64];
+    if (!dir) return CLI_DONE;
+    cli_output_label(label, s, option, dir);
+    snprintf(name, sizeof name, "%s.html", page);
+    xb_status status = xb_report_plan_in(s->ctx, dir, page, cli_page_formats(s), label);
+    if (status == XB_OK) status = xb_files_plan_in(s->ctx, dir, name, label);
+    for (int i = 0; i < count && status == XB_OK; i++)
+        status = xb_files_plan_in(s->ctx, dir, files[i], label);
+    return cli_status(s, status);
 }
 
 /* ---- at the end */

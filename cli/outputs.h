@@ -24,6 +24,13 @@ typedef struct cli_figure {
 } cli_figure;
 cli_exit cli_plan_figure(cli_session *s, cli_figure *out, const char *option);
 
+/* A folder of results that an option names: a page with its figure, PAGE.html and
+ * PAGE.svg, and further files. Not given, it plans none. */
+cli_exit cli_plan_page(cli_session *s, const char *option, const char *page,
+                       const char *const *files, int count);
+/* The formats of --format, svg among them: pages show it. */
+unsigned cli_page_formats(const cli_session *s);
+
 /* "wrote NAME" on stderr for all files that are there. */
 void cli_say_written(const cli_session *s);
 
