@@ -583,7 +583,8 @@ static const cli_option options[] = {
 const cli_command cli_command_crossbar = {
     .name = "crossbar",
     .group = "Will it work on my device?",
-    .about = "a model on simulated analog arrays: scores, sweeps, data for programming them",
+    .about =
+        "a model on simulated analog arrays: scores, sweeps, data for programming them",
     .usage = "MODEL DATA [--array ARRAY] [--sweep KEY=A:B]... [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors\n"

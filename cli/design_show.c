@@ -41,13 +41,11 @@ void cli_design_why(char *out, size_t size, const xb_design *d, const char *keep
     cli_design_text(what, sizeof what, d, best);
     cli_format_error(score, sizeof score, p.score, p.error);
     snprintf(out, size,
-             "no design of %lld %s %s%s: the best reaches %s %s, %+.3g %% of the digital"
-             " %.4g, with %s",
-             (long long)xb_design_count(d),
-             p.kept == XB_KEPT_UNRESOLVED ? "surely keeps" : "keeps", keep,
-             p.kept == XB_KEPT_UNRESOLVED ? " on so few chips" : "",
-             xb_design_score_name(d), score, 100 * (p.score - digital) / fabs(digital),
-             digital, what);
+             "%s of %lld designs keeps %s on %lld chips: the best, with %s, reaches %s %s"
+             " where the digital model has %.4g",
+             p.kept == XB_KEPT_UNRESOLVED ? "cannot tell whether one" : "none",
+             (long long)xb_design_count(d), keep, (long long)xb_design_chips(d), what,
+             xb_design_score_name(d), score, digital);
 }
 
 /* ---- text */

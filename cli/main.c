@@ -81,7 +81,11 @@ static cli_exit help_on(const char *word)
         cli_topic_print(stdout, topic, command != NULL);
         return cli_check_stdout(CLI_DONE);
     }
-    return command ? cli_session_run(command, 1, only_help) : unknown_command(word);
+    if (command) return cli_session_run(command, 1, only_help);
+    const char *nearest = cli_topic_nearest(word);
+    if (nearest)
+        return cli_misuse(NULL, "no help on '%s', did you mean '%s'?", word, nearest);
+    return unknown_command(word);
 }
 
 static void print_version(void) { printf("crossbayes %s\n", xb_version()); }

@@ -177,6 +177,13 @@ const cli_topic *cli_topic_find(const char *name)
     return NULL;
 }
 
+const char *cli_topic_nearest(const char *word)
+{
+    const char *names[CLI_COUNT_OF(topics)];
+    for (int i = 0; i < cli_topic_count; i++) names[i] = topics[i].name;
+    return cli_nearest(word, names, cli_topic_count);
+}
+
 void cli_topic_print(FILE *out, const cli_topic *topic, bool is_command)
 {
     topic->print(out);

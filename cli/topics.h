@@ -14,6 +14,7 @@ typedef struct cli_topic {
 extern const int cli_topic_count;
 const cli_topic *cli_topic_at(int i);
 const cli_topic *cli_topic_find(const char *name); /* NULL: none */
+const char *cli_topic_nearest(const char *word);   /* NULL: none */
 /* `is_command`: a command has the same name, and the page says how to get its help. */
 void cli_topic_print(FILE *out, const cli_topic *topic, bool is_command);
 

@@ -158,6 +158,7 @@ static void the_nearest_name_is_suggested(void **state)
     folder_empty(folder);
     run_badly("trian x", "did you mean 'train'?");
     run_badly("help trian", "did you mean 'train'?");
+    run_badly("help scheduel", "did you mean 'schedule'?");
     run_badly("manual trian", "did you mean 'train'?");
     run_badly("--verison", "did you mean '--version'?");
     run_badly("law mtj --quantil 0.5", "did you mean '--quantile'?");
