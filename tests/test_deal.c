@@ -6,7 +6,7 @@
 
 #include "base/comm.h"
 #include "crossbayes/safetensors.h"
-#include "data/share.h"
+#include "deal/share.h"
 
 enum { ITEMS = 11 };
 

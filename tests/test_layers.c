@@ -16,10 +16,10 @@
 
 /* The core in src/, then the studies. */
 static const char *const order[] = {
-    "base",     "data",    "law",    "series", "fit",     "rule",     "draw", "net",
-    "kernel",   "backend", "run",    "vi",     "predict", "compare",  "plan", "device",
-    "crossbar", "design",  "energy", "study",  "report",  "reproduce"};
-enum { CORE = 18 }; /* of them in src/ */
+    "base",   "data",     "deal",    "law",    "series", "fit",     "rule",     "draw",
+    "net",    "kernel",   "backend", "run",    "vi",     "predict", "compare",  "plan",
+    "device", "crossbar", "design",  "energy", "study",  "report",  "reproduce"};
+enum { CORE = 19 }; /* of them in src/ */
 static const char *const studies_api[] = {"energy.h", "report.h", "reproduce.h",
                                           "studies.h", "study.h"};
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/ranks.h"
+#include "deal/ranks.h"
 
 void xb_rank_blame(xb_ranks *r, int rank, xb_status status, const char *why)
 {

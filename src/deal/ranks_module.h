@@ -1,7 +1,7 @@
 /* ranks_module.h: what a module that knows MPI gives this library (mpi/): bytes from one
  * rank to another, and the two ways to end. Nothing else of the project knows MPI. */
-#ifndef XB_BASE_RANKS_MODULE_H
-#define XB_BASE_RANKS_MODULE_H
+#ifndef XB_DEAL_RANKS_MODULE_H
+#define XB_DEAL_RANKS_MODULE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* share.h: what a share's file holds (crossbayes/deal.h): a safetensors file with the
  * results of items as bytes, and texts that say what they belong to. */
-#ifndef XB_DATA_SHARE_H
-#define XB_DATA_SHARE_H
+#ifndef XB_DEAL_SHARE_H
+#define XB_DEAL_SHARE_H
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* ranks.c: the ranks of an MPI program do the items of deals together; see ranks.h and
  * crossbayes/deal.h. All run the same command; rank 0 goes on with the results. */
-#include "data/ranks.h"
+#include "deal/ranks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,11 +4,11 @@
  *
  * A message is a head and then its bytes. Ranks send JOIN, INPUTS, ASK, RESULT, DONE and
  * END to rank 0; it sends GO and GIVE to them. */
-#ifndef XB_DATA_RANKS_H
-#define XB_DATA_RANKS_H
+#ifndef XB_DEAL_RANKS_H
+#define XB_DEAL_RANKS_H
 
 #include "base/comm.h"
-#include "base/ranks_module.h"
+#include "deal/ranks_module.h"
 
 typedef enum xb_rank_word {
     XB_RANK_JOIN,   /* build and command line */

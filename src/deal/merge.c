@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "crossbayes/json.h"
 #include "crossbayes/safetensors.h"
-#include "data/share.h"
+#include "deal/share.h"
 
 typedef struct share_file {
     const char *path; /* ours */

@@ -1,7 +1,7 @@
 /* share.c: a process that does one share of a task and leaves its results in a file; see
  * crossbayes/deal.h. Results stay in memory until the file is written, whole or not at
  * all. */
-#include "data/share.h"
+#include "deal/share.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
