@@ -31,8 +31,8 @@ int main(void)
     make_data(x, y);
     const xb_train_data data = {.x = x, .y = y, .n = ROWS, .features = 1};
 
-    /* The defaults suffice: Gaussian weights. Without a net xb_train would try a deeper
-     * one too and keep the better. */
+    /* The defaults suffice: Gaussian weights. If no net is given, a deeper one is tried
+     * as well, and the better is kept. */
     xb_train_options options = xb_train_options_default();
     options.net = "dense 50, relu, dense 1";
     xb_model *model = NULL;
