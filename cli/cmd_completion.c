@@ -316,7 +316,7 @@ static void how_to_use(FILE *out)
                  "  bash   . <(crossbayes completion bash)\n"
                  "  zsh    . <(crossbayes completion zsh)\n"
                  "  fish   crossbayes completion fish | source\n"
-                 "make install puts all three where the shells look.\n");
+                 "make install puts all three where the shells look for them.\n");
 }
 
 static cli_exit write_script(cli_session *s, FILE *out, const char *shell)
@@ -341,7 +341,7 @@ static cli_exit run(cli_session *s)
 const cli_command cli_command_completion = {
     .name = "completion",
     .group = "This program",
-    .about = "a script that completes commands and options in your shell",
+    .about = "completion of commands, options and values in bash, zsh or fish",
     .usage = "bash|zsh|fish",
     .example = "crossbayes completion bash",
     .more = how_to_use,

@@ -123,12 +123,13 @@ static xb_status begin_page(cli_demo *d)
              slash ? slash + 1 : d->source);
     xb_status status = xb_page_create(
         d->s->ctx, &d->page, title,
-        "A device's noise, from samples to what it does to Bayesian neural networks. The"
-        " law fitted to the samples is the device of every study below; studies run in"
-        " their quick form. A number after ± is one standard error; verdicts are computed"
-        " from the numbers and their errors, and say so where these do not suffice.");
+        "This page follows a device's noise from its samples to its effect on Bayesian "
+        "neural networks. Every study below uses the law fitted to the samples, and runs "
+        "in its quick form. A number after ± is one standard error. Verdicts are "
+        "computed from the numbers and their errors; where these do not suffice, the "
+        "verdict says so.");
     if (status != XB_OK) return status;
-    xb_page_summary(d->page, own ? "Your noise in one screen" : "In one screen");
+    xb_page_summary(d->page, own ? "Summary of your noise" : "Summary");
     if (!d->json) printf("Noise of %s\n\n", d->source);
     return XB_OK;
 }
@@ -141,7 +142,7 @@ static void add_provenance(cli_demo *d, const xb_fit *fit)
     xb_page_provenance(d->page, "samples", d->source);
     snprintf(text, sizeof text, "%016llx",
              (unsigned long long)xb_fit_sample_checksum(xb_fit_sample_info(fit)));
-    xb_page_provenance(d->page, "their checksum", text);
+    xb_page_provenance(d->page, "checksum of the samples", text);
     xb_page_provenance(d->page, "device law", xb_law_text(xb_fit_law(fit)));
 }
 
@@ -257,8 +258,10 @@ static cli_exit check_device(const cli_demo *d)
     const bool relaxes = xb_device_state_count(device) > 1;
     xb_device_destroy(device);
     if (relaxes) return CLI_DONE;
-    return cli_fail(d->s, CLI_USAGE,
-                    "%s: relaxation of fewer than 2 states: nothing to show", d->device);
+    return cli_fail(
+        d->s, CLI_USAGE,
+        "%s: fewer than 2 states have relaxation data, so there is nothing to show",
+        d->device);
 }
 
 static cli_exit make_page(cli_demo *d, const char *kept, const char *path)
@@ -308,7 +311,8 @@ static const cli_option options[] = {
     {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]", 0, 0},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S", 0, 0},
     {"device", 0, CLI_PATH, "FILE",
-     "device file (crossbayes device): how long predictions last on such an array", 0, 0},
+     "device file (crossbayes device); adds a section on how long predictions last", 0,
+     0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS,
      "formats of the figures beside the page [svg]", 0, 0},
 };
@@ -316,7 +320,7 @@ static const cli_option options[] = {
 const cli_command cli_command_demo = {
     .name = "demo",
     .group = "Start here",
-    .about = "one page that shows it all, on built-in or your own samples",
+    .about = "one page with every step, from built-in samples or your own",
     .usage = "[-o DIR] [--noise FILE]",
     .example = "crossbayes demo -o demo",
     .options = options,

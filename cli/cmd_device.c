@@ -204,7 +204,7 @@ static void show_relaxation(const xb_device *d, const char *source)
                (long long)xb_device_states_left_out(d),
                xb_plural(xb_device_states_left_out(d), "state", "states"),
                (long long)xb_device_cells_left_out(d));
-    printf("\n  how far cells have moved from what was programmed, %s\n", v.unit.text);
+    printf("\n  how far cells have moved from the programmed value, %s\n", v.unit.text);
     cli_print_grid(v.states + 1, FIRST_SPREAD + v.times + 1, grid_cell, &v);
     if (v.states < last + 1)
         printf("  %d of %lld states are shown; the file has all\n", v.states,
@@ -273,7 +273,8 @@ static cli_exit find_campaign(cli_session *s, int *out, xb_frame **table)
         const bool found = status == XB_OK && is_campaign(s, frame);
         if (found && *out >= 0) {
             xb_frame_destroy(frame);
-            return cli_fail(s, CLI_USAGE, "%s and %s: expected one campaign",
+            return cli_fail(s, CLI_USAGE,
+                            "%s and %s are both campaigns: expected at most one",
                             s->args.arg[*out], s->args.arg[i]);
         }
         if (found)
@@ -314,11 +315,12 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"cell", 0, CLI_TEXT, "COLUMN", "column of the cell's number [cell]", 0, 0},
+    {"cell", 0, CLI_TEXT, "COLUMN", "column that identifies the cell [cell]", 0, 0},
     {"state", 0, CLI_TEXT, "COLUMN", "column of the programmed state [level or state]", 0,
      0},
     {"time", 0, CLI_TEXT, "COLUMN",
-     "column of seconds since programming [nominal_time_s, time_s or time]", 0, 0},
+     "column of the time since programming, in seconds [nominal_time_s, time_s or time]",
+     0, 0},
     {"value", 0, CLI_TEXT, "COLUMN",
      "column of the conductance [conductance_S or conductance]", 0, 0},
     {"programmed", 0, CLI_TEXT, "COLUMN",
@@ -329,18 +331,19 @@ static const cli_option options[] = {
      "traces: column of the samples, by name or number from 1", 0, 0},
     {"interval", 0, CLI_TEXT, "TIME", "traces: time between samples, e.g. 2.5ms", 0, 0},
     {"rate", 0, CLI_TEXT, "RATE", "traces: sampling rate, e.g. 400Hz", 0, 0},
-    {"least", 0, CLI_COUNT, "CELLS", "leave out states of fewer cells [20]", 8, 1e9},
+    {"least", 0, CLI_COUNT, "CELLS",
+     "smallest number of cells for a state to be kept [20]", 8, 1e9},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the conductance [S]", 0, 0},
     {"output", 'o', CLI_OUTPUT, "FILE", "device file to write (JSON); -: stdout", 0, 0},
     {"report", 0, CLI_OUTPUT, "DIR",
-     "folder of a page with figures and tables, made if missing", 0, 0},
+     "folder for a page with figures and tables; created if missing", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figures [svg,png]", 0, 0},
 };
 
 const cli_command cli_command_device = {
     .name = "device",
     .group = "What is my device's noise?",
-    .about = "readings of many cells, or a trace for each state, to a device file",
+    .about = "device file from readings of many cells, or from one trace per state",
     .usage = "CAMPAIGN.csv|TRACE.csv... [-o device.json] [options]",
     .example = "printf 'cell,level,time_s,conductance_S\\n' > campaign.csv\n"
                "printf '%s,1,0,5e-5\\n%s,1,100,4.%se-5\\n' $(seq 10 49 | sed 'p;p')"

@@ -118,7 +118,7 @@ static cli_exit write_page(cli_session *s, FILE *out, const char *name)
     }
     char suggestion[CLI_SUGGESTION];
     cli_suggest(suggestion, name, names, cli_commands_count);
-    return cli_fail(s, CLI_USAGE, "no command '%s'%s", name, suggestion);
+    return cli_fail(s, CLI_USAGE, "unknown command '%s'%s", name, suggestion);
 }
 
 static cli_exit run(cli_session *s)
@@ -130,7 +130,7 @@ static cli_exit run(cli_session *s)
 const cli_command cli_command_manual = {
     .name = "manual",
     .group = "This program",
-    .about = "the manual page of the program or of a command, for man",
+    .about = "manual page of the program or of one command, for man",
     .usage = "[COMMAND]",
     .example = "crossbayes manual fit",
     .min_args = 0,

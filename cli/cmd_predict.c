@@ -368,8 +368,8 @@ static void say_blanks(const request *r, const char *data)
     if (n == 0 || cli_quiet(r->s)) return;
     cli_progress_clear(&r->s->progress);
     fprintf(stderr,
-            "  %s: %lld blank %s skipped; predictions are one per row, so their numbers"
-            " differ from the file's lines\n",
+            "  %s: %lld blank %s skipped; there is one prediction per row, so row "
+            "numbers differ from line numbers of the file\n",
             cli_shown(name, data), (long long)n, xb_plural(n, "line was", "lines were"));
 }
 
@@ -382,7 +382,7 @@ static void print_summary(const request *r, const xb_law *law)
            (long long)r->draws, xb_plural(r->draws, "weight draw", "weight draws"),
            xb_law_text(law));
     if (r->opt.adaptive && r->rows > 0)
-        printf("  each row took as many as its interval needs, %.4g on average\n",
+        printf("  each row took as many draws as its interval needs, %.4g on average\n",
                r->used / (double)r->rows);
     if (isnan(r->error))
         printf("  Monte Carlo error of the means: unknown with so few draws\n");
@@ -485,25 +485,31 @@ static const cli_option options[] = {
     {"law", 0, CLI_TEXT, "LAW",
      "distribution of the weights' noise (crossbayes help law) [the model's]", 0, 0},
     {"samples", 0, CLI_TEXT, "N|auto|adaptive",
-     "weight draws; auto: as many as the means need, with how many each interval needs;"
-     " adaptive: for each row as many as its interval needs [1000]",
+     "number of weight draws; auto: as many as the means need, with the number that each "
+     "interval needs in the output; adaptive: for each row as many as its interval needs "
+     "[1000]",
      0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",
-     "auto: Monte Carlo error of the means over the predictive sd [0.02]", 1e-4, 1},
+     "auto: largest Monte Carlo error of a mean, in predictive sds [0.02]", 1e-4, 1},
     {"interval-tolerance", 0, CLI_NUMBER, "X",
-     "auto, adaptive: Monte Carlo error of an interval's ends over the predictive sd"
+     "auto, adaptive: largest Monte Carlo error of an interval's ends, in predictive sds"
      " [0.1]",
      1e-3, 1},
     {"interval", 0, CLI_NUMBER, "SHARE",
-     "share of the predictive inside the central interval [0.95]", 1e-6, 0.999999},
+     "probability inside the central predictive interval [0.95]", 1e-6, 0.999999},
     {"id", 0, CLI_TEXT, "COLUMN",
      "table: column that names the rows, copied to the output [that of train"
      " --id]",
      0, 0},
     CLI_MISSING_OPTION,
-    CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
+    CLI_BACKEND_OPTION,
     CLI_SHARE_OPTION,
+};
+
+static const cli_title titles[] = {
+    {"output", "Prediction"}, {"id", "Tables"}, {"targets", "Images"},
+    {"backend", "Machines"},  {NULL, NULL},
 };
 
 const cli_command cli_command_predict = {
@@ -516,6 +522,7 @@ const cli_command cli_command_predict = {
                "crossbayes predict square.safetensors square.csv -o pred.csv",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
+    .titles = titles,
     .min_args = 2,
     .max_args = 2,
     .more = cli_help_families,

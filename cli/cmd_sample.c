@@ -201,8 +201,9 @@ static cli_exit print_draws_json(sampling *job)
 {
     enum { MOST = 1000000 };
     if (job->n > MOST)
-        return cli_fail(job->s, CLI_USAGE, "-o - --json: at most %d draws; -o FILE.npy",
-                        MOST);
+        return cli_fail(
+            job->s, CLI_USAGE,
+            "-o - --json prints at most %d draws; write more with -o FILE.npy", MOST);
     void *z = malloc((size_t)(job->n * item_size(job)));
     if (!z) return cli_fail(job->s, CLI_FAILED, "not enough memory for the draws");
     cli_exit code = fill(job, z, job->n, 0);
@@ -225,7 +226,7 @@ static void print_moment(const char *name, double value, double error, double of
     char text[96];
     xb_si_unit u = xb_si_unit_for(fabs(of_law), unit);
     xb_quantity_text(text, sizeof text, value, error, unit);
-    printf("  %-6s%s, of the law %.6g%s%s\n", name, text, of_law / u.factor,
+    printf("  %-6s%s (law: %.6g%s%s)\n", name, text, of_law / u.factor,
            *u.text ? " " : "", u.text);
 }
 
@@ -255,8 +256,8 @@ static cli_exit draw(sampling *job, const char *path)
         cli_exit code = write_text(job, path);
         if (code != CLI_DONE) return code;
     } else {
-        return cli_fail(job->s, CLI_USAGE, "%s: expected a name in .npy or .csv, or -",
-                        path);
+        return cli_fail(job->s, CLI_USAGE,
+                        "%s: expected a name that ends in .npy or .csv, or -", path);
     }
     cli_progress_clear(&job->s->progress);
     if (to_stdout) return CLI_DONE; /* the draws are the output */
@@ -270,7 +271,7 @@ static cli_exit run(cli_session *s)
     const char *path = cli_text(&s->args, "output", NULL);
     if (!path) return cli_fail(s, CLI_USAGE, "missing -o FILE (-o - prints to stdout)");
     if (!cli_flag(&s->args, "count"))
-        return cli_fail(s, CLI_USAGE, "how many? give -n N");
+        return cli_fail(s, CLI_USAGE, "missing -n N, the number of draws");
     sampling job = {.s = s};
     job.n = (int64_t)cli_count(&s->args, "count", 0);
     job.standardise = cli_flag(&s->args, "standardise");
@@ -317,15 +318,15 @@ static const cli_option options[] = {
      "scale to the units of the samples that the law file was fitted to", 0, 0},
     {"dtype", 0, CLI_CHOICE, "f4|f8", "float32 or float64 [f4]", 0, 0},
     {"backend", 0, CLI_CHOICE, "cpu|cuda|auto",
-     "what makes the draws (the same bytes); auto: the CPU, since copying from"
-     " a GPU takes longer than drawing [cpu]",
+     "processor that makes the draws, the same bytes on each; auto: the CPU, since "
+     "copying from a GPU takes longer than drawing [cpu]",
      0, 0},
 };
 
 const cli_command cli_command_sample = {
     .name = "sample",
     .group = "What is my device's noise?",
-    .about = "random draws from a law, to a file",
+    .about = "random draws from a law, written to a file",
     .usage = "LAW -n N -o FILE [options]",
     .example = "crossbayes sample mtj:B=0.15,w=0.5 -n 1e6 -o z.npy",
     .options = options,

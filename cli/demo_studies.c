@@ -125,7 +125,7 @@ static void show_rows(const cli_demo *d, const xb_study *study, const char *capt
             if (c == 0)
                 snprintf(text[r][c], TEXT, "%s", row[r].label);
             else if (isnan(fact.value))
-                snprintf(text[r][c], TEXT, "none tried");
+                snprintf(text[r][c], TEXT, "none of those tried");
             else if (fact.std_error > 0)
                 xb_number_with_error(text[r][c], TEXT, fact.value, fact.std_error);
             else
@@ -147,8 +147,8 @@ static void show_laws(const cli_demo *d, const xb_study *study)
         {"device", {"rmse_device", "nll_device"}},
         {"bimodal", {"rmse_bimodal", "nll_bimodal"}},
         {"device, also in training", {"rmse_trained", "nll_trained"}}};
-    show_rows(d, study, "The same test data, in the range learnt from", heading, 3, row,
-              CLI_COUNT_OF(row));
+    show_rows(d, study, "Scores on the same test data, within the training range",
+              heading, 3, row, CLI_COUNT_OF(row));
 }
 
 static void show_needs(const cli_demo *d, const xb_study *study)
@@ -167,8 +167,8 @@ static void show_needs(const cli_demo *d, const xb_study *study)
          {"program_error_scalar", "program_error_table"}},
         {"correlation time over read interval, at most (100 reads)",
          {"correlation_scalar", "correlation_table"}}};
-    show_rows(d, study, "What the array must hold, of the settings tried", heading, 3,
-              row, CLI_COUNT_OF(row));
+    show_rows(d, study, "What the array needs, among the settings tried", heading, 3, row,
+              CLI_COUNT_OF(row));
 }
 
 /* After the last figure of a study. */

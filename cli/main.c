@@ -84,7 +84,8 @@ static cli_exit help_on(const char *word)
     if (command) return cli_session_run(command, 1, only_help);
     const char *nearest = cli_topic_nearest(word);
     if (nearest)
-        return cli_misuse(NULL, "no help on '%s', did you mean '%s'?", word, nearest);
+        return cli_misuse(NULL, "unknown help topic '%s', did you mean '%s'?", word,
+                          nearest);
     return unknown_command(word);
 }
 

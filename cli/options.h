@@ -107,7 +107,7 @@ typedef struct cli_args {
 #define CLI_BACKEND_OPTION                                                               \
     {                                                                                    \
         "backend", 0, CLI_CHOICE, "cpu|cuda|auto",                                       \
-            "what runs the nets; auto: a GPU where it is faster [cpu]", 0, 0             \
+            "processor that runs the nets; auto: a GPU where it is faster [cpu]", 0, 0   \
     }
 
 /* Of commands whose work can be cut into shares; the session reads it (share_option.h).
@@ -115,7 +115,9 @@ typedef struct cli_args {
 #define CLI_SHARE_OPTION                                                                 \
     {                                                                                    \
         "share", 0, CLI_TEXT, "K/N",                                                     \
-            "share K of N, to OUTPUT.K-of-N.share for `crossbayes merge` [all]", 0, 0    \
+            "do share K of N of the work and write OUTPUT.K-of-N.share for `crossbayes " \
+            "merge` [all of it]",                                                        \
+            0, 0                                                                         \
     }
 
 /* Options every command has. */

@@ -79,8 +79,8 @@ cli_exit cli_plan_figure(cli_session *s, cli_figure *out, const char *option)
     const char *slash = strrchr(name, '/'), *dot = strrchr(slash ? slash : name, '.');
     if (dot && (out->format = cli_formats(dot + 1)) == 0)
         return cli_fail(s, CLI_USAGE,
-                        "--%s %s: expected a name that ends in .svg, .png or .pdf, or one"
-                        " without an ending for .svg",
+                        "--%s %s: expected a name that ends in .svg, .png or .pdf, or "
+                        "has no ending for .svg",
                         option, name);
     out->stem = strdup(name);
     if (!out->stem) return cli_status(s, XB_E_MEMORY);

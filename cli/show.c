@@ -152,7 +152,7 @@ void cli_show_series(const xb_series *series, const char *source, int64_t sample
     if (xb_series_has_interval(series))
         xb_quantity_text(interval, sizeof interval, xb_series_interval(series), NAN, "s");
     printf("%s: %lld samples%s%s%s%s\n\n", source, (long long)samples,
-           *interval ? ", one every " : ", interval not known", interval,
+           *interval ? ", one every " : ", interval unknown", interval,
            *found ? "; " : "", found);
     for (int64_t i = 0; i < xb_series_finding_count(series); i++) {
         printf("  %-*s", COLUMN - 2, xb_series_finding_name(series, i));
@@ -231,7 +231,7 @@ void cli_show_scores(const xb_table *scores)
     putchar('\n');
     cli_print_grid((int)xb_table_row_count(scores) + 1, 2 + CLI_COUNT_OF(score_columns),
                    score_cell, scores);
-    printf("  ages in years; ± is the Monte Carlo error over weight draws\n");
+    printf("  ages in years; ±: Monte Carlo error over weight draws\n");
 }
 
 unsigned cli_formats(const char *list)

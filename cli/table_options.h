@@ -42,7 +42,7 @@
          0,                                                                               \
          CLI_NUMBER,                                                                      \
          "SHARE",                                                                         \
-         "table: share of rows held out of training, whose scores are printed at the "    \
+         "table: share of rows held out of training for the test scores printed at the "  \
          "end [0]",                                                                       \
          0,                                                                               \
          0.9},                                                                            \

@@ -35,8 +35,7 @@ static cli_exit given_interval(cli_session *s, double *interval)
     int ways = cli_flag(&s->args, "interval") + cli_flag(&s->args, "rate") +
                cli_flag(&s->args, "time");
     if (ways > 1)
-        return cli_fail(s, CLI_USAGE,
-                        "--interval, --rate or --time: expected one of them");
+        return cli_fail(s, CLI_USAGE, "--interval, --rate and --time exclude each other");
     cli_exit code = parse(s, interval, "interval", "s");
     if (code == CLI_DONE) code = parse(s, &rate, "rate", "Hz");
     if (code == CLI_DONE && rate > 0) *interval = 1 / rate;
@@ -122,7 +121,7 @@ static cli_exit from_frame(cli_session *s, cli_trace *out, const xb_frame *frame
         copy_column(room, frame, time);
         code = interval_of(s, &out->interval, room, rows, path, name);
         char shown[CLI_SHOWN];
-        snprintf(out->found, sizeof out->found, "column '%.60s' taken as the time",
+        snprintf(out->found, sizeof out->found, "column '%.60s' is taken as the time",
                  cli_shown(shown, name));
     }
     if (code == CLI_DONE && !named && time >= 0 && columns == 2) {
@@ -228,9 +227,9 @@ static cli_exit read_rows(cli_session *s, xb_series_options *o, int64_t n)
 {
     o->first = (int64_t)cli_count(&s->args, "skip", 0);
     if (o->first > 0 && cli_flag(&s->args, "rows"))
-        return cli_fail(s, CLI_USAGE, "--skip or --rows, not both");
+        return cli_fail(s, CLI_USAGE, "--skip and --rows exclude each other");
     if (o->first >= n)
-        return cli_fail(s, CLI_USAGE, "--skip %lld leaves nothing of %lld samples",
+        return cli_fail(s, CLI_USAGE, "--skip %lld leaves none of the %lld samples",
                         (long long)o->first, (long long)n);
     return cli_trace_rows(s, &o->first, &o->end, n);
 }

@@ -13,54 +13,61 @@ typedef struct cli_trace {
 } cli_trace;
 
 /* Options of a command that reads a trace. */
-#define CLI_TRACE_OPTIONS                                                                 \
-    {                                                                                     \
-        "column",                                                                         \
-        'c',                                                                              \
-        CLI_TEXT,                                                                         \
-        "COLUMN",                                                                         \
-        "column of the samples, by name or number from 1",                                \
-        0,                                                                                \
-        0},                                                                               \
-        {"interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},      \
-        {"rate", 0, CLI_TEXT, "RATE", "sampling rate, e.g. 400Hz", 0, 0},                 \
-        {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]",     \
-         0,      0},                                                                      \
-        {"skip", 0, CLI_COUNT, "N", "samples to leave out at the start [0]", 0, 1e15},    \
-        {"rows", 0, CLI_TEXT, "A:B", "samples A to B, counted from 1 [all]", 0, 0},       \
-        {"detrend",                                                                       \
-         0,                                                                               \
-         CLI_TEXT,                                                                        \
-         "none|linear|window:TIME",                                                       \
-         "what to subtract from the stationary part [none]",                              \
-         0,                                                                               \
-         0},                                                                              \
-        {"difference",                                                                    \
-         0,                                                                               \
-         CLI_FLAG,                                                                        \
-         NULL,                                                                            \
-         "use successive differences instead of values",                                  \
-         0,                                                                               \
-         0},                                                                              \
-        {"remove-lines",                                                                  \
-         0,                                                                               \
-         CLI_FLAG,                                                                        \
-         NULL,                                                                            \
-         "subtract mains pickup and other lines",                                         \
-         0,                                                                               \
-         0},                                                                              \
-        {"segment",                                                                       \
-         0,                                                                               \
-         CLI_TEXT,                                                                        \
-         "longest|last|all|N",                                                            \
-         "part between jumps that the law describes [longest]",                           \
-         0,                                                                               \
-         0},                                                                              \
-        {"reads", 0,  CLI_COUNT, "S", "reads of a burst, for the verdict on draws [100]", \
-         1,       1e9},                                                                   \
-    {                                                                                     \
-        "read-interval", 0, CLI_TEXT, "TIME", "time between reads [between samples]", 0,  \
-            0                                                                             \
+#define CLI_TRACE_OPTIONS                                                                \
+    {                                                                                    \
+        "column",                                                                        \
+        'c',                                                                             \
+        CLI_TEXT,                                                                        \
+        "COLUMN",                                                                        \
+        "column of the samples, by name or number from 1",                               \
+        0,                                                                               \
+        0},                                                                              \
+        {"interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},     \
+        {"rate", 0, CLI_TEXT, "RATE", "sampling rate, e.g. 400Hz", 0, 0},                \
+        {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]",    \
+         0,      0},                                                                     \
+        {"skip", 0,   CLI_COUNT, "N", "number of samples to leave out at the start [0]", \
+         0,      1e15},                                                                  \
+        {"rows", 0, CLI_TEXT, "A:B", "use samples A to B only, counted from 1 [all]",    \
+         0,      0},                                                                     \
+        {"detrend",                                                                      \
+         0,                                                                              \
+         CLI_TEXT,                                                                       \
+         "none|linear|window:TIME",                                                      \
+         "trend to subtract from the stationary part [none]",                            \
+         0,                                                                              \
+         0},                                                                             \
+        {"difference",                                                                   \
+         0,                                                                              \
+         CLI_FLAG,                                                                       \
+         NULL,                                                                           \
+         "use successive differences instead of values",                                 \
+         0,                                                                              \
+         0},                                                                             \
+        {"remove-lines",                                                                 \
+         0,                                                                              \
+         CLI_FLAG,                                                                       \
+         NULL,                                                                           \
+         "subtract spectral lines, e.g. mains pickup",                                   \
+         0,                                                                              \
+         0},                                                                             \
+        {"segment",                                                                      \
+         0,                                                                              \
+         CLI_TEXT,                                                                       \
+         "longest|last|all|N",                                                           \
+         "which part between jumps the law describes [longest]",                         \
+         0,                                                                              \
+         0},                                                                             \
+        {"reads",                                                                        \
+         0,                                                                              \
+         CLI_COUNT,                                                                      \
+         "S",                                                                            \
+         "reads per prediction, for the verdict on reads as draws [100]",                \
+         1,                                                                              \
+         1e9},                                                                           \
+    {                                                                                    \
+        "read-interval", 0, CLI_TEXT, "TIME",                                            \
+            "time between reads, for that verdict [the interval]", 0, 0                  \
     }
 
 cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path);

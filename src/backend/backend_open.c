@@ -26,7 +26,7 @@ static xb_status open_cuda(xb_ctx *ctx, const xb_backend **out)
     if (!symbol)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s cannot be loaded: %s",
                        path ? path : CUDA_FILE, why);
-    xb_note(ctx, "%s is of another version than this library", CUDA_FILE);
+    xb_note(ctx, "%s belongs to another version of this library", CUDA_FILE);
     return ((xb_module_fn)symbol)(ctx, out, &HOST); /* says itself what else is wrong */
 }
 

@@ -14,7 +14,7 @@ typedef struct xb_level {
 } xb_level;
 
 /* Fastest first, the i-th that this machine has; NULL: there are no more. The last is for
- * any machine. A few loads: ask as often as you like. */
+ * any machine. This costs only a few loads, so it may be called often. */
 const xb_level *xb_level_at(int i);
 
 #endif

@@ -69,8 +69,8 @@ static xb_status check_options(xb_ctx *ctx, const xb_distance_options *opt,
                        opt->exponent);
     if (opt->exponent != 1 && (draws_a > ENERGY_DRAWS_MAX || draws_b > ENERGY_DRAWS_MAX))
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "exponent %g of the energy distance needs all pairs: at most %d"
-                       " draws a sample, or exponent 1",
+                       "exponent %g of the energy distance needs all pairs: expected at "
+                       "most %d draws per sample, or exponent 1",
                        opt->exponent, ENERGY_DRAWS_MAX);
     if (opt->paired && draws_a != draws_b)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld and %lld draws cannot be paired",

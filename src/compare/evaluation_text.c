@@ -90,15 +90,15 @@ static xb_status describe_needed(xb_ctx *ctx, xb_evaluated_law *law)
     const int64_t draws = xb_distances_draws_a(d);
     if (xb_distances_verdict(d) != XB_VERDICT_UNRESOLVED) return XB_OK;
     if (draws < DRAWS_FEW)
-        return say(ctx, &law->needed, "fewer than %d draws cannot tell", DRAWS_FEW);
+        return say(ctx, &law->needed, "fewer than %d draws cannot decide", DRAWS_FEW);
     if (!(needed <= XB_DRAWS_MOST))
         return say(ctx, &law->needed,
-                   "the gap is so near the tolerance that more than %.0e draws, the most"
-                   " there can be, would be needed",
+                   "the gap is so close to the tolerance that more than %.0e draws, the "
+                   "largest number possible, would be needed",
                    XB_DRAWS_MOST);
     if (needed <= (double)draws)
-        return say(ctx, &law->needed, "a few more draws would tell");
-    return say(ctx, &law->needed, "about %.2g draws would tell", needed);
+        return say(ctx, &law->needed, "a few more draws would decide");
+    return say(ctx, &law->needed, "about %.2g draws would decide", needed);
 }
 
 xb_status xb_evaluation_describe(xb_ctx *ctx, xb_evaluation *e)

@@ -43,7 +43,7 @@ static xb_status check(xb_ctx *ctx, const xb_scores *s)
 {
     if (xb_scores_classes(s) > 0 || xb_scores_target_count(s) > 1)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "recalibration is for a target of numbers, and for one");
+                       "recalibration needs exactly one target, of numbers");
     if (xb_scores_points(s) >= LEAST) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT, "%lld rows to recalibrate on: expected %d or more",
                    (long long)xb_scores_points(s), LEAST);

@@ -69,7 +69,8 @@ static xb_status check(xb_ctx *ctx, const work *w)
     if (!in->p || !label || in->n < 1 || in->n > w->n - w->at || in->draws != w->draws ||
         in->classes != w->classes)
         return xb_fail(
-            ctx, XB_E_ARGUMENT, "%lld %s, %lld %s, %lld classes: not those of this score",
+            ctx, XB_E_ARGUMENT,
+            "%lld %s, %lld %s, %lld classes: they do not match those of this score",
             (long long)in->draws, xb_plural(in->draws, "draw", "draws"), (long long)in->n,
             xb_plural(in->n, "point", "points"), (long long)in->classes);
     for (int64_t i = 0; i < in->n; i++)

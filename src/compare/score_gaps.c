@@ -101,7 +101,8 @@ xb_status xb_score_gaps_create(xb_ctx *ctx, xb_score_gaps **out, const xb_scores
                        (long long)xb_scores_points(a), (long long)xb_scores_classes(a),
                        (long long)xb_scores_points(b), (long long)xb_scores_classes(b));
     if (xb_scores_target_count(a) != xb_scores_target_count(b))
-        return xb_fail(ctx, XB_E_ARGUMENT, "scores of %lld and of %lld targets",
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "scores of %lld and of %lld targets: expected the same number",
                        (long long)xb_scores_target_count(a),
                        (long long)xb_scores_target_count(b));
     xb_score_gaps *g = xb_new(ctx, 1, sizeof *g);

@@ -72,7 +72,8 @@ static xb_status check(xb_ctx *ctx, const work *w)
     const xb_mixture *in = w->in;
     if (!in->mean || !w->y || in->n < 1 || in->n > w->n - w->at || in->draws != w->draws)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld draws at %lld more points: expected %lld at most %lld",
+                       "%lld draws at %lld more points: expected %lld draws at no more "
+                       "than %lld points",
                        (long long)in->draws, (long long)in->n, (long long)w->draws,
                        (long long)(w->n - w->at));
     for (int64_t s = 0; s < in->draws; s++) {
@@ -83,8 +84,8 @@ static xb_status check(xb_ctx *ctx, const work *w)
     for (int64_t i = 0; i < in->n; i++)
         if (w->size && !(w->y[i] >= 0 && w->y[i] == floor(w->y[i]) && w->y[i] < 1e15))
             return xb_fail(ctx, XB_E_INPUT,
-                           "target %lld is %g, expected a whole number, 0 or more: the"
-                           " model is of counts",
+                           "target %lld is %g, expected a whole number, 0 or more, "
+                           "because the model predicts counts",
                            (long long)(w->at + i) + 1, w->y[i]);
         else if (!(fabs(w->y[i]) <= SCORED_MOST))
             return xb_fail(

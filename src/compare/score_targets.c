@@ -214,7 +214,8 @@ static xb_status score_all(xb_ctx *ctx, xb_scores **out, const xb_mixture *predi
     const int64_t n = targets > 0 ? predictive->n / targets : 0;
     xb_target_scorer *s = NULL;
     if (n * targets != predictive->n)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld points of %lld targets each",
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%lld values cannot be split into %lld targets per point",
                        (long long)predictive->n, (long long)targets);
     XB_TRY(xb_target_scorer_create(ctx, &s, n, n, predictive->draws, targets, opt));
     xb_status status = size ? xb_target_scorer_count(ctx, s, size, members) : XB_OK;

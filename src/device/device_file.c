@@ -144,7 +144,7 @@ static xb_status read_count(xb_ctx *ctx, int64_t *out, const json_t *object,
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_integer(value) || json_integer_value(value) < 0)
-        return xb_fail(ctx, XB_E_INPUT, "%s: '%s': expected a whole number from 0 on",
+        return xb_fail(ctx, XB_E_INPUT, "%s: '%s': expected a whole number, 0 or more",
                        path, key);
     *out = json_integer_value(value);
     return XB_OK;
@@ -192,8 +192,8 @@ static xb_status read_state(xb_ctx *ctx, xb_device *d, int64_t s, const json_t *
     if (state->conductance < 0 || state->error < 0 ||
         (s > 0 && state->conductance <= d->state[s - 1].conductance))
         return xb_fail(ctx, XB_E_INPUT,
-                       "%s: state %lld has a conductance of %g: expected them to ascend"
-                       " from 0 on",
+                       "%s: state %lld has a conductance of %g: expected ascending "
+                       "conductances, 0 or more",
                        path, (long long)s + 1, state->conductance);
     XB_TRY(read_list(ctx, &moves, o, path, "relaxation", (size_t)d->times,
                      (size_t)d->times));
@@ -265,8 +265,8 @@ static xb_status read_record(xb_ctx *ctx, xb_device *d, int64_t i, const json_t 
     if (t->conductance < 0 ||
         (i > 0 && t->conductance <= d->record[i - 1].trace.conductance))
         return xb_fail(ctx, XB_E_INPUT,
-                       "%s: trace %lld has a conductance of %g: expected them to ascend"
-                       " from 0 on",
+                       "%s: trace %lld has a conductance of %g: expected ascending "
+                       "conductances, 0 or more",
                        path, (long long)i + 1, t->conductance);
     if (!(t->width > 0) || t->width_error < 0 || t->independent < 0 || r->interval_s < 0)
         return xb_fail(ctx, XB_E_INPUT, "%s: a width of %g: expected more than 0", path,
@@ -281,7 +281,7 @@ static xb_status read_times(xb_ctx *ctx, xb_device *d, const json_t *root,
     for (int64_t k = 0; k < d->times; k++)
         if (!(d->time[k] > (k ? d->time[k - 1] : 0)))
             return xb_fail(ctx, XB_E_INPUT,
-                           "%s: 'times_s': expected times above 0 that ascend", path);
+                           "%s: 'times_s': expected ascending times above 0", path);
     double rank[XB_DEVICE_RANKS];
     XB_TRY(read_numbers(ctx, rank, root, path, "ranks", XB_DEVICE_RANKS));
     for (int i = 0; i < XB_DEVICE_RANKS; i++)

@@ -121,7 +121,7 @@ static xb_status read_net(xb_ctx *ctx, xb_net *net, const char *text)
     int64_t layers = 1;
     for (const char *p = text; *p; p++) layers += *p == ',';
     if (layers > LAYERS_MAX)
-        return xb_fail(ctx, XB_E_INPUT, "a net of %lld layers: at most %d",
+        return xb_fail(ctx, XB_E_INPUT, "a net of %lld layers: expected at most %d",
                        (long long)layers, LAYERS_MAX);
     net->layer = xb_new(ctx, layers, sizeof *net->layer);
     net->tensor = xb_new(ctx, TENSORS_PER_LAYER * layers, sizeof *net->tensor);

@@ -89,7 +89,7 @@ xb_status xb_shares_plan(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
     double total = shares.variance;
     xb_status status = XB_OK;
     if (!(total > 0) || !isfinite(xb_shares_n_eff(&shares))) {
-        status = xb_fail(ctx, XB_E_ARGUMENT, "no random weight moves the output here");
+        status = xb_fail(ctx, XB_E_ARGUMENT, "no random weight changes the output here");
     } else {
         plan->n_eff = xb_shares_n_eff(&shares);
         power_sums(power, &shares, total);

@@ -103,7 +103,7 @@ static xb_status with_charfn(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
                          opt->backend));
     xb_status status = XB_OK;
     if (local.random + 1 > XB_PLAN_LAYERS)
-        status = xb_fail(ctx, XB_E_ARGUMENT, "%d random layers: at most %d",
+        status = xb_fail(ctx, XB_E_ARGUMENT, "%d random layers: expected at most %d",
                          local.random + 1, XB_PLAN_LAYERS);
     if (status == XB_OK && opt->weight_draws > 0)
         status = xb_shares_plan(ctx, plan, net, weights, x, &charfn[1], opt);

@@ -61,8 +61,8 @@ xb_status xb_model_add_process(xb_ctx *ctx, xb_model *model, const xb_rows *rows
     if (model->classes > 0 || model->targets > 1 || model->pixels ||
         xb_model_of_counts(model))
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "a Gaussian process beside the net is for a table and one target"
-                       " of numbers that are not counts");
+                       "a Gaussian process beside the net needs a table and one target, "
+                       "of numbers that are not counts");
     if (rows->n < 1 || rows->features != model->features)
         return xb_fail(
             ctx, XB_E_ARGUMENT, "%lld rows of %lld numbers for a model of %lld",

@@ -93,9 +93,10 @@ static xb_status by_moments(xb_ctx *ctx, double *alpha, double *beta, const xb_l
     if (status == XB_OK) reached = wheeler(alpha, beta, moment, moment + 2 * used, used);
     free(moment);
     if (status != XB_OK || reached == n) return status;
-    return xb_fail(ctx, XB_E_NUMERIC,
-                   "Wheeler's algorithm on the raw moments of %s breaks at order %lld",
-                   xb_law_text(law), (long long)reached + 1);
+    return xb_fail(
+        ctx, XB_E_NUMERIC,
+        "Wheeler's algorithm on the raw moments of %s breaks down at order %lld",
+        xb_law_text(law), (long long)reached + 1);
 }
 
 xb_status xb_rule_recurrence(xb_ctx *ctx, double *alpha, double *beta, const xb_law *law,

@@ -51,8 +51,8 @@ static xb_status trace_make(xb_ctx *ctx, trace *out, const double *x, int64_t n)
     XB_TRY(xb_values_check(ctx, x, n, &seen));
     double range = seen.max - seen.min, sums[XB_POWERS] = {0};
     if (!(range > 0))
-        return xb_fail(ctx, XB_E_INPUT, "all samples are %g: no autocorrelation",
-                       seen.min);
+        return xb_fail(ctx, XB_E_INPUT,
+                       "all samples are %g: they have no autocorrelation", seen.min);
     trace t = trace_of(x, n, seen.min, range);
     xb_trace_kernels_best()->powers(sums, x, n, t.centre, t.inverse);
     *out = trace_of(x, n, seen.min + sums[1] / (double)n / t.inverse, range);

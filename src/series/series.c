@@ -34,7 +34,7 @@ xb_status xb_detrend_parse(xb_ctx *ctx, xb_detrend *out, const char *text)
         }
     int near = xb_nearest(text, detrend_names, count);
     return xb_fail(ctx, XB_E_INPUT,
-                   "no detrending '%s': expected none, linear or window%s%s%s", text,
+                   "unknown detrending '%s': expected none, linear or window%s%s%s", text,
                    near < 0 ? "" : ", did you mean '",
                    near < 0 ? "" : detrend_names[near], near < 0 ? "" : "'?");
 }

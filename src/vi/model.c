@@ -235,8 +235,8 @@ xb_status xb_model_check_rows(xb_ctx *ctx, const xb_model *m, const xb_rows *row
             double scaled = (x[j] - m->x_mean[j]) / m->x_sd[j];
             if (fabs(scaled) <= SCALED_MAX) continue;
             return xb_fail(ctx, XB_E_INPUT,
-                           "row %lld, column '%s': %g is %.2g standard deviations from"
-                           " the data learnt from, expected at most %g",
+                           "row %lld, column '%s': %g is %.2g standard deviations from "
+                           "the training data, expected at most %g",
                            (long long)(rows->first + i + 1), xb_model_feature_name(m, j),
                            x[j], fabs(scaled), SCALED_MAX);
         }

@@ -7,7 +7,8 @@ static xb_status choose(xb_ctx *ctx, xb_frame_options *out, const xb_model *m,
     xb_frame_options given;
     XB_TRY(XB_OPTIONS_READ(ctx, frame, &given, opt, whole));
     if (!m->recipe)
-        return xb_fail(ctx, XB_E_ARGUMENT, "the model is of images, and takes no table");
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "the model was trained on images and takes no table");
     *out = xb_frame_options_default();
     out->recipe = m->recipe;
     out->whole_targets = m->targets;

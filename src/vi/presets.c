@@ -27,9 +27,9 @@ static void use_paper(xb_train_options *o)
 
 static const preset presets[] = {
     {"paper",
-     "10 epochs with one draw shared by a batch, Adam at 1e-3 throughout, temperature"
-     " exp:1000, sigma 0.05 by softplus; weights without noise stay as the first phase"
-     " left them, the prior's scale is the same for every layer",
+     "10 epochs with one draw shared by a batch, Adam at a constant 1e-3, temperature "
+     "exp:1000, initial sigma 0.05 through softplus; weights without noise stay fixed "
+     "after the first phase, and the prior's scale is the same for every layer",
      "the training of the paper's networks", use_paper},
 };
 

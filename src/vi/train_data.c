@@ -227,7 +227,7 @@ static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     double mean = model->y_mean[k], sd = model->y_sd[k];
     if (data->classes == 0 && opt->target_sd != 0) {
         if (!(opt->target_sd > 0) || !isfinite(opt->target_sd + opt->target_mean))
-            return xb_fail(ctx, XB_E_ARGUMENT, "a target scaled by %g: expected above 0",
+            return xb_fail(ctx, XB_E_ARGUMENT, "target_sd is %g, expected more than 0",
                            opt->target_sd);
         model->target_spread[k] = sd / opt->target_sd;
         mean = opt->target_mean;
@@ -239,8 +239,8 @@ static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     if (fabs(mean) <= XB_TARGET_MOST && sd <= XB_TARGET_MOST && sd >= 1 / XB_TARGET_MOST)
         return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,
-                   "a target of mean %g and standard deviation %g: scores square it,"
-                   " expected up to %g and from %g; give it in other units",
+                   "the target has mean %g and standard deviation %g, which scores "
+                   "square: expected at most %g and at least %g; use other units",
                    mean, sd, XB_TARGET_MOST, 1 / XB_TARGET_MOST);
 }
 

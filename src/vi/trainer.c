@@ -321,9 +321,10 @@ static xb_status choose_estimator(xb_trainer *t)
     if (o->group == 0) o->group = automatic ? CHOSEN_GROUP : 1;
     if (o->estimator != XB_ESTIMATOR_LOCAL || !has_random_conv(t->model->net))
         return XB_OK;
-    return xb_fail(t->ctx, XB_E_ARGUMENT,
-                   "estimator local would learn other weights: it draws the outputs of a"
-                   " conv layer as if independent; expected flipout, example or shared");
+    return xb_fail(
+        t->ctx, XB_E_ARGUMENT,
+        "estimator local is biased for conv layers, because it draws their outputs as if "
+        "they were independent; expected flipout, example or shared");
 }
 
 /* (V14) The prior of a tensor: for kernels as narrow as the sum over a unit's inputs
@@ -388,8 +389,8 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     XB_TRY(xb_backend_open(t->ctx, &t->backend, t->opt.backend));
     if (m->likelihood >= XB_LIKELIHOOD_STUDENT && !t->backend->more_losses)
         return xb_fail(t->ctx, XB_E_ARGUMENT,
-                       "likelihood %s is not known to this backend; train on the"
-                       " CPU, or with likelihood gaussian",
+                       "likelihood %s is not available on this backend; train on the "
+                       "CPU, or with likelihood gaussian",
                        xb_likelihood_name(m->likelihood));
     t->features = m->features;
     t->outputs = xb_model_outputs(m);

@@ -68,7 +68,7 @@ static xb_status take_width(xb_ctx *ctx, xb_cell_curve *c, const lists *l,
         if (!(l->at[i] > l->at[i - 1]))
             return refuse(ctx, text, "the values of at do not ascend");
     if (l->ats == 0 && l->widths > XB_CELL_TERMS)
-        return refuse(ctx, text, "a polynomial of at most 8 coefficients is expected");
+        return refuse(ctx, text, "expected a polynomial of at most 8 coefficients");
     c->points = l->ats;
     memcpy(c->at, l->at, sizeof c->at);
     memcpy(c->width, l->width, sizeof c->width);

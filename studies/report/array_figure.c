@@ -16,7 +16,7 @@ static const array_panel array_panels[] = {
     {"adc_bits", "resolution of the ADC (bits)"},
     {"mean_levels", "states of a mean device"},
     {"program_error", "programming error / conductance range"},
-    {"sigma_levels", "noise widths a device can have"},
+    {"sigma_levels", "number of widths of a noise device"},
     {"sigma_min_us", "smallest / largest noise width"},
     {"correlation", "correlation time / time between reads"},
 };
@@ -141,7 +141,7 @@ void xb_draw_array(const xb_sketch *k)
             2 * largest_moved(k));
     for (int i = 0; i < XB_COUNT(array_panels); i++) {
         fprintf(k->script, "set ylabel '%s'\n",
-                i % 3 == 0 ? "predictive moved by (sd)" : "");
+                i % 3 == 0 ? "shift of the predictive (sd)" : "");
         panel_axis(k, &array_panels[i]);
         if (i + 1 == XB_COUNT(array_panels))
             fprintf(k->script, "set key at graph 0.5, graph 1.02 center bottom\n");

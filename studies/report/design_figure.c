@@ -97,7 +97,7 @@ static void panel(FILE *script, const char *data, int x, int front, bool bands)
 {
     fprintf(script,
             "plot %s index 0 using %d:5 with points pointtype 7 pointsize 0.3 linecolor"
-            " '#c8c8c0' title 'given up', \\\n"
+            " '#c8c8c0' title 'dropped early', \\\n"
             "     '' index 1 using %d:5 with points pointtype 7 pointsize 0.45 linecolor"
             " '#7a9cc0' title 'read on all chips', \\\n"
             "     limit(x) with lines dashtype (8,5) linewidth 1.6 linecolor '%s' title"

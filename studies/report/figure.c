@@ -67,8 +67,8 @@ static xb_status check_companions(xb_ctx *ctx, const char *path, const char *lab
         status = find_ours(ctx, &ours, script);
         if (status == XB_OK && !ours && (there || xb_os_exists(data)))
             status = xb_fail(ctx, XB_E_ARGUMENT,
-                             "%s would overwrite %s, which no figure of crossbayes left"
-                             " there; choose another name",
+                             "%s would overwrite %s, which crossbayes did not write; "
+                             "choose another name",
                              label ? label : path, there ? script : data);
     }
     xb_free(script);

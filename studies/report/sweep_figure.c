@@ -87,9 +87,9 @@ static score_kind find_score(const char *key)
         {"accuracy", "accuracy", 0.02, 0, 1},
         {"ece", "expected calibration error", 0.02, 0, 1},
         {"information", "mutual information (nats)", 0, 0, INFINITY},
-        {"mean_off", "means off (epistemic sds)", 0.1, 0, INFINITY},
-        {"sd_off", "standard deviations off (sds)", 0.1, 0, INFINITY},
-        {"shape_off", "distributions off (epistemic sds)", 0.1, 0, INFINITY},
+        {"mean_off", "change of the means (epistemic sds)", 0.1, 0, INFINITY},
+        {"sd_off", "change of the standard deviations (sds)", 0.1, 0, INFINITY},
+        {"shape_off", "change of the distributions (epistemic sds)", 0.1, 0, INFINITY},
         {"same", "chips with the same predictive", 0.02, 0, 1},
     };
     for (int i = 0; i < XB_COUNT(kinds); i++)

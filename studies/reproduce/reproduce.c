@@ -367,14 +367,16 @@ static xb_status check(xb_ctx *ctx, const xb_reproduce_options *o)
     const unsigned all = (2u << XB_PAPER_FIGURES) - 2u; /* bits 1 .. 8 */
     const unsigned known = XB_FIGURE_SVG | XB_FIGURE_PNG | XB_FIGURE_PDF;
     if (o->figures & ~all)
-        return xb_fail(ctx, XB_E_ARGUMENT, "figures are 1 to %d", XB_PAPER_FIGURES);
+        return xb_fail(ctx, XB_E_ARGUMENT, "unknown figure: expected 1 to %d",
+                       XB_PAPER_FIGURES);
     if (o->faces && (strchr(o->faces, '\'') || !xb_utf8_valid(o->faces)))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%s: expected a folder of faces whose name is UTF-8 and has no '",
                        o->faces);
-    if (o->formats & ~known) return xb_fail(ctx, XB_E_ARGUMENT, "an unknown format");
+    if (o->formats & ~known)
+        return xb_fail(ctx, XB_E_ARGUMENT, "unknown format of figures");
     if (o->effort < XB_EFFORT_NORMAL || o->effort > XB_EFFORT_FULL)
-        return xb_fail(ctx, XB_E_ARGUMENT, "an unknown effort");
+        return xb_fail(ctx, XB_E_ARGUMENT, "unknown effort");
     return XB_OK;
 }
 

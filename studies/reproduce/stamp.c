@@ -309,8 +309,8 @@ static xb_status check_empty(xb_ctx *ctx, const char *dir)
     if (n == 0) return XB_OK;
     if (n < 0) return cannot_list(ctx, dir);
     return xb_fail(ctx, XB_E_INPUT,
-                   "%s: holds files of something else, which would be lost; expected "
-                   "an empty folder, or none",
+                   "%s: the folder holds other files, which would be lost; expected an "
+                   "empty or new folder",
                    dir);
 }
 
@@ -329,7 +329,7 @@ xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint)
     if (!xb_os_exists(path)) XB_TRY(check_empty(ctx, dir));
     if (!remove_chosen(dir, is_work))
         return xb_fail(ctx, errno == ENOMEM ? XB_E_MEMORY : XB_E_IO,
-                       "%s: cannot remove what was made with other options: %s", dir,
+                       "%s: cannot remove results made with other options: %s", dir,
                        strerror(errno));
     return xb_outfile_text(ctx, path, fingerprint);
 }

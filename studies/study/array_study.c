@@ -48,11 +48,11 @@ static const imperfection imperfections[] = {
      false,
      {2, 4, 8, 16, 32, 64, 128, 256}},
     {"sigma_min_us",
-     "noise floor tolerated, in parts of the largest width",
+     "largest tolerable noise floor, as a share of the largest width",
      true,
      {0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5}},
     {"program_error",
-     "programming error tolerated, in parts of the conductance range",
+     "largest tolerable programming error, as a share of the conductance range",
      true,
      {0.0001, 0.0003, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1}},
 };
@@ -258,9 +258,10 @@ static xb_status shape_fact(job *j, const char *law, const char *text, int task,
 {
     char name[64];
     snprintf(name, sizeof name, "shape_%s_%s", law, task_names[task]);
-    return xb_study_add_fact(j->ctx, j->study, name, c->field[MOVED], c->field[NOISE],
-                             "sds that the %s law moves the predictive, %s task", text,
-                             task_names[task]);
+    return xb_study_add_fact(
+        j->ctx, j->study, name, c->field[MOVED], c->field[NOISE],
+        "how far the %s law moves the predictive, in its sds, %s task", text,
+        task_names[task]);
 }
 
 /* The change of the next cell. */
@@ -318,7 +319,7 @@ static xb_status need_fact(job *j, const xb_table *table, int task, const char *
     return xb_study_add_fact(
         j->ctx, j->study, name,
         xb_array_tolerated(table, 1 + task * FIELDS + HIGH, fewer, limit), NAN,
-        "%s, %s task (predictive moved by at most %.2g sd, on 95 %% of chips)", need,
+        "%s, %s task (the predictive moves by at most %.2g sd on 95 %% of chips)", need,
         task_names[task], limit);
 }
 
@@ -352,7 +353,8 @@ static xb_status correlation_rows(job *j, xb_table *table, int task)
     }
     char need[128];
     snprintf(need, sizeof need,
-             "correlation time tolerated in read intervals, predictives of %d reads",
+             "largest tolerable correlation time, in read intervals, for predictives of "
+             "%d reads",
              FEW_READS);
     /* half as much again as what so few reads move by chance */
     return need_fact(j, table, task, need, true, 1.5 * chance);
@@ -379,8 +381,8 @@ static xb_status data_facts(job *j)
         const xb_score nll = xb_scores_get(xb_assay_result_scores(digital), "nll");
         snprintf(name, sizeof name, "nll_%s", task_names[t]);
         XB_TRY(xb_study_add_fact(j->ctx, j->study, name, nll.value, nll.std_error,
-                                 "mean negative log density of the digital model, %s"
-                                 " task: %.80s, %lld rows to learn, %lld to test",
+                                 "mean negative log density of the digital model, %s "
+                                 "task: %.80s, %lld training rows, %lld test rows",
                                  task_names[t], what, (long long)j->task[t].n_train,
                                  (long long)j->task[t].n_test));
     }

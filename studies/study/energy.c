@@ -169,7 +169,8 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
 
 const xb_study_kind xb_study_energy = {
     .name = "energy",
-    .about = "nets trained to one output, asked under three laws (Fig. 4, Fig. 8)",
+    .about =
+        "nets trained to the same output and evaluated under three laws (Fig. 4, Fig. 8)",
     .run = run,
     .find = xb_find_energy,
 };

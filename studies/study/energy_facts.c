@@ -99,16 +99,14 @@ static xb_status power_facts(const about *a)
 {
     power_law width = fit_power(a, width_at), n_eff = fit_power(a, n_eff_at);
     if (isnan(width.power) || isnan(n_eff.power)) return XB_OK;
-    XB_TRY(add_fact(
-        a, "scatter_width", width.scatter, width.scatter_error,
-        "factor by which KL scatters about the best power of the width (%.2f), %lld "
-        "nets of all depths",
-        width.power, (long long)width.n));
-    return add_fact(
-        a, "scatter_n_eff", n_eff.scatter, n_eff.scatter_error,
-        "the same about the best power of n_eff (%.2f; theory: -2): what is left to "
-        "explain once one knows how many weights share the output",
-        n_eff.power);
+    XB_TRY(add_fact(a, "scatter_width", width.scatter, width.scatter_error,
+                    "factor by which KL scatters around its best power of the width "
+                    "(%.2f), %lld nets of all depths",
+                    width.power, (long long)width.n));
+    return add_fact(a, "scatter_n_eff", n_eff.scatter, n_eff.scatter_error,
+                    "factor by which KL scatters around its best power of n_eff (%.2f; "
+                    "theory: -2), the number of weights that share the output",
+                    n_eff.power);
 }
 
 /* ---- theory */
@@ -165,8 +163,8 @@ static xb_status width_fact(const about *a)
     if (steps == 0) return XB_OK;
     return add_fact(
         a, "width_in_vain", (double)stalled / (double)steps, NAN,
-        "of %lld steps to the next width in nets of two and more layers, the share "
-        "that brought no smaller KL beyond the errors: width alone does not do it",
+        "share of %lld steps to the next width, in nets of two or more layers, that did "
+        "not lower KL significantly: width alone does not suffice",
         (long long)steps);
 }
 
@@ -195,8 +193,10 @@ static xb_status needed_fact(const about *a)
     double b = m.skewness * m.skewness / 12,
            c = m.excess_kurtosis * m.excess_kurtosis / 48;
     double n = (b + sqrt(b * b + 4 * TOLERANCE * c)) / (2 * TOLERANCE); /* (G6) */
-    return add_fact(a, "n_eff_needed", n, NAN,
-                    "n_eff from which on the leading order puts KL below %g", TOLERANCE);
+    return add_fact(
+        a, "n_eff_needed", n, NAN,
+        "n_eff above which the leading order of the theory gives a KL below %g",
+        TOLERANCE);
 }
 
 /* ---- the check */
@@ -218,7 +218,7 @@ static xb_status check_fact(const about *a)
     double rms = sqrt(square / (double)n);
     return add_fact(a, "check", rms, rms / sqrt(2 * (double)n),
                     "root mean square of (KL by nearest neighbours - KL by densities) in "
-                    "standard errors, %lld nets: 1 if both are right",
+                    "standard errors, %lld nets: 1 if both are correct",
                     (long long)n);
 }
 
@@ -259,11 +259,11 @@ static xb_status net_facts(xb_ctx *ctx, xb_study *study, const xb_net_cells *cel
                              "(largest %.3f); target 1",
                              high));
     XB_TRY(mean_fact(ctx, study, cells, XB_CELL_FLOOR, "floor",
-                     "KL between two Gaussian runs, mean over nets: below it only "
-                     "common random numbers see"));
+                     "KL between two Gaussian runs, mean over nets: smaller values are "
+                     "resolved only by common random numbers"));
     return mean_fact(ctx, study, cells, XB_CELL_KNN_FLOOR, "knn_bias",
-                     "the same by nearest neighbours: their bias, and near their "
-                     "floor");
+                     "KL between two Gaussian runs by nearest neighbours, mean over "
+                     "nets: the bias of that estimate");
 }
 
 static xb_status law_facts(const about *a)

@@ -49,8 +49,8 @@ xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"Gaussian", "not Gaussian"}),
-        "%s (%s). Of the law fitted to them, KL(law‖Gaussian of its variance) is %s"
-        " nats and the excess kurtosis %+.2f.",
+        "%s (%s). The law fitted to them has a KL(law‖Gaussian of its variance) of %s "
+        "nats and an excess kurtosis of %+.2f.",
         claim, test,
         xb_show(xb_rounded_off(xb_study_fact(study, "kl_device").value), 0).text,
         xb_study_fact(study, "excess_kurtosis_device").value);
@@ -84,9 +84,9 @@ xb_status xb_find_quadrature(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"accurate", "not accurate"}),
-        "Two points of the law's Gauss rule give cross entropies with Gaussians with a"
-        " relative error of %s (limit %.1g), 128 points of the smooth rule give its KL"
-        " of %s nats with an error of %s (limit %.1g): %s.",
+        "Two points of the law's Gauss rule give its cross entropies with Gaussians to a "
+        "relative error of %s (limit %.1g), and 128 points of the smooth rule give its "
+        "KL of %s nats to an error of %s (limit %.1g): %s.",
         error_text(two).text, two_most, xb_show(whole, 0).text, error_text(kl).text,
         kl_most, limits_text(kind));
 }

@@ -96,9 +96,9 @@ static void bimodal_clause(char *out, size_t size, const xb_table *t)
     *out = '\0';
     if (s.worst < 0) return;
     if (s.kind == XB_FINDING_AGREES)
-        snprintf(out, size, " Bimodal noise, an extreme, needs width %g.", s.width);
+        snprintf(out, size, " Bimodal noise, an extreme case, needs width %g.", s.width);
     else
-        snprintf(out, size, " Bimodal noise, an extreme, %s at width %g: KL %s.",
+        snprintf(out, size, " Bimodal noise, an extreme case, %s at width %g: KL %s.",
                  s.kind == XB_FINDING_DIFFERS ? "still matters" : "is not resolved",
                  s.width, kl_shown(t, s.worst).text);
 }

@@ -209,11 +209,11 @@ static xb_status add_facts(laws_study *s)
 {
     const xb_fit_sample *info = xb_fit_sample_info(s->fit);
     XB_TRY(xb_study_add_fact(s->ctx, s->study, "samples", (double)s->n, NAN, "%s%s",
-                             s->drawn ? "synthetic samples, draws of " : "samples",
+                             s->drawn ? "synthetic samples, draws from " : "samples",
                              s->drawn ? xb_law_text(s->device) : ""));
     XB_TRY(xb_study_add_fact(s->ctx, s->study, "effective_samples",
                              xb_fit_sample_effective(info), NAN,
-                             "of them effectively independent"));
+                             "effectively independent samples among them"));
     XB_TRY(add_parameters(s));
     XB_TRY(add_gaussian(s));
     XB_TRY(add_shape(s, "device", xb_fit_law(s->fit), fitted_errors(s)));
@@ -243,8 +243,8 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
 
 const xb_study_kind xb_study_laws = {
     .name = "laws",
-    .about =
-        "samples, the law fitted to them, and three laws of one variance (Fig. 1, 7)",
+    .about = "samples, the law fitted to them, and three laws of the same variance (Fig. "
+             "1, 7)",
     .run = run,
     .find = xb_find_laws,
 };

@@ -201,11 +201,11 @@ static xb_status kl_table(xb_ctx *ctx, xb_study *study, const monte_carlo *mc,
             xb_table_set(table, row, 1 + f, fabs(sum[f] / n - exact));
         xb_table_set(table, row, 4, sqrt((square / n - mean * mean) / n));
     }
-    return xb_study_add_fact(
-        ctx, study, "monte_carlo_noise", xb_table_get(table, rows - 1, 4), NAN,
-        "standard error of the Monte Carlo KL with %lld draws: biases"
-        " below it cannot be seen that way",
-        (long long)size[rows - 1]);
+    return xb_study_add_fact(ctx, study, "monte_carlo_noise",
+                             xb_table_get(table, rows - 1, 4), NAN,
+                             "standard error of the Monte Carlo KL with %lld draws: "
+                             "smaller biases cannot be seen with that many draws",
+                             (long long)size[rows - 1]);
 }
 
 static xb_status monte_carlo_run(xb_ctx *ctx, xb_study *study, const fit_set *set,
@@ -326,7 +326,8 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
 
 const xb_study_kind xb_study_quantile = {
     .name = "quantile",
-    .about = "direct, corrected and spectral quantiles and what each does to KL (Fig. 3)",
+    .about =
+        "direct, corrected and spectral quantiles, and the effect of each on KL (Fig. 3)",
     .run = run,
     .find = xb_find_quantile,
 };

@@ -150,9 +150,10 @@ xb_status xb_quantile_fit_create(xb_ctx *ctx, xb_quantile_fit **out, const xb_la
 {
     double slope = xb_law_number(law, "K");
     if (isnan(slope))
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%s: one-polynomial quantiles are for mtj and ecram",
-                       xb_law_text(law));
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "%s: quantiles by one polynomial are available for mtj and ecram only",
+            xb_law_text(law));
     if (degree < 1 || degree > DEGREE_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "a quantile fit of degree %d: expected 1 to %d", degree,

@@ -401,7 +401,7 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
 
 const xb_study_kind xb_study_scalar = {
     .name = "scalar",
-    .about = "a noisy sine learnt once and asked under three laws (Fig. 5)",
+    .about = "a noisy sine learnt once and evaluated under three laws (Fig. 5)",
     .run = run,
     .find = xb_find_scalar,
 };

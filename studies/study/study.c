@@ -183,7 +183,7 @@ xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
     XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, loss));
     opt = &chosen;
     const xb_study_kind *kind = kind_find(name);
-    if (!kind) return xb_fail(ctx, XB_E_ARGUMENT, "there is no study '%s'", name);
+    if (!kind) return xb_fail(ctx, XB_E_ARGUMENT, "unknown study '%s'", name);
     xb_law *device = NULL;
     const char *file = kind->device_file && opt->device ? opt->device : NULL;
     XB_TRY(
