@@ -1,5 +1,6 @@
-/* campaign.c: readings of many cells to the curves of a device (maths K1). Readings are
- * sorted by cell and time to check them, then by state, time and how far they moved. */
+/* campaign.c: makes the curves of a device from readings of many cells (maths K1).
+ * Readings are sorted by cell and time to check them, then by state, time and distance
+ * moved. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static int by_place(const void *left, const void *right)
     return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-/* ---- what cannot be */
+/* ---- refused readings */
 
 static xb_status refuse(const readings *all, int64_t row, const char *why)
 {
@@ -78,8 +79,8 @@ static xb_status copy_row(readings *all, const xb_campaign *c, int64_t i)
     return XB_OK;
 }
 
-/* Readings of one cell, in the order of time: one state, no time twice; each learns what
- * was programmed. */
+/* Checks the readings of one cell in the order of time (one state, no time twice) and
+ * sets their programmed conductance. */
 static xb_status check_cell(readings *all, int64_t from, int64_t to)
 {
     reading *r = all->r;
@@ -159,7 +160,7 @@ static int64_t span_end(const readings *all, int64_t from, bool time)
     return to;
 }
 
-/* Cells of a state that were read at the time that most were read at. */
+/* The number of cells of a state at the time with the most readings. */
 static int64_t count_cells(const readings *all, span state)
 {
     int64_t most = 0;

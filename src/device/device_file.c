@@ -1,4 +1,4 @@
-/* device_file.c: devices as JSON. What is read is checked as if it came from an enemy. */
+/* device_file.c: devices as JSON. Nothing in a file is trusted. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -138,7 +138,7 @@ static xb_status read_numbers(xb_ctx *ctx, double *out, const json_t *object,
     return XB_OK;
 }
 
-/* A whole number from 0 on. */
+/* A whole number, 0 or more. */
 static xb_status read_count(xb_ctx *ctx, int64_t *out, const json_t *object,
                             const char *path, const char *key)
 {
@@ -218,7 +218,7 @@ static xb_status read_correlation(xb_ctx *ctx, xb_state_record *r, const json_t 
     return XB_OK;
 }
 
-/* A text shorter than `size`, if it is there. */
+/* A text shorter than `size`, if the key exists. */
 static xb_status read_short(xb_ctx *ctx, char *out, size_t size, const json_t *o,
                             const char *path, const char *key)
 {

@@ -1,6 +1,6 @@
-/* net.c: the table of layers and the public face of a net. A reader starts here:
- * the text is read layer by layer, each kind reads its own words, infers its shape
- * and declares its tensors. Running a net is in pass.c. */
+/* net.c: the table of layers and the public functions of a net; start reading here. The
+ * text is read layer by layer; each kind reads its own words, infers its shape and
+ * declares its tensors. pass.c runs a net. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ xb_status xb_net_declare(xb_reading *r, xb_net *net, xb_layer *layer, int index,
     return XB_OK;
 }
 
-/* NULL after saying that there is no such layer. */
+/* NULL, with an error, if there is no such layer. */
 static const xb_layer_kind *find_kind(xb_reading *r)
 {
     const char *known[XB_COUNT(kinds)];

@@ -1,6 +1,6 @@
 /* net_text.c: the words of a net's text; see net_text.h. Layers are separated by
- * commas, words by blanks. What is not known is answered with the nearest word
- * that is (edit distance with swaps of neighbours, at most 2). */
+ * commas, words by blanks. For an unknown word the error suggests the nearest known one
+ * (edit distance with swaps of neighbours, at most 2). */
 #include "net/net_text.h"
 
 #include <ctype.h>

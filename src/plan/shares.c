@@ -1,5 +1,5 @@
-/* shares.c: how much of a net's spread each weight makes, by backward passes; maths
- * A1. One draw of all weights a pass, under the Gaussian law. */
+/* shares.c: how much each weight contributes to a net's spread, by backward passes; maths
+ * A1. Each pass uses one draw of all weights under the Gaussian law. */
 #include "plan/shares.h"
 
 #include <math.h>

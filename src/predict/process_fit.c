@@ -1,8 +1,9 @@
 /* process_fit.c: the posterior of a Gaussian process beside a trained net (maths V43).
  *
- * The net has taken the mean; the process says how little the rows learnt from tell of
- * other places. So its weights have mean 0, and only their covariance is learnt: a prior
- * of the target's spread, less what each row pins down, by its noise. */
+ * The net describes the mean; the process describes how little the training rows say
+ * about other places. So its weights have mean 0, and only their covariance is learnt: a
+ * prior of the target's spread, reduced by the information of each row according to its
+ * noise. */
 #include <math.h>
 #include <stdlib.h>
 

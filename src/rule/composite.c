@@ -1,6 +1,5 @@
-/* composite.c: rules for expectations of functions that are not smooth, first of
- * all q log q: the paper's, the plain ones it compares with, and ours; maths
- * Q8-Q11.
+/* composite.c: rules for expectations of functions that are not smooth, mainly q log q:
+ * the paper's, the plain ones it compares with, and ours; maths Q8-Q11.
  *
  * All are Gauss or trapezoid rules for the Lebesgue measure with the density
  * multiplied into the weights, so a weight may be zero where the density is,

@@ -5,8 +5,8 @@
  * (discrete.h), unless the family knows its coefficients. Worst relative error of beta at
  * n = 256, B from 1e-3 to 1e6, bimodal to m = 0.999: 8e-15.
  *
- * Wheeler (1974), here on raw moments as the paper does it: the map from moments
- * to coefficients is so ill-conditioned that it breaks at order 13 to 40. Kept to
+ * Wheeler (1974), here on raw moments as the paper does it: the map from moments to
+ * coefficients is so ill-conditioned that it breaks down at order 13 to 40. It is kept to
  * show that. */
 #include <math.h>
 #include <stdlib.h>

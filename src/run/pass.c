@@ -3,7 +3,7 @@
  * One block of memory is planned when the pass is made: the activations of every
  * layer (activation functions overwrite their input where backward allows), two
  * buffers that the gradient goes through in turn, what batchnorm keeps, and scratch
- * that each layer has to itself while it runs. Nothing is allocated after that, and no
+ * memory that each layer uses while it runs. Nothing is allocated after that, and no
  * noise outlives a layer's call: backward draws it again. */
 #include "run/pass.h"
 
@@ -208,7 +208,7 @@ static xb_status check_noise(xb_ctx *ctx, const xb_pass *pass, const xb_noise *n
     return XB_OK;
 }
 
-/* The last element asked of any stream must be one there is. */
+/* The last element needed from any stream must exist. */
 static xb_status check_reach(xb_ctx *ctx, const xb_pass *pass, const xb_noise *noise,
                              int64_t batch)
 {
@@ -272,7 +272,7 @@ xb_status xb_pass_draws_within(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_
     return XB_OK;
 }
 
-/* What a layer finds in the run beside the batch. */
+/* The settings of a run that a layer needs besides the batch. */
 static void set_layer(xb_pass *pass, const xb_pass_layer *here)
 {
     pass->run.keep = pass->keep + here->keep;

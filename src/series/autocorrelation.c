@@ -1,8 +1,7 @@
-/* autocorrelation.c: how strongly a trace remembers itself; maths F8, F9.
- *
- * A few lags by direct sums, many by Fourier transforms of overlapping stretches
- * whose spectra are added: memory O(lags), so any length of trace will do. The
- * integrated time takes four times the lags until Geyer's sequence ends; white noise
+/* autocorrelation.c: the autocorrelation of a trace and its integrated time; maths F8,
+ * F9. A few lags are computed by direct sums, many by Fourier transforms of overlapping
+ * stretches whose spectra are added; memory is O(lags), so the trace may have any length.
+ * The integrated time takes four times the lags until Geyer's sequence ends; white noise
  * is done after eight (2 ms for 1e6 values). Error against direct sums 3e-15. */
 #include "series/autocorrelation.h"
 

@@ -1,4 +1,4 @@
-/* series_words.c: what was found in a trace, a sentence each. */
+/* series_words.c: the findings about a trace, one sentence each. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -197,7 +197,7 @@ static void say_levels(xb_series *s)
     if (s->levels > 1) say(s, ".");
 }
 
-/* Cells of this kind to read in turn for half of the reads to be draws. */
+/* The number of such cells to read in turn so that half of the reads are independent. */
 static int64_t cells_needed(const xb_series *s)
 {
     for (int64_t cells = 2; cells < s->reads; cells++)

@@ -1,5 +1,5 @@
-/* trace_check.c: columns that are no noise: constants, times, indexes, counters; maths
- * T1, T2. Whoever picks the wrong column of a table learns it here. */
+/* trace_check.c: refuses columns that are not noise: constants, times, indexes, counters;
+ * maths T1, T2. This catches a wrong column of a table. */
 #include <math.h>
 
 #include "crossbayes/extend.h"
