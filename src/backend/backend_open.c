@@ -1,5 +1,5 @@
-/* backend_open.c: a backend for who asked for one by name: the host's, or a module's that
- * is loaded now. What is missing is said in one line. */
+/* backend_open.c: opens a backend by name: the host's, or one from a module that is
+ * loaded now. If something is missing, the error says so in one line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,8 @@ static bool is_worth(const xb_ctx *ctx, const xb_net *net, double rows, xb_auto_
     return work_of(net) * rows >= least * (double)xb_ctx_threads(ctx);
 }
 
-/* A context of its own hears why there is no GPU: nobody asked. */
+/* A separate context receives the reason why there is no GPU, because the caller did not
+ * ask for one. */
 static bool has_cuda(void)
 {
     const xb_backend *found = NULL;

@@ -1,5 +1,5 @@
-/* evaluation_text.c: what an evaluation found about a law against the first one, as
- * sentences. Each is made from the numbers and the verdict it states. */
+/* evaluation_text.c: sentences on how a law compares with the first one. Each is made
+ * from the numbers and the verdict that it states. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

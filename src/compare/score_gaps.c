@@ -30,7 +30,8 @@ struct xb_score_gaps {
     int64_t better[SCORES];
 };
 
-/* What a point adds to the score: itself, or to first order in the root of the mean. */
+/* A point's contribution to the score: its value, or, for the root of a mean, the
+ * first-order term. */
 static double weight_of(const xb_scores *s, const scored *what)
 {
     const double root = what->root ? xb_scores_get(s, what->name).value : 0;

@@ -157,8 +157,9 @@ static void score_joint(xb_scores *out, const xb_target_scorer *s)
     nll->mc_error = xb_score_mc_error(version, &s->groups);
 }
 
-/* The mean of all targets' shares: points are independent, targets of a point are not;
- * nor are their Monte Carlo errors, whose mean is the most that theirs can be. */
+/* The mean of all targets' shares. Points are independent, but targets of a point are
+ * not; nor are their Monte Carlo errors, whose mean is an upper bound of the error of the
+ * mean. */
 static void score_coverage(xb_scores *out, const xb_target_scorer *s, double *inside)
 {
     const double targets = (double)s->targets;

@@ -241,7 +241,7 @@ static xb_status check_finite(const reader *r, const xb_stored *t, bool positive
     return XB_OK;
 }
 
-/* Writes nothing where dest is NULL: a look before memory is taken. */
+/* With dest NULL it only checks, before memory is allocated. */
 static xb_status take(const reader *r, void *dest, const char *name, xb_stored_type type,
                       const int64_t *shape, int ndim, bool positive)
 {
@@ -263,7 +263,7 @@ static bool is_there(const reader *r, const char *name)
     return xb_safetensors_find(r->file, full) >= 0;
 }
 
-/* mu and sigma NULL: only looks, and marks which tensors are random. */
+/* With mu and sigma NULL it only checks, and marks which tensors are random. */
 static xb_status take_net(const reader *r, xb_net *net, float *mu, float *sigma)
 {
     for (int i = 0; i < xb_net_tensor_count(net); i++) {

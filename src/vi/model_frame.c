@@ -1,4 +1,4 @@
-/* model_frame.c: tables read as a trained model wants them. */
+/* model_frame.c: reads tables for a trained model. */
 #include "vi/model.h"
 
 static xb_status choose(xb_ctx *ctx, xb_frame_options *out, const xb_model *m,

@@ -1,4 +1,4 @@
-/* presets.c: settings of training under one name, in one table. */
+/* presets.c: named sets of training settings, in one table. */
 #include <string.h>
 
 #include "base/choice.h"
@@ -9,7 +9,7 @@ typedef struct preset {
     void (*apply)(xb_train_options *o);
 } preset;
 
-/* The setting of the paper, with its weakness: sigma hardly moves (see the study). */
+/* The paper's settings, including their weakness: sigma hardly moves (see the study). */
 static void use_paper(xb_train_options *o)
 {
     o->freeze = true;

@@ -1,9 +1,8 @@
-/* train_report.c: what became of a training run.
- *
- * Numbers are those of the epoch whose weights were kept: the best by the rows held out,
- * else the last. F and the log likelihood of one epoch are noisy (few draws of the
- * weights), so of these the mean over the epochs just before it is told, with its
- * standard error; a twentieth of the second phase, during which little moves. */
+/* train_report.c: the report of a training run. Numbers are those of the epoch whose
+ * weights were kept: the best on the rows held out, else the last. F and the log
+ * likelihood of one epoch are noisy (few draws of the weights), so the report gives their
+ * mean over the epochs just before it, with its standard error: a twentieth of the second
+ * phase, during which little changes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +149,7 @@ static const char *meaning(xb_likelihood l)
     }
 }
 
-/* The best of those that were left. */
+/* The best of those that were rejected. */
 static int runner_up(const xb_train_report *r)
 {
     int best = -1;

@@ -1,5 +1,5 @@
-/* train_settings.c: options of training: their defaults, their checks, and the texts
- * that models and checkpoints keep of them. */
+/* train_settings.c: options of training: their defaults, their checks, and their texts in
+ * models and checkpoints. */
 #include <math.h>
 #include <stdlib.h>
 

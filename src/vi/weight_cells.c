@@ -163,8 +163,8 @@ xb_status xb_weight_cells_parse(xb_ctx *ctx, xb_weight_cells **out, const char *
     return finish(ctx, out, &c, text);
 }
 
-/* States, offset and scale move with the range: a weight of states at the same places in
- * it stays what it was. */
+/* States, offset and scale move with the range, so that a weight whose states are at the
+ * same relative places stays the same. */
 xb_status xb_weight_cells_measured(xb_ctx *ctx, xb_weight_cells **out,
                                    const xb_weight_cells *base, const double *g,
                                    const double *width, int64_t n)
