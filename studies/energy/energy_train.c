@@ -2,9 +2,9 @@
  *
  * A step draws the output as often as the batch has examples: all of them are x = 0,
  * and local reparameterisation gives each a draw of its own, exactly, one number for
- * each unit. The loss sees the sample (energy_loss.c), backward its gradient, Adam does
- * the rest; nothing is allocated. Where keep_n_eff asks for it, energy_keep.c adds its
- * pull. */
+ * each unit. energy_loss.c computes the loss of the sample, the backward pass its
+ * gradient, and Adam the update; nothing is allocated. If keep_n_eff is set,
+ * energy_keep.c adds its penalty. */
 #include "energy/energy_train.h"
 
 #include <math.h>

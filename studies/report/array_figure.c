@@ -1,6 +1,6 @@
-/* array_figure.c: the figure of the study "array": a panel for each imperfection, how far
- * it moves the predictives of both tasks, and how far the law's shape does as level
- * lines. */
+/* array_figure.c: the figure of the study "array": one panel for each imperfection, which
+ * shows how far it moves the predictives of both tasks, with the effect of the law's
+ * shape as horizontal lines. */
 #include <math.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ static void curve_of(const xb_sketch *k, const char *table, int task, bool few,
         titled ? "array, " : "", titled ? array_lines[task].title : "");
 }
 
-/* What so few reads move by chance. */
+/* The movement by chance with so few reads. */
 static void chance_of(const xb_sketch *k, const char *table, int task)
 {
     char noise[32];

@@ -1,6 +1,6 @@
-/* design_figure.c: a search for a design for the eye: how much quality each design loses,
- * over the energy and over the time of a prediction, with the front, the limit and the
- * choice. Designs far above the limit are outside the frame. */
+/* design_figure.c: the figure of a search for a design: the loss of quality of each
+ * design against the energy and the time of a prediction, with the front, the limit and
+ * the choice. Designs far above the limit are outside the frame. */
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +45,8 @@ static void find_frame(design_view *v)
     v->time = xb_si_unit_for(time, "s");
 }
 
-/* Blocks: designs given up, finalists, the front of energy, that of time, the choice. */
+/* Blocks: designs dropped early, finalists, the front of energy, that of time, the
+ * choice. */
 typedef bool pick_fn(const xb_design *d, int64_t i, const xb_design_point *p);
 
 static bool given_up(const xb_design *d, int64_t i, const xb_design_point *p)
@@ -120,7 +121,7 @@ static void panel(FILE *script, const char *data, int x, int front, bool bands)
         xb_style_colour("gaussian"));
 }
 
-/* A score by the word people know. */
+/* The usual name of a score. */
 static const char *score_word(const char *name)
 {
     static const char *const words[][2] = {

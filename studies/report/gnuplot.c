@@ -1,4 +1,4 @@
-/* gnuplot.c: running gnuplot, and what it complains of. */
+/* gnuplot.c: runs gnuplot and reports its errors. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

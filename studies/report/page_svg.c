@@ -1,9 +1,9 @@
 /* page_svg.c: a picture from a file into a page. Copies an SVG tag by tag: every id and
  * every reference to one gets the figure's prefix, so that pictures on one page do not
- * share names; the size is the page's matter, so only the view box of the root stays;
- * gnuplot's white canvas and its own title go, so that the page shines through.
- * Not a general SVG reader: what it does not know (scripts, handlers, styles, addresses
- * outside the file) is refused with the file's name.
+ * share names; the page decides the size, so only the view box of the root is kept;
+ * gnuplot's white canvas and its own title are removed, so that the page's background
+ * shows. It is not a general SVG reader: everything else (scripts, handlers, styles,
+ * addresses outside the file) is refused with the file's name.
  *
  * An <img> with the file in base64 would need a tenth of this code. Measured on the page
  * of `study scalar`: 619 kB in place of 471 kB, the words in a figure could not be
@@ -279,7 +279,7 @@ static xb_status copy_tag(svg_copy *s, const char **p)
     return closing ? copy_end_tag(s, p, name) : copy_start_tag(s, p, name);
 }
 
-/* "<?xml ...?>", "<!DOCTYPE ...>" and comments are not for the inside of a page. */
+/* "<?xml ...?>", "<!DOCTYPE ...>" and comments do not belong inside a page. */
 static xb_status skip_markup(const svg_copy *s, const char **p)
 {
     const char *mark = strncmp(*p, "<!--", 4) == 0 ? "-->" : ">";

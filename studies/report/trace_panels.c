@@ -1,6 +1,6 @@
-/* trace_panels.c: the trace against time with its jumps and the part that the law is of,
- * its spectrum with the fitted power law, its autocorrelation. A long trace is drawn as
- * the range of its values in each of a thousand stretches. */
+/* trace_panels.c: the trace against time with its jumps and the part that the law
+ * describes, its spectrum with the fitted power law, and its autocorrelation. A long
+ * trace is drawn as the range of its values in each of a thousand stretches. */
 #include "report/trace_panels.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* claims_energy.c: Fig. 4 (MTJ and mixture) and Fig. 8 (ECRAM): nets trained to a
- * standard normal output with Gaussian weights, asked under other laws. Distances are KL
- * of the output from that under Gaussian weights, each with its own error. */
+ * standard normal output with Gaussian weights and evaluated under other laws. Distances
+ * are the KL of the output from that under Gaussian weights, each with its own error. */
 #include <math.h>
 
 #include "crossbayes/extend.h"
@@ -179,8 +179,8 @@ static void judge_device_to_target(xb_judgement *j, const xb_evidence *e)
 
 /* ---- how wide is wide enough */
 
-/* From this width on KL is below VISIBLE in every net: surely (sign +1), or as far as
- * one can tell (sign -1). INFINITY: not even in the widest. */
+/* The width from which KL is below VISIBLE in every net: significantly (sign +1), or
+ * within the errors (sign -1). INFINITY: not even in the widest. */
 static double enough_width(const xb_table *t, int law, int sign)
 {
     double enough = least_width(t);
@@ -220,8 +220,9 @@ static void judge_small_width(xb_judgement *j, const xb_evidence *e)
 
 /* ---- is it the width? */
 
-/* Steps to the next width (twice the last, or more), and those that surely did not halve
- * KL; by (G6), with all weights sharing alike, it would fall to a quarter. */
+/* The number of steps to the next width (at least twice the last), and of those that
+ * significantly failed to halve KL; by (G6) it would fall to a quarter if all weights
+ * shared equally. */
 static void count_steps(const xb_table *t, int *steps, int *stalled)
 {
     for (int64_t r = 0; r + 1 < xb_table_row_count(t); r++) {

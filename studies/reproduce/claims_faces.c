@@ -1,6 +1,6 @@
-/* claims_faces.c: Fig. 6: ages of faces. Without UTKFace the study draws faces of its
- * own: then every number is shown and no finding is made, since drawings of nobody say
- * nothing about that data. */
+/* claims_faces.c: Fig. 6: ages of faces. Without UTKFace the study uses synthetic faces:
+ * then every number is shown but no finding is made, because synthetic faces say nothing
+ * about that data. */
 #include <math.h>
 
 #include "crossbayes/extend.h"

@@ -1,5 +1,5 @@
 /* claims_laws.c: Fig. 1 (MTJ) and Fig. 7 (ECRAM): noise, the law fitted to it, and laws
- * of one variance beside each other. The paper's samples and its A, B and C are not
+ * of the same variance side by side. The paper's samples and its A, B and C are not
  * published: ours are drawn from a law of its family, so the method can be checked here
  * and the device cannot. */
 #include <math.h>
@@ -10,8 +10,9 @@
 
 /* ---- the fit follows the samples */
 
-static const double EXPECTED_LEAST = 10; /* counts in a bin that has a say */
-static const double FITTED = 5;          /* B, w, scale, offset, and the total */
+static const double EXPECTED_LEAST =
+    10;                         /* least number of samples in a bin that counts */
+static const double FITTED = 5; /* B, w, scale, offset, and the total */
 
 typedef struct chi_square {
     double sum, freedom;

@@ -1,7 +1,7 @@
 /* claims_quadrature.c: Fig. 2 and Appendix B: which rules converge, by the paper's own
  * measure (the squared change from one order to the next) and by the true error, which
  * that measure cannot see. Rules are compared over the largest quarter of the orders, by
- * the median, so that one lucky order decides nothing. */
+ * the median, so that a single lucky order has no influence. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -71,7 +71,7 @@ static void judge_kl_steps(xb_judgement *j, const xb_evidence *e)
     judge_steps(j, e, "device_kl_step");
 }
 
-/* The same question to the true errors. A rule that is no better where the other has
+/* The same comparison for the true errors. A rule that is no better once the other has
  * reached its floor does not converge faster. */
 static void judge_errors(xb_judgement *j, const xb_evidence *e)
 {

@@ -1,6 +1,7 @@
 /* claims_quantile.c: Fig. 3: polynomials for the inverse distribution, with and without
- * its square root at the edge taken out first, and what sampling with them does to a
- * Monte Carlo KL. The study knows the exact bias too, which no number of draws does. */
+ * removing its square root at the edge first, and the effect of sampling with them on a
+ * Monte Carlo KL. The study also computes the exact bias, which no number of draws shows.
+ */
 #include <math.h>
 
 #include "crossbayes/extend.h"

@@ -1,4 +1,4 @@
-/* claims_scalar.c: Fig. 5: a noisy sine, learnt with Gaussian weights and asked under
+/* claims_scalar.c: Fig. 5: a noisy sine, learnt with Gaussian weights and evaluated under
  * three laws. What the paper calls nearly identical is measured here in units of sigma_e,
  * the spread over weights; scores are means over the study's seeds. */
 #include <math.h>

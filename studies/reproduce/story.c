@@ -1,7 +1,7 @@
 /* story.c: the page: for each figure of the paper what it is about, our figure with the
  * command that makes it, and a table of claims: what the paper says, what we find,
- * whether that agrees, and why. Words and order only; every number comes from the
- * judgements. */
+ * whether that agrees, and why. This file has only words and order; every number comes
+ * from the judgements. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void add_claims_of(FILE *out, const xb_reproduction *r, int figure,
     }
 }
 
-/* What a figure's claims came to, in one line. */
+/* A summary of a figure's claims in one line. */
 static void write_tally(FILE *out, const xb_reproduction *r, int figure)
 {
     int agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES);
@@ -56,8 +56,8 @@ static void write_tally(FILE *out, const xb_reproduction *r, int figure)
                   " This one cannot be decided:", " These cannot be decided:");
 }
 
-/* A figure differs where one of its claims does; it agrees where at least as many claims
- * do as cannot be told. */
+/* A figure differs if one of its claims does; it agrees if at least as many claims agree
+ * as cannot be decided. */
 static xb_finding overall(const xb_reproduction *r, int figure, const char *text)
 {
     int agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES);

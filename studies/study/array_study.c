@@ -1,16 +1,15 @@
 /* array_study.c: the study "array": how far a model's predictive moves on an imperfect
- * array, next to how far the shape of the noise moves it. One imperfection at a time, on
- * an otherwise ideal array, on two tasks (array_task.h). The measure (maths X18) is the
- * root mean square over test points of the change of mean and of standard deviation, in
- * digital standard deviations; below 0.1 an uncertainty is as good as before. Tables:
- *   shape          task, law (0 device, 1 bimodal), moved, noise, nll, nll_error
- *   one for each imperfection, by its key: its setting, then for both tasks moved_TASK,
- *                  noise_TASK (Monte Carlo), nll_TASK and nll_error_TASK (change of the
- *                  mean negative log density, error over points), low_TASK and high_TASK
- *                  (quantiles 5 % and 95 % of moved over chips, where chips differ; all
- *                  others are then means over chips)
+ * array, next to how far the shape of the noise moves it. Each imperfection is tried
+ * alone, on an otherwise ideal array, for two tasks (array_task.h). The measure (maths
+ * X18) is the root mean square over test points of the change of mean and of standard
+ * deviation, in digital standard deviations; below 0.1 an uncertainty is as good as
+ * before. Tables: shape          task, law (0 device, 1 bimodal), moved, noise, nll,
+ * nll_error one for each imperfection, by its key: its setting, then for both tasks
+ * moved_TASK, noise_TASK (Monte Carlo), nll_TASK and nll_error_TASK (change of the mean
+ * negative log density, error over points), low_TASK and high_TASK (quantiles 5 % and 95
+ * % of moved over chips, where chips differ; all others are then means over chips)
  *   correlation    the same for correlation times in read intervals and few reads; its
- *                  noise is what independent reads of that number move by chance */
+ * noise is the movement by chance with that number of independent reads */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -356,7 +355,7 @@ static xb_status correlation_rows(job *j, xb_table *table, int task)
              "largest tolerable correlation time, in read intervals, for predictives of "
              "%d reads",
              FEW_READS);
-    /* half as much again as what so few reads move by chance */
+    /* 1.5 times the movement by chance with so few reads */
     return need_fact(j, table, task, need, true, 1.5 * chance);
 }
 
@@ -391,7 +390,7 @@ static xb_status data_facts(job *j)
 
 static xb_status run_job(job *j)
 {
-    /* a user's table first: it may not do */
+    /* a user's table first, because it may be unusable */
     XB_TRY(xb_array_task_table(j->ctx, &j->task[TABLE], j->opt, j->sizes));
     XB_TRY(xb_array_task_scalar(j->ctx, &j->task[SCALAR], j->opt, j->sizes));
     XB_TRY(run_cells(j));

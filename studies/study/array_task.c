@@ -1,7 +1,7 @@
-/* array_task.c: what the study of arrays is made on: the paper's scalar experiment, with
- * Gaussian weights as they settle, and a table with one hidden layer. The table is the
- * user's, or Friedman's function of ten inputs (1991), of which five matter, with noise
- * of sd 1 (maths X17). Every fifth row is for testing. */
+/* array_task.c: the tasks of the study of arrays: the paper's scalar experiment, with
+ * converged Gaussian weights, and a table with one hidden layer. The table is the user's,
+ * or Friedman's function of ten inputs (1991), of which five matter, with noise of sd 1
+ * (maths X17). Every fifth row is for testing. */
 #include "study/array_task.h"
 
 #include <math.h>

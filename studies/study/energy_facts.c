@@ -1,7 +1,8 @@
-/* energy_facts.c: the energy study in words. The question is what makes the laws agree:
- * so KL is fitted by a power of the width and by a power of n_eff, over all cells where
- * it is resolved (three standard errors above 0), and the scatter left over is told for
- * both; the theory has no free number and is told by its ratio. */
+/* energy_facts.c: the facts of the energy study. The question is what makes the laws
+ * agree: KL is fitted by a power of the width and by a power of n_eff, over all cells
+ * where it is resolved (three standard errors above 0), and the remaining scatter is
+ * given for both; the theory has no free parameter, so its ratio to the measured KL is
+ * given. */
 #include "study/energy_facts.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 /* Theory counts as right within this factor; a KL counts as measured beyond so many
  * standard errors. */
 static const double FACTOR = 3, RESOLVED = 3;
-static const double TOLERANCE = 1e-4; /* KL that hardly anyone would notice */
+static const double TOLERANCE = 1e-4; /* a KL that is hardly noticeable */
 
 typedef struct about {
     xb_ctx *ctx;
@@ -87,7 +88,8 @@ static power_law fit_power(const about *a, place_fn *place)
     }
     power_law p = {(int64_t)n, NAN, NAN, NAN};
     double spread = xx - x * x / n, both = xy - x * y / n;
-    if (n < 4 || !(spread > 0)) return p; /* two numbers fitted: nothing to judge by */
+    if (n < 4 || !(spread > 0))
+        return p; /* two points for two parameters: no scatter to judge */
     p.power = both / spread;
     double residual = sqrt(fmax(0, yy - y * y / n - p.power * both) / (n - 2));
     p.scatter = exp(residual);
@@ -144,7 +146,7 @@ static int64_t wider(const about *a, int64_t i)
     return next;
 }
 
-/* KL does not fall, as far as the errors can tell. */
+/* KL does not fall significantly. */
 static bool stalls(const about *a, int64_t i, int64_t next)
 {
     double error = hypot(error_at(a, i), error_at(a, next));

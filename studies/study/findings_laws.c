@@ -1,5 +1,5 @@
-/* findings_laws.c: what the studies of a law alone found: is it Gaussian, are its rule
- * and its draws right? */
+/* findings_laws.c: findings of the studies of a law alone: whether it is Gaussian, and
+ * whether its rule and its draws are accurate. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 static const double LEVEL = 0.01; /* of the p-value, as in a fit */
 static const double FEW = 100;    /* independent samples: too few to agree */
 
-/* A test that rejects needs no help; one that does not may have had too few samples: then
- * the fit says whether a Gaussian is close to them. */
+/* A rejection is conclusive; a test that does not reject may have had too few samples,
+ * and then the fit says whether a Gaussian is close to them. */
 static xb_finding_kind judge_gaussian(const xb_study *study)
 {
     double p = xb_study_fact(study, "gaussian_p").value;
@@ -65,7 +65,7 @@ static const char *limits_text(xb_finding_kind kind)
                                       : "one of them is unknown";
 }
 
-/* An error below the rounding of a double is that. */
+/* Errors below the rounding of a double are set to that. */
 static xb_shown error_text(double error)
 {
     return xb_show(isnan(error) ? NAN : fmax(error, DBL_EPSILON), 0);

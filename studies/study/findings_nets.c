@@ -1,6 +1,6 @@
-/* findings_nets.c: what the studies of trained nets found: does the shape of the noise
- * matter, and from which width on not? Over all nets of a width; a net counts with three
- * standard errors, as there are many. */
+/* findings_nets.c: findings of the studies of trained nets: whether the shape of the
+ * noise matters, and from which width on it does not. They cover all nets of a width;
+ * each net is judged at three standard errors, because there are many. */
 #include <math.h>
 #include <stdio.h>
 
@@ -81,7 +81,7 @@ static xb_shown kl_shown(const xb_table *t, int64_t row)
                    xb_table_at(t, row, "kl_error"));
 }
 
-/* What to think of an estimate that cannot be. */
+/* A remark on an estimate that is impossible. */
 static const char *below_zero(const xb_table *t, int64_t row)
 {
     double kl = xb_rounded_off(xb_table_at(t, row, "kl"));

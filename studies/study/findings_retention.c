@@ -1,6 +1,6 @@
-/* findings_retention.c: does an array keep its predictions as long as its device was
- * measured, and how often must it be refreshed? One claim for each way to use its
- * states, so two standard errors. */
+/* findings_retention.c: findings on whether an array keeps its predictions as long as its
+ * device was measured, and how often it must be refreshed. There is one claim for each
+ * way to use its states, each judged at two standard errors. */
 #include <math.h>
 #include <stdio.h>
 
@@ -40,7 +40,7 @@ static void refresh_text(char *out, size_t size, const xb_study *study, int way)
         snprintf(out, size, "it would have to be refreshed before %g s", first);
 }
 
-/* Few chips make most of the mean: what the others do. */
+/* A few chips dominate the mean, so this reports the others. */
 static void half_text(char *out, size_t size, double seconds)
 {
     *out = '\0';

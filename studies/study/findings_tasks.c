@@ -1,6 +1,6 @@
-/* findings_tasks.c: what the studies of learnt tasks found: was it learnt, does swapping
- * the law move predictives, are they calibrated, and what does an array do to them? One
- * claim each, so two standard errors. */
+/* findings_tasks.c: findings of the studies of learnt tasks: whether the task was learnt,
+ * whether swapping the law moves predictives, whether they are calibrated, and what an
+ * array does to them. Each has one claim, judged at two standard errors. */
 #include <math.h>
 #include <stdio.h>
 
@@ -34,7 +34,8 @@ static xb_status find_learnt(xb_ctx *ctx, xb_study *study)
     xb_fact rmse = xb_study_fact(study, "rmse"),
             ideal = xb_study_fact(study, "rmse_ideal");
     double excess = rmse.value / ideal.value - 1;
-    double above = excess < 0 ? 0 : excess; /* better by luck is no fault; NAN stays */
+    double above =
+        excess < 0 ? 0 : excess; /* being better by luck is not a fault; NAN stays */
     xb_finding_kind kind =
         xb_judge(above, rmse.std_error / ideal.value, RMSE_EXCESS, ERRORS);
     double outside = xb_study_fact(study, "coverage95_out").value;
@@ -75,7 +76,7 @@ xb_status xb_find_scalar(xb_ctx *ctx, xb_study *study)
 
 static const double RMSE_GAP_MATTERS = 0.05; /* relative */
 
-/* What a coverage that is not as it should be is called, and the sentence's words. */
+/* The word for a wrong coverage, and the words of the sentence. */
 static const char *const confidence[] = {"calibrated", "overconfident", "underconfident",
                                          "cannot tell"};
 static const char *const share_held[] = {

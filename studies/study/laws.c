@@ -1,6 +1,6 @@
 /* laws.c: the study "laws" (the paper's Fig. 1, and Fig. 7 for an ECRAM device):
- * samples are fitted, and the fitted device law is set beside the Gaussian and
- * the bimodal law of the same mean and variance.
+ * samples are fitted, and the fitted device law is compared with the Gaussian and the
+ * bimodal law of the same mean and variance.
  *
  * Tables, all in the units of the samples:
  *   histogram   x, density, fit       a bin is centred on the law's centre, so
@@ -144,7 +144,7 @@ static xb_status add_parameters(laws_study *s)
     return XB_OK;
 }
 
-/* Errors of what is said of the fitted law's shape; NAN: the law is given. */
+/* Errors of the statements on the fitted law's shape; NAN: the law is given. */
 typedef struct shape_errors {
     double kl, kurtosis;
 } shape_errors;
@@ -188,7 +188,7 @@ static xb_status add_shape(laws_study *s, const char *which, const xb_law *law,
                              error.kurtosis, "excess kurtosis of the %s law", which);
 }
 
-/* Could they be Gaussian? */
+/* Whether the samples may be Gaussian. */
 static xb_status add_gaussian(laws_study *s)
 {
     for (int i = 0; i < xb_fit_family_count(s->fit); i++) {

@@ -27,7 +27,8 @@ static const xb_net_cells_standard forms[] = {
                       1 << 19, 0, 8000},
 };
 
-/* A difference counts from so many standard errors, and matters from so much on. */
+/* A difference is significant from this many standard errors, and matters from this size
+ * on. */
 static const double RESOLVED = 3, MATTERS = 0.05;
 
 /* ---- gaps */

@@ -1,8 +1,7 @@
-/* paired.c: sums over blocks of draws, and the jackknife over them. Every law sees the
- * words of a draw that the others see, so the error of a difference is that of what
- * the laws make of the same words, far below the error of either alone; leaving out
- * one block of all laws at a time (C2) counts just that. Antithetic pairs stay within
- * a block. */
+/* paired.c: sums over blocks of draws, and the jackknife over them. All laws use the same
+ * random words for a draw, so the error of a difference is far below the error of either
+ * law alone; leaving out one block of all laws at a time (C2) counts just that.
+ * Antithetic pairs stay within a block. */
 #include "study/paired.h"
 
 #include <math.h>

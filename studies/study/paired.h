@@ -1,6 +1,6 @@
 /* paired.h: one model under several laws, draw by draw from the same random words:
- * means and standard deviations of its outputs, and what the laws' differences are
- * worth (maths S2). Draws are not kept, so that there may be many. */
+ * means and standard deviations of its outputs, and the differences between laws with
+ * their errors (maths S2). Draws are not stored, so there may be many. */
 #ifndef XB_STUDY_PAIRED_H
 #define XB_STUDY_PAIRED_H
 

@@ -1,6 +1,6 @@
-/* quadrature.c: the study "quadrature", the paper's Fig. 2 and what it does not
- * show: variance and KL to the matched Gaussian by every rule against its number
- * of points, for the device law and for the mixture.
+/* quadrature.c: the study "quadrature", the paper's Fig. 2 and more: variance and KL to
+ * the matched Gaussian by every rule against its number of points, for the device law and
+ * for the mixture.
  *
  * Tables LAW_QUANTITY_MEASURE, LAW device or bimodal, QUANTITY variance or kl,
  * MEASURE
@@ -40,7 +40,7 @@ enum { RULES = XB_COUNT(contenders), STEP = 2, LARGEST = 256, LARGEST_QUICK = 64
 enum { VARIANCE, KL, QUANTITIES };
 static const char *const quantity_names[] = {"variance", "kl"};
 
-/* A law, and what is right for it. */
+/* A law and its exact values. */
 typedef struct subject {
     const char *name;
     const xb_law *law;

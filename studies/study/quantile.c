@@ -1,9 +1,8 @@
-/* quantile.c: the study "quantile", the paper's Fig. 3 and what its Monte Carlo
- * cannot show: three one-polynomial quantiles of the device law, drawn whole and
- * near u = 0; the error of a Monte Carlo estimate of KL (device to matched
- * Gaussian) made with each; and the exact bias that each has at infinitely many
- * draws. Such polynomials are for mtj and ecram: other laws have the exact curve and
- * the sampler alone. Tables:
+/* quantile.c: the study "quantile", the paper's Fig. 3 and the bias that its Monte Carlo
+ * cannot show: three one-polynomial quantiles of the device law, drawn whole and near u =
+ * 0; the error of a Monte Carlo estimate of KL (device to matched Gaussian) made with
+ * each; and the exact bias that each has at infinitely many draws. Such polynomials are
+ * for mtj and ecram: other laws have the exact curve and the sampler alone. Tables:
  *   curves, near_zero  u, exact, direct, corrected, spectral (degree 10)
  *   kl_error           draws, |estimate - exact| of each fit, std_error
  *   bias               degree, exact bias of the estimate with each fit
@@ -159,7 +158,7 @@ typedef struct monte_carlo {
     double *square;      /* [pieces] of its square, spectral fit */
 } monte_carlo;
 
-/* PIECE draws: the same u for every fit. */
+/* PIECE draws, with the same u for every fit. */
 static void monte_carlo_piece(void *arg, int64_t piece)
 {
     monte_carlo *mc = arg;

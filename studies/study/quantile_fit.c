@@ -1,6 +1,6 @@
 /* quantile_fit.c: the quantile as one polynomial on half the range, three ways;
- * maths D1-D5. The paper's two (direct and corrected) are kept to be compared;
- * draws use pieces.c and draw_table.c.
+ * maths D1-D5. The paper's two (direct and corrected) are kept for comparison; draws use
+ * pieces.c and draw_table.c.
  *
  * All three are Legendre expansions that interpolate at Gauss-Lobatto points:
  *   direct     G(v), v in [0, 1/2]: G has a square root at 0, error ~ n^-1
@@ -131,8 +131,8 @@ static xb_status make_fit(xb_ctx *ctx, xb_quantile_fit *fit, const xb_law *law)
     return status;
 }
 
-/* The corrected fit is useless where the expansion it subtracts leaves the
- * support by far; then no polynomial of a sane degree brings it back. */
+/* The corrected fit is useless if the expansion that it subtracts leaves the support by
+ * far, because no polynomial of reasonable degree compensates for that. */
 static xb_status check_use(xb_ctx *ctx, const xb_quantile_fit *fit, const xb_law *law,
                            double outside)
 {

@@ -122,7 +122,7 @@ static xb_status make_array(const job *j, xb_array **out, int way, double age)
     return status;
 }
 
-/* As an assay scores them, whatever noise the model has. */
+/* Scores predictions as an assay does, whatever noise the model has. */
 static xb_status read_array(job *j, xb_assay *assay, int way, int chip, int age)
 {
     xb_array *array = NULL;

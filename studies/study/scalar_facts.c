@@ -1,7 +1,7 @@
-/* scalar_facts.c: facts of the scalar study, read off its tables: scores averaged over
- * seeds with the standard error of that mean (of one seed: with the error over its test
- * points), and differences between laws with the
- * verdict of C17: same within 1 % of sigma_e, different, or not resolved. */
+/* scalar_facts.c: facts of the scalar study, derived from its tables: scores averaged
+ * over seeds with the standard error of that mean (of one seed: with the error over its
+ * test points), and differences between laws with the verdict of C17: same within 1 % of
+ * sigma_e, different, or not resolved. */
 #include "study/scalar_facts.h"
 
 #include <math.h>

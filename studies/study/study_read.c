@@ -1,6 +1,6 @@
-/* study_read.c: a study back from NAME.json and its tables: what reproduce judges, so
- * that a study which was done before and one done just now say the same. Numbers come
- * back to the last bit (but for infinite facts, which JSON has no word for). */
+/* study_read.c: reads a study back from NAME.json and its tables, which reproduce judges,
+ * so that old and new studies are treated identically. Numbers come back to the last bit
+ * (except infinite facts, which JSON cannot express). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static xb_status read_findings(xb_ctx *ctx, xb_study *study, const json_t *root,
     return XB_OK;
 }
 
-/* A table's file lies beside the JSON: its name may not lead elsewhere. */
+/* A table's file must lie beside the JSON, so its name must not contain a path. */
 static xb_status read_table(xb_ctx *ctx, xb_study *study, const json_t *entry,
                             const char *dir, const char *path)
 {

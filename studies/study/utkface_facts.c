@@ -61,7 +61,7 @@ static xb_status rmse_facts(xb_ctx *ctx, xb_study *study)
     return XB_OK;
 }
 
-/* The largest difference of RMSE between laws asked, over both nets. */
+/* The largest difference of RMSE between laws of evaluation, over both nets. */
 static xb_status gap_fact(xb_ctx *ctx, xb_study *study)
 {
     const xb_table *t = xb_study_table(study, "scores");
