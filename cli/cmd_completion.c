@@ -15,8 +15,8 @@ static void print_words(FILE *out, const char *list)
     for (const char *p = list; *p; p++) fputc(*p == '|' || *p == ',' ? ' ' : *p, out);
 }
 
-/* ---- values that have names, by what the help calls the value. A suffix follows each
- * name: a value goes on after it */
+/* ---- values that have names, found by what the help calls the value. A suffix follows
+ * each name if the value continues after it */
 
 static void print_families(FILE *out, const char *suffix)
 {
@@ -175,7 +175,8 @@ static void zsh_text(FILE *out, const char *text)
     }
 }
 
-/* Names as `(a b c)`, or added by hand where files may be meant or a suffix follows. */
+/* Names as `(a b c)`, or added explicitly if the value may be a file or a suffix follows.
+ */
 static void zsh_value(FILE *out, const cli_option *o)
 {
     if (o->kind == CLI_FLAG) return;

@@ -12,7 +12,7 @@
 #include "print.h"
 #include "show.h"
 
-/* ---- what the helpers use */
+/* ---- functions for demo_noise.c and demo_studies.c */
 
 void cli_demo_section(cli_demo *d, const char *id, const char *heading)
 {
@@ -31,7 +31,7 @@ static const char *kind_name(xb_finding_kind kind)
     return names[kind];
 }
 
-/* To the terminal as soon as it is known, or to the JSON. */
+/* Prints a finding as soon as it is known, or adds it to the JSON. */
 static void tell(cli_demo *d, xb_finding f)
 {
     if (d->json) {
@@ -71,8 +71,8 @@ unsigned cli_demo_formats(const cli_session *s)
 
 /* ---- samples */
 
-/* Samples that are in no file get one, so that every command of the page runs. Its name
- * is one that users do not give their own measurements. */
+/* Samples that come from no file are written to one, so that every command of the page
+ * runs. Its name is one that users are unlikely to choose for their own measurements. */
 static const char KEPT[] = "demo_noise";
 
 static xb_status keep_samples(cli_demo *d)
@@ -146,7 +146,7 @@ static void add_provenance(cli_demo *d, const xb_fit *fit)
     xb_page_provenance(d->page, "device law", xb_law_text(xb_fit_law(fit)));
 }
 
-/* The page is written beside its files, and all of them are put in their places. */
+/* Writes the page beside its files, and puts all of them in place. */
 static xb_status publish(cli_demo *d)
 {
     char *staged = cli_join(xb_stage_dir(d->stage), "report", ".html");
@@ -155,7 +155,7 @@ static xb_status publish(cli_demo *d)
     free(staged);
     if (status != XB_OK) return status;
     xb_stage *stage = d->stage;
-    d->stage = NULL; /* given up */
+    d->stage = NULL; /* ownership has passed on */
     return xb_stage_publish(d->s->ctx, stage, (const char *const[]){"report.html", NULL});
 }
 
@@ -167,7 +167,7 @@ static cli_exit end_page(cli_demo *d, const char *path)
     if (d->json) {
         json_object_set_new(d->json, "page", cli_json_text(path));
         json_t *root = d->json;
-        d->json = NULL; /* given up */
+        d->json = NULL; /* ownership has passed on */
         return cli_json_print(d->s, root);
     }
     printf("\nThe page with figures, numbers and commands:\n  ");
@@ -197,7 +197,7 @@ static xb_status write_fit(cli_demo *d, const xb_fit *fit)
     return status;
 }
 
-/* As `fit` does it: the law is of the stationary part. */
+/* As in `fit`, the law describes the stationary part. */
 static xb_status fit_parts(cli_demo *d, xb_fit **fit, xb_fit **whole)
 {
     xb_series_options search = xb_series_options_default();
@@ -241,7 +241,8 @@ static cli_exit make_files(cli_demo *d, const char *path)
     xb_status status = staged ? XB_OK : XB_E_MEMORY;
     d->staged = staged;
     if (status == XB_OK) status = fit_noise(d);
-    xb_ctx_set_notice(d->s->ctx, NULL, NULL); /* of the law: the page has said it */
+    xb_ctx_set_notice(d->s->ctx, NULL,
+                      NULL); /* notices about the law are on the page already */
     if (status == XB_OK) status = cli_demo_studies(d);
     cli_exit code = status == XB_OK ? end_page(d, path) : cli_status(d->s, status);
     free(staged);

@@ -1,5 +1,5 @@
-/* cmd_design.c: `crossbayes design`: the cheapest array that keeps a model's quality, and
- * the front of energy and time against quality. */
+/* cmd_design.c: `crossbayes design`: finds the cheapest array that keeps a model's
+ * quality, and the front of energy and time against quality. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ typedef struct design_job {
     double deadline_s;
 } design_job;
 
-/* ---- what was asked for */
+/* ---- the options */
 
 static cli_exit read_sets(design_job *job)
 {
@@ -37,8 +37,8 @@ static cli_exit read_sets(design_job *job)
     return CLI_DONE;
 }
 
-/* The array's files are read by many threads later: now they are known as inputs, and
- * one that cannot be read stops here. */
+/* Many threads will read the array's files later; reading them once here records them as
+ * inputs and stops if one cannot be read. */
 static xb_status note_files(xb_ctx *ctx, const xb_array *array)
 {
     xb_law *law = NULL;

@@ -1,5 +1,5 @@
-/* cmd_device.c: `crossbayes device`: the readings of a campaign, or a trace for each
- * state, in, a device file out. */
+/* cmd_device.c: `crossbayes device`: makes a device file from the readings of a campaign,
+ * or from one trace for each state. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "outputs.h"
 #include "print.h"
 
-/* The columns of a campaign: the option, and names it is known by. */
+/* The columns of a campaign: the option, and the usual names. */
 typedef enum campaign_column {
     CELL,
     STATE,
@@ -42,8 +42,8 @@ static int64_t column_of(const xb_frame *frame, const char *name)
     return -1;
 }
 
-/* Which column of the table has it: by the option, else by the first name that is there;
- * -1: none. */
+/* The column of the table: by the option, else by the first usual name that exists; -1:
+ * none. */
 static int64_t find_column(const cli_session *s, const xb_frame *frame, campaign_column c)
 {
     const char *given = cli_text(&s->args, known[c].option, NULL);
@@ -71,7 +71,7 @@ static cli_exit find_columns(cli_session *s, int64_t at[COLUMNS], const xb_frame
     return CLI_DONE;
 }
 
-/* Columns of their own from the rows of the table; free(block) them. */
+/* Copies columns from the rows of the table; free(block) them. */
 static double *take_columns(xb_campaign *out, const xb_frame *frame,
                             const int64_t at[COLUMNS])
 {
@@ -110,9 +110,10 @@ static cli_exit measure(cli_session *s, xb_device **out, const xb_frame *frame,
     return code;
 }
 
-/* ---- shown */
+/* ---- output */
 
-/* A state a line: what was programmed, the spread at three times, the shift at the last.
+/* One line per state: the programmed value, the spread at three times, and the shift at
+ * the last.
  */
 enum { SHOWN_TIMES = 3, SHOWN_STATES = 12, FIRST_SPREAD = 3 };
 
@@ -125,7 +126,7 @@ typedef struct shown {
     xb_si_unit unit;
 } shown;
 
-/* `count` of n, evenly, the first and the last among them. */
+/* `count` of n, evenly spread, including the first and the last. */
 static int choose_evenly(int64_t *out, int count, int64_t n)
 {
     const int used = n < count ? (int)n : count;
@@ -247,12 +248,12 @@ static cli_exit deliver(cli_session *s, const xb_device *device)
     return CLI_DONE;
 }
 
-/* ---- which file is what */
+/* ---- telling campaigns from traces */
 
 enum { NO_CAMPAIGN = -1 };
 
-/* A table with a column for the cell is the campaign; a file alone is one too, unless it
- * can only be a trace. */
+/* A table with a column for the cell is a campaign; so is a single file, unless it can
+ * only be a trace. */
 static bool is_campaign(const cli_session *s, const xb_frame *frame)
 {
     enum { TRACE_COLUMNS = 2 }; /* with its time */
@@ -260,8 +261,8 @@ static bool is_campaign(const cli_session *s, const xb_frame *frame)
            (s->args.n_args == 1 && xb_frame_feature_count(frame) > TRACE_COLUMNS);
 }
 
-/* The campaign among the files, if there is one: its number and its table. What cannot be
- * read as a table is left to the reader of traces. */
+/* Finds the campaign among the files, if there is one: its number and its table. Files
+ * that cannot be read as a table are left to the reader of traces. */
 static cli_exit find_campaign(cli_session *s, int *out, xb_frame **table)
 {
     *out = NO_CAMPAIGN;

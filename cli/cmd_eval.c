@@ -175,7 +175,7 @@ static void print_scores(const xb_evaluation *e)
     print_table(e, -1);
 }
 
-/* What the marks behind the scores mean. */
+/* Explains the marks behind the scores. */
 static void print_legend(const xb_evaluation *e)
 {
     const xb_scores *s = xb_evaluation_scores(e, 0);
@@ -247,7 +247,7 @@ static cli_exit deliver(const request *r)
 
 /* ---- the run */
 
-/* All laws made from samples are called "empirical": their file names tell which. */
+/* All laws made from samples are called "empirical", so file names distinguish them. */
 static xb_status parse_laws(request *r)
 {
     const cli_value *given = cli_get(&r->s->args, "law");

@@ -1,4 +1,4 @@
-/* cmd_fit.c: `crossbayes fit`: a measured trace in, the law of its stationary part out.
+/* cmd_fit.c: `crossbayes fit`: fits a law to the stationary part of a measured trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,11 +57,11 @@ static cli_exit print_json(cli_session *s, const xb_fit *fit)
     return CLI_DONE;
 }
 
-/* What a fit is made of and comes to. */
+/* The inputs and results of a fit. */
 typedef struct job {
     cli_trace trace;
     xb_series *series;
-    xb_fit *fit, *whole; /* whole: NULL where the stationary part is all there is */
+    xb_fit *fit, *whole; /* whole: NULL if the stationary part is the whole trace */
     cli_figure figure;
 } job;
 
@@ -72,7 +72,7 @@ static void show(cli_session *s, const job *j)
     if (j->whole) cli_show_whole(j->whole);
 }
 
-/* The figure first: where it fails, no law file is left to mislead. */
+/* The figure is written first, so that no law file is left if it fails. */
 static cli_exit deliver(cli_session *s, const job *j)
 {
     const char *file = cli_text(&s->args, "output", NULL);

@@ -1,5 +1,5 @@
-/* cmd_law.c: `crossbayes law`: what a law is, in numbers. Everything is said of
- * the law as parametrised, on its own support. */
+/* cmd_law.c: `crossbayes law`: prints the numbers of a law. All of them refer to the law
+ * as parametrised, on its own support. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "law_samples.h"
 #include "print.h"
 
-/* One asked-for quantile, from whichever tail keeps the digits. */
+/* One requested quantile, computed from the tail that keeps the digits. */
 typedef struct quantile_answer {
     double u, one_minus_u;
     double x;
@@ -133,7 +133,7 @@ static void print_place(const xb_law *law)
            place.offset / u.factor, *u.text ? " " : "", u.text);
 }
 
-/* What rounding alone leaves of a number that is 0. */
+/* The largest value that rounding makes of 0. */
 static double without_rounding(double value, double scale)
 {
     const double rounding = 1e-13;

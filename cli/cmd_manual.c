@@ -7,8 +7,8 @@
 #include "commands.h"
 #include "print.h"
 
-/* Text as it is: backslashes and hyphens keep their meaning, a line that starts with a
- * dot or a quote is no request. */
+/* Escapes text: backslashes and hyphens keep their meaning, and a line that starts with a
+ * dot or a quote is not a request. */
 static void print_text(FILE *out, const char *text)
 {
     bool start = true;
@@ -56,7 +56,7 @@ static void print_block(FILE *out, const char *title, const char *text)
     fprintf(out, "%s.fi\n", text[0] && text[strlen(text) - 1] == '\n' ? "" : "\n");
 }
 
-/* What the help says besides, kept in its lines. */
+/* The additional text of the help, with its line breaks. */
 static cli_exit print_more(FILE *out, cli_session *s, const cli_command *c)
 {
     if (!c->more) return CLI_DONE;

@@ -1,5 +1,5 @@
-/* cmd_merge.c: `crossbayes merge`: runs the command that its shares belong to, with the
- * results that are in them. So what it prints and writes is what one run would have. */
+/* cmd_merge.c: `crossbayes merge`: runs the command that the shares belong to, with the
+ * results that they hold. So it prints and writes what a single run would have. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@ static const cli_command *find_command(const char *name)
     return NULL;
 }
 
-/* Options of `merge` that go on to the command, where it has not been told itself. */
+/* Options of `merge` that are passed on to the command, unless the command had them
+ * itself. */
 enum { ADDED = 4 };
 static int add_options(const cli_session *s, const xb_shares *shares,
                        const char *added[ADDED])

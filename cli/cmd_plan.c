@@ -1,5 +1,5 @@
-/* cmd_plan.c: `crossbayes plan`: will the shape of a law's noise matter to a net? The
- * prediction, the measured distance beside it, and what to do about it. */
+/* cmd_plan.c: `crossbayes plan`: forecasts whether the shape of a law's noise matters to
+ * a net: the predicted distance, the measured one beside it, and what to do about it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static xb_status plan_output(plan_job *job, const xb_weights *weights, const flo
     return xb_plan_create(job->s->ctx, &c->plan, job->net, weights, x, job->law, &opt);
 }
 
-/* Each output for itself. */
+/* Plans each output separately. */
 static xb_status plan_case_at(plan_job *job, const xb_weights *weights, const float *x,
                               int64_t row, int64_t member)
 {
@@ -37,7 +37,7 @@ static xb_status plan_case_at(plan_job *job, const xb_weights *weights, const fl
     return status;
 }
 
-/* Each member of an ensemble for itself. */
+/* Plans each member of an ensemble separately. */
 static xb_status plan_at(plan_job *job, const float *x, int64_t row)
 {
     const int64_t members = cli_plan_members(job);
@@ -124,7 +124,7 @@ static cli_exit plan_model(plan_job *job)
     return cli_status(s, status);
 }
 
-/* Neither net nor model: what equal shares would need. */
+/* With neither net nor model: the number of equal shares needed. */
 static cli_exit deliver(const plan_job *job)
 {
     cli_progress_clear(&job->s->progress);

@@ -1,5 +1,5 @@
-/* cmd_reproduce.c: `crossbayes reproduce`: all figures of the paper, or some, and a page
- * that sets each beside what the paper says. The terminal gets the short story. */
+/* cmd_reproduce.c: `crossbayes reproduce`: makes all figures of the paper, or some, and a
+ * page that compares each with what the paper says. The terminal gets a summary. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ static cli_exit read_options(cli_session *s, xb_reproduce_options *o)
     return read_figures(s, &o->figures);
 }
 
-/* ---- the short story */
+/* ---- the summary */
 
 static int tally(const xb_reproduction *r, int figure, xb_finding_kind finding)
 {
@@ -100,7 +100,7 @@ static void show_figures(const xb_reproduction *r)
     }
 }
 
-/* What differs is what a reader wants to know. */
+/* Lists the claims that differ, which interest a reader most. */
 static void show_differences(const xb_reproduction *r)
 {
     enum { COLUMN = 8 };

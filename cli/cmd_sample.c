@@ -1,8 +1,7 @@
-/* cmd_sample.c: `crossbayes sample`: draws of a law in a file.
+/* cmd_sample.c: `crossbayes sample`: writes draws of a law to a file.
  *
- * Draw i is a function of (seed, i) alone, so the bytes do not depend on the
- * number of threads or on N. NPY files are made whole in memory, text is
- * streamed. */
+ * Draw i depends only on (seed, i), so the bytes do not depend on the
+ * number of threads or on N. NPY files are made in memory, text is streamed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +12,9 @@
 #include "print.h"
 #include "textfile.h"
 
-enum { CHUNK = 1 << 20 }; /* draws between two looks at the progress */
+enum { CHUNK = 1 << 20 }; /* draws between two progress events */
 
-/* Sums about a fixed centre: no digits lost for laws far from 0. */
+/* Sums about a fixed centre, so that laws far from 0 lose no digits. */
 typedef struct totals {
     int64_t n;
     double centre, sum, sum_squares;
@@ -147,7 +146,7 @@ static cli_exit write_text(sampling *job, const char *path)
     return code == CLI_DONE ? closed : code;
 }
 
-/* What the numbers should be, beside what they are. */
+/* The expected numbers beside the actual ones. */
 typedef struct summary {
     double mean, sd, law_mean, law_sd;
     double mean_error, sd_error; /* standard errors at this n */
@@ -196,7 +195,7 @@ static cli_exit print_json(const sampling *job, const char *path, json_t *draws)
     return cli_json_print(job->s, root);
 }
 
-/* -o - --json: what a script can take in one piece. */
+/* -o - --json: all draws as one JSON object. */
 static cli_exit print_draws_json(sampling *job)
 {
     enum { MOST = 1000000 };
@@ -219,7 +218,7 @@ static cli_exit print_draws_json(sampling *job)
     return print_json(job, NULL, list);
 }
 
-/* What came out, with the error it should have, beside what the law says. */
+/* The sample's value with its expected error, and the law's value beside it. */
 static void print_moment(const char *name, double value, double error, double of_law,
                          const char *unit)
 {

@@ -1,5 +1,5 @@
-/* cmd_study.c: `crossbayes study`: one of the paper's experiments, its numbers
- * as CSV and JSON and its figures. */
+/* cmd_study.c: `crossbayes study`: runs one of the paper's experiments and writes its
+ * numbers as CSV and JSON and its figures. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static cli_exit check_name(cli_session *s, const char *name)
                     "unknown study '%s' (crossbayes study --help lists them)", name);
 }
 
-/* Options that not every study has, and whose they are. */
+/* Options that only some studies have, with the names of these studies. */
 static const char *const owners[][2] = {
     {"noise", "laws"},
     {"column", "laws"},
@@ -50,7 +50,7 @@ static const char *const owners[][2] = {
     {"share", "energy|narrow|array|retention"},
 };
 
-/* Studies whose cells can be dealt. */
+/* Studies whose work can be shared among processes. */
 static const char dealt[] = "energy|narrow|array|retention";
 
 static cli_exit check_options(cli_session *s, const char *name)
@@ -91,7 +91,7 @@ static cli_exit print_json(cli_session *s, const xb_study *study)
     return CLI_DONE;
 }
 
-/* The older results stay until all new ones are made. */
+/* Older results stay until all new ones are made. */
 static xb_status write_study(cli_session *s, const xb_study *study, const char *dir)
 {
     char facts[128], page[128];
@@ -137,7 +137,7 @@ static cli_exit deliver(cli_session *s, const xb_study *study, const char *dir)
 
 enum { LIST_MAX = 64 };
 
-/* Whole numbers of a list option; -1 after saying what is wrong. */
+/* The whole numbers of a list option; -1 after reporting an error. */
 static int read_list(cli_session *s, int64_t out[LIST_MAX], const char *name)
 {
     const cli_value *v = cli_get(&s->args, name);
@@ -156,7 +156,7 @@ static int read_list(cli_session *s, int64_t out[LIST_MAX], const char *name)
     return v->n_items;
 }
 
-/* What the studies of trained nets are told; the lists stay the caller's. */
+/* Sets the options of the studies of trained nets; the caller keeps the lists. */
 static cli_exit net_options(cli_session *s, xb_study_options *o, int64_t width[LIST_MAX],
                             int64_t depth[LIST_MAX])
 {
@@ -175,7 +175,8 @@ static cli_exit net_options(cli_session *s, xb_study_options *o, int64_t width[L
     return CLI_DONE;
 }
 
-/* What the study of faces is told; checkpoints go where its results will be. */
+/* Sets the options of the study of faces; its checkpoints go to the folder of its
+ * results. */
 static cli_exit face_options(cli_session *s, xb_study_options *o, const char *name,
                              const char *dir)
 {

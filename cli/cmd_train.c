@@ -1,4 +1,5 @@
-/* cmd_train.c: `crossbayes train`: a table or images in, a model file out. */
+/* cmd_train.c: `crossbayes train`: trains a model on a table or images and writes a model
+ * file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,8 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
     return status;
 }
 
-/* The model first: what took the time. Training left a checkpoint of its end, which
- * stays until both files are there. */
+/* Writes the model first, because it took the time. Training left a checkpoint of its
+ * end, which stays until both files are written. */
 static cli_exit deliver(cli_session *s, const cli_trained *o, const char *checkpoint)
 {
     const char *file = cli_text(&s->args, "trace", NULL);
@@ -152,8 +153,8 @@ static char *checkpoint_name(const char *model)
     return name;
 }
 
-/* A file of that name that is no checkpoint is somebody's; a checkpoint of a run that was
- * stopped is hours of work. */
+/* A file of that name that is not a checkpoint belongs to the user; a checkpoint of a
+ * stopped run may be hours of work. */
 static cli_exit check_checkpoint(cli_session *s, const char *model)
 {
     char *name = checkpoint_name(model);
@@ -176,7 +177,7 @@ static cli_exit check_checkpoint(cli_session *s, const char *model)
     return code;
 }
 
-/* What would fail only after training is looked at before it. */
+/* Checks before training for everything that would otherwise fail only after it. */
 static cli_exit check_request(cli_session *s, const char *path)
 {
     const cli_args *a = &s->args;

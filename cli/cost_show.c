@@ -1,5 +1,5 @@
-/* cost_show.c: see cost_show.h. One read by layer and part, then one prediction on the
- * array beside the two other designs. */
+/* cost_show.c: see cost_show.h. Prints one read by layer and part, then one prediction on
+ * the array beside the two other designs. */
 #include "cost_show.h"
 
 #include <math.h>
@@ -95,7 +95,7 @@ static void prediction_cell(const void *arg, int row, int column, char *out, siz
         cli_nanoseconds_text(out, size, prediction_ns(cost, design));
 }
 
-/* Where a read takes longer than its layers, which is then explained. */
+/* Whether a read takes longer than its layers, which is then explained. */
 static bool waits(const xb_cost_model *cost)
 {
     double busy = 0;

@@ -1,5 +1,5 @@
 /* demo_noise.c: the first section of the demo's page: the samples in numbers, the law
- * fitted to them, and what a reader should be warned of. */
+ * fitted to them, and warnings. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,8 @@ static void show_sample(const cli_demo *d, const xb_fit *fit)
                      .columns = 2, .heading = heading, .rows = r.n, .cell = &cell[0][0]});
 }
 
-/* What is in the trace, a line for each search; the last, on draws, is a finding. */
+/* The findings about the trace, one line for each search; the last, on reads as draws, is
+ * a verdict. */
 static void show_series(cli_demo *d)
 {
     static const char *const heading[] = {"", "the trace as a time series"};
@@ -195,7 +196,7 @@ static xb_finding fit_finding(const xb_fit *fit)
     return (xb_finding){kind, xb_fit_outcome_name(outcome), xb_fit_verdict(fit)};
 }
 
-/* The command that fits the samples again; free() it. NULL: memory has run out. */
+/* The command that repeats the fit; free() it. NULL: memory has run out. */
 static char *fit_command(const cli_demo *d)
 {
     char *text = NULL;

@@ -71,7 +71,7 @@ static void show_choice(const xb_design *d)
            p.yield * (double)p.chips, (long long)p.chips);
 }
 
-/* By either end of the energies another design may be the cheapest. */
+/* With either end of the energy ranges another design may be the cheapest. */
 static void show_ends(const xb_design *d)
 {
     const struct {

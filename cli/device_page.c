@@ -94,7 +94,8 @@ static xb_status add_table(xb_ctx *ctx, xb_page *page, const char *dir,
 
 /* ---- the page */
 
-/* How much the state matters: the loudest against the quietest, beyond two errors. */
+/* Whether the state matters: compares the noisiest state with the quietest, at two
+ * standard errors. */
 static void add_finding(xb_page *page, const xb_device *d)
 {
     const int64_t last = xb_device_time_count(d) - 1;

@@ -23,8 +23,8 @@ static bool never_changes(const double *x, int64_t n, int64_t stride)
     return true;
 }
 
-/* How many values there are if they are the whole numbers from *least on, each of them
- * three times and more on average, as labels of classes are; 0: they are not. */
+/* The number of values if they are the whole numbers from *least on and occur three times
+ * or more on average, like labels of classes; otherwise 0. */
 static int64_t few_whole(const double *y, int64_t n, int64_t *least)
 {
     enum { CLASSES_FEW = 20, ROWS_EACH = 3 };

@@ -90,7 +90,7 @@ static xb_status find_risks(xb_ctx *ctx, cli_uncertainty *u, const xb_prediction
         cli_measure *m = &u->measure[i];
         status = xb_selective_risk(ctx, risk, &area, measure_of(p, i), loss, n);
         for (int k = 0; status == XB_OK && k < CLI_RISKS; k++) {
-            const int64_t first = (k + 1) * n / CLI_RISKS; /* so many are answered */
+            const int64_t first = (k + 1) * n / CLI_RISKS; /* number of rows answered */
             m->risk[k] = as_risk(u, risk[first > 0 ? first - 1 : 0]);
         }
         m->area = area_of(u, risk, n);

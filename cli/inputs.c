@@ -1,4 +1,4 @@
-/* inputs.c: see inputs.h. What was left out of a folder is said on stderr. */
+/* inputs.c: see inputs.h. Files left out of a folder are reported on stderr. */
 #include "inputs.h"
 
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static xb_status open_images(cli_session *s, cli_inputs *in, const char *path,
     return status == XB_OK ? copy_target(in) : status;
 }
 
-/* Names have an age where no table is given and `age` is what is asked for. */
+/* File names give the target if no table is given and the target is `age`. */
 static cli_exit folder_target(cli_session *s, xb_image_options *o, const char *target,
                               bool learning)
 {
@@ -222,7 +222,7 @@ cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
     return code;
 }
 
-/* ---- one face */
+/* ---- tables and images alike */
 
 void cli_inputs_free(cli_inputs *in)
 {

@@ -49,7 +49,7 @@ cli_exit cli_misuse(const cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
-/* Where reading stands. */
+/* The position of the reader. */
 typedef struct reader {
     cli_args *out;
     int argc;

@@ -1,5 +1,5 @@
-/* outputs.c: see outputs.h. The ledger of files is the library's (crossbayes/files.h);
- * here is which arguments are files. */
+/* outputs.c: see outputs.h. The library records files (crossbayes/files.h); this file
+ * knows which arguments are files. */
 #include "outputs.h"
 
 #include <stdlib.h>
@@ -144,7 +144,7 @@ void cli_say_written(const cli_session *s)
     if (cli_quiet(s)) return;
     for (int64_t i = 0; i < xb_files_written_count(s->ctx); i++) {
         path = xb_files_written_name(s->ctx, i);
-        if (!xb_os_exists(path)) continue; /* a checkpoint that is done with */
+        if (!xb_os_exists(path)) continue; /* a checkpoint that was removed */
         if (strncmp(path, "./", 2) == 0) path += 2;
         if (before && same_folder(before, path)) {
             fputc(',', stderr);

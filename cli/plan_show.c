@@ -50,7 +50,7 @@ static int largest_cumulant(const xb_plan *plan)
     return largest;
 }
 
-/* The worst input: by what was measured, or else predicted. */
+/* The worst input by the measured KL, or by the predicted one if nothing was measured. */
 static const plan_case *worst_case(const plan_job *job)
 {
     const plan_case *worst = &job->at[0];
@@ -134,7 +134,8 @@ static void print_weights(const plan_job *job, const xb_plan *plan)
            xb_plan_n_eff(plan) < SOUND_N_EFF ? " (few weights: unreliable)" : "");
 }
 
-/* The far tail is beyond the range of densities: both KL are lower bounds. */
+/* Whether the far tail lies outside the range of densities, so that both KL are lower
+ * bounds. */
 static bool lower_bounds(const xb_law *law)
 {
     enum { MOMENT = 6 };
@@ -178,7 +179,8 @@ static void print_advice(const plan_job *job, const xb_plan *plan)
     cli_print_words(text, 2, true);
 }
 
-/* The headline where the law is of a trace: shape matters only if reads are draws. */
+/* The headline for a law of a trace, because the shape matters only if reads can serve as
+ * draws. */
 void cli_plan_print_draws(const plan_job *job)
 {
     if (job->draws.reads == 0) return;

@@ -67,7 +67,8 @@ static bool read_share(int64_t *share, int64_t *of, const char *text)
     return strspn(text, "0123456789/") == strlen(text) && k >= 1 && k <= n;
 }
 
-/* The file is named after the output, or after the command: "pred.csv.3-of-16.share". */
+/* The file is named after the output, or after the command, e.g.
+ * "pred.csv.3-of-16.share". */
 static char *share_path(const cli_session *s, int64_t share, int64_t of)
 {
     const char *output = cli_text(&s->args, "output", "-");

@@ -13,8 +13,8 @@ static size_t bytes_of(const cli_value *v)
     return bytes;
 }
 
-/* The names in "a,b" and all the like, one after the other; their number, -1 where one is
- * empty. */
+/* Collects the names in "a,b" of every use of an option. Returns their number, or -1 if
+ * one is empty. */
 static int64_t split(const cli_value *v, char **text, const char **name)
 {
     int64_t n = 0;

@@ -26,7 +26,7 @@ cli_exit cli_textfile_open_whole(cli_session *s, cli_textfile *f, const char *pa
     return cli_fail(s, CLI_FAILED, "%s: cannot write: %s", name, strerror(errno));
 }
 
-/* What was kept goes out; whether it did shows at the end of the program. */
+/* Copies the kept text to stdout; errors are detected at the end of the program. */
 static cli_exit give_out(cli_session *s, FILE *from)
 {
     char piece[1 << 16];

@@ -1,6 +1,6 @@
 /* topics.c: `crossbayes help TOPIC`: the little languages of options (laws, nets, priors,
- * schedules, arrays, devices), each on one page with examples that run as printed. Lists
- * of what there is come from the library. */
+ * schedules, arrays, devices), each on one page with examples that run as printed. The
+ * lists come from the library. */
 #include <string.h>
 
 #include "crossbayes/crossbayes.h"

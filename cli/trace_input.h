@@ -1,4 +1,4 @@
-/* trace_input.h: a trace with its time axis, and its law, as `fit` has them. */
+/* trace_input.h: reads a trace with its time axis, and fits its law as `fit` does. */
 #ifndef XB_CLI_TRACE_INPUT_H
 #define XB_CLI_TRACE_INPUT_H
 
@@ -7,9 +7,9 @@
 typedef struct cli_trace {
     double *x; /* [n] */
     int64_t n;
-    double interval; /* seconds; 0: not known */
-    char found[128]; /* how the time was found by itself; "": it was given, or is not
-                        known */
+    double interval; /* seconds; 0: unknown */
+    char found[128]; /* how the time was found automatically; "": it was given, or is
+                        unknown */
 } cli_trace;
 
 /* Options of a command that reads a trace. */
@@ -73,15 +73,15 @@ typedef struct cli_trace {
 cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path);
 void cli_trace_free(cli_trace *trace);
 
-/* Samples first <= i < end of --rows A:B; both stay as they are without it. */
+/* Samples first <= i < end of --rows A:B; without it both stay unchanged. */
 cli_exit cli_trace_rows(cli_session *s, int64_t *first, int64_t *end, int64_t n);
 
-/* The options of the series that the command line asks for. */
+/* The options of the series from the command line. */
 cli_exit cli_trace_options(cli_session *s, xb_series_options *out,
                            const cli_trace *trace);
 
-/* The law of the stationary part, and that of all n samples x beside it: *whole stays
- * NULL where they are the same. */
+/* Fits the law of the stationary part, and that of all n samples x: *whole stays NULL if
+ * they are the same. */
 xb_status cli_trace_fit(cli_session *s, xb_fit **fit, xb_fit **whole, const double *x,
                         int64_t n, const xb_series *series, xb_fit_options *options);
 

@@ -116,7 +116,7 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
     return cli_json_print(s, root);
 }
 
-/* Variances as parts of the first one's. */
+/* Variances relative to the first one's. */
 static void format_part(char *out, size_t size, xb_estimate e, xb_estimate first)
 {
     cli_format_error(out, size, e.value / first.value, e.std_error / first.value);
@@ -169,7 +169,7 @@ static void print_choice(const cli_trained *o)
            xb_train_report_judge(r), text, target_unit(o));
 }
 
-/* Of the second phase: without one there are none. */
+/* Numbers of the second phase, if there is one. */
 static void print_elbo(const cli_trained *o)
 {
     const xb_train_report *r = o->report;
@@ -183,7 +183,7 @@ static void print_elbo(const cli_trained *o)
                    "");
 }
 
-/* Those that there are: several targets together have few. */
+/* Prints the scores that exist; several targets together have few. */
 static void print_test_scores(const xb_scores *s, const char *of)
 {
     if (of) printf("    %s\n", of);
