@@ -172,10 +172,10 @@ XB_OPTIONS(analog);
 
 typedef struct xb_analog xb_analog;
 
-/* x [n][features]: inputs that converter ranges are calibrated on, the training data
- * where there is a choice (at most 512 of them, evenly spread); n 0 will do where no
- * converter needs it. model is borrowed and must outlive the analog model. The members of
- * an ensemble have tiles, and a chip, of their own; reads are dealt over them (P7), and
+/* x [n][features]: inputs that converter ranges are calibrated on, preferably the
+ * training data (at most 512 of them, evenly spread); n may be 0 if no converter needs
+ * it. model is borrowed and must outlive the analog model. The members of an ensemble
+ * have tiles, and a chip, of their own; reads belong to them in turn (P7), and
  * xb_analog_export refuses them. */
 XB_API xb_status xb_analog_create(xb_ctx *ctx, xb_analog **out, const xb_model *model,
                                   const xb_array *array, const double *x, int64_t n,
@@ -370,15 +370,15 @@ typedef struct xb_chip_spread {
 } xb_chip_spread;
 
 /* Of a score, by the names of xb_scores; of a gap's rms, by the names of xb_distances'
- * gaps: "mean", "sd", "whole". NAN for a name there is not. */
+ * gaps: "mean", "sd", "whole". NAN for an unknown name. */
 XB_API xb_chip_spread xb_chips_score_get(const xb_chips *chips, const char *name);
 XB_API xb_chip_spread xb_chips_gap_get(const xb_chips *chips, const char *name);
 /* Share of the chips with this verdict. */
 XB_API double xb_chips_verdict_share(const xb_chips *chips, xb_verdict verdict);
 
 /* A chip loses of a score by how much it is worse than the digital model (a negative loss
- * where it is better), or by how much it differs where neither way is better. NAN for a
- * name there is not. The share of the chips that lose at most `loss`: */
+ * where it is better), or by how much it differs where neither way is better. NAN for an
+ * unknown name. The share of the chips that lose at most `loss`: */
 XB_API double xb_chips_yield(const xb_chips *chips, const char *name, double loss);
 /* and the smallest loss that at least the share `share`, in (0, 1], of them keeps. */
 XB_API double xb_chips_kept(const xb_chips *chips, const char *name, double share);

@@ -188,7 +188,7 @@ extern const xb_backend xb_backend_host;
 const xb_backend *xb_backend_find(const char *name);
 /* A backend by name, NULL: the context's; a module is loaded if necessary. */
 xb_status xb_backend_open(xb_ctx *ctx, const xb_backend **out, const char *name);
-/* The name that stands for; "auto" without a net is the CPU. */
+/* The actual name; "auto" without a net is the CPU. */
 const char *xb_backend_chosen(const xb_ctx *ctx, const char *name);
 
 /* The work that "auto" compares with the cost of starting a GPU: multiply-adds per thread

@@ -249,7 +249,7 @@ static bool same_folder(const char *a, const char *b)
     return xb_os_look(&x, a) && xb_os_look(&y, b) && xb_os_same(&x, &y);
 }
 
-/* Whether `path` lies in the stage; then `out` is what it stands for. */
+/* Whether `path` lies in the stage; then `out` is the path it will have. */
 static bool is_staged(const xb_files *f, char out[XB_OS_PATH_MAX], const char *path)
 {
     size_t length = f->stage ? strlen(f->stage) : 0;

@@ -1,4 +1,4 @@
-/* level.h: the kernels of each instruction set: one table, whoever's kernels they are.
+/* level.h: the kernels of each instruction set: one table for all kinds of kernels.
  * kernel/level_*.c fill the rows; kernel/level_body.h is their one source. */
 #ifndef XB_BASE_LEVEL_H
 #define XB_BASE_LEVEL_H

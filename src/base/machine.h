@@ -1,4 +1,4 @@
-/* machine.h: what the processor at hand can do. */
+/* machine.h: the capabilities of this processor. */
 #ifndef XB_BASE_MACHINE_H
 #define XB_BASE_MACHINE_H
 

@@ -54,7 +54,8 @@ static xb_score area_of(double *placed, const double *inside, int64_t n,
     for (int64_t i = 0; i < n; i++) placed[i] = share_below(outside, m, inside[i]);
     const xb_score under = xb_score_mean(placed, n);
     double error = hypot(over.std_error, under.std_error);
-    if (error == 0) error = xb_share_error(over.value, n < m ? n : m); /* told apart */
+    if (error == 0)
+        error = xb_share_error(over.value, n < m ? n : m); /* complete separation */
     return (xb_score){over.value, error, NAN};
 }
 

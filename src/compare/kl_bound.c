@@ -16,7 +16,7 @@
 #include "compare/gap.h"
 #include "compare/jackknife.h"
 
-/* 4, 16, .. 4096 bins, each with at least so many values of Q where f is learnt.
+/* 4, 16, .. 4096 bins, each with at least this many values of Q where f is learnt.
  * xb_gap_reach is for six bounds on one side. */
 enum { LEVELS = 6, BINS_MOST = 1 << (2 * LEVELS), BIN_LEAST = 25, PIECES = 8 };
 

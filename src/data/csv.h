@@ -46,7 +46,7 @@ xb_status xb_csv_read(xb_source *source, const xb_csv_visitor *visitor);
 xb_status xb_csv_number(double *out, const xb_csv_row *row, int64_t column);
 
 /* The column called `wanted`, or, if none is, the one with that number from 1.
- * NULL stands for the only column. */
+ * NULL means the only column. */
 xb_status xb_csv_column(int64_t *out, const xb_csv_head *head, const char *wanted);
 
 /* "3" as a column number; 0 unless it is one from 1 to `columns`. */

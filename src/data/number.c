@@ -69,7 +69,7 @@ static const uint64_t reciprocal_of_five[FIVE_POWER + 1] = {
     UINT64_C(0x8C240C4AECB13BB5), UINT64_C(0x3CE9A36F23C0FC90)};
 /* clang-format on */
 
-/* A number as it stands: digits[.digits], exponent apart. */
+/* A parsed number: digits[.digits] and a separate exponent. */
 typedef struct decimal {
     const char *first, *last; /* the digits, with the point among them */
     uint64_t mantissa;        /* of all digits, modulo 2^64 */

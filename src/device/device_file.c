@@ -340,7 +340,7 @@ static xb_status read_device(xb_ctx *ctx, xb_device **out, const json_t *root,
     XB_TRY(xb_json_known_keys(ctx, root, path, known));
     if (traces)
         XB_TRY(read_list(ctx, &traces, root, path, "traces", 1, XB_DEVICE_STATES));
-    const size_t least = traces ? 0 : 1; /* traces alone will do */
+    const size_t least = traces ? 0 : 1; /* traces alone suffice */
     XB_TRY(read_list(ctx, &states, root, path, "states", least, XB_DEVICE_STATES));
     XB_TRY(read_list(ctx, &times, root, path, "times_s",
                      json_array_size(states) > 0 ? 1 : least, XB_DEVICE_TIMES));

@@ -150,7 +150,7 @@ static void add_draw(const xb_count_grid *g, double *row, double *self, double r
 void xb_count_grid_make(xb_count_grid *g, const xb_count_draws *d, const int64_t *start,
                         double y)
 {
-    const bool pairs = !isnan(y); /* somebody scores */
+    const bool pairs = !isnan(y); /* needed for scores */
     place_nodes(g, d, y);
     memset(g->below, 0, sizeof *g->below * XB_COUNT_NODES * (size_t)g->groups);
     memset(g->self, 0, sizeof *g->self * (size_t)g->groups);

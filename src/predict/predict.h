@@ -114,7 +114,7 @@ xb_status xb_predict_adaptive(xb_ctx *ctx, xb_prediction *out, const xb_model *m
                               const xb_rows *rows, const xb_predict_options *opt);
 
 /* member_spread.c: (P7) the same of draws dealt over members, and the standard deviation
- * between their means, noise taken off. One member: 0. */
+ * between their means, with the noise subtracted. One member: 0. */
 xb_draw_summary xb_members_summarise(double *between, const double *value, int64_t draws,
                                      int64_t stride, int64_t members);
 /* (P7) The information between member and class, of probabilities [draws][stride] by

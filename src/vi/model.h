@@ -58,7 +58,7 @@ struct xb_model {
 
 /* Copies the levels of a recalibration into the model, XB_CALIBRATION_LEVELS of them. */
 xb_status xb_model_set_calibration(xb_ctx *ctx, xb_model *model, const double *level);
-/* (C27) The level whose quantile stands for that of `level`. */
+/* (C27) The level whose quantile replaces that of `level`. */
 double xb_model_calibrated_level(const xb_model *model, double level);
 
 /* Gives it to the model, beside the net or all members, in place of what it had. */

@@ -13,7 +13,7 @@
 
 #define SLICE 0.1 /* seconds between two calls of the progress function */
 
-/* A member under way. */
+/* A member in training. */
 typedef struct member {
     xb_ctx *ctx;
     xb_trainer *trainer;

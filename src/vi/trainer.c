@@ -286,7 +286,7 @@ static xb_status take_batch(xb_trainer *t)
  * still ten for a batch of 100. */
 enum { CHOSEN_GROUP = 10 };
 
-/* (N11) Its outputs share weights, which `local` draws anew for each. */
+/* (N11) Its outputs share weights, which `local` would draw separately for each. */
 static bool has_random_conv(const xb_net *net)
 {
     for (int i = 0; i < xb_net_tensor_count(net); i++) {

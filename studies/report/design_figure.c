@@ -163,7 +163,7 @@ xb_status xb_report_design(xb_ctx *ctx, const xb_design *design, const char *pat
     xb_figure *f = NULL;
     XB_TRY(xb_figure_open(ctx, &f, path, WIDTH, HEIGHT));
     FILE *data = xb_figure_data(f);
-    write_block(data, &v, "given up", given_up);
+    write_block(data, &v, "dropped early", given_up);
     write_block(data, &v, "finalists", finalist);
     write_block(data, &v, "front of energy", on_energy);
     write_block(data, &v, "front of time", on_time);

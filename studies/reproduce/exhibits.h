@@ -20,7 +20,7 @@ typedef struct xb_exhibit {
     const char *device; /* LAW text */
     const char *heading;
     const char *about; /* what the paper does there, in our words */
-    const char *work;  /* folder of what a stopped study goes on from; NULL: none */
+    const char *work;  /* folder from which a stopped study continues; NULL: none */
     xb_picture picture[XB_PICTURES_MAX];
     bool steady;             /* its progress events cover the whole study */
     double cost[XB_EFFORTS]; /* seconds, roughly: for the time left */

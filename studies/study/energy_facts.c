@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Theory counts as right within this factor; a KL counts as measured beyond so many
+/* Theory counts as correct within this factor; a KL counts as measured beyond this many
  * standard errors. */
 static const double FACTOR = 3, RESOLVED = 3;
 static const double TOLERANCE = 1e-4; /* a KL that is hardly noticeable */

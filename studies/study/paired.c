@@ -83,7 +83,7 @@ static void add_block(xb_paired *p, int law, int block, const double *value)
     }
 }
 
-/* Each call of the predictor sets up its tables anew, so blocks go several at a time,
+/* Each call of the predictor sets up its tables again, so several blocks go together,
  * as many as there is room for in `value`. */
 static xb_status run_blocks(xb_ctx *ctx, xb_paired *p, double *value, int at_a_time,
                             const xb_model *model, const xb_law *const *law,

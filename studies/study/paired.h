@@ -13,7 +13,7 @@ typedef struct xb_paired {
     int64_t points;
     int laws;
     int64_t block;     /* draws in each */
-    double *centre;    /* [points] taken off every value: sums stay exact */
+    double *centre;    /* [points] subtracted from every value, so that sums stay exact */
     double *sum;       /* [laws][points][XB_PAIRED_BLOCKS] */
     double *square;    /* as sum */
     double *aleatoric; /* [points] */
