@@ -102,7 +102,7 @@ static cli_exit measure(cli_session *s, xb_device **out, const xb_frame *frame,
     double *block = take_columns(&campaign, frame, at);
     if (!block) return cli_fail(s, CLI_FAILED, "not enough memory for the campaign");
     xb_device_options opt = xb_device_options_default();
-    opt.least = (int64_t)cli_count(&s->args, "least", (uint64_t)opt.least);
+    opt.least = (int64_t)cli_count(&s->args, "min-cells", (uint64_t)opt.least);
     opt.unit = cli_text(&s->args, "unit", opt.unit);
     opt.source = path;
     code = cli_status(s, xb_device_measure(s->ctx, out, &campaign, &opt));
@@ -332,7 +332,7 @@ static const cli_option options[] = {
      "traces: column of the samples, by name or number from 1", 0, 0},
     {"interval", 0, CLI_TEXT, "TIME", "traces: time between samples, e.g. 2.5ms", 0, 0},
     {"rate", 0, CLI_TEXT, "RATE", "traces: sampling rate, e.g. 400Hz", 0, 0},
-    {"least", 0, CLI_COUNT, "CELLS",
+    {"min-cells", 0, CLI_COUNT, "N",
      "smallest number of cells for a state to be kept [20]", 8, 1e9},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the conductance [S]", 0, 0},
     {"output", 'o', CLI_OUTPUT, "FILE", "device file to write (JSON); -: stdout", 0, 0},

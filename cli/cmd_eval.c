@@ -191,8 +191,8 @@ static void print_legend(const xb_evaluation *e)
         printf("\n");
     }
     if (xb_scores_classes(s) == 0)
-        printf("  least known quarter: coverage of the rows with the largest epistemic "
-               "sd\n");
+        printf("  uncertain quarter: coverage of the quarter of the rows with the "
+               "largest epistemic sd\n");
     if (!isnan(xb_scores_get(s, "disagreement").value))
         printf(
             "  disagreement: share of the epistemic %s that lies between the ensemble's"

@@ -188,8 +188,7 @@ static cli_exit face_options(cli_session *s, xb_study_options *o, const char *na
     o->resume = cli_flag(&s->args, "resume");
     if (o->data || strcmp(name, "utkface") != 0) return CLI_DONE;
     return cli_fail(s, CLI_USAGE,
-                    "where are the faces? give --data FOLDER of UTKFace, or --data"
-                    " synthetic");
+                    "missing --data FOLDER of UTKFace, or --data synthetic");
 }
 
 static cli_exit run_study(cli_session *s, const char *name, const char *dir,

@@ -17,7 +17,7 @@ static const shown_score of_numbers[] = {
     {"NLL", "nll", "nll", NULL},
     {"CRPS", "crps", "crps", NULL},
     {"coverage 95 %", "coverage", "coverage95", NULL},
-    {"least known quarter", "coverage_uncertain", "coverage95_uncertain", NULL},
+    {"uncertain quarter", "coverage_uncertain", "coverage95_uncertain", NULL},
     {"interval width", "width", "width95", NULL},
     {"miscalibration", "miscalibration_area", "miscalibration_area",
      "miscalibration_floor"},

@@ -165,7 +165,7 @@ static void print_choice(const cli_trained *o)
         cli_format_plain(text, sizeof text, xb_train_report_other_score(r));
     else
         cli_format_error(text, sizeof text, f.value, f.std_error);
-    printf("  %-20sover %s: %s %s%s\n", "chosen", xb_train_report_other_net(r),
+    printf("  %-20sover %s, which has %s %s%s\n", "chosen", xb_train_report_other_net(r),
            xb_train_report_judge(r), text, target_unit(o));
 }
 

@@ -38,8 +38,9 @@ typedef struct xb_predict_options {
                       `samples`, or `most` if that is 0 */
     bool needs;    /* compute xb_prediction_needed(); adaptive predictions always do */
     double interval_tolerance; /* 0.1: largest Monte Carlo error of the first and the last
-                                  quantile, in predictive standard deviations; for
-                                  classes, of the probability of every class */
+                                  quantile, in predictive standard deviations; for classes
+                                  `tolerance` applies instead, to the probability of every
+                                  class */
 } xb_predict_options;
 
 XB_OPTIONS(predict);

@@ -23,7 +23,7 @@ XB_PRINTF(3, 4) static xb_status say(xb_ctx *ctx, char **out, const char *format
     return *out ? XB_OK : XB_E_MEMORY;
 }
 
-/* "0.012 of it (noise alone 0.003)". */
+/* "0.012 of the epistemic sd (noise alone 0.003)". */
 static const char *gap_text(char *out, size_t size, const xb_gap *gap, const char *of)
 {
     if (isnan(gap->noise))
@@ -39,9 +39,10 @@ static xb_status describe_gaps(xb_ctx *ctx, xb_evaluated_law *law)
 {
     static const char *const what[][3] = {
         {"mean", "means differ by", "the epistemic sd"},
-        {"sd", "epistemic sds differ by", "it"},
-        {"whole", "distributions, shape and all, differ as much as a mean shift of",
-         "it"}};
+        {"sd", "epistemic sds differ by", "the epistemic sd"},
+        {"whole",
+         "distributions, including their shape, differ as much as a mean shift of",
+         "the epistemic sd"}};
     char text[128];
     for (int i = 0; i < XB_COUNT(what); i++) {
         const xb_gap gap = xb_distances_gap_get(law->outputs, what[i][0]);
