@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     }
     if (status != XB_OK) fprintf(stderr, "%s\n", xb_ctx_message(ctx));
 
-    /* Everything made is destroyed by whoever made it; NULL is fine. */
+    /* The caller destroys everything that it created; NULL is fine. */
     xb_fit_destroy(fit);
     xb_free(x);
     xb_ctx_destroy(ctx);

@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     const char *text = argc > 1 ? argv[1] : "mtj:B=0.15,w=0.5";
     printf("crossbayes %s\n", xb_version());
 
-    /* A context keeps the message of what went wrong last. */
+    /* A context keeps the message of the last error. */
     xb_ctx *ctx = NULL;
     if (xb_ctx_create(&ctx) != XB_OK) return 1;
 
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     }
     xb_rule_destroy(rule);
 
-    /* A draw is a function of where it is used: same address, same value. */
+    /* A draw is a function of its address: the same address gives the same value. */
     float z[4];
     xb_sampler *sampler = NULL;
     if (xb_sampler_create(ctx, &sampler, law, NULL) == XB_OK) {

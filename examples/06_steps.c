@@ -1,4 +1,4 @@
-/* 06_steps.c: columns in memory, and a training that is watched and stopped early.
+/* 06_steps.c: trains on columns in memory, watches the training and stops it early.
  *
  *     cc 06_steps.c $(pkg-config --cflags --libs crossbayes) -lm && ./a.out
  */
