@@ -306,7 +306,7 @@ static void outputs_are_checked_first(void **state)
         run_badly(lost[i], "would overwrite");
     run_badly("train xy.csv -t y -o m --trace m", "would both write m");
     run_badly("train xy.csv -t y -o -", "'-' is not a file name");
-    run_badly("train xy.csv -t y -o m --trace -", "no file name");
+    run_badly("train xy.csv -t y -o m --trace -", "'-' is not a file name");
     run_badly("train xy.csv -t y -o no/m.safetensors --epochs 1000000", "no folder no;");
     run_badly("train xy.csv -t y -o m --trace no/t --epochs 1000000", "no folder no;");
     assert_int_equal(folder_count(folder), 3);
