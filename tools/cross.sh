@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the libraries and the program for another system, warnings as errors, and runs
-# what can be run of the tests there. docs/platforms.md says what came of it.
+# the tests that can run there. docs/platforms.md has the results.
 #   cross.sh windows|wasm|macos [test]
 # `tools/install-deps.sh cross` installs what it needs: compilers, Wine, and the sources of
 # the three libraries that are built along (jansson, zlib, cmocka) in $XB_CROSS. Everything
@@ -63,7 +63,7 @@ macos)
     ;;
 esac
 
-# ---- the libraries we stand on
+# ---- the libraries that crossbayes needs
 configure() { # FOLDER BUILD OPTION...
     from=$1 to=$2
     shift 2
@@ -80,7 +80,7 @@ configure() { # FOLDER BUILD OPTION...
         { tail -n 30 "$work/libraries.log" >&2; exit 1; }
 }
 
-# ---- ours
+# ---- crossbayes
 tests=OFF
 [ "$what" != test ] || tests=ON
 configure "$root" "$work/crossbayes" -DXB_WERROR=ON -DXB_JPEG=OFF -DXB_SHARED=OFF \

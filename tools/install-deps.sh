@@ -50,7 +50,7 @@ for package in $want; do
     [ "$status" = "install ok installed" ] || missing="$missing $package"
 done
 
-# Sources as Debian has them, by this machine's own list of where packages come from.
+# Debian's source packages, from this machine's own package sources.
 fetch_sources() {
     apt="$home/apt"
     mkdir -p "$apt/parts" "$apt/lists/partial" "$home/sources"
