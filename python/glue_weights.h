@@ -82,3 +82,49 @@ static void NAME(weights_back)(const xb_ctx *ctx, const NAME(weights) * w)
     NAME(weights) own = *w;
     xb_parallel_for(ctx, NAME(pieces)(w->m), NAME(weights_back_block), &own);
 }
+
+/* Tensor t of a draw, at `where`. */
+static NAME(weights)
+    NAME(weights_at)(const xb_py_draw *d, const xb_stream *where, int64_t t)
+{
+    const xb_py_places *at = &d->at[t];
+    return (NAME(weights)){.sampler = d->sampler,
+                           .where = where,
+                           .kl = d->kl,
+                           .alone = d->alone,
+                           .mu = (const REAL *)at->mu,
+                           .width = (const REAL *)at->width,
+                           .theta = (REAL *)at->theta,
+                           .sums = d->sums,
+                           .g = (const REAL *)at->theta,
+                           .d_mu = (REAL *)at->d_mu,
+                           .d_width = (REAL *)at->d_width,
+                           .weight = d->weight,
+                           .m = at->m,
+                           .groups = d->groups,
+                           .mean = d->mean};
+}
+
+/* Draws all tensors; returns the KL of all of them, 0 where it is not wanted. */
+static double NAME(draw_fill)(const xb_py_draw *d)
+{
+    double sum = 0;
+    for (int64_t t = 0; t < d->count; t++) {
+        xb_stream where = d->where;
+        where.tensor = (uint32_t)d->at[t].tensor;
+        NAME(weights) w = NAME(weights_at)(d, &where, t);
+        sum += NAME(weights_fill)(w.m < d->alone_below ? d->alone : d->ctx, &w);
+    }
+    return sum;
+}
+
+/* Gradients of all tensors. */
+static void NAME(draw_back)(const xb_py_draw *d)
+{
+    for (int64_t t = 0; t < d->count; t++) {
+        xb_stream where = d->where;
+        where.tensor = (uint32_t)d->at[t].tensor;
+        NAME(weights) w = NAME(weights_at)(d, &where, t);
+        NAME(weights_back)(w.m < d->alone_below ? d->alone : d->ctx, &w);
+    }
+}
