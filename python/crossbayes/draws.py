@@ -41,6 +41,7 @@ _PURPOSES = {
 _CHUNK = 1 << 24  # draws between two looks at Ctrl-C
 _WORD = 2**32 - 1
 _STREAM = ffi.typeof("xb_stream *")
+_F4, _F8 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def shape_of(size: Size) -> tuple[int, ...]:
@@ -52,22 +53,19 @@ def shape_of(size: Size) -> tuple[int, ...]:
 def _place(size: Size, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Memory for draws."""
     shape = shape_of(1 if size is None else size)
-    kind = np.dtype(dtype)
-    if kind not in (np.float32, np.float64):
+    kind = _F4 if dtype is np.float32 else np.dtype(dtype)
+    if kind is not _F4 and kind is not _F8:
         raise TypeError(f"dtype is {kind}, expected float32 or float64")
-    n = 1
-    for side in shape:
-        n *= side
-    _elements((n,), 0, 2 if kind == np.float64 else 1)
+    _elements(shape, 0, 2 if kind is _F8 else 1)
     return np.empty(shape, kind)
 
 
 def _given(out: Any, size: Size) -> npt.NDArray[Any]:
     """The caller's memory for draws."""
-    if not isinstance(out, np.ndarray) or out.dtype not in (np.float32, np.float64):
+    if not isinstance(out, np.ndarray) or (out.dtype != _F4 and out.dtype != _F8):
         kind = getattr(out, "dtype", type(out).__name__)
         raise TypeError(f"out is {kind}, expected an array of float32 or float64")
-    if not out.flags.c_contiguous or not out.flags.writeable or not out.dtype.isnative:
+    if not out.flags.c_contiguous or not out.flags.writeable:
         raise ValueError("out: expected an array in C order that can be written")
     if size is not None and shape_of(size) != out.shape:
         raise ValueError(f"out has the shape {out.shape}, size is {shape_of(size)}")
@@ -76,7 +74,7 @@ def _given(out: Any, size: Size) -> npt.NDArray[Any]:
 
 def fill(sampler: Any, out: npt.NDArray[Any], where: Any, first: int) -> None:
     """Draws first, first + 1, ... into an array of one dimension; few need no context."""
-    wide = out.dtype == np.float64
+    wide = out.dtype == _F8
     if out.size <= lib.XB_PY_BLOCK:
         few = lib.xb_sampler_fill_double if wide else lib.xb_sampler_fill
         few(sampler, pointer(out, "double" if wide else "float"), out.size, where, first)
@@ -140,11 +138,12 @@ class Generator:
         ``size`` and ``dtype``.
         """
         made = _place(size, dtype) if out is None else _given(out, size)
-        wide = made.dtype == np.float64
-        _elements((made.size,), first, 2 if wide else 1)
+        if first or out is not None:
+            _elements((made.size,), first, 2 if made.dtype == _F8 else 1)
         sampler = law(law_).sampler(bool(standardise))
-        fill(sampler, made.reshape(-1), self._stream(tensor, sample, step), first)
-        return made if size is not None or out is not None else made.reshape(-1)[0]
+        flat = made if made.ndim == 1 else made.reshape(-1)
+        fill(sampler, flat, self._stream(tensor, sample, step), first)
+        return made if size is not None or out is not None else made[0]
 
     def words(
         self, n: int, *, tensor: int = 0, sample: int = 0, step: int = 0, first: int = 0

@@ -370,6 +370,8 @@ def law(what: str | os.PathLike[str] | Law) -> Law:
     session = Session()
     if isinstance(what, str):
         return Law(session.make(lib.xb_law_parse, encoded(what, "law")))
+    if not isinstance(what, os.PathLike):
+        raise TypeError(f"law: expected a text, a path or a law, not {type(what).__name__}")
     return Law(session.make(lib.xb_law_load, path_bytes(what, read=True)))
 
 

@@ -205,7 +205,8 @@ def train(
     cells whose own noise is their width, with a ``device`` as its traces have it.
 
     Settings are those of the command line, with underscores: likelihood (auto, gaussian,
-    heteroscedastic, student, poisson, negative-binomial), members, effort, noise_net, random, prior, mle_epochs, batch, samples, estimator, group, antithetic, rate,
+    heteroscedastic, student, poisson, negative-binomial), members, effort, noise_net,
+    random, prior, mle_epochs, batch, samples, estimator, group, antithetic, rate,
     rate_schedule, sigma, sigma_rate, spread, temperature, freeze, preset, validation,
     patience, resume, target_range, mirror, backend, ...
     """

@@ -97,12 +97,14 @@ def test_several_targets_of_a_regressor(data):
     r = xb.BayesianRegressor(net="dense 8, tanh, dense 2", epochs=200, mle_epochs=200)
     mean, std = r.fit(x, both).predict(x, return_std=True)
     assert mean.shape == std.shape == both.shape and r.score(x, both) > 0.8
-    assert list(r.predict_dist(x).to_frame().columns)[0].endswith("mean")
+    assert next(iter(r.predict_dist(x).to_frame().columns)).endswith("mean")
 
 
 def test_counts_of_a_regressor(data):
     x, y = counts(data)
-    r = xb.BayesianRegressor(likelihood="negative-binomial", epochs=40, mle_epochs=40, members=2)
+    r = xb.BayesianRegressor(
+        likelihood="negative-binomial", epochs=40, mle_epochs=40, members=2
+    )
     p = r.fit(x, y).predict_dist(x)
     assert r.model_.likelihood == "negative-binomial" and len(r.model_.members) == 2
     assert (p.quantile == np.round(p.quantile)).all()

@@ -34,12 +34,25 @@ class Source(NamedTuple):
     kl: Any
 
 
-def check(tensor: Tensor) -> None:
+def alike(parameters: Sequence[Tensor]) -> bool:
+    """Whether one draw can make them all: one precision, in the memory of this machine."""
+    first = parameters[0].dtype
+    for p in parameters:
+        if p.dtype != first or not p.is_cpu:
+            return False
+    return first in _FILL
+
+
+def check(parameters: Sequence[Tensor]) -> None:
     """Refuses what is not float32 or float64 in the memory of this machine."""
-    if tensor.device.type != "cpu":
-        raise ValueError(f"weights are on {tensor.device}; layers with noise run on the CPU")
-    if tensor.dtype not in _FILL:
-        raise TypeError(f"weights are {tensor.dtype}, expected float32 or float64")
+    if alike(parameters):
+        return
+    for p in parameters:
+        if p.device.type != "cpu":
+            raise ValueError(f"weights are on {p.device}; layers with noise run on the CPU")
+        if p.dtype not in _FILL:
+            raise TypeError(f"weights are {p.dtype}, expected float32 or float64")
+    raise TypeError("means and widths of a layer differ in their precision")
 
 
 def context(threads: int) -> Any:
@@ -98,13 +111,15 @@ class Draw(torch.autograd.Function):
         kept = [t if t.is_contiguous() else t.contiguous() for t in pairs]
         made: list[Tensor] = []
         places, largest, groups = [], 0, plan.groups
-        for number, mu, width in zip(plan.numbers, kept[::2], kept[1::2]):
-            check(width)
+        for at, number in enumerate(plan.numbers):
+            mu, width = kept[2 * at], kept[2 * at + 1]
             address, m = 0, mu.numel()
-            if groups:
-                shape = mu.shape if groups == 1 else (groups, *mu.shape)
-                made.append(torch.empty(shape, dtype=mu.dtype))
-                address = made[-1].data_ptr()
+            if groups == 1:
+                made.append(torch.empty_like(mu))
+                address = made[at].data_ptr()
+            elif groups:
+                made.append(mu.new_empty((groups, *mu.shape)))
+                address = made[at].data_ptr()
             places.append((number, m, mu.data_ptr(), width.data_ptr(), address, 0, 0))
             largest = max(largest, m)
         c, _keep = _struct(plan, places, 0.0, largest)

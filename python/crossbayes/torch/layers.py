@@ -49,10 +49,10 @@ class NoisyLayer(nn.Module):
     def pairs(self) -> list[Tensor]:
         """Means and log sigma of each random tensor, one after another."""
         p = self._parameters
-        made = [p["kernel_mu"], p["kernel_log_sigma"]]
-        if p["bias_log_sigma"] is not None:
+        made: list[Tensor] = [p["kernel_mu"], p["kernel_log_sigma"]]
+        if p.get("bias_log_sigma") is not None:
             made += [p["bias_mu"], p["bias_log_sigma"]]
-        return made  # type: ignore[return-value]
+        return made
 
     def numbers(self) -> tuple[int, ...]:
         """Tensor numbers of what is random, in the same order."""
@@ -62,7 +62,9 @@ class NoisyLayer(nn.Module):
     def kl(self) -> Tensor:
         """KL of this layer's weights to the prior, in nats."""
         plan = functions.Plan(self.noise.source(), self.numbers(), 0, False, True)
-        value: Tensor = functions.Draw.apply(plan, *self.pairs())[0]
+        pairs = self.pairs()
+        functions.check(pairs)
+        value: Tensor = functions.Draw.apply(plan, *pairs)[0]
         return value
 
     def drawn(self, groups: int = 1, mean: bool = True) -> tuple[Tensor, Tensor | None]:
@@ -82,8 +84,10 @@ class NoisyLayer(nn.Module):
     def _drawn_alone(self, groups: int, mean: bool) -> Any:
         with_kl = self.training and torch.is_grad_enabled()
         plan = functions.Plan(self.noise.source(), self.numbers(), groups, mean, with_kl)
-        *made, kl = functions.Draw.apply(plan, *self.pairs())
-        self.__dict__["_last"] = (kl, stamp(self.pairs())) if with_kl else None
+        pairs = self.pairs()
+        functions.check(pairs)
+        *made, kl = functions.Draw.apply(plan, *pairs)
+        self.__dict__["_last"] = (kl, stamp(pairs)) if with_kl else None
         return made
 
     def last_kl(self) -> Tensor | None:
@@ -94,7 +98,9 @@ class NoisyLayer(nn.Module):
         value: Tensor = last[0]
         return value
 
-    def signs(self, rows: int, channels: tuple[int, int], like: Tensor) -> tuple[Tensor, Tensor]:
+    def signs(
+        self, rows: int, channels: tuple[int, int], like: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Random signs [rows][channels] of this layer's inputs and outputs (N10)."""
         r = self.noise.signs(self.tensor | SIGNS_IN)
         s = self.noise.signs(self.tensor | SIGNS_OUT)
