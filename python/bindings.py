@@ -42,7 +42,7 @@ GLUE = """
 DRAW = """
     typedef struct xb_py_places {
         int64_t tensor, m;
-        uintptr_t mu, width, theta, d_mu, d_width;
+        uintptr_t mu, width, theta, g, g_mean, d_mu, d_width;
     } xb_py_places;
     typedef struct xb_py_draw {
         const xb_ctx *ctx, *alone;

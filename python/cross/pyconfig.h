@@ -1,6 +1,6 @@
-/* pyconfig.h: what Python's headers ask of a 64-bit system when an extension of the limited
- * API is compiled for it elsewhere. The real file comes out of Python's own build there;
- * the limited API depends on no more of it than this. */
+/* pyconfig.h: what Python's headers ask of a 64-bit system when an extension of the
+ * limited API is compiled for it elsewhere. The real file comes out of Python's own build
+ * there; the limited API depends on no more of it than this. */
 #ifndef Py_PYCONFIG_H
 #define Py_PYCONFIG_H
 

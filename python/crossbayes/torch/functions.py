@@ -2,7 +2,7 @@
 
 Draws and KL are the library's, in C (glue_weights.h), one call for all tensors of a draw. The
 parameter is log sigma (V8), so that the derivative by it is sigma times the one by sigma. The
-backward pass draws the noise again instead of keeping it (maths N8).
+backward pass (maths N8) has sigma z from theta, which the layer's product keeps anyway.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Plan(NamedTuple):
     source: Source
     numbers: Sequence[int]
     groups: int  # draws of each tensor; 0: the KL alone
-    mean: bool  # means are added
+    mean: bool  # means are added; else they are outputs of their own
     with_kl: bool
 
 
@@ -103,7 +103,8 @@ class Draw(torch.autograd.Function):
 
     Called with a :class:`Plan`, and then mu and log sigma of each tensor. A tensor becomes
     theta_g = mu + sigma z_g, g = 0 .. groups - 1 (of one group without that side); of 0
-    groups there is the KL alone.
+    groups there is the KL alone. Without means there are sigma z of all tensors, then mu of
+    all, so that what comes back to mu from both sides is added here.
     """
 
     @staticmethod
@@ -120,11 +121,13 @@ class Draw(torch.autograd.Function):
             elif groups:
                 made.append(mu.new_empty((groups, *mu.shape)))
                 address = made[at].data_ptr()
-            places.append((number, m, mu.data_ptr(), width.data_ptr(), address, 0, 0))
+            places.append((number, m, mu.data_ptr(), width.data_ptr(), address, 0, 0, 0, 0))
             largest = max(largest, m)
         c, _keep = _struct(plan, places, 0.0, largest)
         kl = _FILL[kept[0].dtype](c)
-        ctx.save_for_backward(*kept)
+        ctx.save_for_backward(*kept, *made)
+        if groups and not plan.mean:
+            made += [mu.view_as(mu) for mu in kept[::2]]
         ctx.plan = plan
         ctx.set_materialize_grads(False)
         return (*made, torch.scalar_tensor(kl, dtype=kept[0].dtype))
@@ -136,22 +139,26 @@ class Draw(torch.autograd.Function):
         if plan.with_kl and weight == 0.0:
             plan = plan._replace(with_kl=False)
         out: list[Any] = []
-        places, largest, alive = [], 0, []
+        places, largest, many = [], 0, len(plan.numbers)
+        alive = [g if g is None or g.is_contiguous() else g.contiguous() for g in gradients]
         for at, number in enumerate(plan.numbers):
             mu, width = kept[2 * at : 2 * at + 2]
-            address, m = 0, mu.numel()
-            g = gradients[at] if plan.groups else None
-            if g is not None:
-                alive.append(g if g.is_contiguous() else g.contiguous())
-                address = alive[-1].data_ptr()
-            d_mu, d_width = torch.empty_like(mu), torch.empty_like(mu)
-            addresses = address, d_mu.data_ptr(), d_width.data_ptr()
-            places.append((number, m, mu.data_ptr(), width.data_ptr(), *addresses))
+            m, d_mu, d_width = mu.numel(), torch.empty_like(mu), torch.empty_like(mu)
+            theta = g = mean = 0
+            if plan.groups:
+                theta, g = kept[2 * many + at].data_ptr(), _address(alive[at])
+                mean = 0 if plan.mean else _address(alive[many + at])
+            back = theta, g, mean, d_mu.data_ptr(), d_width.data_ptr()
+            places.append((number, m, mu.data_ptr(), width.data_ptr(), *back))
             largest = max(largest, m)
             out += (d_mu, d_width)
         c, _keep = _struct(plan, places, weight, largest)
         _BACK[kept[0].dtype](c)
         return (None, *out)
+
+
+def _address(tensor: Tensor | None) -> int:
+    return 0 if tensor is None else tensor.data_ptr()
 
 
 def signs(source: Source, rows: int, channels: int, like: Tensor) -> Tensor:

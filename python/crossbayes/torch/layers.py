@@ -67,21 +67,26 @@ class NoisyLayer(nn.Module):
         value: Tensor = functions.Draw.apply(plan, *pairs)[0]
         return value
 
-    def drawn(self, groups: int = 1, mean: bool = True) -> tuple[Tensor, Tensor | None]:
+    def drawn(self, groups: int = 1) -> tuple[Tensor, Tensor | None]:
         """A draw of kernel and bias in the library's order; of several [groups][...].
 
-        ``mean`` False leaves the means out; the bias is None where the layer has none, or
-        where only its mean would be left. Within a call of the network the draw is the one
-        that the network made of all its layers (networks.py).
+        Within a call of the network the draw is the one that the network made of all its
+        layers (networks.py).
         """
-        made = None if groups != 1 else self.noise.together.get(self)
-        if made is None:
-            made = self._drawn_alone(groups, mean)
-        if len(made) > 1:
-            return made[0], made[1]
-        return made[0], self.bias_mu if mean else None
+        made = self._draws(groups, True)
+        return made[0], made[1] if len(made) > 1 else self.bias_mu
 
-    def _drawn_alone(self, groups: int, mean: bool) -> Any:
+    def drawn_apart(self) -> tuple[Tensor, Tensor | None, Tensor, Tensor | None]:
+        """Sigma z of kernel and bias, and then the means of both; None: there is no such."""
+        made = self._draws(1, False)
+        if len(made) > 2:
+            return made[0], made[1], made[2], made[3]
+        return made[0], None, made[1], self.bias_mu
+
+    def _draws(self, groups: int, mean: bool) -> Any:
+        made = self.noise.together.get(self) if groups == 1 else None
+        if made is not None:
+            return made
         with_kl = self.training and torch.is_grad_enabled()
         plan = functions.Plan(self.noise.source(), self.numbers(), groups, mean, with_kl)
         pairs = self.pairs()
@@ -146,8 +151,8 @@ class NoisyLinear(NoisyLayer):
         if x.dim() > 2:
             middle = (1,) * (x.dim() - 2)
             r, s = r.view(rows, *middle, -1), s.view(rows, *middle, -1)
-        mean = _affine(x, self.kernel_mu, self.bias_mu)
-        return torch.addcmul(mean, s, _affine(x * r, *self.drawn(mean=False)))
+        delta, bias_delta, mu, bias_mu = self.drawn_apart()
+        return torch.addcmul(_affine(x, mu, bias_mu), s, _affine(x * r, delta, bias_delta))
 
 
 class NoisyConv(NoisyLayer):
@@ -195,9 +200,10 @@ class NoisyConv(NoisyLayer):
         rows, space = len(x), (1,) * (x.dim() - 2)
         r, s = self.signs(rows, (self.in_channels, self.out_channels), x)
         r, s = r.view(rows, -1, *space), s.view(rows, -1, *space)
-        mean = self._conv(x, self._turned(self.kernel_mu), self.bias_mu, self.groups)
-        delta, bias = self.drawn(mean=False)
-        return torch.addcmul(mean, s, self._conv(x * r, self._turned(delta), bias, self.groups))
+        delta, bias_delta, mu, bias_mu = self.drawn_apart()
+        mean = self._conv(x, self._turned(mu), bias_mu, self.groups)
+        noise = self._conv(x * r, self._turned(delta), bias_delta, self.groups)
+        return torch.addcmul(mean, s, noise)
 
 
 def stamp(parameters: Sequence[Tensor]) -> list[tuple[int, int]]:

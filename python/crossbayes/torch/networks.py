@@ -97,13 +97,13 @@ def _draw(noise: Noise, layers: list[NoisyLayer], with_kl: bool) -> None:
         pairs += layer.pairs()
     if not alike(pairs):
         return  # each layer draws for itself
-    plan = Plan(noise.source(), numbers, 1, noise.estimator == "shared", with_kl)
-    *made, kl = Draw.apply(plan, *pairs)
-    together, at = noise.together, 0
+    mean = noise.estimator == "shared"
+    *made, kl = Draw.apply(Plan(noise.source(), numbers, 1, mean, with_kl), *pairs)
+    together, at, all_ = noise.together, 0, len(numbers)
     for layer in layers:
-        many = len(layer.numbers())
-        together.drawn[layer] = made[at : at + many]
-        at += many
+        end = at + len(layer.numbers())
+        own = made[at:end] if mean else made[at:end] + made[all_ + at : all_ + end]
+        together.drawn[layer], at = own, end
     if with_kl:
         together.kl = kl, stamp(pairs)
 

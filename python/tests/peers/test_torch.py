@@ -288,7 +288,7 @@ def test_threads_have_their_own_draws():
             drawn[net(x).numpy().tobytes()] = s
         noise.at(0)
         with ThreadPoolExecutor(4) as pool:
-            for y in pool.map(lambda _: net(x).numpy().tobytes(), range(150)):
+            for y in pool.map(lambda _: net(x).detach().numpy().tobytes(), range(150)):
                 assert y in drawn
 
 
