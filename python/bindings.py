@@ -70,7 +70,8 @@ def expanded(compiler: str, include: Path) -> str:
     with tempfile.TemporaryDirectory() as fake:
         for name in SYSTEM_HEADERS:
             Path(fake, name).touch()
-        command = [compiler, "-E", "-P", "-nostdinc", "-U__GNUC__", "-I", fake]
+        command = [compiler, "-E", "-P", "-nostdinc", "-U__GNUC__", "-D__attribute__(x)="]
+        command += ["-I", fake]
         command += ["-I", str(include), str(include / "crossbayes/crossbayes.h")]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
