@@ -93,7 +93,8 @@ def c_pass(net, text, x, estimator, law, seed, dy):
     out = session.make(lib.xb_pass_create, parsed, options)
     weights = lib.xb_model_weights(model._c)
     noise = ffi.new("xb_noise *")
-    noise.sampler = xb.law(law).sampler(True)
+    sampler = xb.law(law).sampler(True)  # the struct does not keep it alive
+    noise.sampler = sampler
     noise.key = lib.xb_key_make(seed, lib.XB_PURPOSE_WEIGHT)
     y = np.empty(dy.shape, np.float32)
     n = lib.xb_net_param_count(parsed)
