@@ -74,6 +74,18 @@ XB_API int64_t xb_ranks_launched(int64_t *rank);
  * xb_ranks_leave(). */
 XB_API xb_status xb_ranks_join(xb_ctx *ctx, const char *const *words, int64_t n_words);
 
+/* Ranks that joined work together from now on: all go through the same calls with the
+ * same arguments, and all get all results. Training, draws of predictions and deals are
+ * cut between them where there is enough to do, and done by each otherwise; `strict`:
+ * training that cannot be cut is refused. Without other ranks nothing changes. */
+XB_API xb_status xb_ranks_together(xb_ctx *ctx, bool strict);
+/* Whether this process writes and prints: it is alone, or rank 0. */
+XB_API bool xb_ranks_first(const xb_ctx *ctx);
+/* What the first rank has in these n bytes, all ranks have then. */
+XB_API xb_status xb_ranks_share(xb_ctx *ctx, void *bytes, int64_t n);
+/* When all is computed: XB_OK where xb_ranks_first(), elsewhere XB_E_ELSEWHERE. */
+XB_API xb_status xb_ranks_deliver(xb_ctx *ctx);
+
 /* The last call: `status` and the exit code that this rank would end with, 0: all went
  * well. Returns the code of rank 0, which all end with. Where that is not 0, ranks still
  * at work get 10 s to end. */

@@ -124,9 +124,12 @@ void xb_os_lock_destroy(xb_os_lock *lock);
 
 /* ---- clocks and processes */
 
-double xb_os_seconds(void);  /* since some moment; never goes back */
-int64_t xb_os_time_ns(void); /* since 1970 */
-int64_t xb_os_process(void); /* the number of this one */
+double xb_os_seconds(void);               /* since some moment; never goes back */
+int64_t xb_os_time_ns(void);              /* since 1970 */
+int64_t xb_os_process(void);              /* the number of this one */
+bool xb_os_process_lives(int64_t number); /* a process of this machine */
+/* Tells machines, and their sets of process numbers, apart. */
+uint64_t xb_os_machine(void);
 
 /* Runs a program that is found as a shell finds it: its arguments as they are, nothing as
  * its input, in the folder `dir`. said[] gets the last part of what it writes to either
