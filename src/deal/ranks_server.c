@@ -67,7 +67,7 @@ void xb_rank_watch(xb_ranks *r)
     for (int i = 1; i < r->comm.size; i++) {
         xb_rank_state *s = &r->state[i];
         if (s->ended || s->process == 0 || xb_os_process_lives(s->process)) continue;
-        snprintf(why, sizeof why, "died: its process %lld is gone",
+        snprintf(why, sizeof why, "its process, number %lld, has died",
                  (long long)s->process);
         r->died = s->ended = true;
         xb_rank_blame(r, i, XB_E_IO, why);

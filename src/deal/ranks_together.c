@@ -27,6 +27,7 @@ static xb_status look_at_others(xb_ctx *ctx, xb_ranks *r, bool stopping)
     if (stopping) xb_rank_watch(r);
     const xb_status failed = r->failed;
     xb_os_lock_give(&r->lock);
+    if (failed != XB_OK) r->comm.broken = true;
     return failed == XB_OK ? XB_OK : xb_fail(ctx, failed, "%s", r->message);
 }
 

@@ -153,10 +153,10 @@ static xb_status check_ranks(xb_ctx *ctx, int64_t nets)
     const xb_comm *comm = ctx->comm;
     if (!comm->strict || nets >= comm->size) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
-                   "training: %lld %s of this size can be trained at a time, not %lld on"
-                   " as many ranks; use at most %lld",
-                   (long long)nets, xb_plural(nets, "net", "nets"), (long long)comm->size,
-                   (long long)nets);
+                   "training: %lld %s can be trained side by side here, and their steps"
+                   " are not shared: %lld ranks are too many, use at most %lld",
+                   (long long)nets, xb_plural(nets, "net", "nets"),
+                   (long long)comm->size, (long long)nets);
 }
 
 static xb_status train_dealt(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
