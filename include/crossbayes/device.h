@@ -108,6 +108,9 @@ XB_API xb_device_move xb_device_move_at(const xb_device *device, int64_t state,
 /* At any conductance and time: (K2, K3). Nothing has moved at time 0. */
 XB_API xb_device_move xb_device_moved(const xb_device *device, double conductance,
                                       double seconds);
+/* (K7) What programming misses by at any conductance, a standard deviation: linear between
+ * states, outside them that of the nearest one; 0 where no states were measured. */
+XB_API double xb_device_program_error(const xb_device *device, double conductance);
 /* (K4) What a cell programmed to `conductance` has become, never below 0: the cell of
  * rank u in (0, 1) among its like. */
 XB_API double xb_device_relaxed(const xb_device *device, double conductance,
