@@ -144,7 +144,7 @@ static xb_status take_device(xb_ctx *ctx, xb_analog *a)
     XB_TRY(xb_device_load(ctx, &a->device, a->array.device));
     a->aged.device = a->device;
     xb_status status = xb_device_microsiemens(ctx, &a->aged.us, a->device);
-    if (status == XB_OK && a->model->cells) status = xb_tied_check(ctx, a);
+    if (status == XB_OK && a->model->cells) status = xb_tied_suits(ctx, a);
     if (status == XB_OK && has_pairs(a->model)) status = check_pairs(ctx, a);
     if (status != XB_E_INPUT) return status;
     char why[XB_MESSAGE_MAX];

@@ -46,7 +46,7 @@ static double us_state(const tied_scale *s, const xb_cell_curve *c, double g_us)
     return c->low + (g_us - s->low_us) / s->us;
 }
 
-xb_status xb_tied_check(xb_ctx *ctx, const xb_analog *analog)
+xb_status xb_tied_suits(xb_ctx *ctx, const xb_analog *analog)
 {
     const xb_cell_curve *c = &analog->model->cells->curve;
     const tied_scale s = scale_of(analog);
