@@ -171,8 +171,7 @@ static const bad_case bad_cases[] = {
     {"a,b\n1,\"2\"3\n", "b", ":2: quotes around a field do not match"},
     {"a,b\n1,\"2\n3,4\n5,6\n", "b", ":2: quotes around a field do not match"},
     {"n,v\n\"x\n\ny\",5\nz,q\n", "v", ":5: not a number: 'q'"},
-    {"a,b\n1.5,2\n", NULL,
-     ":1: 2 columns: a, b; choose one by name or number"},
+    {"a,b\n1.5,2\n", NULL, ":1: 2 columns: a, b; choose one by name or number"},
     {"1 2 3\n", NULL, ":1: 3 columns without names; choose one by number"},
     {"1,5\n2,5\n", NULL,
      ":1: 2 columns without names; choose one by number (decimal commas "
@@ -184,7 +183,7 @@ static const bad_case bad_cases[] = {
     {"a,b\n1,2\n", "", ":1: no column ''; there are 2 columns: a, b"},
     {"a,b\n1,2\n", "99999999999999999999",
      ":1: no column '99999999999999999999'; there are 2 columns: a, b"},
-    {"#\n1\n2\n", "2", ":2: no column '2'; there is 1 column without names"},
+    {"#\n1\n2\n", "2", ":2: no column '2'; the file has 1 column without names"},
     {"a,a\n1,2\n", "a", ":1: several columns are named 'a'; choose by number"},
     {"1.5;1\n2,5;1\n", "1", ":2: not a number: '2,5'"},
     {"1,5;1\n1.234,5;1\n", "1", ":2: not a number: '1.234,5'"},
