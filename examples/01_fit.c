@@ -1,9 +1,9 @@
-/* 01_fit.c: measured noise to a law file.
+/* 01_fit.c: fits a law to measured noise and writes a law file.
  *
  *     cc 01_fit.c $(pkg-config --cflags --libs crossbayes) -o 01_fit
  *     ./01_fit noise.csv law.json
  *
- * Without arguments it fits a sample drawn here and saves nothing.
+ * Without arguments it fits a built-in sample and saves nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@ static void make_data(double *x, double *y)
 {
     xb_stream where = {.key = xb_key_make(7, XB_PURPOSE_DATA)};
     for (int i = 0; i < ROWS; i++) {
-        double noise = -2; /* four uniforms: nearly normal, variance 1/3 */
+        double noise = -2; /* the sum of four uniforms is nearly normal, variance 1/3 */
         for (int k = 1; k <= 4; k++) noise += xb_stream_uniform(&where, 5 * i + k);
         x[i] = 2 * xb_stream_uniform(&where, 5 * i) - 1;
         y[i] = sin(3 * x[i]) + 0.1 * sqrt(3) * noise;
