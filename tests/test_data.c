@@ -183,7 +183,7 @@ static const bad_case bad_cases[] = {
     {"a,b\n1,2\n", "", ":1: no column ''; there are 2 columns: a, b"},
     {"a,b\n1,2\n", "99999999999999999999",
      ":1: no column '99999999999999999999'; there are 2 columns: a, b"},
-    {"#\n1\n2\n", "2", ":2: no column '2'; the file has 1 column without names"},
+    {"#\n1\n2\n", "2", ":2: no column '2'; there is 1 column without names"},
     {"a,a\n1,2\n", "a", ":1: several columns are named 'a'; choose by number"},
     {"1.5;1\n2,5;1\n", "1", ":2: not a number: '2,5'"},
     {"1,5;1\n1.234,5;1\n", "1", ":2: not a number: '1.234,5'"},

@@ -163,7 +163,7 @@ typedef struct claim {
 static const claim claims[] = {
     CLAIM("an NPY array of 1e12", read_npy, NPY("1000000000000,)} "), "truncated"),
     CLAIM("a column of them", read_column, NPY("1000000000000,)} "), "truncated"),
-    CLAIM("a table of targets", read_frame, NPY("1000000,1000000)}"), "truncated"),
+    CLAIM("a table of them", read_frame, NPY("1000000,1000000)}"), "truncated"),
     CLAIM("an NPY header of 4 GiB", read_npy, "\x93NUMPY\x02\0\xff\xff\xff\xff{",
           "header of 4294967295"),
     CLAIM("a safetensors header of 2^63", read_model,
