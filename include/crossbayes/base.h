@@ -108,6 +108,7 @@ XB_API int64_t xb_ctx_threads(const xb_ctx *ctx);
  * crossbayes/net.h, "cuda" or "auto"; "cpu" is the default. Copied. Whether the machine
  * has it is seen when it is used. */
 XB_API void xb_ctx_set_backend(xb_ctx *ctx, const char *name);
+XB_API const char *xb_ctx_backend(const xb_ctx *ctx); /* NULL: none was set */
 
 /* Provenance that results carry: the command line, or any text. Copied; control
  * characters become blanks. */

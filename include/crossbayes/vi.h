@@ -16,6 +16,7 @@
 #define CROSSBAYES_VI_H
 
 #include "crossbayes/law.h"
+#include "crossbayes/net.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -183,6 +184,53 @@ typedef struct xb_adam_block {
 XB_API void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *options,
                          const xb_adam_block *blocks, int64_t n_blocks, int64_t step,
                          double rate);
+
+/* ---- an output that is to be a standard normal (maths G1-G4) */
+
+/* E|f - Y|^1.5 for a standard normal Y, and its derivative; good to 1e-14. */
+XB_API double xb_energy_normal(double f, double *slope);
+
+/* (G1) 2 E|f - Y|^1.5 - E|f - f'|^1.5 of a sample f [n], pairs i != j only: unbiased.
+ * df [n], the gradient, is written. n >= 2. What is not finite stays so. */
+XB_API double xb_energy_loss(float *df, const float *f, int64_t n);
+
+enum { XB_ENERGY_NODES = 33, XB_ENERGY_DEGREE = 11 };
+
+/* Taylor coefficients of E|f - Y|^1.5 at f = 0, 1/4, ..., 8: for many losses. A value. */
+typedef struct xb_energy_table {
+    double at[XB_ENERGY_NODES][XB_ENERGY_DEGREE + 1];
+} xb_energy_table;
+
+XB_API void xb_energy_table_fill(xb_energy_table *table);
+/* As xb_energy_loss, by a table that was filled. */
+XB_API double xb_energy_loss_by(const xb_energy_table *table, float *df, const float *f,
+                                int64_t n);
+
+/* What steps of Adam change: means, rho and sigma = exp(rho) [n parameters] each, and
+ * moments of means, then of rho [2 n]. */
+typedef struct xb_energy_state {
+    float *mu, *rho, *sigma, *first, *second;
+} xb_energy_state;
+
+typedef struct xb_energy_walk_options {
+    size_t struct_size;
+    const char *backend;
+    xb_key key;          /* of the noise */
+    int64_t draws;       /* 100: of the output, a step */
+    double rate;         /* 1e-3: Adam's, falling to 0 along a cosine */
+    int64_t first;       /* 0: number of the first step, */
+    int64_t count;       /* 1: how many, up to 1024, */
+    int64_t total;       /* 10000: and of all there are, for the cosine */
+} xb_energy_walk_options;
+
+XB_OPTIONS(energy_walk);
+
+/* Steps that bring the output of a net of dense layers at x = 0 closer to a standard
+ * normal, with Gaussian weights and the estimator local, in one call of a backend that
+ * can. *done: how many were done; fewer where the next one is not finite, 0 also where
+ * the backend or the net is not for it: xb_pass_step does one step. */
+XB_API xb_status xb_energy_walk(xb_ctx *ctx, int64_t *done, const xb_energy_state *state,
+                                const xb_net *net, const xb_energy_walk_options *opt);
 
 #ifdef __cplusplus
 }

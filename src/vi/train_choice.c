@@ -37,7 +37,7 @@ static xb_status stop_short(xb_trainer *t, xb_status why)
 static xb_status run(xb_ctx *ctx, xb_trainer *t, xb_trained *out, bool reported)
 {
     while (!xb_trainer_done(t)) {
-        xb_status status = xb_trainer_epoch(ctx, t);
+        xb_status status = xb_trainer_advance(ctx, t);
         if (status != XB_OK) return stop_short(t, status);
     }
     if (t->opt.checkpoint) XB_TRY(xb_checkpoint_save(t, t->opt.checkpoint));

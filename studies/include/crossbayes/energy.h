@@ -15,17 +15,11 @@
 
 #include "crossbayes/model.h"
 #include "crossbayes/net.h"
+#include "crossbayes/vi.h" /* the loss: xb_energy_loss */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* E|f - Y|^1.5 for a standard normal Y, and its derivative; good to 1e-14. */
-XB_API double xb_energy_normal(double f, double *slope);
-
-/* (G1) 2 E|f - Y|^1.5 - E|f - f'|^1.5 of a sample f [n], pairs i != j only: unbiased.
- * df [n], the gradient, is written. n >= 2. What is not finite stays so. */
-XB_API double xb_energy_loss(float *df, const float *f, int64_t n);
 
 /* What the loss comes to, in the mean, when f is standard normal: no law has less. */
 #define XB_ENERGY_LEAST 1.446409084632077
