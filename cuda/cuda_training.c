@@ -35,6 +35,19 @@ static xbc_act act_of(xb_act f)
     }
 }
 
+static uint32_t divisor(int n)
+{
+    return n == 1 ? 0 : (uint32_t)(((UINT64_C(1) << 32) + (uint64_t)n - 1) / (uint64_t)n);
+}
+
+static int counters_of(int64_t size) { return (int)((size + 63) / 64 * 16); }
+
+static void set_divisors(xbc_step_link *k)
+{
+    k->by_out = divisor(k->out), k->by_outp = divisor(k->outp);
+    k->by_columns = divisor(k->outp / 4), k->by_across = divisor(k->inp / 4);
+}
+
 /* A link behind those that are there. */
 static void add_link(xbc_steps *job, const xb_many_steps *s, const xb_chain_link *from)
 {
@@ -51,6 +64,9 @@ static void add_link(xbc_steps *job, const xb_many_steps *s, const xb_chain_link
                          .act = act_of(from->f)};
     k->tensor[0] = tensor_of(s, from->number);
     if (k->bias) k->tensor[1] = tensor_of(s, from->number + 1);
+    set_divisors(k);
+    k->end[0] = job->counters += counters_of((int64_t)k->in * k->out);
+    k->end[1] = job->counters += k->bias ? counters_of(k->out) : 0;
     job->weights += (k->in + k->bias) * k->outp;
     job->turned += k->outp * k->inp;
     job->units += job->batch * k->outp;
@@ -61,7 +77,7 @@ static void add_link(xbc_steps *job, const xb_many_steps *s, const xb_chain_link
  * weights for all threads. */
 static int slices_of(const xbc_steps *job)
 {
-    return job->weights <= 1024 ? 4 : job->weights <= 4096 ? 2 : 1;
+    return job->weights <= 512 ? 12 : job->weights <= 1024 ? 8 : job->weights <= 4096 ? 2 : 1;
 }
 
 static double work_of(const xb_many_steps *s, bool local)
@@ -111,6 +127,7 @@ static bool read_job(xbc_steps *job, const xb_many_steps *s)
         work_of(s, job->local) > WORK_MOST)
         return false;
     for (int i = 0; i < s->chain->n_link; i++) add_link(job, s, &s->chain->link[i]);
+    job->by_each = divisor(job->link[0].in + job->targets);
     job->slices = slices_of(job);
     job->noises = (int)s->noises;
     job->parameters = s->net->param_count;

@@ -305,6 +305,9 @@ typedef struct xbc_step_link {
     int in, out, bias, inp, outp;
     int at, turned, y;
     int64_t offset; /* among the parameters */
+    int end[2];     /* of its kernel's and its bias's counters among all */
+    /* 2^32 / n rounded up, by which numbers below 2^24 are divided; 0: n is 1 */
+    uint32_t by_out, by_outp, by_columns, by_across;
     xbc_act act;
     xbc_step_tensor tensor[2];
 } xbc_step_link;
@@ -315,6 +318,8 @@ typedef struct xbc_steps {
     int local, noisy; /* estimator local, or shared; weights are drawn at all */
     int links, batch, weights, turned, units, widest, slices;
     int outputs, targets, sums_each; /* targets: numbers of a row; sums_each: of its loss */
+    int counters;     /* of draws of all weights */
+    uint32_t by_each; /* as above: of a row's inputs and targets */
     xbc_step_link link[XBC_STEP_LINKS];
     xbc_loss_kind loss; /* square, gaussian, softmax, energy */
     const float *x, *target; /* labels are the target of softmax */

@@ -127,13 +127,6 @@ static __device__ __forceinline__ void add_input(float sum[R][W], const float x[
     }
 }
 
-/* (N6) elu within 2.4e-7, which is what a sum of numbers near 1 is rounded by. */
-static __device__ __forceinline__ float quick_elu(float x)
-{
-    const float power = power_of_two(x * 1.44269504f) - 1;
-    return x > 0 ? x : power;
-}
-
 template <xbc_act ACT, int W, int R>
 static __device__ __forceinline__ void finish_as(narrow_rows<W, R> *to, const float sum[R][W],
                                                  const float *bias)
@@ -246,24 +239,24 @@ static __device__ __forceinline__ void draw_into(float *w, const xbc_many &job,
     }
 }
 
-/* The weights of the block's draw. */
+/* The weights of the block's draw; the counters of all tensors are one run. */
 template <class S, int W>
 static __device__ __forceinline__ void draw_links(float *w, const xbc_many &job,
-                                                  const own_copy<S> &own, stream_keys keys)
+                                                  const own_copy<S> &own, stream_keys keys,
+                                                  int counters)
 {
     const uint32_t sample = keys.sample + blockIdx.x;
     const float turn = job.antithetic && sample % 2 ? -1.0f : 1.0f;
     keys.sample = job.antithetic ? sample & ~1u : sample;
-    int tensor = 0;
-    for (int i = 0; i < job.links; i++) {
-        const xbc_link &l = job.link[i];
-        for (int b = 0; b <= l.bias; b++, tensor++) {
-            const xbc_tensor &k = job.tensor[tensor];
-            keys.tensor = k.number;
-            for (int c = (int)threadIdx.x; c < (k.size + 63) / 64 * 16; c += NARROW_THREADS)
-                draw_into<S, W>(w + rows_before(job, i) * W, job, l, b, k, own, keys, c,
-                                turn);
+    for (int i = (int)threadIdx.x; i < counters; i += NARROW_THREADS) {
+        int c = i, tensor = 0, link = 0, b = 0, n;
+        while (c >= (n = (int)(job.tensor[tensor].size + 63) / 64 * 16)) {
+            c -= n, tensor++;
+            if (b++ == job.link[link].bias) b = 0, link++;
         }
+        keys.tensor = job.tensor[tensor].number;
+        draw_into<S, W>(w + rows_before(job, link) * W, job, job.link[link], b,
+                        job.tensor[tensor], own, keys, c, turn);
     }
 }
 
@@ -271,7 +264,7 @@ static __device__ __forceinline__ void draw_links(float *w, const xbc_many &job,
 template <class S, int W, int R>
 static __global__ void __launch_bounds__(NARROW_THREADS)
     narrow_net(const __grid_constant__ xbc_many job, const __grid_constant__ stream_keys keys,
-               int floats)
+               int floats, int counters)
 {
     __shared__ __align__(16) float table[S::floats];
     __shared__ __align__(16) float w[NARROW_FLOATS];
@@ -279,7 +272,7 @@ static __global__ void __launch_bounds__(NARROW_THREADS)
     const own_copy<S> own(table);
     for (int i = (int)threadIdx.x; i < floats; i += NARROW_THREADS) w[i] = 0;
     __syncthreads();
-    draw_links<S, W>(w, job, own, keys);
+    draw_links<S, W>(w, job, own, keys, counters);
     __syncthreads();
     const int64_t each = R * NARROW_THREADS, last = job.links - 1;
     for (int64_t first = blockIdx.y * each; first < job.rows; first += gridDim.y * each) {
@@ -309,6 +302,13 @@ static int narrow_floats(const xbc_many *job, int width)
     return fits && rows * width <= NARROW_FLOATS ? rows * width : 0;
 }
 
+static int64_t counters_of(const xbc_many *job)
+{
+    int64_t sum = 0;
+    for (int t = 0; t < job->tensors; t++) sum += (job->tensor[t].size + 63) / 64 * 16;
+    return sum;
+}
+
 /* A draw's rows go to several blocks where draws alone are too few. */
 template <int W, int R> static void launch_narrow(const xbc_many &job)
 {
@@ -321,7 +321,7 @@ template <int W, int R> static void launch_narrow(const xbc_many &job)
         if constexpr (S::columns != XB_COLUMNS_WIDE)
             XBC_LAUNCH("predicting", (narrow_net<S, W, R>),
                        dim3((unsigned)job.count, (unsigned)parts), NARROW_THREADS, job,
-                       keys, narrow_floats(&job, W));
+                       keys, narrow_floats(&job, W), (int)counters_of(&job));
     });
 }
 
@@ -341,13 +341,6 @@ static void launch_rows(const xbc_many &job)
 {
     XBC_LAUNCH("predicting", many_rows,
                dim3((unsigned)((job.rows + ROWS - 1) / ROWS), (unsigned)job.count), ROWS, job);
-}
-
-static int64_t counters_of(const xbc_many *job)
-{
-    int64_t sum = 0;
-    for (int t = 0; t < job->tensors; t++) sum += (job->tensor[t].size + 63) / 64 * 16;
-    return sum;
 }
 
 void xbc_many_draws(const xbc_many *job)

@@ -12,7 +12,6 @@
 /* Gaussian draws of units (N11) come from a table of this shape. */
 typedef Shape<XB_COLUMNS, 4, 1> gaussian_shape;
 
-/* The noise of a step and, beside it, the rows of the next one. */
 template <bool LOCAL>
 static __device__ __forceinline__ void draw(const xbc_steps &job, const step_room &r,
                                             const own_copy<gaussian_shape> &own,
@@ -52,11 +51,13 @@ static __device__ __forceinline__ void backward(const xbc_steps &job, const step
     }
 }
 
-/* False: the step is not finite, and nothing has changed. */
+/* False: the step is not finite, and nothing has changed. `early` are rows of the next one.
+ */
 template <bool LOCAL, int R>
 static __device__ __forceinline__ bool one_step(const xbc_steps &job, const step_room &r,
                                                 step_shared *s, const xbc_step &step,
-                                                int turn)
+                                                const xbc_step &next,
+                                                const early_rows &early, int turn)
 {
     const float *x = r.x + turn * job.batch * job.link[0].inp;
     forward<LOCAL, R>(job, r, x, step.rows);
@@ -64,6 +65,7 @@ static __device__ __forceinline__ bool one_step(const xbc_steps &job, const step
     __syncthreads();
     add_rows(job, r, s, step.rows);
     backward<LOCAL, R>(job, r, x, step.rows);
+    put_rows(job, r, next, early, 1 - turn);
     const bool bad = find_gradients<LOCAL>(job, r, s);
     if (__syncthreads_or(find_sums(job, s, step) || bad)) return false;
     add_threads(s);
@@ -96,6 +98,7 @@ static __device__ __forceinline__ void load_noise(const xbc_steps &job, step_sha
     if (k >= job.noises) return;
     s->noise[k] = job.theta[job.noise + k];
     s->first[k] = job.first[job.noise + k], s->second[k] = job.second[job.noise + k];
+    s->inverse[k] = exp(-(double)s->noise[k]);
 }
 
 static __device__ __forceinline__ void store_noise(const xbc_steps &job,
@@ -105,6 +108,12 @@ static __device__ __forceinline__ void store_noise(const xbc_steps &job,
     if (k >= job.noises) return;
     job.theta[job.noise + k] = s->noise[k];
     job.first[job.noise + k] = s->first[k], job.second[job.noise + k] = s->second[k];
+}
+
+/* The last one again beyond the end. */
+static __device__ __forceinline__ xbc_step step_at(const xbc_steps &job, int64_t i)
+{
+    return job.step[i < job.count ? i : job.count - 1];
 }
 
 /* R rows a tile; with one the room is in shared memory. */
@@ -119,21 +128,21 @@ static __global__ void __launch_bounds__(STEP_THREADS)
     const step_room r = room_of(job, at);
     if (LOCAL) table_load<gaussian_shape, STEP_THREADS>(table, job.source.at, 1);
     const own_copy<gaussian_shape> own(table);
-    xbc_step step = job.step[0], next = step;
+    xbc_step step = job.step[0], next = step_at(job, 1);
     load_state(job, r, at, job.room_floats);
     load_noise(job, &s);
     fill_energy(job, &s);
-    gather(job, r, step, 0);
+    put_rows(job, r, step, fetch_rows(job, step), 0);
     __syncthreads();
     int64_t done = 0;
-    for (; done < job.count; done++, step = next) {
-        const int turn = (int)(done % 2);
-        if (done + 1 < job.count) next = job.step[done + 1];
+    for (; done < job.count; done++) {
+        const xbc_step after = step_at(job, done + 2);
+        const early_rows early = fetch_rows(job, next);
         draw<LOCAL>(job, r, own, keys, step);
-        if (done + 1 < job.count) gather(job, r, next, 1 - turn);
         __syncthreads();
-        if (!one_step<LOCAL, R>(job, r, &s, step, turn)) break;
+        if (!one_step<LOCAL, R>(job, r, &s, step, next, early, (int)(done % 2))) break;
         report(job, r, &s, step, done);
+        step = next, next = after;
     }
     store_state(job, r);
     store_noise(job, &s);

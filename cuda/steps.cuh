@@ -68,6 +68,12 @@ static inline int64_t room_floats(const xbc_steps *job)
            (w + 3) / 4;
 }
 
+/* i / n, of n's divisor (device.h). */
+static __device__ __forceinline__ int divided(int i, uint32_t by)
+{
+    return by ? (int)__umulhi((uint32_t)i, by) : i;
+}
+
 /* ---- parameters in and out */
 
 /* f(place among the weights, number among the parameters, tensor 2 l or 2 l + 1) for this
@@ -87,7 +93,7 @@ static __device__ __forceinline__ void each_parameter(const xbc_steps &job, F f)
 /* The other place of a kernel's weight. */
 static __device__ __forceinline__ int turned_place(const xbc_step_link &k, int at)
 {
-    const int i = at - k.at, row = i / k.outp, column = i % k.outp;
+    const int i = at - k.at, row = divided(i, k.by_outp), column = i - row * k.outp;
     return row < k.in ? k.turned + column * k.inp + row : -1;
 }
 
@@ -137,100 +143,143 @@ static __device__ __forceinline__ void store_state(const xbc_steps &job, const s
 
 /* ---- a batch */
 
-/* Its rows, for the step after this one: they arrive while it runs. */
-static __device__ __forceinline__ void gather(const xbc_steps &job, const step_room &r,
-                                              const xbc_step &step, int turn)
+/* One number of a batch, of [rows][inputs, targets], and where it goes. */
+static __device__ __forceinline__ float number_of(const xbc_steps &job, const xbc_step &step,
+                                                  int row, int k)
 {
-    const int in = job.link[0].in, inp = job.link[0].inp, targets = job.targets;
-    if (!job.x) return;
-    float *x = r.x + turn * job.batch * inp, *to = r.target + turn * job.batch * targets;
-    for (int i = (int)threadIdx.x; i < step.rows * (in + targets); i += STEP_THREADS) {
-        const int row = i / (in + targets), k = i % (in + targets);
-        const int64_t which = job.order[step.first + row];
-        if (k < in)
-            x[row * inp + k] = job.x[which * in + k];
-        else
-            to[row * targets + k - in] = job.target[which * targets + k - in];
+    const int in = job.link[0].in;
+    const int64_t which = job.order[step.first + row];
+    return k < in ? job.x[which * in + k] : job.target[which * job.targets + k - in];
+}
+
+static __device__ __forceinline__ float *place_of(const xbc_steps &job, const step_room &r,
+                                                  int turn, int row, int k)
+{
+    const int in = job.link[0].in;
+    return k < in ? r.x + (turn * job.batch + row) * job.link[0].inp + k
+                  : r.target + (turn * job.batch + row) * job.targets + k - in;
+}
+
+/* The rows of the step after this one, on their way while it runs: EARLY numbers a thread
+ * in registers, the rest when they are put down. */
+enum { EARLY = 2 };
+struct early_rows {
+    float value[EARLY];
+};
+
+static __device__ __forceinline__ early_rows fetch_rows(const xbc_steps &job,
+                                                        const xbc_step &step)
+{
+    early_rows e = {};
+    const int each = job.link[0].in + job.targets, n = job.x ? step.rows * each : 0;
+    XB_UNROLLED
+    for (int j = 0; j < EARLY; j++) {
+        const int i = (int)threadIdx.x + j * STEP_THREADS, row = divided(i, job.by_each);
+        if (i < n) e.value[j] = number_of(job, step, row, i - row * each);
+    }
+    return e;
+}
+
+static __device__ __forceinline__ void put_rows(const xbc_steps &job, const step_room &r,
+                                                const xbc_step &step, const early_rows &e,
+                                                int turn)
+{
+    const int each = job.link[0].in + job.targets, n = job.x ? step.rows * each : 0;
+    XB_UNROLLED
+    for (int j = 0; j < EARLY; j++) {
+        const int i = (int)threadIdx.x + j * STEP_THREADS, row = divided(i, job.by_each);
+        if (i < n) *place_of(job, r, turn, row, i - row * each) = e.value[j];
+    }
+    for (int i = (int)threadIdx.x + EARLY * STEP_THREADS; i < n; i += STEP_THREADS) {
+        const int row = divided(i, job.by_each), k = i - row * each;
+        *place_of(job, r, turn, row, k) = number_of(job, step, row, k);
     }
 }
 
 /* ---- draws */
 
-/* A value of any law, its table in memory: weights are few. */
+/* A value of any law, its table in memory: weights are few. Coefficients beyond the degree
+ * count as 0, which leaves the others' chain as it is; so four values need no loop. */
 static __device__ __forceinline__ float value_by(const xb_draw_source *d, uint32_t word)
 {
     const xb_draw_table &t = d->table;
+    const bool wide = t.columns == XB_COLUMNS_WIDE;
     float r;
     const uint32_t column =
         (uint32_t)xb_table_column(&r, word, t.columns, t.halves) - XB_CELL_BIAS;
-    const float *coef = t.row[t.columns == XB_COLUMNS_WIDE ? column : 2 * column];
-    float y = coef[t.degree];
-    for (int j = t.degree - 1; j >= 0; j--) y = xb_fused(y, r, coef[j]);
+    const float *coef = t.row[wide ? column : 2 * column];
+    float y = 0;
+    XB_UNROLLED
+    for (int j = XB_TABLE_DEGREE_MAX; j >= 0; j--) {
+        const float c = j <= t.degree ? coef[j] : 0;
+        y = j <= t.degree ? xb_fused(y, r, c) : 0;
+    }
     const float z = xb_table_signed(y, word);
     return z == z ? z : slow_value(d, word);
 }
 
-/* f(element, value) for this thread's share of the first `count` of a stream. */
+/* f(element, value) for the four elements of counter c that are below `count`. */
 template <class V, class F>
-static __device__ __forceinline__ void each_draw(const stream_keys &keys, int count,
-                                                 V value, F f)
+static __device__ __forceinline__ void four_draws(const stream_keys &keys, int c, int count,
+                                                  V value, F f)
 {
-    const int counters = (count + 63) / 64 * 16;
-    for (int c = (int)threadIdx.x; c < counters; c += STEP_THREADS) {
-        uint32_t word[4];
-        counter_words(word, keys, (uint32_t)c);
-        XB_UNROLLED
-        for (int j = 0; j < 4; j++) {
-            const int i = c / 16 * 64 + c % 16 + 16 * j;
-            if (i < count) f(i, value(word[j]));
-        }
+    uint32_t word[4];
+    counter_words(word, keys, (uint32_t)c);
+    XB_UNROLLED
+    for (int j = 0; j < 4; j++) {
+        const int i = c / 16 * 64 + c % 16 + 16 * j;
+        if (i < count) f(i, value(word[j]));
     }
 }
 
-/* (N7) theta of all weights, and the kernels of it turned. */
+/* (N7) theta of all weights, and the kernels of it turned; the counters of all tensors are
+ * one run. */
 static __device__ __forceinline__ void draw_weights(const xbc_steps &job,
                                                     const step_room &r, stream_keys keys)
 {
-    for (int l = 0; l < job.links; l++) {
+    for (int i = (int)threadIdx.x; i < job.counters; i += STEP_THREADS) {
+        int l = 0, from = 0;
+        while (i >= job.link[l].end[1]) from = job.link[l++].end[1];
         const xbc_step_link &k = job.link[l];
-        for (int b = 0; b <= k.bias; b++) {
-            const xbc_step_tensor &t = k.tensor[b];
-            const int base = k.at + b * k.in * k.outp, rows = b ? 1 : k.in;
-            keys.tensor = t.number;
-            const auto put = [&](int i, float z) {
-                const int at = base + i / k.out * k.outp + i % k.out;
-                const int turned = turned_place(k, at);
-                r.z[at] = z;
-                r.w[at] = r.mu[at] + r.sigma[at] * z;
-                if (turned >= 0) r.turned[turned] = r.w[at];
-            };
-            if (t.random)
-                each_draw(
-                    keys, rows * k.out,
-                    [&](uint32_t word) { return value_by(job.source.at, word); }, put);
-            else
-                for (int i = (int)threadIdx.x; i < rows * k.out; i += STEP_THREADS)
-                    put(i, 0);
-        }
+        const int b = i >= k.end[0], c = i - (b ? k.end[0] : from);
+        const xbc_step_tensor &t = k.tensor[b];
+        const int base = k.at + b * k.in * k.outp;
+        keys.tensor = t.number;
+        four_draws(
+            keys, c, b ? k.out : k.in * k.out,
+            [&](uint32_t word) { return t.random ? value_by(job.source.at, word) : 0; },
+            [&](int e, float z) {
+                const int row = divided(e, k.by_out), column = e - row * k.out;
+                const int at = base + row * k.outp + column;
+                const float w = r.mu[at] + r.sigma[at] * z;
+                r.z[at] = z, r.w[at] = w;
+                if (!b) r.turned[k.turned + column * k.inp + row] = w;
+            });
     }
 }
 
-/* (N11) One for each unit and row, under the number of the unit's kernel. */
+/* (N11) One for each unit and row, under the number of the unit's kernel; those of all
+ * links are one run. */
 template <class S>
 static __device__ __forceinline__ void draw_units(const xbc_steps &job, const step_room &r,
                                                   const own_copy<S> &own,
                                                   stream_keys keys, int rows)
 {
-    for (int l = 0; l < job.links; l++) {
+    int l = 0, from = 0, end = (rows * job.link[0].out + 63) / 64 * 16;
+    for (int i = (int)threadIdx.x;; i += STEP_THREADS) {
+        while (i >= end) {
+            if (++l == job.links) return;
+            from = end, end += (rows * job.link[l].out + 63) / 64 * 16;
+        }
         const xbc_step_link &k = job.link[l];
-        const bool whole = k.out == k.outp;
         float *e = r.e + k.y;
         keys.tensor = k.tensor[0].number;
-        each_draw(
-            keys, rows * k.out,
+        four_draws(
+            keys, i - from, rows * k.out,
             [&](uint32_t word) { return value_of<S>(own, job.source.at, 1, word); },
-            [&](int i, float z) {
-                e[whole ? i : i / k.out * k.outp + i % k.out] = z;
+            [&](int at, float z) {
+                const int row = divided(at, k.by_out);
+                e[row * k.outp + at - row * k.out] = z;
             });
     }
 }

@@ -100,7 +100,8 @@ static __device__ __forceinline__ void forward_link(const step_room &r,
     const int columns = k.outp / 4, tiles = (rows + R - 1) / R * columns;
     const float *w = (LOCAL ? r.mu : r.w) + k.at, *s = r.w + k.at;
     for (int i = (int)threadIdx.x; i < tiles; i += STEP_THREADS) {
-        const int tile = i / columns, o = i % columns * 4, row = tile * R;
+        const int tile = divided(i, k.by_columns), o = (i - tile * columns) * 4,
+                  row = tile * R;
         float m[R][4] = {}, v[R][4] = {};
         const float *from[R];
         XB_UNROLLED
@@ -120,7 +121,8 @@ static __device__ __forceinline__ void forward_link(const step_room &r,
             }
             if (LOCAL) local_quad(m[t], r.e + at, v[t]);
             XB_UNROLLED
-            for (int j = 0; j < 4; j++) m[t][j] = activated(m[t][j], k.act);
+            for (int j = 0; j < 4; j++)
+                m[t][j] = k.act == XBC_ELU ? quick_elu(m[t][j]) : activated(m[t][j], k.act);
             put_quad(r.y + at, m[t]);
         }
     }
@@ -138,6 +140,7 @@ static __device__ __forceinline__ void weight_tile(const xbc_steps &job, const s
 {
     float m[R][4] = {}, v[R][4] = {};
     const bool bias = first >= k.in;
+    XB_UNROLLED_4
     for (int row = from; row < to; row++) {
         const float4 d = quad_at(dy + row * k.outp + o);
         float4 u = {};
@@ -223,12 +226,14 @@ static __device__ __forceinline__ void backward_link(const xbc_steps &job,
     const int all = weights * job.slices + inputs;
     for (int i = (int)threadIdx.x; i < all; i += STEP_THREADS) {
         if (i < inputs) {
-            input_tile<LOCAL, R>(r, k, dx, dy, x, below, i / across * R, i % across * 4,
+            const int line = divided(i, k.by_across);
+            input_tile<LOCAL, R>(r, k, dx, dy, x, below, line * R, (i - line * across) * 4,
                                  rows);
             continue;
         }
-        const int slice = (i - inputs) / weights, tile = (i - inputs) % weights;
-        const int line = tile / columns, o = tile % columns * 4;
+        int slice = 0, tile = i - inputs;
+        for (; tile >= weights; slice++) tile -= weights;
+        const int line = divided(tile, k.by_columns), o = (tile - line * columns) * 4;
         weight_tile<LOCAL, R>(job, r, k, x, dy, line < kernel ? line * R : k.in, o,
                               slice * rows / job.slices, (slice + 1) * rows / job.slices,
                               r.part + (int64_t)2 * job.weights * slice);

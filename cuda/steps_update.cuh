@@ -15,6 +15,7 @@ struct step_shared {
     double kl[STEP_THREADS], kl_lane[STEP_LANES];
     float noise[XBC_STEP_SUMS], first[XBC_STEP_SUMS], second[XBC_STEP_SUMS];
     float gradient[XBC_STEP_SUMS];
+    double inverse[XBC_STEP_SUMS]; /* 1 / sd */
     xb_energy_table energy;
 };
 
@@ -52,7 +53,7 @@ static __device__ __forceinline__ void squares_row(const xbc_steps &job, const s
     const bool gaussian = job.loss == XBC_GAUSSIAN;
     double all = 0;
     for (int k = 0; k < job.outputs; k++) {
-        const double inverse = gaussian ? exp(-(double)s->noise[k]) : 1;
+        const double inverse = gaussian ? s->inverse[k] : 1;
         const double square =
             square_of(y[k], target[k], inverse, scale, gaussian ? 1 : 2, &dy[k]);
         if (gaussian) r.row_sum[k * job.batch + row] = square;
@@ -127,9 +128,10 @@ static __device__ __forceinline__ void add_rows(const xbc_steps &job, const step
 
 static __device__ __forceinline__ double lanes_sum(const double *lane)
 {
-    double sum = 0;
-    for (int i = 0; i < STEP_LANES; i++) sum += lane[i];
-    return sum;
+    double sum[4] = {}; /* side by side: none waits for the one before */
+    XB_UNROLLED
+    for (int i = 0; i < STEP_LANES; i++) sum[i % 4] += lane[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 /* (N14) A thread for each sum; returns whether it is no number. */
@@ -251,9 +253,10 @@ static __device__ __forceinline__ void update_noise(const xbc_steps &job, step_s
                                                     const xbc_step &step)
 {
     const int k = (int)threadIdx.x;
-    if (k < job.noises)
-        s->noise[k] = adam_of(job, s->noise[k], &s->first[k], &s->second[k],
-                              s->gradient[k], step.rate);
+    if (k >= job.noises) return;
+    s->noise[k] = adam_of(job, s->noise[k], &s->first[k], &s->second[k], s->gradient[k],
+                          step.rate);
+    s->inverse[k] = exp(-(double)s->noise[k]);
 }
 
 #endif

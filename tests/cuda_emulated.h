@@ -52,6 +52,11 @@ static inline uint32_t atomicAdd(uint32_t *to, uint32_t value)
     return before;
 }
 
+static inline uint32_t __umulhi(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((uint64_t)a * b >> 32);
+}
+
 void emulated_barrier(void);
 int emulated_any(int value); /* a barrier; whether it is not 0 for any thread */
 /* c [16][8] += a [16][16] b [16][8] of bf16 by a warp. */

@@ -196,7 +196,8 @@ XB_API double xb_energy_loss(float *df, const float *f, int64_t n);
 
 enum { XB_ENERGY_NODES = 33, XB_ENERGY_DEGREE = 11 };
 
-/* Taylor coefficients of E|f - Y|^1.5 at f = 0, 1/4, ..., 8: for many losses. A value. */
+/* Taylor coefficients of E|f - Y|^1.5 at f = 0, 1/4, ..., 8: for many losses.
+ * A frozen value. */
 typedef struct xb_energy_table {
     double at[XB_ENERGY_NODES][XB_ENERGY_DEGREE + 1];
 } xb_energy_table;
@@ -207,7 +208,7 @@ XB_API double xb_energy_loss_by(const xb_energy_table *table, float *df, const f
                                 int64_t n);
 
 /* What steps of Adam change: means, rho and sigma = exp(rho) [n parameters] each, and
- * moments of means, then of rho [2 n]. */
+ * moments of means, then of rho [2 n]. A frozen value. */
 typedef struct xb_energy_state {
     float *mu, *rho, *sigma, *first, *second;
 } xb_energy_state;
