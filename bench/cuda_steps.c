@@ -1,6 +1,7 @@
 /* cuda_steps.c: whole steps of training and whole predictions through the library, on the
  * backend named: cuda_steps BACKEND [scalar|faces]. A line each: what, backend, nets side
- * by side, batch or draws, steps or images a second. bench_cuda.py runs it beside PyTorch and JAX. */
+ * by side, batch or draws, steps or images a second. bench_cuda.py runs it beside PyTorch
+ * and JAX. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,8 @@ static void time_small(xb_ctx *ctx, const char *backend, const small_net *n, boo
     }
 }
 
-/* The scalar net, one of the size of UCI tables, and one as wide as the energy study's. */
+/* The scalar net, one of the size of UCI tables, and one as wide as the energy study's.
+ */
 static void time_smalls(xb_ctx *ctx, const char *backend)
 {
     static const small_net nets[] = {

@@ -1,6 +1,6 @@
-/* cuda_training.c: many steps of training in one launch: the library's steps as the kernel
- * reads them (device_steps.cu). The lock is not held while the device works, so that steps
- * of several nets, asked for by several threads, run side by side. */
+/* cuda_training.c: many steps of training in one launch: the library's steps as the
+ * kernel reads them (device_steps.cu). The lock is not held while the device works, so
+ * that steps of several nets, asked for by several threads, run side by side. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,10 @@ static void add_link(xbc_steps *job, const xb_many_steps *s, const xb_chain_link
  * weights for all threads. */
 static int slices_of(const xbc_steps *job)
 {
-    return job->weights <= 512 ? 12 : job->weights <= 1024 ? 8 : job->weights <= 4096 ? 2 : 1;
+    return job->weights <= 512    ? 12
+           : job->weights <= 1024 ? 8
+           : job->weights <= 4096 ? 2
+                                  : 1;
 }
 
 static double work_of(const xb_many_steps *s, bool local)
@@ -123,8 +126,8 @@ static bool reads_noise(xbc_steps *job, const xb_many_steps *s)
 static bool read_job(xbc_steps *job, const xb_many_steps *s)
 {
     *job = (xbc_steps){.batch = (int)s->batch};
-    if (s->chain->n_link > XBC_STEP_LINKS || !reads_noise(job, s) || !reads_loss(job, s) ||
-        work_of(s, job->local) > WORK_MOST)
+    if (s->chain->n_link > XBC_STEP_LINKS || !reads_noise(job, s) ||
+        !reads_loss(job, s) || work_of(s, job->local) > WORK_MOST)
         return false;
     for (int i = 0; i < s->chain->n_link; i++) add_link(job, s, &s->chain->link[i]);
     job->by_each = divisor(job->link[0].in + job->targets);
@@ -146,15 +149,16 @@ static int64_t place(xbc_steps *job, const xb_many_steps *s, char *room)
 {
     const int64_t steps = lines(s->count * (int64_t)sizeof *job->step);
     const int64_t sums = lines(s->count * 2 * (int64_t)sizeof *job->sums);
-    const int64_t kept = lines(s->keeps * (s->noises + s->net->param_count) *
-                               (int64_t)sizeof *job->kept);
+    const int64_t kept =
+        lines(s->keeps * (s->noises + s->net->param_count) * (int64_t)sizeof *job->kept);
     int64_t at = 0;
     job->step = (const xbc_step *)(void *)(room + at), at += steps;
     job->sums = (double *)(void *)(room + at), at += sums;
     job->done = (int64_t *)(void *)(room + at), at += 64;
     job->kept = (float *)(void *)(room + at), at += kept;
     job->room = (float *)(void *)(room + at);
-    return at + (xbc_steps_shared(job) ? 0 : xbc_steps_floats(job) * (int64_t)sizeof(float));
+    return at +
+           (xbc_steps_shared(job) ? 0 : xbc_steps_floats(job) * (int64_t)sizeof(float));
 }
 
 int64_t xbc_op_steps_room(const xb_many_steps *s)
@@ -184,8 +188,9 @@ static void set_buffers(xbc_steps *job, const xb_many_steps *s)
 {
     job->where = (xb_stream){.key = s->key};
     job->x = s->x;
-    job->target = s->loss.kind == XB_LOSS_SOFTMAX ? (const float *)(const void *)s->loss.label
-                                                  : s->loss.target;
+    job->target = s->loss.kind == XB_LOSS_SOFTMAX
+                      ? (const float *)(const void *)s->loss.label
+                      : s->loss.target;
     job->order = s->order;
     job->theta = s->theta, job->first = s->first, job->second = s->second;
     job->sigma = s->sigma;
@@ -199,7 +204,8 @@ static int start(xbc_steps *job, const xb_many_steps *s)
     xbc_step *plan = plan_of(s);
     if (!plan) xbc_fail("taking memory for steps");
     if (job->noisy) job->source = xbc_source_of(s->sampler);
-    if (plan) xbc_put((void *)(uintptr_t)job->step, plan, (size_t)s->count * sizeof *plan);
+    if (plan)
+        xbc_put((void *)(uintptr_t)job->step, plan, (size_t)s->count * sizeof *plan);
     free(plan);
     return xbc_steps_start(job);
 }

@@ -38,7 +38,8 @@ static int64_t noises_of(const xb_loss *l)
 static xb_real *take_batch(host_batch *b, const xb_loss *l, int64_t rows)
 {
     b->n = rows * l->outputs, b->noises = noises_of(l);
-    xb_real *all = calloc((size_t)(3 * b->n + 2 * b->noises + 2 * l->outputs), sizeof *all);
+    xb_real *all =
+        calloc((size_t)(3 * b->n + 2 * b->noises + 2 * l->outputs), sizeof *all);
     b->y = all, b->target = all + b->n, b->dy = all + 2 * b->n;
     b->noise = all + 3 * b->n, b->d_noise = b->noise + b->noises;
     b->link = b->d_noise + b->noises;

@@ -317,11 +317,12 @@ typedef struct xbc_steps {
     xb_stream where;
     int local, noisy; /* estimator local, or shared; weights are drawn at all */
     int links, batch, weights, turned, units, widest, slices;
-    int outputs, targets, sums_each; /* targets: numbers of a row; sums_each: of its loss */
+    int outputs, targets,
+        sums_each;    /* targets: numbers of a row; sums_each: of its loss */
     int counters;     /* of draws of all weights */
     uint32_t by_each; /* as above: of a row's inputs and targets */
     xbc_step_link link[XBC_STEP_LINKS];
-    xbc_loss_kind loss; /* square, gaussian, softmax, energy */
+    xbc_loss_kind loss;      /* square, gaussian, softmax, energy */
     const float *x, *target; /* labels are the target of softmax */
     const int32_t *order;
     float *theta, *first, *second, *sigma;
@@ -339,7 +340,7 @@ typedef struct xbc_steps {
 } xbc_steps;
 
 int64_t xbc_steps_floats(const xbc_steps *job);
-bool xbc_steps_shared(const xbc_steps *job); /* they fit a block's shared memory */
+bool xbc_steps_shared(const xbc_steps *job);    /* they fit a block's shared memory */
 bool xbc_steps_draws(const xbc_source *source); /* `local` has this table */
 /* On a stream of its own, whose number is returned, -1: not started. The wait needs no
  * lock, and its answer goes to the end. */

@@ -97,7 +97,8 @@ cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value);
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute,
+                                 int value);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);

@@ -1,7 +1,8 @@
-/* cuda_leap.c: training on the GPU, many steps a launch (cuda/device_steps.cu), beside the
- * CPU's steps; the same bytes however steps are cut into launches; what is not finite.
- * $CROSSBAYES_CUDA names the module: this machine's GPU, or as the CPU emulates it. With
- * little shared memory (XB_EMULATED_SHARED) the same nets take the way of wide ones. */
+/* cuda_leap.c: training on the GPU, many steps a launch (cuda/device_steps.cu), beside
+ * the CPU's steps; the same bytes however steps are cut into launches; what is not
+ * finite. $CROSSBAYES_CUDA names the module: this machine's GPU, or as the CPU emulates
+ * it. With little shared memory (XB_EMULATED_SHARED) the same nets take the way of wide
+ * ones. */
 #include "traintest.h"
 
 #include "crossbayes/train.h"
@@ -162,7 +163,8 @@ static void what_is_not_finite_is_said(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* Likelihoods whose functions a GPU has not: their numbers are the host's, step by step. */
+/* Likelihoods whose functions a GPU has not: their numbers are the host's, step by step.
+ */
 static void other_likelihoods_are_those_of_the_cpu(void **state)
 {
     (void)state;
@@ -261,8 +263,8 @@ static void step_by_step(xb_ctx *ctx, energy_net *e, xb_key key, double rate)
         const xb_weights weights = {e->at.mu, e->at.sigma, NULL, NULL};
         const xb_gradient gradient = {g, g + e->p, NULL};
         const xb_noise noise = {.sampler = sampler, .key = key, .step = (uint32_t)k};
-        const xb_adam_block block = {
-            e->at.mu, e->at.first, e->at.second, g, 2 * e->p, 1, NULL};
+        const xb_adam_block block = {e->at.mu, e->at.first, e->at.second, g,
+                                     2 * e->p, 1,           NULL};
         double loss = 0;
         assert_ok(ctx, xb_pass_step(ctx, pass, &gradient, true, x, WALK_DRAWS, &weights,
                                     &noise, energy_of, &loss));
@@ -281,7 +283,8 @@ static void a_walk_is_its_steps(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
-    const char *const nets[] = {"dense 6, elu, dense 5, elu, dense 1", "dense 3, elu, dense 1"};
+    const char *const nets[] = {"dense 6, elu, dense 5, elu, dense 1",
+                                "dense 3, elu, dense 1"};
     for (int i = 0; i < 2; i++) {
         energy_net a = make_energy(ctx, nets[i], i), b = make_energy(ctx, nets[i], i);
         xb_energy_walk_options opt = xb_energy_walk_options_default();

@@ -320,7 +320,7 @@ static void narrow_nets_are_their_layers(void **state)
     check_small(&source, 5, 32, 1, 200); /* 32 outputs, one row a thread */
     check_small(&source, 40, 27, 3, 7);
     check_small(&source, 120, 28, 1, 9); /* too many weights, */
-    check_small(&source, 2, 40, 2, 20); /* too wide: the plain kernel */
+    check_small(&source, 2, 40, 2, 20);  /* too wide: the plain kernel */
     xb_sampler_destroy(s);
     xb_law_destroy(law);
     xb_ctx_destroy(ctx);

@@ -216,12 +216,12 @@ typedef struct xb_energy_state {
 typedef struct xb_energy_walk_options {
     size_t struct_size;
     const char *backend;
-    xb_key key;          /* of the noise */
-    int64_t draws;       /* 100: of the output, a step */
-    double rate;         /* 1e-3: Adam's, falling to 0 along a cosine */
-    int64_t first;       /* 0: number of the first step, */
-    int64_t count;       /* 1: how many, up to 1024, */
-    int64_t total;       /* 10000: and of all there are, for the cosine */
+    xb_key key;    /* of the noise */
+    int64_t draws; /* 100: of the output, a step */
+    double rate;   /* 1e-3: Adam's, falling to 0 along a cosine */
+    int64_t first; /* 0: number of the first step, */
+    int64_t count; /* 1: how many, up to 1024, */
+    int64_t total; /* 10000: and of all there are, for the cosine */
 } xb_energy_walk_options;
 
 XB_OPTIONS(energy_walk);

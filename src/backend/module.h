@@ -21,7 +21,7 @@ typedef struct xb_module_layout {
             sizeof(xb_loss), sizeof(xb_kl_block), sizeof(xb_cross),                      \
             sizeof(xb_moved_block), sizeof(xb_array_ops), sizeof(xb_tile_block),         \
             sizeof(xb_adam_block), sizeof(xb_adam_rates), sizeof(xb_draw_source),        \
-            sizeof(xb_piece), sizeof(xb_many_steps), sizeof(xb_one_step),                     \
+            sizeof(xb_piece), sizeof(xb_many_steps), sizeof(xb_one_step),                \
             sizeof(xb_chain_link)                                                        \
     }
 

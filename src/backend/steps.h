@@ -39,7 +39,7 @@ typedef struct xb_many_steps {
     const xb_real *x;     /* [all rows][inputs]; NULL: all 0, and no rows */
     const int32_t *order; /* rows of batches, one after the other; NULL without x */
     xb_loss loss;         /* of all rows; its scale is the step's */
-    bool energy; /* in the loss's place: the energy distance of outputs (G1) */
+    bool energy;          /* in the loss's place: the energy distance of outputs (G1) */
     /* [mu][rho from rho on][noise from noise on], and Adam's moments likewise */
     float *theta, *first, *second;
     float *sigma; /* of the net, 0 where fixed */

@@ -4,8 +4,8 @@
  * They come from Taylor polynomials at nodes 1/4 apart, whose coefficients follow from
  * value and slope at the node, since the function obeys a linear differential equation
  * (G2). At the nodes Kummer's function is a series of positive terms; beyond |f| = 8 the
- * asymptotic series serves (G3). Worst error against mpmath over |f| <= 50: 1.1e-15 of the
- * value, 8e-15 of the slope. */
+ * asymptotic series serves (G3). Worst error against mpmath over |f| <= 50: 1.1e-15 of
+ * the value, 8e-15 of the slope. */
 #ifndef XB_KERNEL_ENERGY_KERNEL_H
 #define XB_KERNEL_ENERGY_KERNEL_H
 

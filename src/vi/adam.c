@@ -37,12 +37,9 @@ double xb_adam_corrected(const xb_adam_options *o, int64_t step, double rate)
 
 xb_adam_rates xb_adam_rates_of(const xb_adam_options *o, double rate)
 {
-    return (xb_adam_rates){(float)rate,
-                           (float)o->beta1,
-                           (float)o->beta2,
-                           (float)(1 - o->beta1),
-                           (float)(1 - o->beta2),
-                           (float)o->epsilon};
+    return (xb_adam_rates){(float)rate,           (float)o->beta1,
+                           (float)o->beta2,       (float)(1 - o->beta1),
+                           (float)(1 - o->beta2), (float)o->epsilon};
 }
 
 void xb_adam_step_within(const xb_backend *backend, const xb_ctx *ctx,

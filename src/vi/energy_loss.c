@@ -67,7 +67,8 @@ double xb_energy_loss_by(const xb_energy_table *table, float *df, const float *f
     for (int64_t i = 0; i < n; i++) {
         double slope;
         target += xb_energy_mean_distance(table, (double)f[i], &slope);
-        df[i] = (float)(2 / count * slope - per_pair * XB_ENERGY_EXPONENT * (double)df[i]);
+        df[i] =
+            (float)(2 / count * slope - per_pair * XB_ENERGY_EXPONENT * (double)df[i]);
     }
     return 2 / count * target - per_pair * apart; /* (G1) */
 }

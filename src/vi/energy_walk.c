@@ -69,9 +69,8 @@ static void plan(const walk *w)
                                    .rate = xb_adam_corrected(&adam, number + 1, rate)};
     }
     for (int i = 0; i < xb_net_tensor_count(w->net); i++)
-        w->tensor[i] =
-            (xb_step_tensor){.moves = true,
-                             .random = xb_net_tensor_at(w->net, i)->stochastic};
+        w->tensor[i] = (xb_step_tensor){
+            .moves = true, .random = xb_net_tensor_at(w->net, i)->stochastic};
 }
 
 static xb_many_steps steps_of(const walk *w)
@@ -161,8 +160,7 @@ static void let_go(const walk *w)
 xb_status xb_energy_walk(xb_ctx *ctx, int64_t *done, const xb_energy_state *state,
                          const xb_net *net, const xb_energy_walk_options *opt)
 {
-    walk w = {
-        .ctx = ctx, .state = state, .net = net, .p = xb_net_param_count(net)};
+    walk w = {.ctx = ctx, .state = state, .net = net, .p = xb_net_param_count(net)};
     XB_TRY(XB_OPTIONS_READ(ctx, energy_walk, &w.opt, opt, total));
     XB_TRY(check(ctx, &w.opt));
     XB_TRY(xb_backend_open(ctx, &w.backend, w.opt.backend));

@@ -72,29 +72,29 @@ static xb_many_steps steps_of(const xb_trainer *t, const xb_leap *leap, int phas
 {
     const bool vi = phase == XB_PHASE_VI;
     return (xb_many_steps){.chain = leap->chain,
-                      .tensor = vi ? leap->tensor : leap->still,
-                      .net = t->model->net,
-                      .estimator = (xb_estimator)t->opt.estimator,
-                      .sampler = vi ? t->sampler : NULL,
-                      .key = t->noise_key,
-                      .batch = t->opt.batch,
-                      .x = t->x,
-                      .order = t->order,
-                      .theta = t->theta,
-                      .first = t->first,
-                      .second = t->second,
-                      .sigma = t->sigma,
-                      .rho = t->rho,
-                      .noise = t->noise,
-                      .noises = vi ? t->q : 0,
-                      .adam = xb_adam_rates_of(&t->opt.adam, 0),
-                      .sigma_rate = t->opt.sigma_rate,
-                      .kl_weight = 1 / (double)t->n,
-                      .count = STEPS_MOST,
-                      .keeps = leap->epochs,
-                      .step = leap->step,
-                      .sums = leap->sums,
-                      .kept = leap->kept};
+                           .tensor = vi ? leap->tensor : leap->still,
+                           .net = t->model->net,
+                           .estimator = (xb_estimator)t->opt.estimator,
+                           .sampler = vi ? t->sampler : NULL,
+                           .key = t->noise_key,
+                           .batch = t->opt.batch,
+                           .x = t->x,
+                           .order = t->order,
+                           .theta = t->theta,
+                           .first = t->first,
+                           .second = t->second,
+                           .sigma = t->sigma,
+                           .rho = t->rho,
+                           .noise = t->noise,
+                           .noises = vi ? t->q : 0,
+                           .adam = xb_adam_rates_of(&t->opt.adam, 0),
+                           .sigma_rate = t->opt.sigma_rate,
+                           .kl_weight = 1 / (double)t->n,
+                           .count = STEPS_MOST,
+                           .keeps = leap->epochs,
+                           .step = leap->step,
+                           .sums = leap->sums,
+                           .kept = leap->kept};
 }
 
 /* All rows, not a batch's. */
@@ -137,8 +137,8 @@ static xb_status take_buffers(xb_trainer *t, xb_leap *leap, int64_t room)
     XB_TRY(b->take(b, t->ctx, &leap->room, room));
     t->buffer[t->buffers++] = leap->room;
     void *orders = NULL;
-    XB_TRY(b->take(b, t->ctx, &orders,
-                   leap->epochs * t->n * (int64_t)sizeof *leap->orders));
+    XB_TRY(
+        b->take(b, t->ctx, &orders, leap->epochs * t->n * (int64_t)sizeof *leap->orders));
     t->buffer[t->buffers++] = leap->orders = orders;
     return XB_OK;
 }

@@ -133,11 +133,11 @@ static xb_status check_step(xb_trainer *t, double loss)
     if (finite) return XB_OK;
     char where[XB_FAULT_TEXT];
     xb_trainer_fault(where, t);
-    return xb_fail(
-        t->ctx, XB_E_NUMERIC,
-        "training diverged at step %lld of phase %lld, %s (loss %g):"
-        " try a smaller learning rate",
-        (long long)t->place.step + 1, (long long)t->place.phase + 1, where, loss);
+    return xb_fail(t->ctx, XB_E_NUMERIC,
+                   "training diverged at step %lld of phase %lld, %s (loss %g):"
+                   " try a smaller learning rate",
+                   (long long)t->place.step + 1, (long long)t->place.phase + 1, where,
+                   loss);
 }
 
 /* The gradient, checked. Batchnorm's state and the epoch's sums move on the way and are

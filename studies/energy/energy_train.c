@@ -203,8 +203,7 @@ static xb_status step(energy_run *r, int64_t number)
     adam.rate = r->opt.rate;
     XB_TRY(find_gradient(r, &loss, number));
     if (!isfinite(loss))
-        return xb_fail(r->ctx, XB_E_NUMERIC,
-                       "training diverged at step %lld (loss %g)",
+        return xb_fail(r->ctx, XB_E_NUMERIC, "training diverged at step %lld (loss %g)",
                        (long long)number + 1, loss);
     xb_adam_step(r->ctx, &adam, &block, 1, number + 1,
                  xb_schedule_at(&falling, number, r->opt.steps));
