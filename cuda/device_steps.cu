@@ -1,4 +1,4 @@
-/* device_steps.cu: many steps of training of a small dense net in one launch of one block;
+/* device_steps.cu: trains a small dense net many steps in one launch of one block;
  * maths N1, N7, N8, N11, N13, N14, N16, V1-V8.
  *
  * A step of the scalar net is some 200,000 multiply-adds: a block does them in fewer

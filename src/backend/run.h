@@ -1,4 +1,4 @@
-/* run.h: what a layer sees of the pass it runs in. */
+/* run.h: the view that a layer has of the pass it runs in. */
 #ifndef XB_BACKEND_RUN_H
 #define XB_BACKEND_RUN_H
 

@@ -1,6 +1,7 @@
-/* steps.h: many steps of training of a small net of dense layers as one call, for a
- * backend that a call costs more than a step's arithmetic. Made by vi/train_leap.c; what
- * a step is, is vi/train_step.c's (maths V1-V8, N1, N7, N8, N11, N13, N14, N16). */
+/* steps.h: many training steps of a small net of dense layers as one call, for backends
+ * on which a call costs more than the arithmetic of a step. vi/train_leap.c and
+ * vi/energy_walk.c make them; vi/train_step.c defines a step (maths V1-V8, N1, N7, N8,
+ * N11, N13, N14, N16). */
 #ifndef XB_BACKEND_STEPS_H
 #define XB_BACKEND_STEPS_H
 

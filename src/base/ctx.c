@@ -1,5 +1,5 @@
-/* ctx.c: the context and the status texts. Everything a call may complain about
- * or ask for goes through here; the library has no other state. */
+/* ctx.c: the context and the status texts. Everything that a call may report or needs to
+ * know goes through here; the library has no other state. */
 #include "base/ctx.h"
 
 #include <limits.h>

@@ -30,7 +30,7 @@ double xb_os_memory(void)
 
 /* ---- threads */
 
-/* On Linux where a machine has no more than a cpu_set_t holds. */
+/* Works on Linux machines with no more cores than a cpu_set_t holds. */
 int xb_os_cores(void)
 {
 #ifdef __linux__

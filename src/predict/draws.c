@@ -1,13 +1,13 @@
 /* draws.c: the model's outputs under many draws of its weights (maths P1).
  *
- * The draws are cut among the threads, each with a pass and a context of its own; a draw
- * is the same whoever makes it. Within a piece inputs are
- * taken and scaled in chunks. The weights of a small net are drawn once for a chunk,
- * which then goes through all layers in tiles that stay in the first cache. Of a large
- * net each layer is drawn when it runs, for a chunk wide enough that this costs little
- * and narrow enough for the memory of images. What a chunk holds depends on no other, so
- * its width is free. Progress is told between slabs of chunks. A backend that makes many
- * draws at once is asked for them (draws_together.c). */
+ * The draws are divided among the threads, each with its own pass and context; a draw
+ * does not depend on the thread that makes it. Within a piece, inputs are scaled in
+ * chunks. The weights of a small net are drawn once for a chunk, which then goes through
+ * all layers in tiles that stay in the first cache. In a large net each layer is drawn
+ * when it runs, for a chunk wide enough that this costs little and narrow enough for the
+ * memory of images. Chunks are independent, so their width is free. Progress is reported
+ * between slabs of chunks. If a backend can make many draws at once, draws_together.c
+ * uses that. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +28,8 @@ enum {
     SMALL_BYTES = 1 << 20,  /* of inputs in a small net's chunk, beyond one tile */
     CHUNK = 256,            /* rows of a large net's chunk at most */
     CHUNK_BYTES = 16 << 20, /* of activations at most, beyond one row */
-    DEVICE_BYTES = 1 << 30, /* the same of a device, which wants much to do at once */
-    SLAB_WORK = 1 << 24,    /* inputs times draws, then progress is told */
+    DEVICE_BYTES = 1 << 30, /* the same for a device, which needs much work at once */
+    SLAB_WORK = 1 << 24,    /* inputs times draws between progress events */
 };
 
 typedef struct worker {
@@ -250,7 +250,7 @@ static bool failed(const draw_job *job)
     return false;
 }
 
-/* Slabs of whole chunks; small nets have one only, and nothing to tell. */
+/* Slabs of whole chunks; small nets have only one, and report no progress. */
 static xb_status run_slabs(xb_ctx *ctx, draw_job *job)
 {
     int64_t work = job->count * job->model->features;

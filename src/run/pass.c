@@ -3,7 +3,7 @@
  * One block of memory is planned when the pass is made: the activations of every
  * layer (activation functions overwrite their input where backward allows), two
  * buffers that the gradient goes through in turn, what batchnorm keeps, and scratch
- * that each layer has to itself while it runs. Nothing is allocated after that, and no
+ * memory that each layer uses while it runs. Nothing is allocated after that, and no
  * noise outlives a layer's call: backward draws it again. */
 #include "run/pass.h"
 
@@ -110,7 +110,7 @@ static xb_status take_memory(xb_ctx *ctx, xb_pass *pass)
 static xb_status check_options(xb_ctx *ctx, const xb_pass_options *opt)
 {
     if (!xb_estimator_at(opt->estimator))
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no estimator number %d",
+        return xb_fail(ctx, XB_E_ARGUMENT, "unknown estimator number %d",
                        (int)opt->estimator);
     if (opt->batch < 1 || opt->batch > INT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "a batch of %lld: expected 1 to 2^31 - 1",
@@ -208,7 +208,7 @@ static xb_status check_noise(xb_ctx *ctx, const xb_pass *pass, const xb_noise *n
     return XB_OK;
 }
 
-/* The last element asked of any stream must be one there is. */
+/* The last element needed from any stream must exist. */
 static xb_status check_reach(xb_ctx *ctx, const xb_pass *pass, const xb_noise *noise,
                              int64_t batch)
 {
@@ -238,7 +238,7 @@ static xb_status check_forward(xb_ctx *ctx, const xb_pass *pass, int64_t batch,
                        "the net has batchnorm: training needs new_state to write to");
     if (!noise) return XB_OK;
     if (!weights->sigma && xb_net_stochastic_count(pass->net) > 0)
-        return xb_fail(ctx, XB_E_ARGUMENT, "noise without sigma");
+        return xb_fail(ctx, XB_E_ARGUMENT, "noise is given without sigma");
     XB_TRY(check_noise(ctx, pass, noise));
     return check_reach(ctx, pass, noise, batch);
 }
@@ -272,7 +272,7 @@ xb_status xb_pass_draws_within(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_
     return XB_OK;
 }
 
-/* What a layer finds in the run beside the batch. */
+/* The settings of a run that a layer needs besides the batch. */
 static void set_layer(xb_pass *pass, const xb_pass_layer *here)
 {
     pass->run.keep = pass->keep + here->keep;
@@ -352,11 +352,13 @@ static xb_status check_backward(xb_ctx *ctx, const xb_pass *pass,
                                 const xb_gradient *gradient)
 {
     if (!pass->done)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "no forward pass to go back through (or one without gradients)");
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "the backward pass needs a forward pass that was made for gradients");
     if (pass->run.noise.sampler && !gradient->sigma &&
         xb_net_stochastic_count(pass->net) > 0)
-        return xb_fail(ctx, XB_E_ARGUMENT, "noise without room for sigma's gradient");
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "noise is given, but there is no array for sigma's gradient");
     return XB_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 
-/* One layer: what runs in its place, and its places. */
+/* One layer: what runs for it, and its positions in memory. */
 typedef struct xb_pass_layer {
     const xb_layer_ops *ops; /* NULL: part of a block that a later layer runs */
     int first;               /* of the block it runs; itself, where it runs alone */

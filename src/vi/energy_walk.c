@@ -1,5 +1,5 @@
-/* energy_walk.c: steps of Adam that make a net's output a standard normal, many in one
- * call of a backend that has `steps`; maths G1-G4. One step is xb_pass_step with
+/* energy_walk.c: trains a net until its output is a standard normal, many steps in one
+ * call of a backend that has `steps`; maths G1-G4. A single step is xb_pass_step with
  * xb_energy_loss. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,15 @@
-/* likelihood_choice.c: the likelihood of a target of numbers, left to the data (maths
+/* likelihood_choice.c: chooses the likelihood of a target of numbers from the data (maths
  * V20).
  *
  * The net that was chosen under constant noise is trained again under each of the
- * others, with all other settings the same. F charges for everything that is fitted, so
- * it judges; with rows held out their log density does. Another likelihood is taken only
- * if it is ahead by more than twice the error of the difference: where nothing speaks for
- * it, noise stays constant.
+ * others, with all other settings the same. F accounts for everything that is fitted, so
+ * it decides; with rows held out, their log density decides. Another likelihood is chosen
+ * only if it is better by more than twice the error of the difference; without such
+ * evidence noise stays constant.
  *
- * Laws of counts are tried where targets could be counts. They have masses where the
- * others have densities; a density of whole numbers is the mass of one of them, once it
- * is per unit of the target and not of the standardised one (V42). */
+ * Laws of counts are tried if targets could be counts. They have masses while the others
+ * have densities; a density per unit of the target, not of the standardised target, is
+ * comparable with the mass of a whole number (V42). */
 #include "vi/likelihood_choice.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static bool is_counted(const xb_train_data *d, int64_t targets, int64_t k)
 
 static bool all_counted(const xb_train_data *d, const xb_model *m)
 {
-    enum { LEAST = 50 }; /* rows: fewer say nothing of how counts vary */
+    enum { LEAST = 50 }; /* rows: with fewer, the variance of counts is unknown */
     if (d->n < LEAST) return false;
     for (int64_t k = 0; k < m->targets; k++)
         if (!is_counted(d, m->targets, k)) return false;
@@ -95,8 +95,8 @@ static xb_status try_one(xb_ctx *ctx, xb_trained *out, xb_likelihood likelihood,
     return xb_train_one(ctx, out, data, &o, traced, true);
 }
 
-/* (V42) Counts may want another net than normal noise did: `net`, the one that was left,
- * is trained under them too. NULL: none was. */
+/* (V42) Counts may need a different net than normal noise: `net`, the one that was
+ * rejected, is trained under them as well. NULL: none was. */
 static xb_status try_net(xb_ctx *ctx, xb_trained *one, const char *net,
                          const xb_train_data *data, const xb_train_options *opt,
                          bool traced)
@@ -119,8 +119,9 @@ typedef struct contest {
     char net[64]; /* of counts, once it is known */
 } contest;
 
-/* (V42) Poisson, which is tried last, needs no reason against a negative binomial: that
- * has a number more, and the noise of the weights alone makes counts look spread. */
+/* (V42) Poisson, which is tried last, is preferred to a negative binomial without further
+ * evidence, because that has one more parameter, and the noise of the weights alone makes
+ * counts look overdispersed. */
 static bool is_taken(const contest *c, const xb_tried_likelihood *other)
 {
     const double slack = 0.05; /* nats per row */

@@ -1,6 +1,6 @@
-/* train.c: the two phases of training, step by step (maths V1, V10-V13): what is done
- * between steps, at the end of an epoch and between the phases. The arithmetic of a step
- * is in train_step.c; which nets are trained is in train_choice.c. */
+/* train.c: the two phases of training, step by step (maths V1, V10-V13): the work between
+ * steps, at the end of an epoch and between the phases. The arithmetic of a step is in
+ * train_step.c; which nets are trained is in train_choice.c. */
 #include <errno.h>
 #include <math.h>
 
@@ -106,7 +106,7 @@ static xb_status ask_to_go_on(xb_trainer *t)
     return xb_fail(t->ctx, XB_E_CANCELLED, "training stopped on request");
 }
 
-/* A step that could not be finished before is finished now. */
+/* Finishes a step that was interrupted before, or does up to `most` steps. */
 static xb_status some_steps(xb_trainer *t, int64_t most)
 {
     if (!t->ordered) xb_trainer_shuffle(t);

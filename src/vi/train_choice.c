@@ -1,10 +1,9 @@
-/* train_choice.c: training from end to end, with the net left to the data where none is
- * asked for.
- *
- * F bounds minus the log evidence, so it prices the weights of the deeper net by itself:
- * more layers win where the data pay for them (V18; docs/networks.md has the numbers).
- * With a temperature F is no such bound, and nothing is chosen. The second training has
- * no checkpoint: a run that is resumed has the first from its checkpoint at once. */
+/* train_choice.c: training from end to end; if no net is given, it is chosen from the
+ * data. F is an upper bound of the negative log evidence, so it accounts for the weights
+ * of the deeper net: more layers win if the data justify them (V18; docs/networks.md has
+ * the numbers). With a temperature F is not such a bound, and nothing is chosen. The
+ * second training has no checkpoint: a resumed run gets the first from its checkpoint at
+ * once. */
 #include <math.h>
 #include <stdio.h>
 
@@ -18,9 +17,9 @@ void xb_trained_drop(xb_trained *one)
     *one = (xb_trained){0};
 }
 
-/* A run that stops short leaves its last good state and says where. A step that is not
- * finite has changed nothing, but the one before may have gone too far: then what was
- * saved earlier stays. */
+/* A run that stops early saves its last good state and says where. A step that is not
+ * finite has changed nothing, but the one before may already have diverged; in that case
+ * the earlier checkpoint is kept. */
 static xb_status stop_short(xb_trainer *t, xb_status why)
 {
     if (!t->opt.checkpoint || (why != XB_E_CANCELLED && why != XB_E_NUMERIC)) return why;
@@ -65,7 +64,7 @@ bool xb_train_comparable(const xb_train_data *data, const xb_train_options *o)
            t->value == 1;
 }
 
-/* Nothing settles the net, and F is a bound. */
+/* Whether no net is given and F is a bound. */
 static bool is_open(const xb_train_data *data, const xb_train_options *o)
 {
     return !o->net && o->effort != XB_TRAIN_EFFORT_QUICK && xb_train_comparable(data, o);

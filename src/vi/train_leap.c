@@ -1,11 +1,11 @@
-/* train_leap.c: steps of a small net many at a time, where the backend has `steps`
+/* train_leap.c: trains small nets many steps at a time if the backend has `steps`
  * (backend/steps.h): on a GPU a call costs more than such a step.
  *
- * What a step needs of the host is known beforehand (its rows, its rate, the number of
- * its noise), so whole epochs go in one call; afterwards the trainer is taken through
- * them epoch by epoch, for its sums and its trace. Numbers do not depend on how many
- * steps a call has. A step that is not finite ends a call; the step by layers that is
- * then tried in its place says where it broke (train_step.c). */
+ * The host knows beforehand what a step needs (its rows, its rate, the number of its
+ * noise), so one call does whole epochs. Afterwards the trainer goes through them epoch
+ * by epoch for its sums and its trace. The numbers do not depend on how many steps a call
+ * has. A step that is not finite ends a call; the same step is then tried layer by layer,
+ * which reports where it broke (train_step.c). */
 #include <stdlib.h>
 
 #include "backend/steps.h"

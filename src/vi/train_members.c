@@ -1,10 +1,9 @@
-/* train_members.c: the members of an ensemble beside the first (maths V50): the same
- * rows, net and settings, with a start, shuffles and weight draws of their own.
- *
- * As many are trained at a time as there are threads, each on its own thread with a
- * context of its own; the numbers of a member depend on its seed alone. All of them stop
- * now and then, so that the caller's thread, and no other, tells the progress listener
- * and hears whether to go on. */
+/* train_members.c: trains the members of an ensemble other than the first (maths V50):
+ * they have the same rows, net and settings, but their own initial values, shuffles and
+ * weight draws. As many are trained at a time as there are threads, each on its own
+ * thread with its own context; the numbers of a member depend on its seed alone. All of
+ * them pause from time to time, so that only the caller's thread calls the progress
+ * function. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -12,9 +11,9 @@
 #include "vi/member_seed.h"
 #include "vi/trainer.h"
 
-#define SLICE 0.1 /* seconds between two looks at the listener */
+#define SLICE 0.1 /* seconds between two calls of the progress function */
 
-/* A member under way. */
+/* A member in training. */
 typedef struct member {
     xb_ctx *ctx;
     xb_trainer *trainer;
@@ -87,7 +86,8 @@ static bool all_done(const team *t)
     return true;
 }
 
-/* Steps of all members but the first, those of whom nothing is known yet as the others'.
+/* Steps of all members except the first; for members that have not started, those of the
+ * others.
  */
 static xb_status tell(xb_ctx *ctx, const team *t)
 {
@@ -133,7 +133,7 @@ static xb_status run_all(xb_ctx *ctx, team *t)
     return XB_OK;
 }
 
-/* What was chosen for the first member is settled for all: nothing is chosen again. */
+/* The choices made for the first member hold for all members. */
 static void settle(team *t, const xb_model *first, const xb_train_options *opt)
 {
     t->opt = *opt;
@@ -159,7 +159,7 @@ static xb_status join(xb_ctx *ctx, xb_model **model, team *t)
     return status;
 }
 
-/* The rows that the first one did not learn from, no member learns from. */
+/* All members hold out the same rows as the first. */
 static xb_status hold_out(xb_ctx *ctx, xb_train_data *same, xb_train_split *split,
                           const xb_train_options *opt)
 {

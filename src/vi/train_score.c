@@ -1,4 +1,4 @@
-/* train_score.c: what an epoch is judged by: the log predictive density of rows held
+/* train_score.c: the scores of an epoch: the log predictive density of rows held
  * out (log of the mean over a few draws, always the same ones), the median standard
  * deviation, the noise. No allocation. */
 #include <math.h>

@@ -2,7 +2,7 @@
  *
  * Phase 2 minimises F/N = -(1/b) sum log p / T + KL/N: the data's share averaged over
  * the batch, the KL of all weights counted once for the whole data set. Numbers are
- * looked at before the parameters move: a step that is not finite changes nothing. */
+ * checked before the parameters change, so a step that is not finite changes nothing. */
 #include <math.h>
 
 #include "run/pass.h"
@@ -140,8 +140,8 @@ static xb_status check_step(xb_trainer *t, double loss)
                    loss);
 }
 
-/* The gradient, checked. Batchnorm's state and the epoch's sums move on the way and are
- * put back where the step does not count. */
+/* Computes and checks the gradient. Batchnorm's state and the epoch's sums change
+ * meanwhile and are restored if the step fails. */
 xb_status xb_trainer_gradient_of(xb_trainer *t, int64_t batch, double *loss)
 {
     const xb_backend *b = t->backend;

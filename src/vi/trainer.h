@@ -20,7 +20,8 @@
 
 enum { XB_PHASE_MLE = 0, XB_PHASE_VI = 1, XB_PHASES = 2 };
 
-/* Where a run stands. All int64_t: written to a checkpoint as they are. */
+/* The position of a run. All fields are int64_t, because they are written to a checkpoint
+ * unchanged. */
 typedef struct xb_train_place {
     int64_t phase; /* XB_PHASES: done */
     int64_t epoch; /* of the phase */
@@ -120,7 +121,7 @@ struct xb_trainer {
 /* trainer.c. The model is borrowed, its nets, law and scales are there. */
 xb_status xb_trainer_build(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
                            const xb_train_data *data, const xb_train_options *opt);
-/* The estimator is right for the model's law and net. */
+/* Checks that the estimator suits the model's law and net. */
 bool xb_model_allows(const xb_model *m, xb_estimator e);
 
 /* shuffle.c: the order of an epoch, a function of (seed, phase, epoch) alone. */
@@ -129,7 +130,7 @@ void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t e
 void xb_trainer_shuffle(xb_trainer *t);
 /* Rows of batch k go to bx, and to by or blabel; returns how many. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k);
-/* (V17) Turns those of batch k that this epoch sees in a mirror. */
+/* (V17) Flips the rows of batch k that this epoch flips. */
 void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch);
 /* Examples first .. first + rows - 1 to the batch. */
 void xb_trainer_take(xb_trainer *t, int64_t first, int64_t rows);
@@ -207,7 +208,7 @@ xb_status xb_trainer_fingerprint(xb_trainer *t);
 xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
                            const xb_train_options *opt, bool open);
 
-/* train_report.c: what became of a net that was tried too and left. */
+/* train_report.c: records a net that was tried and rejected. */
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,
                                const xb_train_report *other, const char *net);
 
@@ -221,8 +222,7 @@ enum { XB_TRIED_MOST = 6 };
 /* All that were, `kept` the one of this report. */
 void xb_train_report_tried(xb_train_report *report, const xb_tried_likelihood *tried,
                            int count, int kept);
-/* What `from` says of nets that were left is said by `to` from now on, unless it has one
- * of its own. */
+/* Moves the record of rejected nets from `from` to `to`, unless `to` has its own. */
 void xb_train_report_inherit(xb_train_report *to, xb_train_report *from);
 
 /* resume_difference.c: "epochs was 40 and is 80; ...", from two fingerprints that differ.
