@@ -35,6 +35,17 @@ static xbc_act act_of(xb_act f)
     }
 }
 
+/* (N6) From the output: elu y + 1 below 0, relu 0, tanh 1 - y^2, sigmoid y - y^2. */
+static void set_slope(xbc_step_link *k)
+{
+    static const float slope[][2][3] = {[XBC_NONE] = {{1, 0, 0}, {1, 0, 0}},
+                                        [XBC_ELU] = {{1, 1, 0}, {1, 0, 0}},
+                                        [XBC_RELU] = {{0, 0, 0}, {1, 0, 0}},
+                                        [XBC_TANH] = {{1, 0, -1}, {1, 0, -1}},
+                                        [XBC_SIGMOID] = {{0, 1, -1}, {0, 1, -1}}};
+    memcpy(k->slope, slope[k->act], sizeof k->slope);
+}
+
 static uint32_t divisor(int n)
 {
     return n == 1 ? 0 : (uint32_t)(((UINT64_C(1) << 32) + (uint64_t)n - 1) / (uint64_t)n);
@@ -65,6 +76,7 @@ static void add_link(xbc_steps *job, const xb_many_steps *s, const xb_chain_link
     k->tensor[0] = tensor_of(s, from->number);
     if (k->bias) k->tensor[1] = tensor_of(s, from->number + 1);
     set_divisors(k);
+    set_slope(k);
     k->end[0] = job->counters += counters_of((int64_t)k->in * k->out);
     k->end[1] = job->counters += k->bias ? counters_of(k->out) : 0;
     job->weights += (k->in + k->bias) * k->outp;

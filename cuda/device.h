@@ -309,6 +309,8 @@ typedef struct xbc_step_link {
     /* 2^32 / n rounded up, by which numbers below 2^24 are divided; 0: n is 1 */
     uint32_t by_out, by_outp, by_columns, by_across;
     xbc_act act;
+    /* c0 + c1 y + c2 y^2 is the activation's slope at its output y: y <= 0, y > 0 */
+    float slope[2][3];
     xbc_step_tensor tensor[2];
 } xbc_step_link;
 

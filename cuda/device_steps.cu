@@ -45,7 +45,7 @@ static __device__ __forceinline__ void backward(const xbc_steps &job, const step
         const float *x = l > 0 ? r.y + job.link[l - 1].y : input;
         float *dx = l > 0 ? r.gradient + turn * job.batch * job.widest : NULL;
         backward_link<LOCAL, R>(job, r, job.link[l], dx, dy, x,
-                                l > 0 ? job.link[l - 1].act : XBC_NONE, rows);
+                                job.link[l > 0 ? l - 1 : 0].slope, rows);
         dy = dx;
         __syncthreads();
     }

@@ -17,12 +17,6 @@
 
 #include "device.h"
 
-#if defined(__CUDACC__)
-#define XB_UNROLLED_4 _Pragma("unroll 4")
-#else
-#define XB_UNROLLED_4
-#endif
-
 /* Keeps the first error; false: there is one. */
 bool xbc_good(cudaError_t status, const char *what);
 bool xbc_sound(void);

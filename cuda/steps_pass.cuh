@@ -121,8 +121,10 @@ static __device__ __forceinline__ void forward_link(const step_room &r,
             }
             if (LOCAL) local_quad(m[t], r.e + at, v[t]);
             XB_UNROLLED
-            for (int j = 0; j < 4; j++)
-                m[t][j] = k.act == XBC_ELU ? quick_elu(m[t][j]) : activated(m[t][j], k.act);
+            for (int j = 0; j < 4 && k.act == XBC_ELU; j++) m[t][j] = quick_elu(m[t][j]);
+            XB_UNROLLED
+            for (int j = 0; j < 4 && k.act != XBC_ELU; j++)
+                m[t][j] = activated(m[t][j], k.act);
             put_quad(r.y + at, m[t]);
         }
     }
@@ -139,45 +141,46 @@ static __device__ __forceinline__ void weight_tile(const xbc_steps &job, const s
                                                    int from, int to, float *part)
 {
     float m[R][4] = {}, v[R][4] = {};
-    const bool bias = first >= k.in;
-    XB_UNROLLED_4
-    for (int row = from; row < to; row++) {
-        const float4 d = quad_at(dy + row * k.outp + o);
+    const int in = k.in, inp = k.inp, outp = k.outp;
+    const bool bias = first >= in;
+    const float *d_at = dy + from * outp + o, *e_at = r.e + k.y + from * outp + o;
+    const float *x_at = x + from * inp + (bias ? 0 : first);
+    for (int left = to - from; left > 0; left--) {
+        const float4 d = quad_at(d_at);
         float4 u = {};
         if (LOCAL) {
-            const float4 e = quad_at(r.e + k.y + row * k.outp + o);
+            const float4 e = quad_at(e_at);
             u = {d.x * e.x, d.y * e.y, d.z * e.z, d.w * e.w};
         }
-        float a[4] = {1, 1, 1, 1};
-        if (!bias && R == 1) a[0] = x[row * k.inp + first];
-        if (!bias && R == 4) {
-            const float4 q = quad_at(x + row * k.inp + first);
-            a[0] = q.x, a[1] = q.y, a[2] = q.z, a[3] = q.w;
+        float a[4];
+        if (R == 1) a[0] = bias ? 1 : *x_at;
+        if (R == 4) {
+            const float4 q = quad_at(x_at);
+            a[0] = bias ? 1 : q.x, a[1] = q.y, a[2] = q.z, a[3] = q.w;
         }
         XB_UNROLLED
         for (int t = 0; t < R; t++) {
             add_quad(m[t], a[t], d);
             if (LOCAL) add_quad(v[t], a[t] * a[t], u);
         }
+        d_at += outp, e_at += outp, x_at += inp;
     }
     XB_UNROLLED
     for (int t = 0; t < R; t++) {
-        if (bias ? t > 0 : first + t >= k.in) break;
-        float *at = part + k.at + (first + t) * k.outp + o;
+        if (bias ? t > 0 : first + t >= in) break;
+        float *at = part + k.at + (first + t) * outp + o;
         put_quad(at, m[t]);
         if (LOCAL) put_quad(at + job.weights, v[t]);
     }
 }
 
-static __device__ __forceinline__ float slope_at(float y, xbc_act f)
+/* The slope of an activation at its output y, one polynomial above 0 and one elsewhere. */
+static __device__ __forceinline__ float slope_at(float y, const float c[2][3])
 {
-    switch (f) {
-    case XBC_ELU: return y > 0 ? 1 : y + 1;
-    case XBC_RELU: return y > 0 ? 1.0f : 0.0f;
-    case XBC_TANH: return 1 - y * y;
-    case XBC_SIGMOID: return y * (1 - y);
-    default: return 1;
-    }
+    const bool up = y > 0;
+    const float c0 = up ? c[1][0] : c[0][0], c1 = up ? c[1][1] : c[0][1],
+                c2 = up ? c[1][2] : c[0][2];
+    return fmaf(fmaf(c2, y, c1), y, c0);
 }
 
 /* (N2, N11) dx of some rows and four inputs, times the slope of the activation that made
@@ -185,7 +188,8 @@ static __device__ __forceinline__ float slope_at(float y, xbc_act f)
 template <bool LOCAL, int R>
 static __device__ __forceinline__ void input_tile(const step_room &r, const xbc_step_link &k,
                                                   float *dx, const float *dy, const float *x,
-                                                  xbc_act below, int row, int at, int rows)
+                                                  const float below[2][3], int row, int at,
+                                                  int rows)
 {
     float m[R][4] = {}, v[R][4] = {};
     const float *from[R], *e[R];
@@ -205,8 +209,7 @@ static __device__ __forceinline__ void input_tile(const step_room &r, const xbc_
         for (int j = 0; j < 4; j++) {
             const float value = part_of(q, j);
             const float d = LOCAL ? m[t][j] + value * v[t][j] : m[t][j];
-            const float slope = slope_at(value, below);
-            to[j] = at + j < k.in && slope != 0 ? d * slope : 0;
+            to[j] = at + j < k.in ? d * slope_at(value, below) : 0;
         }
         put_quad(dx + (row + t) * k.inp + at, to);
     }
@@ -218,7 +221,7 @@ static __device__ __forceinline__ void backward_link(const xbc_steps &job,
                                                      const step_room &r,
                                                      const xbc_step_link &k, float *dx,
                                                      const float *dy, const float *x,
-                                                     xbc_act below, int rows)
+                                                     const float below[2][3], int rows)
 {
     const int columns = k.outp / 4, kernel = (k.in + R - 1) / R;
     const int weights = (kernel + k.bias) * columns, across = k.inp / 4;

@@ -111,7 +111,7 @@ static __device__ __forceinline__ void find_loss(const xbc_steps &job, const ste
         else
             squares_row(job, r, s, dy, y, target + row * job.targets, row, step.scale);
         for (int o = 0; o < k.outp; o++)
-            dy[o] = o < k.out ? dy[o] * slope_at(y[o], k.act) : 0;
+            dy[o] = o < k.out ? dy[o] * slope_at(y[o], k.slope) : 0;
     }
 }
 
