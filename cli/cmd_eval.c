@@ -275,6 +275,7 @@ static cli_exit evaluate(request *r)
         code = cli_uncertainty_find(r->s, &r->uncertainty, r->model, &rows,
                                     xb_evaluation_scores(r->e, 0),
                                     xb_evaluation_law_at(r->e, 0));
+    if (code == CLI_DONE) code = cli_status(r->s, xb_ranks_deliver(r->s->ctx));
     if (code == CLI_DONE)
         code = cli_recalibrate(r->s, &r->recalibration, r->model,
                                xb_evaluation_scores(r->e, 0));
@@ -357,4 +358,5 @@ const cli_command cli_command_eval = {
     .max_args = 3,
     .more = cli_help_families,
     .run = run,
+    .together = true,
 };

@@ -200,4 +200,5 @@ const cli_command cli_command_reproduce = {
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .run = run,
+    .together = true,
 };

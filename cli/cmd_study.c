@@ -7,6 +7,7 @@
 #include "inputs.h"
 #include "outputs.h"
 #include "print.h"
+#include "share_option.h"
 #include "show.h"
 #include "study_words.h"
 #include "trace_input.h"
@@ -50,8 +51,9 @@ static const char *const owners[][2] = {
     {"share", "energy|narrow|array|retention"},
 };
 
-/* Studies whose work can be shared among processes. */
-static const char dealt[] = "energy|narrow|array|retention";
+/* Studies whose work can be shared among processes, and one that ranks go through
+ * together. */
+static const char dealt[] = "energy|narrow|array|retention|utkface";
 
 static cli_exit check_options(cli_session *s, const char *name)
 {
@@ -204,8 +206,11 @@ static cli_exit run_study(cli_session *s, const char *name, const char *dir,
     if (code == CLI_DONE && noise) code = cli_trace_rows(s, &first, &end, end);
     options->noise = x ? x + first : NULL;
     options->noise_n = end - first;
+    if (code == CLI_DONE && strcmp(name, "utkface") == 0)
+        code = cli_ranks_together(s, false);
     if (code == CLI_DONE)
         code = cli_status(s, xb_study_run(s->ctx, &study, name, options));
+    if (code == CLI_DONE) code = cli_status(s, xb_ranks_deliver(s->ctx));
     if (code == CLI_DONE) code = deliver(s, study, dir);
     xb_study_destroy(study);
     xb_free(x);

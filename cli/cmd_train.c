@@ -11,6 +11,7 @@
 #include "cells_input.h"
 #include "inputs.h"
 #include "outputs.h"
+#include "share_option.h"
 #include "print.h"
 #include "table_options.h"
 #include "train_show.h"
@@ -104,6 +105,7 @@ static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
         status =
             xb_train_gradient_noise(s->ctx, &result.noise, result.model, &data, o, PAIRS);
     if (status == XB_OK) status = cli_inputs_test(s, &result.test, in, result.model);
+    if (status == XB_OK) status = xb_ranks_deliver(s->ctx);
     cli_exit code =
         status == XB_OK ? deliver(s, &result, o->checkpoint) : cli_status(s, status);
     xb_evaluation_destroy(result.test);
@@ -202,6 +204,7 @@ static cli_exit run(cli_session *s)
     const char *path = cli_text(&s->args, "output", NULL);
     if (!path) return cli_fail(s, CLI_USAGE, "missing -o MODEL.safetensors");
     cli_exit code = check_request(s, path);
+    if (code == CLI_DONE) code = cli_ranks_together(s, true);
     if (code != CLI_DONE) return code;
     xb_train_options o = xb_train_options_default();
     const char *preset = cli_text(&s->args, "preset", NULL);
@@ -385,4 +388,5 @@ const cli_command cli_command_train = {
     .max_args = 1,
     .more = more_help,
     .run = run,
+    .together = true,
 };

@@ -185,6 +185,7 @@ static cli_exit run(contest *c)
 {
     cli_exit code = read_models(c);
     for (int i = 0; i < MODELS && code == CLI_DONE; i++) code = score(c, i);
+    if (code == CLI_DONE) code = cli_status(c->s, xb_ranks_deliver(c->s->ctx));
     if (code != CLI_DONE) return code;
     code = cli_status(c->s, xb_score_gaps_create(c->s->ctx, &c->gaps, scores_of(c, 0),
                                                  scores_of(c, 1)));

@@ -91,6 +91,7 @@ typedef struct cli_command {
     int min_args, max_args;
     void (*more)(FILE *out); /* optional: prints additional help */
     cli_exit (*run)(cli_session *s);
+    bool together; /* under mpirun all ranks go through the whole of it */
 } cli_command;
 
 enum { CLI_OPTIONS_MAX = 64, CLI_ARGS_MAX = 4096 };

@@ -43,12 +43,20 @@ cli_exit cli_ranks_begin(cli_session *s)
 {
     int64_t rank = 0;
     if (s->share || s->shares || xb_ranks_launched(&rank) == 1) return CLI_DONE;
-    if (!cli_in_table(&s->args, "share"))
+    const bool together = s->args.command->together;
+    if (!together && !cli_in_table(&s->args, "share"))
         return cli_fail(
             s, CLI_USAGE,
             "the command cannot run on several ranks: start it once, without mpirun");
     s->ranked = true;
-    return cli_status(s, xb_ranks_join(s->ctx, s->words, s->n_words));
+    cli_exit code = cli_status(s, xb_ranks_join(s->ctx, s->words, s->n_words));
+    if (code == CLI_DONE && together) code = cli_ranks_together(s, false);
+    return code;
+}
+
+cli_exit cli_ranks_together(cli_session *s, bool strict)
+{
+    return cli_status(s, xb_ranks_together(s->ctx, strict));
 }
 
 /* ---- shares */

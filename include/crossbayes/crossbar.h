@@ -78,8 +78,9 @@ XB_API const char *xb_array_law(const xb_array *array);
 XB_API xb_status xb_array_set_law(xb_ctx *ctx, xb_array *array, const char *law);
 /* File of its mean devices (crossbayes/device.h): conductances have moved since they were
  * programmed, by "age_s" (X21), weights may sit in pairs of states that move little, by
- * "quiet_pairs" (X22), and reads have the noise of their states, by "read_noise" (X23).
- * The file is read when a model is put on the array; "": none. */
+ * "quiet_pairs" (X22), reads have the noise of their states, by "read_noise" (X23), and
+ * writes miss by the error measured for each state, by "program_by_state" (X26). The file
+ * is read when a model is put on the array; "": none. */
 XB_API const char *xb_array_device(const xb_array *array);
 XB_API xb_status xb_array_set_device(xb_ctx *ctx, xb_array *array, const char *path);
 XB_API xb_redraw xb_array_redraw(const xb_array *array);

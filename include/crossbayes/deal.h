@@ -77,6 +77,18 @@ XB_API int64_t xb_ranks_launched(int64_t *rank);
  * failed, a process must end with xb_ranks_leave(). */
 XB_API xb_status xb_ranks_join(xb_ctx *ctx, const char *const *words, int64_t n_words);
 
+/* Ranks that joined work together from now on: all make the same calls with the same
+ * arguments, and all get all results. Training, draws of predictions and deals are divided
+ * among them if there is enough to do, and done by each otherwise; with `strict`, training
+ * that cannot be divided is refused. Without other ranks nothing changes. */
+XB_API xb_status xb_ranks_together(xb_ctx *ctx, bool strict);
+/* Whether this process writes and prints: it is alone, or it is rank 0. */
+XB_API bool xb_ranks_first(const xb_ctx *ctx);
+/* Copies these n bytes of rank 0 to all ranks. */
+XB_API xb_status xb_ranks_share(xb_ctx *ctx, void *bytes, int64_t n);
+/* Ends the computation: XB_OK if xb_ranks_first(), XB_E_ELSEWHERE on all other ranks. */
+XB_API xb_status xb_ranks_deliver(xb_ctx *ctx);
+
 /* The last call of a rank: `status` and `code` are the status and the exit code it would
  * end with (0: success). Returns the code of rank 0, which all ranks end with. If that is
  * not 0, ranks still at work have 10 s to end. */

@@ -107,6 +107,9 @@ XB_API xb_device_move xb_device_move_at(const xb_device *device, int64_t state,
 /* At any conductance and time: (K2, K3). Nothing has moved at time 0. */
 XB_API xb_device_move xb_device_moved(const xb_device *device, double conductance,
                                       double seconds);
+/* (K7) The programming error at any conductance, as a standard deviation: linear between
+ * states, beyond them that of the nearest one; 0 if no states were measured. */
+XB_API double xb_device_program_error(const xb_device *device, double conductance);
 /* (K4) The conductance, never below 0, of a cell programmed to `conductance` after
  * `seconds`, if the cell has rank u in (0, 1) among all such cells. */
 XB_API double xb_device_relaxed(const xb_device *device, double conductance,

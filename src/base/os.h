@@ -133,9 +133,12 @@ void xb_os_lock_destroy(xb_os_lock *lock);
 
 /* ---- clocks and processes */
 
-double xb_os_seconds(void);  /* monotonic, since an arbitrary moment */
-int64_t xb_os_time_ns(void); /* since 1970 */
-int64_t xb_os_process(void); /* the number of this process */
+double xb_os_seconds(void);               /* monotonic, since an arbitrary moment */
+int64_t xb_os_time_ns(void);              /* since 1970 */
+int64_t xb_os_process(void);              /* the number of this process */
+bool xb_os_process_lives(int64_t number); /* a process of this machine */
+/* A number that differs between machines and between their sets of process numbers. */
+uint64_t xb_os_machine(void);
 
 /* Runs a program, found as a shell finds it, with these arguments, an empty input and the
  * working folder `dir`. said[] receives the last part of what it writes to both outputs.

@@ -149,6 +149,17 @@ int64_t xb_os_time_ns(void)
 
 int64_t xb_os_process(void) { return (int64_t)GetCurrentProcessId(); }
 
+bool xb_os_process_lives(int64_t number)
+{
+    HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, (DWORD)number);
+    if (!process) return GetLastError() == ERROR_ACCESS_DENIED;
+    const bool lives = WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
+    CloseHandle(process);
+    return lives;
+}
+
+uint64_t xb_os_machine(void) { return 0; } /* ranks are of one machine here */
+
 /* ---- streams in memory: Windows has none, so a hidden file replaces them */
 
 FILE *xb_os_sink_open(xb_os_take_fn *take, void *arg)

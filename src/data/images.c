@@ -3,6 +3,7 @@
  *
  * Copies are found by content: images sorted by hash (64 bits of the file's bytes) and
  * then by number, so that equal ones are neighbours. */
+#include "base/comm.h"
 #include "data/images.h"
 
 #include <errno.h>
@@ -117,12 +118,9 @@ xb_status xb_images_create(xb_ctx *ctx, xb_images **out, const uint8_t *bytes, i
     return status;
 }
 
-xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
-                         const xb_image_options *opt)
+static xb_status open_images(xb_ctx *ctx, xb_images **out, const char *path,
+                             const xb_image_options *opt)
 {
-    xb_image_options chosen;
-    XB_TRY(XB_OPTIONS_READ(ctx, image, &chosen, opt, no_cache));
-    opt = &chosen;
     xb_images *images = xb_new(ctx, 1, sizeof *images);
     if (!images) return XB_E_MEMORY;
     xb_status status = xb_images_look(path) == XB_IMAGES_IDX
@@ -134,6 +132,22 @@ xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
     else
         xb_images_destroy(images);
     return status;
+}
+
+/* Of ranks together the first decodes, and keeps what it has got; then the others find
+ * that. */
+xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
+                         const xb_image_options *opt)
+{
+    xb_image_options chosen;
+    char turn = 0;
+    XB_TRY(XB_OPTIONS_READ(ctx, image, &chosen, opt, no_cache));
+    xb_comm *comm = xb_comm_together(ctx);
+    if (!comm) return open_images(ctx, out, path, &chosen);
+    if (comm->rank == 0) XB_TRY(open_images(ctx, out, path, &chosen));
+    xb_comm_share(comm, &turn, sizeof turn);
+    XB_TRY(xb_comm_check(ctx));
+    return comm->rank == 0 ? XB_OK : open_images(ctx, out, path, &chosen);
 }
 
 static void free_texts(char **text, int64_t n)

@@ -1,4 +1,4 @@
-/* relaxation.c: a device's curves at any conductance and time (maths K2-K4). */
+/* relaxation.c: a device's curves at any conductance and time (maths K2-K4, K7). */
 #include "device/relaxation.h"
 
 #include <math.h>
@@ -156,6 +156,13 @@ xb_device_move xb_device_moved(const xb_device *d, double conductance, double se
     const xb_device_move low = at_state(d, time, state.low);
     const xb_device_move high = at_state(d, time, state.high);
     return between(state, &low, &high);
+}
+
+double xb_device_program_error(const xb_device *d, double conductance)
+{
+    if (d->states == 0) return 0;
+    const place p = place_state(d, conductance);
+    return along(p, d->state[p.low].error, d->state[p.high].error); /* (K7) */
 }
 
 /* (K4) The standardised quantile of rank u at one node. */

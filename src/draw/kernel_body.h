@@ -202,15 +202,21 @@ typedef struct slow_draw {
     uint32_t word;
 } slow_draw;
 
-/* The slow draws of one block, added to a list. */
-static int64_t note_slow(slow_draw *slow, int64_t count, float *z, const uint32_t *word)
+/* Which draws of a block are slow. */
+LANE_INLINE uint64_t nan_mask_of(const float *z)
 {
     uint64_t mask = 0;
     for (int i = 0; i < 4 * PER_BLOCK; i++) {
         vec y = vec_load(z + i * LANES);
         mask |= (uint64_t)float_nan_mask(y, y) << i * LANES;
     }
-    for (; mask; mask &= mask - 1) {
+    return mask;
+}
+
+/* The slow draws of one block, added to a list. */
+static int64_t note_slow(slow_draw *slow, int64_t count, float *z, const uint32_t *word)
+{
+    for (uint64_t mask = nan_mask_of(z); mask; mask &= mask - 1) {
         int l = __builtin_ctzll(mask);
         slow[count++] = (slow_draw){z + l, word[l]};
     }
@@ -325,10 +331,17 @@ LANE_INLINE void store_block(float *z, vec y[4][PER_BLOCK])
         vec_store(z + i * LANES, y[i / PER_BLOCK][i % PER_BLOCK]);
 }
 
+#ifdef LANES_FEW
+#include "draw/kernel_staged.h"
+#endif
+
 LANE_INLINE void draw_blocks(float *z, int64_t blocks, const xb_draw_source *d,
                              const xb_stream *where, int64_t first, int columns,
                              int degree, int halves)
 {
+#ifdef LANES_FEW
+    staged_blocks(z, blocks, d, where, first, columns, degree, halves);
+#else
     philox_start s = start_of(where);
     philox_state p;
     late_draws late;
@@ -343,6 +356,7 @@ LANE_INLINE void draw_blocks(float *z, int64_t blocks, const xb_draw_source *d,
         if (__builtin_expect(some, 0)) late_note(&late, z, word, d);
     }
     if (late.count) late_make(&late, d);
+#endif
 }
 
 #include "draw/kernel_product.h"

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/files.h"
 #include "base/os.h"
 #include "crossbayes/filekind.h"
@@ -36,6 +37,7 @@ static int64_t live_bytes(const xb_trainer *t)
 
 xb_status xb_checkpoint_save(xb_trainer *t, const char *path)
 {
+    if (!xb_comm_first(t->ctx)) return XB_OK; /* rank 0 has the same */
     const float *live = xb_host_got(t->backend, t->live, t->room.live, live_bytes(t));
     XB_TRY(xb_backend_check(t->backend, t->ctx));
     const xb_stored tensors[] = {

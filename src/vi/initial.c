@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/count_law.h"
 #include "run/pass.h"
 #include "vi/trainer.h"
@@ -100,7 +101,7 @@ static xb_status residual(xb_trainer *t, double *out, int64_t k)
             sum += left_of(t, batch, k);
     }
     *out = beyond[1] > 0 ? beyond[0] / beyond[1] : sqrt(sum / (double)t->n);
-    return XB_OK;
+    return xb_comm_check(t->ctx);
 }
 
 /* The noise net starts as a constant: its last kernel is 0, and its last bias makes the

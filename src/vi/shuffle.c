@@ -73,7 +73,9 @@ static bool has_labels(const xb_trainer *t)
 static void take_inputs(xb_trainer *t, const int32_t *row, int64_t first, int64_t rows)
 {
     float *to = xb_host_side(t->backend, t->bx, t->room.bx);
-    for (int64_t i = 0; i < rows; i++)
+    int64_t begin, end;
+    xb_trainer_rows(t, rows, &begin, &end);
+    for (int64_t i = begin; i < end; i++)
         xb_model_take_rows(t->model, to + i * t->features, &t->rows,
                            row ? row[i] : first + i, 1);
     xb_host_sent(t->backend, t->bx, t->room.bx, bytes_of(rows * t->features));
@@ -135,7 +137,9 @@ void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch)
     const int32_t *row = order_side(t) + k * t->n / t->batches;
     float *x = xb_host_side(b, t->bx, t->room.bx);
     if (!b->host) b->get(b, x, t->bx, bytes);
-    for (int64_t i = 0; i < batch; i++)
+    int64_t begin, end;
+    xb_trainer_rows(t, batch, &begin, &end);
+    for (int64_t i = begin; i < end; i++)
         if (is_turned(t, row[i])) turn(x + i * t->features, xb_net_input(t->model->net));
     xb_host_sent(b, t->bx, x, bytes);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "base/comm.h"
 #include "base/os.h"
 #include "vi/trainer.h"
 
@@ -184,8 +185,12 @@ static xb_status begin(xb_trainer *t)
     XB_TRY(xb_trainer_fingerprint(t));
     xb_trainer_start_weights(t);
     const char *path = t->opt.checkpoint;
-    const bool there = path && (xb_os_exists(path) || errno != ENOENT);
-    if (t->opt.resume && there) XB_TRY(xb_checkpoint_load(t, path));
+    const bool together = xb_comm_together(t->ctx) != NULL;
+    const bool first = !together || xb_comm_first(t->ctx);
+    const bool asked = t->opt.resume && path;
+    const bool there = asked && first && (xb_os_exists(path) || errno != ENOENT);
+    if (there) XB_TRY(xb_checkpoint_load(t, path));
+    if (asked && together) XB_TRY(xb_trainer_share_state(t, there));
     xb_trainer_fill_sigma(t);
     t->saved_at = xb_os_seconds();
     return change_phase(t);

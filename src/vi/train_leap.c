@@ -230,7 +230,7 @@ static void note(xb_trainer *t, int64_t i)
 
 static bool is_able(const xb_trainer *t)
 {
-    return t->leap && t->leap->able[t->place.phase] && !t->leap->broken;
+    return t->leap && t->leap->able[t->place.phase] && !t->leap->broken && !t->dealt;
 }
 
 /* Layer by layer, as everywhere else. */

@@ -5,6 +5,7 @@
  * checked before the parameters change, so a step that is not finite changes nothing. */
 #include <math.h>
 
+#include "base/comm.h"
 #include "run/pass.h"
 #include "vi/kl.h"
 #include "vi/trainer.h"
@@ -130,6 +131,7 @@ static xb_status check_step(xb_trainer *t, double loss)
     const xb_backend *b = t->backend;
     bool finite = isfinite(loss) && b->squares_finite(b, t->gradient, t->n_theta);
     XB_TRY(xb_backend_check(b, t->ctx)); /* or the numbers mean nothing */
+    XB_TRY(xb_comm_check(t->ctx));
     if (finite) return XB_OK;
     char where[XB_FAULT_TEXT];
     xb_trainer_fault(where, t);

@@ -372,6 +372,7 @@ static xb_status make_passes(xb_trainer *t)
         XB_TRY(xb_pass_create(t->ctx, &t->noise_pass,
                               p->net ? p->net : t->model->noise_net, &opt));
     XB_TRY(xb_sampler_create(t->ctx, &t->sampler, t->model->law, NULL));
+    XB_TRY(xb_trainer_join(t));
     return make_kl(t);
 }
 

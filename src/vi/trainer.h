@@ -115,6 +115,7 @@ struct xb_trainer {
     const float *seen;    /* the noise, then sigma, of an epoch's end that is past; NULL:
                              they are in the buffers */
     double saved_at;      /* seconds, of the last checkpoint */
+    bool dealt;           /* ranks run its passes together, each on its rows */
     char *fingerprint;
 };
 
@@ -193,6 +194,34 @@ double xb_trainer_noise_sd(const xb_trainer *t);
 double xb_trainer_log_sd(const xb_trainer *t, int64_t k);
 double xb_trainer_shape(const xb_trainer *t); /* of a student likelihood (N20) */
 
+/* train_crew.c: ranks that train together. Whether they can share the rows of a step, and
+ * do from now on; rows of a batch whose inputs this rank needs. */
+xb_status xb_trainer_join(xb_trainer *t);
+void xb_trainer_rows(const xb_trainer *t, int64_t batch, int64_t *begin, int64_t *end);
+/* A run's state, as a checkpoint has it, in one block: its bytes; into one; out of one.
+ */
+int64_t xb_trainer_packed(const xb_trainer *t);
+void xb_trainer_pack(const xb_trainer *t, void *to);
+xb_status xb_trainer_unpack(xb_trainer *t, const void *from, int64_t bytes);
+/* What rank 0 goes on from, all others do; `there`: it has loaded a checkpoint. */
+xb_status xb_trainer_share_state(xb_trainer *t, bool there);
+
+/* train_dealt.c: trainings that do not depend on each other, one or several for each
+ * rank. Each has its data, options and result; the first may have a checkpoint, which is
+ * rank 0's. A training that diverged leaves its status and line. */
+typedef struct xb_train_item {
+    xb_train_data data;
+    xb_train_options opt;
+    bool traced;
+    xb_status status; /* XB_E_NUMERIC: it diverged */
+    char why[256];
+    struct xb_trained *out; /* model and report */
+} xb_train_item;
+xb_status xb_train_items(xb_ctx *ctx, xb_train_item *item, int64_t n);
+/* Whether ranks could share the steps of this training. */
+xb_status xb_train_divides(xb_ctx *ctx, bool *out, const xb_train_data *data,
+                           const xb_train_options *opt);
+
 /* checkpoint.c */
 xb_status xb_checkpoint_save(xb_trainer *t, const char *path);
 xb_status xb_checkpoint_load(xb_trainer *t, const char *path);
@@ -207,6 +236,13 @@ xb_status xb_trainer_fingerprint(xb_trainer *t);
  * data. */
 xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
                            const xb_train_options *opt, bool open);
+/* How many members there are to be. */
+int64_t xb_train_member_count(const xb_train_options *opt, bool open);
+/* The same, each member trained by one rank; with `first` the one in *model is still to
+ * be trained too, and its report is wanted. */
+xb_status xb_train_members_dealt(xb_ctx *ctx, struct xb_trained *first, bool traced,
+                                 const xb_train_data *data, const xb_train_options *opt,
+                                 int64_t members);
 
 /* train_report.c: records a net that was tried and rejected. */
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,

@@ -133,9 +133,13 @@ void xb_spectrum_panel(FILE *script, const xb_trace_view *v, const char *data, i
     bool timed = xb_series_has_interval(v->series);
     xb_style_label(script, "x", "frequency", "", timed ? v->rate.text : "per sample");
     char power[96] = "";
-    if (timed || *v->unit.text)
-        snprintf(power, sizeof power, "%s%s%s", *v->unit.text ? v->unit.text : "1",
-                 *v->unit.text ? "\u00B2" : "", timed ? "/Hz" : " times samples");
+    const char *unit = v->unit.text, *per = timed ? "/Hz" : " times samples";
+    const bool ten = unit[0] == '1'; /* a power of ten: 10⁻⁶² would read as another one */
+    if (*unit)
+        snprintf(power, sizeof power, "%s%s%s\u00B2%s", ten ? "(" : "", unit,
+                 ten ? ")" : "", per);
+    else if (timed)
+        snprintf(power, sizeof power, "1%s", per);
     xb_style_label(script, "y", "power density", "", power);
     if (xb_series_spectrum_count(v->series) < 2) {
         empty_panel(script, "too few samples for a spectrum");

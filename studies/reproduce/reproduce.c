@@ -11,6 +11,7 @@
 
 #include "base/os.h"
 #include "crossbayes/extend.h"
+#include "crossbayes/deal.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/files.h"
 #include "reproduce/reproduction.h"
@@ -134,7 +135,8 @@ static xb_status run_study(const job *j, xb_study **out, int figure)
     if (x->work) {
         XB_TRY(xb_reproduction_path(j->ctx, work, j->dir, x->work));
         work_fingerprint(j, fingerprint, figure);
-        XB_TRY(xb_work_open(j->ctx, work, fingerprint));
+        if (xb_ranks_first(j->ctx)) XB_TRY(xb_work_open(j->ctx, work, fingerprint));
+        XB_TRY(xb_ranks_share(j->ctx, fingerprint, sizeof fingerprint)); /* it is open */
     }
     xb_study_options o = xb_exhibit_options(figure, &j->r->opt, x->work ? work : NULL);
     return xb_study_run(j->ctx, out, x->study, &o);
@@ -188,6 +190,10 @@ static xb_status make_anew(const job *j, const place *p, int figure)
     xb_older older = {0};
     xb_study *study = NULL;
     XB_TRY(run_study(j, &study, figure));
+    if (!xb_ranks_first(j->ctx)) {
+        xb_study_destroy(study);
+        return XB_OK;
+    }
     xb_status status = xb_older_note(j->ctx, &older, &p->stamp);
     if (status == XB_OK) status = write_figure(j, p, study);
     xb_study_destroy(study);
@@ -201,7 +207,9 @@ static xb_status make_figure(job *j, int figure, unsigned there)
 {
     place p;
     XB_TRY(place_find(j, &p, figure));
+    if (there && !xb_ranks_first(j->ctx)) return XB_OK;
     XB_TRY(there ? draw(j, p.dir, &p, there | j->formats) : make_anew(j, &p, figure));
+    if (!xb_ranks_first(j->ctx)) return XB_OK;
     return xb_stamp_write(j->ctx, &p.stamp, there | j->formats);
 }
 
@@ -221,13 +229,22 @@ static xb_status make_with_origin(job *j, int figure, unsigned there)
 
 static bool is_wanted(const job *j, int figure) { return j->wanted >> figure & 1u; }
 
-static xb_status make_figures(job *j)
+/* What each figure has of an earlier run, as the first rank finds it. */
+static xb_status find_figures(const job *j, unsigned there[XB_PAPER_FIGURES + 1])
 {
-    unsigned there[XB_PAPER_FIGURES + 1] = {0};
-    for (int f = 1; f <= XB_PAPER_FIGURES; f++) {
+    for (int f = 1; f <= XB_PAPER_FIGURES && xb_ranks_first(j->ctx); f++) {
         place p;
         XB_TRY(place_find(j, &p, f));
         XB_TRY(xb_stamp_check(j->ctx, &there[f], &p.stamp));
+    }
+    return xb_ranks_share(j->ctx, there, (XB_PAPER_FIGURES + 1) * sizeof *there);
+}
+
+static xb_status make_figures(job *j)
+{
+    unsigned there[XB_PAPER_FIGURES + 1] = {0};
+    XB_TRY(find_figures(j, there));
+    for (int f = 1; f <= XB_PAPER_FIGURES; f++) {
         bool whole = (there[f] & j->formats) == j->formats;
         if (there[f] && (whole || !is_wanted(j, f))) j->r->state[f] = XB_FIGURE_KEPT;
         if (is_wanted(j, f) && !whole) j->cost_all += cost_of(j, f);
@@ -332,10 +349,13 @@ static xb_status run_job(job *j)
 {
     say_command(j->r);
     snprintf(j->build, sizeof j->build, "%s %s", xb_build_id(), XB_STUDIES_HASH);
-    XB_TRY(find_data(j));
-    XB_TRY(xb_dir_make(j->ctx, j->dir));
-    xb_sweep(j->dir);
+    if (xb_ranks_first(j->ctx)) {
+        XB_TRY(find_data(j));
+        XB_TRY(xb_dir_make(j->ctx, j->dir));
+        xb_sweep(j->dir);
+    }
     XB_TRY(make_figures(j));
+    XB_TRY(xb_ranks_deliver(j->ctx));
     XB_TRY(judge_all(j));
     XB_TRY(write_claims(j));
     return write_page(j);

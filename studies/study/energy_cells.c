@@ -195,7 +195,8 @@ static xb_status collect(cells_job *job)
         int64_t size = 0;
         const void *packed = xb_deal_result(job->deal, k, &size);
         XB_TRY(xb_cell_unpack(job->ctx, cells->values + i * xb_cell_length(&cells->plan),
-                              packed, size, &cells->plan, &cells->cell[i], job->dir));
+                              packed, size, &cells->plan, &cells->cell[i],
+                              xb_ranks_first(job->ctx) ? job->dir : NULL));
     }
     return XB_OK;
 }

@@ -17,6 +17,7 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/compare.h"
+#include "crossbayes/deal.h"
 #include "crossbayes/images.h"
 #include "crossbayes/predict.h"
 #include "study/study.h"
@@ -153,7 +154,7 @@ static xb_status train(job *s, xb_model **out, int stage, xb_train_options *o)
     xb_images_shape(s->images, &o->input.h, &o->input.w, &o->input.c);
     o->task = stage_tasks[stage];
     if (checkpoint_path(s, path, stage)) {
-        XB_TRY(xb_dir_make(s->ctx, s->opt->work));
+        if (xb_ranks_first(s->ctx)) XB_TRY(xb_dir_make(s->ctx, s->opt->work));
         o->checkpoint = path;
         o->checkpoint_seconds = 120;
         o->resume = s->opt->resume;
@@ -165,6 +166,7 @@ static xb_status train(job *s, xb_model **out, int stage, xb_train_options *o)
 static void remove_checkpoints(const job *s)
 {
     char path[4096];
+    if (!xb_ranks_first(s->ctx)) return;
     for (int stage = 0; stage < STAGES; stage++)
         if (checkpoint_path(s, path, stage)) (void)xb_os_unlink(path);
 }
