@@ -69,6 +69,16 @@ XB_API const char *xb_train_effort_name(
 XB_API xb_status xb_train_effort_parse(xb_ctx *ctx, xb_train_effort *out,
                                        const char *text);
 
+/* What an array does to a net, for training (maths V60, V61): converters around its
+ * linear layers, kernels on few levels that are missed by an error, a smallest width. All
+ * 0: nothing. xb_array_training() has that of an array. A frozen value. */
+typedef struct xb_train_array {
+    int64_t dac_bits, adc_bits; /* of inputs and sums; 0: none, else 2 to 20 */
+    int64_t levels; /* steps from 0 to a kernel's largest weight; 0: any weight */
+    double error;   /* sd of a written mean, in parts of the largest */
+    double floor;   /* smallest sigma, in parts of the kernel's largest */
+} xb_train_array;
+
 /* A trainer between two steps, see below. */
 typedef struct xb_trainer xb_trainer;
 
@@ -128,10 +138,10 @@ typedef struct xb_train_options {
     int64_t targets;    /* numbers of y a row, one output of the net for each (V30); 0: as
                            many as data.names has, or 1 */
     int64_t members;    /* of xb_train: more than 1 train an ensemble (V50), a start,
-                           shuffles and draws each, in one model. The net is chosen for the first,
-                           whose numbers are those of a single model. Members are trained
-                           side by side, one after another where on_epoch is set; the
-                           report and the checkpoint are the first one's. 0:
+                           shuffles and draws each, in one model. The net is chosen for the
+                           first,    whose numbers are those of a single model. Members are
+                           trained    side by side, one after another where on_epoch is set;
+                           the    report and the checkpoint are the first one's. 0:
                            XB_MEMBERS_DEFAULT; XB_MEMBERS_OPEN where the net is left to
                            the data and targets are numbers; XB_MEMBERS_FULL of full
                            effort */
@@ -144,6 +154,10 @@ typedef struct xb_train_options {
     const xb_weight_cells *cells; /* random tensors are made of them: what is learnt are
                                      their states; sigma, sigma_rate and spread are not
                                      read. NULL: widths are free */
+    const xb_train_array *array;  /* the net is trained as this array would run it, with
+                                     straight-through gradients; NULL: as it is */
+    double n_eff_penalty; /* second phase: F/N minus this times log n_eff, so that many
+                             weights share the output's variance (V62); 0: none */
 } xb_train_options;
 
 /* What xb_train takes where members is 0 (docs/ensembles.md has what they buy). */

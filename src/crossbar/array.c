@@ -23,7 +23,13 @@
             unit, about                                                                  \
     }
 
-enum { TILE_MAX = 65536, LEVELS_MAX = 65536, BITS_MAX = 20, BITS_MIN = 2 };
+enum {
+    TILE_MAX = 65536,
+    LEVELS_MAX = 65536,
+    BITS_MAX = 20,
+    BITS_MIN = 2,
+    SLICES_MAX = 8
+};
 
 const xb_array_row xb_array_rows[] = {
     WHOLE(rows, 0, TILE_MAX, XB_EFFECT_NONE, "rows of a tile",
@@ -41,6 +47,23 @@ const xb_array_row xb_array_rows[] = {
          "sd of a written conductance in parts of the range"),
     REAL(age_s, 0, 1e12, XB_EFFECT_RELAX, "time since programming", "s",
          "time since programming, s: conductances have moved as the device file says"),
+    WHOLE(weight_slices, 0, SLICES_MAX, XB_EFFECT_NONE, "slices of a weight",
+          "pairs of devices that hold the digits of a weight, mean_levels states each;"
+          " 0 or 1: one pair"),
+    WHOLE(offset_columns, 0, 1, XB_EFFECT_NONE, "offset columns",
+          "1: one device for each weight and a reference column for each tile; 0: pairs"
+          " of devices"),
+    REAL(heated_k, -1000, 1000, XB_EFFECT_HEAT, "warmer than at calibration", "K",
+         "how much warmer the array is than when it was programmed and calibrated, K"),
+    REAL(tc_low, -0.1, 0.1, XB_EFFECT_HEAT,
+         "temperature coefficient at the lowest conductance", "1/K",
+         "relative change of the lowest conductance for each kelvin, 1/K"),
+    REAL(tc_high, -0.1, 0.1, XB_EFFECT_HEAT,
+         "temperature coefficient at the highest conductance", "1/K",
+         "relative change of the highest conductance for each kelvin, 1/K"),
+    REAL(tc_spread, 0, 0.1, XB_EFFECT_HEAT,
+         "sd of the temperature coefficient between devices", "1/K",
+         "sd of the temperature coefficient from device to device, 1/K"),
     REAL(read_noise, 0, 1000, XB_EFFECT_READ_NOISE,
          "read noise of the mean devices (share of the measured)", "",
          "read noise of the mean devices in parts of the device file's; 0: none"),
@@ -79,6 +102,9 @@ const xb_array_row xb_array_rows[] = {
          "largest current that a column may carry, µA; beyond it a warning; 0: any"),
     WHOLE(dac_bits, 0, BITS_MAX, XB_EFFECT_DAC, "resolution of the DAC (bits)",
           "of the inputs' converter; 0: none"),
+    WHOLE(input_slice_bits, 0, BITS_MAX, XB_EFFECT_NONE, "bits of an input in one pulse",
+          "bits of an input that one pulse carries, the others in further pulses, each"
+          " converted by itself; 0: all at once"),
     REAL(dac_range, 0, 1e30, XB_EFFECT_DAC, "largest input of the DAC (layer's units)",
          "", "largest input in the layer's units; 0: calibrated"),
     WHOLE(adc_bits, 0, BITS_MAX, XB_EFFECT_ADC, "resolution of the ADC (bits)",
@@ -344,6 +370,17 @@ xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array, const ch
     return XB_OK;
 }
 
+int64_t xb_array_slices(const xb_array *a)
+{
+    return a->mean_levels > 0 && a->weight_slices > 1 ? a->weight_slices : 1;
+}
+
+int64_t xb_array_pulses(const xb_array *a, int64_t bits)
+{
+    if (a->dac_bits == 0 || a->input_slice_bits == 0) return 1;
+    return (bits + a->input_slice_bits - 1) / a->input_slice_bits;
+}
+
 double xb_array_noise_us(const xb_array *a)
 {
     return a->cost.noise_g_us > 0 ? a->cost.noise_g_us
@@ -385,6 +422,55 @@ static xb_status check_device(xb_ctx *ctx, const xb_array *a)
                                            : NULL;
     if (a->device[0] || !key) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT, "'%s' needs 'device', a device file", key);
+}
+
+/* (X60, X62) States that all digits of a weight have together. */
+static xb_status check_slices(xb_ctx *ctx, const xb_array *a)
+{
+    const double states = pow((double)a->mean_levels, (double)xb_array_slices(a));
+    const double most = INT64_C(1) << 30;
+    if (states > most)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "%lld slices of %lld states make %.3g states of a weight, expected"
+                       " at most 2^30",
+                       (long long)a->weight_slices, (long long)a->mean_levels, states);
+    if (a->offset_columns && a->mean_levels == 2 && xb_array_slices(a) == 1)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "'offset_columns' needs 3 or more states of a weight, but"
+                       " 'mean_levels' is 2");
+    return XB_OK;
+}
+
+/* What does not go with weights in slices, offset columns or inputs in pulses. */
+static xb_status check_mapping(xb_ctx *ctx, const xb_array *a)
+{
+    const char *mapping = a->offset_columns        ? "offset_columns"
+                          : xb_array_slices(a) > 1 ? "weight_slices"
+                                                   : NULL;
+    if (mapping && a->quiet_pairs > 0)
+        return xb_fail(ctx, XB_E_INPUT, "'quiet_pairs' does not go with '%s'", mapping);
+    if (a->offset_columns && a->stuck_repair)
+        return xb_fail(
+            ctx, XB_E_INPUT,
+            "'stuck_repair' needs pairs of devices, but 'offset_columns' is 1");
+    if (!mapping && a->dac_bits > 0 && a->input_slice_bits > 0)
+        mapping = "input_slice_bits";
+    if (mapping && a->adc_range_per != XB_RANGE_LAYER)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "'adc_range_per' is %lld, but with '%s' each slice of a layer has"
+                       " one range: expected 0",
+                       (long long)a->adc_range_per, mapping);
+    return check_slices(ctx, a);
+}
+
+static xb_status check_heat(xb_ctx *ctx, const xb_array *a)
+{
+    const double low = 1 + a->tc_low * a->heated_k, high = 1 + a->tc_high * a->heated_k;
+    if (low > 0 && high > 0) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT,
+                   "'heated_k' is %g K: a conductance would become %.3g times itself,"
+                   " expected more than 0 (tc_low, tc_high)",
+                   a->heated_k, fmin(low, high));
 }
 
 static xb_status check_calibration(xb_ctx *ctx, const xb_array *a)
@@ -446,6 +532,8 @@ xb_status xb_array_check(xb_ctx *ctx, const xb_array *a)
     XB_TRY(check_bits(ctx, "adc_bits", a->adc_bits));
     XB_TRY(check_ranges(ctx, a));
     XB_TRY(check_calibration(ctx, a));
+    XB_TRY(check_mapping(ctx, a));
+    XB_TRY(check_heat(ctx, a));
     XB_TRY(check_device(ctx, a));
     XB_TRY(check_costs(ctx, &a->cost));
     if (a->correlation_time_ns > 0 && !(a->read_interval_ns > 0))

@@ -17,5 +17,5 @@ void xb_cells_program(xb_cells *c, const xb_array *a, const xb_chip *chip)
     xb_chip_normal(chip, XB_CHIP_PLUS, n);
     miss(c->plus, n, sd_us, chip->draws);
     xb_chip_normal(chip, XB_CHIP_MINUS, n);
-    miss(c->minus, n, sd_us, chip->draws);
+    miss(c->minus, xb_cells_minus_count(c), sd_us, chip->draws);
 }

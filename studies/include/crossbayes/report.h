@@ -60,9 +60,15 @@ XB_API xb_status xb_report_plan_study(xb_ctx *ctx, const char *study, const char
 
 /* Scores over a number that was swept: column 0 the number, then for each score three
  * columns: NAME, NAME_error and NAME_digital (the level without arrays) or
- * NAME_tolerance, and perhaps NAME_q05 and NAME_q95 (a band, over chips). A panel for each
- * score, at most ten; other columns are left out. `path` without extension. */
+ * NAME_tolerance, and perhaps NAME_q05 and NAME_q95 (a band, over chips). A panel for
+ * each score, at most ten; other columns are left out. `path` without extension. */
 XB_API xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
+                                 unsigned formats);
+
+/* Energy of a draw by layer and part on an array (the first twelve layers), and of the
+ * whole net beside the other designs of the model, parts stacked; a bar for either end of
+ * the published numbers. `path` without extension. */
+XB_API xb_status xb_report_costs(xb_ctx *ctx, const xb_cost_model *cost, const char *path,
                                  unsigned formats);
 
 /* A search for a design: loss of quality over energy and over time, the fronts with their
