@@ -49,6 +49,7 @@ struct xb_array {
     double g_min_us, g_max_us; /* conductance range of a mean device, uS */
     int64_t mean_levels;       /* states of a mean device; 0: any */
     double program_error;      /* sd of a written conductance, in parts of the range */
+    double program_by_state;   /* the same by state, in parts of the device file's */
     double age_s;              /* since programming; 0: right after it */
     int64_t weight_slices;     /* digits of a weight, a pair each (X60); 0, 1: one */
     int64_t offset_columns;    /* 1: one device a weight, a reference column (X62) */

@@ -19,10 +19,11 @@ static xb_status check_bits(xb_ctx *ctx, const char *key, int64_t bits)
 
 static xb_status check_device(xb_ctx *ctx, const xb_array *a)
 {
-    const char *key = a->age_s > 0         ? "age_s"
-                      : a->quiet_pairs > 0 ? "quiet_pairs"
-                      : a->read_noise > 0  ? "read_noise"
-                                           : NULL;
+    const char *key = a->age_s > 0              ? "age_s"
+                      : a->quiet_pairs > 0      ? "quiet_pairs"
+                      : a->read_noise > 0       ? "read_noise"
+                      : a->program_by_state > 0 ? "program_by_state"
+                                                : NULL;
     if (a->device[0] || !key) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT, "'%s' needs 'device', a device file", key);
 }

@@ -69,7 +69,7 @@ static bool means_change(const xb_array *a)
 {
     return a->mean_levels > 0 || a->program_error > 0 || a->line_ohm > 0 ||
            a->stuck_low + a->stuck_high > 0 || a->age_s > 0 || a->quiet_pairs > 0 ||
-           a->heated_k != 0 || a->offset_columns > 0;
+           a->program_by_state > 0 || a->heated_k != 0 || a->offset_columns > 0;
 }
 
 static bool widths_change(const xb_array *a)
@@ -93,7 +93,7 @@ static void write_cells(xb_analog *analog, xb_workbench *bench, xb_analog_layer 
 {
     const xb_array *a = &analog->array;
     xb_cells_repair(c, a, chip, bench->tile);
-    xb_cells_program(c, a, chip);
+    xb_cells_program(c, a, &analog->aged, chip);
     if (analog->device) xb_cells_relax(c, a, &analog->aged, chip);
     xb_cells_stuck(c, a, chip);
     xb_cells_spread(c, a, chip);
