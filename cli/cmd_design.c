@@ -4,16 +4,20 @@
 #include <string.h>
 
 #include "commands.h"
+#include "crossbar_data.h"
 #include "crossbar_device.h"
 #include "design_show.h"
-#include "model_data.h"
+#include "outputs.h"
 #include "show.h"
 #include "sweep.h"
+
+/* Rows that are scored, and inputs that converters are calibrated on, at most. */
+enum { ROWS_MOST = 512, KNOWN_MOST = 512 };
 
 typedef struct design_job {
     cli_session *s;
     xb_model *model;
-    xb_frame *frame, *calibration; /* calibration NULL: the frame */
+    cli_array_data data, calibration; /* calibration without rows: the data */
     xb_array *array;
     xb_design_space *space;
     xb_design *design;
@@ -85,6 +89,31 @@ static cli_exit read_axes(design_job *job)
     return cli_status(s, xb_design_space_complete(s->ctx, job->space));
 }
 
+/* What training again may choose where nothing else is said: with the array or not. */
+static cli_exit read_retrain(design_job *job)
+{
+    static const char *const of_models[] = {"width", "n_eff", "aware"};
+    static const double both[] = {0, 1};
+    cli_session *s = job->s;
+    bool any = false;
+    for (int i = 0; i < CLI_COUNT_OF(of_models); i++) {
+        const bool has = xb_design_space_axis_find(job->space, of_models[i]) >= 0;
+        any = any || has;
+        if (has && !cli_flag(&s->args, "retrain"))
+            return cli_fail(s, CLI_USAGE,
+                            "--over %s needs --retrain: models are trained"
+                            " again for it",
+                            of_models[i]);
+    }
+    if (!cli_flag(&s->args, "retrain")) return CLI_DONE;
+    if (!cli_flag(&s->args, "calibration"))
+        return cli_fail(s, CLI_USAGE,
+                        "--retrain needs --calibration FILE: the rows to train on, with"
+                        " their targets");
+    if (any) return CLI_DONE;
+    return cli_status(s, xb_design_space_add(s->ctx, job->space, "aware", both, 2));
+}
+
 static cli_exit read_deadline(design_job *job)
 {
     cli_session *s = job->s;
@@ -101,12 +130,15 @@ static cli_exit read_data(design_job *job)
 {
     cli_session *s = job->s;
     const char *calibration = cli_text(&s->args, "calibration", NULL);
-    xb_status status = xb_model_load(s->ctx, &job->model, s->args.arg[0]);
-    if (status == XB_OK)
-        status = cli_model_frame(s, &job->frame, job->model, s->args.arg[1], true);
-    if (status == XB_OK && calibration)
-        status = cli_model_frame(s, &job->calibration, job->model, calibration, false);
-    return cli_status(s, status);
+    const bool retrain = cli_flag(&s->args, "retrain");
+    cli_exit code = cli_status(s, xb_model_load(s->ctx, &job->model, s->args.arg[0]));
+    if (code == CLI_DONE)
+        code = cli_array_data_read(s, &job->data, job->model, s->args.arg[1], true,
+                                   ROWS_MOST);
+    if (code == CLI_DONE && calibration)
+        code = cli_array_data_read(s, &job->calibration, job->model, calibration, retrain,
+                                   KNOWN_MOST);
+    return code;
 }
 
 /* ---- the search */
@@ -134,13 +166,23 @@ static xb_status find(design_job *job)
     o.fastest = strcmp(cli_text(&s->args, "minimise", "energy"), "time") == 0;
     o.yield = yield_of(s);
     o.exhaustive = cli_flag(&s->args, "exhaustive");
-    if (job->calibration) {
-        o.calibration = xb_frame_values(job->calibration);
-        o.calibration_n = xb_frame_row_count(job->calibration);
+    if (job->calibration.x) {
+        o.calibration = job->calibration.x;
+        o.calibration_n = job->calibration.n;
     }
-    return xb_design_find(s->ctx, &job->design, job->model, xb_frame_values(job->frame),
-                          xb_frame_target(job->frame), xb_frame_row_count(job->frame),
-                          job->space, keep_of(s), &o);
+    xb_train_options train = xb_train_options_default();
+    xb_train_data rows;
+    if (cli_flag(&s->args, "retrain")) {
+        rows = cli_inputs_train(&job->calibration.in);
+        train.seed = cli_seed(s);
+        const xb_status status = xb_train_effort_parse(
+            s->ctx, &train.effort, cli_text(&s->args, "effort", "standard"));
+        if (status != XB_OK) return status;
+        o.retrain = &rows;
+        o.train = &train;
+    }
+    return xb_design_find(s->ctx, &job->design, job->model, job->data.x, job->data.y,
+                          job->data.n, job->space, keep_of(s), &o);
 }
 
 static cli_exit deliver(design_job *job)
@@ -168,16 +210,18 @@ static cli_exit run(cli_session *s)
     design_job job = {.s = s};
     cli_exit code = read_array(&job);
     if (code == CLI_DONE) code = read_axes(&job);
+    if (code == CLI_DONE) code = read_retrain(&job);
     if (code == CLI_DONE) code = read_deadline(&job);
     if (code == CLI_DONE) code = cli_design_plan(s);
+    if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
     if (code == CLI_DONE) code = read_data(&job);
     if (code == CLI_DONE) code = cli_status(s, find(&job));
     if (code == CLI_DONE) code = deliver(&job);
     xb_design_destroy(job.design);
     xb_design_space_destroy(job.space);
     xb_array_destroy(job.array);
-    xb_frame_destroy(job.calibration);
-    xb_frame_destroy(job.frame);
+    cli_array_data_free(&job.calibration);
+    cli_array_data_free(&job.data);
     xb_model_destroy(job.model);
     return code;
 }
@@ -193,6 +237,12 @@ static void explain(FILE *out)
         "where reads of a device are correlated, the\ntime between reads. Some keys "
         "(levels, widths, errors) cost nothing in the cost model:\nthe search then picks "
         "their best value. Among equal costs, the value listed first wins.\n"
+        "\nWith --retrain, KEY may also be width (units of the hidden dense layers), "
+        "n_eff "
+        "(weight\nof a penalty that lets many weights share the variance) or aware (1: "
+        "the "
+        "model is\ntrained with the array's converters, levels and errors in the forward "
+        "pass, 0: without).\nIf none of them is given, the search covers aware=0,1.\n"
         "\nCONDITION is SCORE<=LIMIT or SCORE>=LIMIT, up to three of them separated by "
         "commas.\nLIMIT is a number; with a sign it is relative to the digital model's "
         "score: nll<=+2%%,\nnll<=+0.05, rmse<=4.5, coverage95>=0.93. Scores of models of "
@@ -219,6 +269,13 @@ static const cli_option options[] = {
     {"age", 0, CLI_TEXT, "TIME", "time since programming, e.g. 10ms or 1e4s [0]", 0, 0},
     {"calibration", 0, CLI_PATH, "FILE",
      "inputs to calibrate converters on, best the training data [DATA itself]", 0, 0},
+    {"retrain", 0, CLI_FLAG, "",
+     "train models again on the rows of --calibration, for the array and without; --over"
+     " width, n_eff and aware choose which",
+     0, 0},
+    {"effort", 0, CLI_CHOICE, "quick|standard|full",
+     "length of that training, as of train [standard]", 0, 0},
+    CLI_IMAGE_OPTIONS,
     {"chips", 0, CLI_COUNT, "N",
      "number of simulated chips for the last round of the search; the choice is "
      "confirmed on twice as many [16]",

@@ -30,6 +30,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->sigma = cli_number(a, "sigma", o->sigma);
     o->validation = cli_number(a, "validation", o->validation);
     o->noise_prior = cli_number(a, "noise-prior", o->noise_prior);
+    o->n_eff_penalty = cli_number(a, "n-eff-penalty", o->n_eff_penalty);
     o->checkpoint_seconds = cli_number(a, "checkpoint-seconds", o->checkpoint_seconds);
     o->antithetic = cli_flag(a, "antithetic");
     o->mirror = cli_flag(a, "mirror");
@@ -146,6 +147,26 @@ static cli_exit read_cells(cli_session *s, xb_weight_cells **out)
     return cli_cells_read(s, out, cli_text(a, "cells", NULL), device);
 }
 
+/* --for-array ARRAY: the net as that array would run it. */
+static cli_exit read_array(cli_session *s, xb_train_options *o, xb_train_array *room)
+{
+    const char *text = cli_text(&s->args, "for-array", NULL);
+    xb_array *array = NULL;
+    if (!text) return CLI_DONE;
+    if (cli_flag(&s->args, "cells"))
+        return cli_fail(s, CLI_USAGE,
+                        "--for-array is for arrays of pairs, --cells for weights made of"
+                        " cells: give one of them");
+    xb_status status = xb_array_parse(s->ctx, &array, text);
+    if (status == XB_OK) status = xb_array_check(s->ctx, array);
+    if (status == XB_OK) {
+        xb_array_training(array, room);
+        o->array = room;
+    }
+    xb_array_destroy(array);
+    return cli_status(s, status);
+}
+
 static const char checkpoint_ending[] = ".checkpoint";
 
 static char *checkpoint_name(const char *model)
@@ -225,6 +246,8 @@ static cli_exit run(cli_session *s)
     if (code == CLI_DONE) code = read_range(s, &o);
     if (code == CLI_DONE) code = read_cells(s, &cells);
     o.cells = cells;
+    xb_train_array array;
+    if (code == CLI_DONE) code = read_array(s, &o, &array);
     if (code == CLI_DONE) code = cli_inputs_learn(s, &in, s->args.arg[0]);
     if (code == CLI_DONE) code = train(s, &in, &o, path);
     cli_inputs_free(&in);
@@ -277,6 +300,15 @@ static const cli_option options[] = {
     {"device", 0, CLI_TEXT, "FILE",
      "device file with the range and read noise of the cells [those of Lin et al. 2023]",
      0, 0},
+
+    {"for-array", 0, CLI_TEXT, "ARRAY",
+     "array to train the net for, with its converters, levels and errors in the forward"
+     " pass: a preset or a JSON file (crossbayes help array) [none]",
+     0, 0},
+    {"n-eff-penalty", 0, CLI_NUMBER, "X",
+     "weight of a penalty that lets many weights share the output's variance, e.g. 0.01"
+     " [0]",
+     0, 1e6},
 
     {"prior", 0, CLI_TEXT, "PRIOR",
      "prior of a random weight (crossbayes help prior) [normal:sd=1; for classes sd=5]",

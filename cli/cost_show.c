@@ -180,3 +180,29 @@ json_t *cli_cost_model_json(const xb_cost_model *cost)
                      band_json(xb_cost_model_calibration_pj(cost)), "calibration_ns",
                      cli_json_real(xb_cost_model_calibration_ns(cost)));
 }
+
+/* ---- a table */
+
+xb_status cli_cost_table(xb_ctx *ctx, xb_table **out, const xb_cost_model *cost)
+{
+    static const char *const names[] = {"design", "layer", "part", "energy_pj_low",
+                                        "energy_pj_high"};
+    const int64_t designs = xb_cost_model_design_count(),
+                  layers = xb_cost_model_layer_count(cost),
+                  parts = xb_cost_model_part_count();
+    xb_table *t = NULL;
+    const xb_status status =
+        xb_table_create(ctx, &t, "costs", designs * layers * parts, 5, names);
+    if (status != XB_OK) return status;
+    for (int64_t i = 0; i < designs * layers * parts; i++) {
+        const int64_t design = i / (layers * parts), layer = i / parts % layers;
+        const xb_band pj = xb_cost_model_energy_pj(cost, design, layer, i % parts);
+        xb_table_set(t, i, 0, (double)design);
+        xb_table_set(t, i, 1, (double)xb_cost_model_layer_at(cost, layer));
+        xb_table_set(t, i, 2, (double)(i % parts));
+        xb_table_set(t, i, 3, pj.low);
+        xb_table_set(t, i, 4, pj.high);
+    }
+    *out = t;
+    return XB_OK;
+}

@@ -12,4 +12,8 @@ json_t *cli_cost_model_json(const xb_cost_model *cost);
 void cli_energy_text(char *out, size_t size, xb_band pj);
 void cli_nanoseconds_text(char *out, size_t size, double ns);
 
+/* A row for each design, layer and part: numbers of the first two as in the library, the
+ * layer's place in the net, energies of a draw; destroy it. */
+xb_status cli_cost_table(xb_ctx *ctx, xb_table **out, const xb_cost_model *cost);
+
 #endif

@@ -13,8 +13,10 @@
 
 cli_exit cli_design_plan(cli_session *s)
 {
-    static const char *const files[] = {"designs.csv", "array.json"};
-    return cli_plan_page(s, "output", PAGE, files, CLI_COUNT_OF(files));
+    static const char *const files[] = {"designs.csv", "array.json", "model.safetensors"};
+    const int plain = CLI_COUNT_OF(files) - 1;
+    return cli_plan_page(s, "output", PAGE, files,
+                         plain + (cli_flag(&s->args, "retrain") ? 1 : 0));
 }
 
 /* ---- the table */
@@ -153,6 +155,17 @@ static xb_status write_array(xb_ctx *ctx, const xb_design *d, const char *dir)
     return status;
 }
 
+/* Where the choice has a model that was trained again. */
+static xb_status write_model(xb_ctx *ctx, const xb_design *d, const char *dir)
+{
+    const xb_model *model = xb_design_model(d, xb_design_chosen(d));
+    if (!model) return XB_OK;
+    char *path = cli_join(dir, "model", ".safetensors");
+    const xb_status status = path ? xb_model_save(ctx, model, path) : XB_E_MEMORY;
+    free(path);
+    return status;
+}
+
 static xb_status write_all(cli_session *s, const xb_design *d, const char *dir,
                            const char *keep)
 {
@@ -161,6 +174,7 @@ static xb_status write_all(cli_session *s, const xb_design *d, const char *dir,
         figure ? xb_report_design(s->ctx, d, figure, cli_page_formats(s)) : XB_E_MEMORY;
     free(figure);
     if (status == XB_OK && xb_design_chosen(d) >= 0) status = write_array(s->ctx, d, dir);
+    if (status == XB_OK && xb_design_chosen(d) >= 0) status = write_model(s->ctx, d, dir);
     return status == XB_OK ? write_page(s, d, dir, keep) : status;
 }
 

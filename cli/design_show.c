@@ -91,6 +91,53 @@ static void show_ends(const xb_design *d)
                (long long)n, xb_plural(n, "design", "designs"));
 }
 
+/* ---- what training for the array is worth */
+
+static double axis_value(const xb_design *d, int64_t i, const char *key)
+{
+    return xb_design_value(d, i, xb_design_space_axis_find(xb_design_axes(d), key));
+}
+
+/* The fewest bits with which a design whose `aware` is that keeps the condition. */
+static double fewest_bits(const xb_design *d, const char *bits, double aware)
+{
+    double least = INFINITY;
+    for (int64_t i = 0; i < xb_design_count(d); i++) {
+        const xb_design_point p = xb_design_at(d, i);
+        if (p.finalist && p.kept == XB_KEPT_YES && !p.refuted &&
+            axis_value(d, i, "aware") == aware)
+            least = fmin(least, axis_value(d, i, bits));
+    }
+    return least;
+}
+
+static void bits_text(char *out, size_t size, double bits)
+{
+    if (isfinite(bits))
+        snprintf(out, size, "%.0f", bits);
+    else
+        snprintf(out, size, "none of those tried");
+}
+
+/* Of both ways of training, where both were tried with several converters. */
+static void show_saved(const xb_design *d)
+{
+    static const char *const keys[] = {"adc_bits", "dac_bits"};
+    char plain[32], aware[32];
+    if (xb_design_model_count(d) > 0)
+        printf("  %lld %s trained again\n", (long long)xb_design_model_count(d),
+               xb_plural(xb_design_model_count(d), "model was", "models were"));
+    if (xb_design_space_axis_find(xb_design_axes(d), "aware") < 0) return;
+    for (int k = 0; k < CLI_COUNT_OF(keys); k++) {
+        if (xb_design_space_axis_find(xb_design_axes(d), keys[k]) < 0) continue;
+        bits_text(plain, sizeof plain, fewest_bits(d, keys[k], 0));
+        bits_text(aware, sizeof aware, fewest_bits(d, keys[k], 1));
+        printf("  fewest %s that keep it: %s trained without the array, %s trained for"
+               " it\n",
+               keys[k], plain, aware);
+    }
+}
+
 /* ---- the front */
 
 typedef struct front_grid {
@@ -186,6 +233,7 @@ void cli_show_design(const xb_design *d, const char *keep, double yield)
         printf("  %lld %s left out because their values contradict each other\n",
                (long long)xb_design_left_out(d),
                xb_plural(xb_design_left_out(d), "combination was", "combinations were"));
+    show_saved(d);
     if (xb_design_chosen(d) >= 0) {
         show_choice(d);
         show_ends(d);
@@ -235,13 +283,14 @@ json_t *cli_design_json(const xb_design *d, const char *keep)
     json_t *confirmed =
         chosen < 0 ? json_null() : point_json(d, chosen, xb_design_confirmed(d));
     return json_pack(
-        "{s:o,s:s,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "keep",
+        "{s:o,s:s,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "keep",
         cli_json_text(keep), "score", xb_design_score_name(d), "digital",
         cli_json_real(xb_design_digital(d)), "limit", cli_json_real(xb_design_limit(d)),
         "rows", (json_int_t)xb_design_rows(d), "chips", (json_int_t)xb_design_chips(d),
         "reads", (json_int_t)xb_design_reads(d), "arrays",
         (json_int_t)xb_design_array_count(d), "finalists",
-        (json_int_t)xb_design_finalist_count(d), "chosen", index_json(chosen),
+        (json_int_t)xb_design_finalist_count(d), "models",
+        (json_int_t)xb_design_model_count(d), "chosen", index_json(chosen),
         "confirmed", confirmed, "chosen_low", index_json(xb_design_chosen_low(d)),
         "chosen_high", index_json(xb_design_chosen_high(d)), "best",
         index_json(xb_design_best(d)), "undecided", (json_int_t)xb_design_undecided(d),

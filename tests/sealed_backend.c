@@ -187,6 +187,7 @@ SEALED_LAYER(activation)
 SEALED_LAYER(flatten)
 SEALED_LAYER(block)
 SEALED_LAYER(norm_block)
+SEALED_LAYER(rounding)
 
 static void own_room(const xb_run *run, const xb_chain_room *room)
 {
@@ -313,6 +314,13 @@ static void cells_fill(const xb_backend *b, const xb_ctx *ctx, const xb_cell_blo
     INSIDE(xb_backend_host.cells_fill(b, ctx, k));
 }
 
+static void written(const xb_backend *b, const xb_ctx *ctx, const xb_written_block *k)
+{
+    own(k->mu_to), own(k->mu);
+    if (k->sigma) own(k->sigma), own(k->sigma_to);
+    INSIDE(xb_backend_host.written(b, ctx, k));
+}
+
 static void cells_chain(const xb_backend *b, const xb_ctx *ctx, const xb_cell_block *k)
 {
     own_cells(k);
@@ -376,6 +384,8 @@ static void make(void)
         .kl = kl,
         .cells_fill = cells_fill,
         .cells_chain = cells_chain,
+        .rounding = seal_rounding(),
+        .written = written,
     };
 }
 

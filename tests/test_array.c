@@ -37,6 +37,7 @@ static void effects_come_alone(void **state)
     array.redraw = XB_REDRAW_OPERATION;
     array.age_s = 100, array.read_noise = 1;
     array.mean_noise_us = 1, array.amp_noise = 0.01, array.temperature_k = 300;
+    array.heated_k = 20, array.tc_low = 1e-3;
     snprintf(array.device, sizeof array.device, "device.json");
     for (int e = 0; e < xb_array_effect_count(); e++) {
         assert_true(xb_array_has(&array, e));

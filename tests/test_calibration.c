@@ -75,8 +75,8 @@ static void noisy_columns_learn_from_each_other(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* Columns that differ by a standard deviation of 0.115, each known to 2/sqrt(200) = 0.141:
- * both together leave 0.089, and neither alone less than 0.115. */
+/* Columns that differ by a standard deviation of 0.115, each known to 2/sqrt(200) =
+ * 0.141: both together leave 0.089, and neither alone less than 0.115. */
 static void columns_are_trusted_as_far_as_they_are_known(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void columns_have_ranges_of_their_own(void **state)
     xb_model_scale_inputs(m, scaled, x, INPUTS);
     for (int i = 0; i < INPUTS; i++) {
         xb_tile_product(a, p, y, scaled + i * IN, a->mu + p->offset, NULL, 1,
-                        (xb_tile_room){slice, part}, NULL, NULL);
+                        (xb_tile_room){slice, part, NULL, NULL}, NULL, NULL);
         for (int j = 0; j < OUT; j++) {
             double want = 0;
             for (int t = 0; t < 2; t++) {
@@ -219,8 +219,8 @@ static bed *bed_make(void)
     b->array = test_array("ideal");
     b->array.g_min_us = 20;
     b->array.stuck_low = 0.04, b->array.stuck_high = 0.06;
-    b->c =
-        (xb_cells){IN, OUT, 10, 8, b->plus, b->minus, b->width, 1, 0.5, 0, 10, b->spare};
+    b->c = (xb_cells){IN, OUT, 10, 8,  b->plus,  b->minus, b->width,
+                      1,  0.5, 0,  10, b->spare, 0,        false};
     b->chip = (xb_chip){.key = xb_key_make(3, XB_PURPOSE_ARRAY), .tensor = 2};
     for (int i = 0; i < N; i++) {
         const double g = 80 * (double)((i * 37) % 101 - 50) / 50;

@@ -93,6 +93,9 @@ static void a_crossbar_has_costs(void **state)
     }
     assert_close(cells[1], 100 * cells[0], 1e-9); /* 200 ns instead of 2 */
     assert_true(prediction[1] > 2 * prediction[0]);
+    run_well("crossbar m.safetensors xy.csv --samples 20 --costs model -o bill");
+    run_shell("test -s bill/costs.svg -a -s bill/costs.png -a -s bill/costs.csv");
+    run_shell("head -1 bill/costs.csv | grep -q '^design,layer,part,energy_pj_low'");
     run_well("crossbar m.safetensors xy.csv --samples 20 --costs model");
     assert_non_null(strstr(out_text, "all layers"));
     assert_non_null(strstr(out_text, "digital accelerator, digital sampling"));

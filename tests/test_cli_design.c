@@ -91,6 +91,62 @@ static void bad_designs_are_one_line(void **state)
     run_badly("design m.safetensors empty.csv", "empty.csv");
 }
 
+/* Models that are trained again: with the array and without, and of other widths. */
+static void models_are_trained_again(void **state)
+{
+    (void)state;
+    make_model();
+    json_t *root =
+        run_json("design m.safetensors xy.csv --calibration xy.csv --array"
+                 " ideal --set dac_bits=8 --over adc_bits=3,8 --over draws=10"
+                 " --chips 4 --keep 'nll<=+500%' --retrain --effort quick -o found"
+                 " --json -q");
+    const json_t *designs = json_object_get(root, "designs");
+    assert_int_equal(json_array_size(designs), 4); /* bits and aware */
+    assert_close(number(root, "models"), 2, 0);    /* for 3 bits, and for 8 */
+    const json_t *chosen = json_array_get(designs, (size_t)number(root, "chosen"));
+    const bool aware = number(chosen, "aware") == 1;
+    json_decref(root);
+    run_shell(aware ? "test -s found/model.safetensors"
+                    : "test ! -e found/model.safetensors");
+    run_well(
+        "design m.safetensors xy.csv --calibration xy.csv --array ideal --set"
+        " dac_bits=8 --over adc_bits=3,8 --over draws=10 --over width=2,8 --over"
+        " n_eff=0,0.1 --chips 4 --keep 'nll<=+500%' --retrain --effort quick -o wide");
+    assert_non_null(strstr(out_text, "4 models were trained again"));
+    run_well("eval wide/model.safetensors xy.csv");
+    run_badly("design m.safetensors xy.csv --over width=2,8", "needs --retrain");
+    run_badly("design m.safetensors xy.csv --retrain --effort quick",
+              "needs --calibration");
+    run_badly(
+        "design m.safetensors xy.csv --calibration xy.csv --retrain --effort quick --over"
+        " width=0",
+        "width is 0");
+    run_badly(
+        "design m.safetensors xy.csv --calibration xy.csv --retrain --effort quick --over"
+        " aware=2",
+        "aware is 2");
+    run_shell("cut -d, -f1 xy.csv > x.csv");
+    run_badly("design m.safetensors xy.csv --calibration x.csv --retrain --effort quick",
+              "x.csv");
+}
+
+static void nets_are_trained_for_arrays(void **state)
+{
+    (void)state;
+    make_model();
+    run_well(
+        "train xy.csv -t y -o a.safetensors --for-array mtj --n-eff-penalty 0.01" TRAIN);
+    run_shell("grep -aq 'adc_bits' a.safetensors");
+    run_badly("train xy.csv -t y -o b.safetensors --for-array mjt" TRAIN,
+              "did you mean 'mtj'");
+    run_badly("train xy.csv -t y -o b.safetensors --for-array mtj --cells pair" TRAIN,
+              "--for-array");
+    run_badly("train xy.csv -t y -o b.safetensors --n-eff-penalty -1" TRAIN,
+              "n-eff-penalty");
+    run_shell("test ! -e b.safetensors");
+}
+
 static void draws_are_told_and_adapted(void **state)
 {
     (void)state;
@@ -126,6 +182,8 @@ int main(void)
         cmocka_unit_test(a_design_is_chosen),
         cmocka_unit_test(what_cannot_be_reached_is_told),
         cmocka_unit_test(bad_designs_are_one_line),
+        cmocka_unit_test(models_are_trained_again),
+        cmocka_unit_test(nets_are_trained_for_arrays),
         cmocka_unit_test(draws_are_told_and_adapted),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -27,8 +27,9 @@ static bed *bed_make(xb_ctx *ctx, xb_sampler **normal)
     xb_law_destroy(gaussian);
     b->array = test_array("ideal");
     b->array.g_min_us = 20;
-    b->c = (xb_cells){IN, OUT, IN, OUT, b->plus, b->minus, b->width, 1, 1, 0, 80, NULL};
-    b->chip = (xb_chip){xb_key_make(3, XB_PURPOSE_ARRAY), *normal, 2, b->draws};
+    b->c = (xb_cells){IN, OUT, IN, OUT, b->plus, b->minus, b->width,
+                      1,  1,   0,  80,  NULL,    0,        false};
+    b->chip = (xb_chip){xb_key_make(3, XB_PURPOSE_ARRAY), *normal, 2, b->draws, 0};
     for (int i = 0; i < N; i++) b->plus[i] = 60, b->minus[i] = 50, b->width[i] = 8;
     return b;
 }
@@ -56,7 +57,7 @@ static void weights_become_pairs(void **state)
     (void)state;
     const float mu[] = {2, -1, 0.5F, 0}, sigma[] = {0.4F, 0.1F, 0, 0.2F};
     double plus[4], minus[4], width[4];
-    xb_cells c = {2, 2, 2, 2, plus, minus, width, 0, 0, 0, 0, NULL};
+    xb_cells c = {2, 2, 2, 2, plus, minus, width, 0, 0, 0, 0, NULL, 0, false};
     xb_array a = test_array("ideal");
     a.g_min_us = 20, a.sigma_max_us = 10, a.sigma_min_us = 2;
     xb_cells_target(&c, &a, mu, sigma);
@@ -289,7 +290,7 @@ static double line_error(double ohm)
     double plus[TR * TC], minus[TR * TC], room[2 * TR * TC], want[TC], error = 0;
     for (int i = 0; i < TR * TC; i++) plus[i] = 20 + 7 * i, minus[i] = 20;
     solve_circuit(want, plus, ohm);
-    xb_cells c = {TR, TC, TR, TC, plus, minus, NULL, 1, 1, 0, 1, NULL};
+    xb_cells c = {TR, TC, TR, TC, plus, minus, NULL, 1, 1, 0, 1, NULL, 0, false};
     xb_array a = test_array("ideal");
     a.line_ohm = ohm;
     xb_cells_lines(&c, &a, room);
@@ -309,7 +310,7 @@ static void wires_lose_what_the_circuit_loses(void **state)
     assert_at_most(coarse, 2e-5); /* of the current, where 1.6 % are lost */
     assert_close(coarse / fine, 4, 0.1);
     double plus = 50, minus = 20, width = 4, room[2];
-    xb_cells c = {1, 1, 1, 1, &plus, &minus, &width, 1, 1, 0, 1, NULL};
+    xb_cells c = {1, 1, 1, 1, &plus, &minus, &width, 1, 1, 0, 1, NULL, 0, false};
     xb_array a = test_array("ideal");
     a.line_ohm = 1000;
     xb_cells_lines(&c, &a, room);
@@ -332,7 +333,7 @@ static void differences_are_off_by_little(void **state)
             const double w = 75 * sin(2.3 * i);
             was[0][i] = g[0][i] = 50 + fmax(w, 0), was[1][i] = g[1][i] = 50 + fmax(-w, 0);
         }
-        xb_cells c = {TR, TC, TR, TC, g[0], g[1], NULL, 1, 1, 0, 1, NULL};
+        xb_cells c = {TR, TC, TR, TC, g[0], g[1], NULL, 1, 1, 0, 1, NULL, 0, false};
         xb_array a = test_array("ideal");
         a.line_ohm = k ? 1000 : 200;
         loss[k] = xb_cells_lines(&c, &a, room);
@@ -349,7 +350,7 @@ static void differences_are_off_by_little(void **state)
     assert_at_most(error[0], 0.01);
     assert_true(error[1] > 4 * error[0]); /* it is first order */
     double plus[2] = {50, 60}, minus[2] = {50, 50}, width[2] = {4, 4}, room[4];
-    xb_cells c = {1, 2, 1, 2, plus, minus, width, 1, 1, 0, 1, NULL};
+    xb_cells c = {1, 2, 1, 2, plus, minus, width, 1, 1, 0, 1, NULL, 0, false};
     xb_array a = test_array("ideal");
     a.line_ohm = 100, a.cost.noise_g_us = 30, a.cost.noise_cells = 2;
     (void)xb_cells_lines(&c, &a, room);
@@ -363,7 +364,7 @@ static void tiles_have_wires_of_their_own(void **state)
 {
     (void)state;
     double plus[8] = {50, 20, 30, 40, 50, 20, 30, 40}, minus[8] = {0}, room[8];
-    xb_cells c = {4, 2, 2, 2, plus, minus, NULL, 1, 1, 0, 1, NULL};
+    xb_cells c = {4, 2, 2, 2, plus, minus, NULL, 1, 1, 0, 1, NULL, 0, false};
     xb_array a = test_array("ideal");
     a.line_ohm = 100;
     xb_cells_lines(&c, &a, room);
@@ -379,7 +380,7 @@ static void circuits_have_limits(void **state)
     (void)state;
     xb_ctx *ctx = test_ctx();
     double plus[8] = {50, 20, 30, 40, 50, 20, 30, 45}, minus[8] = {1};
-    const xb_cells c = {4, 2, 2, 2, plus, minus, NULL, 1, 1, 0, 1, NULL};
+    const xb_cells c = {4, 2, 2, 2, plus, minus, NULL, 1, 1, 0, 1, NULL, 0, false};
     const xb_conduction most = xb_cells_conduction(&c);
     assert_close(most.column_us, 80, 1e-14);
     assert_close(most.row_us, 75, 1e-14);

@@ -204,7 +204,7 @@ static void the_worst_chips_are_left_out(void **state)
     double x[N], sum = 0, square = 0, mean = 0;
     for (int c = 0; c < N; c++)
         x[c] = all->candidate[k / DRAWS].score[(c * DRAWS + k % DRAWS) * XB_QUALITIES] -
-               all->paired[c * XB_QUALITIES] + all->offset[0];
+               all->variant[0].paired[c * XB_QUALITIES] + all->variant[0].offset[0];
     for (int i = 0; i < N; i++)
         for (int j = i + 1; j < N; j++)
             if (x[j] < x[i]) {

@@ -44,12 +44,12 @@ static void cells_miss_by_their_state(void **state)
     xb_law *gaussian = test_law(ctx, "gaussian");
     xb_sampler *normal = NULL;
     assert_ok(ctx, xb_sampler_create(ctx, &normal, gaussian, NULL));
-    const xb_chip chip = {xb_key_make(3, XB_PURPOSE_ARRAY), normal, 2, draws};
+    const xb_chip chip = {xb_key_make(3, XB_PURPOSE_ARRAY), normal, 2, draws, 0};
     for (int k = 0; k < 2 * XB_COUNT(at_us); k++) {
         const double g = at_us[k / 2], flat = k % 2 ? 0.9 : 0;
         xb_array a = test_array("ideal"); /* 10 to 100 uS */
         a.program_by_state = 2, a.program_error = flat / 90;
-        xb_cells c = {IN, OUT, IN, OUT, plus, minus, NULL, 1, 1, 0, 0, NULL};
+        xb_cells c = {IN, OUT, IN, OUT, plus, minus, NULL, 1, 1, 0, 0, NULL, 0, false};
         for (int i = 0; i < N; i++) plus[i] = minus[i] = g;
         xb_cells_program(&c, &a, &aged, &chip);
         const double want = hypot(2 * want_us[k / 2], flat);

@@ -24,7 +24,8 @@ static bed *bed_make(double g_us, double age_s, uint64_t chip)
     assert_non_null(b);
     b->array = test_array("ideal");
     b->array.age_s = age_s;
-    b->c = (xb_cells){IN, OUT, IN, OUT, b->plus, b->minus, b->width, 1, 1, 0, 80, NULL};
+    b->c = (xb_cells){IN, OUT, IN, OUT, b->plus, b->minus, b->width,
+                      1,  1,   0,  80,  NULL,    0,        false};
     b->chip = (xb_chip){.key = xb_key_make(chip, XB_PURPOSE_ARRAY), .tensor = 2};
     for (int i = 0; i < N; i++) b->plus[i] = b->minus[i] = g_us, b->width[i] = 8;
     return b;
@@ -212,7 +213,7 @@ static void pairs_are_the_quietest(void **state)
         for (int i = -90; i <= 90; i++) {
             const double apart = levels ? abs(i) / 2 * 2 : abs(i) * 0.999;
             double high = 10 + apart, low = 10, least = INFINITY;
-            xb_cells c = {1, 1, 1, 1, &high, &low, NULL, 1, 0, 0, 0, NULL};
+            xb_cells c = {1, 1, 1, 1, &high, &low, NULL, 1, 0, 0, 0, NULL, 0, false};
             if (i < 0) c.plus = &low, c.minus = &high; /* a weight below 0 */
             xb_cells_quiet(&c, &q);
             assert_close_floor(high - low, apart, 1e-9, 1);

@@ -26,6 +26,7 @@
 #include "crossbayes/compare.h"
 #include "crossbayes/predict.h"
 #include "crossbayes/series.h"
+#include "crossbayes/train.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -107,6 +108,10 @@ XB_API xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array,
                               const char *key);
 /* Fails, with the reason, if the numbers contradict each other. */
 XB_API xb_status xb_array_check(xb_ctx *ctx, const xb_array *array);
+
+/* What of the array a net can be trained for (xb_train_options.array): converters, levels
+ * and errors of its weights, its smallest width (maths V60, V61). */
+XB_API void xb_array_training(const xb_array *array, xb_train_array *out);
 
 /* The effects, each one switch: 0 <= i < xb_array_effect_count(). */
 XB_API int64_t xb_array_effect_count(void);

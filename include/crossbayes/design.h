@@ -21,6 +21,7 @@
 #define CROSSBAYES_DESIGN_H
 
 #include "crossbayes/crossbar.h"
+#include "crossbayes/train.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,7 +38,9 @@ XB_API xb_status xb_design_space_create(xb_ctx *ctx, xb_design_space **out,
 XB_API void xb_design_space_destroy(xb_design_space *space); /* NULL is fine */
 /* An axis: a number of the array (xb_array_field_at), "tile" (rows and columns together)
  * or "draws" (of a prediction), with 1 to 64 values, each once. An axis of a key that is
- * there already is refused. */
+ * there already is refused. Models that are trained again (xb_design_options.retrain)
+ * have "width" (units of the hidden dense layers), "n_eff" (xb_train_options
+ * .n_eff_penalty) and "aware" (1: trained as the array would run them, 0: not). */
 XB_API xb_status xb_design_space_add(xb_ctx *ctx, xb_design_space *space, const char *key,
                                      const double *value, int64_t n);
 /* Adds the axis "draws" (10, 20, 50, 100, 200) if it is missing. If the space has no
@@ -66,6 +69,10 @@ typedef struct xb_design_options {
     const double *calibration; /* [calibration_n][features]; NULL: the inputs scored */
     int64_t calibration_n;
     const xb_analog_options *analog; /* NULL: the defaults; seed and chip are the first */
+    const xb_train_data
+        *retrain; /* rows that models are trained again on; NULL: none is */
+    const xb_train_options *train; /* how; NULL: the defaults. Net, likelihood, law, prior
+                                      and members are the model's */
 } xb_design_options;
 
 XB_OPTIONS(design);
@@ -126,6 +133,11 @@ XB_API const xb_design_space *xb_design_axes(const xb_design *design); /* borrow
 /* The array of design i; its number of draws is in xb_design_at. */
 XB_API xb_status xb_design_array(xb_ctx *ctx, xb_array **out, const xb_design *design,
                                  int64_t i);
+
+/* The model of design i that was trained again, borrowed; NULL: the given one. And how
+ * many were. */
+XB_API const xb_model *xb_design_model(const xb_design *design, int64_t i);
+XB_API int64_t xb_design_model_count(const xb_design *design);
 
 /* The cheapest design (the fastest, if asked for) that keeps the conditions; -1: none. By
  * the geometric mean of its band of energies, and by the low and the high ends alone. */

@@ -69,6 +69,16 @@ XB_API const char *xb_train_effort_name(
 XB_API xb_status xb_train_effort_parse(xb_ctx *ctx, xb_train_effort *out,
                                        const char *text);
 
+/* What an array does to a net, for training (maths V60, V61): converters around its
+ * linear layers, kernels on few levels that are missed by an error, a smallest width. All
+ * 0: nothing. xb_array_training() has that of an array. A frozen value. */
+typedef struct xb_train_array {
+    int64_t dac_bits, adc_bits; /* of inputs and sums; 0: none, else 2 to 20 */
+    int64_t levels; /* steps from 0 to a kernel's largest weight; 0: any weight */
+    double error;   /* sd of a written mean, in parts of the largest */
+    double floor;   /* smallest sigma, in parts of the kernel's largest */
+} xb_train_array;
+
 /* A trainer between two steps, see below. */
 typedef struct xb_trainer xb_trainer;
 
@@ -146,6 +156,10 @@ typedef struct xb_train_options {
     const xb_weight_cells *
         cells; /* the cells that random tensors are made of: training learns their states;
                   sigma, sigma_rate and spread are ignored. NULL: widths are free */
+    const xb_train_array *array;  /* the net is trained as this array would run it, with
+                                     straight-through gradients; NULL: as it is */
+    double n_eff_penalty; /* second phase: F/N minus this times log n_eff, so that many
+                             weights share the output's variance (V62); 0: none */
 } xb_train_options;
 
 /* The numbers of members that xb_train uses if members is 0 (docs/ensembles.md shows

@@ -13,5 +13,6 @@ const xb_layer_ops *xb_backend_layer(const xb_backend *b, const xb_layer *layer)
     if (layer->kind == &xb_layer_conv) return b->conv;
     if (layer->kind == &xb_layer_maxpool) return b->maxpool;
     if (layer->kind == &xb_layer_batchnorm) return b->batchnorm;
+    if (layer->kind == &xb_layer_round) return b->rounding;
     return layer->kind == &xb_layer_flatten ? b->flatten : b->activation;
 }

@@ -91,6 +91,18 @@ typedef struct xb_moved_block {
     xb_real *sum[XB_MOVED_ORDER + 1]; /* [count][out]: gets the power sums */
 } xb_moved_block;
 
+/* (V61) A kernel's means and widths as an array would have them: `levels` steps up to the
+ * largest mean, 0: any; an error of `error` of it; no width below `floor` of the largest.
+ * sigma NULL: there are none. */
+typedef struct xb_written_block {
+    float *mu_to, *sigma_to;
+    const float *mu, *sigma;
+    int64_t n, levels;
+    double error, floor;
+    const xb_sampler *normal;
+    xb_stream where; /* of the errors */
+} xb_written_block;
+
 struct xb_chain; /* chain.h */
 struct xb_chain_room;
 struct xb_many_steps; /* steps.h */
@@ -125,6 +137,7 @@ struct xb_backend {
      * decides whether a draw is ever in memory. */
     const xb_layer_ops *dense, *conv, *maxpool, *batchnorm, *activation, *flatten;
     const xb_layer_ops *block, *norm_block; /* optional: see fuse.c */
+    const xb_layer_ops *rounding; /* optional, as is `written`: training for an array */
 
     /* Optional, all or none: small nets of dense layers in one call (chain.h). */
     bool (*chain_suits)(const struct xb_chain *chain, const xb_run *run);
@@ -186,6 +199,8 @@ struct xb_backend {
                        const xb_cell_block *block);
     void (*cells_chain)(const xb_backend *b, const xb_ctx *ctx,
                         const xb_cell_block *block);
+    void (*written)(const xb_backend *b, const xb_ctx *ctx,
+                    const xb_written_block *block);
 };
 
 /* This machine's, whichever its kernels (xb_run has them): host.c. */

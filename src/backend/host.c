@@ -103,6 +103,8 @@ const xb_backend xb_backend_host = {
     .spread_fill = xb_host_spread_fill,
     .cells_fill = xb_host_cells_fill,
     .cells_chain = xb_host_cells_chain,
+    .rounding = &xb_ops_rounding,
+    .written = xb_host_written,
     .spread_chain = xb_host_spread_chain,
     .kl = xb_host_kl,
 };

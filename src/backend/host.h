@@ -25,6 +25,9 @@ void xb_host_cells_fill(const xb_backend *b, const xb_ctx *ctx,
                         const xb_cell_block *block);
 void xb_host_cells_chain(const xb_backend *b, const xb_ctx *ctx,
                          const xb_cell_block *block);
+/* round_ops.c */
+void xb_host_written(const xb_backend *b, const xb_ctx *ctx,
+                     const xb_written_block *block);
 void xb_host_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
                          float *sigma, const float *rho, int64_t n);
 void xb_host_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,

@@ -39,6 +39,7 @@ typedef struct xb_layer_ops {
 /* The host's. */
 extern const xb_layer_ops xb_ops_dense, xb_ops_conv, xb_ops_maxpool, xb_ops_batchnorm,
     xb_ops_activation, xb_ops_flatten;
+extern const xb_layer_ops xb_ops_rounding;
 /* Several layers as one, run by the last of them; run/fuse.c puts them into a pass. */
 extern const xb_layer_ops xb_ops_block, xb_ops_norm_block;
 

@@ -48,22 +48,30 @@ static xb_status place_layers(xb_ctx *ctx, xb_analog *a)
     a->layer = xb_new(ctx, net->n_layer, sizeof *a->layer);
     if (!a->layer) return XB_E_MEMORY;
     for (int l = 0; l < net->n_layer; l++)
-        if (xb_host_layer(&net->layer[l])->linear)
-            a->layer[a->n_layer++] = place_layer(net, l, &a->array);
+        if (xb_host_layer(&net->layer[l])->linear) {
+            xb_analog_layer *p = &a->layer[a->n_layer++];
+            *p = place_layer(net, l, &a->array);
+            XB_TRY(xb_planes_make(ctx, p, &a->array));
+        }
     return XB_OK;
+}
+
+static void fill_blocks(xb_analog *a)
+{
+    const size_t bytes = (size_t)a->model->net->param_count * sizeof *a->mu;
+    memcpy(a->mu, a->model->mu, bytes);
+    memcpy(a->sigma, a->model->sigma, bytes);
 }
 
 static xb_status take_blocks(xb_ctx *ctx, xb_analog *a)
 {
-    const xb_model *m = a->model;
-    int64_t n = m->net->param_count;
+    int64_t n = a->model->net->param_count;
     bool bent = a->array.shape_spread > 0;
     a->mu = xb_new(ctx, n, sizeof *a->mu);
     a->sigma = xb_new(ctx, n, sizeof *a->sigma);
     if (bent) a->bend = xb_new(ctx, 3 * n, sizeof *a->bend);
     if (!a->mu || !a->sigma || (bent && !a->bend)) return XB_E_MEMORY;
-    memcpy(a->mu, m->mu, (size_t)n * sizeof *a->mu);
-    memcpy(a->sigma, m->sigma, (size_t)n * sizeof *a->sigma);
+    fill_blocks(a);
     return XB_OK;
 }
 
@@ -119,6 +127,32 @@ static xb_status remember(xb_ctx *ctx, xb_analog *a)
     return xb_held_make(ctx, &a->held, correlation, XB_MEMORY_LAGS);
 }
 
+/* (X63) Written and calibrated at one temperature, read at another. */
+static xb_status write_and_calibrate(xb_ctx *ctx, xb_analog *a, const double *x,
+                                     int64_t n)
+{
+    const double heated = a->array.heated_k;
+    a->array.heated_k = 0;
+    XB_TRY(xb_analog_programme(ctx, a));
+    XB_TRY(calibrate(ctx, a, x, n));
+    a->array.heated_k = heated;
+    if (heated == 0) return XB_OK;
+    fill_blocks(a);
+    return xb_analog_programme(ctx, a);
+}
+
+/* Weights made of cells are neither pairs nor numbers of digits. */
+static xb_status check_cells(xb_ctx *ctx, const xb_analog *a)
+{
+    const xb_array *array = &a->array;
+    const char *key = array->offset_columns        ? "offset_columns"
+                      : xb_array_slices(array) > 1 ? "weight_slices"
+                      : array->heated_k != 0       ? "heated_k"
+                                                   : NULL;
+    if (!a->model->cells || !key) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "weights made of cells do not go with '%s'", key);
+}
+
 /* Whether a kernel is on pairs of devices: all but those made of cells (X30). */
 static bool has_pairs(const xb_model *m)
 {
@@ -163,14 +197,14 @@ static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
     a->chip = xb_key_make(xb_member_seed(opt->chip, a->place), XB_PURPOSE_ARRAY);
     a->seed = opt->seed;
     a->chip_number = opt->chip;
+    XB_TRY(check_cells(ctx, a));
     XB_TRY(take_device(ctx, a));
     XB_TRY(remember(ctx, a));
     XB_TRY(make_sampler(ctx, a, opt->law));
     XB_TRY(make_normal(ctx, a));
     XB_TRY(place_layers(ctx, a));
     XB_TRY(take_blocks(ctx, a));
-    XB_TRY(xb_analog_programme(ctx, a));
-    return calibrate(ctx, a, x, n);
+    return write_and_calibrate(ctx, a, x, n);
 }
 
 xb_status xb_analog_make(xb_ctx *ctx, xb_analog **out, const xb_model *model,
@@ -230,8 +264,10 @@ void xb_analog_destroy(xb_analog *analog)
     free(analog->bend);
     free(analog->quiet.first);
     xb_device_destroy(analog->device);
-    for (int i = 0; i < analog->n_layer; i++)
+    for (int i = 0; i < analog->n_layer; i++) {
         xb_correction_free(&analog->layer[i].correction);
+        xb_planes_free(&analog->layer[i]);
+    }
     free(analog->layer);
     free(analog);
 }

@@ -26,6 +26,16 @@ double xb_held_time(const xb_held *held); /* integrated autocorrelation time, re
 /* The sum of (1 - |k|/n) r(k) over lags |k| < n: n reads are worth n over this (T12). */
 double xb_held_sum(const xb_held *held, int64_t reads);
 
+/* planes.c: a slice of a layer's weights on tiles of its own (X60-X62), in the layer's
+ * units: its digit counts as much as it does in the weight. */
+typedef struct xb_plane {
+    double us_per_weight; /* uS that a weight of 1 takes; 0: all are 0 */
+    double conductance_us;
+    float *mean;      /* [in][out]; NULL: the first, which is in analog->mu */
+    float *reference; /* [in][column tiles] of offset columns; NULL: pairs */
+    xb_converter adc;
+} xb_plane;
+
 /* One dense or conv layer on its tiles. */
 typedef struct xb_analog_layer {
     const xb_layer *layer;
@@ -44,6 +54,9 @@ typedef struct xb_analog_layer {
     xb_converter dac, adc;
     xb_correction correction; /* of its columns (X50, X51); empty: none */
     int64_t known;            /* inputs that gains and offsets were fitted to */
+    xb_plane *plane;          /* [planes]; NULL: pairs of whole weights, whole inputs */
+    int64_t planes;
+    float *plane_memory;
 } xb_analog_layer;
 
 struct xb_analog {
@@ -84,9 +97,9 @@ typedef struct xb_workbench {
 
 xb_status xb_workbench_make(xb_ctx *ctx, xb_workbench *out, const xb_analog *analog);
 void xb_workbench_free(xb_workbench *bench);
-/* What would be written: targets on the states there are. */
+/* What would be written: targets on the states there are, of one slice. */
 void xb_workbench_target(xb_workbench *bench, xb_cells *out, const xb_analog *analog,
-                         const xb_analog_layer *layer);
+                         const xb_analog_layer *layer, int64_t slice);
 /* All layers: analog->mu, sigma, bend. */
 xb_status xb_analog_programme(xb_ctx *ctx, xb_analog *analog);
 
@@ -158,14 +171,16 @@ void xb_held_draw(const xb_analog *analog, float *z, int32_t *level,
  * be NULL. */
 typedef struct xb_watch {
     xb_spectrum *sum;
+    xb_spectrum *planes; /* [planes] instead, where the layer has them */
     xb_column_groups *groups;
     xb_column_fit *fit;
 } xb_watch;
 
 /* y [rows][out] = x [rows][in] w + b, tile by tile through the ADC (X13, X14). `slice`
- * is rows * tile rows, `part` rows * out floats. `seen` NULL: nobody looks. */
+ * is rows * tile rows, `part` rows * out floats; of layers with planes `sum` rows * out
+ * and `reference` rows * column tiles. `seen` NULL: nobody looks. */
 typedef struct xb_tile_room {
-    float *slice, *part;
+    float *slice, *part, *sum, *reference;
 } xb_tile_room;
 
 /* sum_noise.c: (X56-X58) standard deviations of a sum's noise: for an input of 1, in all,
@@ -176,6 +191,8 @@ typedef struct xb_sum_noise {
 
 bool xb_array_noisy_sums(const xb_array *array);
 xb_sum_noise xb_sum_noise_of(const xb_array *array, const xb_analog_layer *layer);
+xb_sum_noise xb_plane_noise_of(const xb_array *array, const xb_analog_layer *layer,
+                               int64_t plane);
 
 /* Where the noise of a product's sums is: the number of its first row among all inputs'
  * operations, and the read. */
@@ -191,6 +208,12 @@ typedef struct xb_noisy_product {
 void xb_sum_noise_add(const xb_noisy_product *k, float *sums, const float *x,
                       int64_t rows, int64_t width, int64_t tile);
 
+/* The same for one conversion of planes: number `conversion` of a sum, of `columns`
+ * columns. */
+void xb_plane_noise_add(const xb_noisy_product *k, float *sums, int64_t columns,
+                        const float *x, int64_t rows, int64_t width, int64_t tile,
+                        int64_t conversion);
+
 /* noisy NULL: without noise of the sums. */
 void xb_tile_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
                      const float *x, const float *w, const float *b, int64_t rows,
@@ -203,6 +226,26 @@ xb_tile_block xb_tile_block_of(const xb_analog_layer *layer, const float *w,
 /* Whether tiles make a difference: their sums are converted, corrected or noisy. */
 bool xb_tile_matters(const xb_analog *analog, const xb_analog_layer *layer);
 int64_t xb_row_tiles(const xb_analog_layer *layer);
+
+/* ---- planes.c: weights in slices, inputs in pulses, offset columns (X60-X62) */
+
+/* Room for a layer's planes, where the array has any. */
+xb_status xb_planes_make(xb_ctx *ctx, xb_analog_layer *layer, const xb_array *array);
+void xb_planes_free(xb_analog_layer *layer);
+/* Slice k of the weights as written: its means and references. */
+void xb_plane_take(xb_analog_layer *layer, int64_t k, const xb_cells *cells,
+                   const xb_array *array);
+/* (X61) Pulses of an input: 1 until the range of inputs is known. */
+int64_t xb_plane_pulses(const xb_array *array, const xb_analog_layer *layer);
+/* What an input at the full read voltage is in the layer's units. */
+double xb_plane_input(const xb_array *array, const xb_analog_layer *layer);
+/* The most that a column can carry of one slice. */
+double xb_plane_most(const xb_array *array, const xb_analog_layer *layer, int64_t k);
+/* xb_tile_product() of a layer with planes; w are the weights of its first. */
+void xb_plane_product(const xb_analog *analog, const xb_analog_layer *layer, float *y,
+                      const float *x, const float *w, const float *b, int64_t rows,
+                      xb_tile_room room, const xb_watch *seen,
+                      const xb_noisy_product *noisy);
 
 /* ---- reader.c: a pass through the net */
 

@@ -1,4 +1,4 @@
-/* array.c: what an array is: the table of its numbers, the presets and the checks. A
+/* array.c: what an array is: the table of its numbers and the presets. A
  * reader of this folder starts here; analog.c puts a model on an array, and each effect
  * is one file (maths X1-X14). docs/arrays.md gives the presets' values with their
  * reasons. */
@@ -23,7 +23,7 @@
             unit, about                                                                  \
     }
 
-enum { TILE_MAX = 65536, LEVELS_MAX = 65536, BITS_MAX = 20, BITS_MIN = 2 };
+enum { TILE_MAX = 65536, LEVELS_MAX = 65536, BITS_MAX = 20, SLICES_MAX = 8 };
 
 const xb_array_row xb_array_rows[] = {
     WHOLE(rows, 0, TILE_MAX, XB_EFFECT_NONE, "rows of a tile",
@@ -44,6 +44,23 @@ const xb_array_row xb_array_rows[] = {
          "programming error of each state in parts of the device file's; 0: none"),
     REAL(age_s, 0, 1e12, XB_EFFECT_RELAX, "time since programming", "s",
          "time since programming, s: conductances have moved as the device file says"),
+    WHOLE(weight_slices, 0, SLICES_MAX, XB_EFFECT_NONE, "slices of a weight",
+          "pairs of devices that hold the digits of a weight, mean_levels states each;"
+          " 0 or 1: one pair"),
+    WHOLE(offset_columns, 0, 1, XB_EFFECT_NONE, "offset columns",
+          "1: one device for each weight and a reference column for each tile; 0: pairs"
+          " of devices"),
+    REAL(heated_k, -1000, 1000, XB_EFFECT_HEAT, "warmer than at calibration", "K",
+         "how much warmer the array is than when it was programmed and calibrated, K"),
+    REAL(tc_low, -0.1, 0.1, XB_EFFECT_HEAT,
+         "temperature coefficient at the lowest conductance", "1/K",
+         "relative change of the lowest conductance for each kelvin, 1/K"),
+    REAL(tc_high, -0.1, 0.1, XB_EFFECT_HEAT,
+         "temperature coefficient at the highest conductance", "1/K",
+         "relative change of the highest conductance for each kelvin, 1/K"),
+    REAL(tc_spread, 0, 0.1, XB_EFFECT_HEAT,
+         "sd of the temperature coefficient between devices", "1/K",
+         "sd of the temperature coefficient from device to device, 1/K"),
     REAL(read_noise, 0, 1000, XB_EFFECT_READ_NOISE,
          "read noise of the mean devices (share of the measured)", "",
          "read noise of the mean devices in parts of the device file's; 0: none"),
@@ -82,6 +99,9 @@ const xb_array_row xb_array_rows[] = {
          "largest current that a column may carry, µA; beyond it a warning; 0: any"),
     WHOLE(dac_bits, 0, BITS_MAX, XB_EFFECT_DAC, "resolution of the DAC (bits)",
           "of the inputs' converter; 0: none"),
+    WHOLE(input_slice_bits, 0, BITS_MAX, XB_EFFECT_NONE, "bits of an input in one pulse",
+          "bits of an input that one pulse carries, the others in further pulses, each"
+          " converted by itself; 0: all at once"),
     REAL(dac_range, 0, 1e30, XB_EFFECT_DAC, "largest input of the DAC (layer's units)",
          "", "largest input in the layer's units; 0: calibrated"),
     WHOLE(adc_bits, 0, BITS_MAX, XB_EFFECT_ADC, "resolution of the ADC (bits)",
@@ -347,13 +367,24 @@ xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array, const ch
     return XB_OK;
 }
 
+int64_t xb_array_slices(const xb_array *a)
+{
+    return a->mean_levels > 0 && a->weight_slices > 1 ? a->weight_slices : 1;
+}
+
+int64_t xb_array_pulses(const xb_array *a, int64_t bits)
+{
+    if (a->dac_bits == 0 || a->input_slice_bits == 0) return 1;
+    return (bits + a->input_slice_bits - 1) / a->input_slice_bits;
+}
+
 double xb_array_noise_us(const xb_array *a)
 {
     return a->cost.noise_g_us > 0 ? a->cost.noise_g_us
                                   : 0.5 * (a->g_min_us + a->g_max_us);
 }
 
-static const char *const redraws[] = {"network", "input", "operation"};
+static const char *const redraws[XB_REDRAWS] = {"network", "input", "operation"};
 
 const char *xb_redraw_name(xb_redraw redraw) { return redraws[redraw]; }
 
@@ -362,98 +393,5 @@ xb_status xb_redraw_parse(xb_ctx *ctx, xb_redraw *out, const char *text)
     int found;
     XB_TRY(xb_choice_parse(ctx, &found, "redraw", text, redraws, XB_COUNT(redraws)));
     *out = (xb_redraw)found;
-    return XB_OK;
-}
-
-/* ---- checks */
-
-static xb_status check_levels(xb_ctx *ctx, const char *key, int64_t levels)
-{
-    if (levels != 1) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "'%s' is 1, expected 0 (any) or 2 and more", key);
-}
-
-static xb_status check_bits(xb_ctx *ctx, const char *key, int64_t bits)
-{
-    if (bits != 1) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "'%s' is 1, expected 0 (none) or %d and more", key,
-                   BITS_MIN);
-}
-
-static xb_status check_device(xb_ctx *ctx, const xb_array *a)
-{
-    const char *key = a->age_s > 0              ? "age_s"
-                      : a->quiet_pairs > 0      ? "quiet_pairs"
-                      : a->read_noise > 0       ? "read_noise"
-                      : a->program_by_state > 0 ? "program_by_state"
-                                                : NULL;
-    if (a->device[0] || !key) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "'%s' needs 'device', a device file", key);
-}
-
-static xb_status check_calibration(xb_ctx *ctx, const xb_array *a)
-{
-    if (a->adc_noise_lsb > 0 && a->adc_bits == 0)
-        return xb_fail(
-            ctx, XB_E_INPUT,
-            "'adc_noise_lsb' is %g steps of an ADC, but 'adc_bits' is 0 (none)",
-            a->adc_noise_lsb);
-    if (a->adc_range_per == XB_RANGE_LAYER || !(a->adc_range > 0)) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT,
-                   "'adc_range_per' is for calibrated ranges, but 'adc_range' fixes them"
-                   " at %g: expected one of them to be 0",
-                   a->adc_range);
-}
-
-static xb_status check_ranges(xb_ctx *ctx, const xb_array *a)
-{
-    if (!(a->g_max_us > a->g_min_us))
-        return xb_fail(ctx, XB_E_INPUT, "g_max_us is %g, expected more than g_min_us %g",
-                       a->g_max_us, a->g_min_us);
-    if (a->sigma_min_us > 0 && !(a->sigma_max_us > a->sigma_min_us))
-        return xb_fail(ctx, XB_E_INPUT,
-                       "sigma_max_us is %g, expected more than sigma_min_us %g",
-                       a->sigma_max_us, a->sigma_min_us);
-    if (a->stuck_low + a->stuck_high > 1)
-        return xb_fail(ctx, XB_E_INPUT,
-                       "stuck_low and stuck_high are %g together, expected at most 1",
-                       a->stuck_low + a->stuck_high);
-    return XB_OK;
-}
-
-/* The two ends of a band, in this order. */
-static xb_status check_band(xb_ctx *ctx, const char *name, double low, double high)
-{
-    if (low <= high) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "%s_high is %g, expected at least %s_low %g", name,
-                   high, name, low);
-}
-
-static xb_status check_costs(xb_ctx *ctx, const xb_cost_numbers *c)
-{
-    XB_TRY(check_band(ctx, "dac_pj", c->dac_pj_low, c->dac_pj_high));
-    XB_TRY(check_band(ctx, "mac_pj", c->mac_pj_low, c->mac_pj_high));
-    return check_band(ctx, "sample_fj", c->sample_fj_low, c->sample_fj_high);
-}
-
-xb_status xb_array_check(xb_ctx *ctx, const xb_array *a)
-{
-    xb_array copy = *a;
-    for (int i = 0; i < xb_array_row_count; i++) /* ranges of a struct filled by hand */
-        XB_TRY(xb_array_put(ctx, &copy, &xb_array_rows[i],
-                            xb_array_value(a, &xb_array_rows[i]), ""));
-    if ((int)a->redraw < 0 || (int)a->redraw >= XB_COUNT(redraws))
-        return xb_fail(ctx, XB_E_INPUT, "there is no redraw number %d", (int)a->redraw);
-    XB_TRY(check_levels(ctx, "mean_levels", a->mean_levels));
-    XB_TRY(check_levels(ctx, "sigma_levels", a->sigma_levels));
-    XB_TRY(check_bits(ctx, "dac_bits", a->dac_bits));
-    XB_TRY(check_bits(ctx, "adc_bits", a->adc_bits));
-    XB_TRY(check_ranges(ctx, a));
-    XB_TRY(check_calibration(ctx, a));
-    XB_TRY(check_device(ctx, a));
-    XB_TRY(check_costs(ctx, &a->cost));
-    if (a->correlation_time_ns > 0 && !(a->read_interval_ns > 0))
-        return xb_fail(ctx, XB_E_INPUT,
-                       "a correlation time needs 'read_interval_ns' above 0");
     return XB_OK;
 }

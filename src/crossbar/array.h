@@ -16,6 +16,8 @@ typedef struct xb_trace_memory {
     int lags; /* 0: not known */
 } xb_trace_memory;
 
+enum { XB_REDRAWS = 3 };  /* names of xb_redraw */
+enum { XB_BITS_MIN = 2 }; /* of a converter */
 /* Inputs that calibration reads at most. */
 enum { XB_KNOWN_MAX = 512 };
 
@@ -49,6 +51,11 @@ struct xb_array {
     double program_error;      /* sd of a written conductance, in parts of the range */
     double program_by_state;   /* the same by state, in parts of the device file's */
     double age_s;              /* since programming; 0: right after it */
+    int64_t weight_slices;     /* digits of a weight, a pair each (X60); 0, 1: one */
+    int64_t offset_columns;    /* 1: one device a weight, a reference column (X62) */
+    double heated_k;           /* how much warmer than when it was calibrated (X63) */
+    double tc_low, tc_high;    /* of the lowest and highest conductance, 1/K */
+    double tc_spread;          /* sd of that from device to device, 1/K */
     double read_noise;         /* of the mean devices, in parts of the device file's */
     double mean_noise_us;      /* sd of a mean device's read, whatever its state (X56) */
     double amp_noise;          /* sd of an amplifier, in parts of the ADC's range (X57) */
@@ -66,6 +73,7 @@ struct xb_array {
     double current_limit_ua;      /* of a column's wire; 0: not looked at */
 
     int64_t dac_bits, adc_bits; /* 0: no converter; else 2 to 20 */
+    int64_t input_slice_bits;   /* bits of an input in one pulse (X61); 0: all */
     double dac_range;           /* largest input, in the layer's units; 0: calibrated */
     double adc_range; /* full scale in parts of what a column can carry; 0: calibrated */
     double coverage;  /* share of calibration values inside a calibrated range */
@@ -93,6 +101,7 @@ typedef enum xb_effect {
     XB_EFFECT_MEAN_LEVELS,
     XB_EFFECT_PROGRAM,
     XB_EFFECT_RELAX,
+    XB_EFFECT_HEAT,
     XB_EFFECT_READ_NOISE,
     XB_EFFECT_MEAN_NOISE,
     XB_EFFECT_AMPLIFIER,
@@ -132,6 +141,10 @@ xb_status xb_array_fill(xb_ctx *ctx, xb_array *out, const char *preset);
 xb_status xb_array_read(xb_ctx *ctx, xb_array *out, const char *path);
 /* (X20) Correlation of reads 1, 2, 4, ... intervals apart, XB_MEMORY_LAGS of them. */
 void xb_array_memory(const xb_array *array, double *correlation);
+/* (X60) Digits of a weight: one where its devices have any state. */
+int64_t xb_array_slices(const xb_array *array);
+/* (X61) Pulses of an input of `bits` without its sign. */
+int64_t xb_array_pulses(const xb_array *array, int64_t bits);
 /* What a noise device conducts on average, uS. */
 double xb_array_noise_us(const xb_array *array);
 /* The array with this effect alone. */

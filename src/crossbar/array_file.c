@@ -70,8 +70,8 @@ static xb_status read_base(xb_ctx *ctx, xb_array *out, const json_t *root,
     char base[32] = "ideal";
     XB_TRY(read_text(ctx, base, sizeof base, root, "base", where));
     if (xb_array_fill(ctx, out, base) == XB_OK) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "%s'base' is '%s', expected ideal, mtj, ecram or rram",
-                   where, base);
+    return xb_fail(ctx, XB_E_INPUT,
+                   "%s'base' is '%s', expected ideal, mtj, ecram or rram", where, base);
 }
 
 /* The correlation of the trace behind the law, where its sampling is given. */

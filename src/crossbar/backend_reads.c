@@ -34,6 +34,8 @@ typedef struct backend_read {
 bool xb_backend_reads_suit(const xb_analog *analog)
 {
     const xb_backend *b = analog->backend;
+    for (int i = 0; i < analog->n_layer; i++)
+        if (analog->layer[i].plane) return false; /* the host adds their parts */
     return !b->host && b->array && analog->array.redraw == XB_REDRAW_NETWORK &&
            !analog->normal; /* noise of sums is made on the host */
 }

@@ -5,6 +5,7 @@
  * One range for a layer: its tiles share a converter design; calibrate_columns.c has
  * ranges, gains and offsets of single columns. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "crossbar/calibrate.h"
@@ -19,13 +20,32 @@ static double column_most(const xb_analog_layer *p, double input_range)
     return (double)p->rows * input_range * p->weight_top;
 }
 
-void xb_calibrate_set(xb_analog_layer *p, const xb_array *array, const xb_spectrum *in,
-                      double sum)
+void xb_calibrate_inputs(xb_analog_layer *p, const xb_array *array, const xb_spectrum *in)
 {
     double x = array->dac_range;
     if (!(x > 0)) x = xb_spectrum_quantile(in, array->coverage);
-    if (array->adc_range > 0) sum = array->adc_range * column_most(p, x);
     p->dac = xb_converter_make(array->dac_bits, x, in->negative);
+}
+
+/* Sums over an offset have one sign where inputs have. */
+void xb_calibrate_planes(xb_analog_layer *p, const xb_array *array,
+                         const xb_spectrum *planes)
+{
+    for (int64_t k = 0; k < p->planes; k++) {
+        const bool has_sign = !p->plane[k].reference || planes[k].negative;
+        const double range = array->adc_range > 0
+                                 ? array->adc_range * xb_plane_most(array, p, k)
+                                 : xb_spectrum_quantile(&planes[k], array->coverage);
+        p->plane[k].adc = xb_converter_make(array->adc_bits, range, has_sign);
+    }
+    p->adc = p->plane[0].adc;
+}
+
+void xb_calibrate_set(xb_analog_layer *p, const xb_array *array, const xb_spectrum *in,
+                      double sum)
+{
+    xb_calibrate_inputs(p, array, in);
+    if (array->adc_range > 0) sum = array->adc_range * column_most(p, p->dac.range);
     p->adc = xb_converter_make(array->adc_bits, sum, true);
 }
 
@@ -42,21 +62,28 @@ void xb_calibrate_watch(xb_reader *r, const xb_known *known)
 
 /* What all layers see, with pointers to it in the form that readers take. */
 typedef struct all_layers {
-    xb_spectrum *spectrum; /* [2][n_layer]: inputs, then sums */
+    xb_spectrum *spectrum; /* [2][n_layer]: inputs, then sums; then those of planes */
+    int64_t planes;        /* in all */
     xb_watch *watch;       /* [n_layer] */
     xb_sightings seen;
 } all_layers;
 
-static xb_status all_layers_make(xb_ctx *ctx, all_layers *out, int n)
+static xb_status all_layers_make(xb_ctx *ctx, all_layers *out, const xb_analog *a)
 {
-    *out = (all_layers){.spectrum = xb_new(ctx, 2 * n, sizeof *out->spectrum),
+    const int n = a->n_layer;
+    int64_t planes = 0;
+    for (int i = 0; i < n; i++) planes += a->layer[i].planes;
+    *out = (all_layers){.spectrum = xb_new(ctx, 2 * n + planes, sizeof *out->spectrum),
+                        .planes = planes,
                         .watch = xb_new(ctx, n, sizeof *out->watch),
                         .seen = {xb_new(ctx, n, sizeof(xb_spectrum *)),
                                  xb_new(ctx, n, sizeof(xb_watch *))}};
     if (!out->spectrum || !out->watch || !out->seen.in || !out->seen.sum)
         return XB_E_MEMORY;
-    for (int i = 0; i < n; i++) {
+    xb_spectrum *next = out->spectrum + 2 * n;
+    for (int i = 0; i < n; i++, next += a->layer[i - 1].planes) {
         out->watch[i].sum = &out->spectrum[n + i];
+        if (a->layer[i].plane) out->watch[i].planes = next;
         out->seen.in[i] = &out->spectrum[i];
         out->seen.sum[i] = &out->watch[i];
     }
@@ -71,18 +98,37 @@ static void all_layers_free(all_layers *all)
     free(all->seen.sum);
 }
 
+/* Inputs have been watched; in pulses they are watched again with their converters. */
+static void calibrate_all_planes(xb_analog *a, all_layers *all, xb_reader *r,
+                                 const xb_known *known)
+{
+    for (int i = 0; i < a->n_layer; i++)
+        xb_calibrate_inputs(&a->layer[i], &a->array, all->seen.in[i]);
+    if (a->array.dac_bits > 0 && a->array.input_slice_bits > 0) {
+        memset(all->spectrum + 2 * a->n_layer, 0,
+               (size_t)all->planes * sizeof *all->spectrum);
+        xb_calibrate_watch(r, known);
+    }
+    for (int i = 0; i < a->n_layer; i++)
+        xb_calibrate_planes(&a->layer[i], &a->array, all->watch[i].planes);
+}
+
 static xb_status calibrate_ranges(xb_ctx *ctx, xb_analog *a, const xb_known *known)
 {
     xb_reader r;
     all_layers all;
-    xb_status status = all_layers_make(ctx, &all, a->n_layer);
+    xb_status status = all_layers_make(ctx, &all, a);
     if (status == XB_OK) status = xb_reader_make(ctx, &r, a);
     if (status == XB_OK) {
         r.seen = all.seen;
         xb_calibrate_watch(&r, known);
-        for (int i = 0; i < a->n_layer; i++)
-            xb_calibrate_set(&a->layer[i], &a->array, all.seen.in[i],
-                             xb_spectrum_quantile(all.watch[i].sum, a->array.coverage));
+        if (all.planes > 0)
+            calibrate_all_planes(a, &all, &r, known);
+        else
+            for (int i = 0; i < a->n_layer; i++)
+                xb_calibrate_set(
+                    &a->layer[i], &a->array, all.seen.in[i],
+                    xb_spectrum_quantile(all.watch[i].sum, a->array.coverage));
         xb_reader_free(&r);
     }
     all_layers_free(&all);

@@ -2,6 +2,7 @@
  * other, since a layer's inputs are right only when those before it are: first the
  * ranges of its converters, then, through them, gains and offsets of its columns. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "crossbar/calibrate.h"
@@ -60,6 +61,28 @@ static double share_range(const xb_column_groups *g, const xb_correction *c,
     return most;
 }
 
+/* (X60-X62) Of slices, each by itself. */
+static xb_status set_planes(column_job *job, int i)
+{
+    xb_analog_layer *p = &job->analog->layer[i];
+    const xb_array *a = &job->analog->array;
+    xb_spectrum *planes = xb_new(job->ctx, p->planes, sizeof *planes);
+    if (!planes) return XB_E_MEMORY;
+    *job->in = (xb_spectrum){0};
+    job->watch = (xb_watch){.planes = planes};
+    aim(job, i, true);
+    xb_calibrate_watch(&job->r, job->known);
+    xb_calibrate_inputs(p, a, job->in);
+    if (a->dac_bits > 0 && a->input_slice_bits > 0) {
+        memset(planes, 0, (size_t)p->planes * sizeof *planes);
+        aim(job, i, false);
+        xb_calibrate_watch(&job->r, job->known);
+    }
+    xb_calibrate_planes(p, a, planes);
+    free(planes);
+    return XB_OK;
+}
+
 static xb_status set_ranges(column_job *job, int i)
 {
     xb_analog_layer *p = &job->analog->layer[i];
@@ -115,7 +138,7 @@ static xb_status calibrate_layers(column_job *job)
     for (int i = 0; i < job->analog->n_layer; i++) {
         xb_analog_layer *p = &job->analog->layer[i];
         XB_TRY(xb_correction_make(job->ctx, &p->correction, xb_row_tiles(p) * p->out));
-        XB_TRY(set_ranges(job, i));
+        XB_TRY(p->plane ? set_planes(job, i) : set_ranges(job, i));
         XB_TRY(set_gains(job, i));
     }
     return XB_OK;

@@ -18,14 +18,31 @@ typedef struct xb_cells {
     double width_min, width_max;
     int32_t *spare; /* [row tiles][out]: the spare that a column is on, -1: none, which
                        NULL says of all */
+    double scale;   /* uS that a weight of 1 takes; 0: as (X1) has it */
+    bool offset;    /* (X62) no pairs: plus is the weight's one device, minus [in][across]
+                       are the references of the column tiles */
 } xb_cells;
+
+static inline int64_t xb_cells_across(const xb_cells *c)
+{
+    return (c->out + c->columns - 1) / c->columns;
+}
+/* How many devices `minus` has. */
+static inline int64_t xb_cells_minus_count(const xb_cells *c)
+{
+    return c->in * (c->offset ? xb_cells_across(c) : c->out);
+}
+/* uS that a weight of 1 takes, and the inverse; 0: all weights are 0. */
+double xb_cells_scale(const xb_cells *c, const xb_array *a);
+double xb_cells_per_us(const xb_cells *c, const xb_array *a);
 
 /* Where a cell's randomness is: tensor and purpose. */
 typedef struct xb_chip {
     xb_key key; /* of XB_PURPOSE_ARRAY */
     const xb_sampler *normal;
     uint32_t tensor;
-    float *draws; /* [in * out] scratch */
+    float *draws;   /* [in * out] scratch */
+    uint32_t slice; /* of the weights (X60), which has devices of its own */
 } xb_chip;
 
 /* Streams of a tensor, by `sample`. */
@@ -41,11 +58,14 @@ typedef enum xb_chip_stream {
     XB_CHIP_PHASE,
     XB_CHIP_RELAX_PLUS,
     XB_CHIP_RELAX_MINUS,
+    XB_CHIP_HEAT_PLUS,
+    XB_CHIP_HEAT_MINUS,
     XB_CHIP_SUMS = 400,        /* `step` the read */
     XB_CHIP_SPARE = 500,       /* and the stream of the device that a spare is for */
     XB_CHIP_TIED = 1000,       /* and on, one for each cell of a weight */
     XB_CHIP_TIED_STUCK = 2000, /* the same */
-    XB_CHIP_TIED_RELAX = 3000  /* the same */
+    XB_CHIP_TIED_RELAX = 3000, /* the same */
+    XB_CHIP_SLICE = 10000      /* times the slice of the weights, and the stream in it */
 } xb_chip_stream;
 
 xb_stream xb_chip_at(const xb_chip *chip, xb_chip_stream which);
@@ -54,6 +74,9 @@ void xb_chip_normal(const xb_chip *chip, xb_chip_stream which, int64_t n);
 
 /* target.c: (X1, X2) a weight to its pair and its width. */
 void xb_cells_target(xb_cells *c, const xb_array *a, const float *mu, const float *sigma);
+/* slices.c: (X60, X62) the devices of one slice of the weights instead of (X1), the most
+ * significant digit first. */
+void xb_cells_slice(xb_cells *c, const xb_array *a, const float *mu, int64_t slice);
 /* levels.c: (X3, X4) to the states there are. */
 void xb_cells_levels(xb_cells *c, const xb_array *a);
 /* The nearest of `levels` values from low to high; any value inside if 0. */
@@ -84,6 +107,7 @@ xb_status xb_range_check(xb_ctx *ctx, const xb_array *a, const char *what, doubl
 xb_status xb_relax_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged);
 
 /* pair_noise.c: (X23) read noise of the pair into sigma [in][out]. */
+/* sigma NULL: the layer has no noise devices. */
 void xb_cells_read_noise(const xb_cells *c, const xb_array *a, const xb_aged *aged,
                          float *sigma);
 xb_status xb_read_noise_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged);
@@ -109,7 +133,7 @@ bool xb_stuck_device(double *value, const xb_cells *c, const xb_array *a,
                      int32_t spare);
 /* widths.c: (X7) widths that differ. */
 void xb_cells_spread(xb_cells *c, const xb_array *a, const xb_chip *chip);
-/* lines.c: (X9) voltage lost on the wires; `room` is 2 rows columns doubles. The largest
+/* lines.c: (X9) voltage lost on the wires; `room` is rows columns doubles. The largest
  * loss of a mean device. */
 double xb_cells_lines(xb_cells *c, const xb_array *a, double *room);
 /* The same for one conductance a cell: what is left of each voltage into factor
@@ -117,6 +141,9 @@ double xb_cells_lines(xb_cells *c, const xb_array *a, double *room);
  */
 double xb_line_factors(double *factor, const double *g_us, const xb_cells *c,
                        const xb_array *a);
+
+/* heat.c: (X63) conductances at another temperature. */
+void xb_cells_heat(xb_cells *c, const xb_array *a, const xb_chip *chip);
 
 /* limits.c: (X55) the most that a column and a row of a tile conduct, uS. */
 typedef struct xb_conduction {

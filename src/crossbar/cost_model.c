@@ -53,6 +53,30 @@ static double conversions(const xb_array *a, bool noise)
     return noise ? (double)a->cost.adc_per_output : 1;
 }
 
+/* (X61) Pulses of an input, and the bits that are made for all of them. */
+static double pulses_of(const xb_array *a, const xb_analog_layer *p)
+{
+    return (double)xb_plane_pulses(a, p);
+}
+
+static double input_bits(const xb_array *a, const xb_analog_layer *p)
+{
+    const double pulses = pulses_of(a, p);
+    if (pulses == 1) return (double)a->dac_bits;
+    return pulses * (double)a->input_slice_bits + (p->dac.has_sign ? 1 : 0);
+}
+
+/* (X64) Conversions of a row tile in one operation: of every slice in every pulse, and of
+ * the reference of each column tile; noise is on the first slice's columns. */
+static double results_of(const xb_array *a, const xb_analog_layer *p, bool noise,
+                         double column_tiles)
+{
+    const double slices = (double)xb_array_slices(a), out = (double)p->out;
+    const double references = a->offset_columns ? column_tiles : 0;
+    return pulses_of(a, p) *
+           (out * conversions(a, noise) + out * (slices - 1) + slices * references);
+}
+
 /* (X54) A corrected result is multiplied by its column's gain before it is added. */
 static xb_band digital_pj(const xb_array *a, const xb_analog_layer *p)
 {
@@ -66,12 +90,12 @@ static void array_energy(xb_band pj[PARTS], const xb_analog *analog, int i, bool
     const xb_array *a = &analog->array;
     const xb_analog_layer *p = &analog->layer[i];
     const xb_analog_place place = xb_analog_place_at(analog, i);
-    const double times = (double)p->operations;
-    const double pulse = 1e-3 * a->cost.read_v * a->cost.read_v * a->cost.read_ns;
-    const double results =
-        times * (double)(p->out * place.row_tiles) * conversions(a, noise);
-    const double inputs =
-        times * (double)(p->in * place.column_tiles) * (double)a->dac_bits;
+    const double times = (double)p->operations, pulses = pulses_of(a, p);
+    const double pulse =
+        pulses * 1e-3 * a->cost.read_v * a->cost.read_v * a->cost.read_ns;
+    const double results = times * (double)place.row_tiles *
+                           results_of(a, p, noise, (double)place.column_tiles);
+    const double inputs = times * (double)(p->in * place.column_tiles) * input_bits(a, p);
     const bool own = analog->model->cells; /* the noise is that of the cells (X31) */
     const double noise_cells =
         noise && !own ? (double)(a->cost.noise_cells * p->size) : 0;
@@ -87,10 +111,12 @@ static void array_energy(xb_band pj[PARTS], const xb_analog *analog, int i, bool
 /* (X38) */
 static double array_time_ns(const xb_array *a, const xb_analog_layer *p, bool noise)
 {
-    const double columns = (double)p->columns * conversions(a, noise);
+    const double columns =
+        (double)p->columns * conversions(a, noise) + (a->offset_columns ? 1 : 0);
     const double in_a_row = fmin((double)a->cost.adc_share, columns);
     const double convert_ns = 1e3 * (double)(a->adc_bits + 1) / a->cost.adc_clock_mhz;
-    return (double)p->operations * (a->cost.read_ns + convert_ns * in_a_row);
+    return (double)p->operations * pulses_of(a, p) *
+           (a->cost.read_ns + convert_ns * in_a_row);
 }
 
 /* (X39) */

@@ -9,18 +9,25 @@
 #include "crossbayes/filekind.h"
 #include "crossbayes/json.h"
 
-/* Devices of a cell: the pair, and one of noise where the layer is random. */
-static double devices_each(const xb_analog_layer *p) { return p->sigma_top > 0 ? 3 : 2; }
-
-static double devices_of(const xb_analog_layer *p)
+/* Devices of a weight: a pair for each slice, or one beside a reference column, and one
+ * of noise where the layer is random. */
+static double devices_each(const xb_array *a, const xb_analog_layer *p)
 {
-    return (double)p->size * devices_each(p);
+    const double each = a->offset_columns ? 1 : 2;
+    return each * (double)xb_array_slices(a) + (p->sigma_top > 0 ? 1 : 0);
+}
+
+static double devices_of(const xb_array *a, const xb_analog_layer *p, double across)
+{
+    const double references =
+        a->offset_columns ? (double)(xb_array_slices(a) * p->in) * across : 0;
+    return (double)p->size * devices_each(a, p) + references;
 }
 
 /* (X53) Of spare columns, in every row of every tile. */
 static double spare_devices(const xb_array *a, const xb_analog_layer *p, double tiles)
 {
-    return (double)a->spare_columns * (double)p->in * tiles * devices_each(p);
+    return (double)a->spare_columns * (double)p->in * tiles * devices_each(a, p);
 }
 
 xb_analog_counts xb_analog_count(const xb_analog *analog, int64_t reads)
@@ -31,12 +38,17 @@ xb_analog_counts xb_analog_count(const xb_analog *analog, int64_t reads)
         xb_analog_place place = xb_analog_place_at(analog, i);
         double times = (double)reads * (double)p->operations;
         double row_tiles = (double)place.row_tiles, columns = (double)place.column_tiles;
-        c.devices += (devices_of(p) + spare_devices(&analog->array, p, columns)) *
-                     (double)(analog->others + 1);
-        c.tile_operations += times * row_tiles * columns;
-        c.device_reads += times * devices_of(p);
-        c.dac_conversions += times * (double)p->in * columns;
-        c.adc_conversions += times * (double)p->out * row_tiles;
+        const xb_array *a = &analog->array;
+        const double devices = devices_of(a, p, columns);
+        const double pulses = (double)xb_plane_pulses(a, p); /* (X64) */
+        const double slices = (double)xb_array_slices(a);
+        c.devices +=
+            (devices + spare_devices(a, p, columns)) * (double)(analog->others + 1);
+        c.tile_operations += times * row_tiles * columns * pulses;
+        c.device_reads += times * devices * pulses;
+        c.dac_conversions += times * (double)p->in * columns * pulses;
+        c.adc_conversions += times * row_tiles * pulses * slices *
+                             ((double)p->out + (a->offset_columns ? columns : 0));
     }
     return c;
 }
@@ -51,8 +63,9 @@ xb_cost_estimate xb_analog_cost(const xb_analog *analog, const xb_costs *costs,
                           .write_pj = c.devices * costs->write_pj};
     e.total_pj = e.read_pj + e.dac_pj + e.adc_pj;
     for (int i = 0; i < analog->n_layer; i++) /* layers one after the other */
-        e.time_ns +=
-            (double)reads * (double)analog->layer[i].operations * costs->operation_ns;
+        e.time_ns += (double)reads * (double)analog->layer[i].operations *
+                     (double)xb_plane_pulses(&analog->array, &analog->layer[i]) *
+                     costs->operation_ns;
     return e;
 }
 

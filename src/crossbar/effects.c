@@ -11,6 +11,7 @@ static const struct effect {
     [XB_EFFECT_MEAN_LEVELS] = {"mean levels", "few states for the means"},
     [XB_EFFECT_PROGRAM] = {"program error", "conductances miss their targets"},
     [XB_EFFECT_RELAX] = {"relaxation", "conductances move after programming"},
+    [XB_EFFECT_HEAT] = {"heat", "conductances change with the temperature"},
     [XB_EFFECT_READ_NOISE] = {"read noise", "of the mean devices, by their state"},
     [XB_EFFECT_MEAN_NOISE] = {"mean noise", "of the mean devices, whatever their state"},
     [XB_EFFECT_AMPLIFIER] = {"amplifier", "noise of the columns' amplifiers"},
@@ -52,6 +53,7 @@ bool xb_array_has(const xb_array *array, int64_t i)
     xb_effect effect = (xb_effect)(i + 1);
     if (effect == XB_EFFECT_LAW) return array->law[0] != '\0';
     if (effect == XB_EFFECT_REDRAW) return array->redraw != base.redraw;
+    if (effect == XB_EFFECT_HEAT) return array->heated_k != 0;
     if (effect == XB_EFFECT_DAC) return array->dac_bits > 0;
     if (effect == XB_EFFECT_ADC) return array->adc_bits > 0;
     if (effect == XB_EFFECT_SIGMA_RANGE) return array->sigma_min_us > 0;
@@ -72,7 +74,7 @@ bool xb_array_differs(const xb_array *array)
                                         XB_EFFECT_STUCK};
     for (int k = 0; k < XB_COUNT(by_chip); k++)
         if (xb_array_has(array, by_chip[k] - 1)) return true;
-    return false;
+    return array->heated_k != 0 && array->tc_spread > 0;
 }
 
 xb_array xb_array_alone(const xb_array *array, int64_t i)

@@ -5,7 +5,9 @@
  * one-sided pairs, the conductance range as Rmin and Rmax, states that are a power of
  * two, programming error, wires, bits and ranges of both converters. What does not:
  * noise that differs from device to device or is not normal, its correlation and its
- * redraws (CrossSim's read noise has one magnitude), stuck devices. */
+ * redraws (CrossSim's read noise has one magnitude), stuck devices. Of weights in slices,
+ * offset columns and inputs in pulses the matrices alone are written: CrossSim has all
+ * three, with other numbers for the digits. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +136,7 @@ xb_status xb_export_crosssim(xb_ctx *ctx, const xb_analog *analog,
         XB_TRY(xb_export_path(ctx, path, dir, name));
         XB_TRY(write_matrix(ctx, path, p, m->sigma + p->offset));
     }
+    if (p->plane) return XB_OK; /* its numbers of slices and pulses are coded otherwise */
     snprintf(name, sizeof name, "crosssim/layer%d.json", p->index);
     XB_TRY(xb_export_path(ctx, path, dir, name));
     json_t *root = json_pack("{s:o,s:o}", "core", core_json(p), "xbar",

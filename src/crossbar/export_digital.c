@@ -92,13 +92,12 @@ xb_status xb_export_digital(xb_ctx *ctx, json_t **root, const xb_analog *a,
 {
     const xb_model *m = a->model;
     const int64_t bias = p->offset + p->size;
-    const double range_us = a->array.g_max_us - a->array.g_min_us;
     const bool noise = c->width && c->sigma_top > 0 && p->weight_top > 0;
-    /* sigma is width sigma_top / width_max, a mean difference weight_top / range (X2) */
-    xb_json_set(root, "noise_gain",
-                xb_json_real(noise
-                                 ? c->sigma_top / c->width_max * range_us / p->weight_top
-                                 : NAN));
+    /* sigma is width sigma_top / width_max, a mean the difference over its scale (X2) */
+    xb_json_set(
+        root, "noise_gain",
+        xb_json_real(noise ? c->sigma_top / c->width_max * xb_cells_scale(c, &a->array)
+                           : NAN));
     if (p->n > p->size) {
         XB_TRY(write_floats(ctx, root, "bias", p, dir, m->mu + bias, 1, p->n - p->size));
         XB_TRY(write_floats(ctx, root, "bias_sigma", p, dir, m->sigma + bias, 1,

@@ -12,15 +12,17 @@ double xb_level_nearest(double x, double low, double high, int64_t levels)
     return low + step * rint((x - low) / step);
 }
 
+static void to_states(double *g, int64_t n, const xb_array *a)
+{
+    for (int64_t i = 0; i < n && a->mean_levels > 0; i++) /* (X3) */
+        g[i] = xb_level_nearest(g[i], a->g_min_us, a->g_max_us, a->mean_levels);
+}
+
 void xb_cells_levels(xb_cells *c, const xb_array *a)
 {
     int64_t n = c->in * c->out;
-    for (int64_t i = 0; i < n && a->mean_levels > 0; i++) { /* (X3) */
-        c->plus[i] =
-            xb_level_nearest(c->plus[i], a->g_min_us, a->g_max_us, a->mean_levels);
-        c->minus[i] =
-            xb_level_nearest(c->minus[i], a->g_min_us, a->g_max_us, a->mean_levels);
-    }
+    to_states(c->plus, n, a);
+    to_states(c->minus, xb_cells_minus_count(c), a);
     bool limited = a->sigma_min_us > 0 || a->sigma_levels > 0;
     for (int64_t i = 0; i < n && c->width && limited; i++) /* (X4) */
         c->width[i] =

@@ -28,8 +28,10 @@ static xb_conduction conduction_of(const xb_cells *c, const double *g)
 
 xb_conduction xb_cells_conduction(const xb_cells *c)
 {
+    xb_cells other = *c;
+    if (c->offset) other.out = xb_cells_across(c), other.columns = 1;
     const xb_conduction plus = conduction_of(c, c->plus),
-                        minus = conduction_of(c, c->minus);
+                        minus = conduction_of(&other, c->minus);
     return (xb_conduction){fmax(plus.column_us, minus.column_us),
                            fmax(plus.row_us, minus.row_us)};
 }

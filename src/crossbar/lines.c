@@ -82,19 +82,37 @@ static double noise_factor(tile_part t, int64_t i, int64_t j, double ohm_us, dou
     return 1 / (1 + ohm_us * g_us * (row + column)); /* (X9) */
 }
 
-static double apply_tile(xb_cells *c, tile_part t, double ohm_us, double noise_us,
-                         double *plus, double *minus)
+/* One array of g [in][out] in its tile. */
+static double apply_wires(double *g, const xb_cells *c, tile_part t, double ohm_us,
+                          double *factor)
 {
-    const double most = fmax(tile_factors(plus, t.columns, c->plus, c, t, ohm_us),
-                             tile_factors(minus, t.columns, c->minus, c, t, ohm_us));
+    const double most = tile_factors(factor, t.columns, g, c, t, ohm_us);
     for (int64_t i = 0; i < t.rows; i++)
-        for (int64_t j = 0; j < t.columns; j++) {
-            int64_t at = (t.row + i) * c->out + t.column + j, k = i * t.columns + j;
-            c->plus[at] *= plus[k];
-            c->minus[at] *= minus[k];
-            if (c->width) c->width[at] *= noise_factor(t, i, j, ohm_us, noise_us);
-        }
+        for (int64_t j = 0; j < t.columns; j++)
+            g[(t.row + i) * c->out + t.column + j] *= factor[i * t.columns + j];
     return most;
+}
+
+/* (X62) A reference column is a tile of its own. */
+static double apply_reference(xb_cells *c, tile_part t, double ohm_us, double *factor)
+{
+    xb_cells view = *c;
+    view.out = xb_cells_across(c);
+    const tile_part column = {t.row, t.column / c->columns, t.rows, 1};
+    return apply_wires(c->minus, &view, column, ohm_us, factor);
+}
+
+static double apply_tile(xb_cells *c, tile_part t, double ohm_us, double noise_us,
+                         double *room)
+{
+    const double plus = apply_wires(c->plus, c, t, ohm_us, room);
+    const double minus = c->offset ? apply_reference(c, t, ohm_us, room)
+                                   : apply_wires(c->minus, c, t, ohm_us, room);
+    for (int64_t i = 0; i < t.rows && c->width; i++)
+        for (int64_t j = 0; j < t.columns; j++)
+            c->width[(t.row + i) * c->out + t.column + j] *=
+                noise_factor(t, i, j, ohm_us, noise_us);
+    return fmax(plus, minus);
 }
 
 /* The tile that begins at a row and a column; those at the edges are smaller. */
@@ -123,7 +141,6 @@ double xb_cells_lines(xb_cells *c, const xb_array *a, double *room)
     if (!(ohm_us > 0)) return 0;
     for (int64_t i = 0; i < c->in; i += c->rows)
         for (int64_t j = 0; j < c->out; j += c->columns)
-            most = fmax(most, apply_tile(c, part_at(c, i, j), ohm_us, noise_us, room,
-                                         room + c->rows * c->columns));
+            most = fmax(most, apply_tile(c, part_at(c, i, j), ohm_us, noise_us, room));
     return most;
 }

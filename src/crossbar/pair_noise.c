@@ -15,11 +15,12 @@ static double width_us(const xb_aged *aged, double g_us)
 void xb_cells_read_noise(const xb_cells *c, const xb_array *a, const xb_aged *aged,
                          float *sigma)
 {
-    if (!(a->read_noise > 0) || !c->width || !(c->weight_top > 0)) return;
-    const double weight_per_us = c->weight_top / (a->g_max_us - a->g_min_us);
+    if (!(a->read_noise > 0) || !sigma || !(c->weight_top > 0)) return;
+    const double weight_per_us = xb_cells_per_us(c, a);
     for (int64_t i = 0; i < c->in * c->out; i++) { /* (X23) */
         const double pair_us =
-            hypot(width_us(aged, c->plus[i]), width_us(aged, c->minus[i]));
+            hypot(width_us(aged, c->plus[i]),
+                  c->offset ? 0 : width_us(aged, c->minus[i])); /* (X62) */
         sigma[i] =
             (float)hypot((double)sigma[i], a->read_noise * pair_us * weight_per_us);
     }

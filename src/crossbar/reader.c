@@ -54,7 +54,7 @@ int64_t xb_reader_batch(const xb_analog *analog)
 /* ---- memory */
 
 typedef struct reader_sizes {
-    int64_t activation, input, columns, theta, z, room, keep, slice, part, draws;
+    int64_t activation, input, columns, theta, z, room, keep, slice, part, draws, sum;
 } reader_sizes;
 
 static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
@@ -73,6 +73,7 @@ static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
         s.theta = larger(s.theta, p->n);
         s.slice = larger(s.slice, rows * p->rows);
         s.part = larger(s.part, rows * p->out);
+        if (p->plane) s.sum = larger(s.sum, rows * p->out);
         if (a->normal) s.draws = larger(s.draws, p->out);
         if (is_conv(p)) s.columns = larger(s.columns, rows * p->in);
         s.room =
@@ -96,7 +97,7 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
     reader_sizes s = sizes_of(analog, r.batch);
     int64_t all = 2 * padded(s.activation) + padded(s.input) + padded(s.columns) +
                   padded(s.theta) + padded(s.z) + padded(s.room) + padded(s.keep) +
-                  padded(s.slice) + padded(s.part) + padded(s.draws);
+                  padded(s.slice) + padded(s.part) + padded(s.draws) + 2 * padded(s.sum);
     r.memory = xb_new(ctx, all, sizeof *r.memory);
     if (!r.memory) return XB_E_MEMORY;
     if (xb_ctx_create(&r.ctx) != XB_OK) {
@@ -118,7 +119,10 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
     r.room = cut(&next, s.room);
     r.keep = cut(&next, s.keep);
     r.draws = cut(&next, s.draws);
-    r.tile = (xb_tile_room){cut(&next, s.slice), cut(&next, s.part)};
+    r.tile.slice = cut(&next, s.slice);
+    r.tile.part = cut(&next, s.part);
+    r.tile.sum = cut(&next, s.sum);
+    r.tile.reference = cut(&next, s.sum); /* no more than columns */
     *out = r;
     return XB_OK;
 }
@@ -154,13 +158,14 @@ static void product(const layer_read *k, float *y, const float *x, const float *
     const xb_analog *a = k->r->analog;
     xb_noisy_product noisy = {.analog = a, .layer = k->p};
     if (a->normal) {
-        noisy.noise = xb_sum_noise_of(&a->array, k->p);
+        if (!k->p->plane) noisy.noise = xb_sum_noise_of(&a->array, k->p);
         noisy.first = (k->first + i) * k->p->operations + from;
         noisy.read = k->s;
         noisy.draws = k->r->draws;
     }
-    xb_tile_product(a, k->p, y, x, w, bias_of(k->p, w), rows, k->r->tile, k->seen,
-                    a->normal ? &noisy : NULL);
+    (k->p->plane ? xb_plane_product : xb_tile_product)(a, k->p, y, x, w, bias_of(k->p, w),
+                                                       rows, k->r->tile, k->seen,
+                                                       a->normal ? &noisy : NULL);
 }
 
 /* Operations [from, from + count) of input i, x their rows of the matrix product. */

@@ -25,7 +25,7 @@ void xb_cells_relax(xb_cells *c, const xb_array *a, const xb_aged *aged,
     const xb_stream minus = xb_chip_at(chip, XB_CHIP_RELAX_MINUS);
     if (!(a->age_s > 0)) return;
     relax(c->plus, n, a->age_s, aged, &plus);
-    relax(c->minus, n, a->age_s, aged, &minus);
+    relax(c->minus, xb_cells_minus_count(c), a->age_s, aged, &minus);
 }
 
 xb_status xb_range_check(xb_ctx *ctx, const xb_array *a, const char *what, double low_us,

@@ -36,11 +36,11 @@ static cell look(const xb_cells *c, const xb_array *a, const xb_chip *chip, int6
                  int64_t j, int32_t spare)
 {
     const int64_t at = i * c->out + j;
-    cell x = {c->plus[at], c->minus[at], c->width ? c->width[at] : 0};
+    cell x = {c->plus[at], c->offset ? 0 : c->minus[at], c->width ? c->width[at] : 0};
     const double apart = x.plus - x.minus;
     const bool plus = xb_stuck_device(&x.plus, c, a, chip, XB_CHIP_STUCK_PLUS, at, spare);
-    const bool minus =
-        xb_stuck_device(&x.minus, c, a, chip, XB_CHIP_STUCK_MINUS, at, spare);
+    const bool minus = !c->offset && xb_stuck_device(&x.minus, c, a, chip,
+                                                     XB_CHIP_STUCK_MINUS, at, spare);
     if (c->width)
         (void)xb_stuck_device(&x.width, c, a, chip, XB_CHIP_STUCK_WIDTH, at, spare);
     repair_pair(&x, a, apart, plus, minus);
@@ -53,13 +53,14 @@ static cell look(const xb_cells *c, const xb_array *a, const xb_chip *chip, int6
 static double harm(const xb_cells *c, const xb_array *a, const xb_chip *chip, tile_part t,
                    int64_t j, int32_t spare)
 {
-    const double mean = c->weight_top / (a->g_max_us - a->g_min_us);
+    const double mean = xb_cells_per_us(c, a);
     const double width = c->width && c->width_max > 0 ? c->sigma_top / c->width_max : 0;
     double sum = 0;
     for (int64_t i = t.row; i < t.row + t.rows; i++) {
         const int64_t at = i * c->out + j;
         const cell x = look(c, a, chip, i, j, spare);
-        const double moved = mean * (x.plus - x.minus - c->plus[at] + c->minus[at]);
+        const double before = c->plus[at] - (c->offset ? 0 : c->minus[at]);
+        const double moved = mean * (x.plus - x.minus - before);
         const double wider = width > 0 ? width * (x.width - c->width[at]) : 0;
         sum += moved * moved + wider * wider;
     }

@@ -41,10 +41,20 @@ static void stick(double *value, const xb_cells *c, const xb_array *a,
         }
 }
 
+/* (X62) References have no spares. */
+static void stick_references(xb_cells *c, const xb_array *a, const xb_chip *chip)
+{
+    for (int64_t i = 0; i < xb_cells_minus_count(c); i++)
+        (void)xb_stuck_device(&c->minus[i], c, a, chip, XB_CHIP_STUCK_MINUS, i, -1);
+}
+
 void xb_cells_stuck(xb_cells *c, const xb_array *a, const xb_chip *chip)
 {
     if (!(a->stuck_low + a->stuck_high > 0)) return;
     stick(c->plus, c, a, chip, XB_CHIP_STUCK_PLUS);
-    stick(c->minus, c, a, chip, XB_CHIP_STUCK_MINUS);
+    if (c->offset)
+        stick_references(c, a, chip);
+    else
+        stick(c->minus, c, a, chip, XB_CHIP_STUCK_MINUS);
     if (c->width) stick(c->width, c, a, chip, XB_CHIP_STUCK_WIDTH);
 }

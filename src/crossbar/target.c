@@ -13,17 +13,22 @@ static double largest(const float *x, int64_t n)
     return top;
 }
 
-/* uS a unit of weight takes. */
-static double weight_scale(const xb_cells *c, const xb_array *a)
+double xb_cells_scale(const xb_cells *c, const xb_array *a)
 {
+    if (c->scale > 0) return c->scale;
     return c->weight_top > 0 ? (a->g_max_us - a->g_min_us) / c->weight_top : 0;
+}
+
+double xb_cells_per_us(const xb_cells *c, const xb_array *a)
+{
+    return c->scale > 0 ? 1 / c->scale : c->weight_top / (a->g_max_us - a->g_min_us);
 }
 
 void xb_cells_target(xb_cells *c, const xb_array *a, const float *mu, const float *sigma)
 {
     int64_t n = c->in * c->out;
     c->weight_top = largest(mu, n);
-    double scale = weight_scale(c, a);
+    double scale = xb_cells_scale(c, a);
     for (int64_t i = 0; i < n; i++) { /* (X1) */
         double g = scale * (double)mu[i];
         c->plus[i] = a->g_min_us + fmax(g, 0);
@@ -40,16 +45,18 @@ void xb_cells_target(xb_cells *c, const xb_array *a, const float *mu, const floa
 void xb_cells_weights(const xb_cells *c, const xb_array *a, float *mu, float *sigma)
 {
     int64_t n = c->in * c->out;
-    double scale = weight_scale(c, a);
-    for (int64_t i = 0; i < n && mu && scale > 0; i++)
-        mu[i] = (float)((c->plus[i] - c->minus[i]) / scale);
+    double scale = xb_cells_scale(c, a);
+    for (int64_t i = 0; i < n && mu && scale > 0; i++) /* an offset stays (X62) */
+        mu[i] = (float)((c->plus[i] - (c->offset ? 0 : c->minus[i])) / scale);
     for (int64_t i = 0; i < n && sigma && c->width; i++)
         sigma[i] = (float)(c->width[i] * c->sigma_top / c->width_max);
 }
 
 xb_stream xb_chip_at(const xb_chip *chip, xb_chip_stream which)
 {
-    return (xb_stream){.key = chip->key, .tensor = chip->tensor, .sample = which};
+    return (xb_stream){.key = chip->key,
+                       .tensor = chip->tensor,
+                       .sample = (uint32_t)which + (uint32_t)XB_CHIP_SLICE * chip->slice};
 }
 
 void xb_chip_normal(const xb_chip *chip, xb_chip_stream which, int64_t n)

@@ -7,7 +7,7 @@
 
 bool xb_tile_matters(const xb_analog *analog, const xb_analog_layer *layer)
 {
-    return layer->adc.on || layer->correction.pre || analog->normal;
+    return layer->adc.on || layer->correction.pre || analog->normal || layer->plane;
 }
 
 int64_t xb_row_tiles(const xb_analog_layer *layer)

@@ -80,7 +80,7 @@ const float *xb_weights_draw(xb_reader *r, const xb_analog_layer *p, xb_moment w
 bool xb_weights_pass(const xb_reader *r, const xb_analog_layer *p, int64_t rows)
 {
     return rows <= FEW && xb_tile_matters(r->analog, p) && !r->analog->normal &&
-           !r->seen.sum && p->out > XB_PANEL_STRIP &&
+           !p->plane && !r->seen.sum && p->out > XB_PANEL_STRIP &&
            r->analog->kernels->panel_bend_add &&
            r->analog->model->net->tensor[p->tensor].stochastic;
 }

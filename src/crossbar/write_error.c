@@ -30,5 +30,5 @@ void xb_cells_program(xb_cells *c, const xb_array *a, const xb_aged *aged,
     xb_chip_normal(chip, XB_CHIP_PLUS, n);
     miss(c->plus, n, a, aged, chip->draws);
     xb_chip_normal(chip, XB_CHIP_MINUS, n);
-    miss(c->minus, n, a, aged, chip->draws);
+    miss(c->minus, xb_cells_minus_count(c), a, aged, chip->draws);
 }

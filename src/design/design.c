@@ -70,26 +70,6 @@ static xb_status take_rows(xb_ctx *ctx, xb_design *d, const double *x, const dou
     return XB_OK;
 }
 
-/* (P3, P7, P9) The data's noise: one for all reads, for each member, or for each read. */
-static xb_status find_noise(xb_ctx *ctx, xb_design *d)
-{
-    const xb_rows rows = {.x = d->x, .n = d->judge.n, .features = d->model->features};
-    const int64_t members = xb_model_member_count(d->model);
-    const int64_t wide = d->judge.n * d->judge.outputs;
-    if (d->judge.classes > 0) return XB_OK;
-    d->judge.sds = xb_noise_varies(d->model) ? d->reads : members;
-    d->sd = xb_new(ctx, d->judge.sds * wide, sizeof *d->sd);
-    if (!d->sd) return XB_E_MEMORY;
-    XB_TRY(xb_predict_noise_rows(ctx, d->sd, d->model, &rows, d->analog.backend));
-    for (int64_t s = d->judge.sds - 1; s >= 0 && d->judge.sds > members; s--) {
-        const double scale = xb_noise_scale(d->model, s); /* the members' own come last */
-        for (int64_t i = 0; i < wide; i++)
-            d->sd[s * wide + i] = scale * d->sd[s % members * wide + i];
-    }
-    d->judge.sd = d->sd;
-    return XB_OK;
-}
-
 static xb_status take_draws(xb_ctx *ctx, xb_design *d)
 {
     const xb_axis *axis = xb_space_draws(&d->space);
@@ -121,31 +101,14 @@ static xb_status check_size(xb_ctx *ctx, const xb_design *d)
 
 /* ---- arrays */
 
-static void largest_layer(const xb_model *model, int64_t *rows, int64_t *columns)
-{
-    const xb_net *net = model->net;
-    *rows = *columns = 1;
-    for (int l = 0; l < net->n_layer; l++) {
-        if (!xb_host_layer(&net->layer[l])->linear) continue;
-        const int64_t out = net->layer[l].out.c;
-        const int64_t in = net->tensor[net->layer[l].tensor].size / out;
-        if (in > *rows) *rows = in;
-        if (out > *columns) *columns = out;
-    }
-}
-
 static xb_status make_candidates(xb_ctx *ctx, xb_design *d)
 {
     xb_combination *list = NULL;
-    int64_t rows, columns;
     XB_TRY(xb_space_combine(ctx, &list, &d->candidates, &d->left_out, &d->space));
     d->candidate = xb_new(ctx, d->candidates, sizeof *d->candidate);
-    largest_layer(d->model, &rows, &columns);
-    for (int64_t i = 0; d->candidate && i < d->candidates; i++) {
+    for (int64_t i = 0; d->candidate && i < d->candidates; i++)
         d->candidate[i] =
             (xb_candidate){.index = list[i].index, .array = list[i].array, .alive = true};
-        xb_space_trim(&d->candidate[i].array, rows, columns);
-    }
     free(list);
     return d->candidate ? XB_OK : XB_E_MEMORY;
 }
@@ -153,10 +116,8 @@ static xb_status make_candidates(xb_ctx *ctx, xb_design *d)
 static xb_status take_memory(xb_ctx *ctx, xb_design *d)
 {
     const int64_t scores = d->chips_room * d->n_draws * XB_QUALITIES;
-    d->paired = xb_new(ctx, d->chips_room * XB_QUALITIES, sizeof *d->paired);
-    d->digital_row = xb_new(ctx, XB_QUALITIES * d->judge.n, sizeof *d->digital_row);
     d->point = xb_new(ctx, d->candidates * d->n_draws, sizeof *d->point);
-    if (!d->paired || !d->digital_row || !d->point) return XB_E_MEMORY;
+    if (!d->point) return XB_E_MEMORY;
     for (int64_t i = 0; i < d->candidates; i++) {
         d->candidate[i].score = xb_new(ctx, scores, sizeof(double));
         d->candidate[i].row = xb_new(ctx, d->n_draws * d->judge.n, sizeof(double));
@@ -214,7 +175,8 @@ static xb_status run_rounds(xb_ctx *ctx, xb_design *d)
 static void settle_conditions(xb_design *d)
 {
     for (int c = 0; c < d->conditions; c++)
-        xb_condition_settle(&d->condition[c], d->digital[d->condition[c].quality]);
+        xb_condition_settle(&d->condition[c],
+                            d->variant[0].digital[d->condition[c].quality]);
 }
 
 static xb_status search(xb_ctx *ctx, xb_design *d, const double *x, const double *y,
@@ -226,8 +188,8 @@ static xb_status search(xb_ctx *ctx, xb_design *d, const double *x, const double
              xb_quality_name(&d->judge, d->condition[0].quality));
     XB_TRY(take_draws(ctx, d));
     XB_TRY(check_size(ctx, d));
-    XB_TRY(find_noise(ctx, d));
     XB_TRY(make_candidates(ctx, d));
+    XB_TRY(xb_variants_make(ctx, d));
     XB_TRY(xb_trial_costs(ctx, d));
     XB_TRY(meet_deadline(ctx, d));
     XB_TRY(take_memory(ctx, d));
@@ -262,6 +224,8 @@ xb_status xb_design_find(xb_ctx *ctx, xb_design **out, const xb_model *model,
     d->calibration = NULL;
     d->opt.calibration = NULL;
     d->opt.analog = NULL;
+    d->opt.retrain = NULL;
+    d->opt.train = NULL;
     if (status == XB_OK)
         *out = d;
     else
@@ -277,13 +241,11 @@ void xb_design_destroy(xb_design *d)
         free(d->candidate[i].row);
     }
     free(d->candidate);
-    free(d->paired);
-    free(d->digital_row);
+    xb_variants_free(d);
     free(d->luck);
     free(d->point);
     free(d->x);
     free(d->y);
-    free(d->sd);
     free(d);
 }
 
@@ -335,6 +297,13 @@ xb_status xb_design_array(xb_ctx *ctx, xb_array **out, const xb_design *d, int64
     return status;
 }
 
+const xb_model *xb_design_model(const xb_design *d, int64_t i)
+{
+    return d->variant[d->candidate[i / d->n_draws].variant].own;
+}
+
+int64_t xb_design_model_count(const xb_design *d) { return d->variants - 1; }
+
 int64_t xb_design_chosen(const xb_design *d) { return d->chosen; }
 int64_t xb_design_chosen_low(const xb_design *d) { return d->chosen_low; }
 int64_t xb_design_chosen_high(const xb_design *d) { return d->chosen_high; }
@@ -343,7 +312,7 @@ int64_t xb_design_undecided(const xb_design *d) { return d->undecided; }
 const char *xb_design_score_name(const xb_design *d) { return d->score_name; }
 double xb_design_digital(const xb_design *d)
 {
-    return d->digital[d->condition[0].quality];
+    return d->variant[0].digital[d->condition[0].quality];
 }
 double xb_design_limit(const xb_design *d) { return d->condition[0].limit; }
 int64_t xb_design_rows(const xb_design *d) { return d->judge.n; }

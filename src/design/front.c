@@ -19,7 +19,8 @@ typedef struct estimate {
 static double chip_score(const xb_design *d, int64_t i, int64_t k, int64_t chip, int q)
 {
     const double own = d->candidate[i].score[(chip * d->n_draws + k) * XB_QUALITIES + q];
-    return own - d->paired[chip * XB_QUALITIES + q] + d->offset[q] + d->digital[q];
+    const xb_variant *v = &d->variant[d->candidate[i].variant];
+    return own - v->paired[chip * XB_QUALITIES + q] + v->offset[q] + v->digital[q];
 }
 
 static int ascending(const void *a, const void *b)
@@ -166,7 +167,8 @@ static double row_error(const xb_design *d, int64_t i, int64_t k, double score)
     const int64_t n = d->judge.n;
     const int q = d->condition[0].quality;
     const bool root = d->judge.classes == 0 && q == 1;
-    const double *row = d->candidate[i].row + k * n, *digital = d->digital_row + q * n;
+    const double *row = d->candidate[i].row + k * n,
+                 *digital = d->variant[0].digital_row + q * n;
     const double chips = (double)d->candidate[i].chips;
     double mean = 0, square = 0;
     for (int64_t r = 0; r < n; r++) mean += (row[r] / chips - digital[r]) / (double)n;
@@ -207,7 +209,7 @@ static xb_design_point point_of(const xb_design *d, int64_t i, int64_t k, int64_
     if (chips == 0) return p;
     const estimate score = score_of(d, i, k, q, chips);
     p.score = score.mean;
-    p.loss = d->condition[0].sign * (score.mean - d->digital[q]);
+    p.loss = d->condition[0].sign * (score.mean - d->variant[0].digital[q]);
     p.error = score.error;
     p.row_error = row_error(d, i, k, score.mean);
     p.yield = yield_of(d, i, k, chips);

@@ -6,10 +6,26 @@
 #include "design/quality.h"
 #include "design/space.h"
 
+/* A model that designs have: the one that was given, or one that was trained again. */
+typedef struct xb_variant {
+    double width, penalty;  /* 0: those of the given model, and none */
+    bool aware;             /* trained for an array: */
+    xb_train_array written; /* what of it training knows */
+    const xb_model *model;  /* `own`, or borrowed for the search alone */
+    xb_model *own;
+    xb_judge judge;
+    double *sd;     /* of the data's noise */
+    double *paired; /* [chips_room][XB_QUALITIES]: the digital model under each chip's
+                       words, `reads` draws */
+    double *digital_row; /* [XB_QUALITIES][n]: the digital model, many draws */
+    double digital[XB_QUALITIES], offset[XB_QUALITIES]; /* (X72) */
+} xb_variant;
+
 /* An array with what is known of it. */
 typedef struct xb_candidate {
     int64_t index; /* of its combination */
     xb_array array;
+    int64_t variant;
     xb_band draw_pj;
     double draw_ns;
     bool alive;    /* not given up */
@@ -25,8 +41,8 @@ struct xb_design {
     const xb_model *model; /* borrowed, for the search alone, as are x, y, calibration */
     const double *calibration;
     int64_t calibration_n;
-    double *x, *y, *sd; /* of the rows that are scored */
-    xb_judge judge;
+    double *x, *y;  /* of the rows that are scored */
+    xb_judge judge; /* without the data's noise, which each variant has its own of */
     xb_condition condition[XB_CONDITIONS_MOST];
     int conditions;
     char score_name[32];
@@ -36,14 +52,17 @@ struct xb_design {
     int64_t chips_room;
     xb_candidate *candidate;
     int64_t candidates, left_out, finalists;
-    double *paired; /* [chips_room][XB_QUALITIES]: the digital model under each chip's
-                       words, `reads` draws */
-    double *digital_row; /* [XB_QUALITIES][n]: the digital model, many draws */
-    double digital[XB_QUALITIES], offset[XB_QUALITIES]; /* (X72) */
+    xb_variant *variant; /* [variants], the given model first */
+    int64_t variants;
     double *luck; /* [opt.chips][n_draws][XB_QUALITIES] (X73); NULL: not known yet */
     xb_design_point *point; /* [candidates][n_draws] */
     int64_t chosen, chosen_low, chosen_high, best, undecided;
 };
+
+/* retrain.c: (X77) which models the candidates need, each candidate with the number of
+ * its own; trains them. */
+xb_status xb_variants_make(xb_ctx *ctx, xb_design *d);
+void xb_variants_free(xb_design *d);
 
 /* trial.c: arrays on chips, and what they cost. Each is a function of the array and the
  * number of the chip, so they run side by side. */

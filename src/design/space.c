@@ -40,14 +40,22 @@ int64_t xb_design_space_axis_find(const xb_design_space *space, const char *key)
 
 static xb_axis_kind kind_of(const char *key)
 {
-    return same_key(key, "draws")  ? XB_AXIS_DRAWS
-           : same_key(key, "tile") ? XB_AXIS_TILE
-                                   : XB_AXIS_FIELD;
+    static const struct {
+        const char *key;
+        xb_axis_kind kind;
+    } kinds[] = {{"draws", XB_AXIS_DRAWS},
+                 {"tile", XB_AXIS_TILE},
+                 {"width", XB_AXIS_WIDTH},
+                 {"n_eff", XB_AXIS_N_EFF},
+                 {"aware", XB_AXIS_AWARE}};
+    for (int i = 0; i < XB_COUNT(kinds); i++)
+        if (same_key(kinds[i].key, key)) return kinds[i].kind;
+    return XB_AXIS_FIELD;
 }
 
 xb_status xb_space_put(xb_ctx *ctx, xb_array *array, const xb_axis *axis, double value)
 {
-    if (axis->kind == XB_AXIS_DRAWS) return XB_OK;
+    if (axis->kind != XB_AXIS_FIELD && axis->kind != XB_AXIS_TILE) return XB_OK;
     if (axis->kind == XB_AXIS_FIELD) return xb_array_set(ctx, array, axis->key, value);
     XB_TRY(xb_array_set(ctx, array, "rows", value));
     return xb_array_set(ctx, array, "columns", value);
@@ -58,15 +66,24 @@ static bool is_bits(const char *key)
     return same_key(key, "adc_bits") || same_key(key, "dac_bits");
 }
 
+static xb_status check_whole(xb_ctx *ctx, const char *key, double value, double least,
+                             double most)
+{
+    if (value >= least && value <= most && value == floor(value)) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "%s is %g, expected a whole number from %g to %g",
+                   key, value, least, most);
+}
+
 static xb_status check_value(xb_ctx *ctx, const xb_design_space *space,
                              const xb_axis *axis, double value)
 {
-    const double most = 1e6;
     xb_array trial = space->base;
-    if (axis->kind == XB_AXIS_DRAWS &&
-        !(value >= 1 && value <= most && value == floor(value)))
-        return xb_fail(ctx, XB_E_INPUT,
-                       "draws is %g, expected a whole number from 1 to %g", value, most);
+    if (axis->kind == XB_AXIS_DRAWS) return check_whole(ctx, axis->key, value, 1, 1e6);
+    if (axis->kind == XB_AXIS_WIDTH) return check_whole(ctx, axis->key, value, 1, 65536);
+    if (axis->kind == XB_AXIS_AWARE) return check_whole(ctx, axis->key, value, 0, 1);
+    if (axis->kind == XB_AXIS_N_EFF && !(value >= 0 && value <= 1e6))
+        return xb_fail(ctx, XB_E_INPUT, "n_eff is %g, expected a penalty of 0 or more",
+                       value);
     if (is_bits(axis->key) && value == 0)
         return xb_fail(ctx, XB_E_INPUT,
                        "%s is 0: a design needs converters, expected 2 to 20 bits",
@@ -174,9 +191,16 @@ double xb_design_space_axis_value(const xb_design_space *space, int64_t i, int64
     return axis && k >= 0 && k < axis->n ? axis->value[k] : NAN;
 }
 
+const xb_axis *xb_space_axis(const xb_design_space *space, xb_axis_kind kind)
+{
+    for (int64_t i = 0; i < space->n; i++)
+        if (space->axis[i].kind == kind) return &space->axis[i];
+    return NULL;
+}
+
 const xb_axis *xb_space_draws(const xb_design_space *space)
 {
-    return axis_at(space, xb_design_space_axis_find(space, "draws"));
+    return xb_space_axis(space, XB_AXIS_DRAWS);
 }
 
 /* ---- combinations, the last axis fastest */
@@ -191,6 +215,13 @@ double xb_space_value(const xb_design_space *space, int64_t index, int64_t wante
         index /= axis->n;
     }
     return value;
+}
+
+double xb_space_value_of(const xb_design_space *space, int64_t index, xb_axis_kind kind,
+                         double other)
+{
+    const xb_axis *axis = xb_space_axis(space, kind);
+    return axis ? xb_space_value(space, index, axis - space->axis) : other;
 }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }

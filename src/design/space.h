@@ -13,7 +13,14 @@ enum {
     XB_CHIPS_MOST = 512 /* with those that confirm the choice */
 };
 
-typedef enum xb_axis_kind { XB_AXIS_FIELD, XB_AXIS_TILE, XB_AXIS_DRAWS } xb_axis_kind;
+typedef enum xb_axis_kind {
+    XB_AXIS_FIELD,
+    XB_AXIS_TILE,
+    XB_AXIS_DRAWS,
+    XB_AXIS_WIDTH, /* these are of the model, which is trained again */
+    XB_AXIS_N_EFF,
+    XB_AXIS_AWARE
+} xb_axis_kind;
 
 typedef struct xb_axis {
     char key[32];
@@ -34,7 +41,12 @@ typedef struct xb_combination {
     xb_array array;
 } xb_combination;
 
-/* The number of an axis into an array; draws are no number of it. */
+/* The axis of a kind that a space has once; NULL: none. */
+const xb_axis *xb_space_axis(const xb_design_space *space, xb_axis_kind kind);
+/* Combination `index` on it; `other` where there is no such axis. */
+double xb_space_value_of(const xb_design_space *space, int64_t index, xb_axis_kind kind,
+                         double other);
+/* The number of an axis into an array; draws and the model's are no numbers of it. */
 xb_status xb_space_put(xb_ctx *ctx, xb_array *array, const xb_axis *axis, double value);
 const xb_axis *xb_space_draws(const xb_design_space *space); /* NULL: no such axis */
 /* The combinations that can be built. free() them. */

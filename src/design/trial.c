@@ -56,13 +56,14 @@ static xb_status run_batch(xb_ctx *ctx, trial_batch *b)
 }
 
 static xb_status put_on(xb_ctx *ctx, xb_analog **out, const xb_design *d,
-                        const xb_array *array, int64_t chip)
+                        const xb_candidate *c, int64_t chip)
 {
     xb_analog_options opt = d->analog;
     opt.chip += (uint64_t)chip;
     opt.seed += (uint64_t)chip;
     const bool own = d->calibration == NULL;
-    return xb_analog_create(ctx, out, d->model, array, own ? d->x : d->calibration,
+    return xb_analog_create(ctx, out, d->variant[c->variant].model, &c->array,
+                            own ? d->x : d->calibration,
                             own ? d->judge.n : d->calibration_n, &opt);
 }
 
@@ -72,7 +73,7 @@ static xb_status find_cost(xb_ctx *ctx, const xb_design *d, trial *t)
 {
     xb_analog *analog = NULL;
     xb_cost_model *cost = NULL;
-    XB_TRY(put_on(ctx, &analog, d, &t->candidate->array, 0));
+    XB_TRY(put_on(ctx, &analog, d, t->candidate, 0));
     xb_status status = xb_cost_model_create(ctx, &cost, analog, 1);
     if (status == XB_OK) {
         const int64_t array = xb_cost_model_design_find("array");
@@ -102,7 +103,8 @@ static void drop_equal(xb_design *d)
     for (int64_t i = 0; i < d->candidates; i++) {
         bool known = false;
         for (int64_t k = 0; k < kept && !known; k++)
-            known = xb_space_same(&d->candidate[k].array, &d->candidate[i].array);
+            known = d->candidate[k].variant == d->candidate[i].variant &&
+                    xb_space_same(&d->candidate[k].array, &d->candidate[i].array);
         if (!known) d->candidate[kept++] = d->candidate[i];
     }
     d->candidates = kept;
@@ -133,10 +135,9 @@ xb_status xb_trial_costs(xb_ctx *ctx, xb_design *d)
 /* ---- reads */
 
 /* Scores of value [reads][n][outputs] for every number of draws. */
-static xb_status judge_all(xb_ctx *ctx, const xb_design *d, double *score, double *rows,
-                           const double *value)
+static xb_status judge_all(xb_ctx *ctx, const xb_design *d, const xb_judge *judge,
+                           double *score, double *rows, const double *value)
 {
-    const xb_judge *judge = &d->judge;
     const int64_t n = judge->n, wanted = d->condition[0].quality;
     double *room = xb_room(ctx, xb_judge_room(judge, d->reads), sizeof *room);
     double *row = xb_room(ctx, XB_QUALITIES * n, sizeof *row);
@@ -161,10 +162,12 @@ static xb_status read_chip(xb_ctx *ctx, const xb_design *d, trial *t)
     xb_analog *analog = NULL;
     double *value = xb_room(ctx, d->reads * n * d->judge.outputs, sizeof *value);
     if (!value) return XB_E_MEMORY;
-    xb_status status = put_on(ctx, &analog, d, &t->candidate->array, t->chip);
+    xb_status status = put_on(ctx, &analog, d, t->candidate, t->chip);
     if (status == XB_OK)
         status = xb_analog_draws(ctx, value, NULL, analog, d->x, n, 0, d->reads);
-    if (status == XB_OK) status = judge_all(ctx, d, t->score, t->row, value);
+    if (status == XB_OK)
+        status = judge_all(ctx, d, &d->variant[t->candidate->variant].judge, t->score,
+                           t->row, value);
     xb_analog_destroy(analog);
     free(value);
     return status;
@@ -261,19 +264,19 @@ static int64_t pooled_chips(const xb_design *d)
 }
 
 /* Rows [XB_QUALITIES][n] of predictions of all `draws` draws. */
-static xb_status judge_whole(xb_ctx *ctx, const xb_design *d, double *row,
+static xb_status judge_whole(xb_ctx *ctx, const xb_judge *judge, double *row,
                              const double *value, int64_t draws)
 {
-    double *room = xb_room(ctx, xb_judge_room(&d->judge, draws), sizeof *room);
+    double *room = xb_room(ctx, xb_judge_room(judge, draws), sizeof *room);
     if (!room) return XB_E_MEMORY;
-    xb_judge_prepare(&d->judge, room, value, draws);
-    xb_judge_rows(&d->judge, row, room, value, draws, draws);
+    xb_judge_prepare(judge, room, value, draws);
+    xb_judge_rows(judge, row, room, value, draws, draws);
     free(room);
     return XB_OK;
 }
 
-static xb_status digital_chips(xb_ctx *ctx, xb_design *d, double *value, double *row,
-                               int64_t pooled)
+static xb_status digital_chips(xb_ctx *ctx, const xb_design *d, xb_variant *v,
+                               double *value, double *row, int64_t pooled)
 {
     const int64_t wide = d->judge.n * d->judge.outputs;
     xb_predict_options opt = xb_predict_options_default();
@@ -281,30 +284,37 @@ static xb_status digital_chips(xb_ctx *ctx, xb_design *d, double *value, double 
     for (int64_t chip = 0; chip < d->chips_room; chip++) {
         double *own = value + (chip < pooled ? chip : pooled) * d->reads * wide;
         opt.seed = d->analog.seed + (uint64_t)chip;
-        XB_TRY(xb_predict_draws(ctx, own, NULL, d->model, d->x, d->judge.n, 0, d->reads,
+        XB_TRY(xb_predict_draws(ctx, own, NULL, v->model, d->x, d->judge.n, 0, d->reads,
                                 &opt));
-        XB_TRY(judge_whole(ctx, d, row, own, d->reads));
+        XB_TRY(judge_whole(ctx, &v->judge, row, own, d->reads));
         for (int q = 0; q < XB_QUALITIES; q++)
-            d->paired[chip * XB_QUALITIES + q] = xb_judge_score(&d->judge, row, q);
+            v->paired[chip * XB_QUALITIES + q] = xb_judge_score(&v->judge, row, q);
     }
-    return judge_whole(ctx, d, d->digital_row, value, pooled * d->reads);
+    return judge_whole(ctx, &v->judge, v->digital_row, value, pooled * d->reads);
 }
 
-xb_status xb_trial_digital(xb_ctx *ctx, xb_design *d)
+static xb_status digital_variant(xb_ctx *ctx, const xb_design *d, xb_variant *v)
 {
     const int64_t pooled = pooled_chips(d), wide = d->judge.n * d->judge.outputs;
     double *value = xb_room(ctx, (pooled + 1) * d->reads * wide, sizeof *value);
     double *row = xb_room(ctx, XB_QUALITIES * d->judge.n, sizeof *row);
     xb_status status =
-        value && row ? digital_chips(ctx, d, value, row, pooled) : XB_E_MEMORY;
+        value && row ? digital_chips(ctx, d, v, value, row, pooled) : XB_E_MEMORY;
     free(row);
     free(value);
     for (int q = 0; q < XB_QUALITIES && status == XB_OK; q++) { /* (X72) */
         double mean = 0;
         for (int64_t c = 0; c < pooled; c++)
-            mean += d->paired[c * XB_QUALITIES + q] / (double)pooled;
-        d->digital[q] = xb_judge_score(&d->judge, d->digital_row, q);
-        d->offset[q] = mean - d->digital[q];
+            mean += v->paired[c * XB_QUALITIES + q] / (double)pooled;
+        v->digital[q] = xb_judge_score(&v->judge, v->digital_row, q);
+        v->offset[q] = mean - v->digital[q];
     }
     return status;
+}
+
+xb_status xb_trial_digital(xb_ctx *ctx, xb_design *d)
+{
+    for (int64_t i = 0; i < d->variants; i++)
+        XB_TRY(digital_variant(ctx, d, &d->variant[i]));
+    return XB_OK;
 }

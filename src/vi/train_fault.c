@@ -5,6 +5,7 @@
  * message about nets. */
 #include <stdio.h>
 
+#include "net/layer.h"
 #include "run/pass.h"
 #include "vi/trainer.h"
 
@@ -33,7 +34,10 @@ void xb_trainer_fault(char out[XB_FAULT_TEXT], const xb_trainer *t)
     const xb_backend *b = t->backend;
     const xb_net *net = t->model->net, *other = t->model->noise_net;
     bool two = other && t->place.phase == XB_PHASE_VI;
-    if (say(out, "output", net, xb_pass_broken_layer(t->pass), "")) return;
+    int broken = xb_pass_broken_layer(t->pass);
+    if (t->rounded && broken >= 0) broken = xb_net_rounded_layer(t->rounded, broken);
+    if (say(out, "output", net, broken < net->n_layer ? broken : net->n_layer - 1, ""))
+        return;
     if (two && say(out, "output", other, xb_pass_broken_layer(t->noise_pass), noise))
         return;
     if (say(out, "gradient", net, broken_gradient(b, net, t->gradient), "")) return;

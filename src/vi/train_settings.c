@@ -68,6 +68,9 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
     if (!(o->noise_prior >= 0) || !isfinite(o->noise_prior))
         return xb_fail(ctx, XB_E_ARGUMENT, "noise_prior is %g, expected 0 or more",
                        o->noise_prior);
+    if (!(o->n_eff_penalty >= 0) || !isfinite(o->n_eff_penalty))
+        return xb_fail(ctx, XB_E_ARGUMENT, "n_eff_penalty is %g, expected 0 or more",
+                       o->n_eff_penalty);
     if (!(o->validation >= 0 && o->validation < 1))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "held-out share %g: expected 0 or more, and below 1",
@@ -189,6 +192,17 @@ static void set_optimiser(json_t **root, const xb_train_options *o)
     set_real(root, "sigma", o->sigma);
 }
 
+static json_t *array_json(const xb_train_array *a)
+{
+    json_t *root = json_object();
+    set_count(&root, "dac_bits", a->dac_bits);
+    set_count(&root, "adc_bits", a->adc_bits);
+    set_count(&root, "levels", a->levels);
+    set_real(&root, "error", a->error);
+    set_real(&root, "floor", a->floor);
+    return root;
+}
+
 xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
 {
     const xb_train_options *o = &t->opt;
@@ -211,6 +225,8 @@ xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
         set_count(&root, "validation_draws", o->validation_draws);
     if (o->mirror) xb_json_set(&root, "mirror", json_true());
     if (o->cells) set_text(&root, "cells", xb_weight_cells_text(o->cells));
+    if (o->array) xb_json_set(&root, "array", array_json(o->array));
+    if (o->n_eff_penalty > 0) set_real(&root, "n_eff_penalty", o->n_eff_penalty);
     if (o->target_sd != 0) {
         set_real(&root, "target_mean", o->target_mean);
         set_real(&root, "target_sd", o->target_sd);

@@ -46,7 +46,7 @@ xb_loss xb_trainer_loss(const xb_trainer *t, double scale)
 
 static xb_status phase_1_step(xb_trainer *t, int64_t batch, double *loss)
 {
-    const xb_weights weights = {t->theta, NULL, t->state, t->state};
+    const xb_weights weights = xb_aware_weights(t, false, 0);
     const xb_gradient gradient = {t->gradient, NULL, NULL};
     const xb_loss of = xb_trainer_loss(t, 1 / (double)batch);
     double sum = 0;
@@ -60,7 +60,7 @@ static xb_status phase_1_step(xb_trainer *t, int64_t batch, double *loss)
 static xb_status one_draw(xb_trainer *t, int64_t batch, int64_t draw, double scale,
                           double *nll)
 {
-    const xb_weights weights = {t->theta, t->sigma, t->state, t->state};
+    const xb_weights weights = xb_aware_weights(t, true, draw);
     const xb_gradient gradient = {t->gradient, t->gradient + t->rho, NULL};
     const xb_noise noise = {.sampler = t->sampler,
                             .key = t->noise_key,
@@ -122,6 +122,7 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
     for (int64_t s = 0; s < t->opt.samples; s++)
         XB_TRY(one_draw(t, batch, s, scale, &nll));
     double kl = add_kl(t) + xb_noise_posterior_kl(t);
+    XB_TRY(xb_sharing_add(t, batch));
     *f = xb_trainer_note(t, batch, temperature, nll, kl);
     return XB_OK;
 }
@@ -175,6 +176,7 @@ xb_status xb_trainer_move(xb_trainer *t)
     double loss = 0;
     t->draw = t->place.step;
     XB_TRY(xb_trainer_batch_gradient(t, &loss));
+    if (phase == XB_PHASE_VI) xb_sharing_keep(t);
     double rate =
         xb_schedule_at(&t->opt.rate, t->place.step, t->epochs[phase] * t->batches);
     xb_adam_step_within(t->backend, t->ctx, &t->opt.adam, t->block[phase],

@@ -157,7 +157,8 @@ static void place_parts(xb_trainer *t)
     t->best_theta = p, p += t->n_theta;
     t->state = p, p += t->states;
     t->noise_state = t->state + t->net_states;
-    t->best_state = p;
+    t->best_state = p, p += t->states;
+    if (t->opt.n_eff_penalty > 0) t->shares = p;
     t->gradient = t->live + padded(t->n_live);
     t->sigma = t->gradient + t->n_theta;
     t->noise_posterior.sigma = t->sigma + t->rho;
@@ -171,7 +172,7 @@ static xb_status take_live(xb_trainer *t)
     t->cells = t->noise_posterior.rho + (t->noise_posterior.net ? padded(t->q) : 0);
     if (t->opt.cells) t->n_cells = xb_weight_cells_count(t->opt.cells);
     t->n_theta = t->cells + padded(t->n_cells * t->p);
-    t->n_live = 4 * t->n_theta + 2 * t->states;
+    t->n_live = 4 * t->n_theta + 2 * t->states + (t->opt.n_eff_penalty > 0 ? t->p : 0);
     int64_t all = padded(t->n_live) + t->n_theta + t->rho + t->cells - t->noise;
     XB_TRY(take(t, &t->live, all, sizeof *t->live, &t->room.live));
     XB_TRY(take(t, &t->kept_state, t->states, sizeof *t->kept_state, NULL));
@@ -365,7 +366,8 @@ static xb_status make_passes(xb_trainer *t)
     opt.batch = t->opt.batch;
     opt.estimator = (xb_estimator)t->opt.estimator;
     opt.group = t->opt.group;
-    XB_TRY(xb_pass_create(t->ctx, &t->pass, t->model->net, &opt));
+    XB_TRY(
+        xb_pass_create(t->ctx, &t->pass, t->rounded ? t->rounded : t->model->net, &opt));
     const xb_noise_posterior *p = &t->noise_posterior;
     opt.estimator = p->net ? p->estimator : XB_ESTIMATOR_SHARED;
     if (t->model->noise_net)
@@ -379,7 +381,7 @@ static xb_status make_passes(xb_trainer *t)
 /* The backend that `auto` means for this net: only the CPU supports cells. */
 static const char *backend_of(const xb_trainer *t)
 {
-    const bool host = t->opt.cells;
+    const bool host = t->opt.cells || t->opt.array;
     return xb_backend_for(t->ctx, t->opt.backend, t->model->net,
                           host ? 0 : (double)t->opt.batch, XB_AUTO_PASS);
 }
@@ -399,6 +401,7 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     t->targets = m->targets;
     t->noise_key = xb_key_make(t->opt.seed, XB_PURPOSE_WEIGHT);
     t->data_key = xb_key_make(t->opt.seed, XB_PURPOSE_DATA);
+    t->write_key = xb_key_make(t->opt.seed, XB_PURPOSE_ARRAY);
     XB_TRY(take_rows(t, data));
     if (t->opt.batch > t->n) t->opt.batch = t->n;
     plan(t);
@@ -412,7 +415,11 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
                                                               : 0;
     XB_TRY(xb_noise_posterior_make(t->ctx, &t->noise_posterior, m, &t->opt));
     XB_TRY(xb_tied_check(t));
+    XB_TRY(xb_aware_make(t));
     XB_TRY(take_live(t));
+    if (t->write_error)
+        XB_TRY(take(t, &t->written, 2 * t->rho, sizeof *t->written, NULL));
+    XB_TRY(xb_sharing_make(t));
     XB_TRY(make_blocks(t));
     XB_TRY(take_batch(t));
     t->sums.best_score = -INFINITY;
@@ -453,6 +460,9 @@ void xb_trainer_destroy(xb_trainer *t)
         xb_kl_destroy(t->kl[i]);
     free(t->kl);
     xb_pass_destroy(t->pass);
+    xb_net_destroy(t->rounded);
+    xb_sampler_destroy(t->write_error);
+    xb_sharing_free(t->sharing);
     xb_pass_destroy(t->noise_pass);
     xb_noise_posterior_free(&t->noise_posterior);
     xb_model_destroy(t->own);

@@ -117,6 +117,13 @@ struct xb_trainer {
     double saved_at;      /* seconds, of the last checkpoint */
     bool dealt;           /* ranks run its passes together, each on its rows */
     char *fingerprint;
+    /* for an array (V60, V61); NULL where there is none, or nothing of that kind */
+    xb_net *rounded;         /* the net of `pass` */
+    float *written;          /* B [mu][sigma], as theta has mu and rho */
+    xb_sampler *write_error; /* of means */
+    xb_key write_key;
+    struct xb_sharing *sharing; /* sharing.c; NULL: n_eff is not looked after */
+    float *shares;              /* within live: [p] of its running means; NULL: none */
 };
 
 /* trainer.c. The model is borrowed, its nets, law and scales are there. */
@@ -149,6 +156,24 @@ void xb_tied_chain(xb_trainer *t);
 void xb_tied_start(const xb_trainer *t, float *theta);
 xb_status xb_tied_check(const xb_trainer *t);
 void xb_tied_fetch(const xb_trainer *t, float *out);
+
+/* array_aware.c: the net and the errors of an array; the weights of draw number `draw` of
+ * this step as it would have them, with widths or without. */
+xb_status xb_train_array_check(xb_ctx *ctx, const xb_train_array *array);
+xb_status xb_aware_make(xb_trainer *t);
+xb_weights xb_aware_weights(xb_trainer *t, bool spread, int64_t draw);
+
+/* sharing.c: (V62) the penalty on few weights that make all of the output's variance:
+ * added to the gradient of this step, whose batch is there; and where the step is taken,
+ * what it saw is remembered. */
+xb_status xb_sharing_make(xb_trainer *t);
+void xb_sharing_free(struct xb_sharing *sharing);
+xb_status xb_sharing_add(xb_trainer *t, int64_t batch);
+void xb_sharing_keep(xb_trainer *t);
+/* n_eff of widths sigma [n] at v [n], and the gradient of -weight log n_eff by them;
+ * NULL: not wanted. NAN: nothing varies, and no gradient. */
+double xb_sharing_gradient(float *d_sigma, const float *sigma, const double *v, int64_t n,
+                           double weight);
 
 /* train_step.c: the gradient at `place`, checked, and one step; no allocation.
  * XB_E_NUMERIC before anything is changed. */

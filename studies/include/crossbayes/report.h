@@ -65,6 +65,12 @@ XB_API xb_status xb_report_plan_study(xb_ctx *ctx, const char *study, const char
 XB_API xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
                                  unsigned formats);
 
+/* Energy of a draw by layer and part on an array (the first twelve layers), and of the
+ * whole net beside the other designs of the model, parts stacked; a bar for either end of
+ * the published numbers. `path` without extension. */
+XB_API xb_status xb_report_costs(xb_ctx *ctx, const xb_cost_model *cost, const char *path,
+                                 unsigned formats);
+
 /* A search for a design: loss of quality over energy and over time, the fronts with their
  * errors, the limit, the choice. `path` without extension. */
 XB_API xb_status xb_report_design(xb_ctx *ctx, const xb_design *design, const char *path,

@@ -1,0 +1,41 @@
+/* training.c: what of an array a net can be trained for (maths V60, V61, X60, X62). */
+#include <math.h>
+
+#include "crossbar/array.h"
+
+/* States of a whole weight, and which of them is 0. */
+typedef struct weight_states {
+    double all, most; /* the latter: steps from 0 to the largest weight */
+} weight_states;
+
+static weight_states states_of(const xb_array *a)
+{
+    weight_states s = {.all = pow((double)a->mean_levels, (double)xb_array_slices(a))};
+    s.most = s.all - 1 - (a->offset_columns ? floor(s.all / 2) : 0);
+    return s;
+}
+
+/* Standard deviation of a written weight in parts of the largest: of all its slices. */
+static double error_of(const xb_array *a, double most)
+{
+    const double devices = a->offset_columns ? 1 : 2;
+    const double levels = (double)a->mean_levels;
+    double sum = 0;
+    if (a->mean_levels == 0) /* one slice, whose range is the weight's or twice that */
+        return a->program_error * (a->offset_columns ? 2 : sqrt(devices));
+    for (int64_t k = 0; k < xb_array_slices(a); k++) {
+        const double range = (levels - 1) * pow(levels, (double)k) / most;
+        sum += devices * range * range;
+    }
+    return a->program_error * sqrt(sum);
+}
+
+void xb_array_training(const xb_array *a, xb_train_array *out)
+{
+    const double most = a->mean_levels > 0 ? states_of(a).most : 0;
+    *out = (xb_train_array){.dac_bits = a->dac_bits,
+                            .adc_bits = a->adc_bits,
+                            .levels = (int64_t)most,
+                            .error = fmin(error_of(a, most), 1)};
+    if (a->sigma_max_us > 0) out->floor = a->sigma_min_us / a->sigma_max_us;
+}
