@@ -8,7 +8,7 @@ SAY_SKIPPED = grep -h "skipped: "
 
 .PHONY: all deps demo check check-long check-aarch64 check-cross fuzz races memory mutate bench scaling guard abi \
 	install clean format lint cuda cuda-compiles check-cuda bench-cuda \
-	python check-python check-peers api
+	python wheels check-python check-peers bench-python api
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -22,9 +22,10 @@ $(BUILD)/build.ninja: | deps
 demo: all
 	$(BUILD)/crossbayes demo -o $(BUILD)/demo
 
-# Optimised, then the same tests, but for the slowest, under AddressSanitizer and UBSan. clang compiles all of
-# it as well, which takes half the time without its optimiser; check-long runs the tests as
-# clang optimises them. Three tests at once keep two cores busy: some wait for others.
+# All tests optimised; then those of memory, files and the program under AddressSanitizer and
+# UBSan. clang compiles the product as well, without its optimiser to save time. check-long runs
+# the other tests sanitised, and all of them as clang optimises them. Three tests at once
+# keep two cores busy: some wait for others.
 CLANG = CC=clang $(CMAKE) -DXB_WERROR=ON
 check: deps
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
@@ -35,12 +36,13 @@ check: deps
 	ninja -C $(BUILD)/sanitize
 	cd $(BUILD)/sanitize && ctest --output-on-failure -j3 --timeout 300 -LE slow
 	@$(SAY_SKIPPED) $(BUILD)/sanitize/Testing/Temporary/LastTest.log || true
-	$(CLANG) -B $(BUILD)/clang-plain -DCMAKE_BUILD_TYPE=Debug -DXB_KERNEL_LEVEL=-O0
+	$(CLANG) -B $(BUILD)/clang-plain -DCMAKE_BUILD_TYPE=Debug -DXB_KERNEL_LEVEL=-O0 -DXB_TESTS=OFF
 	ninja -C $(BUILD)/clang-plain
 
 check-long: check
 	./tools/install-deps.sh long
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
+	ninja -C $(BUILD)/sanitize slow_tests
 	cd $(BUILD)/sanitize && ctest --output-on-failure -j3 --timeout 900 -L slow
 	cd $(BUILD)/sanitize && XB_LONG=1 ctest --output-on-failure -R fault_faults
 	$(CLANG) -B $(BUILD)/clang
@@ -98,6 +100,11 @@ python: deps
 	./tools/install-deps.sh python
 	./python/check.sh $(BUILD) wheel
 
+# Wheels of it for x86-64 and AArch64 Linux, Windows and macOS, in build/wheels, each tried where it can be.
+wheels: python
+	./tools/install-deps.sh wheels
+	./python/wheels.sh $(BUILD)
+
 # Its tests, types, style and wheel; other Pythons too where PATH or PYTHONS has them.
 check-python: python
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
@@ -111,6 +118,10 @@ api: python
 # Models of other libraries beside what those predict; installs several GB from PyPI.
 check-peers: python
 	./python/check.sh $(BUILD) peers
+
+# Its claims of speed in one table beside NumPy, PyTorch and bayesian-torch, from the same PyPI.
+bench-python: python
+	./python/check.sh $(BUILD) bench
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
 FUZZ_SECONDS ?= 600

@@ -109,9 +109,10 @@ static void mistakes_are_one_line(void **state)
     run_well("device level1.csv level2.csv -o noise.json -q");
     run_badly("device negative.csv -o x.json", "expected a conductance of 0 or more");
     run_badly("device one.csv -o x.json", "no state has 20 cells");
+    run_badly("device one.csv --min-cells 30 -o x.json", "no state has 30 cells");
     run_badly("device level1.csv back.csv -o x.json", "back.csv: column 't'");
     run_badly("device level1.csv below3.csv -o x.json", "the mean of the trace is -");
-    run_badly("device level1.csv other1.csv -o x.json", "are both state 1");
+    run_badly("device level1.csv other1.csv -o x.json", "both name state 1");
     run_badly("device cells.csv negative.csv -o x.json", "expected one campaign");
     run_badly("device level1.csv none.csv -o x.json", "none.csv");
     run_badly("crossbar m.safetensors xy.csv --device half.json --age 1s", "half.json");

@@ -7,8 +7,7 @@
  * permutation each, or whole rows loaded and transposed) and `degree` fused
  * multiply-adds.
  *
- * Nothing is stored but the draws. No branch depends on data except one for
- * slow cells. */
+ * Only the draws are stored. No branch depends on data except one for slow cells. */
 #include "base/philox.h"
 #include "draw/kernel.h"
 #include "draw/lanes.h"
@@ -137,8 +136,8 @@ LANE_INLINE lane_int column_lanes(lane_int word, vec place, int columns, int hal
     return halves == 2 ? int_add(column, int_top_bit(word, columns)) : column;
 }
 
-/* which is noted where its coefficients are a row in memory: known early, the rows are
- * at hand when their turn comes; */
+/* which is stored early if its coefficients are a row in memory, so that the rows are in
+ * the cache when they are needed; */
 LANE_INLINE bool goes_by_rows(int columns)
 {
 #ifdef LANE_PERMUTES
@@ -149,9 +148,9 @@ LANE_INLINE bool goes_by_rows(int columns)
 #endif
 }
 
-/* The compiler may not see through the store: it would take the places out of the
- * register one by one, on the units that shuffle, which are short here; loads are not.
- * Measured: 1.03 ns a draw of a wide table becomes 0.92. */
+/* The compiler must not see through the store: otherwise it would extract the places from
+ * the register one by one on the shuffle units, which are the bottleneck here; loads are
+ * not. Measured: 1.03 ns a draw of a wide table becomes 0.92. */
 LANE_INLINE void note_rows(uint32_t *row, lane_int column, int columns)
 {
     lane_int halves = int_add(column, column);
@@ -224,8 +223,8 @@ static int64_t note_slow(slow_draw *slow, int64_t count, float *z, const uint32_
     return count;
 }
 
-/* Makes the draws of a list: first all their pieces, then all values, so that those of
- * one do not wait for the search of another. */
+/* Makes the draws of a list: first finds all their pieces, then computes all values, so
+ * that no value waits for the search of another. */
 static void make_slow(const xb_draw_source *d, const slow_draw *slow, int64_t count)
 {
     enum { TOGETHER = 64 };
@@ -239,8 +238,7 @@ static void make_slow(const xb_draw_source *d, const slow_draw *slow, int64_t co
     }
 }
 
-/* Blocks that have slow draws: these are made many at a time and out of the way of the
- * fast loop. */
+/* Blocks that have slow draws: these are made many at a time, outside the fast loop. */
 enum { LATE = 16 };
 
 typedef struct late_draws {
@@ -318,7 +316,7 @@ LANE_INLINE bool draw_block(vec y[4][PER_BLOCK], lane_int word[4][PER_BLOCK],
     return mask != 0;
 }
 
-/* The first block, which has no other to run beside. */
+/* The first block, which has no other block to overlap with. */
 LANE_INLINE void draw_start(philox_state *p, const philox_start *s, int64_t first,
                             int64_t step)
 {

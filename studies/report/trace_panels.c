@@ -1,6 +1,6 @@
-/* trace_panels.c: the trace against time with its jumps and the part that the law is of,
- * its spectrum with the fitted power law, its autocorrelation. A long trace is drawn as
- * the range of its values in each of a thousand stretches. */
+/* trace_panels.c: the trace against time with its jumps and the part that the law
+ * describes, its spectrum with the fitted power law, and its autocorrelation. A long
+ * trace is drawn as the range of its values in each of a thousand stretches. */
 #include "report/trace_panels.h"
 
 #include <math.h>
@@ -111,8 +111,8 @@ void xb_trace_panel(FILE *script, const xb_trace_view *v, const char *data, int 
         "plot %s index %d using 1:2:3 with filledcurves fill solid 1 noborder linecolor"
         " '%s' title 'range of the samples', \\\n"
         "     '' index %d using 1:2 with lines linecolor '%s' notitle, \\\n"
-        "     NaN with boxes fill solid 1 noborder linecolor '#dcebdc' title"
-        " 'part that the law is of', \\\n"
+        "     NaN with boxes fill solid 1 noborder linecolor '#dcebdc' title 'part that "
+        "the law describes', \\\n"
         "     NaN with lines dashtype (4,4) linecolor '#444444' title 'jump'\n"
         "unset object 1\nunset arrow\nset offsets\n",
         data, first, xb_style_colour("data"), first, xb_style_colour("data"));
