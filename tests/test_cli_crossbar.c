@@ -162,6 +162,16 @@ static void a_crossbar_is_told_over_chips(void **state)
     assert_non_null(strstr(out_text, "nothing on this array differs from chip to chip"));
 }
 
+static void warnings_are_said_once(void)
+{
+    static const char *const said[] = {"independent samples", "not independent draws"};
+    for (int i = 0; i < 2; i++) {
+        const char *first = strstr(err_text, said[i]);
+        assert_non_null(first);
+        assert_null(strstr(first + 1, said[i]));
+    }
+}
+
 /* However often an array's law is loaded, each of its warnings is said once. */
 static void notices_are_said_once(void **state)
 {
@@ -176,12 +186,11 @@ static void notices_are_said_once(void **state)
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
     assert_int_equal(run("crossbar m.safetensors xy.csv --samples 20 --law walk.json"),
                      0);
-    static const char *const said[] = {"independent samples", "not independent draws"};
-    for (int i = 0; i < 2; i++) {
-        const char *first = strstr(err_text, said[i]);
-        assert_non_null(first);
-        assert_null(strstr(first + 1, said[i]));
-    }
+    warnings_are_said_once();
+    run_well("train xy.csv -t y --law walk.json -o own.safetensors -q --epochs 2"
+             " --mle-epochs 2");
+    assert_int_equal(run("eval own.safetensors xy.csv"), 0); /* models keep them */
+    warnings_are_said_once();
 }
 
 static void bad_crossbars_are_one_line(void **state)

@@ -331,17 +331,10 @@ LANE_INLINE void store_block(float *z, vec y[4][PER_BLOCK])
         vec_store(z + i * LANES, y[i / PER_BLOCK][i % PER_BLOCK]);
 }
 
-#ifdef LANES_FEW
-#include "draw/kernel_staged.h"
-#endif
-
 LANE_INLINE void draw_blocks(float *z, int64_t blocks, const xb_draw_source *d,
                              const xb_stream *where, int64_t first, int columns,
                              int degree, int halves)
 {
-#ifdef LANES_FEW
-    staged_blocks(z, blocks, d, where, first, columns, degree, halves);
-#else
     philox_start s = start_of(where);
     philox_state p;
     late_draws late;
@@ -356,7 +349,6 @@ LANE_INLINE void draw_blocks(float *z, int64_t blocks, const xb_draw_source *d,
         if (__builtin_expect(some, 0)) late_note(&late, z, word, d);
     }
     if (late.count) late_make(&late, d);
-#endif
 }
 
 #include "draw/kernel_product.h"

@@ -104,6 +104,15 @@ typedef struct xb_family {
     int64_t (*panels)(const xb_law *law, double *out, int64_t capacity);
 } xb_family;
 
+/* What is known of the trace that a law was fitted to, so that whoever uses the law can
+ * be warned. */
+typedef struct xb_law_trace {
+    bool known;
+    double independent; /* samples that it is worth */
+    double memory;      /* its correlation time, samples */
+    char usable[32];    /* the verdict on draws; "": none */
+} xb_law_trace;
+
 struct xb_law {
     atomic_int extra_owners; /* beside the first; see xb_law_share() */
     const xb_family *family;
@@ -116,6 +125,7 @@ struct xb_law {
     double sd;
     double entropy;
     xb_law_place place;
+    xb_law_trace trace;
     char text[XB_LAW_TEXT];
 };
 

@@ -50,6 +50,17 @@ json_t *xb_provenance(const xb_ctx *ctx)
     return p;
 }
 
+/* The part of a fit's "series" that goes wherever the law goes. */
+static json_t *trace_json(const xb_law_trace *trace)
+{
+    json_t *series = json_object();
+    if (isfinite(trace->independent))
+        xb_json_set(&series, "independent_samples", json_real(trace->independent));
+    xb_json_set(&series, "correlation_time", json_real(trace->memory));
+    if (*trace->usable) xb_json_set(&series, "usable", xb_json_string(trace->usable));
+    return series;
+}
+
 json_t *xb_law_to_json(const xb_law *law)
 {
     json_t *root = json_object();
@@ -65,6 +76,7 @@ json_t *xb_law_to_json(const xb_law *law)
     xb_json_set(&root, "offset", json_real(law->place.offset));
     xb_json_set(&root, "scale", json_real(law->place.scale));
     xb_json_set(&root, "unit", xb_json_string(law->place.unit));
+    if (law->trace.known) xb_json_set(&root, "series", trace_json(&law->trace));
     return root;
 }
 
@@ -161,6 +173,26 @@ static xb_status read_place(xb_ctx *ctx, xb_law *law, const json_t *root,
     return XB_OK;
 }
 
+/* What whoever uses the law should know of the trace behind it. The rest of "series" is
+ * for people and programs that read the file. */
+static xb_status read_trace(xb_ctx *ctx, xb_law *law, const json_t *root,
+                            const char *path)
+{
+    const json_t *series = json_object_get(root, "series");
+    xb_law_trace t = {.known = true, .independent = INFINITY, .memory = 1};
+    if (!series) return XB_OK;
+    if (!json_is_object(series))
+        return xb_fail(ctx, XB_E_INPUT, "%s: 'series' is not an object", path);
+    XB_TRY(xb_json_number_optional(ctx, &t.independent, series, path,
+                                   "independent_samples"));
+    XB_TRY(xb_json_number_optional(ctx, &t.memory, series, path, "correlation_time"));
+    const char *usable = json_string_value(json_object_get(series, "usable"));
+    if (usable && xb_law_unit_valid(usable)) /* nothing that moves a cursor */
+        snprintf(t.usable, sizeof t.usable, "%s", usable);
+    law->trace = t;
+    return XB_OK;
+}
+
 xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
                            const char *path)
 {
@@ -180,6 +212,7 @@ xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
     xb_law *law = NULL;
     XB_TRY(read_parameters(ctx, &law, family, root, path));
     xb_status status = read_place(ctx, law, root, path);
+    if (status == XB_OK) status = read_trace(ctx, law, root, path);
     if (status == XB_OK)
         *out = law;
     else
@@ -187,31 +220,21 @@ xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
     return status;
 }
 
-/* The facts about the trace that a user of the law should know. The rest of "series" is
- * for people and programs that read the file. */
-static xb_status warn(xb_ctx *ctx, const json_t *root, const char *path)
+void xb_law_warn(xb_ctx *ctx, const xb_law *law, const char *path)
 {
     const double few = 50, correlated = 2; /* samples */
-    const json_t *series = json_object_get(root, "series");
-    double independent = INFINITY, memory = 1;
-    if (!series) return XB_OK;
-    if (!json_is_object(series))
-        return xb_fail(ctx, XB_E_INPUT, "%s: 'series' is not an object", path);
-    XB_TRY(
-        xb_json_number_optional(ctx, &independent, series, path, "independent_samples"));
-    XB_TRY(xb_json_number_optional(ctx, &memory, series, path, "correlation_time"));
-    if (independent < few && memory > correlated)
+    const xb_law_trace *t = &law->trace;
+    if (!t->known || !(t->memory > correlated)) return;
+    if (t->independent < few)
         xb_notice_tell(ctx,
                        "%s: this law is known from only %.1f independent samples: its"
                        " shape is uncertain",
-                       path, independent);
-    const char *usable = json_string_value(json_object_get(series, "usable"));
-    if (usable && strcmp(usable, "usable") != 0 && memory > correlated)
+                       path, t->independent);
+    if (*t->usable && strcmp(t->usable, "usable") != 0)
         xb_notice_tell(ctx,
                        "%s: successive reads of this device are not independent draws"
                        " (%s)",
-                       path, usable);
-    return XB_OK;
+                       path, t->usable);
 }
 
 /* A device file contains the law of its read noise if its states agree on one. */
@@ -242,7 +265,7 @@ xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path)
         return XB_E_INPUT;
     }
     if (status == XB_OK) status = xb_law_from_json(ctx, &law, inside, path);
-    if (status == XB_OK) status = warn(ctx, inside, path);
+    if (status == XB_OK) xb_law_warn(ctx, law, path);
     if (status == XB_OK)
         *out = law;
     else

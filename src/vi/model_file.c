@@ -174,6 +174,7 @@ static xb_status read_law(const reader *r)
     xb_status status = json_is_object(law)
                            ? xb_law_from_json(r->ctx, &r->model->law, law, r->path)
                            : refuse(r, "the law is not a JSON object");
+    if (status == XB_OK) xb_law_warn(r->ctx, r->model->law, r->path);
     json_decref(law);
     return status;
 }
