@@ -52,6 +52,7 @@ check-long: check
 	$(MAKE) fuzz FUZZ_SECONDS=60
 	$(MAKE) check-aarch64
 	$(MAKE) check-python
+	$(MAKE) wheels
 	$(MAKE) check-peers
 
 # Cross-compiled for AArch64 Linux and run by qemu-user: the core's tests, and the bytes of
