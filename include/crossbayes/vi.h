@@ -155,8 +155,8 @@ XB_API xb_status xb_schedule_parse(xb_ctx *ctx, xb_schedule *out, const char *te
 XB_API void xb_schedule_text(char out[XB_SCHEDULE_TEXT], const xb_schedule *schedule);
 XB_API double xb_schedule_at(const xb_schedule *schedule, int64_t step, int64_t total);
 
-/* ---- Adam (V7), TensorFlow's form and defaults. It is a frozen value inside other options:
- * it never grows and has no size field. */
+/* ---- Adam (V7), TensorFlow's form and defaults. It is a frozen value inside other
+ * options: it never grows and has no size field. */
 typedef struct xb_adam_options {
     double rate;    /* 1e-3 */
     double beta1;   /* 0.9 */

@@ -1,4 +1,4 @@
-/* train_crew.c: ranks that train one net together (maths M3). Each goes through the whole
+/* train_crew.c: ranks that train one net together (maths M2). Each goes through the whole
  * training and has the whole state; of a step it runs the dealt layers on its rows only,
  * and everyone has the sums (backend/crew.h). So the state is the same on all ranks after
  * every step, rank 0 keeps it, and who goes on from a checkpoint may be as many as they
