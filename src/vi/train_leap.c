@@ -124,9 +124,10 @@ static int64_t find_room(const xb_trainer *t, xb_leap *leap)
 
 static int64_t epochs_of(const xb_trainer *t)
 {
-    const int64_t rows_most = 1 << 20; /* of orders */
+    const int64_t rows_most = 1 << 20, kept_most = 1 << 22; /* numbers of all epochs */
     int64_t epochs = STEPS_MOST / t->batches;
     if (epochs > rows_most / t->n) epochs = rows_most / t->n;
+    if (epochs > kept_most / (t->q + t->p)) epochs = kept_most / (t->q + t->p);
     if (epochs > EPOCHS_MOST) epochs = EPOCHS_MOST;
     return epochs > 1 ? epochs : 1;
 }
