@@ -134,6 +134,22 @@ static bool reads_noise(xbc_steps *job, const xb_many_steps *s)
     return xbc_steps_draws(&source);
 }
 
+/* Divisions by multiplication are exact while a number times its divisor is below 2^32:
+ * numbers are places in arrays [lines][n], n the divisor. */
+static bool divides(const xbc_steps *job)
+{
+    const double most = 0x1p32, batch = job->batch;
+    const double each = job->link[0].in + job->targets;
+    bool exact = batch * each * each < most;
+    for (int i = 0; i < job->links; i++) {
+        const xbc_step_link *k = &job->link[i];
+        const double lines = fmax(batch, k->in + 1),
+                     n = k->inp > k->outp ? k->inp : k->outp;
+        exact = exact && lines * n * n < most;
+    }
+    return exact;
+}
+
 /* The job but for its buffers; false: it is not for one block. */
 static bool read_job(xbc_steps *job, const xb_many_steps *s)
 {
@@ -150,7 +166,7 @@ static bool read_job(xbc_steps *job, const xb_many_steps *s)
     job->beta1 = s->adam.beta1, job->beta2 = s->adam.beta2;
     job->rest1 = s->adam.rest1, job->rest2 = s->adam.rest2;
     job->epsilon = s->adam.epsilon;
-    return true;
+    return divides(job);
 }
 
 /* ---- the room: the steps, what they come to, what is kept, the kernel's own */

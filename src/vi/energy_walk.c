@@ -130,7 +130,7 @@ static xb_status run(walk *w, int64_t *done)
     w->sums = xb_new(w->ctx, w->opt.count, sizeof *w->sums);
     if (!w->tensor || !w->step || !w->sums) return XB_E_MEMORY;
     XB_TRY(xb_chain_links(w->ctx, &w->chain, w->net));
-    if (!w->chain) return XB_OK;
+    if (!w->chain || w->chain->n_link == 0) return XB_OK;
     XB_TRY(xb_law_parse(w->ctx, &w->law, "gaussian"));
     XB_TRY(xb_sampler_create(w->ctx, &w->sampler, w->law, NULL));
     plan(w);

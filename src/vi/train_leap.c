@@ -125,9 +125,10 @@ static int64_t find_room(const xb_trainer *t, xb_leap *leap)
 
 static int64_t epochs_of(const xb_trainer *t)
 {
-    const int64_t rows_most = 1 << 20; /* of orders */
+    const int64_t rows_most = 1 << 20, kept_most = 1 << 22; /* numbers of all epochs */
     int64_t epochs = STEPS_MOST / t->batches;
     if (epochs > rows_most / t->n) epochs = rows_most / t->n;
+    if (epochs > kept_most / (t->q + t->p + 1)) epochs = kept_most / (t->q + t->p + 1);
     if (epochs > EPOCHS_MOST) epochs = EPOCHS_MOST;
     return epochs > 1 ? epochs : 1;
 }
@@ -158,7 +159,7 @@ static xb_status make(xb_trainer *t, xb_leap *leap, bool *suits)
         !leap->shuffled)
         return XB_E_MEMORY;
     XB_TRY(xb_chain_links(t->ctx, &leap->chain, t->model->net));
-    *suits = leap->chain;
+    *suits = leap->chain && leap->chain->n_link > 0;
     for (int i = 0; *suits && i < tensors; i++) *suits = read_tensor(t, leap, i);
     const int64_t room = *suits ? find_room(t, leap) : 0;
     *suits = room > 0;
