@@ -185,15 +185,15 @@ static void wrong_use_is_one_line_of_rank_0(void **state)
     refused(MPIS, 2, "predict m.safetensors none.csv -o p.csv", "none.csv");
     refused(1, 3, "study energy --quick --widths 1,2 --depths 1 -o e",
             "nets: 2 items of work cannot be dealt to 3 ranks; use at most 2");
-    refused(1, 2, "fit xy.csv", "is not dealt to ranks");
-    refused(1, 2, "predict m.safetensors", "an argument is missing");
+    refused(1, 2, "fit xy.csv", "cannot run on several ranks");
+    refused(1, 2, "predict m.safetensors", "missing argument");
     refused(1, 2, "train xy.csv -t y --net 'dense 8, relu, dense 1' -o n.safetensors",
             "1 net can be trained side by side here");
     make_images();
     refused(1, 17, "train i-images-idx3-ubyte -o n.safetensors" IMAGE_NET,
             "a batch of 48 rows is cut into 16 blocks, which cannot be dealt to 17");
     refused(1, 2, "train none.csv -t y -o n.safetensors", "none.csv");
-    refused(1, 2, "study laws --quick -o laws", "is not dealt");
+    refused(1, 2, "study laws --quick -o laws", "cannot run on several ranks");
     setenv("CROSSBAYES_MPI", "/nowhere.so", 1);
     refused(1, 2, "predict m.safetensors xy.csv -o p.csv",
             "started with 2 ranks, but /nowhere.so cannot be used");

@@ -46,7 +46,7 @@ xb_status xb_train_left(xb_trainer *t, xb_status status)
 static xb_status run(xb_ctx *ctx, xb_trainer *t, xb_trained *out, bool reported)
 {
     xb_status status = XB_OK;
-    while (status == XB_OK && !xb_trainer_done(t)) status = xb_trainer_epoch(ctx, t);
+    while (status == XB_OK && !xb_trainer_done(t)) status = xb_trainer_advance(ctx, t);
     XB_TRY(xb_train_left(t, status));
     XB_TRY(xb_trainer_best_model(ctx, &out->model, t));
     return reported ? xb_trainer_report(ctx, &out->report, t) : XB_OK;
