@@ -75,7 +75,7 @@ static void wrong_requests_are_one_line(void **state)
     run_badly("train messy.csv --target y -o m.safetensors --only town --drop size",
               "--only and --drop exclude each other");
     run_badly("train messy.csv --target y -o m.safetensors --drop town,,size",
-              "--drop: expected names of columns");
+              "--drop: expected column names");
     run_badly("train messy.csv --target y -o m.safetensors --missing forget",
               "--missing");
     run_badly("train messy.csv --target y -o m.safetensors --missing refuse",

@@ -247,7 +247,7 @@ static void what_cannot_be_is_refused(void **state)
         {no_cell, "reading 6: expected a number for the cell"},
         {twice, "another reading at this time"},
         {reprogrammed, "programmed to another state"},
-        {no_rows, "without readings"},
+        {no_rows, "no readings"},
         {one_cell, "no state has 20 cells"},
         {no_first, "no reading at time 0"},
         {only_first, "all readings are at time 0"},
