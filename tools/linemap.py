@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import rebuild
 
@@ -46,13 +47,13 @@ class LineMap:
     """lines[test][file]: the numbers of lines that the test executed; known[file]: those
     that have a counter; spans[file]: first and last lines of functions."""
 
-    def __init__(self, build, at_once):
+    def __init__(self, build, at_once, until=float("inf")):
         self.build, self.folder = build, build.folder / "linemap"
         self.folder.mkdir(exist_ok=True)
         self.product, self.tests = product_digest(), build.tests()
         missing = [name for name in self.tests if not self.load(name)]
         if missing:
-            self.make(missing, at_once)
+            self.make(missing, at_once, until)
         kept = {name: self.load(name) for name in self.tests}
         self.seconds = {name: entry["seconds"] for name, entry in kept.items()}
         self.lines = {name: {file: set(lines) for file, lines in entry["lines"].items()}
@@ -69,13 +70,20 @@ class LineMap:
 
     # ---- making it
 
-    def make(self, names, at_once):
+    def make(self, names, at_once, until):
         objects = self.compile_all(at_once)
         print(f"linemap: {len(names)} tests to run with counters", flush=True)
+
+        def measured(name):
+            return self.measure(name, objects) if time.monotonic() < until else None
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-            for name, status in zip(names, pool.map(lambda n: self.measure(n, objects), names)):
-                if status not in (0, 77):
-                    print(f"linemap: {name} ends with {status} there", flush=True)
+            ends = dict(zip(names, pool.map(measured, names)))
+        for name, status in ends.items():
+            if status not in (0, 77, None):
+                print(f"linemap: {name} ends with {status} there", flush=True)
+        left = sum(status is None for status in ends.values())
+        if left:
+            sys.exit(f"linemap: {left} tests left to run; run again to go on")
 
     def compile_all(self, at_once):
         """Every source with counters, the libraries' in one archive; {object: ours}."""

@@ -12,8 +12,9 @@ than 95 % are caught.
 --random N draws N breakages instead (breakages.py, --seed S). linemap.py knows which tests
 execute the broken line: these run, the cheapest first, up to the first that fails; a line
 that no test executes has survived at once. A breakage that does not compile, or leaves the
-machine code as it was, is drawn again. Results are kept in BUILD/mutants.json, so that an
-interrupted run goes on; survivors are tried again when tests change. survivors.txt
+machine code as it was, is drawn again. Results are kept in BUILD/mutants.json, so that a run
+that was interrupted, or ended by --minutes, goes on; survivors are tried again when tests
+change. survivors.txt
 explains those that no test can notice; ends with 1 if fewer than 90 % of the others are
 caught.
 """
@@ -27,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 import breakages
 import linemap
@@ -167,12 +169,13 @@ def say(mutant, by):
           flush=True)
 
 
-def run_random(judge, results, count, seed, at_once):
+def run_random(judge, results, count, seed, at_once, until):
     """The first `count` drawn breakages that break something: [(mutant, caught by)]."""
     drawn, running, valid = breakages.draw(ROOT, seed), {}, []
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-        while len(valid) < count:
-            while len(running) < at_once and len(valid) + len(running) < count:
+        while len(valid) < count and (running or time.monotonic() < until):
+            while (len(running) < at_once and len(valid) + len(running) < count
+                   and time.monotonic() < until):
                 mutant = next(drawn)
                 running[pool.submit(judged, judge, results, mutant)] = mutant
             done, _ = concurrent.futures.wait(
@@ -182,6 +185,8 @@ def run_random(judge, results, count, seed, at_once):
                 if by != SAME:
                     valid.append((mutant, by))
                     say(mutant, by)
+    if len(valid) < count:
+        sys.exit(f"{len(valid)} of {count} breakages tried; run again to go on")
     return valid
 
 
@@ -218,9 +223,10 @@ def report(results, out, enough):
 
 def random_main(args):
     build = rebuild.Build(args.build)
-    lines = linemap.LineMap(build, args.jobs)
+    until = time.monotonic() + 60 * args.minutes
+    lines = linemap.LineMap(build, args.jobs, until)
     found = run_random(Judge(build, lines), Results(build.folder / "mutants.json"), args.random,
-                       args.seed, args.jobs)
+                       args.seed, args.jobs, until)
     explained = {(m["file"], *m["old"], *m["new"]): m["name"] for m in read_list(EXPLAINED)}
     for mutant, _ in found:
         mutant["why"] = explained.get((mutant["file"], *mutant["old"], *mutant["new"]))
@@ -251,6 +257,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--random", type=int, metavar="N", help="draw N breakages instead")
     parser.add_argument("--seed", type=int, default=1, help="of --random")
+    parser.add_argument("--minutes", type=float, default=float("inf"),
+                        help="of --random: begin nothing new after these; run again to go on")
     args = parser.parse_args()
     return random_main(args) if args.random else list_main(args)
 

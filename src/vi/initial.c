@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/count_law.h"
+#include "base/count_mass.h"
 #include "run/pass.h"
 #include "vi/trainer.h"
 

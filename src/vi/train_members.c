@@ -160,12 +160,12 @@ static xb_status join(xb_ctx *ctx, xb_model **model, team *t)
 }
 
 /* The rows that the first one did not learn from, no member learns from. */
-static xb_status hold_out(xb_ctx *ctx, xb_train_data *same, xb_train_split *split,
+static xb_status hold_out(xb_ctx *ctx, xb_train_data *same, xb_holdout *holdout,
                           const xb_train_options *opt)
 {
-    XB_TRY(xb_train_split_make(ctx, split, same, opt));
-    same->select = split->row;
-    same->held = split->held;
+    XB_TRY(xb_holdout_make(ctx, holdout, same, opt));
+    same->select = holdout->row;
+    same->held = holdout->held;
     return XB_OK;
 }
 
@@ -180,18 +180,18 @@ xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *d
                            const xb_train_options *opt, bool open)
 {
     xb_train_data same = *data;
-    xb_train_split split = {0};
+    xb_holdout holdout = {0};
     team t = {.data = &same, .members = members_of(opt, open)};
     if (t.members == 1) return XB_OK;
     settle(&t, *model, opt);
     t.member = xb_new(ctx, t.members, sizeof *t.member);
     if (!t.member) return XB_E_MEMORY;
     xb_status status = XB_OK;
-    if (xb_train_held(data, opt) > 0) status = hold_out(ctx, &same, &split, opt);
+    if (xb_train_held(data, opt) > 0) status = hold_out(ctx, &same, &holdout, opt);
     if (status == XB_OK) status = run_all(ctx, &t);
     if (status == XB_OK) status = join(ctx, model, &t);
     for (int64_t i = 1; i < t.members; i++) xb_model_destroy(t.member[i].model);
     free(t.member);
-    xb_train_split_free(&split);
+    xb_holdout_free(&holdout);
     return status;
 }

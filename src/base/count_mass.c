@@ -1,4 +1,4 @@
-/* count_law.c: log masses and quantiles of single laws of counts; maths V40, V41.
+/* count_mass.c: log masses and quantiles of counts; maths V40, V41.
  *
  * The ratio Gamma(size + k)/Gamma(size) size^k by Stirling's series from size = 10 on,
  * where nothing cancels however large the size is; below, by log Gamma. Against SciPy's
@@ -6,7 +6,7 @@
  * A quantile sums masses up from the lower end; of standard deviations beyond 200, where
  * that takes long, it is the gamma law's of the same mean and variance by Wilson and
  * Hilferty (1931), within 2 % of the standard deviation where that is below the mean. */
-#include "base/count_law.h"
+#include "base/count_mass.h"
 
 #include <math.h>
 
