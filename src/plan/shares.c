@@ -172,23 +172,23 @@ static void sum_span(const shares_job *job, shares_part *part, int64_t first,
     add_part(&wave, 0, 1);
 }
 
-void xb_shares_free(xb_shares *s)
+void xb_weight_shares_free(xb_weight_shares *s)
 {
     free(s->second);
-    *s = (xb_shares){0};
+    *s = (xb_weight_shares){0};
 }
 
 /* The sums in the first part as means. */
-static xb_status finish(xb_shares *out, shares_job *job)
+static xb_status finish(xb_weight_shares *out, shares_job *job)
 {
     shares_part *all = &job->part[0];
     const double n = (double)job->opt->weight_draws, mean = all->mean / n;
     if (all->status != XB_OK)
         return xb_fail(job->ctx, all->status, "%s", xb_status_text(all->status));
     for (int64_t k = 0; k < job->count; k++) all->second[k] /= n;
-    *out = (xb_shares){.count = job->count,
-                       .second = all->second,
-                       .variance = all->given / n + all->square / n - mean * mean};
+    *out = (xb_weight_shares){.count = job->count,
+                              .second = all->second,
+                              .variance = all->given / n + all->square / n - mean * mean};
     all->second = NULL;
     return XB_OK;
 }
@@ -225,7 +225,7 @@ static void free_parts(shares_job *job)
     free(job->part);
 }
 
-static xb_status run(xb_shares *out, shares_job *job)
+static xb_status run(xb_weight_shares *out, shares_job *job)
 {
     xb_ctx *ctx = job->ctx;
     xb_law *gaussian = NULL;
@@ -245,9 +245,9 @@ static xb_status run(xb_shares *out, shares_job *job)
     return status;
 }
 
-xb_status xb_shares_make(xb_ctx *ctx, xb_shares *out, const xb_net *net,
-                         const xb_weights *weights, const xb_real *x,
-                         const xb_plan_options *opt)
+xb_status xb_weight_shares_make(xb_ctx *ctx, xb_weight_shares *out, const xb_net *net,
+                                const xb_weights *weights, const xb_real *x,
+                                const xb_plan_options *opt)
 {
     XB_TRY(check(ctx, net, weights, opt));
     const xb_layer *last = &net->layer[net->n_layer - 1];
@@ -263,19 +263,19 @@ xb_status xb_shares_make(xb_ctx *ctx, xb_shares *out, const xb_net *net,
     return run(out, &job);
 }
 
-static double squares(const xb_shares *s, int64_t from, int64_t to)
+static double squares(const xb_weight_shares *s, int64_t from, int64_t to)
 {
     double sum = 0;
     for (int64_t k = from; k < to; k++) sum += s->second[k] * s->second[k];
     return sum;
 }
 
-double xb_shares_n_eff(const xb_shares *s)
+double xb_weight_shares_n_eff(const xb_weight_shares *s)
 {
     return s->variance * s->variance / squares(s, 0, s->count); /* (A1) */
 }
 
-double xb_shares_n_eff_of(const xb_shares *s, int64_t from, int64_t to)
+double xb_weight_shares_n_eff_of(const xb_weight_shares *s, int64_t from, int64_t to)
 {
     double sum = 0;
     for (int64_t k = from; k < to; k++) sum += s->second[k];
@@ -288,10 +288,10 @@ xb_status xb_plan_find_n_eff(xb_ctx *ctx, double *n_eff, const xb_net *net,
 {
     xb_plan_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, plan, &chosen, opt, backend));
-    xb_shares shares;
-    XB_TRY(xb_shares_make(ctx, &shares, net, weights, x, &chosen));
-    double value = xb_shares_n_eff(&shares);
-    xb_shares_free(&shares);
+    xb_weight_shares shares;
+    XB_TRY(xb_weight_shares_make(ctx, &shares, net, weights, x, &chosen));
+    double value = xb_weight_shares_n_eff(&shares);
+    xb_weight_shares_free(&shares);
     if (!isfinite(value))
         return xb_fail(ctx, XB_E_ARGUMENT, "no random weight moves the output here");
     *n_eff = value;
