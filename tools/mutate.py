@@ -73,7 +73,6 @@ class Judge:
 
     def __init__(self, build, lines):
         self.build, self.lines, self.tests = build, lines, build.tests(".")
-        self.originals = {}
 
     def notices(self, name, made, room):
         """True if the test fails with the broken objects."""
@@ -87,17 +86,9 @@ class Judge:
                 instead[target] = rebuild.link_made(self.build, target, made, room)
         command, environment = rebuild.replaced(self.build, test, instead)
         usual = self.lines.seconds[name] if in_map else NAMED_SECONDS / 10
-        status, _ = rebuild.run_test(command, environment, room, 10 + 10 * usual)
+        status, _ = rebuild.run_test(command, environment, room, 10 + 10 * usual,
+                                     self.build.folder)
         return status not in (0, 77)
-
-    def original(self, file):
-        """The machine code of the file as it is."""
-        if file not in self.originals:
-            with tempfile.TemporaryDirectory(prefix="xb-mutant-") as name:
-                text = (ROOT / file).read_text()
-                self.originals[file] = codes(
-                    rebuild.build_objects(self.build, file, text, pathlib.Path(name)))
-        return self.originals[file]
 
     def random(self, mutant):
         """The test that catches a random breakage; None: none; SAME: nothing is broken."""
@@ -107,7 +98,8 @@ class Judge:
                 made = rebuild.build_objects(self.build, mutant["file"], mutant["text"], room)
             except Invalid:
                 return SAME
-            if codes(made) == self.original(mutant["file"]):
+            if all(code(ours, room) == code(self.build.folder / theirs, room)
+                   for theirs, ours in made.items()):
                 return SAME
             return self.first(self.lines.tests_of(mutant["file"], mutant["line"]), made, room)
 
@@ -124,13 +116,10 @@ class Judge:
         return next((name for name in names if self.notices(name, made, room)), None)
 
 
-def codes(made):
-    """Hashes of objects without what is there for debuggers."""
-    found = []
-    for path in made.values():
-        subprocess.run(["objcopy", "--strip-debug", path], check=True)
-        found.append(hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest())
-    return found
+def code(path, room):
+    """An object without what is there for debuggers."""
+    subprocess.run(["objcopy", "--strip-debug", path, room / "code.o"], check=True)
+    return (room / "code.o").read_bytes()
 
 
 class Results:
