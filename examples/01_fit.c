@@ -1,9 +1,9 @@
-/* 01_fit.c: measured noise to a law file.
+/* 01_fit.c: fits a law to measured noise and writes a law file.
  *
  *     cc 01_fit.c $(pkg-config --cflags --libs crossbayes) -o 01_fit
  *     ./01_fit noise.csv law.json
  *
- * Without arguments it fits a sample drawn here and saves nothing.
+ * Without arguments it fits a built-in sample and saves nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     }
     if (status != XB_OK) fprintf(stderr, "%s\n", xb_ctx_message(ctx));
 
-    /* Everything made is destroyed by whoever made it; NULL is fine. */
+    /* The caller destroys everything that it created; NULL is fine. */
     xb_fit_destroy(fit);
     xb_free(x);
     xb_ctx_destroy(ctx);

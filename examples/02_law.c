@@ -1,4 +1,5 @@
-/* 02_law.c: a noise law from its text: moments, a quantile, its Gauss rule, draws.
+/* 02_law.c: reads a noise law from its text and prints moments, a quantile, a result of
+ * its Gauss rule, and draws.
  *
  *     cc 02_law.c $(pkg-config --cflags --libs crossbayes) -o 02_law
  *     ./02_law ecram:B=0.1,w=0.6
@@ -12,7 +13,7 @@ int main(int argc, char **argv)
     const char *text = argc > 1 ? argv[1] : "mtj:B=0.15,w=0.5";
     printf("crossbayes %s\n", xb_version());
 
-    /* A context keeps the message of what went wrong last. */
+    /* A context keeps the message of the last error. */
     xb_ctx *ctx = NULL;
     if (xb_ctx_create(&ctx) != XB_OK) return 1;
 
@@ -32,7 +33,7 @@ int main(int argc, char **argv)
     /* One draw in a hundred lies below this. */
     printf("1%% quantile %.6f\n", xb_law_quantile(law, 0.01));
 
-    /* Two points integrate any cubic under the law: here E[x^2]. */
+    /* A rule of two points is exact for any cubic under the law: here E[x^2]. */
     xb_rule *rule = NULL;
     if (xb_rule_gauss(ctx, &rule, law, 2, XB_RECURRENCE_STABLE) == XB_OK) {
         const double *node = xb_rule_nodes(rule), *weight = xb_rule_weights(rule);

@@ -1,4 +1,4 @@
-/* 03_train.c: a table to a Bayesian network, and what it says of new inputs.
+/* 03_train.c: trains a Bayesian network on a table and predicts new inputs.
  *
  *     cc 03_train.c $(pkg-config --cflags --libs crossbayes) -lm -o 03_train
  *     ./03_train
@@ -15,7 +15,7 @@ static void make_data(double *x, double *y)
 {
     xb_stream where = {.key = xb_key_make(7, XB_PURPOSE_DATA)};
     for (int i = 0; i < ROWS; i++) {
-        double noise = -2; /* four uniforms: nearly normal, variance 1/3 */
+        double noise = -2; /* the sum of four uniforms is nearly normal, variance 1/3 */
         for (int k = 1; k <= 4; k++) noise += xb_stream_uniform(&where, 5 * i + k);
         x[i] = 2 * xb_stream_uniform(&where, 5 * i) - 1;
         y[i] = sin(3 * x[i]) + 0.1 * sqrt(3) * noise;
@@ -31,8 +31,8 @@ int main(void)
     make_data(x, y);
     const xb_train_data data = {.x = x, .y = y, .n = ROWS, .features = 1};
 
-    /* The defaults do: gaussian weights. Without a net a deeper one is tried too, and the
-     * better is kept. */
+    /* The defaults suffice: Gaussian weights. If no net is given, a deeper one is tried
+     * as well, and the better is kept. */
     xb_train_options options = xb_train_options_default();
     options.net = "dense 50, relu, dense 1";
     xb_model *model = NULL;

@@ -1,4 +1,4 @@
-/* 04_laws.c: does the shape of the noise matter? One model under two laws.
+/* 04_laws.c: does the shape of the noise matter? This compares one model under two laws.
  *
  *     cc 04_laws.c $(pkg-config --cflags --libs crossbayes) -o 04_laws
  *     ./04_laws bimodal:m=0.9
@@ -26,7 +26,7 @@ static xb_status make_model(xb_ctx *ctx, xb_model **out)
     return xb_train(ctx, out, NULL, &data, &options);
 }
 
-/* DRAWS of the net's output at one input, under a law. */
+/* Draws the net's output at one input DRAWS times, under a law. */
 static xb_status draw(xb_ctx *ctx, double *value, const xb_model *model,
                       const xb_law *law)
 {

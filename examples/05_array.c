@@ -27,7 +27,7 @@ static xb_status make_model(xb_ctx *ctx, xb_model **out, double *x, double *y)
 
 static xb_status try_bits(xb_ctx *ctx, xb_assay *assay, int bits)
 {
-    xb_array *array = NULL; /* ideal but for its converter */
+    xb_array *array = NULL; /* ideal except for its converter */
     xb_assay_result *r = NULL;
     xb_status status = xb_array_preset(ctx, &array, "ideal");
     if (status == XB_OK) status = xb_array_set(ctx, array, "adc_bits", bits);

@@ -1,4 +1,4 @@
-/* 06_steps.c: columns in memory, and a training that is watched and stopped early.
+/* 06_steps.c: trains on columns in memory, watches the training and stops it early.
  *
  *     cc 06_steps.c $(pkg-config --cflags --libs crossbayes) -lm && ./a.out
  */
@@ -10,7 +10,7 @@
 enum { ROWS = 300, PATIENCE = 20 };
 typedef struct watch {
     double best;
-    int since; /* epochs */
+    int since; /* epochs since the best one */
 } watch;
 
 /* Stops once F has not fallen for some epochs. */
@@ -26,7 +26,7 @@ static bool look(void *arg, xb_trainer *trainer)
 
 int main(void)
 {
-    float cell[ROWS][2]; /* row by row: a column's stride is a row */
+    float cell[ROWS][2]; /* stored row by row, so a column's stride is a row */
     for (int i = 0; i < ROWS; i++) {
         cell[i][0] = (float)i / (ROWS / 2) - 1;
         cell[i][1] = sinf(3 * cell[i][0]) + 0.1f * sinf(1e3f * (float)i);

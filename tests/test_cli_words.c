@@ -105,6 +105,10 @@ static void examples_run_as_printed(void **state)
         folder_empty(folder);
         snprintf(line, sizeof line, "%.31s --help", command[i]);
         run_well(line);
+        if (strcmp(command[i], "study") == 0 && !test_long()) {
+            print_message("skipped: examples of study, which take a minute (XB_LONG=1)\n");
+            continue;
+        }
         char *help = strdup(out_text);
         run_lines(help, "\nExample:\n");
         if (strcmp(command[i], "demo") == 0) demo_left_its_page();

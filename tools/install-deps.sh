@@ -29,7 +29,7 @@ memory="valgrind libc6-dbg"
 lint="clang-tidy cppcheck"
 browser="chromium"
 aarch64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
-long="dieharder zsh fish $browser"
+long="dieharder zsh fish katex $browser"
 cross="gcc-mingw-w64-x86-64 libz-mingw-w64-dev wine64 emscripten nodejs dpkg-dev python3-venv"
 
 want=$base

@@ -1,9 +1,9 @@
 #!/bin/sh
-# A job array without MPI: each task does one share of a prediction on its own node, and a
-# job that waits for all of them puts the shares together.
+# A job array without MPI: each task does one share of a prediction on its own node, and
+# another job, which waits for all of them, puts the shares together.
 #   array=$(sbatch --parsable array.sh model.safetensors rows.csv pred.csv)
 #   sbatch --dependency=afterok:$array merge.sh pred.csv
-# Where one task failed, submit that one again: sbatch --array=7 array.sh ...
+# If one task failed, submit that one again: sbatch --array=7 array.sh ...
 #SBATCH --job-name=crossbayes-predict
 #SBATCH --array=1-16
 #SBATCH --cpus-per-task=8

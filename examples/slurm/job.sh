@@ -1,8 +1,8 @@
 #!/bin/sh
 # One job of many ranks: the nets of the study "energy", dealt to 32 ranks of 2 threads each.
 #   sbatch job.sh
-# The results have the bytes of one process. A job that ran out of time is started again
-# with the same words, on any number of ranks: finished nets are in energy/nets.
+# The results have the bytes of one process. If a job runs out of time, submit it again
+# with the same command, on any number of ranks: finished nets are in energy/nets.
 #SBATCH --job-name=crossbayes-energy
 #SBATCH --ntasks=32
 #SBATCH --cpus-per-task=2
